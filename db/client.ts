@@ -1,0 +1,16 @@
+import "server-only";
+import path from "node:path";
+import { type Db, openDb } from "./open";
+
+/** The folder that holds everything Troupe keeps. */
+export function dataDir(): string {
+  return path.resolve(process.env.TROUPE_DATA_DIR || "./data");
+}
+
+const held = globalThis as typeof globalThis & { __troupeDb?: Db };
+
+/** The server's one database. On globalThis: separate bundles and dev reloads would open second copies. */
+export function getDb(): Db {
+  held.__troupeDb ??= openDb(path.join(dataDir(), "troupe.db"));
+  return held.__troupeDb;
+}

@@ -1,0 +1,71 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import Database from "better-sqlite3";
+import { type BetterSQLite3Database, drizzle } from "drizzle-orm/better-sqlite3";
+import { migrate } from "drizzle-orm/better-sqlite3/migrator";
+
+export type Db = BetterSQLite3Database & { $client: Database.Database };
+
+/** Where the migrations lie; a package may put them elsewhere. */
+const migrationsFolder = () => process.env.TROUPE_MIGRATIONS_DIR ?? path.join(process.cwd(), "db", "migrations");
+
+/**
+ * Opens a database file (or ":memory:"), with the settings that every connection has, and brings its tables up
+ * to date. A copy of the file is kept beside it before tables change.
+ */
+export function openDb(file: string): Db {
+  if (file !== ":memory:") mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  const isNew = file === ":memory:" || !existsSync(file);
+  const client = new Database(file, { timeout: 200 });
+  try {
+    if (file !== ":memory:") chmodSync(file, 0o600);
+    client.pragma("journal_mode = WAL");
+    client.pragma("synchronous = NORMAL");
+    client.pragma("journal_size_limit = 16777216");
+    client.pragma("wal_autocheckpoint = 1000");
+    client.pragma("trusted_schema = OFF");
+    client.pragma("cell_size_check = ON");
+    client.pragma("temp_store = MEMORY");
+    const db = drizzle(client) as Db;
+    applyMigrations(db, isNew ? null : file);
+    client.pragma("foreign_keys = ON");
+    return db;
+  } catch (error) {
+    client.close();
+    throw error;
+  }
+}
+
+/** `backupOf`: the file to copy before a change, or null for a new database. */
+function applyMigrations(db: Db, backupOf: string | null) {
+  const pending = pendingMigrations(db);
+  if (pending === 0) return;
+  if (backupOf) {
+    const copy = `${backupOf}.before-${Date.now()}.bak`;
+    db.$client.prepare("VACUUM INTO ?").run(copy);
+  }
+  // Inside Drizzle's one transaction this pragma does nothing, and a rebuilt table would cascade deletes.
+  db.$client.pragma("foreign_keys = OFF");
+  migrate(db, { migrationsFolder: migrationsFolder() });
+  const broken = db.$client.pragma("foreign_key_check") as unknown[];
+  if (broken.length > 0) throw new Error(`After the update ${broken.length} rows point to nothing; the copy beside the database is the state before.`);
+}
+
+function pendingMigrations(db: Db): number {
+  const journal = readJournal();
+  const table = db.$client
+    .prepare("select 1 from sqlite_master where type = 'table' and name = '__drizzle_migrations'")
+    .get();
+  if (!table) return journal.length;
+  const row = db.$client.prepare("select max(created_at) as last from __drizzle_migrations").get() as { last: number | null };
+  const last = row.last ?? 0;
+  const newest = journal.at(-1)?.when ?? 0;
+  if (last > newest)
+    throw new Error("This data folder was written by a newer version of Troupe. Update Troupe, or use another folder.");
+  return journal.filter((entry) => entry.when > last).length;
+}
+
+function readJournal(): { when: number }[] {
+  const file = path.join(migrationsFolder(), "meta", "_journal.json");
+  return (JSON.parse(readFileSync(file, "utf8")) as { entries: { when: number }[] }).entries;
+}

@@ -1,0 +1,140 @@
+import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+
+// JSON columns stay text here: server/store parses them into domain objects.
+// Times are Unix milliseconds.
+
+export const workflows = sqliteTable(
+  "workflows",
+  {
+    id: text("id").primaryKey(),
+    name: text("name").notNull(),
+    graph: text("graph").notNull(),
+    /** Counts saves; a save names the revision it was made on. */
+    revision: integer("revision").notNull().default(1),
+    createdAt: integer("created_at").notNull(),
+    updatedAt: integer("updated_at").notNull(),
+    /** Set while the workflow lies in the bin. */
+    deletedAt: integer("deleted_at"),
+  },
+  (t) => [index("workflows_updated").on(t.deletedAt, t.updatedAt)],
+);
+
+export const roles = sqliteTable("roles", {
+  name: text("name").primaryKey(),
+  role: text("role").notNull(),
+  /** Built-in roles came with Troupe; people may change them. */
+  builtin: integer("builtin", { mode: "boolean" }).notNull().default(false),
+  revision: integer("revision").notNull().default(1),
+  createdAt: integer("created_at").notNull(),
+  updatedAt: integer("updated_at").notNull(),
+});
+
+export const runs = sqliteTable(
+  "runs",
+  {
+    id: text("id").primaryKey(),
+    workflowId: text("workflow_id"),
+    workflowName: text("workflow_name").notNull(),
+    /** queued | running | waiting | finished */
+    status: text("status").notNull(),
+    finalStatus: text("final_status"),
+    reasonCode: text("reason_code"),
+    /** What the interpreter needs to begin: graph, roles, input, config. */
+    request: text("request").notNull(),
+    interpreterVersion: integer("interpreter_version").notNull(),
+    trigger: text("trigger").notNull(),
+    simulated: integer("simulated", { mode: "boolean" }).notNull().default(false),
+    lastSeq: integer("last_seq").notNull().default(0),
+    costUsd: real("cost_usd").notNull().default(0),
+    unknownCostCalls: integer("unknown_cost_calls").notNull().default(0),
+    inputTokens: integer("input_tokens").notNull().default(0),
+    outputTokens: integer("output_tokens").notNull().default(0),
+    idempotencyKey: text("idempotency_key"),
+    createdAt: integer("created_at").notNull(),
+    startedAt: integer("started_at"),
+    finishedAt: integer("finished_at"),
+  },
+  (t) => [
+    index("runs_created").on(t.createdAt),
+    index("runs_workflow").on(t.workflowId, t.createdAt),
+    index("runs_status").on(t.status),
+    uniqueIndex("runs_idempotency").on(t.idempotencyKey),
+  ],
+);
+
+/**
+ * One row per turn of a run: the answer that began it and the events that followed, recorded together.
+ * A row is the unit of atomicity, so it is the unit of storage.
+ */
+export const runTurns = sqliteTable(
+  "run_turns",
+  {
+    runId: text("run_id").notNull(),
+    turn: integer("turn").notNull(),
+    /** The highest event number up to and including this turn. */
+    lastSeq: integer("last_seq").notNull(),
+    at: integer("at").notNull(),
+    /** The key that settled, or null for the first turn; and its result. */
+    key: text("key"),
+    result: text("result"),
+    events: text("events").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.runId, t.turn] })],
+);
+
+export const runTimers = sqliteTable(
+  "run_timers",
+  { runId: text("run_id").notNull(), key: text("key").notNull(), dueAt: integer("due_at").notNull() },
+  (t) => [primaryKey({ columns: [t.runId, t.key] })],
+);
+
+export const runSignals = sqliteTable(
+  "run_signals",
+  {
+    runId: text("run_id").notNull(),
+    name: text("name").notNull(),
+    value: text("value").notNull(),
+    sentAt: integer("sent_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.runId, t.name] })],
+);
+
+export const providers = sqliteTable("providers", {
+  id: text("id").primaryKey(),
+  name: text("name").notNull(),
+  /** openai-compatible | offline */
+  kind: text("kind").notNull(),
+  baseUrl: text("base_url").notNull(),
+  /** AES-256-GCM record of the key, bound to this row and base URL; null where there is none. */
+  secret: text("secret"),
+  secretHint: text("secret_hint"),
+  defaultModel: text("default_model").notNull(),
+  isDefault: integer("is_default", { mode: "boolean" }).notNull().default(false),
+  /** Concurrency, rates, price overrides, learned capabilities. */
+  settings: text("settings").notNull().default("{}"),
+  createdAt: integer("created_at").notNull(),
+  updatedAt: integer("updated_at").notNull(),
+});
+
+export const apiTokens = sqliteTable("api_tokens", {
+  id: text("id").primaryKey(),
+  name: text("name").notNull(),
+  /** SHA-256 of the token, hex. */
+  hash: text("hash").notNull().unique(),
+  hint: text("hint").notNull(),
+  createdAt: integer("created_at").notNull(),
+  lastUsedAt: integer("last_used_at"),
+  revokedAt: integer("revoked_at"),
+});
+
+export const sessions = sqliteTable("sessions", {
+  /** SHA-256 of the cookie's value, hex. */
+  hash: text("hash").primaryKey(),
+  createdAt: integer("created_at").notNull(),
+  lastSeenAt: integer("last_seen_at").notNull(),
+});
+
+export const settings = sqliteTable("settings", {
+  key: text("key").primaryKey(),
+  value: text("value").notNull(),
+});

@@ -1,0 +1,45 @@
+import { initTRPC, TRPCError } from "@trpc/server";
+import type { Troupe } from "@/server/troupe";
+
+/** Who is asking: a browser session or an API token. Every procedure has one. */
+export interface Principal {
+  kind: "session" | "token";
+  id: string;
+}
+
+export interface Context {
+  troupe: Troupe;
+  /** Null only before a password was given; every procedure but the public ones refuses it. */
+  principal: Principal | null;
+}
+
+const t = initTRPC.context<Context>().create({
+  sse: { ping: { enabled: true, intervalMs: 5_000 }, client: { reconnectAfterInactivityMs: 15_000 } },
+  errorFormatter: ({ shape, error }) => {
+    // The words of an unexpected error may hold anything; people get a code and an id, the log gets the rest.
+    const unexpected = error.code === "INTERNAL_SERVER_ERROR";
+    return {
+      ...shape,
+      message: unexpected ? "Something went wrong inside Troupe. The server's log says more." : shape.message,
+      data: {
+        code: shape.data.code,
+        httpStatus: shape.data.httpStatus,
+        path: shape.data.path,
+        detail: unexpected ? null : ((error.cause as { detail?: unknown } | undefined)?.detail ?? null),
+      },
+    };
+  },
+});
+
+export const router = t.router;
+
+/** The only builder of procedures: refuses whoever has no session and no token. */
+export const procedure = t.procedure.use(({ ctx, next }) => {
+  if (!ctx.principal) throw new TRPCError({ code: "UNAUTHORIZED", message: "Please sign in." });
+  return next({ ctx: { ...ctx, principal: ctx.principal } });
+});
+
+/** Makes an error that carries data for the browser, such as the other tab's version on a conflict. */
+export function refusal(code: TRPCError["code"], message: string, detail?: unknown): TRPCError {
+  return new TRPCError({ code, message, cause: Object.assign(new Error(message), { detail }) });
+}

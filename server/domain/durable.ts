@@ -1,0 +1,83 @@
+import type { Json } from "./values";
+
+/**
+ * The seam between the interpreter of a run and the engine that makes it durable.
+ *
+ * Promises of an engine: a step's settled result is recorded once under its key and the step never runs again
+ * after that; a signal sent early is kept, first value wins; a sleep's due instant is fixed at the first call;
+ * `next` gives the same answers in the same order on every replay; the answer of a turn and the events emitted
+ * because of it are one atomic record; steps start only after the events emitted before them are recorded.
+ *
+ * Promises of the interpreter: keys are unique in a run; `next` is its only await; no clock, randomness or
+ * other I/O outside a step; events carry no time of their own.
+ */
+export interface DurableContext {
+  readonly runId: string;
+  step(key: string, work: StepWork, options?: StepOptions): Durable;
+  signal(name: string): Durable;
+  sleep(key: string, ms: number): Durable;
+  /** Waits until one of the handles settles. Throws Cancelled, once, when the run is to stop. */
+  next(pending: readonly Durable[]): Promise<Settlement>;
+  /** Gives up a handle: its work is aborted and its result will never be asked for. */
+  abandon(handle: Durable): void;
+  /** Buffers an event for the record of the present turn. Synchronous. */
+  emit(event: unknown): void;
+}
+
+/** Opaque and not thenable, so that it cannot be awaited or raced by mistake. */
+export interface Durable {
+  readonly key: string;
+}
+
+/** `at`: when the answer was recorded, Unix time in milliseconds; the same on every replay. */
+export interface Settlement {
+  key: string;
+  result: Settled;
+  at: number;
+}
+
+export type Settled = { ok: true; value: Json } | { ok: false; error: StepError };
+
+/** A failure as data: `name` is the class of the error, `detail` what a ModelError or the like carries. */
+export interface StepError {
+  name: string;
+  message: string;
+  detail?: Json;
+}
+
+export interface StepScope {
+  /** The same for every attempt at this step, also after a crash: pass it on to what has effects outside. */
+  readonly idempotencyKey: string;
+  readonly abort: AbortSignal;
+  /** Shows something to whoever watches right now; it is not kept. */
+  live(frame: LiveFrame): void;
+}
+
+export type StepWork = (scope: StepScope) => Promise<Json> | Json;
+
+export interface StepOptions {
+  timeoutMs?: number;
+}
+
+/** What passes by without being stored. `offset`: characters of this channel sent before this text. */
+export interface LiveFrame {
+  type: "llm_delta";
+  call_id: string;
+  channel: "content" | "reasoning" | "tool_args";
+  offset: number;
+  text: string;
+}
+
+/** Thrown by `next` when the run was cancelled from outside. */
+export class Cancelled extends Error {
+  override name = "Cancelled";
+  constructor(readonly by = "user", readonly reason = "") {
+    super(reason || "The run was cancelled.");
+  }
+}
+
+/** What a coroutine of the interpreter waits for: the first of these to settle resumes it. */
+export type Wait = readonly Durable[];
+
+/** A piece of durable behaviour: a coroutine that yields what it waits for. Compose with `yield*`. */
+export type Flow<T> = Generator<Wait, T, Settlement>;

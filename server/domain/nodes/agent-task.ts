@@ -1,0 +1,57 @@
+import { z } from "zod";
+import { Guardrail, LlmConfig } from "../role";
+import { Id, JsonSchema } from "../values";
+import { renderTemplate } from "../template";
+import { defineNode } from "./define";
+
+/** One role does one task with a model. */
+export const agentTask = defineNode({
+  type: "agent_task",
+  title: "Agent task",
+  hint: "One role does one task",
+  icon: "user-round",
+  group: "agents",
+  timeoutMs: 10 * 60_000,
+  config: z.object({
+    required_role: z.string().default(""),
+    agent_id: Id.optional(),
+    task_description_template: z.string().max(65_536).default(""),
+    expected_output: z.string().max(8000).optional(),
+    tools: z.array(z.string()).optional(),
+    output_schema: JsonSchema.optional(),
+    guardrails: z.array(Guardrail).default([]),
+    max_iterations: z.number().int().min(1).max(200).optional(),
+    llm_config: LlmConfig.optional(),
+  }),
+  fields: [
+    { key: "required_role", label: "Role", as: "role" },
+    { key: "task_description_template", label: "Task", as: "template", hint: "Type {{ to insert a value" },
+    { key: "expected_output", label: "Expected result", as: "multiline" },
+    { key: "output_schema", label: "Shape of the result", as: "schema", hint: "Types of the output keys" },
+    { key: "llm_config", label: "Model", as: "llm" },
+  ],
+  summary: (config) => config.required_role || "No role yet",
+  newConfig: () => ({ required_role: "", task_description_template: "" }),
+  newNode: () => ({ name: "Agent task" }),
+  faults: (config) => {
+    if (!config.required_role)
+      return [{ severity: "error", code: "E_UNKNOWN_ROLE", message: "Choose the role that does this task.", field: "required_role" }];
+    if (!config.task_description_template.trim())
+      return [{ severity: "warning", code: "W_EMPTY_TASK", message: "Say what the role should do.", field: "task_description_template" }];
+    return [];
+  },
+  templates: (config) => [{ field: "task_description_template", template: config.task_description_template }],
+  *run(config, ctx) {
+    const task = renderTemplate(config.task_description_template, { state: ctx.state, input: ctx.input });
+    return yield* ctx.agent({
+      required_role: config.required_role,
+      task,
+      output_keys: ctx.node.output_keys,
+      ...(config.agent_id ? { agent_id: config.agent_id } : {}),
+      ...(config.expected_output ? { expected_output: config.expected_output } : {}),
+      ...(config.output_schema ? { output_schema: config.output_schema } : {}),
+      ...(config.llm_config ? { llm_config: config.llm_config } : {}),
+      ...(config.max_iterations ? { max_iterations: config.max_iterations } : {}),
+    });
+  },
+});

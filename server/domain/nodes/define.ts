@@ -1,0 +1,221 @@
+import { z } from "zod";
+import type { Flow } from "../durable";
+import type { ErrorCode, RunConfig, RunError, Usage } from "../outcome";
+import type { CrewConfig } from "../crew";
+import type { ExecutionPlan } from "../plan";
+import type { LlmConfig } from "../role";
+import { Expr, Id, Json, type JsonObject, type JsonSchema, Ms, StateKey } from "../values";
+
+export const Join = z.union([
+  z.enum(["all", "any", "each"]),
+  z.object({ n: z.number().int().min(1), on_shortfall: z.enum(["skip", "error", "fire"]).default("error") }),
+]);
+export type Join = z.infer<typeof Join>;
+
+export const RetryPolicy = z.object({
+  max_attempts: z.number().int().min(1).max(10).default(1),
+  initial_delay_ms: Ms.default(1000),
+  backoff_factor: z.number().min(1).max(10).default(2),
+  max_delay_ms: Ms.default(60_000),
+  jitter: z.number().min(0).max(1).default(0.25),
+  retry_on: z.array(z.string()).default(["TIMEOUT", "RATE_LIMIT", "TRANSIENT", "OUTPUT_INVALID"]),
+});
+export type RetryPolicy = z.infer<typeof RetryPolicy>;
+
+/** What every node has, whatever its kind. */
+export const nodeBase = {
+  id: Id,
+  name: z.string().max(200).default(""),
+  description: z.string().max(4000).optional(),
+  input_keys: z.array(StateKey).default([]),
+  optional_input_keys: z.array(StateKey).default([]),
+  output_keys: z.array(StateKey).default([]),
+  /** Local name -> CEL over state, nodes, input, run. */
+  input_mapping: z.record(StateKey, Expr).optional(),
+  /** State key -> CEL over output, state. */
+  output_mapping: z.record(StateKey, Expr).optional(),
+  join: Join.default("all"),
+  /** False: the node is passed through as skipped, its edges are still taken. */
+  when: Expr.optional(),
+  retry: RetryPolicy.prefault({}),
+  on_error: z.enum(["fail_run", "error_edge", "continue", "skip_branch"]).default("fail_run"),
+  default_output: z.record(StateKey, Json).optional(),
+  run_timeout_ms: Ms.optional(),
+  idle_timeout_ms: Ms.optional(),
+  /** Nodes with the same key never run at the same time. */
+  concurrency_key: z.string().max(80).optional(),
+  breakpoint: z.enum(["before", "after"]).optional(),
+  /** Only read where a loop begins. */
+  max_iterations: z.number().int().min(1).max(1000).optional(),
+  ui: z.object({ x: z.number(), y: z.number() }).catchall(Json).optional(),
+};
+const NodeBase = z.object(nodeBase);
+export type NodeBase = z.infer<typeof NodeBase>;
+
+/** The looks of a form field. Which keys of the config it may name is checked by the compiler. */
+export type FieldLook =
+  | "text" | "multiline" | "template" | "expression" | "number" | "milliseconds" | "switch" | "choice"
+  | "role" | "schema" | "json" | "conditions" | "assignments" | "crew" | "plan" | "llm" | "router_function" | "label";
+
+export interface Field<C = Record<string, unknown>> {
+  key: Extract<keyof C, string>;
+  label: string;
+  as: FieldLook;
+  hint?: string;
+  options?: readonly { value: string; label: string; hint?: string }[];
+  /** Shown only where this holds. */
+  showIf?: (config: C) => boolean;
+}
+
+/** A named way out of a node: what an edge's `edge_label` may say. */
+export interface Exit {
+  label: string;
+  title?: string;
+  isDefault?: boolean;
+}
+
+export interface NodeResult {
+  /** Output values by output key. */
+  output: JsonObject;
+  /** Routers only: the labels whose edges are taken. */
+  labels?: string[];
+  usage?: Usage;
+  cost_usd?: number | null;
+}
+
+/** A fault that a kind finds in its own settings; findProblems adds the place. */
+export interface Fault {
+  severity: "error" | "warning";
+  code: string;
+  message: string;
+  field?: string;
+}
+
+export interface NodeKind<T extends string = string, S extends z.ZodType = z.ZodType> {
+  readonly type: T;
+  readonly title: string;
+  /** One short line for the palette. */
+  readonly hint: string;
+  /** A lucide icon name in kebab-case. */
+  readonly icon: string;
+  readonly group: "flow" | "agents" | "data" | "notes";
+  readonly config: S;
+  readonly fields: readonly Field<z.output<S>>[];
+  /** One line that says what this node will do, for its card. */
+  summary(config: z.output<S>, node: NodeBase): string;
+  /** Named ways out. Absent: one unnamed way out. Empty: none. */
+  exits?(config: z.output<S>): readonly Exit[];
+  /** Whether edges may end here; default true. */
+  readonly hasEntry?: boolean;
+  /** Whether edges may begin here; default true. */
+  readonly hasExit?: boolean;
+  /** False for notes: never part of a run. */
+  readonly executes?: boolean;
+  /** Labels choose the edges. */
+  readonly routes?: boolean;
+  /** How long one attempt may take where the node does not say, in milliseconds. */
+  readonly timeoutMs?: number;
+  /** The settings of a newly placed node. */
+  newConfig?(): z.input<S>;
+  newNode?(): Partial<NodeBase>;
+  faults?(config: z.output<S>, node: NodeBase): Fault[];
+  /** Expressions and templates in the settings, for checking and for key completion. */
+  expressions?(config: z.output<S>): { field: string; expression: string; result?: "bool" | "any" }[];
+  templates?(config: z.output<S>): { field: string; template: string }[];
+  run?(config: z.output<S>, ctx: NodeContext): Flow<NodeResult>;
+}
+
+/** Declares a node kind; write one file, name it in nodes/index.ts. */
+export function defineNode<const T extends string, S extends z.ZodType>(kind: NodeKind<T, S>): NodeKind<T, S> {
+  return kind;
+}
+
+/** What a node may do while it runs. Keys given to step, sleep and signal are local to the node's attempt. */
+export interface NodeContext {
+  readonly node: NodeBase & { node_type: string };
+  readonly activationId: string;
+  readonly attempt: number;
+  /** The values this node reads, fixed at its start. */
+  readonly input: Readonly<Record<string, Json>>;
+  /** The run's state: read it before the first yield, it moves on afterwards. */
+  readonly state: Readonly<Record<string, Json>>;
+  /** What the run was started with. */
+  readonly runInput: Readonly<Record<string, Json>>;
+  /** `global_state_schema.properties`, or empty. */
+  readonly stateProperties: Readonly<Record<string, JsonSchema>>;
+  /** Outgoing edges with what they lead to; routers describe their labels with it. */
+  readonly exits: readonly { edge_id: string; label: string | null; isDefault: boolean; target: string; description: string }[];
+  readonly config: RunConfig;
+  step(key: string, work: (scope: { abort: AbortSignal }) => Promise<Json> | Json): Flow<Json>;
+  sleep(key: string, ms: number): Flow<void>;
+  signal(name: string): Flow<Json>;
+  /** Lets one role do one task with a model; the answer has one value per output key. */
+  agent(request: AgentRequest): Flow<AgentAnswer>;
+  /** Lets several roles work on a plan. */
+  crew(request: CrewRequest): Flow<CrewAnswer>;
+  /** Asks a model for exactly one of the labels. */
+  choose(request: ChooseRequest): Flow<{ label: string; reason: string; confidence: number | null }>;
+  /** Adds to the router_decided event of this activation why it chose as it did. */
+  decided(why: {
+    evaluations?: { label: string; when: string; value: boolean; note?: string }[];
+    reason?: string;
+    confidence?: number | null;
+  }): void;
+  /** Writes a diagnostic into the run's events. */
+  warn(code: string, message: string): void;
+}
+
+export interface AgentRequest {
+  agent_id?: string;
+  required_role: string;
+  task: string;
+  expected_output?: string;
+  output_keys: readonly string[];
+  output_schema?: JsonSchema;
+  llm_config?: LlmConfig;
+  backstory?: string;
+  max_iterations?: number;
+}
+export interface AgentAnswer {
+  output: JsonObject;
+  usage: Usage;
+  cost_usd: number | null;
+}
+export interface CrewRequest {
+  crew?: CrewConfig;
+  crew_id?: string;
+  plan?: ExecutionPlan;
+  description: string;
+  output_keys: readonly string[];
+}
+export interface CrewAnswer {
+  output: JsonObject;
+  usage: Usage;
+  cost_usd: number | null;
+}
+export interface ChooseRequest {
+  instruction: string;
+  labels: readonly { label: string; description: string }[];
+  llm_config?: LlmConfig;
+}
+
+/** Expected trouble inside a node: ends the attempt with a coded error. */
+export class NodeFailure extends Error {
+  override name = "NodeFailure";
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    readonly more: Partial<Pick<RunError, "retryable" | "user_action" | "detail">> = {},
+  ) {
+    super(message);
+  }
+  toRunError(): RunError {
+    return {
+      code: this.code,
+      message: this.message,
+      retryable: this.more.retryable ?? false,
+      user_action: this.more.user_action ?? "edit_graph",
+      ...(this.more.detail === undefined ? {} : { detail: this.more.detail }),
+    };
+  }
+}

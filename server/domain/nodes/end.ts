@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { defineNode } from "./define";
+
+/** Where a run ends; its input keys become the run's output. */
+export const end = defineNode({
+  type: "end",
+  title: "End",
+  hint: "Where a run ends, and what it hands out",
+  icon: "flag",
+  group: "flow",
+  hasExit: false,
+  exits: () => [],
+  config: z
+    .object({
+      terminate: z.boolean().default(false),
+      status: z.enum(["COMPLETED", "ERROR"]).default("COMPLETED"),
+    })
+    .prefault({}),
+  fields: [
+    {
+      key: "status",
+      label: "Ends the run as",
+      as: "choice",
+      options: [
+        { value: "COMPLETED", label: "Completed" },
+        { value: "ERROR", label: "Error" },
+      ],
+    },
+    { key: "terminate", label: "Stop everything else", as: "switch", hint: "Branches still running are cancelled" },
+  ],
+  summary: (config, node) => {
+    const what = node.input_keys.length > 0 ? `Hands out ${node.input_keys.join(", ")}` : "Hands out the whole state";
+    return config.status === "ERROR" ? "Ends as an error" : what;
+  },
+  newNode: () => ({ name: "End" }),
+  *run(_config, ctx) {
+    return { output: { ...ctx.input } };
+  },
+});

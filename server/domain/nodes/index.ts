@@ -1,0 +1,52 @@
+import { z } from "zod";
+import { agentTask } from "./agent-task";
+import { conditionalRouter } from "./conditional-router";
+import { crewTask } from "./crew-task";
+import { type NodeKind, nodeBase } from "./define";
+import { end } from "./end";
+import { note } from "./note";
+import { start } from "./start";
+import { transform } from "./transform";
+import { wait } from "./wait";
+
+/** The one list of node kinds. Everything else (types, palette, cards, forms, validation) derives from it. */
+const list = [start, agentTask, crewTask, conditionalRouter, transform, wait, end, note] as const;
+
+type Listed = (typeof list)[number];
+export type NodeType = Listed["type"];
+
+type SchemaOf<K> = K extends NodeKind<infer T, infer S>
+  ? z.ZodObject<typeof nodeBase & { node_type: z.ZodLiteral<T>; config: S }>
+  : never;
+
+const schemaOf = <K extends Listed>(kind: K) =>
+  z.object({ ...nodeBase, node_type: z.literal(kind.type), config: kind.config }) as unknown as SchemaOf<K>;
+
+/** A node of a workflow: what every node has, and the settings of its kind. */
+export const WorkflowNode = z.discriminatedUnion(
+  "node_type",
+  list.map(schemaOf) as unknown as [SchemaOf<Listed>, ...SchemaOf<Listed>[]],
+) as unknown as z.ZodType<z.output<SchemaOf<Listed>>, z.input<SchemaOf<Listed>>>;
+export type WorkflowNode = z.output<SchemaOf<Listed>>;
+
+/** A kind with its types erased, for code that treats all kinds alike. */
+// biome-ignore lint/suspicious/noExplicitAny: a kind's config type is only known to its own file
+export type AnyNodeKind = NodeKind<NodeType, any>;
+
+const byType = new Map<string, AnyNodeKind>(list.map((kind) => [kind.type, kind as AnyNodeKind]));
+
+/** Every kind, in the order of the palette. */
+export const nodeKinds: readonly AnyNodeKind[] = list as unknown as readonly AnyNodeKind[];
+
+export function findNodeKind(type: string): AnyNodeKind | undefined {
+  return byType.get(type);
+}
+
+export function getNodeKind(type: string): AnyNodeKind {
+  const kind = byType.get(type);
+  if (!kind) throw new Error(`There is no node kind "${type}".`);
+  return kind;
+}
+
+export type { Exit, Fault, Field, FieldLook, NodeBase, NodeContext, NodeKind, NodeResult } from "./define";
+export { Join, NodeFailure, RetryPolicy } from "./define";

@@ -1,0 +1,30 @@
+import { z } from "zod";
+import { evaluateExpression } from "../expression";
+import { Expr, StateKey } from "../values";
+import { defineNode } from "./define";
+
+/** Computes values from the state with CEL. */
+export const transform = defineNode({
+  type: "transform",
+  title: "Transform",
+  hint: "Computes values from the state",
+  icon: "function-square",
+  group: "data",
+  config: z.object({ set: z.record(StateKey, Expr).default({}) }),
+  fields: [{ key: "set", label: "Set", as: "assignments", hint: "Key = expression, for example count = state.count + 1" }],
+  summary: (config) => {
+    const keys = Object.keys(config.set);
+    return keys.length === 0 ? "Nothing yet" : `Sets ${keys.join(", ")}`;
+  },
+  newConfig: () => ({ set: {} }),
+  newNode: () => ({ name: "Transform" }),
+  faults: (config) =>
+    Object.keys(config.set).length === 0
+      ? [{ severity: "warning", code: "W_EMPTY_TRANSFORM", message: "This node sets nothing yet.", field: "set" }]
+      : [],
+  expressions: (config) => Object.entries(config.set).map(([key, expression]) => ({ field: `set.${key}`, expression })),
+  *run(config, ctx) {
+    const scope = { state: ctx.state, input: ctx.input };
+    return { output: Object.fromEntries(Object.entries(config.set).map(([key, expression]) => [key, evaluateExpression(expression, scope)])) };
+  },
+});

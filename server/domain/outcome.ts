@@ -1,0 +1,87 @@
+import { z } from "zod";
+import { ConfirmationPolicy } from "./role";
+import { Json, Ms } from "./values";
+
+/** How a run ended: reached an end, failed, hit a limit (and may go on), or was stopped by a person. */
+export const FinalStatus = z.enum(["COMPLETED", "ERROR", "INCOMPLETE", "CANCELLED"]);
+export type FinalStatus = z.infer<typeof FinalStatus>;
+
+export const ErrorCode = z.enum([
+  "AUTH", "QUOTA", "RATE_LIMIT", "CONFIG", "TRANSIENT", "TIMEOUT", "MODEL_REFUSAL", "CONTENT_FILTER",
+  "OUTPUT_INVALID", "OUTPUT_TRUNCATED", "CONTEXT_OVERFLOW", "TOOL_FAILED", "PERMISSION", "GUARDRAIL", "STUCK",
+  "MAX_ITERATIONS", "MAX_STEPS", "BUDGET", "TIME_LIMIT", "INPUT_MISSING", "STATE_INVALID", "ROUTER_NO_MATCH",
+  "ROUTER_FAILED", "LOOP_LIMIT", "JOIN_SHORTFALL", "SUBRUN_FAILED", "HUMAN_REJECTED", "HUMAN_TIMEOUT",
+  "CANCELLED", "NO_END_REACHED", "INTERNAL",
+]);
+export type ErrorCode = z.infer<typeof ErrorCode>;
+
+/** Why a run ended as it did: an error code, or END_REACHED. */
+export type ReasonCode = ErrorCode | "END_REACHED";
+
+/** A failure in words for people, with what they can do about it. */
+export const RunError = z.object({
+  code: ErrorCode,
+  message: z.string(),
+  retryable: z.boolean(),
+  user_action: z.enum(["none", "retry", "settings", "edit_graph", "raise_limit"]),
+  node_id: z.string().optional(),
+  activation_id: z.string().optional(),
+  detail: Json.optional(),
+});
+export type RunError = z.infer<typeof RunError>;
+
+/** Tokens of one or several model calls. `estimated`: the provider did not say, so we counted characters. */
+export const Usage = z.object({
+  input_tokens: z.number(),
+  output_tokens: z.number(),
+  cached_input_tokens: z.number().default(0),
+  reasoning_tokens: z.number().default(0),
+  requests: z.number().default(1),
+  estimated: z.boolean().default(false),
+});
+export type Usage = z.infer<typeof Usage>;
+
+export const NO_USAGE: Usage = {
+  input_tokens: 0, output_tokens: 0, cached_input_tokens: 0, reasoning_tokens: 0, requests: 0, estimated: false,
+};
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    input_tokens: a.input_tokens + b.input_tokens,
+    output_tokens: a.output_tokens + b.output_tokens,
+    cached_input_tokens: a.cached_input_tokens + b.cached_input_tokens,
+    reasoning_tokens: a.reasoning_tokens + b.reasoning_tokens,
+    requests: a.requests + b.requests,
+    estimated: a.estimated || b.estimated,
+  };
+}
+
+/** Limits and manners of one run. Costs in US dollars, times in milliseconds. */
+export const RunConfig = z.object({
+  mode: z.enum(["continuous", "step", "breakpoint", "hitl"]).default("continuous"),
+  /** Node runs in the whole run. */
+  max_steps: z.number().int().min(1).max(5000).default(200),
+  max_loop_iterations: z.number().int().min(1).max(1000).default(25),
+  /** Model turns in the whole run, shared by all agents. */
+  max_global_iterations: z.number().int().min(1).max(2000).default(100),
+  /** Excludes time spent waiting for people or timers. */
+  max_active_ms: Ms.max(24 * 3_600_000).default(30 * 60_000),
+  max_parallel_nodes: z.number().int().min(1).max(256).default(16),
+  max_subrun_depth: z.number().int().max(5).default(5),
+  budget: z
+    .object({
+      max_cost_usd: z.number().nonnegative().nullish(),
+      max_total_tokens: z.number().nonnegative().nullish(),
+      warn_at: z.number().default(0.8),
+      mode: z.enum(["hard", "soft"]).default("hard"),
+    })
+    .prefault({}),
+  confirmation: ConfirmationPolicy.default({ kind: "risky", threshold: "HIGH", confirm_unknown: true }),
+  on_stuck: z.enum(["nudge_then_fail", "nudge_then_escalate", "fail"]).default("nudge_then_fail"),
+  strict_state: z.boolean().default(false),
+});
+export type RunConfig = z.infer<typeof RunConfig>;
+
+/** The limits that a person can raise on a run that stopped at one. */
+export const RaisableLimit = z.enum(["max_steps", "max_global_iterations", "max_active_ms", "max_cost_usd", "max_total_tokens"]);
+export type RaisableLimit = z.infer<typeof RaisableLimit>;

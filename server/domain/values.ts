@@ -1,0 +1,54 @@
+import { z } from "zod";
+
+/** Words that name something on every object's prototype; as keys they are how prototype pollution begins. */
+const FORBIDDEN = new Set(["__proto__", "prototype", "constructor"]);
+
+/** An identifier in a workflow file: nodes, edges, agents, tasks. */
+export const Id = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/, "Use letters, digits, _ . - and start with a letter (at most 64)")
+  .refine((id) => !FORBIDDEN.has(id), "This word is reserved");
+export type Id = z.infer<typeof Id>;
+
+/** A key of the run's state. */
+export const StateKey = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, "Use letters, digits and _ (at most 64), no spaces")
+  .refine((key) => !FORBIDDEN.has(key), "This word is reserved");
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export const Json: z.ZodType<Json> = z.json() as z.ZodType<Json>;
+export type JsonObject = { [key: string]: Json };
+
+/** JSON Schema, the draft 2020-12 subset that `z.fromJSONSchema` reads. */
+export const JsonSchema = z.record(z.string(), z.unknown());
+export type JsonSchema = z.infer<typeof JsonSchema>;
+
+/** A CEL expression; see expression.ts. */
+export const Expr = z.string().max(2000);
+
+/** A duration in whole milliseconds. */
+export const Ms = z.number().int().nonnegative();
+
+/** A record without a prototype: `record["constructor"]` is undefined, as it should be. */
+export function newRecord<T>(entries?: Iterable<readonly [string, T]> | Record<string, T>): Record<string, T> {
+  const record = Object.create(null) as Record<string, T>;
+  if (!entries) return record;
+  const pairs = Symbol.iterator in entries ? entries : Object.entries(entries);
+  for (const [key, value] of pairs) record[key] = value;
+  return record;
+}
+
+/** Whether two JSON values are the same, whatever the order of their keys. */
+export function isSameJson(a: unknown, b: unknown): boolean {
+  return canonicalJson(a) === canonicalJson(b);
+}
+
+/** JSON text with sorted keys: equal values give equal text. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    inner !== null && typeof inner === "object" && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
+      : inner,
+  );
+}

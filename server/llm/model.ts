@@ -1,0 +1,77 @@
+import type { RunError, Usage } from "@/server/domain/outcome";
+import type { ChatMessage } from "@/server/domain/events";
+import type { LlmConfig } from "@/server/domain/role";
+import type { Json, JsonSchema } from "@/server/domain/values";
+
+/** One model call, ready to send. */
+export interface ModelRequest {
+  llm_config: LlmConfig;
+  messages: readonly ChatMessage[];
+  /** The shape that the answer must have; absent for free text. Schemas are objects at the root. */
+  response?: { name: string; schema: JsonSchema };
+  call_id: string;
+  /** Groups calls for budgets. */
+  run_id: string;
+  budget?: BudgetCheck;
+}
+
+/** What the run may spend and has spent; checked before the call goes out. Costs in US dollars. */
+export interface BudgetCheck {
+  max_cost_usd: number | null;
+  max_total_tokens: number | null;
+  spent_cost_usd: number;
+  spent_tokens: number;
+  mode: "hard" | "soft";
+}
+
+export interface ModelIo {
+  signal: AbortSignal;
+  /** Streamed text; `offset` counts characters of this channel sent before. */
+  delta(channel: "content" | "reasoning", offset: number, text: string): void;
+}
+
+export interface ModelAnswer {
+  content: string;
+  reasoning?: string;
+  refusal?: string;
+  /** stop | length | content_filter | tool_calls ...; never empty: an answer without one is an error. */
+  finish_reason: string;
+  provider: string;
+  provider_id: string;
+  model: string;
+  simulated: boolean;
+  usage: Usage;
+  /** US dollars; null where the price is unknown, which is not zero. */
+  cost_usd: number | null;
+  cost_source: "provider" | "override" | "price_table" | "local" | "simulated" | "unknown";
+  latency_ms: number;
+  ttft_ms: number | null;
+  response_format: "json_schema" | "json_object" | "prompt" | "text";
+}
+
+/** A model call that failed, classified. Retrying is the caller's business; `retry_after_ms` is the server's wish. */
+export class ModelError extends Error {
+  override name = "ModelError";
+  constructor(
+    readonly error: RunError,
+    readonly http_status?: number,
+    readonly retry_after_ms?: number,
+  ) {
+    super(error.message);
+  }
+  toDetail(): Json {
+    return {
+      error: this.error as unknown as Json,
+      ...(this.http_status === undefined ? {} : { http_status: this.http_status }),
+      ...(this.retry_after_ms === undefined ? {} : { retry_after_ms: this.retry_after_ms }),
+    };
+  }
+}
+
+/** The models that runs may call. One attempt per call: no hidden retries. */
+export interface Models {
+  /** Throws ModelError. Resolves only with a complete answer. */
+  complete(request: ModelRequest, io: ModelIo): Promise<ModelAnswer>;
+  /** What the settings point to right now, in words for people; null where nothing is configured. */
+  describe(config?: LlmConfig): { provider_id: string; name: string; model: string; simulated: boolean; price_known: boolean } | null;
+}
