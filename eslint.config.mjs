@@ -1,0 +1,52 @@
+import next from "@next/eslint-plugin-next";
+import { defineConfig, globalIgnores } from "eslint/config";
+import hooks from "eslint-plugin-react-hooks";
+import ts from "typescript-eslint";
+
+export default defineConfig(
+  globalIgnores([
+    ".next*/**",
+    "node_modules/**",
+    "next-env.d.ts",
+    "db/migrations/**",
+    "data/**",
+    "test-results/**",
+    "playwright-report/**",
+  ]),
+  {
+    files: ["**/*.ts", "**/*.tsx"],
+    extends: [ts.configs.recommendedTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      "@typescript-eslint/no-explicit-any": "error",
+      "@typescript-eslint/no-floating-promises": "error",
+      // An async click handler is fine; an async function where a plain one is awaited for is not.
+      "@typescript-eslint/no-misused-promises": ["error", { checksVoidReturn: { attributes: false } }],
+      "@typescript-eslint/no-unused-vars": [
+        "error",
+        { argsIgnorePattern: "^_", varsIgnorePattern: "^_", caughtErrors: "none", ignoreRestSiblings: true },
+      ],
+      // Interfaces and engines are async by contract, also where one implementation has nothing to wait for.
+      "@typescript-eslint/require-await": "off",
+      "@typescript-eslint/consistent-type-imports": ["error", { fixStyle: "inline-type-imports" }],
+      "@typescript-eslint/no-unused-expressions": ["error", { allowShortCircuit: true, allowTernary: true }],
+      "no-eval": "error",
+      "no-new-func": "error",
+    },
+  },
+  {
+    files: ["app/**/*.{ts,tsx}", "components/**/*.{ts,tsx}"],
+    extends: [hooks.configs.flat["recommended-latest"], next.configs["core-web-vitals"]],
+  },
+  {
+    files: ["scripts/**/*.mjs", "*.mjs"],
+    languageOptions: { ecmaVersion: 2023, sourceType: "module" },
+    rules: {
+      "no-unused-vars": "off",
+      "no-var": "error",
+      "prefer-const": "error",
+      "no-eval": "error",
+      "no-new-func": "error",
+    },
+  },
+);

@@ -1,0 +1,184 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+
+// Who may import whom, with the reason that a person reads when a change breaks it. Types are free where noted:
+// they vanish at build time and cannot carry code over a border.
+
+const ROOT = path.resolve(import.meta.dirname, "..");
+const PURE = /^(zod|@marcbachmann\/cel-js|liquidjs|yaml|jsonrepair)(\/|$)/;
+const NETWORK = /^(undici|(node:)?(http|https|http2|net|tls|dns|dgram)(\/promises)?)$/;
+const PROCESSES = /^(node:)?(child_process|worker_threads|vm|cluster)$/;
+
+interface Import {
+  /** The importing file and the import, both from the repository's root; packages keep their name. */
+  from: string;
+  to: string;
+  typeOnly: boolean;
+}
+interface Rule {
+  who: RegExp;
+  /** What is refused, unless `but` matches it. */
+  refuses: RegExp;
+  but?: RegExp;
+  allowsTypes?: boolean;
+  why: string;
+}
+
+const RULES: Rule[] = [
+  {
+    who: /^server\/domain\//,
+    refuses: /./,
+    but: new RegExp(`^server/domain/|${PURE.source}`),
+    why: "server/domain is shared with the browser and replayed after a crash: only itself and pure libraries",
+  },
+  {
+    who: /^db\//,
+    refuses: /^(server|components|app)\//,
+    why: "db holds tables and knows nobody; server/store turns its rows into domain objects",
+  },
+  { who: /^server\//, refuses: /^(components|app)\//, why: "the server does not know its screens" },
+  {
+    who: /^server\/(?!store\/|troupe)/,
+    refuses: /^db\/(client|schema)/,
+    allowsTypes: true,
+    why: "all SQL lives in server/store; troupe.ts opens the database once and hands it down",
+  },
+  {
+    who: /^server\/runner\//,
+    refuses: /^server\/(store|api|access|http-api)\//,
+    allowsTypes: true,
+    why: "the runner gets its store as an argument, so that it runs on any store",
+  },
+  {
+    who: /^server\/(llm|egress)\//,
+    refuses: /^server\/(runner|store|api|access|http-api)\//,
+    allowsTypes: true,
+    why: "models and the network know the domain only, not who uses them",
+  },
+  {
+    who: /^server\/store\//,
+    refuses: /^server\/(runner|api|http-api|llm)\//,
+    allowsTypes: true,
+    why: "the store turns rows into objects; what is done with them happens above it",
+  },
+  {
+    who: /^server\/(?!egress\/|testing\/)/,
+    refuses: NETWORK,
+    allowsTypes: true,
+    why: "server/egress is the only place that opens outbound connections",
+  },
+  { who: /^(server|app|components)\//, refuses: PROCESSES, why: "nothing here starts processes or threads" },
+  {
+    who: /^components\/ui\//,
+    refuses: /^(server|db|app|components)\//,
+    but: /^components\/ui\//,
+    why: "components/ui are words-free building blocks: they import nothing of ours",
+  },
+  { who: /^components\//, refuses: /^(db|app)\//, why: "components run in the browser" },
+  {
+    who: /^components\//,
+    refuses: /^server\//,
+    but: /^server\/domain\//,
+    allowsTypes: true,
+    why: "the browser may run server/domain only; of server/api it may know the types",
+  },
+  {
+    who: /^components\//,
+    refuses: /^server\/(?!api\/|domain\/)/,
+    why: "of the server, the browser knows server/domain and the types of server/api",
+  },
+  {
+    who: /^app\//,
+    refuses: /^(db|server)\//,
+    but: /^server\/(domain|api|access|http-api|troupe|settings)/,
+    why: "a route fetches and hands over; it reaches the server through server/api, server/access and server/http-api",
+  },
+];
+
+const sources = (dir: string): string[] =>
+  readdirSync(path.join(ROOT, dir), { withFileTypes: true }).flatMap((entry) => {
+    const at = path.posix.join(dir, entry.name);
+    return entry.isDirectory() ? sources(at) : /\.tsx?$/.test(entry.name) ? [at] : [];
+  });
+const isTest = (file: string) => /\.test\.tsx?$|^server\/testing\/|-(harness|fixture)\.ts$/.test(file);
+const all = ["app", "components", "server", "db"].flatMap(sources);
+const product = all.filter((file) => !isTest(file));
+const text = new Map(product.map((file) => [file, readFileSync(path.join(ROOT, file), "utf8")]));
+
+function importsOf(file: string): Import[] {
+  const found = (text.get(file) ?? "").matchAll(
+    /^\s*(?:import|export)\s+(type\s)?([^;"']*?\bfrom\s*)?["']([^"'\n]+)["']|\bimport\(\s*["']([^"'\n]+)["']\s*\)/gm,
+  );
+  return [...found].map(([, type, names, fixed, lazy]) => {
+    const target = fixed ?? lazy ?? "";
+    const to = target.startsWith("@/")
+      ? target.slice(2)
+      : target.startsWith(".")
+        ? path.posix.join(path.posix.dirname(file), target)
+        : target;
+    const listed = names
+      ?.match(/^\{([^}]*)\}\s*from\s*$/)?.[1]
+      ?.split(",")
+      .map((name) => name.trim())
+      .filter(Boolean);
+    return {
+      from: file,
+      to,
+      typeOnly: !!type || (!!listed && listed.length > 0 && listed.every((name) => name.startsWith("type "))),
+    };
+  });
+}
+
+test("every import stays inside the borders", () => {
+  const broken = product
+    .flatMap(importsOf)
+    .flatMap((link) =>
+      RULES.filter(
+        ({ who, refuses, but, allowsTypes }) =>
+          who.test(link.from) &&
+          refuses.test(link.to) &&
+          !but?.test(link.to) &&
+          !(allowsTypes && link.typeOnly),
+      ).map(({ why }) => `${link.from} imports ${link.to}: ${why}.`),
+    );
+  expect(broken).toEqual([]);
+});
+
+test("the secret and model modules cannot reach the browser", () => {
+  const open = ["db/client.ts", "server/troupe.ts"].filter(
+    (file) => text.has(file) && !text.get(file)?.includes('import "server-only"'),
+  );
+  expect(open, 'these need `import "server-only"`').toEqual([]);
+});
+
+test("files and folders are named for what they hold", () => {
+  const style =
+    /^(?:[a-z0-9]+(?:-[a-z0-9]+)*|\[{1,2}(?:\.\.\.)?[a-z_]+\]{1,2}|\([a-z-]+\))(?:\.(?:test|d|frozen|property))?(?:\.tsx?)?$/;
+  const vague = /(?:^|\/)(?:lib|utils?|helpers?|types|common|hooks|misc|shared)(?:\/|\.tsx?$)/;
+  expect(
+    all.filter((file) => file.split("/").some((part) => !style.test(part))),
+    "file names are kebab-case",
+  ).toEqual([]);
+  expect(
+    all.filter((file) => vague.test(file)),
+    "say what is in it",
+  ).toEqual([]);
+});
+
+test("no text becomes code, and no markup goes around React", () => {
+  const banned: [RegExp, string][] = [
+    [/\beval\s*\(|\bnew Function\b|\bFunction\s*\(\s*["'`]/, "text would run as code"],
+    [/\bimport\(\s*(?!["'])[^)]/, "a module name would come from data"],
+    [/dangerouslySetInnerHTML|\.innerHTML\s*=|document\.write\(/, "text would become markup"],
+    [/^\s*["']use server["']/m, "server actions would be a second door beside the guarded ones"],
+    [/\bsql\.raw\(/, "SQL would be glued together from text"],
+    [/:\s*any\b|\bas any\b|<any>/, "the compiler would stop checking"],
+  ];
+  // Comments may name what the code must not do.
+  const code = (file: string) => (text.get(file) ?? "").replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*$/gm, "");
+  const hits = product.flatMap((file) =>
+    banned.filter(([pattern]) => pattern.test(code(file))).map(([, why]) => `${file}: ${why}.`),
+  );
+  expect(hits).toEqual([]);
+});
