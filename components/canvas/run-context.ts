@@ -1,0 +1,76 @@
+import { createContext, useContext, useSyncExternalStore } from "react";
+import type { NodeStatus } from "@/server/domain/events";
+
+/** What a card shows of its node's part in a run. Replace the object when something in it changes. */
+export interface NodeRunView {
+  status: NodeStatus;
+  /** How often it was activated in this run; shown as a badge from 2 on. */
+  count: number;
+  /** Which turn of its loop it is in. */
+  iteration?: number;
+  attempt?: number;
+  /** While waiting: what for, and until when (ISO text or milliseconds since 1970). */
+  waiting?: { for: string; until?: string | number };
+  /** Of the latest activation. */
+  durationMs?: number;
+  error?: string;
+}
+
+/** What a line shows of its edge's part in a run. */
+export interface EdgeRunView {
+  status: "idle" | "taken" | "skipped";
+  count: number;
+}
+
+/**
+ * A run as the canvas sees it. The getters must answer the same object until it changes (cards compare by identity),
+ * and `subscribe` calls its listener after any change. `peek` is apart, so that streaming text re-renders one line of one card.
+ */
+export interface CanvasRun {
+  subscribe(listener: () => void): () => void;
+  node(nodeId: string): NodeRunView | undefined;
+  edge(edgeId: string): EdgeRunView | undefined;
+  /** The last characters that a model has written for this node, while it runs. */
+  peek?(nodeId: string): string | undefined;
+}
+
+const NO_RUN: CanvasRun = {
+  subscribe: () => () => undefined,
+  node: () => undefined,
+  edge: () => undefined,
+};
+
+/** The run that the canvas shows; by default none. */
+export const CanvasRunContext = createContext<CanvasRun | null>(null);
+
+export function useNodeRun(nodeId: string): NodeRunView | undefined {
+  const run = useContext(CanvasRunContext) ?? NO_RUN;
+  return useSyncExternalStore(
+    run.subscribe,
+    () => run.node(nodeId),
+    () => undefined,
+  );
+}
+
+export function useEdgeRun(edgeId: string): EdgeRunView | undefined {
+  const run = useContext(CanvasRunContext) ?? NO_RUN;
+  return useSyncExternalStore(
+    run.subscribe,
+    () => run.edge(edgeId),
+    () => undefined,
+  );
+}
+
+export function useNodePeek(nodeId: string): string | undefined {
+  const run = useContext(CanvasRunContext) ?? NO_RUN;
+  return useSyncExternalStore(
+    run.subscribe,
+    () => run.peek?.(nodeId),
+    () => undefined,
+  );
+}
+
+/** Whether the canvas shows a run at all: cards of nodes not reached yet are then shown calm. */
+export function useHasRun(): boolean {
+  return useContext(CanvasRunContext) !== null;
+}
