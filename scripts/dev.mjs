@@ -1,0 +1,21 @@
+// `npm run dev`: Next.js in development mode, on this machine only, with the same settings as `npm start`.
+import { spawn } from "node:child_process";
+import process from "node:process";
+import { checkNode, ensureDataDir, ensureInstalled, readAddress, readEnvFile, root } from "./prepare.mjs";
+
+checkNode();
+readEnvFile();
+const { host, port } = readAddress();
+ensureDataDir();
+ensureInstalled();
+const child = spawn(
+  process.execPath,
+  ["node_modules/next/dist/bin/next", "dev", "-H", host, "-p", String(port)],
+  {
+    cwd: root,
+    env: { ...process.env, NEXT_TELEMETRY_DISABLED: "1" },
+    stdio: "inherit",
+  },
+);
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal));
+child.on("exit", (code, signal) => process.exit(code ?? (signal === "SIGINT" ? 130 : 143)));

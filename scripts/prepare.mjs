@@ -1,0 +1,233 @@
+// What start, dev, test and the others need first: a fitting Node, the packages of the lock file, a build of the sources
+// as they are. Only Node's own modules: this runs before anything is installed.
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+
+export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+/** Where Next.js puts its build. */
+export const distDir = () => path.resolve(root, process.env.TROUPE_DIST_DIR || ".next");
+
+/** Ends with a sentence that says what to do. */
+export function giveUp(sentence, code = 1) {
+  console.error(`\n  ${sentence.split("\n").join("\n  ")}\n`);
+  process.exit(code);
+}
+
+/** Refuses a Node that is too old; every package here runs from 20.19 on. */
+export function checkNode() {
+  const [major, minor] = process.versions.node.split(".").map(Number);
+  if (major < 20 || (major === 20 && minor < 19))
+    giveUp(
+      `Troupe needs Node 20.19 or newer; this is ${process.version}. Get a newer one from https://nodejs.org.`,
+    );
+}
+
+/** Settings from a file named .env, if there is one; what the environment says already wins. */
+export function readEnvFile() {
+  const file = path.join(root, ".env");
+  if (existsSync(file)) process.loadEnvFile(file);
+}
+
+/** Runs a Node program of ours or of a package, with its output in view; resolves with its exit code. */
+export function runNode(args, { env = {}, quiet = false } = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, {
+      cwd: root,
+      env: { ...process.env, NEXT_TELEMETRY_DISABLED: "1", ...env },
+      stdio: quiet ? ["ignore", "pipe", "pipe"] : ["ignore", "inherit", "inherit"],
+    });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) stream?.on("data", (text) => (output += text));
+    child.on("error", reject);
+    child.on("close", (code, signal) => resolve({ code: code ?? (signal ? 1 : 0), output }));
+  });
+}
+
+function runNpm(args) {
+  const env = { ...process.env, JOBS: process.env.JOBS ?? "max" };
+  const cli = process.env.npm_execpath;
+  // The npm that started us, where there is one: no search for it, and no shell.
+  const run =
+    cli && /\.c?js$/.test(cli)
+      ? spawnSync(process.execPath, [cli, ...args], {
+          cwd: root,
+          env,
+          stdio: ["ignore", "inherit", "inherit"],
+        })
+      : spawnSync("npm", args, {
+          cwd: root,
+          env,
+          stdio: ["ignore", "inherit", "inherit"],
+          shell: process.platform === "win32",
+        });
+  return run.status ?? 1;
+}
+
+const lockStamp = path.join(root, "node_modules", ".troupe-lock");
+
+/** What an installation depends on: the lock file, and the Node that native parts are built for. */
+function installFingerprint() {
+  const lock = createHash("sha256")
+    .update(readFileSync(path.join(root, "package-lock.json")))
+    .digest("hex");
+  return `${lock} ${process.platform}-${process.arch} abi ${process.versions.modules}`;
+}
+
+const isRecorded = (fingerprint) => existsSync(lockStamp) && readFileSync(lockStamp, "utf8") === fingerprint;
+
+/** Whether node_modules holds, version by version, what the lock file says: someone ran `npm ci` by hand. */
+function holdsTheLock() {
+  const hidden = path.join(root, "node_modules", ".package-lock.json");
+  if (!existsSync(hidden)) return false;
+  const wanted = JSON.parse(readFileSync(path.join(root, "package-lock.json"), "utf8")).packages;
+  const present = JSON.parse(readFileSync(hidden, "utf8")).packages;
+  return Object.entries(wanted).every(
+    ([name, { version, optional, peer, link }]) =>
+      name === "" || link || (present[name] ? present[name].version === version : optional || peer),
+  );
+}
+
+const opensDatabases = () =>
+  spawnSync(process.execPath, ["-e", 'new (require("better-sqlite3"))(":memory:").close()'], {
+    cwd: root,
+    stdio: "ignore",
+  }).status === 0;
+
+/** Installs what the lock file says, unless that is there already. */
+export function ensureInstalled() {
+  const fingerprint = installFingerprint();
+  if (isRecorded(fingerprint)) return;
+  if (!holdsTheLock()) {
+    console.log("Installing what package-lock.json lists. This happens once and takes a few minutes.\n");
+    const code = runNpm(["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"]);
+    if (code !== 0)
+      giveUp(
+        "The installation did not finish; npm says why above. With the network back, run the same command again.",
+        code,
+      );
+  }
+  if (!opensDatabases()) {
+    console.log(`The database module was built for another Node; building it for ${process.version}.\n`);
+    const code = runNpm(["rebuild", "better-sqlite3"]);
+    if (code !== 0 || !opensDatabases())
+      giveUp(
+        "The database module better-sqlite3 could not be built for this Node.\nIt needs either the network (for a ready-made one) or Python 3, make and a C++ compiler. Then run: npm rebuild better-sqlite3",
+        code || 1,
+      );
+  }
+  writeFileSync(lockStamp, fingerprint);
+}
+
+/** What the server is built from. */
+const SOURCES = [
+  "app",
+  "components",
+  "server",
+  "db",
+  "public",
+  "instrumentation.ts",
+  "proxy.ts",
+  "next.config.mjs",
+  "postcss.config.mjs",
+  "tsconfig.json",
+  "package-lock.json",
+];
+const isSource = (name) => !/\.test\.tsx?$|\.md$|^\.DS_Store$/.test(name);
+
+/** A hash over the content of all sources. */
+export function sourcesHash() {
+  const hash = createHash("sha256");
+  const add = (relative) => {
+    hash
+      .update(relative)
+      .update("\0")
+      .update(readFileSync(path.join(root, relative)))
+      .update("\0");
+  };
+  const walk = (relative) => {
+    const entries = readdirSync(path.join(root, relative), { withFileTypes: true });
+    for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      if (entry.isDirectory()) walk(`${relative}/${entry.name}`);
+      else if (isSource(entry.name)) add(`${relative}/${entry.name}`);
+    }
+  };
+  for (const source of SOURCES) {
+    const at = path.join(root, source);
+    if (!existsSync(at)) continue;
+    if (/\.[a-z]+$/.test(source)) add(source);
+    else walk(source);
+  }
+  return hash.digest("hex");
+}
+
+const buildStamp = () => path.join(distDir(), "troupe-sources");
+
+export function isBuilt(hash = sourcesHash()) {
+  const stamp = buildStamp();
+  return (
+    existsSync(path.join(distDir(), "BUILD_ID")) && existsSync(stamp) && readFileSync(stamp, "utf8") === hash
+  );
+}
+
+/** Builds the server if the sources changed since the last build. */
+export async function ensureBuilt() {
+  const hash = sourcesHash();
+  if (isBuilt(hash)) return { built: false };
+  console.log(
+    "Building, because this is the first start or the sources changed. This takes about half a minute.\n",
+  );
+  rmSync(buildStamp(), { force: true });
+  const { code, output } = await runNode(["node_modules/next/dist/bin/next", "build"], {
+    // A wrong type in a test must not stop a person's start; `npm test` checks the types.
+    env: { NODE_ENV: "production", SKIP_TYPECHECK: "1" },
+    quiet: true,
+  });
+  if (code !== 0) {
+    console.error(output);
+    giveUp("The build failed; the reason is above.", code);
+  }
+  writeFileSync(buildStamp(), hash);
+  return { built: true };
+}
+
+/** The data folder as an absolute path, made if it is missing; ends with a sentence if it cannot be written. */
+export function ensureDataDir() {
+  const dir = path.resolve(root, process.env.TROUPE_DATA_DIR || "data");
+  const probe = path.join(dir, `.probe-${process.pid}`);
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    writeFileSync(probe, "");
+    unlinkSync(probe);
+  } catch (error) {
+    giveUp(
+      `Troupe cannot write to its data folder ${dir} (${error.code}).\nMake the folder writable for this user, or set TROUPE_DATA_DIR to another one.`,
+      73,
+    );
+  }
+  process.env.TROUPE_DATA_DIR = dir;
+  return dir;
+}
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
+
+/** Address and port from the environment; ends with a sentence if they cannot be used. */
+export function readAddress() {
+  const host = (process.env.HOST || "127.0.0.1").replace(/^\[|\]$/g, "");
+  const port = Number(process.env.PORT || 3000);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    giveUp(`PORT=${process.env.PORT} is not a port; use a number from 1 to 65535.`, 78);
+  const local = LOOPBACK.test(host);
+  if (!local && !process.env.TROUPE_PASSWORD)
+    giveUp(
+      `HOST=${host} would open Troupe to other machines, and nothing would ask them who they are.\nSet TROUPE_PASSWORD as well, or leave HOST out to serve this machine only.`,
+      78,
+    );
+  process.env.HOST = host;
+  process.env.PORT = String(port);
+  const shown = host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host;
+  return { host, port, local, url: `http://${shown}:${port}` };
+}

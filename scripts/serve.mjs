@@ -1,0 +1,101 @@
+// Serves the production build from this very process: no second Node, and our own limits on what a client may hold open.
+import http from "node:http";
+import process from "node:process";
+import { distDir, giveUp, root } from "./prepare.mjs";
+
+/** Binds the port at once, then loads the application; requests that come earlier wait for it. */
+export async function serve({ host, port, local, url, dataDir, startedAt }) {
+  process.env.NODE_ENV = "production";
+  process.env.NEXT_TELEMETRY_DISABLED = "1";
+  process.chdir(root);
+  // As `node --disable-proto=delete` does: the classic way to pollute prototypes is gone.
+  delete Object.prototype.__proto__;
+
+  let answer;
+  const ready = Promise.withResolvers ? Promise.withResolvers() : withResolvers();
+  const server = http.createServer(
+    { headersTimeout: 10_000, requestTimeout: 30_000, maxHeaderSize: 16 * 1024 },
+    (request, response) => {
+      if (answer) return answer(request, response);
+      ready.promise.then(() => answer(request, response));
+    },
+  );
+  server.maxConnections = 2_000;
+  await listen(server, { host, port, url });
+
+  const stop = (signal) => {
+    // The application drains by itself and leaves; this is for one that cannot.
+    setTimeout(() => process.exit(signal === "SIGINT" ? 130 : 143), 5_000).unref();
+    server.close();
+    server.closeIdleConnections();
+  };
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, stop);
+
+  try {
+    const { default: next } = await import("next");
+    const application = next({
+      dev: false,
+      dir: root,
+      hostname: host,
+      port,
+      quiet: true,
+      conf: undefined,
+      httpServer: server,
+    });
+    await application.prepare();
+    answer = application.getRequestHandler();
+    ready.resolve();
+  } catch (error) {
+    if (error?.exitCode) giveUp(error.message, error.exitCode);
+    console.error(error);
+    giveUp(
+      `Troupe could not start. If the build in ${distDir()} is damaged, delete that folder and start again.`,
+    );
+  }
+  const open = globalThis.__troupeStartLink ?? url;
+  console.log(
+    [
+      "",
+      `  Troupe is ready at ${open}`,
+      ...(local ? [] : ["  Other machines can reach it; they need the password."]),
+      `  Its data lie in ${dataDir}`,
+      `  Started in ${((Date.now() - startedAt) / 1000).toFixed(1)} s. Ctrl+C stops it; runs under way go on at the next start.`,
+      "",
+    ].join("\n"),
+  );
+}
+
+function listen(server, { host, port, url }) {
+  return new Promise((resolve) => {
+    server.once("error", async (error) => {
+      if (error.code === "EADDRINUSE")
+        giveUp(
+          (await isTroupe(url))
+            ? `Troupe is running already at ${url}: open that address.\nFor a second one, choose another port and another folder: PORT=${port + 1} TROUPE_DATA_DIR=./data-2 npm start`
+            : `Port ${port} is taken by another program.\nChoose another one: PORT=${port + 1} npm start`,
+        );
+      if (error.code === "EACCES")
+        giveUp(`This user may not use port ${port}.\nChoose one above 1023: PORT=3000 npm start`);
+      if (error.code === "EADDRNOTAVAIL" || error.code === "ENOTFOUND")
+        giveUp(`This machine has no address ${host}; HOST must be one of its own.`, 78);
+      giveUp(`Port ${port} cannot be opened: ${error.message}`);
+    });
+    server.listen(port, host, resolve);
+  });
+}
+
+/** Whether what holds the port is another Troupe. */
+async function isTroupe(url) {
+  try {
+    const response = await fetch(`${url}/api/v1/health`, { signal: AbortSignal.timeout(800) });
+    return /troupe/i.test(await response.text());
+  } catch {
+    return false;
+  }
+}
+
+function withResolvers() {
+  let resolve;
+  const promise = new Promise((done) => (resolve = done));
+  return { promise, resolve };
+}

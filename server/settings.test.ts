@@ -1,0 +1,46 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { isLoopback, readSettings, settingsTable } from "./settings";
+
+describe("settings", () => {
+  test("nothing has to be set", () => {
+    expect(readSettings({})).toEqual({
+      PORT: 3000,
+      HOST: "127.0.0.1",
+      TROUPE_DATA_DIR: "./data",
+      TROUPE_START_LINK: false,
+      TROUPE_OFFLINE_SPEED: 1,
+    });
+  });
+
+  test("an empty value counts as none", () => {
+    expect(readSettings({ PORT: "", OPENAI_API_KEY: " " })).toEqual(readSettings({}));
+  });
+
+  test("a wrong value is named in a sentence", () => {
+    expect(() => readSettings({ PORT: "http" })).toThrow("PORT must be a number from 1 to 65535.");
+    expect(() => readSettings({ PORT: "70000", TROUPE_PASSWORD: "short" })).toThrow(
+      /PORT must .*\n.*at least 8 characters/,
+    );
+    expect(() => readSettings({ TROUPE_PUBLIC_URL: "example" })).toThrow(
+      "TROUPE_PUBLIC_URL must be an address",
+    );
+  });
+
+  test("another address than this machine's own needs a password", () => {
+    expect(() => readSettings({ HOST: "0.0.0.0" })).toThrow("Set TROUPE_PASSWORD as well.");
+    expect(readSettings({ HOST: "0.0.0.0", TROUPE_PASSWORD: "long enough" }).HOST).toBe("0.0.0.0");
+    expect(["127.0.0.1", "localhost", "::1", "[::1]", "127.1.2.3"].map(isLoopback)).not.toContain(false);
+    expect(["0.0.0.0", "::", "192.168.0.4", "127.0.0.1.example.org"].map(isLoopback)).not.toContain(true);
+  });
+
+  test("the README's table says the same", () => {
+    const readme = readFileSync(path.join(import.meta.dirname, "../README.md"), "utf8");
+    const rows = settingsTable().map(
+      ({ name, fallback, about }) =>
+        `| \`${name}\` | ${fallback === null ? "" : `\`${fallback}\``} | ${about} |`,
+    );
+    expect(rows.filter((row) => !readme.includes(row))).toEqual([]);
+  });
+});

@@ -1,0 +1,112 @@
+import { z } from "zod";
+
+const Loopback = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
+
+/** Whether an address is reachable from this machine only. */
+export const isLoopback = (host: string) => Loopback.test(host.replace(/^\[|\]$/g, ""));
+
+const url = (what: string) =>
+  z.url({ protocol: /^https?$/, error: `${what} must be an address such as https://example.org` });
+
+/**
+ * Everything that the environment may set, all of it optional: the one place that defines it. The table in README.md says
+ * the same, and a test compares the two. scripts/start.mjs checks PORT and HOST itself, before anything is installed.
+ */
+export const Settings = z.object({
+  PORT: z.coerce
+    .number({ error: "PORT must be a number from 1 to 65535" })
+    .int()
+    .min(1)
+    .max(65_535, "PORT must be a number from 1 to 65535")
+    .default(3000)
+    .describe("The port to serve on"),
+  HOST: z
+    .string()
+    .default("127.0.0.1")
+    .describe("The address to listen on; any but this machine's own needs TROUPE_PASSWORD"),
+  TROUPE_DATA_DIR: z.string().default("./data").describe("The folder that holds everything Troupe keeps"),
+  TROUPE_PASSWORD: z
+    .string()
+    .min(8, "TROUPE_PASSWORD must have at least 8 characters")
+    .optional()
+    .describe("Asks for this password before anything is shown"),
+  TROUPE_START_LINK: z
+    .stringbool({ error: "TROUPE_START_LINK must be 1 or 0" })
+    .default(false)
+    .describe(
+      "1: opens only with the one-time link printed at the start, for machines that several people share",
+    ),
+  TROUPE_PUBLIC_URL: url("TROUPE_PUBLIC_URL")
+    .optional()
+    .describe("The address people use when a proxy stands in front, for example https://troupe.example.org"),
+  TROUPE_API_TOKEN: z
+    .string()
+    .min(16, "TROUPE_API_TOKEN must have at least 16 characters")
+    .optional()
+    .describe("A token for the HTTP API, beside those made in the settings"),
+  TROUPE_SECRET_KEY: z
+    .string()
+    .optional()
+    .describe("32 bytes in base64 that encrypt stored keys; otherwise a key file is made in the data folder"),
+  OPENAI_API_KEY: z
+    .string()
+    .optional()
+    .describe("Offers OpenAI, or the service at OPENAI_BASE_URL, as a model provider"),
+  OPENAI_BASE_URL: url("OPENAI_BASE_URL")
+    .optional()
+    .describe("Another service that speaks the OpenAI protocol, for example http://127.0.0.1:11434/v1"),
+  OPENAI_MODEL: z.string().optional().describe("The model that this provider uses where a role names none"),
+  TROUPE_OFFLINE_SPEED: z.coerce
+    .number({ error: "TROUPE_OFFLINE_SPEED must be a number, 0 for no delays" })
+    .min(0)
+    .max(100)
+    .default(1)
+    .describe("How fast the offline demo model talks: 2 is twice as fast, 0 answers at once"),
+});
+export type Settings = z.infer<typeof Settings>;
+
+/** Settings that cannot be used, in words for the person who started Troupe. */
+export class SettingsError extends Error {
+  override name = "SettingsError";
+  /** sysexits.h: a configuration error. */
+  readonly exitCode = 78;
+}
+
+/** Reads the environment; an empty value counts as none. Throws SettingsError. */
+export function readSettings(env: Record<string, string | undefined> = process.env): Settings {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ""),
+  );
+  const read = Settings.safeParse(given);
+  if (!read.success)
+    throw new SettingsError(read.error.issues.map(({ message, path }) => sentence(message, path)).join("\n"));
+  if (!isLoopback(read.data.HOST) && !read.data.TROUPE_PASSWORD)
+    throw new SettingsError(
+      `HOST=${read.data.HOST} would open Troupe to other machines, and nothing would ask them who they are. Set TROUPE_PASSWORD as well.`,
+    );
+  return read.data;
+}
+
+const sentence = (message: string, path: PropertyKey[]) =>
+  `${message.startsWith(String(path[0])) ? message : `${String(path[0])}: ${message}`}.`;
+
+/** One row of the settings table in README.md. */
+export interface SettingRow {
+  name: string;
+  about: string;
+  /** As a person would write it; null where there is none. */
+  fallback: string | null;
+}
+
+/** The settings as a table for people. */
+export function settingsTable(): SettingRow[] {
+  return Object.entries(Settings.shape).map(([name, schema]) => {
+    const fallback = schema.safeParse(undefined);
+    const value = fallback.success && fallback.data !== undefined ? fallback.data : null;
+    return {
+      name,
+      about: schema.description ?? "",
+      fallback: value === null ? null : typeof value === "boolean" ? (value ? "1" : "0") : String(value),
+    };
+  });
+}
