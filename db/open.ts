@@ -7,7 +7,8 @@ import { migrate } from "drizzle-orm/better-sqlite3/migrator";
 export type Db = BetterSQLite3Database & { $client: Database.Database };
 
 /** Where the migrations lie; a package may put them elsewhere. */
-const migrationsFolder = () => process.env.TROUPE_MIGRATIONS_DIR ?? path.join(process.cwd(), "db", "migrations");
+const migrationsFolder = () =>
+  process.env.TROUPE_MIGRATIONS_DIR ?? path.join(process.cwd(), "db", "migrations");
 
 /**
  * Opens a database file (or ":memory:"), with the settings that every connection has, and brings its tables up
@@ -48,7 +49,10 @@ function applyMigrations(db: Db, backupOf: string | null) {
   db.$client.pragma("foreign_keys = OFF");
   migrate(db, { migrationsFolder: migrationsFolder() });
   const broken = db.$client.pragma("foreign_key_check") as unknown[];
-  if (broken.length > 0) throw new Error(`After the update ${broken.length} rows point to nothing; the copy beside the database is the state before.`);
+  if (broken.length > 0)
+    throw new Error(
+      `After the update ${broken.length} rows point to nothing; the copy beside the database is the state before.`,
+    );
 }
 
 function pendingMigrations(db: Db): number {
@@ -57,11 +61,15 @@ function pendingMigrations(db: Db): number {
     .prepare("select 1 from sqlite_master where type = 'table' and name = '__drizzle_migrations'")
     .get();
   if (!table) return journal.length;
-  const row = db.$client.prepare("select max(created_at) as last from __drizzle_migrations").get() as { last: number | null };
+  const row = db.$client.prepare("select max(created_at) as last from __drizzle_migrations").get() as {
+    last: number | null;
+  };
   const last = row.last ?? 0;
   const newest = journal.at(-1)?.when ?? 0;
   if (last > newest)
-    throw new Error("This data folder was written by a newer version of Troupe. Update Troupe, or use another folder.");
+    throw new Error(
+      "This data folder was written by a newer version of Troupe. Update Troupe, or use another folder.",
+    );
   return journal.filter((entry) => entry.when > last).length;
 }
 

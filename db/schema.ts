@@ -39,12 +39,9 @@ export const runs = sqliteTable(
     status: text("status").notNull(),
     finalStatus: text("final_status"),
     reasonCode: text("reason_code"),
-    /** What the interpreter needs to begin: graph, roles, input, config. */
-    request: text("request").notNull(),
     interpreterVersion: integer("interpreter_version").notNull(),
     trigger: text("trigger").notNull(),
     simulated: integer("simulated", { mode: "boolean" }).notNull().default(false),
-    lastSeq: integer("last_seq").notNull().default(0),
     costUsd: real("cost_usd").notNull().default(0),
     unknownCostCalls: integer("unknown_cost_calls").notNull().default(0),
     inputTokens: integer("input_tokens").notNull().default(0),

@@ -71,7 +71,10 @@ export interface LiveFrame {
 /** Thrown by `next` when the run was cancelled from outside. */
 export class Cancelled extends Error {
   override name = "Cancelled";
-  constructor(readonly by = "user", readonly reason = "") {
+  constructor(
+    readonly by = "user",
+    readonly reason = "",
+  ) {
     super(reason || "The run was cancelled.");
   }
 }

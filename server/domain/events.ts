@@ -1,7 +1,7 @@
-import type { ErrorCode, FinalStatus, RaisableLimit, ReasonCode, RunConfig, RunError, Usage } from "./outcome";
-import type { ExecutionPlan, Task, TaskStatus } from "./plan";
-import type { RoleDefinition } from "./role";
 import type { WorkflowGraph } from "./graph";
+import type { FinalStatus, RaisableLimit, ReasonCode, RunConfig, RunError, Usage } from "./outcome";
+import type { ExecutionPlan, TaskStatus } from "./plan";
+import type { RoleDefinition } from "./role";
 import type { Json, JsonObject } from "./values";
 
 /** One message of an agent's transcript. */
@@ -43,14 +43,25 @@ export interface Payloads {
   state_initialized: { state: JsonObject; defaults_applied: string[] };
   /** Each value is merged with the named reducer of its key, `last` where none is named. */
   state_patched: { set: JsonObject; writer: string; reducers?: Record<string, string> };
-  state_conflict: { key: string; writers: [string, string]; winner: string; policy: "topological_order" | "strict" };
+  state_conflict: {
+    key: string;
+    writers: [string, string];
+    winner: string;
+    policy: "topological_order" | "strict";
+  };
   state_invalid: { key: string; errors: string[]; writer: string };
 
-  /** Consumes tokens, queues an activation. `back`: a loop's next iteration. */
+  /** Queues an activation; consumes one token for each mention of an edge. `back`: a loop's next iteration. */
   node_ready: { consumes: string[]; back?: boolean; fired?: boolean; iteration?: number; tie?: boolean };
   node_started: { attempt: number; input: JsonObject };
-  node_waiting: { for: "timer" | "signal" | "human"; until?: number; name?: string };
-  node_completed: { output: JsonObject; written_keys: string[]; labels?: string[]; usage?: Usage; cost_usd?: number | null };
+  node_waiting: { for: "timer" | "signal" | "human" | "limit"; until?: number; name?: string };
+  node_completed: {
+    output: JsonObject;
+    written_keys: string[];
+    labels?: string[];
+    usage?: Usage;
+    cost_usd?: number | null;
+  };
   node_failed: {
     attempt: number;
     error: RunError;
@@ -63,12 +74,12 @@ export interface Payloads {
   node_skipped: { reason: "unreachable" | "condition" | "join_shortfall" };
   node_cancelled: { reason: string };
 
-  /** Puts a token on the edge. */
-  edge_taken: { edge_id: string; label?: string };
+  /** Puts a token on the edge. `back`: it leads back to where a loop begins. */
+  edge_taken: { edge_id: string; label?: string; back?: boolean };
   edge_skipped: { edge_id: string };
   token_absorbed: { consumes: string[] };
   join_rearmed: Record<string, never>;
-  join_shortfall: { got: number; need: number; action: "skip" | "error" | "fire" };
+  join_shortfall: { got: number; need: number; action: "skip" | "error" | "fire"; consumes: string[] };
   loop_started: { max: number };
   loop_iteration: { iteration: number; max: number };
   /** `exit_edge`: the way out taken because the limit was reached. */
@@ -80,7 +91,6 @@ export interface Payloads {
     reason?: string;
     confidence?: number | null;
   };
-  timer_set: { fire_in_ms: number };
   timer_fired: Record<string, never>;
 
   agent_started: {
@@ -91,7 +101,12 @@ export interface Payloads {
   };
   iteration_started: { global_iteration: number; local_iteration: number };
   message_added: { message: ChatMessage; origin: "system" | "template" | "reask" | "nudge" };
-  llm_call_started: { purpose: "task" | "plan" | "route"; attempt: number; message_count: number; model?: string };
+  llm_call_started: {
+    purpose: "task" | "plan" | "route";
+    attempt: number;
+    message_count: number;
+    model?: string;
+  };
   llm_call_completed: {
     content: string;
     reasoning?: string;
@@ -107,9 +122,26 @@ export interface Payloads {
     ttft_ms: number | null;
     response_format: string;
   };
-  llm_call_failed: { error: RunError; http_status?: number; attempt: number; will_retry: boolean; delay_ms?: number };
-  output_parsed: { ok: boolean; errors: string[]; repair: "none" | "jsonrepair" | "coerced" | "extracted"; attempt: number };
-  agent_finished: { status: "completed" | "failed"; output?: JsonObject; error?: RunError; usage: Usage; cost_usd: number | null };
+  llm_call_failed: {
+    error: RunError;
+    http_status?: number;
+    attempt: number;
+    will_retry: boolean;
+    delay_ms?: number;
+  };
+  output_parsed: {
+    ok: boolean;
+    errors: string[];
+    repair: "none" | "jsonrepair" | "coerced" | "extracted";
+    attempt: number;
+  };
+  agent_finished: {
+    status: "completed" | "failed";
+    output?: JsonObject;
+    error?: RunError;
+    usage: Usage;
+    cost_usd: number | null;
+  };
 
   plan_created: { plan: ExecutionPlan; by: string };
   task_status_changed: {
@@ -143,8 +175,3 @@ export type NewEvent = { [T in EventType]: Envelope<T> }[EventType];
 /** An event in the log. `seq` counts from 1 without gaps in each run; `ts` is Unix time in milliseconds. */
 export type RunEvent = NewEvent & { seq: number; ts: number };
 export type RunEventOf<T extends EventType> = Extract<RunEvent, { type: T }>;
-
-/** Tasks of a plan as events carry them. */
-export type PlannedTask = Task;
-
-export type { ErrorCode };

@@ -38,7 +38,18 @@ export const WorkflowGraph = z.object({
 export type WorkflowGraph = z.infer<typeof WorkflowGraph>;
 
 /** How values of one state key merge: `last` replaces. */
-export const Reducer = z.enum(["last", "append", "concat_text", "union", "merge", "deep_merge", "add", "max", "min", "first"]);
+export const Reducer = z.enum([
+  "last",
+  "append",
+  "concat_text",
+  "union",
+  "merge",
+  "deep_merge",
+  "add",
+  "max",
+  "min",
+  "first",
+]);
 export type Reducer = z.infer<typeof Reducer>;
 
 /** The properties of the state schema, or an empty record. */

@@ -7,11 +7,37 @@ export const FinalStatus = z.enum(["COMPLETED", "ERROR", "INCOMPLETE", "CANCELLE
 export type FinalStatus = z.infer<typeof FinalStatus>;
 
 export const ErrorCode = z.enum([
-  "AUTH", "QUOTA", "RATE_LIMIT", "CONFIG", "TRANSIENT", "TIMEOUT", "MODEL_REFUSAL", "CONTENT_FILTER",
-  "OUTPUT_INVALID", "OUTPUT_TRUNCATED", "CONTEXT_OVERFLOW", "TOOL_FAILED", "PERMISSION", "GUARDRAIL", "STUCK",
-  "MAX_ITERATIONS", "MAX_STEPS", "BUDGET", "TIME_LIMIT", "INPUT_MISSING", "STATE_INVALID", "ROUTER_NO_MATCH",
-  "ROUTER_FAILED", "LOOP_LIMIT", "JOIN_SHORTFALL", "SUBRUN_FAILED", "HUMAN_REJECTED", "HUMAN_TIMEOUT",
-  "CANCELLED", "NO_END_REACHED", "INTERNAL",
+  "AUTH",
+  "QUOTA",
+  "RATE_LIMIT",
+  "CONFIG",
+  "TRANSIENT",
+  "TIMEOUT",
+  "MODEL_REFUSAL",
+  "CONTENT_FILTER",
+  "OUTPUT_INVALID",
+  "OUTPUT_TRUNCATED",
+  "CONTEXT_OVERFLOW",
+  "TOOL_FAILED",
+  "PERMISSION",
+  "GUARDRAIL",
+  "STUCK",
+  "MAX_ITERATIONS",
+  "MAX_STEPS",
+  "BUDGET",
+  "TIME_LIMIT",
+  "INPUT_MISSING",
+  "STATE_INVALID",
+  "ROUTER_NO_MATCH",
+  "ROUTER_FAILED",
+  "LOOP_LIMIT",
+  "JOIN_SHORTFALL",
+  "SUBRUN_FAILED",
+  "HUMAN_REJECTED",
+  "HUMAN_TIMEOUT",
+  "CANCELLED",
+  "NO_END_REACHED",
+  "INTERNAL",
 ]);
 export type ErrorCode = z.infer<typeof ErrorCode>;
 
@@ -42,7 +68,12 @@ export const Usage = z.object({
 export type Usage = z.infer<typeof Usage>;
 
 export const NO_USAGE: Usage = {
-  input_tokens: 0, output_tokens: 0, cached_input_tokens: 0, reasoning_tokens: 0, requests: 0, estimated: false,
+  input_tokens: 0,
+  output_tokens: 0,
+  cached_input_tokens: 0,
+  reasoning_tokens: 0,
+  requests: 0,
+  estimated: false,
 };
 
 export function addUsage(a: Usage, b: Usage): Usage {
@@ -83,5 +114,11 @@ export const RunConfig = z.object({
 export type RunConfig = z.infer<typeof RunConfig>;
 
 /** The limits that a person can raise on a run that stopped at one. */
-export const RaisableLimit = z.enum(["max_steps", "max_global_iterations", "max_active_ms", "max_cost_usd", "max_total_tokens"]);
+export const RaisableLimit = z.enum([
+  "max_steps",
+  "max_global_iterations",
+  "max_active_ms",
+  "max_cost_usd",
+  "max_total_tokens",
+]);
 export type RaisableLimit = z.infer<typeof RaisableLimit>;

@@ -6,7 +6,16 @@ const lowerCase = (value: unknown) => (typeof value === "string" ? value.toLower
 
 export const TaskStatus = z.preprocess(
   lowerCase,
-  z.enum(["pending", "in_progress", "completed", "failed", "blocked", "skipped", "cancelled", "awaiting_human"]),
+  z.enum([
+    "pending",
+    "in_progress",
+    "completed",
+    "failed",
+    "blocked",
+    "skipped",
+    "cancelled",
+    "awaiting_human",
+  ]),
 );
 export type TaskStatus = z.infer<typeof TaskStatus>;
 
@@ -66,7 +75,9 @@ export const ExecutionPlan = z
 export type ExecutionPlan = z.infer<typeof ExecutionPlan>;
 
 /** What makes a task list impossible to carry out: double ids, unknown dependencies, a circle. */
-export function planFaults(tasks: readonly Pick<Task, "task_id" | "dependencies">[]): { at: number; message: string }[] {
+export function planFaults(
+  tasks: readonly Pick<Task, "task_id" | "dependencies">[],
+): { at: number; message: string }[] {
   const faults: { at: number; message: string }[] = [];
   const position = new Map<string, number>();
   tasks.forEach((task, at) => {
@@ -76,7 +87,10 @@ export function planFaults(tasks: readonly Pick<Task, "task_id" | "dependencies"
   tasks.forEach((task, at) => {
     for (const dependency of task.dependencies)
       if (!position.has(dependency))
-        faults.push({ at, message: `Task "${task.task_id}" waits for "${dependency}", which is not in the plan.` });
+        faults.push({
+          at,
+          message: `Task "${task.task_id}" waits for "${dependency}", which is not in the plan.`,
+        });
   });
   if (faults.length > 0) return faults;
   const done = new Set<string>();

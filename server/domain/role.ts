@@ -87,8 +87,6 @@ export const AgentConfig = z.object({
       max_messages: z.number().default(80),
     })
     .prefault({}),
-  memory_scopes: z
-    .array(z.enum(["task", "agent", "run", "workflow", "project", "global"]))
-    .default(["run"]),
+  memory_scopes: z.array(z.enum(["task", "agent", "run", "workflow", "project", "global"])).default(["run"]),
 });
 export type AgentConfig = z.infer<typeof AgentConfig>;

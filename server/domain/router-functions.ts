@@ -18,7 +18,9 @@ const approvalStatusRouter: RouterFunction = {
   labels: ["approved", "rejected"],
   reads: ["approval_status"],
   choose: (state) => {
-    const status = String(state.approval_status ?? "").trim().toLowerCase();
+    const status = String(state.approval_status ?? "")
+      .trim()
+      .toLowerCase();
     return status === "approved" || status === "rejected" ? status : "error_unknown_status";
   },
 };

@@ -31,7 +31,9 @@ export const Expr = z.string().max(2000);
 export const Ms = z.number().int().nonnegative();
 
 /** A record without a prototype: `record["constructor"]` is undefined, as it should be. */
-export function newRecord<T>(entries?: Iterable<readonly [string, T]> | Record<string, T>): Record<string, T> {
+export function newRecord<T>(
+  entries?: Iterable<readonly [string, T]> | Record<string, T>,
+): Record<string, T> {
   const record = Object.create(null) as Record<string, T>;
   if (!entries) return record;
   const pairs = Symbol.iterator in entries ? entries : Object.entries(entries);

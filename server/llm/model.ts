@@ -1,5 +1,5 @@
-import type { RunError, Usage } from "@/server/domain/outcome";
 import type { ChatMessage } from "@/server/domain/events";
+import type { RunError, Usage } from "@/server/domain/outcome";
 import type { LlmConfig } from "@/server/domain/role";
 import type { Json, JsonSchema } from "@/server/domain/values";
 
@@ -73,5 +73,7 @@ export interface Models {
   /** Throws ModelError. Resolves only with a complete answer. */
   complete(request: ModelRequest, io: ModelIo): Promise<ModelAnswer>;
   /** What the settings point to right now, in words for people; null where nothing is configured. */
-  describe(config?: LlmConfig): { provider_id: string; name: string; model: string; simulated: boolean; price_known: boolean } | null;
+  describe(
+    config?: LlmConfig,
+  ): { provider_id: string; name: string; model: string; simulated: boolean; price_known: boolean } | null;
 }

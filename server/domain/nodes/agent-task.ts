@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Guardrail, LlmConfig } from "../role";
-import { Id, JsonSchema } from "../values";
 import { renderTemplate } from "../template";
+import { Id, JsonSchema } from "../values";
 import { defineNode } from "./define";
 
 /** One role does one task with a model. */
@@ -35,9 +35,23 @@ export const agentTask = defineNode({
   newNode: () => ({ name: "Agent task" }),
   faults: (config) => {
     if (!config.required_role)
-      return [{ severity: "error", code: "E_UNKNOWN_ROLE", message: "Choose the role that does this task.", field: "required_role" }];
+      return [
+        {
+          severity: "error",
+          code: "E_UNKNOWN_ROLE",
+          message: "Choose the role that does this task.",
+          field: "required_role",
+        },
+      ];
     if (!config.task_description_template.trim())
-      return [{ severity: "warning", code: "W_EMPTY_TASK", message: "Say what the role should do.", field: "task_description_template" }];
+      return [
+        {
+          severity: "warning",
+          code: "W_EMPTY_TASK",
+          message: "Say what the role should do.",
+          field: "task_description_template",
+        },
+      ];
     return [];
   },
   templates: (config) => [{ field: "task_description_template", template: config.task_description_template }],

@@ -37,7 +37,12 @@ export const conditionalRouter = defineNode({
         { value: "llm", label: "A model", hint: "It reads an instruction and picks a label" },
       ],
     },
-    { key: "router_function_name", label: "Rule", as: "router_function", showIf: (c) => c.kind === "function" },
+    {
+      key: "router_function_name",
+      label: "Rule",
+      as: "router_function",
+      showIf: (c) => c.kind === "function",
+    },
     { key: "conditions", label: "Conditions", as: "conditions", showIf: (c) => c.kind === "expression" },
     {
       key: "mode",
@@ -49,7 +54,13 @@ export const conditionalRouter = defineNode({
       ],
       showIf: (c) => c.kind === "expression",
     },
-    { key: "value", label: "Value", as: "expression", hint: "For example state.approval_status", showIf: (c) => c.kind === "value" },
+    {
+      key: "value",
+      label: "Value",
+      as: "expression",
+      hint: "For example state.approval_status",
+      showIf: (c) => c.kind === "value",
+    },
     { key: "instruction", label: "Instruction", as: "template", showIf: (c) => c.kind === "llm" },
     { key: "llm_config", label: "Model", as: "llm", showIf: (c) => c.kind === "llm" },
     { key: "default_label", label: "Otherwise", as: "label", hint: "The way taken when nothing matches" },
@@ -71,44 +82,68 @@ export const conditionalRouter = defineNode({
     const all = [...new Set([...labels, ...(config.default_label ? [config.default_label] : [])])];
     return all.map((label) => ({ label, isDefault: label === config.default_label }));
   },
-  newConfig: () => ({ kind: "expression", conditions: [] }),
+  newConfig: () => ({ kind: "expression" as const, conditions: [] }),
   newNode: () => ({ name: "Router" }),
   faults: (config) => {
     if (config.kind === "function" && !findRouterFunction(config.router_function_name))
-      return [{
-        severity: "error",
-        code: "E_UNKNOWN_ROUTER_FUNCTION",
-        message: config.router_function_name
-          ? `There is no rule called "${config.router_function_name}". Choose another, or decide by conditions.`
-          : "Choose the rule that decides.",
-        field: "router_function_name",
-      }];
+      return [
+        {
+          severity: "error",
+          code: "E_UNKNOWN_ROUTER_FUNCTION",
+          message: config.router_function_name
+            ? `There is no rule called "${config.router_function_name}". Choose another, or decide by conditions.`
+            : "Choose the rule that decides.",
+          field: "router_function_name",
+        },
+      ];
     if (config.kind === "expression" && config.conditions.length === 0)
-      return [{ severity: "error", code: "E_ROUTER_NO_CONDITIONS", message: "Add at least one condition.", field: "conditions" }];
+      return [
+        {
+          severity: "error",
+          code: "E_ROUTER_NO_CONDITIONS",
+          message: "Add at least one condition.",
+          field: "conditions",
+        },
+      ];
     if (config.kind === "value" && !config.value)
-      return [{ severity: "error", code: "E_BAD_EXPRESSION", message: "Say which value decides.", field: "value" }];
+      return [
+        { severity: "error", code: "E_BAD_EXPRESSION", message: "Say which value decides.", field: "value" },
+      ];
     return [];
   },
   expressions: (config) => [
     ...(config.kind === "expression"
-      ? config.conditions.map(({ when }, at) => ({ field: `conditions.${at}`, expression: when, result: "bool" as const }))
+      ? config.conditions.map(({ when }, at) => ({
+          field: `conditions.${at}`,
+          expression: when,
+          result: "bool" as const,
+        }))
       : []),
-    ...(config.kind === "value" && config.value ? [{ field: "value", expression: config.value, result: "any" as const }] : []),
+    ...(config.kind === "value" && config.value
+      ? [{ field: "value", expression: config.value, result: "any" as const }]
+      : []),
   ],
-  templates: (config) => (config.kind === "llm" && config.instruction ? [{ field: "instruction", template: config.instruction }] : []),
+  templates: (config) =>
+    config.kind === "llm" && config.instruction
+      ? [{ field: "instruction", template: config.instruction }]
+      : [],
   *run(config, ctx) {
     const scope = { state: ctx.state, input: ctx.input };
     const known = new Set(ctx.exits.flatMap(({ label }) => (label ? [label] : [])));
     switch (config.kind) {
       case "function": {
         const rule = findRouterFunction(config.router_function_name);
-        if (!rule) throw new NodeFailure("ROUTER_FAILED", `There is no rule called "${config.router_function_name}".`);
+        if (!rule)
+          throw new NodeFailure("ROUTER_FAILED", `There is no rule called "${config.router_function_name}".`);
         const answer = rule.choose(ctx.state);
         return { output: {}, labels: Array.isArray(answer) ? [...answer] : [answer as string] };
       }
       case "value": {
         const value = evaluateExpression(config.value ?? "null", scope);
-        return { output: {}, labels: value === null ? [] : Array.isArray(value) ? value.map(String) : [String(value)] };
+        return {
+          output: {},
+          labels: value === null ? [] : Array.isArray(value) ? value.map(String) : [String(value)],
+        };
       }
       case "expression": {
         const labels: string[] = [];
@@ -126,7 +161,9 @@ export const conditionalRouter = defineNode({
         const choices = ctx.exits
           .filter(({ label }) => label !== null)
           .map(({ label, description }) => ({ label: label!, description }));
-        const unique = choices.filter(({ label }, at) => known.has(label) && choices.findIndex((c) => c.label === label) === at);
+        const unique = choices.filter(
+          ({ label }, at) => known.has(label) && choices.findIndex((c) => c.label === label) === at,
+        );
         const { label, reason, confidence } = yield* ctx.choose({
           instruction: config.instruction ?? "",
           labels: unique.filter(({ label }) => !DEFAULT_WORDS.has(label) || unique.length < 2),

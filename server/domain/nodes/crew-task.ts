@@ -19,30 +19,50 @@ export const crewTask = defineNode({
     plan: ExecutionPlan.optional(),
   }),
   fields: [
-    { key: "plan_description_template", label: "Goal", as: "template", hint: "What the crew should achieve; type {{ to insert a value" },
+    {
+      key: "plan_description_template",
+      label: "Goal",
+      as: "template",
+      hint: "What the crew should achieve; type {{ to insert a value",
+    },
     { key: "crew", label: "Crew", as: "crew" },
     { key: "plan", label: "Plan", as: "plan", hint: "Leave empty to let a planner role write it" },
   ],
   summary: (config) => {
     const members = config.crew?.agents.length ?? 0;
-    if (members === 0) return config.crew_id_or_config_ref ? `Crew ${config.crew_id_or_config_ref}` : "No crew yet";
+    if (members === 0)
+      return config.crew_id_or_config_ref ? `Crew ${config.crew_id_or_config_ref}` : "No crew yet";
     const who = `${members} ${members === 1 ? "agent" : "agents"}`;
     const tasks = config.plan?.tasks.length ?? 0;
     const how = config.crew?.process === "parallel" ? "in parallel" : "one after another";
-    return tasks > 0 ? `${who}, ${tasks} ${tasks === 1 ? "task" : "tasks"} ${how}` : `${who}, plan written by ${config.crew?.agents[0]?.role_name}`;
+    return tasks > 0
+      ? `${who}, ${tasks} ${tasks === 1 ? "task" : "tasks"} ${how}`
+      : `${who}, plan written by ${config.crew?.agents[0]?.role_name}`;
   },
   newConfig: () => ({ plan_description_template: "" }),
   newNode: () => ({ name: "Crew task", output_keys: ["crew_result"] }),
   faults: (config) => {
     if (!config.crew)
-      return [{ severity: "error", code: "E_CREW_EMPTY", message: "Add the agents of this crew.", field: "crew" }];
+      return [
+        { severity: "error", code: "E_CREW_EMPTY", message: "Add the agents of this crew.", field: "crew" },
+      ];
     if (config.crew.process !== "sequential" && config.crew.process !== "parallel")
-      return [{ severity: "error", code: "E_CREW_PROCESS", message: `The process "${config.crew.process}" cannot run yet; choose sequential or parallel.`, field: "crew" }];
+      return [
+        {
+          severity: "error",
+          code: "E_CREW_PROCESS",
+          message: `The process "${config.crew.process}" cannot run yet; choose sequential or parallel.`,
+          field: "crew",
+        },
+      ];
     return [];
   },
   templates: (config) => [{ field: "plan_description_template", template: config.plan_description_template }],
   *run(config, ctx) {
-    const description = renderTemplate(config.plan_description_template, { state: ctx.state, input: ctx.input });
+    const description = renderTemplate(config.plan_description_template, {
+      state: ctx.state,
+      input: ctx.input,
+    });
     return yield* ctx.crew({
       description,
       output_keys: ctx.node.output_keys,

@@ -1,7 +1,7 @@
 import { z } from "zod";
+import type { CrewConfig } from "../crew";
 import type { Flow } from "../durable";
 import type { ErrorCode, RunConfig, RunError, Usage } from "../outcome";
-import type { CrewConfig } from "../crew";
 import type { ExecutionPlan } from "../plan";
 import type { LlmConfig } from "../role";
 import { Expr, Id, Json, type JsonObject, type JsonSchema, Ms, StateKey } from "../values";
@@ -54,8 +54,24 @@ export type NodeBase = z.infer<typeof NodeBase>;
 
 /** The looks of a form field. Which keys of the config it may name is checked by the compiler. */
 export type FieldLook =
-  | "text" | "multiline" | "template" | "expression" | "number" | "milliseconds" | "switch" | "choice"
-  | "role" | "schema" | "json" | "conditions" | "assignments" | "crew" | "plan" | "llm" | "router_function" | "label";
+  | "text"
+  | "multiline"
+  | "template"
+  | "expression"
+  | "number"
+  | "milliseconds"
+  | "switch"
+  | "choice"
+  | "role"
+  | "schema"
+  | "json"
+  | "conditions"
+  | "assignments"
+  | "crew"
+  | "plan"
+  | "llm"
+  | "router_function"
+  | "label";
 
 export interface Field<C = Record<string, unknown>> {
   key: Extract<keyof C, string>;
@@ -77,6 +93,8 @@ export interface Exit {
 export interface NodeResult {
   /** Output values by output key. */
   output: JsonObject;
+  /** State that is written beside the output. */
+  writes?: JsonObject;
   /** Routers only: the labels whose edges are taken. */
   labels?: string[];
   usage?: Usage;
@@ -113,6 +131,12 @@ export interface NodeKind<T extends string = string, S extends z.ZodType = z.Zod
   readonly executes?: boolean;
   /** Labels choose the edges. */
   readonly routes?: boolean;
+  /** A run begins at a node of this kind. */
+  readonly begins?: boolean;
+  /** Reaching a node of this kind ends the run in that way; `terminate` cancels what is still under way. */
+  ends?(config: z.output<S>): { status: "COMPLETED" | "ERROR"; terminate: boolean };
+  /** State keys that it writes; absent: its output_keys. */
+  writes?(config: z.output<S>, node: NodeBase): readonly string[];
   /** How long one attempt may take where the node does not say, in milliseconds. */
   readonly timeoutMs?: number;
   /** The settings of a newly placed node. */
@@ -126,7 +150,9 @@ export interface NodeKind<T extends string = string, S extends z.ZodType = z.Zod
 }
 
 /** Declares a node kind; write one file, name it in nodes/index.ts. */
-export function defineNode<const T extends string, S extends z.ZodType>(kind: NodeKind<T, S>): NodeKind<T, S> {
+export function defineNode<const T extends string, S extends z.ZodType>(
+  kind: NodeKind<T, S>,
+): NodeKind<T, S> {
   return kind;
 }
 
@@ -144,7 +170,13 @@ export interface NodeContext {
   /** `global_state_schema.properties`, or empty. */
   readonly stateProperties: Readonly<Record<string, JsonSchema>>;
   /** Outgoing edges with what they lead to; routers describe their labels with it. */
-  readonly exits: readonly { edge_id: string; label: string | null; isDefault: boolean; target: string; description: string }[];
+  readonly exits: readonly {
+    edge_id: string;
+    label: string | null;
+    isDefault: boolean;
+    target: string;
+    description: string;
+  }[];
   readonly config: RunConfig;
   step(key: string, work: (scope: { abort: AbortSignal }) => Promise<Json> | Json): Flow<Json>;
   sleep(key: string, ms: number): Flow<void>;

@@ -26,14 +26,29 @@ export const end = defineNode({
         { value: "ERROR", label: "Error" },
       ],
     },
-    { key: "terminate", label: "Stop everything else", as: "switch", hint: "Branches still running are cancelled" },
+    {
+      key: "terminate",
+      label: "Stop everything else",
+      as: "switch",
+      hint: "Branches still running are cancelled",
+    },
   ],
   summary: (config, node) => {
-    const what = node.input_keys.length > 0 ? `Hands out ${node.input_keys.join(", ")}` : "Hands out the whole state";
+    const what =
+      node.input_keys.length > 0 ? `Hands out ${node.input_keys.join(", ")}` : "Hands out the whole state";
     return config.status === "ERROR" ? "Ends as an error" : what;
   },
   newNode: () => ({ name: "End" }),
+  ends: (config) => config,
   *run(_config, ctx) {
-    return { output: { ...ctx.input } };
+    const named = ctx.node.input_keys.length > 0;
+    const output = named ? { ...ctx.input } : { ...ctx.state };
+    // The reference implementation leaves its results in the state under these names.
+    const writes = named
+      ? Object.fromEntries(
+          Object.entries(output).map(([key, value]) => [`final_output_${key}`.slice(0, 64), value]),
+        )
+      : {};
+    return { output, writes };
   },
 });

@@ -15,9 +15,10 @@ const list = [start, agentTask, crewTask, conditionalRouter, transform, wait, en
 type Listed = (typeof list)[number];
 export type NodeType = Listed["type"];
 
-type SchemaOf<K> = K extends NodeKind<infer T, infer S>
-  ? z.ZodObject<typeof nodeBase & { node_type: z.ZodLiteral<T>; config: S }>
-  : never;
+type SchemaOf<K> =
+  K extends NodeKind<infer T, infer S>
+    ? z.ZodObject<typeof nodeBase & { node_type: z.ZodLiteral<T>; config: S }>
+    : never;
 
 const schemaOf = <K extends Listed>(kind: K) =>
   z.object({ ...nodeBase, node_type: z.literal(kind.type), config: kind.config }) as unknown as SchemaOf<K>;
@@ -46,6 +47,13 @@ export function getNodeKind(type: string): AnyNodeKind {
   const kind = byType.get(type);
   if (!kind) throw new Error(`There is no node kind "${type}".`);
   return kind;
+}
+
+/** The state keys that a node writes when it completes. */
+export function writtenKeys(node: WorkflowNode): readonly string[] {
+  if (node.output_mapping) return Object.keys(node.output_mapping);
+  const kind = getNodeKind(node.node_type);
+  return kind.writes ? kind.writes(node.config, node) : node.output_keys;
 }
 
 export type { Exit, Fault, Field, FieldLook, NodeBase, NodeContext, NodeKind, NodeResult } from "./define";

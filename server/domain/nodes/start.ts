@@ -10,14 +10,20 @@ export const start = defineNode({
   icon: "play",
   group: "flow",
   hasEntry: false,
+  begins: true,
   config: z.object({ input_schema: JsonSchema.optional() }).catchall(Json).default({}),
-  fields: [{ key: "input_schema", label: "Inputs", as: "schema", hint: "What a run asks for when it starts" }],
-  summary: (_config, node) => (node.output_keys.length > 0 ? `Asks for ${node.output_keys.join(", ")}` : "Asks for nothing"),
+  fields: [
+    { key: "input_schema", label: "Inputs", as: "schema", hint: "What a run asks for when it starts" },
+  ],
+  summary: (_config, node) =>
+    node.output_keys.length > 0 ? `Asks for ${node.output_keys.join(", ")}` : "Asks for nothing",
   newConfig: () => ({}),
   newNode: () => ({ name: "Start", output_keys: ["user_request"] }),
   *run(_config, ctx) {
     const output = Object.fromEntries(
-      ctx.node.output_keys.filter((key) => Object.hasOwn(ctx.state, key)).map((key) => [key, ctx.state[key]!]),
+      ctx.node.output_keys
+        .filter((key) => Object.hasOwn(ctx.state, key))
+        .map((key) => [key, ctx.state[key]!]),
     );
     return { output };
   },

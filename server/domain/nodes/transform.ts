@@ -11,7 +11,14 @@ export const transform = defineNode({
   icon: "function-square",
   group: "data",
   config: z.object({ set: z.record(StateKey, Expr).default({}) }),
-  fields: [{ key: "set", label: "Set", as: "assignments", hint: "Key = expression, for example count = state.count + 1" }],
+  fields: [
+    {
+      key: "set",
+      label: "Set",
+      as: "assignments",
+      hint: "Key = expression, for example count = state.count + 1",
+    },
+  ],
   summary: (config) => {
     const keys = Object.keys(config.set);
     return keys.length === 0 ? "Nothing yet" : `Sets ${keys.join(", ")}`;
@@ -20,11 +27,24 @@ export const transform = defineNode({
   newNode: () => ({ name: "Transform" }),
   faults: (config) =>
     Object.keys(config.set).length === 0
-      ? [{ severity: "warning", code: "W_EMPTY_TRANSFORM", message: "This node sets nothing yet.", field: "set" }]
+      ? [
+          {
+            severity: "warning",
+            code: "W_EMPTY_TRANSFORM",
+            message: "This node sets nothing yet.",
+            field: "set",
+          },
+        ]
       : [],
-  expressions: (config) => Object.entries(config.set).map(([key, expression]) => ({ field: `set.${key}`, expression })),
+  writes: (config, node) => [...new Set([...Object.keys(config.set), ...node.output_keys])],
+  expressions: (config) =>
+    Object.entries(config.set).map(([key, expression]) => ({ field: `set.${key}`, expression })),
   *run(config, ctx) {
     const scope = { state: ctx.state, input: ctx.input };
-    return { output: Object.fromEntries(Object.entries(config.set).map(([key, expression]) => [key, evaluateExpression(expression, scope)])) };
+    return {
+      output: Object.fromEntries(
+        Object.entries(config.set).map(([key, expression]) => [key, evaluateExpression(expression, scope)]),
+      ),
+    };
   },
 });

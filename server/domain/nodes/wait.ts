@@ -21,7 +21,14 @@ export const wait = defineNode({
   newNode: () => ({ name: "Wait" }),
   faults: (config) => {
     if (config.until !== undefined || config.signal !== undefined)
-      return [{ severity: "error", code: "E_WAIT_KIND", message: "Waiting for a signal or a condition cannot run yet; give a duration.", field: "ms" }];
+      return [
+        {
+          severity: "error",
+          code: "E_WAIT_KIND",
+          message: "Waiting for a signal or a condition cannot run yet; give a duration.",
+          field: "ms",
+        },
+      ];
     return config.ms === undefined
       ? [{ severity: "error", code: "E_WAIT_KIND", message: "Say how long to wait.", field: "ms" }]
       : [];

@@ -1,0 +1,680 @@
+import type { ChatMessage, RunEvent, RunEventOf } from "./events";
+import { type WorkflowGraph } from "./graph";
+import {
+  addUsage,
+  type FinalStatus,
+  NO_USAGE,
+  type RaisableLimit,
+  type ReasonCode,
+  RunConfig,
+  type RunError,
+  type Usage,
+} from "./outcome";
+import type { ExecutionPlan } from "./plan";
+import { reduceValue } from "./reducers";
+import type { RoleDefinition } from "./role";
+import { type Json, type JsonObject, newRecord } from "./values";
+
+export type NodeStatus =
+  | "idle"
+  | "ready"
+  | "running"
+  | "waiting"
+  | "completed"
+  | "failed"
+  | "skipped"
+  | "cancelled";
+
+/** One run of a node: "node#k". */
+export interface Activation {
+  id: string;
+  node_id: string;
+  /** Position among all activations of the run; causes always have smaller ones. */
+  order: number;
+  /** The activations whose tokens it consumed. */
+  causes: readonly string[];
+  status: NodeStatus;
+  attempt: number;
+  iteration?: number;
+  input?: JsonObject;
+  output?: JsonObject;
+  error?: RunError;
+  labels?: string[];
+  decided?: RunEventOf<"router_decided">["payload"];
+  started_at?: number;
+  finished_at?: number;
+  waiting?: { for: string; until?: number };
+  usage: Usage;
+  cost_usd: number;
+  unknown_cost_calls: number;
+  calls: readonly string[];
+}
+
+/** One model call. */
+export interface ModelCall {
+  id: string;
+  node_id: string;
+  activation_id: string;
+  agent_id: string;
+  task_id?: string;
+  role_name?: string;
+  purpose: "task" | "plan" | "route";
+  status: "running" | "completed" | "failed";
+  attempt: number;
+  content: string;
+  reasoning?: string;
+  provider?: string;
+  model?: string;
+  simulated?: boolean;
+  usage?: Usage;
+  cost_usd?: number | null;
+  latency_ms?: number;
+  ttft_ms?: number | null;
+  error?: RunError;
+  started_at: number;
+  finished_at?: number;
+}
+
+/** One agent at work on one task; key `activation/agent/task`. */
+export interface AgentView {
+  key: string;
+  agent_id: string;
+  role_name: string;
+  activation_id: string;
+  task_id?: string;
+  status: "running" | "completed" | "failed";
+  messages: readonly ChatMessage[];
+}
+
+export interface RunState {
+  run: {
+    id: string;
+    workflow_id: string | null;
+    workflow_name: string;
+    status: "created" | "running" | "finished";
+    final_status?: FinalStatus;
+    reason_code?: ReasonCode;
+    error?: RunError;
+    output?: JsonObject;
+    resumable?: readonly RaisableLimit[];
+    warnings: readonly string[];
+    provider_summary: { name: string; model: string; simulated: boolean } | null;
+    simulated: boolean;
+    config: RunConfig;
+    created_at: number;
+    started_at?: number;
+    finished_at?: number;
+  };
+  seq: number;
+  graph: WorkflowGraph;
+  roles: readonly RoleDefinition[];
+  input: JsonObject;
+  state: Record<string, Json>;
+  /** Who wrote each key last: an activation id, or "input". */
+  writer: Record<string, string>;
+  /** The last output of each node, as expressions see it: nodes.<id>.output. */
+  outputs: Record<string, { output: JsonObject }>;
+
+  /** Tokens by node and edge; a token is the id of the activation it came from. */
+  inbox: Record<string, Record<string, string[]>>;
+  /** Tokens on back edges, waiting where their loop begins. */
+  backbox: Record<string, Record<string, string[]>>;
+  /** Nodes that hold tokens. */
+  parked: Set<string>;
+  /** How many activations of each node are ready, running or waiting. */
+  work: Map<string, number>;
+  /** Joins that fired and absorb the rest of their wave. */
+  fired: Set<string>;
+  loops: Record<string, { iteration: number; max: number }>;
+  /** Activations that may start, in order. */
+  ready: string[];
+  /** Activations under way. */
+  running: Set<string>;
+  /** The failure that ends the run once what is in flight has settled. */
+  failing: RunError | null;
+  /** Ends reached, by activation. */
+  ended: string[];
+
+  nodes: Record<
+    string,
+    { status: NodeStatus; count: number; iteration?: number; attempt?: number; activation?: string }
+  >;
+  edges: Record<string, { status: "idle" | "taken" | "skipped"; count: number }>;
+  activations: Record<string, Activation>;
+  calls: Record<string, ModelCall>;
+  agents: Record<string, AgentView>;
+  plans: Record<string, ExecutionPlan>;
+  totals: {
+    usage: Usage;
+    cost_usd: number;
+    unknown_cost_calls: number;
+    steps: number;
+    global_iterations: number;
+    activations: number;
+  };
+}
+
+const EMPTY_GRAPH: WorkflowGraph = { graph_id: "empty", version: 1, schema_version: 1, nodes: {}, edges: [] };
+
+/** The state before anything happened. */
+export function newRun(id = ""): RunState {
+  return {
+    run: {
+      id,
+      workflow_id: null,
+      workflow_name: "",
+      status: "created",
+      warnings: [],
+      provider_summary: null,
+      simulated: false,
+      config: RunConfig.parse({}),
+      created_at: 0,
+    },
+    seq: 0,
+    graph: EMPTY_GRAPH,
+    roles: [],
+    input: {},
+    state: newRecord(),
+    writer: newRecord(),
+    outputs: newRecord(),
+    inbox: newRecord(),
+    backbox: newRecord(),
+    parked: new Set(),
+    work: new Map(),
+    fired: new Set(),
+    loops: newRecord(),
+    ready: [],
+    running: new Set(),
+    failing: null,
+    ended: [],
+    nodes: newRecord(),
+    edges: newRecord(),
+    activations: newRecord(),
+    calls: newRecord(),
+    agents: newRecord(),
+    plans: newRecord(),
+    totals: {
+      usage: NO_USAGE,
+      cost_usd: 0,
+      unknown_cost_calls: 0,
+      steps: 0,
+      global_iterations: 0,
+      activations: 0,
+    },
+  };
+}
+
+/** The key under which an agent's transcript lies in `RunState.agents`. */
+export const agentKey = (activationId: string, agentId: string, taskId?: string) =>
+  taskId === undefined ? `${activationId}/${agentId}` : `${activationId}/${agentId}/${taskId}`;
+
+/**
+ * Folds one event into the state, in constant time. It depends on nothing but its arguments.
+ *
+ * The state belongs to the caller: containers are changed in place, the records in them are replaced. So a view
+ * can compare leaves (`state.nodes[id]`) by identity, and a long run costs no more per event than a short one.
+ */
+export function evolve(s: RunState, event: RunEvent): RunState {
+  s.seq = event.seq;
+  switch (event.type) {
+    case "run_created": {
+      const { payload } = event;
+      s.graph = payload.graph;
+      s.roles = payload.roles;
+      s.input = payload.input;
+      s.run = {
+        ...s.run,
+        workflow_id: payload.workflow_id,
+        workflow_name: payload.workflow_name,
+        provider_summary: payload.provider_summary,
+        simulated: payload.provider_summary?.simulated ?? false,
+        config: payload.config,
+        created_at: event.ts,
+      };
+      return s;
+    }
+    case "run_started":
+      s.run = { ...s.run, status: "running", started_at: event.ts };
+      return s;
+    case "run_limit_raised": {
+      const { limit, to } = event.payload;
+      const config = { ...s.run.config };
+      if (limit === "max_cost_usd" || limit === "max_total_tokens")
+        config.budget = { ...config.budget, [limit]: to };
+      else config[limit] = to;
+      s.run = { ...s.run, config };
+      return s;
+    }
+    case "run_resumed": {
+      const {
+        final_status: _f,
+        reason_code: _r,
+        error: _e,
+        output: _o,
+        resumable: _l,
+        finished_at: _t,
+        ...rest
+      } = s.run;
+      s.run = { ...rest, status: "running" };
+      for (const id of s.running)
+        if (s.activations[id]?.waiting?.for === "limit")
+          setActivation(s, id, { status: "running", waiting: undefined });
+      return s;
+    }
+    case "run_finished": {
+      const { final_status, reason_code, error, output, resumable, warnings } = event.payload;
+      s.run = {
+        ...s.run,
+        status: "finished",
+        final_status,
+        reason_code,
+        output,
+        finished_at: event.ts,
+        warnings: warnings.length > 0 ? warnings : s.run.warnings,
+        ...(error ? { error } : {}),
+        ...(resumable ? { resumable } : {}),
+      };
+      if (final_status !== "INCOMPLETE") {
+        for (const id of [...s.ready, ...s.running])
+          setActivation(s, id, { status: "cancelled", finished_at: event.ts, waiting: undefined });
+        s.ready = [];
+        s.running.clear();
+        s.work.clear();
+        s.parked.clear();
+      }
+      return s;
+    }
+
+    case "state_initialized":
+      for (const [key, value] of Object.entries(event.payload.state)) {
+        s.state[key] = value;
+        s.writer[key] = "input";
+      }
+      return s;
+    case "state_patched": {
+      const { set, writer, reducers } = event.payload;
+      for (const key in set) {
+        const reducer = reducers?.[key];
+        s.state[key] = reducer ? reduceValue(reducer, s.state[key], set[key]!) : set[key]!;
+        s.writer[key] = writer;
+      }
+      return s;
+    }
+
+    case "node_ready": {
+      const node_id = event.node_id!;
+      const id = event.activation_id!;
+      const { consumes, back, fired, iteration } = event.payload;
+      const causes = takeTokens(s, back ? s.backbox : s.inbox, node_id, consumes);
+      if (fired) s.fired.add(node_id);
+      s.activations[id] = {
+        id,
+        node_id,
+        order: s.totals.activations,
+        causes,
+        status: "ready",
+        attempt: 0,
+        usage: NO_USAGE,
+        cost_usd: 0,
+        unknown_cost_calls: 0,
+        calls: [],
+        ...(iteration === undefined ? {} : { iteration }),
+      };
+      s.totals.activations++;
+      s.ready.push(id);
+      s.work.set(node_id, (s.work.get(node_id) ?? 0) + 1);
+      const before = s.nodes[node_id];
+      s.nodes[node_id] = {
+        status: before?.status === "running" ? "running" : "ready",
+        count: (before?.count ?? 0) + 1,
+        activation: id,
+        ...(iteration === undefined
+          ? before?.iteration === undefined
+            ? {}
+            : { iteration: before.iteration }
+          : { iteration }),
+      };
+      return s;
+    }
+    case "node_started": {
+      const id = event.activation_id!;
+      const { attempt, input } = event.payload;
+      const at = s.ready.indexOf(id);
+      if (at === 0) s.ready.shift();
+      else if (at > 0) s.ready.splice(at, 1);
+      s.running.add(id);
+      if (attempt === 1) s.totals.steps++;
+      const started_at = s.activations[id]?.started_at ?? event.ts;
+      setActivation(s, id, {
+        status: "running",
+        attempt,
+        input,
+        started_at,
+        waiting: undefined,
+        error: undefined,
+      });
+      return s;
+    }
+    case "node_waiting": {
+      const { until } = event.payload;
+      setActivation(s, event.activation_id!, {
+        status: "waiting",
+        waiting: { for: event.payload.for, ...(until === undefined ? {} : { until }) },
+      });
+      return s;
+    }
+    case "timer_fired":
+      setActivation(s, event.activation_id!, { status: "running", waiting: undefined });
+      return s;
+    case "node_completed": {
+      const id = event.activation_id!;
+      const node_id = event.node_id!;
+      const { output, labels } = event.payload;
+      setActivation(s, id, {
+        status: "completed",
+        output,
+        finished_at: event.ts,
+        waiting: undefined,
+        ...(labels ? { labels } : {}),
+      });
+      s.outputs[node_id] = { output };
+      finishWork(s, id, node_id);
+      return s;
+    }
+    case "node_failed": {
+      const id = event.activation_id!;
+      const { error, next } = event.payload;
+      if (next === "retry") {
+        setActivation(s, id, { status: "waiting", error, waiting: { for: "retry" } });
+        return s;
+      }
+      setActivation(s, id, { status: "failed", error, finished_at: event.ts, waiting: undefined });
+      finishWork(s, id, event.node_id!);
+      if (next === "fail_run") s.failing ??= error;
+      else s.run = { ...s.run, warnings: [...s.run.warnings, error.message] };
+      return s;
+    }
+    case "node_retry_scheduled":
+      setActivation(s, event.activation_id!, {
+        waiting: { for: "retry", until: event.ts + event.payload.delay_ms },
+      });
+      return s;
+    case "node_skipped": {
+      const node_id = event.node_id!;
+      if (event.activation_id) {
+        const at = s.ready.indexOf(event.activation_id);
+        if (at >= 0) s.ready.splice(at, 1);
+        setActivation(s, event.activation_id, { status: "skipped", finished_at: event.ts });
+        finishWork(s, event.activation_id, node_id);
+      } else s.nodes[node_id] = { ...(s.nodes[node_id] ?? { count: 0 }), status: "skipped" };
+      return s;
+    }
+    case "node_cancelled": {
+      const id = event.activation_id!;
+      setActivation(s, id, { status: "cancelled", finished_at: event.ts, waiting: undefined });
+      const at = s.ready.indexOf(id);
+      if (at >= 0) s.ready.splice(at, 1);
+      finishWork(s, id, event.node_id!);
+      return s;
+    }
+
+    case "edge_taken": {
+      const { edge_id, back } = event.payload;
+      const target = event.node_id!;
+      const box = back ? s.backbox : s.inbox;
+      box[target] ??= newRecord();
+      const tokens = box[target]!;
+      (tokens[edge_id] ??= []).push(event.activation_id ?? "");
+      s.parked.add(target);
+      s.edges[edge_id] = { status: "taken", count: (s.edges[edge_id]?.count ?? 0) + 1 };
+      return s;
+    }
+    case "edge_skipped": {
+      const before = s.edges[event.payload.edge_id];
+      s.edges[event.payload.edge_id] = {
+        status: before?.status === "taken" ? "taken" : "skipped",
+        count: before?.count ?? 0,
+      };
+      return s;
+    }
+    case "token_absorbed":
+      takeTokens(s, s.inbox, event.node_id!, event.payload.consumes);
+      return s;
+    case "join_rearmed":
+      s.fired.delete(event.node_id!);
+      return s;
+    case "join_shortfall": {
+      const { action, got, need, consumes } = event.payload;
+      takeTokens(s, s.inbox, event.node_id!, consumes);
+      if (action === "error")
+        s.failing ??= {
+          code: "JOIN_SHORTFALL",
+          message: `Only ${got} of the ${need} branches that this node waits for arrived.`,
+          retryable: false,
+          user_action: "edit_graph",
+          node_id: event.node_id!,
+        };
+      return s;
+    }
+    case "loop_started":
+      s.loops[event.node_id!] = { iteration: 1, max: event.payload.max };
+      return s;
+    case "loop_iteration":
+      s.loops[event.node_id!] = { iteration: event.payload.iteration, max: event.payload.max };
+      return s;
+    case "loop_finished": {
+      const node_id = event.node_id!;
+      takeTokens(s, s.backbox, node_id, event.payload.consumes);
+      if (!event.payload.exit_edge)
+        s.failing ??= {
+          code: "LOOP_LIMIT",
+          message: `The loop reached its limit of ${event.payload.iterations} iterations and has no other way out.`,
+          retryable: false,
+          user_action: "edit_graph",
+          node_id,
+        };
+      return s;
+    }
+    case "router_decided":
+      setActivation(s, event.activation_id!, { decided: event.payload });
+      return s;
+
+    case "agent_started": {
+      const key = agentKey(event.activation_id!, event.agent_id!, event.task_id);
+      s.agents[key] = {
+        key,
+        agent_id: event.agent_id!,
+        role_name: event.payload.role_name,
+        activation_id: event.activation_id!,
+        status: "running",
+        messages: [],
+        ...(event.task_id ? { task_id: event.task_id } : {}),
+      };
+      return s;
+    }
+    case "iteration_started":
+      s.totals.global_iterations = event.payload.global_iteration;
+      return s;
+    case "message_added":
+      addMessage(s, event, event.payload.message);
+      return s;
+    case "llm_call_started": {
+      const id = event.call_id!;
+      const agent = s.agents[agentKey(event.activation_id!, event.agent_id!, event.task_id)];
+      s.calls[id] = {
+        id,
+        node_id: event.node_id!,
+        activation_id: event.activation_id!,
+        agent_id: event.agent_id!,
+        purpose: event.payload.purpose,
+        status: "running",
+        attempt: event.payload.attempt,
+        content: "",
+        started_at: event.ts,
+        ...(event.task_id ? { task_id: event.task_id } : {}),
+        ...(agent ? { role_name: agent.role_name } : {}),
+      };
+      const activation = s.activations[event.activation_id!];
+      if (activation) setActivation(s, activation.id, { calls: [...activation.calls, id] });
+      return s;
+    }
+    case "llm_call_completed": {
+      const { payload } = event;
+      const call = s.calls[event.call_id!];
+      if (call) {
+        const { finish_reason: _f, cost_source: _c, response_format: _r, refusal: _x, ...seen } = payload;
+        s.calls[call.id] = { ...call, ...seen, status: "completed", finished_at: event.ts };
+      }
+      addMessage(s, event, { role: "assistant", content: payload.content });
+      spend(s, event.activation_id!, payload.usage, payload.cost_usd);
+      if (payload.simulated && !s.run.simulated) s.run = { ...s.run, simulated: true };
+      return s;
+    }
+    case "llm_call_failed": {
+      const call = s.calls[event.call_id!];
+      if (call)
+        s.calls[call.id] = { ...call, status: "failed", error: event.payload.error, finished_at: event.ts };
+      return s;
+    }
+    case "agent_finished": {
+      const key = agentKey(event.activation_id!, event.agent_id!, event.task_id);
+      const agent = s.agents[key];
+      if (agent) s.agents[key] = { ...agent, status: event.payload.status };
+      return s;
+    }
+    case "plan_created":
+      s.plans[event.activation_id!] = event.payload.plan;
+      return s;
+    case "task_status_changed": {
+      const plan = s.plans[event.activation_id!];
+      const { to, assigned_agent, output, error } = event.payload;
+      if (plan)
+        s.plans[event.activation_id!] = {
+          ...plan,
+          tasks: plan.tasks.map((task) =>
+            task.task_id === event.task_id
+              ? {
+                  ...task,
+                  status: to,
+                  ...(assigned_agent ? { assigned_agent } : {}),
+                  ...(output === undefined ? {} : { output }),
+                  ...(error ? { error_message: error.message } : {}),
+                }
+              : task,
+          ),
+        };
+      return s;
+    }
+    case "warning":
+      s.run = { ...s.run, warnings: [...s.run.warnings, event.payload.message] };
+      return s;
+
+    case "state_conflict":
+      s.run = {
+        ...s.run,
+        warnings: [
+          ...s.run.warnings,
+          `Two branches wrote "${event.payload.key}"; the value of ${event.payload.winner} stands.`,
+        ],
+      };
+      return s;
+    case "state_invalid":
+      s.run = {
+        ...s.run,
+        warnings: [
+          ...s.run.warnings,
+          `"${event.payload.key}" does not have the declared shape: ${event.payload.errors.join("; ")}`,
+        ],
+      };
+      return s;
+    case "run_cancel_requested":
+    case "run_recovered":
+    case "output_parsed":
+    case "budget_warning":
+    case "budget_exceeded":
+      return s;
+    default:
+      // An event of a newer version: the fold goes on without it.
+      event satisfies never;
+      return s;
+  }
+}
+
+/** Folds a whole log. */
+export function foldRun(id: string, events: Iterable<RunEvent>): RunState {
+  let state = newRun(id);
+  for (const event of events) state = evolve(state, event);
+  return state;
+}
+
+function setActivation(
+  s: RunState,
+  id: string,
+  patch: Partial<{ [K in keyof Activation]: Activation[K] | undefined }>,
+) {
+  const before = s.activations[id];
+  if (!before) return;
+  const after = { ...before, ...patch } as Activation;
+  s.activations[id] = after;
+  const node = s.nodes[before.node_id];
+  if (!node) return;
+  if (patch.status !== undefined || patch.attempt !== undefined)
+    s.nodes[before.node_id] = { ...node, status: after.status, activation: id, attempt: after.attempt };
+}
+
+function finishWork(s: RunState, id: string, node_id: string) {
+  s.running.delete(id);
+  const left = (s.work.get(node_id) ?? 1) - 1;
+  if (left <= 0) s.work.delete(node_id);
+  else s.work.set(node_id, left);
+}
+
+/** Removes one token per mentioned edge; answers where they came from. */
+function takeTokens(
+  s: RunState,
+  box: RunState["inbox"],
+  node_id: string,
+  edge_ids: readonly string[],
+): string[] {
+  const from: string[] = [];
+  const tokens = box[node_id];
+  if (tokens)
+    for (const edge_id of edge_ids) {
+      const queue = tokens[edge_id];
+      const source = queue?.shift();
+      if (source !== undefined && !from.includes(source)) from.push(source);
+      if (queue && queue.length === 0) delete tokens[edge_id];
+    }
+  if (tokens && isEmpty(tokens)) delete box[node_id];
+  if (!s.inbox[node_id] && !s.backbox[node_id]) s.parked.delete(node_id);
+  return from;
+}
+
+function isEmpty(record: object): boolean {
+  for (const _key in record) return false;
+  return true;
+}
+
+function addMessage(s: RunState, event: RunEvent, message: ChatMessage) {
+  const key = agentKey(event.activation_id!, event.agent_id!, event.task_id);
+  const agent = s.agents[key];
+  if (agent) s.agents[key] = { ...agent, messages: [...agent.messages, message] };
+}
+
+/** Unknown prices are counted, never taken for zero. */
+function spend(s: RunState, activationId: string, usage: Usage, cost: number | null) {
+  const unknown = cost === null ? 1 : 0;
+  s.totals = {
+    ...s.totals,
+    usage: addUsage(s.totals.usage, usage),
+    cost_usd: s.totals.cost_usd + (cost ?? 0),
+    unknown_cost_calls: s.totals.unknown_cost_calls + unknown,
+  };
+  const activation = s.activations[activationId];
+  if (activation)
+    setActivation(s, activationId, {
+      usage: addUsage(activation.usage, usage),
+      cost_usd: activation.cost_usd + (cost ?? 0),
+      unknown_cost_calls: activation.unknown_cost_calls + unknown,
+    });
+}

@@ -1,0 +1,718 @@
+import type { NewEvent } from "./events";
+import { evaluateCondition } from "./expression";
+import { reducerOf, type WorkflowEdge, type WorkflowGraph, type WorkflowNode } from "./graph";
+import { getNodeKind, type NodeResult, writtenKeys } from "./nodes";
+import type { RunError } from "./outcome";
+import type { RunState } from "./run";
+import { findInvalid } from "./state-check";
+import type { Json, JsonObject } from "./values";
+
+/**
+ * What the drawing means, worked out once per graph: order, loops, and who can still reach a join.
+ * Shared by the editor (problems) and the interpreter.
+ */
+export interface Analysis {
+  readonly graph: WorkflowGraph;
+  /** Where a run begins, or null. */
+  readonly start: string | null;
+  /** Executable nodes that can be reached from the start, in topological order without the back edges. */
+  readonly order: readonly string[];
+  readonly position: ReadonlyMap<string, number>;
+  readonly outgoing: ReadonlyMap<string, readonly WorkflowEdge[]>;
+  readonly incoming: ReadonlyMap<string, readonly WorkflowEdge[]>;
+  readonly backEdges: ReadonlySet<string>;
+  /** Where loops begin, each with the nodes of its loop (the header among them). */
+  readonly loops: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Back edges into loops that can also be entered past their header. */
+  readonly irreducible: readonly string[];
+  /** Whether tokens of several edges are collected here before the node runs. */
+  isJoin(node: string): boolean;
+  /** Nodes from which the join can be reached without passing through it and without starting its own loops anew. */
+  upstream(join: string): ReadonlySet<string>;
+  /** Nodes that can be reached from here by at least one edge. */
+  downstream(node: string): ReadonlySet<string>;
+}
+
+/** Works out what a graph means. Cost: linear in nodes and edges for each loop; the reach of joins on demand. */
+export function analyse(graph: WorkflowGraph): Analysis {
+  const runs = (id: string) => {
+    const node = graph.nodes[id];
+    return node !== undefined && getNodeKind(node.node_type).executes !== false;
+  };
+  const start = startOf(graph);
+  const outgoing = new Map<string, WorkflowEdge[]>();
+  for (const id of Object.keys(graph.nodes)) if (runs(id)) outgoing.set(id, []);
+  for (const edge of graph.edges)
+    if (runs(edge.source_node_id) && runs(edge.target_node_id)) outgoing.get(edge.source_node_id)!.push(edge);
+
+  const { preorder, backEdges } =
+    start === null ? { preorder: [], backEdges: new Set<string>() } : walk(start, outgoing);
+  const reachable = new Set(preorder);
+  const incoming = new Map<string, WorkflowEdge[]>();
+  for (const id of preorder) incoming.set(id, []);
+  for (const id of preorder)
+    for (const edge of outgoing.get(id)!) incoming.get(edge.target_node_id)!.push(edge);
+
+  const order = topological(preorder, outgoing, incoming, backEdges);
+  const position = new Map(order.map((id, at) => [id, at]));
+  const { loops, irreducible } =
+    start === null
+      ? { loops: new Map(), irreducible: [] }
+      : findLoops(start, reachable, outgoing, incoming, backEdges);
+
+  const forwardIn = (id: string) => (incoming.get(id) ?? []).filter((edge) => !backEdges.has(edge.id)).length;
+  const upstreams = new Map<string, Set<string>>();
+  const downstreams = new Map<string, Set<string>>();
+  const joins = new Map<string, boolean>();
+  return {
+    graph,
+    start,
+    order,
+    position,
+    outgoing,
+    incoming,
+    backEdges,
+    loops,
+    irreducible,
+    isJoin(node) {
+      let known = joins.get(node);
+      if (known === undefined) {
+        known = graph.nodes[node]?.join !== "each" && forwardIn(node) >= 2;
+        joins.set(node, known);
+      }
+      return known;
+    },
+    upstream(join) {
+      let found = upstreams.get(join);
+      if (!found) {
+        found = reach([join], (id) =>
+          (incoming.get(id) ?? [])
+            .filter((edge) => !(backEdges.has(edge.id) && loops.get(edge.target_node_id)?.has(join)))
+            .map((edge) => edge.source_node_id)
+            .filter((id) => id !== join),
+        );
+        upstreams.set(join, found);
+      }
+      return found;
+    },
+    downstream(node) {
+      let found = downstreams.get(node);
+      if (!found) {
+        found = reach([node], (id) => (outgoing.get(id) ?? []).map((edge) => edge.target_node_id));
+        downstreams.set(node, found);
+      }
+      return found;
+    },
+  };
+}
+
+/** The node where a run begins: the named one, else the only one of a beginning kind. */
+export function startOf(graph: WorkflowGraph): string | null {
+  const named = graph.start_node_id;
+  if (named && Object.hasOwn(graph.nodes, named)) return named;
+  const starts = Object.values(graph.nodes).filter((node) => getNodeKind(node.node_type).begins);
+  return starts.length === 1 ? starts[0]!.id : null;
+}
+
+/** Depth first along the order of the edges; an edge to a node still being visited leads back. */
+function walk(start: string, outgoing: ReadonlyMap<string, readonly WorkflowEdge[]>) {
+  const preorder: string[] = [start];
+  const backEdges = new Set<string>();
+  const open = new Set([start]);
+  const seen = new Set([start]);
+  const stack: { id: string; next: number }[] = [{ id: start, next: 0 }];
+  while (stack.length > 0) {
+    const top = stack[stack.length - 1]!;
+    const edge = outgoing.get(top.id)![top.next++];
+    if (!edge) {
+      open.delete(top.id);
+      stack.pop();
+    } else if (open.has(edge.target_node_id)) backEdges.add(edge.id);
+    else if (!seen.has(edge.target_node_id)) {
+      seen.add(edge.target_node_id);
+      open.add(edge.target_node_id);
+      preorder.push(edge.target_node_id);
+      stack.push({ id: edge.target_node_id, next: 0 });
+    }
+  }
+  return { preorder, backEdges };
+}
+
+function topological(
+  preorder: readonly string[],
+  outgoing: ReadonlyMap<string, readonly WorkflowEdge[]>,
+  incoming: ReadonlyMap<string, readonly WorkflowEdge[]>,
+  backEdges: ReadonlySet<string>,
+): string[] {
+  const rank = new Map(preorder.map((id, at) => [id, at]));
+  const missing = new Map(
+    preorder.map((id) => [id, incoming.get(id)!.filter((edge) => !backEdges.has(edge.id)).length]),
+  );
+  const free = preorder.filter((id) => missing.get(id) === 0);
+  const order: string[] = [];
+  while (free.length > 0) {
+    const id = free.shift()!;
+    order.push(id);
+    for (const edge of outgoing.get(id)!) {
+      if (backEdges.has(edge.id)) continue;
+      const left = missing.get(edge.target_node_id)! - 1;
+      missing.set(edge.target_node_id, left);
+      if (left > 0) continue;
+      const place = free.findIndex((other) => rank.get(other)! > rank.get(edge.target_node_id)!);
+      free.splice(place < 0 ? free.length : place, 0, edge.target_node_id);
+    }
+  }
+  return order;
+}
+
+function findLoops(
+  start: string,
+  reachable: ReadonlySet<string>,
+  outgoing: ReadonlyMap<string, readonly WorkflowEdge[]>,
+  incoming: ReadonlyMap<string, readonly WorkflowEdge[]>,
+  backEdges: ReadonlySet<string>,
+) {
+  const sources = new Map<string, WorkflowEdge[]>();
+  for (const id of reachable)
+    for (const edge of outgoing.get(id)!)
+      if (backEdges.has(edge.id))
+        sources.set(edge.target_node_id, [...(sources.get(edge.target_node_id) ?? []), edge]);
+  const loops = new Map<string, Set<string>>();
+  const irreducible: string[] = [];
+  for (const [header, edges] of sources) {
+    const ahead = reach([header], (id) => outgoing.get(id)!.map((edge) => edge.target_node_id));
+    const body = new Set([header]);
+    const open = edges.map((edge) => edge.source_node_id);
+    while (open.length > 0) {
+      const id = open.pop()!;
+      if (body.has(id) || !ahead.has(id)) continue;
+      body.add(id);
+      for (const edge of incoming.get(id)!) open.push(edge.source_node_id);
+    }
+    loops.set(header, body);
+    if (header === start) continue;
+    const around = reach([start], (id) =>
+      outgoing
+        .get(id)!
+        .map((edge) => edge.target_node_id)
+        .filter((to) => to !== header),
+    );
+    around.add(start);
+    for (const edge of edges)
+      if (edge.source_node_id !== header && around.has(edge.source_node_id)) irreducible.push(edge.id);
+  }
+  return { loops, irreducible };
+}
+
+/** What can be reached by at least one step. */
+function reach(from: readonly string[], next: (id: string) => readonly string[]): Set<string> {
+  const found = new Set<string>();
+  const open = [...from];
+  while (open.length > 0)
+    for (const id of next(open.pop()!))
+      if (!found.has(id)) {
+        found.add(id);
+        open.push(id);
+      }
+  return found;
+}
+
+/**
+ * Which events follow from the tokens as they lie; call until it answers []. `force` breaks the ties of graphs
+ * whose loops have two entries: the topologically first node that holds tokens goes on.
+ *
+ * The rules (runtime.md 2.1): a node with one way in runs for every token; a join runs once, when it holds a token
+ * and nothing still under way can reach it; a token on a back edge waits until its loop is quiet.
+ */
+export function decide(a: Analysis, s: RunState, force = false): NewEvent[] {
+  if (s.failing || s.run.status === "finished") return [];
+  const parked =
+    s.parked.size > 1 ? [...s.parked].sort((x, y) => a.position.get(x)! - a.position.get(y)!) : s.parked;
+  for (const id of parked) {
+    const isHeader = a.loops.has(id);
+    if (isHeader && s.backbox[id]) {
+      if (isQuiet(a, s, id, force)) return nextIteration(a, s, id, force);
+      continue;
+    }
+    const tokens = s.inbox[id];
+    if (!tokens) continue;
+    if (isHeader && !isQuiet(a, s, id, force)) continue;
+    const entering: NewEvent[] = isHeader
+      ? [{ type: "loop_started", node_id: id, payload: { max: loopMax(s, id) } }]
+      : [];
+    if (!a.isJoin(id))
+      return [
+        ...entering,
+        ready(s, id, [firstEdge(tokens)], {
+          ...(isHeader ? { iteration: 1 } : {}),
+          ...(force ? { tie: true } : {}),
+        }),
+      ];
+
+    const consumes = mentions(tokens);
+    if (s.fired.has(id)) return [{ type: "token_absorbed", node_id: id, payload: { consumes } }];
+    const join = s.graph.nodes[id]!.join;
+    const need = join === "any" ? 1 : typeof join === "object" ? join.n : null;
+    const got = Object.keys(tokens).length;
+    if (need !== null && got >= need)
+      return [...entering, ready(s, id, consumes, { fired: true, ...(isHeader ? { iteration: 1 } : {}) })];
+    if (!force && isBlocked(a, s, id)) continue;
+    if (need !== null) {
+      const action = typeof join === "object" ? join.on_shortfall : "fire";
+      if (action === "fire") return [...entering, ready(s, id, consumes, { fired: true })];
+      return [
+        { type: "join_shortfall", node_id: id, payload: { got, need, action, consumes } },
+        ...(action === "skip"
+          ? [{ type: "node_skipped", node_id: id, payload: { reason: "join_shortfall" } } as const]
+          : []),
+      ];
+    }
+    return [
+      ...entering,
+      ready(s, id, consumes, { ...(isHeader ? { iteration: 1 } : {}), ...(force ? { tie: true } : {}) }),
+    ];
+  }
+  for (const id of s.fired)
+    if (!isAnyActive(s, a.upstream(id)) && !s.inbox[id])
+      return [{ type: "join_rearmed", node_id: id, payload: {} }];
+  return [];
+}
+
+const loopMax = (s: RunState, id: string) =>
+  s.graph.nodes[id]?.max_iterations ?? s.run.config.max_loop_iterations;
+
+function nextIteration(a: Analysis, s: RunState, id: string, force: boolean): NewEvent[] {
+  const consumes = mentions(s.backbox[id]!);
+  const done = s.loops[id]?.iteration ?? 1;
+  const max = loopMax(s, id);
+  if (done < max)
+    return [
+      { type: "loop_iteration", node_id: id, payload: { iteration: done + 1, max } },
+      ready(s, id, consumes, { back: true, iteration: done + 1, ...(force ? { tie: true } : {}) }),
+    ];
+  const exit = loopExit(a, id);
+  if (!exit)
+    return [{ type: "loop_finished", node_id: id, payload: { iterations: done, reason: "limit", consumes } }];
+  const from = Object.values(s.backbox[id]!)[0]?.[0] ?? "";
+  return [
+    {
+      type: "loop_finished",
+      node_id: id,
+      payload: { iterations: done, reason: "limit", consumes, exit_edge: exit.id },
+    },
+    { type: "state_patched", payload: { set: { _loop_limit: id }, writer: from } },
+    taken(a, exit, from),
+  ];
+}
+
+/** The way out of a loop that has reached its limit: an error or default edge that leaves it. */
+function loopExit(a: Analysis, header: string): WorkflowEdge | undefined {
+  const body = a.loops.get(header)!;
+  const leaving = (id: string) =>
+    (a.outgoing.get(id) ?? []).find(
+      (edge) => (edge.kind === "error" || edge.is_default) && !body.has(edge.target_node_id),
+    );
+  const own = leaving(header);
+  if (own) return own;
+  for (const id of a.order) {
+    const node = a.graph.nodes[id]!;
+    if (!body.has(id) || !getNodeKind(node.node_type).routes) continue;
+    const exit = leaving(id);
+    if (exit) return exit;
+  }
+  return undefined;
+}
+
+function ready(
+  s: RunState,
+  node_id: string,
+  consumes: string[],
+  more: { back?: boolean; fired?: boolean; iteration?: number; tie?: boolean } = {},
+): NewEvent {
+  return {
+    type: "node_ready",
+    node_id,
+    activation_id: `${node_id}#${(s.nodes[node_id]?.count ?? 0) + 1}`,
+    payload: { consumes, ...more },
+  };
+}
+
+/** The first activation of a run. */
+export function begin(a: Analysis, s: RunState): NewEvent[] {
+  if (a.start === null) return [];
+  const loop: NewEvent[] = a.loops.has(a.start)
+    ? [{ type: "loop_started", node_id: a.start, payload: { max: loopMax(s, a.start) } }]
+    : [];
+  return [...loop, ready(s, a.start, [], a.loops.has(a.start) ? { iteration: 1 } : {})];
+}
+
+const firstEdge = (tokens: Record<string, string[]>) => Object.keys(tokens)[0]!;
+
+/** Each edge as often as it holds tokens. */
+const mentions = (tokens: Record<string, string[]>) =>
+  Object.entries(tokens).flatMap(([edge, queue]) => queue.map(() => edge));
+
+function isAnyActive(s: RunState, nodes: ReadonlySet<string>): boolean {
+  for (const id of s.work.keys()) if (nodes.has(id)) return true;
+  for (const id of s.parked) if (nodes.has(id)) return true;
+  return false;
+}
+
+/** Whether something under way can still bring a token to this join. */
+function isBlocked(a: Analysis, s: RunState, join: string): boolean {
+  const up = a.upstream(join);
+  for (const id of s.work.keys()) if (up.has(id)) return true;
+  for (const id of s.parked) {
+    if (id === join || !up.has(id)) continue;
+    // Tokens parked where a loop begins wait for this very loop, so they must not hold up its inside.
+    if (!a.loops.get(id)?.has(join)) return true;
+  }
+  return false;
+}
+
+/** Whether nothing of this loop but its header's tokens is left. */
+function isQuiet(a: Analysis, s: RunState, header: string, force: boolean): boolean {
+  if (s.work.has(header)) return false;
+  if (force) return true;
+  const body = a.loops.get(header)!;
+  for (const id of s.work.keys()) if (body.has(id)) return false;
+  for (const id of s.parked) if (id !== header && body.has(id)) return false;
+  return true;
+}
+
+const taken = (a: Analysis, edge: WorkflowEdge, activation_id: string): NewEvent => ({
+  type: "edge_taken",
+  node_id: edge.target_node_id,
+  activation_id,
+  payload: {
+    edge_id: edge.id,
+    ...(edge.edge_label ? { label: edge.edge_label } : {}),
+    ...(a.backEdges.has(edge.id) ? { back: true } : {}),
+  },
+});
+
+const skipped = (edge: WorkflowEdge, activation_id: string): NewEvent => ({
+  type: "edge_skipped",
+  node_id: edge.target_node_id,
+  activation_id,
+  payload: { edge_id: edge.id },
+});
+
+/** Labels that stand for "anything else". */
+const DEFAULT_LABELS = new Set(["else", "default", "*"]);
+
+/** Which normal edges a router's labels choose; null where none matches and there is no default. */
+export function chooseEdges(
+  a: Analysis,
+  node: WorkflowNode,
+  labels: readonly string[],
+): WorkflowEdge[] | null {
+  const config = node.config as { mode?: "first" | "all"; default_label?: string };
+  const edges = (a.outgoing.get(node.id) ?? []).filter((edge) => edge.kind === "normal");
+  const wanted = new Set(config.mode === "all" ? labels : labels.slice(0, 1));
+  const matching = edges.filter((edge) => edge.edge_label != null && wanted.has(edge.edge_label));
+  if (matching.length > 0) return matching;
+  const fallback = edges.filter(
+    (edge) =>
+      edge.is_default ||
+      (edge.edge_label != null &&
+        (edge.edge_label === config.default_label || DEFAULT_LABELS.has(edge.edge_label.toLowerCase()))),
+  );
+  if (fallback.length > 0) return fallback;
+  const unnamed = edges.filter((edge) => edge.edge_label == null || edge.edge_label === "");
+  return unnamed.length > 0 ? unnamed : null;
+}
+
+/** What follows when an activation has its result: state, completion, tokens on the edges. */
+export function complete(a: Analysis, s: RunState, activationId: string, result: NodeResult): NewEvent[] {
+  const activation = s.activations[activationId]!;
+  const node = s.graph.nodes[activation.node_id]!;
+  const kind = getNodeKind(node.node_type);
+  const chosen = kind.routes ? chooseEdges(a, node, result.labels ?? []) : null;
+  if (kind.routes && chosen === null)
+    return fail(a, s, activationId, {
+      code: "ROUTER_NO_MATCH",
+      message: `${nameOf(node)} chose ${quoted(result.labels ?? [])}, and no edge has that label. Add an edge with it, or a default edge.`,
+      retryable: false,
+      user_action: "edit_graph",
+      node_id: node.id,
+      activation_id: activationId,
+    });
+
+  const allowed = new Set(writtenKeys(node));
+  const dropped = Object.keys(result.output).filter((key) => !allowed.has(key));
+  const declared: JsonObject = kind.ends
+    ? {}
+    : Object.fromEntries(Object.entries(result.output).filter(([key]) => allowed.has(key)));
+  const write = patch(a, s, activationId, { ...declared, ...result.writes });
+  if ("error" in write) return fail(a, s, activationId, write.error);
+  const events: NewEvent[] = [...write.events];
+  if (dropped.length > 0 && !kind.ends && !kind.begins)
+    events.push({
+      type: "warning",
+      node_id: node.id,
+      activation_id: activationId,
+      payload: {
+        code: "OUTPUT_DROPPED",
+        message: `${nameOf(node)} also gave ${quoted(dropped)}, which it does not declare; dropped.`,
+      },
+    });
+  if (kind.routes)
+    events.push({
+      type: "router_decided",
+      node_id: node.id,
+      activation_id: activationId,
+      payload: {
+        kind: String((node.config as { kind?: string }).kind ?? node.node_type),
+        labels: [...(result.labels ?? [])],
+        ...activation.decided,
+      },
+    });
+  events.push({
+    type: "node_completed",
+    node_id: node.id,
+    activation_id: activationId,
+    payload: {
+      output: result.output,
+      written_keys: write.keys,
+      ...(result.labels ? { labels: result.labels } : {}),
+      ...(result.usage ? { usage: result.usage } : {}),
+      ...(result.cost_usd === undefined ? {} : { cost_usd: result.cost_usd }),
+    },
+  });
+  events.push(...leave(a, s, activationId, result.output, chosen));
+  return events;
+}
+
+/** Tokens on the edges of a node that is done: the chosen ones, or those whose conditions hold. */
+function leave(
+  a: Analysis,
+  s: RunState,
+  activationId: string,
+  output: JsonObject,
+  chosen: readonly WorkflowEdge[] | null,
+): NewEvent[] {
+  const node_id = s.activations[activationId]!.node_id;
+  const edges = a.outgoing.get(node_id) ?? [];
+  const candidates = chosen ?? edges.filter((edge) => edge.kind === "normal");
+  const open = candidates.filter((edge) => isOpen(edge, s, output));
+  const guarded = candidates.some(
+    (edge) => edge.is_default || edge.condition !== undefined || edge.condition_name,
+  );
+  const takes =
+    chosen || !guarded
+      ? new Set(open)
+      : new Set(
+          open.filter((edge) => !edge.is_default).length > 0 ? open.filter((edge) => !edge.is_default) : open,
+        );
+  return edges.map((edge) => (takes.has(edge) ? taken(a, edge, activationId) : skipped(edge, activationId)));
+}
+
+function isOpen(edge: WorkflowEdge, s: RunState, output: JsonObject): boolean {
+  if (edge.condition_name && s.state[edge.condition_name] !== true && output[edge.condition_name] !== true)
+    return false;
+  return (
+    edge.condition === undefined ||
+    evaluateCondition(edge.condition, { state: { ...s.state, ...output }, output }).value
+  );
+}
+
+/** What follows when a node's `when` does not hold: it is passed through. */
+export function passThrough(a: Analysis, s: RunState, activationId: string): NewEvent[] {
+  const { node_id } = s.activations[activationId]!;
+  const routes = getNodeKind(s.graph.nodes[node_id]!.node_type).routes;
+  const chosen = routes ? chooseEdges(a, s.graph.nodes[node_id]!, []) : null;
+  return [
+    { type: "node_skipped", node_id, activation_id: activationId, payload: { reason: "condition" } },
+    ...leave(a, s, activationId, {}, chosen),
+  ];
+}
+
+/** What follows when an attempt failed: a retry, or what the node's settings say. */
+export function fail(a: Analysis, s: RunState, activationId: string, cause: RunError): NewEvent[] {
+  const activation = s.activations[activationId]!;
+  const node = s.graph.nodes[activation.node_id]!;
+  const error: RunError = { ...cause, node_id: node.id, activation_id: activationId };
+  const { attempt } = activation;
+  const at = { node_id: node.id, activation_id: activationId };
+  if (attempt < node.retry.max_attempts && node.retry.retry_on.includes(error.code))
+    return [
+      { type: "node_failed", ...at, payload: { attempt, error, next: "retry" } },
+      {
+        type: "node_retry_scheduled",
+        ...at,
+        payload: { attempt: attempt + 1, delay_ms: retryDelay(node, activationId, attempt) },
+      },
+    ];
+  const edges = a.outgoing.get(node.id) ?? [];
+  const ways = edges.filter((edge) => edge.kind === "error");
+  const about: JsonObject = { _error: { node_id: node.id, code: error.code, message: error.message } };
+  if (ways.length > 0 || node.on_error === "error_edge") {
+    if (ways.length === 0)
+      return [{ type: "node_failed", ...at, payload: { attempt, error, next: "fail_run" } }];
+    return [
+      { type: "node_failed", ...at, payload: { attempt, error, next: "error_edge" } },
+      { type: "state_patched", ...at, payload: { set: about, writer: activationId } },
+      ...edges.map((edge) =>
+        edge.kind === "error" ? taken(a, edge, activationId) : skipped(edge, activationId),
+      ),
+    ];
+  }
+  if (node.on_error === "continue") {
+    const output = node.default_output ?? {};
+    const write = patch(a, s, activationId, output);
+    const kind = getNodeKind(node.node_type);
+    const chosen = kind.routes ? (chooseEdges(a, node, []) ?? []) : null;
+    return [
+      { type: "node_failed", ...at, payload: { attempt, error, next: "continue" } },
+      ...("events" in write ? write.events : []),
+      ...leave(a, s, activationId, output, chosen),
+    ];
+  }
+  if (node.on_error === "skip_branch")
+    return [
+      { type: "node_failed", ...at, payload: { attempt, error, next: "skip_branch" } },
+      ...edges.map((edge) => skipped(edge, activationId)),
+    ];
+  return [{ type: "node_failed", ...at, payload: { attempt, error, next: "fail_run" } }];
+}
+
+/** Exponential back-off with a jitter that depends on the activation alone, so that a replay finds the same. */
+function retryDelay(node: WorkflowNode, activationId: string, attempt: number): number {
+  const { initial_delay_ms, backoff_factor, max_delay_ms, jitter } = node.retry;
+  const base = Math.min(max_delay_ms, initial_delay_ms * backoff_factor ** (attempt - 1));
+  return Math.round(base * (1 + jitter * (2 * fraction(`${activationId}/${attempt}`) - 1)));
+}
+
+/** A number in [0, 1) that a text always gives. */
+export function fraction(text: string): number {
+  let hash = 2166136261;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 16777619);
+  return (hash >>> 0) / 4294967296;
+}
+
+/**
+ * Writes values into the state by their reducers. A key that a branch wrote which did not know of the present
+ * writer is a conflict: the writer later in topological order wins, whatever the timing.
+ */
+function patch(
+  a: Analysis,
+  s: RunState,
+  activationId: string,
+  values: JsonObject,
+): { events: NewEvent[]; keys: string[] } | { error: RunError } {
+  const set: JsonObject = {};
+  const reducers: Record<string, string> = {};
+  const events: NewEvent[] = [];
+  const { node_id } = s.activations[activationId]!;
+  const at = { node_id, activation_id: activationId };
+  for (const key of Object.keys(values)) {
+    const reducer = reducerOf(s.graph, key);
+    const before = s.writer[key];
+    const value: Json = values[key]!;
+    if (reducer !== "last") reducers[key] = reducer;
+    else if (before !== undefined && before !== "input" && !knows(s, activationId, before)) {
+      const winner = isLater(a, s, activationId, before) ? activationId : before;
+      const strict = s.run.config.strict_state;
+      events.push({
+        type: "state_conflict",
+        ...at,
+        payload: {
+          key,
+          writers: [before, activationId],
+          winner,
+          policy: strict ? "strict" : "topological_order",
+        },
+      });
+      if (strict)
+        return {
+          error: {
+            code: "STATE_INVALID",
+            message: `Two branches write "${key}" at the same time (${before} and ${activationId}). Give the key a reducer, or let one branch come first.`,
+            retryable: false,
+            user_action: "edit_graph",
+          },
+        };
+      if (winner !== activationId) continue;
+    }
+    const errors = findInvalid(s.graph, key, value, reducer);
+    if (errors.length > 0) {
+      if (s.run.config.strict_state)
+        return {
+          error: {
+            code: "STATE_INVALID",
+            message: `"${key}" does not have its declared shape: ${errors.join("; ")}`,
+            retryable: false,
+            user_action: "edit_graph",
+          },
+        };
+      events.push({ type: "state_invalid", ...at, payload: { key, errors, writer: activationId } });
+    }
+    set[key] = value;
+  }
+  const keys = Object.keys(set);
+  if (keys.length > 0)
+    events.push({
+      type: "state_patched",
+      ...at,
+      payload: { set, writer: activationId, ...(Object.keys(reducers).length > 0 ? { reducers } : {}) },
+    });
+  return { events, keys };
+}
+
+/** Whether one activation comes after another along the tokens: the other is among its causes' causes. */
+function knows(s: RunState, activationId: string, earlier: string): boolean {
+  if (activationId === earlier) return true;
+  const target = s.activations[earlier];
+  if (!target) return true;
+  const open = [activationId];
+  const seen = new Set(open);
+  while (open.length > 0)
+    for (const cause of s.activations[open.pop()!]?.causes ?? []) {
+      if (cause === earlier) return true;
+      const known = s.activations[cause];
+      // Causes come before their effects, so older ones than the target cannot lead to it.
+      if (!known || known.order < target.order || seen.has(cause)) continue;
+      seen.add(cause);
+      open.push(cause);
+    }
+  return false;
+}
+
+function isLater(a: Analysis, s: RunState, one: string, other: string): boolean {
+  const x = s.activations[one]!;
+  const y = s.activations[other]!;
+  if (x.node_id === y.node_id)
+    return Number(one.slice(one.lastIndexOf("#") + 1)) > Number(other.slice(other.lastIndexOf("#") + 1));
+  return a.position.get(x.node_id)! > a.position.get(y.node_id)!;
+}
+
+/**
+ * Nodes that nothing under way can reach any more, beginning at edges that were not taken. For people: the
+ * scheduler itself never needs to know.
+ */
+export function unreachable(a: Analysis, s: RunState, candidates: readonly string[]): NewEvent[] {
+  const events: NewEvent[] = [];
+  const seen = new Set<string>();
+  const open = [...candidates];
+  while (open.length > 0) {
+    const id = open.pop()!;
+    if (seen.has(id)) continue;
+    seen.add(id);
+    if ((s.nodes[id]?.status ?? "idle") !== "idle" || s.parked.has(id)) continue;
+    if (canReach(a, s, id)) continue;
+    events.push({ type: "node_skipped", node_id: id, payload: { reason: "unreachable" } });
+    for (const edge of a.outgoing.get(id) ?? []) open.push(edge.target_node_id);
+  }
+  return events;
+}
+
+function canReach(a: Analysis, s: RunState, target: string): boolean {
+  for (const id of s.work.keys()) if (a.downstream(id).has(target)) return true;
+  for (const id of s.parked) if (a.downstream(id).has(target)) return true;
+  return false;
+}
+
+const nameOf = (node: WorkflowNode) => node.name || node.id;
+const quoted = (words: readonly string[]) =>
+  words.length === 0 ? "nothing" : words.map((word) => `"${word}"`).join(", ");
