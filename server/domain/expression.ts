@@ -56,7 +56,13 @@ function newEnvironment(): Environment {
   const env = new Environment({
     enableOptionalTypes: true,
     homogeneousAggregateLiterals: false,
-    limits: { maxAstNodes: 1000, maxDepth: 32, maxListElements: 500, maxMapEntries: 500, maxCallArguments: 8 },
+    limits: {
+      maxAstNodes: 1000,
+      maxDepth: 32,
+      maxListElements: 500,
+      maxMapEntries: 500,
+      maxCallArguments: 8,
+    },
   });
   for (const name of VARIABLES) env.registerVariable(name, "map");
   env.registerVariable("output", "dyn").registerVariable("item", "dyn");
@@ -127,7 +133,12 @@ function compileAnew(text: string): Compiled {
     if (!checked.valid) return { ok: false, error: toExpressionError(checked.error, text) };
     return {
       ok: true,
-      program: { evaluate: parsed, type: checked.type ?? "dyn", reads: walked.reads, nesting: walked.nesting },
+      program: {
+        evaluate: parsed,
+        type: checked.type ?? "dyn",
+        reads: walked.reads,
+        nesting: walked.nesting,
+      },
     };
   } catch (error) {
     return { ok: false, error: toExpressionError(error, text) };
@@ -169,7 +180,12 @@ export function evaluateCondition(text: string, scope: ExpressionScope): { value
     throw error;
   }
   if (typeof value === "boolean") return { value };
-  throw new ExpressionError(`A condition gives true or false, but this gives ${describe(value)}.`, text, 0, text.length);
+  throw new ExpressionError(
+    `A condition gives true or false, but this gives ${describe(value)}.`,
+    text,
+    0,
+    text.length,
+  );
 }
 
 /** What is wrong with an expression before it runs; empty if nothing is. `keys`: the state keys that can exist. */
@@ -185,7 +201,11 @@ export function checkExpression(
   const { type, reads } = compiled.program;
   const faults: TextFault[] = [];
   if (options.result === "bool" && type !== "bool" && type !== "dyn")
-    faults.push({ message: `This must be true or false, but it gives ${typeWords(type)}.`, from: 0, to: text.length });
+    faults.push({
+      message: `This must be true or false, but it gives ${typeWords(type)}.`,
+      from: 0,
+      to: text.length,
+    });
   if (options.keys) {
     const known = new Set(options.keys);
     for (const { variable, key, optional, from, to } of reads)
@@ -197,7 +217,9 @@ export function checkExpression(
 
 /** The state keys that an expression reads, each once; none if it cannot be parsed. */
 export function expressionKeys(text: string): string[] {
-  return [...new Set(expressionReads(text).flatMap(({ variable, key }) => (variable === "state" ? [key] : [])))];
+  return [
+    ...new Set(expressionReads(text).flatMap(({ variable, key }) => (variable === "state" ? [key] : []))),
+  ];
 }
 
 /** Every key that an expression names, with its place. */
@@ -249,13 +271,15 @@ function walk(root: ASTNode): Walked {
       }
       case "call": {
         const [name, args] = node.args;
-        if (name === "matches") refuse(node, "Patterns (matches) are not available; use contains, startsWith or ==.");
+        if (name === "matches")
+          refuse(node, "Patterns (matches) are not available; use contains, startsWith or ==.");
         for (const arg of args) visit(arg, { optional: name === "has" });
         break;
       }
       case "rcall": {
         const [name, receiver, args] = node.args;
-        if (name === "matches") refuse(node, "Patterns (matches) are not available; use contains, startsWith or ==.");
+        if (name === "matches")
+          refuse(node, "Patterns (matches) are not available; use contains, startsWith or ==.");
         if (name === "bind" && receiver.op === "id" && receiver.args === "cel")
           refuse(node, "cel.bind is not available; use a Transform node for a value in between.");
         visit(receiver);
@@ -265,7 +289,10 @@ function walk(root: ASTNode): Walked {
           break;
         }
         if (macros + 1 > MAX_MACRO_NESTING)
-          refuse(node, `At most ${MAX_MACRO_NESTING} of map, filter, all and exists can stand in each other.`);
+          refuse(
+            node,
+            `At most ${MAX_MACRO_NESTING} of map, filter, all and exists can stand in each other.`,
+          );
         walked.nesting = Math.max(walked.nesting, macros + 1);
         const inner = new Set(bound).add(variable.args);
         for (const arg of args.slice(1)) visit(arg, { macros: macros + 1, bound: inner });
@@ -313,7 +340,8 @@ function refuseLongLists(text: string, scope: ExpressionScope, limit: number): v
         0,
         text.length,
       );
-    for (const inner of Object.values(value)) if (inner !== null && typeof inner === "object") stack.push(inner);
+    for (const inner of Object.values(value))
+      if (inner !== null && typeof inner === "object") stack.push(inner);
   }
 }
 
@@ -329,7 +357,9 @@ function toJson(value: unknown, text: string, depth = 0): Json {
       if (!Number.isFinite(value)) throw refuse("The result is not a number (division by zero?).");
       return value;
     case "bigint":
-      return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
+      return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER
+        ? Number(value)
+        : String(value);
     case "undefined":
       return null;
     case "object":
@@ -340,7 +370,8 @@ function toJson(value: unknown, text: string, depth = 0): Json {
   if (value === null) return null;
   const inner = (item: unknown) => toJson(item, text, depth + 1);
   if (Array.isArray(value) || value instanceof Set) return [...value].map(inner);
-  if (value instanceof Map) return Object.fromEntries([...value].map(([key, item]) => [String(key), inner(item)]));
+  if (value instanceof Map)
+    return Object.fromEntries([...value].map(([key, item]) => [String(key), inner(item)]));
   if (value instanceof Optional) return value.hasValue() ? inner(value.value()) : null;
   if (value instanceof UnsignedInt) return inner(value.valueOf());
   if (value instanceof Date) return value.toISOString();
@@ -355,7 +386,12 @@ const MISSING = new Set(["no_such_key", "index_out_of_bounds"]);
 
 function toExpressionError(error: unknown, text: string): ExpressionError {
   if (error instanceof ExpressionError) return error;
-  const located = error as { code?: unknown; summary?: unknown; message?: unknown; range?: { start: number; end: number } };
+  const located = error as {
+    code?: unknown;
+    summary?: unknown;
+    message?: unknown;
+    range?: { start: number; end: number };
+  };
   const code = typeof located?.code === "string" ? located.code : "";
   const summary = String(located?.summary ?? located?.message ?? error).split("\n")[0]!;
   const from = Math.min(located?.range?.start ?? 0, text.length);
@@ -392,7 +428,8 @@ function describe(value: Json): string {
   if (value === null) return "nothing (null)";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object") return "an object";
-  if (typeof value === "string") return `the text ${JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value)}`;
+  if (typeof value === "string")
+    return `the text ${JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value)}`;
   return `the number ${String(value)}`;
 }
 
