@@ -1,0 +1,70 @@
+import type { CanvasRun, EdgeRunView, NodeRunView } from "@/components/canvas/run-context";
+import type { RunState } from "@/server/domain/run";
+import type { RunStore, RunView } from "./run-store";
+
+/** How much of a streamed text a card shows. */
+const PEEK = 140;
+
+/** A run as the canvas wants it: the same object as long as nothing changed for that node or edge. */
+export function newCanvasRun(store: RunStore): CanvasRun {
+  const nodes = new Map<string, { from: readonly unknown[]; view: NodeRunView }>();
+  const edges = new Map<string, { from: unknown; view: EdgeRunView }>();
+
+  return {
+    subscribe: (listener) => store.view.subscribe(listener),
+
+    node(id) {
+      const { state } = store.view.getState();
+      const node = state.nodes[id];
+      if (!node) return undefined;
+      const activation = node.activation === undefined ? undefined : state.activations[node.activation];
+      const known = nodes.get(id);
+      if (known && known.from[0] === node && known.from[1] === activation) return known.view;
+      const view = nodeView(node, activation);
+      nodes.set(id, { from: [node, activation], view });
+      return view;
+    },
+
+    edge(id) {
+      const edge = store.view.getState().state.edges[id];
+      if (!edge) return undefined;
+      const known = edges.get(id);
+      if (known?.from === edge) return known.view;
+      const view = { status: edge.status, count: edge.count };
+      edges.set(id, { from: edge, view });
+      return view;
+    },
+
+    peek: (id) => peekOf(store.view.getState(), id),
+  };
+}
+
+function nodeView(
+  node: RunState["nodes"][string],
+  activation: RunState["activations"][string] | undefined,
+): NodeRunView {
+  return {
+    status: node.status,
+    count: node.count,
+    ...(node.iteration === undefined ? {} : { iteration: node.iteration }),
+    ...(node.attempt === undefined ? {} : { attempt: node.attempt }),
+    ...(activation?.waiting ? { waiting: activation.waiting } : {}),
+    ...(activation?.started_at !== undefined && activation.finished_at !== undefined
+      ? { durationMs: activation.finished_at - activation.started_at }
+      : {}),
+    ...(activation?.error ? { error: activation.error.message } : {}),
+  };
+}
+
+/** The end of what a model is writing for a node right now. */
+function peekOf({ state, live, cursor }: RunView, nodeId: string): string | undefined {
+  const node = state.nodes[nodeId];
+  if (cursor !== null || node?.status !== "running" || node.activation === undefined) return undefined;
+  const calls = state.activations[node.activation]?.calls ?? [];
+  for (let at = calls.length - 1; at >= 0; at--) {
+    const text = live[calls[at]!];
+    const words = text?.content || text?.reasoning;
+    if (words) return words.slice(-PEEK).replace(/\s+/g, " ").trimStart();
+  }
+  return undefined;
+}

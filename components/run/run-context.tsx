@@ -1,0 +1,67 @@
+"use client";
+
+import { createContext, type ReactNode, useContext } from "react";
+import { createStore, useStore } from "zustand";
+import { useShallow } from "zustand/react/shallow";
+import type { RunState } from "@/server/domain/run";
+import type { LiveText, RunStore, RunView } from "./run-store";
+
+const RunContext = createContext<RunStore | null>(null);
+
+/** Makes one run visible to everything inside. */
+export function RunProvider({ store, children }: { store: RunStore; children: ReactNode }) {
+  return <RunContext value={store}>{children}</RunContext>;
+}
+
+/** The store of the run around, or null where nothing is being run (the editor). */
+export function useRunStore(): RunStore | null {
+  return useContext(RunContext);
+}
+
+const nothing = createStore<RunView | null>(() => null);
+
+/**
+ * One fact of the run around; `otherwise` where there is no run.
+ * Select leaves or primitives: records change in place and would look unchanged.
+ */
+export function useRun<T>(select: (view: RunView) => T, otherwise: T): T {
+  const store = useContext(RunContext);
+  return useStore<typeof nothing | RunStore["view"], T>(store?.view ?? nothing, (view) =>
+    view === null ? otherwise : select(view),
+  );
+}
+
+/** Like useRun, for a list of leaves: the same array as long as its items are the same. */
+export function useRunList<T>(select: (view: RunView) => T[]): T[] {
+  const store = useContext(RunContext);
+  return useStore<typeof nothing | RunStore["view"], T[]>(
+    store?.view ?? nothing,
+    useShallow((view: RunView | null) => (view === null ? [] : select(view))),
+  );
+}
+
+/** Where a node is in the run around; undefined in the editor and before it was reached. */
+export function useRunNode(id: string): RunState["nodes"][string] | undefined {
+  return useRun((view) => view.state.nodes[id], undefined);
+}
+
+/** Whether an edge was taken; undefined in the editor and before anything happened to it. */
+export function useRunEdge(id: string): RunState["edges"][string] | undefined {
+  return useRun((view) => view.state.edges[id], undefined);
+}
+
+export function useRunActivation(id: string | undefined): RunState["activations"][string] | undefined {
+  return useRun((view) => (id === undefined ? undefined : view.state.activations[id]), undefined);
+}
+
+export function useRunCall(id: string): RunState["calls"][string] | undefined {
+  return useRun((view) => view.state.calls[id], undefined);
+}
+
+/** Text of a call that is being streamed right now; nothing while looking at the past. */
+export function useLiveText(callId: string | undefined): LiveText | undefined {
+  return useRun(
+    (view) => (view.cursor === null && callId !== undefined ? view.live[callId] : undefined),
+    undefined,
+  );
+}

@@ -1,0 +1,162 @@
+import type { WorkflowGraph } from "@/server/domain/graph";
+import { stateProperties } from "@/server/domain/graph";
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
+
+/** One thing that a run asks for when it starts. */
+export interface InputField {
+  key: string;
+  title: string;
+  description?: string;
+  as: "text" | "line" | "number" | "switch" | "choice" | "json";
+  isInteger?: boolean;
+  options?: readonly Json[];
+  isRequired: boolean;
+  /** What stands in the field at first. */
+  initial: string | boolean;
+}
+
+/** What people typed, by key; a switch holds a boolean. */
+export type InputValues = Record<string, string | boolean>;
+
+export interface InputError {
+  key: string;
+  message: string;
+}
+
+/** The form that a workflow's start node asks for. */
+export function inputFields(graph: WorkflowGraph): InputField[] {
+  const start = startNode(graph);
+  if (start?.node_type !== "start") return [];
+  const schema = start.config.input_schema;
+  const properties = recordOf(schema?.properties);
+  const required = new Set(Array.isArray(schema?.required) ? schema.required.map(String) : start.output_keys);
+  const keys = [...new Set([...start.output_keys, ...Object.keys(properties)])];
+  const state = stateProperties(graph);
+  return keys.map((key) => {
+    const own = Object.hasOwn(properties, key) ? recordOf(properties[key]) : {};
+    const shape = Object.hasOwn(own, "type") || Object.hasOwn(own, "enum") ? own : { ...recordOf(state[key]), ...own };
+    const fallback = Object.hasOwn(start.config, key) ? (start.config[key] as Json) : (shape.default as Json | undefined);
+    return fieldOf(key, shape, fallback, required.has(key));
+  });
+}
+
+/** What the fields say, as the run's input; or what is wrong, field by field. */
+export function readInput(
+  fields: readonly InputField[],
+  values: InputValues,
+): { input: JsonObject; errors: InputError[] } {
+  const input: JsonObject = {};
+  const errors: InputError[] = [];
+  for (const field of fields) {
+    const read = readField(field, values[field.key] ?? field.initial);
+    if (read.message) errors.push({ key: field.key, message: read.message });
+    else if (read.value !== undefined) input[field.key] = read.value;
+  }
+  return { input, errors };
+}
+
+/** A run's input as the form shows it. */
+export function toValues(fields: readonly InputField[], input: JsonObject): InputValues {
+  return Object.fromEntries(
+    fields.map((field) => [
+      field.key,
+      Object.hasOwn(input, field.key) ? shown(field.as, input[field.key]) : field.initial,
+    ]),
+  );
+}
+
+/** Which models the agents of a workflow ask for; null stands for the default provider. */
+export function modelsAskedFor(graph: WorkflowGraph): { provider_id: string | null; model: string | null }[] {
+  const asked = new Map<string, { provider_id: string | null; model: string | null }>();
+  const add = (config: { provider_id?: string; model?: string } | undefined) => {
+    const choice = { provider_id: config?.provider_id ?? null, model: config?.model ?? null };
+    asked.set(JSON.stringify(choice), choice);
+  };
+  for (const node of Object.values(graph.nodes)) {
+    if (node.node_type === "agent_task") add(node.config.llm_config);
+    if (node.node_type === "conditional_router" && node.config.kind === "llm") add(node.config.llm_config);
+    if (node.node_type === "crew_task") for (const agent of node.config.crew?.agents ?? []) add(agent.llm_config);
+  }
+  return [...asked.values()];
+}
+
+function startNode(graph: WorkflowGraph) {
+  const named = graph.start_node_id ? graph.nodes[graph.start_node_id] : undefined;
+  return named ?? Object.values(graph.nodes).find(({ node_type }) => node_type === "start");
+}
+
+function fieldOf(key: string, shape: JsonSchema, fallback: Json | undefined, isRequired: boolean): InputField {
+  const as = lookOf(shape);
+  return {
+    key,
+    title: typeof shape.title === "string" ? shape.title : titleOf(key),
+    ...(typeof shape.description === "string" ? { description: shape.description } : {}),
+    as,
+    ...(shape.type === "integer" ? { isInteger: true } : {}),
+    ...(as === "choice" ? { options: shape.enum as Json[] } : {}),
+    isRequired: isRequired && fallback === undefined,
+    initial: fallback === undefined ? (as === "switch" ? false : "") : shown(as, fallback),
+  };
+}
+
+function lookOf(shape: JsonSchema): InputField["as"] {
+  if (Array.isArray(shape.enum) && shape.enum.length > 0) return "choice";
+  switch (shape.type) {
+    case "boolean":
+      return "switch";
+    case "number":
+    case "integer":
+      return "number";
+    case "object":
+    case "array":
+      return "json";
+    case "string":
+      return typeof shape.format === "string" || (typeof shape.maxLength === "number" && shape.maxLength <= 120)
+        ? "line"
+        : "text";
+    default:
+      return "text";
+  }
+}
+
+function readField(field: InputField, value: string | boolean): { value?: Json; message?: string } {
+  if (typeof value === "boolean") return { value };
+  const text = value.trim();
+  if (text === "") return field.isRequired ? { message: "Please fill this in." } : {};
+  switch (field.as) {
+    case "number": {
+      const number = Number(text);
+      if (!Number.isFinite(number)) return { message: "This is not a number." };
+      if (field.isInteger && !Number.isInteger(number)) return { message: "This must be a whole number." };
+      return { value: number };
+    }
+    case "json":
+      try {
+        return { value: JSON.parse(text) as Json };
+      } catch {
+        return { message: "This is not valid JSON." };
+      }
+    case "choice": {
+      const option = field.options?.find((candidate) => shown("choice", candidate) === value);
+      return option === undefined ? { message: "Choose one of the options." } : { value: option };
+    }
+    default:
+      return { value };
+  }
+}
+
+function shown(as: InputField["as"], value: Json | undefined): string | boolean {
+  if (as === "switch") return value === true;
+  if (value === undefined || value === null) return "";
+  if (typeof value === "string" && as !== "json") return value;
+  return as === "json" ? JSON.stringify(value, null, 2) : JSON.stringify(value);
+}
+
+/** "user_request" -> "User request". */
+export function titleOf(key: string): string {
+  const words = key.replaceAll("_", " ").trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+const recordOf = (value: unknown): Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};

@@ -1,0 +1,306 @@
+import type { EventType, RunEvent, RunEventOf } from "@/server/domain/events";
+import type { WorkflowGraph } from "@/server/domain/graph";
+import type { RaisableLimit } from "@/server/domain/outcome";
+import type { NodeStatus } from "@/server/domain/run";
+import { countOf, formatCost, formatDollars, formatDuration, formatTokens, inWords, ordinal } from "./format";
+
+/** What an event means to a person. `level`: what belongs to the story, and what only to the details. */
+export interface Sentence {
+  text: string;
+  tone: NodeStatus | "plain" | "warning";
+  level: "story" | "detail";
+}
+
+/** Names for the ids that events carry. */
+export interface Names {
+  node(id: string | undefined): string;
+  edge(id: string): string;
+}
+
+/** Names from the graph that a run runs on. */
+export function newNames(graph: WorkflowGraph | null | undefined): Names {
+  const node = (id: string | undefined) => {
+    if (id === undefined) return "the run";
+    const found = graph && Object.hasOwn(graph.nodes, id) ? graph.nodes[id] : undefined;
+    return found?.name || id;
+  };
+  const edge = (id: string) => {
+    const found = graph?.edges.find((candidate) => candidate.id === id);
+    return found ? `${node(found.source_node_id)} → ${node(found.target_node_id)}` : id;
+  };
+  return { node, edge };
+}
+
+const LIMIT_WORDS: Record<RaisableLimit, string> = {
+  max_steps: "node runs",
+  max_global_iterations: "model turns",
+  max_active_ms: "running time",
+  max_cost_usd: "cost",
+  max_total_tokens: "tokens",
+};
+
+/** A limit in words. */
+export function limitWords(limit: RaisableLimit): string {
+  return LIMIT_WORDS[limit];
+}
+
+/** A limit's value in its unit. */
+export function limitValue(limit: RaisableLimit, value: number): string {
+  if (limit === "max_active_ms") return formatDuration(value);
+  if (limit === "max_cost_usd") return formatDollars(value);
+  return value.toLocaleString("en-US");
+}
+
+const TASK_WORDS: Record<string, string> = {
+  pending: "is waiting its turn",
+  in_progress: "began",
+  completed: "is done",
+  failed: "failed",
+  blocked: "is blocked",
+  skipped: "was skipped",
+  cancelled: "was cancelled",
+  awaiting_human: "waits for a person",
+};
+
+const story = (text: string, tone: Sentence["tone"] = "plain"): Sentence => ({ text, tone, level: "story" });
+const detail = (text: string, tone: Sentence["tone"] = "plain"): Sentence => ({ text, tone, level: "detail" });
+const keys = (names: readonly string[]) => inWords(names.map((name) => `“${name}”`));
+const used = (metric: "cost_usd" | "total_tokens", value: number) =>
+  metric === "cost_usd" ? formatDollars(value) : `${formatTokens(value)} tokens`;
+const after = (ms: number | undefined) => (ms ? ` in ${formatDuration(ms)}` : "");
+
+const NEXT_WORDS: Record<RunEventOf<"node_failed">["payload"]["next"], string> = {
+  retry: "It will be tried again.",
+  error_edge: "The run goes on along its error edge.",
+  continue: "The run goes on with its default output.",
+  skip_branch: "The branch behind it is skipped.",
+  fail_run: "The run ends here.",
+};
+
+const FINAL_WORDS: Record<RunEventOf<"run_finished">["payload"]["final_status"], Sentence> = {
+  COMPLETED: story("The run is completed", "completed"),
+  ERROR: story("The run failed", "failed"),
+  INCOMPLETE: story("The run stopped at a limit", "waiting"),
+  CANCELLED: story("The run was cancelled", "cancelled"),
+};
+
+/** One sentence for every event type; the compiler refuses a type without one. */
+const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sentence } = {
+  run_created: ({ payload }) => {
+    const by = { editor: "from the editor", api: "through the API", cli: "from the command line", test: "by a test" };
+    const model = payload.provider_summary
+      ? `, answered by ${payload.provider_summary.name}${payload.provider_summary.simulated ? " (simulated)" : ""}`
+      : "";
+    return story(`Run of ${payload.workflow_name || "a workflow"} created ${by[payload.trigger]}${model}`);
+  },
+  run_started: () => story("The run began", "running"),
+  run_cancel_requested: ({ payload }) =>
+    story(`Cancelling was asked for${payload.reason ? `: ${payload.reason}` : ""}`, "cancelled"),
+  run_recovered: ({ payload }) =>
+    story(
+      payload.requeued.length > 0
+        ? `The server came back; ${countOf(payload.requeued.length, "step")} under way went on`
+        : "The server came back; the run went on",
+      "running",
+    ),
+  run_limit_raised: ({ payload }) =>
+    story(
+      `The limit of ${LIMIT_WORDS[payload.limit]} was raised ${
+        payload.from === null ? "" : `from ${limitValue(payload.limit, payload.from)} `
+      }to ${limitValue(payload.limit, payload.to)}`,
+    ),
+  run_resumed: () => story("The run goes on", "running"),
+  run_finished: ({ payload }) => {
+    const base = FINAL_WORDS[payload.final_status];
+    return payload.error && payload.final_status !== "COMPLETED"
+      ? { ...base, text: `${base.text}: ${payload.error.message}` }
+      : base;
+  },
+
+  state_initialized: ({ payload }) => {
+    const given = Object.keys(payload.state);
+    const defaults =
+      payload.defaults_applied.length > 0 ? `; ${keys(payload.defaults_applied)} by default` : "";
+    return detail(given.length > 0 ? `The state begins with ${keys(given)}${defaults}` : "The state begins empty");
+  },
+  state_patched: ({ payload }) => detail(`${keys(Object.keys(payload.set)) || "Nothing"} written to the state`),
+  state_conflict: ({ payload }, names) =>
+    story(
+      `${payload.writers.map((writer) => names.node(writer.split("#")[0])).join(" and ")} both wrote “${
+        payload.key
+      }”; ${payload.policy === "strict" ? "that is not allowed here" : `the value of ${names.node(payload.winner.split("#")[0])} stays`}`,
+      "warning",
+    ),
+  state_invalid: ({ payload }) =>
+    story(`“${payload.key}” does not fit the state's schema: ${payload.errors.join("; ")}`, "failed"),
+
+  node_ready: ({ node_id, payload }, names) =>
+    detail(
+      payload.iteration && payload.iteration > 1
+        ? `${names.node(node_id)} is queued for its ${ordinal(payload.iteration)} round`
+        : `${names.node(node_id)} is queued`,
+      "ready",
+    ),
+  node_started: ({ node_id, payload }, names) =>
+    story(
+      payload.attempt > 1
+        ? `${names.node(node_id)} began its ${ordinal(payload.attempt)} attempt`
+        : `${names.node(node_id)} began`,
+      "running",
+    ),
+  node_waiting: ({ node_id, payload }, names) => {
+    const what = { timer: "for its time to come", signal: "for a signal", human: "for a person", limit: "at a limit that can be raised" };
+    return story(`${names.node(node_id)} waits ${what[payload.for]}`, "waiting");
+  },
+  node_completed: ({ node_id, payload }, names) =>
+    story(
+      payload.written_keys.length > 0
+        ? `${names.node(node_id)} is done and wrote ${keys(payload.written_keys)}`
+        : `${names.node(node_id)} is done`,
+      "completed",
+    ),
+  node_failed: ({ node_id, payload }, names) =>
+    story(`${names.node(node_id)} failed: ${closed(payload.error.message)} ${NEXT_WORDS[payload.next]}`, "failed"),
+  node_retry_scheduled: ({ node_id, payload }, names) =>
+    story(
+      `${names.node(node_id)} will be tried a ${ordinal(payload.attempt)} time${after(payload.delay_ms)}`,
+      "waiting",
+    ),
+  node_skipped: ({ node_id, payload }, names) => {
+    const why = {
+      unreachable: "nothing leads there any more",
+      condition: "its condition does not hold",
+      join_shortfall: "too few of its branches arrived",
+    };
+    return story(`${names.node(node_id)} is skipped: ${why[payload.reason]}`, "skipped");
+  },
+  node_cancelled: ({ node_id, payload }, names) =>
+    story(`${names.node(node_id)} was cancelled${payload.reason ? `: ${payload.reason}` : ""}`, "cancelled"),
+
+  edge_taken: ({ payload }, names) =>
+    detail(`${names.edge(payload.edge_id)} was taken${payload.label ? ` (${payload.label})` : ""}`, "completed"),
+  edge_skipped: ({ payload }, names) => detail(`${names.edge(payload.edge_id)} was not taken`, "skipped"),
+  token_absorbed: ({ node_id }, names) => detail(`A late branch arrived at ${names.node(node_id)} and was not needed`),
+  join_rearmed: ({ node_id }, names) => detail(`${names.node(node_id)} is open for its branches again`),
+  join_shortfall: ({ node_id, payload }, names) => {
+    const then = { skip: "it is skipped", error: "that is an error", fire: "it runs anyway" };
+    return story(
+      `Only ${payload.got} of ${countOf(payload.need, "branch", "branches")} reached ${names.node(node_id)}; ${then[payload.action]}`,
+      "warning",
+    );
+  },
+  loop_started: ({ node_id, payload }, names) =>
+    detail(`A loop begins at ${names.node(node_id)}, ${countOf(payload.max, "round")} at most`),
+  loop_iteration: ({ node_id, payload }, names) =>
+    story(`Round ${payload.iteration} of at most ${payload.max} at ${names.node(node_id)}`, "running"),
+  loop_finished: ({ node_id, payload }, names) =>
+    story(
+      `The loop at ${names.node(node_id)} reached its limit of ${countOf(payload.iterations, "round")}${
+        payload.exit_edge ? ` and leaves by ${names.edge(payload.exit_edge)}` : ""
+      }`,
+      "warning",
+    ),
+  router_decided: ({ node_id, payload }, names) =>
+    story(
+      payload.labels.length > 0
+        ? `${names.node(node_id)} chose ${keys(payload.labels)}${payload.reason ? `: ${payload.reason}` : ""}`
+        : `${names.node(node_id)} found no way to go on`,
+      payload.labels.length > 0 ? "completed" : "warning",
+    ),
+  timer_fired: () => detail("The timer rang"),
+
+  agent_started: ({ payload }) =>
+    story(
+      payload.task_id ? `${payload.role_name} takes up the task “${payload.task_id}”` : `${payload.role_name} takes up the work`,
+      "running",
+    ),
+  iteration_started: ({ payload }) =>
+    detail(`Turn ${payload.local_iteration} (the run's ${ordinal(payload.global_iteration)})`),
+  message_added: ({ payload }) => {
+    const origin = {
+      system: "The role's prompt was set",
+      template: "The task was put to the model",
+      reask: "The model was asked again for an answer that fits",
+      nudge: "The model was asked to change its ways",
+    };
+    if (payload.message.role === "assistant") return detail("The answer joined the conversation");
+    return detail(origin[payload.origin]);
+  },
+  llm_call_started: ({ payload }) => {
+    const purpose = { task: "The model is asked", plan: "The model is asked for a plan", route: "The model is asked which way to go" };
+    return detail(
+      `${purpose[payload.purpose]}${payload.model ? ` (${payload.model})` : ""}${
+        payload.attempt > 1 ? `, ${ordinal(payload.attempt)} attempt` : ""
+      }`,
+      "running",
+    );
+  },
+  llm_call_completed: ({ payload }) =>
+    story(
+      `${payload.model} answered in ${formatDuration(payload.latency_ms)}: ${countOf(
+        payload.usage.input_tokens + payload.usage.output_tokens,
+        "token",
+      )}, ${payload.simulated ? "simulated" : formatCost(payload.cost_usd, payload.cost_usd === null ? 1 : 0)}`,
+      "completed",
+    ),
+  llm_call_failed: ({ payload }) =>
+    story(
+      `The model did not answer: ${closed(payload.error.message)}${
+        payload.will_retry ? ` It will be asked again${after(payload.delay_ms)}.` : ""
+      }`,
+      payload.will_retry ? "warning" : "failed",
+    ),
+  output_parsed: ({ payload }) => {
+    if (!payload.ok) return story(`The answer does not fit: ${payload.errors.join("; ")}`, "warning");
+    return detail(payload.repair === "none" ? "The answer fits" : "The answer fits after a small repair");
+  },
+  agent_finished: ({ payload }) =>
+    payload.status === "completed"
+      ? detail("The agent finished", "completed")
+      : story(`The agent failed${payload.error ? `: ${payload.error.message}` : ""}`, "failed"),
+
+  plan_created: ({ payload }) =>
+    story(
+      `${payload.by ? `${payload.by} made a plan` : "The plan is set"} of ${countOf(payload.plan.tasks.length, "task")}`,
+    ),
+  task_status_changed: ({ task_id, payload }) =>
+    story(
+      `The task “${task_id ?? "?"}” ${TASK_WORDS[payload.to] ?? payload.to}${
+        payload.to === "in_progress" && payload.assigned_agent ? ` with ${payload.assigned_agent}` : ""
+      }${payload.error ? `: ${payload.error.message}` : ""}`,
+      payload.to === "failed"
+        ? "failed"
+        : payload.to === "completed"
+          ? "completed"
+          : payload.to === "in_progress"
+            ? "running"
+            : "plain",
+    ),
+
+  budget_warning: ({ payload }) =>
+    story(
+      `${used(payload.metric, payload.used)} of ${used(payload.metric, payload.limit)} are used up`,
+      "warning",
+    ),
+  budget_exceeded: ({ payload }) =>
+    story(
+      `The budget is used up: ${used(payload.metric, payload.used)} of ${used(payload.metric, payload.limit)}`,
+      "failed",
+    ),
+  warning: ({ payload }) => story(payload.message, "warning"),
+};
+
+/** What happened, in a sentence for people. */
+export function sentenceOf(event: RunEvent, names: Names): Sentence {
+  const say = sentences[event.type] as ((event: RunEvent, names: Names) => Sentence) | undefined;
+  // An event of a newer server than this page: shown by its name rather than not at all.
+  return say ? say(event, names) : detail((event as { type: string }).type.replaceAll("_", " "));
+}
+
+/** Every event type that has a sentence. */
+export const eventTypes = Object.keys(sentences) as EventType[];
+
+/** A message that ends as a sentence does. */
+function closed(message: string): string {
+  return /[.!?…]$/.test(message) ? message : `${message}.`;
+}
