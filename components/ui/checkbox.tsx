@@ -1,0 +1,64 @@
+"use client";
+
+import { Checkbox as Base } from "@base-ui/react/checkbox";
+import { Check, Minus } from "lucide-react";
+import { type ReactNode, useId } from "react";
+
+export interface CheckboxProps {
+  label: string;
+  hint?: ReactNode;
+  checked: boolean;
+  /** Some of what it stands for is checked. */
+  indeterminate?: boolean;
+  onCheckedChange: (checked: boolean) => void;
+  disabled?: boolean;
+  hideLabel?: boolean;
+}
+
+/** Yes or no; takes effect with the rest of its form. */
+export function Checkbox({
+  label,
+  hint,
+  checked,
+  indeterminate,
+  onCheckedChange,
+  disabled,
+  hideLabel,
+}: CheckboxProps) {
+  const id = useId();
+  return (
+    <div className="flex items-start gap-2.5">
+      <Base.Root
+        id={id}
+        checked={checked}
+        indeterminate={indeterminate}
+        onCheckedChange={(next) => onCheckedChange(next)}
+        disabled={disabled}
+        aria-label={hideLabel ? label : undefined}
+        aria-labelledby={hideLabel ? undefined : `${id}l`}
+        aria-describedby={hint && !hideLabel ? `${id}h` : undefined}
+        className="mt-0.5 flex size-4 shrink-0 cursor-pointer items-center justify-center rounded-[5px] border border-ink-3 bg-raised transition-colors data-[checked]:border-accent data-[checked]:bg-accent data-[indeterminate]:border-accent data-[indeterminate]:bg-accent data-[disabled]:opacity-50"
+      >
+        <Base.Indicator className="text-accent-ink">
+          {indeterminate ? (
+            <Minus aria-hidden="true" className="size-3" strokeWidth={3} />
+          ) : (
+            <Check aria-hidden="true" className="size-3" strokeWidth={3} />
+          )}
+        </Base.Indicator>
+      </Base.Root>
+      {hideLabel ? null : (
+        <span className="min-w-0">
+          <label id={`${id}l`} htmlFor={id} className="block text-sm text-ink">
+            {label}
+          </label>
+          {hint ? (
+            <span id={`${id}h`} className="block text-[13px] text-ink-3">
+              {hint}
+            </span>
+          ) : null}
+        </span>
+      )}
+    </div>
+  );
+}

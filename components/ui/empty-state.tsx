@@ -1,0 +1,30 @@
+import clsx from "clsx";
+import type { ReactNode } from "react";
+
+/** Nothing here yet: says what would be here and how to get it. */
+export function EmptyState({
+  icon,
+  title,
+  children,
+  actions,
+  className,
+}: {
+  icon?: ReactNode;
+  title: string;
+  children?: ReactNode;
+  actions?: ReactNode;
+  className?: string;
+}) {
+  return (
+    <div className={clsx("flex flex-col items-center gap-3 px-6 py-12 text-center", className)}>
+      {icon ? (
+        <span aria-hidden="true" className="text-ink-3 [&>svg]:size-6 [&>svg]:stroke-[1.5]">
+          {icon}
+        </span>
+      ) : null}
+      <p className="text-sm font-medium text-ink">{title}</p>
+      {children ? <div className="max-w-sm text-sm text-ink-2">{children}</div> : null}
+      {actions ? <div className="mt-1 flex flex-wrap justify-center gap-2">{actions}</div> : null}
+    </div>
+  );
+}

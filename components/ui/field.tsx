@@ -1,0 +1,78 @@
+"use client";
+
+import clsx from "clsx";
+import { type ReactNode, useId } from "react";
+
+/** What ties a control to its label, hint and error. Spread it on the control. */
+export interface FieldControl {
+  id: string;
+  "aria-labelledby": string;
+  "aria-describedby": string | undefined;
+  "aria-invalid": true | undefined;
+}
+
+export interface FieldWords {
+  label: string;
+  /** Keeps the label for screen readers only. */
+  hideLabel?: boolean;
+  hint?: ReactNode;
+  error?: ReactNode;
+  /** Shown small at the end of the label's line, e.g. "Optional". */
+  aside?: ReactNode;
+}
+
+export interface FieldProps extends FieldWords {
+  className?: string;
+  /** The control; as a function it receives what ties it to the label. */
+  children: ReactNode | ((control: FieldControl) => ReactNode);
+  /** For a group of controls (a list, a set of checkboxes): the label names the group. */
+  group?: boolean;
+}
+
+/** Label above, control, then a hint or an error in words. */
+export function Field({ label, hideLabel, hint, error, aside, className, children, group }: FieldProps) {
+  const id = useId();
+  const control: FieldControl = {
+    id: `${id}c`,
+    "aria-labelledby": `${id}l`,
+    "aria-describedby": error ? `${id}e` : hint ? `${id}h` : undefined,
+    "aria-invalid": error ? true : undefined,
+  };
+  const words = (
+    <>
+      {label}
+      {aside ? <span className="ml-auto font-normal text-ink-3">{aside}</span> : null}
+    </>
+  );
+  const labelLook = clsx(
+    "flex items-baseline gap-2 text-[13px] font-medium text-ink",
+    hideLabel && "sr-only",
+  );
+  return (
+    <div
+      className={clsx("flex min-w-0 flex-col gap-1.5", className)}
+      role={group ? "group" : undefined}
+      aria-labelledby={group ? control["aria-labelledby"] : undefined}
+    >
+      {group ? (
+        <span id={control["aria-labelledby"]} className={labelLook}>
+          {words}
+        </span>
+      ) : (
+        <label id={control["aria-labelledby"]} htmlFor={control.id} className={labelLook}>
+          {words}
+        </label>
+      )}
+      {typeof children === "function" ? children(control) : children}
+      {error ? (
+        <p id={`${id}e`} className="text-[13px] text-failed">
+          {error}
+        </p>
+      ) : hint ? (
+        <p id={`${id}h`} className="text-[13px] text-ink-3">
+          {hint}
+        </p>
+      ) : null}
+    </div>
+  );
+}

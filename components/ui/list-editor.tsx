@@ -1,0 +1,162 @@
+"use client";
+
+import clsx from "clsx";
+import { ArrowDown, ArrowUp, GripVertical, Plus, X } from "lucide-react";
+import { useRef, useState } from "react";
+import { Button } from "./button";
+import { Field, type FieldWords } from "./field";
+import { IconButton } from "./icon-button";
+
+export interface ListEditorProps extends FieldWords {
+  items: readonly string[];
+  onItemsChange: (items: string[]) => void;
+  /** What one item is called, e.g. "goal". */
+  itemName: string;
+  placeholder?: string;
+  mono?: boolean;
+  /** An error at one item, by its place. */
+  itemErrors?: Readonly<Record<number, string>>;
+}
+
+/** A list of texts. Enter adds one, Backspace in an empty one removes it, Alt and arrows (or dragging) move. */
+export function ListEditor({
+  label,
+  hideLabel,
+  hint,
+  error,
+  aside,
+  items,
+  onItemsChange,
+  itemName,
+  placeholder,
+  mono,
+  itemErrors = {},
+}: ListEditorProps) {
+  const list = useRef<HTMLOListElement>(null);
+  const [dragged, setDragged] = useState<number | null>(null);
+  const [over, setOver] = useState<number | null>(null);
+
+  const focusItem = (at: number) =>
+    requestAnimationFrame(() => list.current?.querySelectorAll<HTMLTextAreaElement>("textarea")[at]?.focus());
+  const set = (at: number, text: string) => onItemsChange(items.map((item, i) => (i === at ? text : item)));
+  const add = (at: number) => {
+    onItemsChange([...items.slice(0, at), "", ...items.slice(at)]);
+    focusItem(at);
+  };
+  const remove = (at: number) => {
+    onItemsChange(items.filter((_, i) => i !== at));
+    focusItem(Math.max(0, at - 1));
+  };
+  const move = (from: number, to: number) => {
+    if (to < 0 || to >= items.length || from === to) return;
+    const next = [...items];
+    const [item] = next.splice(from, 1);
+    next.splice(to, 0, item ?? "");
+    onItemsChange(next);
+    focusItem(to);
+  };
+
+  return (
+    <Field {...{ label, hideLabel, hint, error, aside }} group>
+      <ol ref={list} className={clsx("flex flex-col gap-1", items.length === 0 && "hidden")}>
+        {items.map((item, at) => (
+          <li
+            // biome-ignore lint/suspicious/noArrayIndexKey: items are texts without an identity of their own
+            key={at}
+            onDragOver={(event) => {
+              if (dragged === null) return;
+              event.preventDefault();
+              setOver(at);
+            }}
+            onDrop={() => {
+              if (dragged !== null) move(dragged, at);
+            }}
+            className={clsx(
+              "group/item",
+              over === at && dragged !== null && dragged !== at && "rounded-lg outline-2 outline-focus",
+            )}
+          >
+            <div className="flex items-start gap-1">
+              <span
+                draggable
+                aria-hidden="true"
+                onDragStart={(event) => {
+                  event.dataTransfer.effectAllowed = "move";
+                  setDragged(at);
+                }}
+                onDragEnd={() => {
+                  setDragged(null);
+                  setOver(null);
+                }}
+                className="flex h-8 w-5 shrink-0 cursor-grab items-center justify-center text-ink-3 active:cursor-grabbing pointer-coarse:hidden"
+              >
+                <GripVertical className="size-3.5" />
+              </span>
+              <textarea
+                rows={1}
+                aria-label={`${label}, ${itemName} ${at + 1}`}
+                aria-invalid={itemErrors[at] ? true : undefined}
+                value={item}
+                placeholder={placeholder}
+                onChange={(event) => set(at, event.target.value)}
+                onKeyDown={(event) => {
+                  if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
+                    event.preventDefault();
+                    add(at + 1);
+                  } else if (event.key === "Backspace" && item === "") {
+                    event.preventDefault();
+                    remove(at);
+                  } else if (event.altKey && (event.key === "ArrowUp" || event.key === "ArrowDown")) {
+                    event.preventDefault();
+                    move(at, at + (event.key === "ArrowUp" ? -1 : 1));
+                  }
+                }}
+                className={clsx(
+                  "control field-sizing-content min-h-8 resize-none px-2.5 py-[5px] pointer-coarse:min-h-10",
+                  mono && "font-mono text-[13px]",
+                )}
+              />
+              <div className="flex opacity-0 transition-opacity group-focus-within/item:opacity-100 group-hover/item:opacity-100 pointer-coarse:opacity-100">
+                <IconButton
+                  size="sm"
+                  plain
+                  label={`Move ${itemName} ${at + 1} up`}
+                  icon={<ArrowUp aria-hidden="true" />}
+                  disabled={at === 0}
+                  onClick={() => move(at, at - 1)}
+                />
+                <IconButton
+                  size="sm"
+                  plain
+                  label={`Move ${itemName} ${at + 1} down`}
+                  icon={<ArrowDown aria-hidden="true" />}
+                  disabled={at === items.length - 1}
+                  onClick={() => move(at, at + 1)}
+                />
+                <IconButton
+                  size="sm"
+                  plain
+                  variant="danger"
+                  label={`Remove ${itemName} ${at + 1}`}
+                  icon={<X aria-hidden="true" />}
+                  onClick={() => remove(at)}
+                />
+              </div>
+            </div>
+            {itemErrors[at] ? <p className="mt-1 ml-6 text-[13px] text-failed">{itemErrors[at]}</p> : null}
+          </li>
+        ))}
+      </ol>
+      <div>
+        <Button
+          size="sm"
+          variant="ghost"
+          icon={<Plus aria-hidden="true" />}
+          onClick={() => add(items.length)}
+        >
+          Add {itemName}
+        </Button>
+      </div>
+    </Field>
+  );
+}

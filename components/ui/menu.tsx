@@ -1,0 +1,97 @@
+"use client";
+
+import { Menu as Base } from "@base-ui/react/menu";
+import clsx from "clsx";
+import { Check } from "lucide-react";
+import Link from "next/link";
+import type { ReactElement, ReactNode } from "react";
+
+export interface MenuAction {
+  label: string;
+  /** A second, quieter line. */
+  hint?: string;
+  icon?: ReactNode;
+  shortcut?: string;
+  danger?: boolean;
+  disabled?: boolean;
+  /** A tick beside it. */
+  checked?: boolean;
+  href?: string;
+  onSelect?: () => void;
+}
+export type MenuEntry = MenuAction | "separator" | { heading: string };
+
+export interface MenuProps {
+  /** The element that opens it; it must have an accessible name. */
+  trigger: ReactElement;
+  items: readonly MenuEntry[];
+  side?: "top" | "bottom" | "left" | "right";
+  align?: "start" | "center" | "end";
+}
+
+/** A list of actions behind a button. */
+export function Menu({ trigger, items, side = "bottom", align = "start" }: MenuProps) {
+  return (
+    <Base.Root>
+      <Base.Trigger render={trigger} />
+      <Base.Portal>
+        <Base.Positioner side={side} align={align} sideOffset={4} className="z-[60] outline-none">
+          <Base.Popup className={menuPopupLook}>
+            <MenuEntries items={items} />
+          </Base.Popup>
+        </Base.Positioner>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+export const menuPopupLook =
+  "popup max-h-(--available-height) min-w-48 max-w-88 overflow-y-auto p-1 outline-none select-none";
+
+/** The items inside a menu's popup; the context menu shows them too. */
+export function MenuEntries({ items }: { items: readonly MenuEntry[] }) {
+  return items.map((item, at) => {
+    // The list of a menu is fixed while it is open.
+    if (item === "separator") return <Base.Separator key={`s${at}`} className="-mx-1 my-1 h-px bg-line" />;
+    if ("heading" in item)
+      return (
+        <div key={item.heading} className="px-2 pt-2 pb-1 text-xs font-medium text-ink-3">
+          {item.heading}
+        </div>
+      );
+    return <Entry key={`${at}${item.label}`} item={item} />;
+  });
+}
+
+function Entry({ item }: { item: MenuAction }) {
+  const look = clsx(
+    "flex cursor-default items-center gap-2.5 rounded-md px-2 py-1.5 text-sm outline-none data-[disabled]:opacity-45 data-[highlighted]:bg-ink/6 pointer-coarse:py-2.5",
+    item.danger ? "text-failed data-[highlighted]:bg-failed/10" : "text-ink",
+  );
+  const inside = (
+    <>
+      {item.icon ? (
+        <span aria-hidden="true" className={clsx("[&>svg]:size-4", !item.danger && "text-ink-2")}>
+          {item.icon}
+        </span>
+      ) : null}
+      <span className="flex min-w-0 flex-1 flex-col">
+        {item.label}
+        {item.hint ? <span className="text-xs text-ink-3">{item.hint}</span> : null}
+      </span>
+      {item.checked ? <Check aria-label="chosen" className="size-4 text-accent" /> : null}
+      {item.shortcut ? <span className="pl-4 text-xs text-ink-3">{item.shortcut}</span> : null}
+    </>
+  );
+  if (item.href)
+    return (
+      <Base.LinkItem className={look} render={<Link href={item.href} />} closeOnClick>
+        {inside}
+      </Base.LinkItem>
+    );
+  return (
+    <Base.Item className={look} disabled={item.disabled} onClick={item.onSelect} label={item.label}>
+      {inside}
+    </Base.Item>
+  );
+}

@@ -1,0 +1,68 @@
+"use client";
+
+import { NumberField as Base } from "@base-ui/react/number-field";
+import { Minus, Plus } from "lucide-react";
+import { Field, type FieldWords } from "./field";
+
+export interface NumberFieldProps extends FieldWords {
+  value: number | null;
+  onValueChange: (value: number | null) => void;
+  min?: number;
+  max?: number;
+  step?: number;
+  /** After the number, e.g. "s" or "US$". */
+  unit?: string;
+  placeholder?: string;
+  disabled?: boolean;
+  format?: Intl.NumberFormatOptions;
+  fieldClassName?: string;
+}
+
+/** A number with steps by buttons and arrow keys; empty is null. */
+export function NumberField({
+  label,
+  hideLabel,
+  hint,
+  error,
+  aside,
+  value,
+  onValueChange,
+  unit,
+  placeholder,
+  fieldClassName,
+  format,
+  ...rest
+}: NumberFieldProps) {
+  return (
+    <Field {...{ label, hideLabel, hint, error, aside }} className={fieldClassName}>
+      {(control) => (
+        <Base.Root
+          {...rest}
+          id={control.id}
+          value={value}
+          onValueChange={(next) => onValueChange(next)}
+          format={format ?? { maximumFractionDigits: 6, useGrouping: false }}
+          locale="en-US"
+        >
+          <Base.Group className="control flex h-8 items-stretch pointer-coarse:h-10">
+            <Base.Input
+              {...control}
+              placeholder={placeholder}
+              className="w-full min-w-0 flex-1 bg-transparent px-2.5 tabular-nums outline-none"
+            />
+            {unit ? <span className="self-center pr-2 text-[13px] text-ink-3">{unit}</span> : null}
+            <Base.Decrement aria-label={`${label}: less`} className={step}>
+              <Minus aria-hidden="true" className="size-3.5" />
+            </Base.Decrement>
+            <Base.Increment aria-label={`${label}: more`} className={step}>
+              <Plus aria-hidden="true" className="size-3.5" />
+            </Base.Increment>
+          </Base.Group>
+        </Base.Root>
+      )}
+    </Field>
+  );
+}
+
+const step =
+  "flex w-7 items-center justify-center border-l border-line text-ink-3 last:rounded-r-[7px] hover:bg-sunken hover:text-ink disabled:opacity-40 pointer-coarse:w-10";
