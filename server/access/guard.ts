@@ -1,0 +1,215 @@
+import type { Principal } from "@/server/api/trpc";
+import { jsonTextProblem } from "@/server/domain/json-limits";
+import { isOwnHost, isOwnOrigin } from "./hosts";
+import { LIMITS } from "./limits";
+import { takeTurn } from "./rate";
+
+/** Who can be recognised: sessions by their cookie, programs by their token. */
+export interface Recognition {
+  /** The session that the request's cookie names, if it is still good. */
+  sessionOf(request: Request): Promise<Principal | null> | Principal | null;
+  /** The token that the Authorization header names, if it is still good. */
+  tokenOf(request: Request): Promise<Principal | null> | Principal | null;
+}
+
+export interface GuardOptions {
+  /** `app`: a browser session. `api`: a token. `public`: anyone whose request is well-formed. */
+  door: "app" | "api" | "public";
+  /** The most bytes a body may have. */
+  maxBytes?: number;
+  /** Tests pass their own; the server's is the default. */
+  recognition?: Recognition;
+}
+
+/** A request that may go on. `request` has its body read, measured and checked. */
+export interface Passed<P = Principal> {
+  principal: P;
+  request: Request;
+}
+
+type Refusal = { status: number; code: string; message: string; headers?: Record<string, string> };
+
+/**
+ * The one check in front of every route handler: is it for this server, from this app or from a program with a token,
+ * small and plain enough, and who is asking. Answers with what may go on, or with the refusal to send.
+ * It trusts nothing that ran before it, so it holds even where no proxy did.
+ */
+export async function guard(
+  request: Request,
+  options: GuardOptions & { door: "app" | "api" },
+): Promise<Passed | Response>;
+export async function guard(
+  request: Request,
+  options: GuardOptions & { door: "public" },
+): Promise<Passed<Principal | null> | Response>;
+export async function guard(
+  request: Request,
+  options: GuardOptions,
+): Promise<Passed<Principal | null> | Response> {
+  const answer = (refusal: Refusal) => refuse(refusal, options.door);
+  const early = foreign(request, options.door) ?? unreadable(request, options);
+  if (early) return answer(early);
+
+  let principal: Principal | null = null;
+  if (options.door !== "public") {
+    const { sessionOf, tokenOf } = options.recognition ?? (await ownRecognition());
+    principal = await (options.door === "app" ? sessionOf(request) : tokenOf(request));
+    if (!principal) return answer(options.door === "app" ? NO_SESSION : NO_TOKEN);
+    const waitS = takeTurn(`${principal.kind}:${principal.id}`, LIMITS.rate[options.door]);
+    if (waitS > 0) return answer(tooFast(waitS));
+  }
+
+  const read = await readBody(request, options.maxBytes ?? LIMITS.body.normal);
+  return "refusal" in read ? answer(read.refusal) : { principal, request: read.request };
+}
+
+const NO_SESSION: Refusal = { status: 401, code: "UNAUTHORIZED", message: "Please sign in." };
+const NO_TOKEN: Refusal = {
+  status: 401,
+  code: "UNAUTHORIZED",
+  message: "This needs an API token: send it as `Authorization: Bearer TOKEN`. Tokens are made in the settings.",
+  headers: { "www-authenticate": 'Bearer realm="Troupe"' },
+};
+const tooFast = (waitS: number): Refusal => ({
+  status: 429,
+  code: "TOO_MANY_REQUESTS",
+  message: `Too many requests; please wait ${waitS} s.`,
+  headers: { "retry-after": String(waitS) },
+});
+
+/** Imported only when needed: it opens the database. */
+async function ownRecognition(): Promise<Recognition> {
+  return (await import("./current")).getAccess();
+}
+
+const isRead = (request: Request) => request.method === "GET" || request.method === "HEAD";
+
+/** Requests meant for another server, or sent by another site. */
+function foreign(request: Request, door: GuardOptions["door"]): Refusal | null {
+  const { headers } = request;
+  if (!isOwnHost(headers.get("host")))
+    return {
+      status: 421,
+      code: "WRONG_HOST",
+      message: "This server does not answer to that name. Behind a proxy, set TROUPE_PUBLIC_URL.",
+    };
+  if (headers.has("next-action"))
+    return { status: 405, code: "METHOD_NOT_ALLOWED", message: "There are no server actions here." };
+  // A program with a token and without cookies acts for itself; no site can make a browser send that by accident.
+  if (door === "api" && headers.has("authorization") && !headers.has("cookie")) return null;
+  const site = headers.get("sec-fetch-site");
+  const origin = headers.get("origin");
+  const crossed: Refusal = { status: 403, code: "CROSS_SITE", message: "Other sites may not send this." };
+  // Other ports of localhost are "same-site"; they are foreign all the same.
+  if (site !== null && site !== "same-origin" && site !== "none") return crossed;
+  if (origin !== null && !isOwnOrigin(origin)) return crossed;
+  if (!isRead(request) && door !== "api" && site !== "same-origin" && origin === null) return crossed;
+  return null;
+}
+
+/** Bodies that are not read at all, told from the headers. */
+function unreadable(request: Request, { door, maxBytes = LIMITS.body.normal }: GuardOptions): Refusal | null {
+  const { headers } = request;
+  if (isRead(request)) {
+    const problem = queryProblem(request.url);
+    return problem ? { status: 400, code: "BAD_REQUEST", message: problem } : null;
+  }
+  if (headers.has("transfer-encoding")) return LENGTH_REQUIRED;
+  const encoding = headers.get("content-encoding");
+  if (encoding !== null && encoding.trim().toLowerCase() !== "identity")
+    return { status: 415, code: "UNSUPPORTED_MEDIA_TYPE", message: "Send the body without compression." };
+  const length = headers.get("content-length");
+  if (length !== null && !/^\d{1,15}$/.test(length))
+    return { status: 400, code: "BAD_REQUEST", message: "Content-Length is not a number." };
+  if (Number(length ?? 0) > maxBytes) return tooBig(maxBytes);
+  const isJson = /^application\/json\s*(;|$)/i.test(headers.get("content-type") ?? "");
+  const isEmpty = length === null || length === "0";
+  // Browsers ask a page's permission before they send JSON elsewhere, so for the app even an empty body must be JSON.
+  if (!isJson && (door !== "api" || !isEmpty || headers.has("content-type")))
+    return { status: 415, code: "UNSUPPORTED_MEDIA_TYPE", message: "Send JSON, as application/json." };
+  return null;
+}
+
+/** tRPC sends the input of queries as JSON in the address. */
+function queryProblem(url: string): string | null {
+  const input = new URL(url).searchParams.get("input");
+  return input === null ? null : jsonTextProblem(input);
+}
+
+const LENGTH_REQUIRED: Refusal = {
+  status: 411,
+  code: "LENGTH_REQUIRED",
+  message: "Send the body's Content-Length.",
+};
+const tooBig = (maxBytes: number): Refusal => ({
+  status: 413,
+  code: "PAYLOAD_TOO_LARGE",
+  message: `The body may have at most ${size(maxBytes)}.`,
+});
+const size = (bytes: number) => (bytes >= 1024 * 1024 ? `${bytes / 1024 / 1024} MiB` : `${bytes / 1024} KiB`);
+
+/** Reads a body up to the limit, whatever its header promised, and looks through it before anything parses it. */
+async function readBody(
+  request: Request,
+  maxBytes: number,
+): Promise<{ request: Request } | { refusal: Refusal }> {
+  if (isRead(request) || !request.body) return { request };
+  const announced = request.headers.has("content-length");
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  const reader = (request.body as ReadableStream<Uint8Array>).getReader();
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      bytes += part.value.byteLength;
+      if (bytes > 0 && !announced) return { refusal: LENGTH_REQUIRED };
+      if (bytes > maxBytes) return { refusal: tooBig(maxBytes) };
+      chunks.push(part.value);
+    }
+  } catch {
+    return { refusal: { status: 400, code: "BAD_REQUEST", message: "The body ended too early." } };
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+  const text = new TextDecoder().decode(joined(chunks, bytes));
+  const problem = jsonTextProblem(text);
+  if (problem) return { refusal: { status: 400, code: "BAD_REQUEST", message: problem } };
+  const { method, headers, signal } = request;
+  return { request: new Request(request.url, { method, headers, signal, body: bytes > 0 ? text : undefined }) };
+}
+
+function joined(chunks: Uint8Array[], bytes: number): Uint8Array {
+  const whole = new Uint8Array(bytes);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return whole;
+}
+
+/** tRPC's numbers for what the guard refuses, so that its client understands the refusal. */
+const TRPC_CODES: Record<number, [number, string]> = {
+  400: [-32600, "BAD_REQUEST"],
+  401: [-32001, "UNAUTHORIZED"],
+  403: [-32003, "FORBIDDEN"],
+  405: [-32005, "METHOD_NOT_SUPPORTED"],
+  413: [-32013, "PAYLOAD_TOO_LARGE"],
+  415: [-32015, "UNSUPPORTED_MEDIA_TYPE"],
+  429: [-32029, "TOO_MANY_REQUESTS"],
+};
+
+function refuse({ status, code, message, headers }: Refusal, door: GuardOptions["door"]): Response {
+  const [number, name] = TRPC_CODES[status] ?? [-32600, "BAD_REQUEST"];
+  const error =
+    door === "app"
+      ? { code: number, message, data: { code: name, httpStatus: status, detail: null } }
+      : { code: code.toLowerCase(), message };
+  return Response.json({ error }, { status, headers: { ...API_HEADERS, ...headers } });
+}
+
+/** Sent with every answer that is data: never stored, never shown as a page. */
+export const API_HEADERS = {
+  "cache-control": "no-store",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
+  "x-content-type-options": "nosniff",
+} as const;

@@ -1,0 +1,24 @@
+/** Every limit at the door, by name. Refusals say the number, so that nobody has to guess it. */
+export const LIMITS = {
+  /** Bytes of a request's body. */
+  body: { normal: 2 * 1024 * 1024, import: 5 * 1024 * 1024, login: 4 * 1024 },
+  /** Password tries in a minute; then each wrong one doubles the wait. */
+  login: { tries: 5, windowMs: 60_000, firstWaitMs: 60_000, longestWaitMs: 15 * 60_000 },
+  session: {
+    idleMs: 7 * 24 * 3_600_000,
+    absoluteMs: 30 * 24 * 3_600_000,
+    /** A session's last use is written down at most this often. */
+    touchMs: 60_000,
+    /** Sessions kept; the least used ones go first. */
+    kept: 1_000,
+  },
+  /** Requests a second, and how many may come at once. */
+  rate: { app: { perSecond: 50, burst: 200 }, api: { perSecond: 200, burst: 2_000 } },
+  /** Open event streams. */
+  streams: { perPrincipal: 10, perProcess: 1_000, heartbeatMs: 15_000, stuckMs: 45_000 },
+  /** One HTTP server for all; applied to the sockets. */
+  http: { headersTimeoutMs: 10_000, requestTimeoutMs: 30_000, maxConnections: 2_000 },
+  page: { normal: 50, largest: 500 },
+  /** Characters of an Idempotency-Key. */
+  idempotencyKey: 200,
+} as const;

@@ -1,0 +1,53 @@
+/** How deep, how wide and how long-winded JSON from outside may be. */
+export const JSON_LIMITS = { depth: 32, keyLength: 128, keysPerObject: 2_000 } as const;
+
+/**
+ * What is wrong with a JSON text before it is parsed, in one sentence, or null. One pass over the characters with no
+ * recursion: JSON.parse would spend seconds on a bracket bomb, and what walks the result would overflow its stack.
+ * Whether the text is JSON at all is left to the parser.
+ */
+export function jsonTextProblem(text: string): string | null {
+  let depth = 0;
+  let keyStart = -1;
+  let keyEnd = -1;
+  // Per open bracket: the number of keys so far.
+  const keys = new Uint32Array(JSON_LIMITS.depth + 1);
+  for (let i = 0; i < text.length; i++) {
+    switch (text.charCodeAt(i)) {
+      case 34: {
+        keyStart = i + 1;
+        i = endOfString(text, keyStart);
+        keyEnd = i;
+        break;
+      }
+      case 58:
+        keys[depth] = (keys[depth] ?? 0) + 1;
+        if ((keys[depth] ?? 0) > JSON_LIMITS.keysPerObject)
+          return `An object has more than ${JSON_LIMITS.keysPerObject} keys.`;
+        if (keyEnd - keyStart > JSON_LIMITS.keyLength)
+          return `A key is longer than ${JSON_LIMITS.keyLength} characters.`;
+        break;
+      case 91:
+      case 123:
+        depth++;
+        if (depth > JSON_LIMITS.depth) return `The JSON is nested deeper than ${JSON_LIMITS.depth} levels.`;
+        keys[depth] = 0;
+        break;
+      case 93:
+      case 125:
+        if (depth > 0) depth--;
+        break;
+    }
+  }
+  return null;
+}
+
+/** The place of the quote that ends the string beginning at `start`, or the end of the text. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start); end !== -1; end = text.indexOf('"', end + 1)) {
+    let slashes = 0;
+    for (let i = end - 1; i >= start && text.charCodeAt(i) === 92; i--) slashes++;
+    if (slashes % 2 === 0) return end;
+  }
+  return text.length;
+}
