@@ -51,17 +51,6 @@ export function ordinal(n: number): string {
   return `${n}${["th", "st", "nd", "rd"][n % 10] ?? "th"}`;
 }
 
-/** When something happened, as seen from now. */
-export function formatAgo(then: number, now: number): string {
-  const seconds = Math.max(0, Math.round((now - then) / 1000));
-  if (seconds < 10) return "just now";
-  if (seconds < 60) return `${seconds} s ago`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
-  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h ago`;
-  if (seconds < 7 * 86_400) return countOf(Math.floor(seconds / 86_400), "day") + " ago";
-  return new Date(then).toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
-}
-
 /** A list in words: "a", "a and b", "a, b and c". */
 export function inWords(items: readonly string[]): string {
   if (items.length < 2) return items[0] ?? "";

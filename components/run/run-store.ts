@@ -31,6 +31,8 @@ export interface RunView {
   head: RunState;
   live: Readonly<Record<string, LiveText>>;
   connection: Connection;
+  /** Why the run cannot be shown, where the connection failed. */
+  trouble?: string;
 }
 
 export interface RunStore {
@@ -41,7 +43,7 @@ export interface RunStore {
   /** The seq of the last event taken in, shown already or not. */
   received(): number;
   goTo(cursor: number | null): void;
-  setConnection(connection: Connection): void;
+  setConnection(connection: Connection, trouble?: string): void;
   /** Shows what was taken in; happens by itself once in a frame. */
   flush(): void;
 }
@@ -133,8 +135,9 @@ export function newRunStore(schedule: (work: () => void) => void = nextFrame): R
         state: at === null ? head : history.stateAt(events, at),
       });
     },
-    setConnection(connection) {
-      if (view.getState().connection !== connection) view.setState({ connection });
+    setConnection(connection, trouble) {
+      const before = view.getState();
+      if (before.connection !== connection || before.trouble !== trouble) view.setState({ connection, trouble });
     },
     flush,
   };

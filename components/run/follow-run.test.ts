@@ -1,0 +1,138 @@
+import { expect, test } from "vitest";
+import { followRun, type NewsHandlers, type Page } from "./follow-run";
+import { approvalRun } from "./run-example";
+import { newRunStore } from "./run-store";
+
+/** A server and a page played by the test. */
+function stage() {
+  const store = newRunStore((work) => work());
+  const subscriptions: { after: number; handlers: NewsHandlers; isOpen: boolean }[] = [];
+  let isHidden = false;
+  let onVisibility = () => {};
+  let timers: { ms: number; work: () => void }[] = [];
+  const page: Page = {
+    isHidden: () => isHidden,
+    onVisibilityChange(listener) {
+      onVisibility = listener;
+      return () => undefined;
+    },
+    after(ms, work) {
+      const timer = { ms, work };
+      timers.push(timer);
+      return () => {
+        timers = timers.filter((other) => other !== timer);
+      };
+    },
+  };
+  const following = followRun(
+    store,
+    (after, handlers) => {
+      const subscription = { after, handlers, isOpen: true };
+      subscriptions.push(subscription);
+      return {
+        unsubscribe: () => {
+          subscription.isOpen = false;
+        },
+      };
+    },
+    page,
+  );
+  return {
+    store,
+    following,
+    last: () => subscriptions.at(-1)!,
+    count: () => subscriptions.length,
+    openCount: () => subscriptions.filter(({ isOpen }) => isOpen).length,
+    connection: () => store.view.getState().connection,
+    timers: () => timers.map(({ ms }) => ms),
+    ring() {
+      const [timer, ...rest] = timers;
+      timers = rest;
+      timer?.work();
+    },
+    hide(hidden: boolean) {
+      isHidden = hidden;
+      onVisibility();
+    },
+  };
+}
+const events = (from: number, to: number) => ({ kind: "events" as const, events: approvalRun.slice(from, to) as never });
+
+test("follows a run to its end and then lets go", () => {
+  const s = stage();
+  expect(s.connection()).toBe("connecting");
+  s.last().handlers.onState("open");
+  s.last().handlers.onData(events(0, 31));
+  expect(s.connection()).toBe("live");
+  s.last().handlers.onData({ kind: "end" });
+  expect(s.connection()).toBe("ended");
+  expect(s.openCount()).toBe(0);
+});
+
+test("a gap makes it ask again from what it has", () => {
+  const s = stage();
+  s.last().handlers.onData(events(0, 5));
+  s.last().handlers.onData(events(9, 12));
+  expect(s.count()).toBe(2);
+  expect(s.last().after).toBe(5);
+  expect(s.openCount()).toBe(1);
+  s.last().handlers.onData(events(5, 31));
+  expect(s.store.received()).toBe(31);
+});
+
+test("a broken connection is tried again, more and more slowly", () => {
+  const s = stage();
+  s.last().handlers.onData(events(0, 5));
+  s.last().handlers.onClosed({ isFinal: false });
+  expect(s.connection()).toBe("reconnecting");
+  expect(s.timers()).toEqual([500]);
+  s.ring();
+  expect(s.last().after).toBe(5);
+  s.last().handlers.onClosed({ isFinal: false });
+  expect(s.timers()).toEqual([1000]);
+  s.ring();
+  s.last().handlers.onData(events(5, 8));
+  expect(s.connection()).toBe("live");
+});
+
+test("a refusal is final and says why", () => {
+  const s = stage();
+  s.last().handlers.onClosed({ isFinal: true, message: "There is no such run." });
+  expect(s.store.view.getState()).toMatchObject({ connection: "failed", trouble: "There is no such run." });
+  expect(s.timers()).toEqual([]);
+});
+
+test("a hidden tab rests after five seconds and resumes where it was", () => {
+  const s = stage();
+  s.last().handlers.onData(events(0, 5));
+  s.hide(true);
+  expect(s.timers()).toEqual([5000]);
+  s.hide(false);
+  expect(s.openCount()).toBe(1);
+  expect(s.timers()).toEqual([]);
+  s.hide(true);
+  s.ring();
+  expect(s.connection()).toBe("resting");
+  expect(s.openCount()).toBe(0);
+  s.hide(false);
+  expect(s.last().after).toBe(5);
+  expect(s.openCount()).toBe(1);
+});
+
+test("what an old subscription still says is not heard", () => {
+  const s = stage();
+  const first = s.last();
+  first.handlers.onData(events(0, 5));
+  first.handlers.onClosed({ isFinal: false });
+  s.ring();
+  first.handlers.onClosed({ isFinal: true, message: "too late" });
+  expect(s.connection()).not.toBe("failed");
+});
+
+test("a run that goes on after its end is read on", () => {
+  const s = stage();
+  s.last().handlers.onData(events(0, 20));
+  s.last().handlers.onData({ kind: "end" });
+  s.following.resume();
+  expect(s.last().after).toBe(20);
+});

@@ -1,0 +1,76 @@
+import { expect, test } from "vitest";
+import { WorkflowGraph } from "@/server/domain/graph";
+import { approvalGraph } from "./run-example";
+import { inputFields, modelsAskedFor, readInput, toValues } from "./run-form";
+
+const graph = WorkflowGraph.parse({
+  graph_id: "g",
+  start_node_id: "s",
+  nodes: {
+    s: {
+      id: "s",
+      node_type: "start",
+      output_keys: ["topic", "words", "tags", "draft", "tone", "note"],
+      config: {
+        words: 200,
+        input_schema: {
+          type: "object",
+          required: ["topic"],
+          properties: {
+            topic: { type: "string", title: "Topic", description: "What it is about", maxLength: 80 },
+            words: { type: "integer" },
+            draft: { type: "boolean", default: true },
+            tone: { enum: ["dry", "warm"] },
+          },
+        },
+      },
+    },
+  },
+  edges: [],
+  global_state_schema: { type: "object", properties: { tags: { type: "array" } } },
+});
+
+test("a start node asks for its keys, in their types and with their defaults", () => {
+  expect(inputFields(graph).map(({ key, as, isRequired, initial }) => [key, as, isRequired, initial])).toEqual([
+    ["topic", "line", true, ""],
+    ["words", "number", false, "200"],
+    ["tags", "json", false, ""],
+    ["draft", "switch", false, true],
+    ["tone", "choice", false, ""],
+    ["note", "text", false, ""],
+  ]);
+});
+
+test("plain keys without a schema are texts that must be there", () => {
+  expect(inputFields(approvalGraph)).toEqual([
+    { key: "user_request", title: "User request", as: "text", isRequired: true, initial: "" },
+  ]);
+});
+
+test("what people type becomes the input, in the right types", () => {
+  const fields = inputFields(graph);
+  const { input, errors } = readInput(fields, { topic: "Bees", words: "12", tags: '["a"]', draft: false, tone: "warm", note: "" });
+  expect(errors).toEqual([]);
+  expect(input).toEqual({ topic: "Bees", words: 12, tags: ["a"], draft: false, tone: "warm" });
+});
+
+test("what is wrong is said at its field", () => {
+  const { errors } = readInput(inputFields(graph), { topic: " ", words: "1.5", tags: "[", tone: "loud" });
+  expect(errors).toEqual([
+    { key: "topic", message: "Please fill this in." },
+    { key: "words", message: "This must be a whole number." },
+    { key: "tags", message: "This is not valid JSON." },
+    { key: "tone", message: "Choose one of the options." },
+  ]);
+});
+
+test("an earlier input goes into the form and comes out the same", () => {
+  const fields = inputFields(graph);
+  const input = { topic: "Bees", words: 3, tags: [1, { a: null }], draft: true, tone: "dry", note: "yes" };
+  expect(readInput(fields, toValues(fields, input)).input).toEqual(input);
+});
+
+test("the models that will be asked are known beforehand", () => {
+  expect(modelsAskedFor(graph)).toEqual([]);
+  expect(modelsAskedFor(approvalGraph)).toEqual([{ provider_id: null, model: null }]);
+});

@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import { approvalGraph, approvalRun } from "./run-example";
+import { newNames } from "./sentences";
+import { newTeller, rowAt, rowOffsets, timelineRows } from "./timeline-rows";
+
+const tell = newTeller(newNames(approvalGraph));
+const shown = (options: Parameters<typeof timelineRows>[2]) =>
+  timelineRows(approvalRun, tell, options).map((row) =>
+    row.kind === "group" ? `[${row.activationId}]` : `${row.isInside ? "  " : ""}${row.event.type}`,
+  );
+
+test("events stand with the activation they belong to", () => {
+  expect(shown({ level: "story" })).toEqual([
+    "run_created",
+    "run_started",
+    "[start#1]",
+    "  node_started",
+    "  node_completed",
+    "[get#1]",
+    "  node_started",
+    "  agent_started",
+    "  llm_call_completed",
+    "  node_completed",
+    "[router#1]",
+    "  node_started",
+    "  router_decided",
+    "  node_completed",
+    "node_skipped",
+    "[yes#1]",
+    "  node_started",
+    "  node_completed",
+    "run_finished",
+  ]);
+  expect(shown({ level: "all" }).filter((row) => !row.startsWith("["))).toHaveLength(approvalRun.length);
+});
+
+test("words, a node and folded groups narrow it down", () => {
+  expect(shown({ level: "all", query: "offline-demo" })).toEqual(["[get#1]", "  llm_call_completed"]);
+  expect(shown({ level: "story", nodeId: "yes" })).toEqual(["[yes#1]", "  node_started", "  node_completed"]);
+  expect(shown({ level: "story", nodeId: "yes", closed: new Set(["yes#1"]) })).toEqual(["[yes#1]"]);
+});
+
+test("the row at a place is found", () => {
+  const rows = timelineRows(approvalRun, tell, { level: "story", opened: new Set([2]) });
+  const offsets = rowOffsets(rows);
+  expect(offsets).toHaveLength(rows.length + 1);
+  for (const [at, row] of rows.entries()) {
+    expect(rowAt(offsets, offsets[at]!)).toBe(at);
+    expect(rowAt(offsets, offsets[at]! + row.height - 1)).toBe(at);
+  }
+  expect(rowAt(offsets, 1e9)).toBe(rows.length - 1);
+});
+
+test("ten thousand events are laid out within a frame or two", () => {
+  const many = Array.from({ length: 10_000 }, (_, at) => ({ ...approvalRun[at % 31]!, seq: at + 1 }));
+  timelineRows(many, tell, { level: "all" });
+  const began = performance.now();
+  timelineRows(many, tell, { level: "all" });
+  expect(performance.now() - began).toBeLessThan(60);
+});
