@@ -1,0 +1,48 @@
+/** What an id is of; it stands in front of the id, so that nobody passes one for the other unseen. */
+export type IdPrefix = "wf" | "run" | "role" | "tok" | "prov" | "ses" | "sec";
+
+// 32 characters, so that every random byte maps to one without bias; no i, l, o, u that read like others or spell words.
+const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
+const LENGTH = 20;
+
+/** A new id with 100 random bits, for example `wf_8m3k…`. */
+export function newId<P extends IdPrefix>(prefix: P): `${P}_${string}` {
+  let id = "";
+  for (const byte of crypto.getRandomValues(new Uint8Array(LENGTH))) id += ALPHABET[byte & 31];
+  return `${prefix}_${id}`;
+}
+
+/** The first free id of `agent_task`, `agent_task_2`, ...; `taken`: the ids in use, or a record keyed by them. */
+export function freshNodeId(
+  type: string,
+  taken: Iterable<string> | Readonly<Record<string, unknown>>,
+): string {
+  return freshId(type, new Set(Symbol.iterator in taken ? (taken as Iterable<string>) : Object.keys(taken)));
+}
+
+/** The first free id of `edge_1`, `edge_2`, ... */
+export function freshEdgeId(taken: Iterable<string>): string {
+  const used = new Set(taken);
+  for (let n = 1; ; n++) if (!used.has(`edge_${n}`)) return `edge_${n}`;
+}
+
+/** `base` itself, or with the first number behind it that makes it new; at most 64 characters. */
+export function freshId(base: string, taken: { has(id: string): boolean }): string {
+  if (!taken.has(base)) return base;
+  for (let n = 2; ; n++) {
+    const ending = `_${n}`;
+    const id = base.slice(0, 64 - ending.length) + ending;
+    if (!taken.has(id)) return id;
+  }
+}
+
+/** Makes an id of any text: `Get approval!` -> `Get_approval`. Empty if nothing of it can stay. */
+export function toId(text: string): string {
+  const kept = text
+    .normalize("NFKD")
+    .replace(/[^A-Za-z0-9_.-]+/g, "_")
+    .replace(/^[^A-Za-z_]+/, "")
+    .slice(0, 64)
+    .replace(/_$/, "");
+  return kept === "__proto__" || kept === "prototype" || kept === "constructor" ? `${kept}_` : kept;
+}
