@@ -1,0 +1,92 @@
+import { parseArgs } from "node:util";
+import { z } from "zod";
+import { RunConfig } from "@/server/domain/outcome";
+import { Json, type JsonObject } from "@/server/domain/values";
+
+export const USAGE = `Runs a workflow file and prints its output.
+
+  npm run workflow -- FILE.json [--input JSON] [options]
+
+  --input JSON    what the start node asks for, for example '{"user_request": "..."}'
+  --config JSON   limits of the run, for example '{"max_steps": 50, "budget": {"max_cost_usd": 1}}'
+  --json          prints one JSON object with status, state, usage and cost instead of the output alone
+  --quiet         shows no progress
+  --speed N       how fast the offline demo model talks; 0 answers at once
+  --help          shows this text
+
+FILE may be - to read the workflow from standard input. Progress goes to standard error, the result to standard output.
+Without OPENAI_API_KEY or OPENAI_BASE_URL the offline demo model answers: scripted, not an AI.
+Exit code: 0 completed, 1 error, 2 unusable file or arguments, 3 stopped at a limit, 130 cancelled.
+`;
+
+export interface Command {
+  file: string;
+  input: JsonObject;
+  config: Partial<z.input<typeof RunConfig>>;
+  json: boolean;
+  quiet: boolean;
+  speed: number | null;
+}
+
+/** A command line that cannot be used, in words. */
+export class UsageError extends Error {
+  override name = "UsageError";
+}
+
+/** Reads the command line; null asks for help. Throws UsageError. */
+export function readCommand(argv: readonly string[]): Command | null {
+  const { values, positionals } = parse(argv);
+  if (values.help) return null;
+  const [file, ...more] = positionals;
+  if (file === undefined) throw new UsageError("Say which workflow file to run.");
+  if (more.length > 0) throw new UsageError(`Only one file at a time; "${more[0]}" is one too many.`);
+  const config = objectOf("--config", values.config ?? "{}");
+  const checked = RunConfig.partial().safeParse(config);
+  if (!checked.success) throw new UsageError(`--config: ${z.prettifyError(checked.error)}`);
+  const speed = values.speed === undefined ? null : Number(values.speed);
+  if (speed !== null && !(speed >= 0 && speed <= 100))
+    throw new UsageError("--speed is a number from 0 to 100.");
+  return {
+    file,
+    input: objectOf("--input", values.input ?? "{}"),
+    // What was not given keeps coming from the workflow's own config: no defaults filled in here.
+    config,
+    json: values.json ?? false,
+    quiet: values.quiet ?? false,
+    speed,
+  };
+}
+
+function parse(argv: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        input: { type: "string", short: "i" },
+        config: { type: "string", short: "c" },
+        json: { type: "boolean" },
+        quiet: { type: "boolean", short: "q" },
+        speed: { type: "string" },
+        help: { type: "boolean", short: "h" },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(
+      error instanceof Error ? (error.message.split(". ")[0] ?? error.message) : String(error),
+    );
+  }
+}
+
+function objectOf(option: string, text: string): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(`${option} is not JSON: ${(error as Error).message}.`);
+  }
+  const read = z.record(z.string(), Json).safeParse(value);
+  if (!read.success)
+    throw new UsageError(`${option} must be a JSON object, such as {"user_request": "..."}.`);
+  return read.data;
+}

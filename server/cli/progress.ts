@@ -1,0 +1,306 @@
+import type { LiveFrame } from "@/server/domain/durable";
+import type { RunEvent } from "@/server/domain/events";
+import { getNodeKind } from "@/server/domain/nodes";
+import { type Activation, evolve, type NodeStatus, newRun, type RunState } from "@/server/domain/run";
+import { type OutlineRow, outlineOf } from "./outline";
+
+/** Where progress is drawn: a terminal, or anything that takes text. */
+export interface Screen {
+  write(text: string): void;
+  /** Absent: not a terminal, so lines are only ever added. */
+  size?: () => { columns: number; rows: number };
+  colours: boolean;
+}
+
+/** Watches a run: feed it events and frames, then call `done`. */
+export interface Progress {
+  state: RunState;
+  events(events: readonly RunEvent[]): void;
+  live(frame: LiveFrame): void;
+  done(): void;
+}
+
+type Paint = (text: string) => string;
+type Palette = Record<"dim" | "bold" | "good" | "bad" | "active" | "held" | "accent", Paint>;
+
+const code =
+  (open: number, close: number): Paint =>
+  (text) =>
+    `\u001b[${open}m${text}\u001b[${close}m`;
+const plain: Paint = (text) => text;
+const palette = (colours: boolean): Palette =>
+  colours
+    ? {
+        dim: code(2, 22),
+        bold: code(1, 22),
+        good: code(32, 39),
+        bad: code(31, 39),
+        active: code(36, 39),
+        held: code(33, 39),
+        accent: code(35, 39),
+      }
+    : { dim: plain, bold: plain, good: plain, bad: plain, active: plain, held: plain, accent: plain };
+
+const MARKS: Record<NodeStatus, [string, keyof Palette]> = {
+  idle: ["·", "dim"],
+  ready: ["○", "dim"],
+  running: ["●", "active"],
+  waiting: ["◷", "held"],
+  completed: ["✓", "good"],
+  failed: ["✗", "bad"],
+  skipped: ["–", "dim"],
+  cancelled: ["⊘", "dim"],
+};
+const TURNING = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+
+/** Progress for people, on a terminal as a drawing that changes, elsewhere as a line per step. */
+export function watchRun(screen: Screen, now: () => number = Date.now): Progress {
+  return screen.size ? drawing(screen, screen.size, now) : lines(screen);
+}
+
+/** Redraws the outline in place, at most every 80 ms. */
+function drawing(screen: Screen, size: NonNullable<Screen["size"]>, now: () => number): Progress {
+  const state = newRun();
+  const text = new Map<string, string>();
+  const colour = palette(screen.colours);
+  let outline: OutlineRow[] = [];
+  let drawn = 0;
+  let frame = 0;
+  const draw = () => {
+    const { columns, rows } = size();
+    const shown = [
+      ...fit(outlineLines(state, outline, { colour, text, now: now(), frame, columns }), rows - 4, colour),
+      ...summaryLines(state, now(), colour),
+    ];
+    // Up to the first line of the last drawing, and clear from there on.
+    screen.write(`${drawn > 0 ? `\u001b[${drawn}A\r` : ""}\u001b[J${shown.join("\n")}\n`);
+    drawn = shown.length;
+    frame += 1;
+  };
+  screen.write("\u001b[?25l");
+  const timer = setInterval(draw, 80);
+  timer.unref();
+  return {
+    state,
+    events(events) {
+      for (const event of events) {
+        evolve(state, event);
+        if (event.type === "run_created") {
+          outline = outlineOf(event.payload.graph);
+          screen.write(`\n${titleOf(state, colour)}\n\n`);
+        }
+      }
+    },
+    live(delta) {
+      if (delta.channel !== "content") return;
+      const known = text.get(delta.call_id) ?? "";
+      // A call that is tried again begins anew.
+      text.set(delta.call_id, known.slice(0, delta.offset) + delta.text);
+    },
+    done() {
+      clearInterval(timer);
+      draw();
+      screen.write("\u001b[?25h");
+    },
+  };
+}
+
+/** One line for each thing worth telling. */
+function lines(screen: Screen): Progress {
+  const state = newRun();
+  const colour = palette(screen.colours);
+  const tell = (ts: number, text: string) => {
+    const since = ((ts - state.run.created_at) / 1000).toFixed(1).padStart(6);
+    screen.write(`${colour.dim(`${since} s`)}  ${text}\n`);
+  };
+  return {
+    state,
+    events(events) {
+      for (const event of events) {
+        evolve(state, event);
+        if (event.type === "run_created") screen.write(`${titleOf(state, colour)}\n`);
+        const line = lineOf(state, event, colour);
+        if (line) tell(event.ts, line);
+      }
+    },
+    live() {},
+    done() {
+      screen.write(
+        `${summaryLines(state, state.run.finished_at ?? state.run.created_at, colour)
+          .filter(Boolean)
+          .join("\n")}\n`,
+      );
+    },
+  };
+}
+
+function lineOf(state: RunState, event: RunEvent, colour: Palette): string | null {
+  const mark = (status: NodeStatus) => colour[MARKS[status][1]](MARKS[status][0]);
+  const name = nameOf(state, event.node_id ?? "");
+  const activation = event.activation_id ? state.activations[event.activation_id] : undefined;
+  switch (event.type) {
+    case "node_started":
+      return `${mark("running")} ${name}${event.payload.attempt > 1 ? `, attempt ${event.payload.attempt}` : ""}${roundOf(activation)}`;
+    case "node_waiting":
+      return `${mark("waiting")} ${name} waits`;
+    case "node_completed":
+      return `${mark("completed")} ${name}${roundOf(activation)}${after(factsOf(activation, event.ts), colour)}`;
+    case "node_failed":
+      return `${mark("failed")} ${name}: ${event.payload.error.message}${event.payload.next === "retry" ? " It will be tried again." : ""}`;
+    case "node_skipped":
+      return `${mark("skipped")} ${colour.dim(`${name}, skipped`)}`;
+    case "node_cancelled":
+      return `${mark("cancelled")} ${colour.dim(`${name}, cancelled`)}`;
+    case "task_status_changed":
+      return event.payload.to === "completed"
+        ? `  ${mark("completed")} ${name}: task ${event.task_id ?? ""}`
+        : null;
+    case "llm_call_failed":
+      return `  ${mark("failed")} ${name}: ${event.payload.error.message}`;
+    case "warning":
+      return colour.held(event.payload.message);
+    default:
+      return null;
+  }
+}
+
+interface Look {
+  colour: Palette;
+  text: ReadonlyMap<string, string>;
+  now: number;
+  frame: number;
+  columns: number;
+}
+
+function outlineLines(state: RunState, outline: OutlineRow[], look: Look): string[] {
+  return outline.flatMap(({ id, depth, label }) => {
+    const view = state.nodes[id];
+    const status = view?.status ?? "idle";
+    const activation = view?.activation ? state.activations[view.activation] : undefined;
+    const [symbol, tone] = MARKS[status];
+    const mark = look.colour[tone](status === "running" ? TURNING[look.frame % TURNING.length]! : symbol);
+    const indent = "  ".repeat(depth + 1);
+    const way = label ? look.colour.dim(`${label} → `) : "";
+    const title =
+      status === "idle" || status === "skipped" ? look.colour.dim(nameOf(state, id)) : nameOf(state, id);
+    const facts = after(
+      [...(status === "skipped" || status === "cancelled" ? [status] : []), ...factsOf(activation, look.now)],
+      look.colour,
+    );
+    const line = clip(`${indent}${mark} ${way}${title}${roundOf(activation)}${facts}`, look.columns);
+    const streamed = status === "running" ? streamedLine(state, activation, look) : null;
+    return streamed === null ? [line] : [line, clip(`${indent}  ${look.colour.dim(streamed)}`, look.columns)];
+  });
+}
+
+/** The end of what a model is saying right now. */
+function streamedLine(
+  state: RunState,
+  activation: Activation | undefined,
+  { text, columns }: Look,
+): string | null {
+  const call = activation?.calls.findLast((id) => state.calls[id]?.status === "running");
+  if (!call) return null;
+  const who = state.calls[call]?.role_name;
+  const words = (text.get(call) ?? "").replace(/\s+/g, " ").trim();
+  const room = Math.max(20, columns - 24);
+  return `${who ? `${who}: ` : ""}${words.length > room ? `…${words.slice(-room)}` : words || "…"}`;
+}
+
+/** Lines that fit the screen: where there are too many, the ones around what is happening. */
+function fit(all: string[], room: number, colour: Palette): string[] {
+  if (all.length <= room || room < 3) return all;
+  const isIdle = (line: string) => /^\s*(\u001b\[2m)?·/.test(line);
+  const last = all.findLastIndex((line) => !isIdle(line));
+  const from = Math.min(Math.max(0, last - room + 3), all.length - room + 1);
+  const shown = all.slice(from, from + room - 1);
+  return [...shown, colour.dim(`  ... ${all.length - shown.length} more`)];
+}
+
+function factsOf(activation: Activation | undefined, now: number): string[] {
+  if (!activation?.started_at) return [];
+  const facts = activation.labels?.length ? [`→ ${activation.labels.join(", ")}`] : [];
+  const ms = (activation.finished_at ?? now) - activation.started_at;
+  if (ms >= 50) facts.push(seconds(ms));
+  const { input_tokens, output_tokens } = activation.usage;
+  if (input_tokens + output_tokens > 0) facts.push(`${count(input_tokens + output_tokens)} tokens`);
+  if (activation.status === "waiting" && activation.waiting?.until)
+    facts.push(`${seconds(Math.max(0, activation.waiting.until - now))} left`);
+  return facts;
+}
+
+const ENDS: Record<string, [string, keyof Palette]> = {
+  COMPLETED: ["Completed", "good"],
+  ERROR: ["Failed", "bad"],
+  INCOMPLETE: ["Stopped at a limit", "held"],
+  CANCELLED: ["Cancelled", "dim"],
+};
+
+function summaryLines(state: RunState, now: number, colour: Palette): string[] {
+  const { run, totals } = state;
+  const [word, tone] = ENDS[run.final_status ?? ""] ?? ["Running", "active"];
+  const tokens = totals.usage.input_tokens + totals.usage.output_tokens;
+  const parts = [
+    seconds((run.finished_at ?? now) - (run.started_at ?? now)),
+    ...(totals.usage.requests > 0
+      ? [
+          `${count(totals.usage.requests)} model ${totals.usage.requests === 1 ? "call" : "calls"}`,
+          `${count(tokens)} tokens`,
+          costOf(state),
+        ]
+      : []),
+  ];
+  return [
+    "",
+    `  ${colour[tone](word)}${colour.dim(`  ${parts.join("  ·  ")}`)}`,
+    ...(run.error ? [`  ${colour.bad(run.error.message)}`] : []),
+    ...(run.resumable?.length
+      ? [`  ${colour.dim(`Raise ${run.resumable.join(" or ")} with --config to go further.`)}`]
+      : []),
+  ];
+}
+
+function costOf({ run, totals }: RunState): string {
+  if (run.simulated) return "simulated";
+  const known = totals.cost_usd === 0 ? "$0" : `$${totals.cost_usd.toFixed(totals.cost_usd < 0.1 ? 4 : 2)}`;
+  return totals.unknown_cost_calls > 0 ? `${known} and ${totals.unknown_cost_calls} of unknown price` : known;
+}
+
+function titleOf({ run }: RunState, colour: Palette): string {
+  const model = run.provider_summary;
+  // The demo's name says already that it is not an AI; whatever it is called, the word stands here too.
+  const who = model ? `${model.name}${model.simulated ? ", simulated" : `, ${model.model}`}` : "no model";
+  return `  ${colour.bold(run.workflow_name || "Workflow")}  ${model?.simulated ? colour.held(who) : colour.dim(who)}`;
+}
+
+function nameOf(state: RunState, id: string): string {
+  const node = state.graph.nodes[id];
+  return node ? node.name || getNodeKind(node.node_type).title : id;
+}
+
+const roundOf = (activation: Activation | undefined) =>
+  activation?.iteration && activation.iteration > 1 ? `, round ${activation.iteration}` : "";
+const after = (facts: string[], colour: Palette) =>
+  facts.length > 0 ? colour.dim(`  ${facts.join("  ")}`) : "";
+const seconds = (ms: number) =>
+  ms < 60_000
+    ? `${(ms / 1000).toFixed(1)} s`
+    : `${Math.floor(ms / 60_000)} min ${Math.floor((ms % 60_000) / 1000)} s`;
+const count = (n: number) => n.toLocaleString("en-US");
+
+/** Cuts a line to the width of the screen; colour codes take no room. */
+function clip(line: string, columns: number): string {
+  let width = 0;
+  let out = "";
+  for (const part of line.split(/(\u001b\[\d+m)/)) {
+    if (part.startsWith("\u001b")) out += part;
+    else {
+      const room = columns - 1 - width;
+      const letters = [...part];
+      out += letters.length > room ? `${letters.slice(0, Math.max(0, room - 1)).join("")}…` : part;
+      width += letters.length;
+      if (letters.length > room) return `${out}\u001b[0m`;
+    }
+  }
+  return out;
+}
