@@ -1,0 +1,45 @@
+import type { Metadata, Viewport } from "next";
+import { headers } from "next/headers";
+import type { ReactNode } from "react";
+import { Shell } from "@/components/shell/shell";
+import { TroupeApi } from "@/components/trpc";
+import { Toaster } from "@/components/ui/toasts";
+import { TooltipProvider } from "@/components/ui/tooltip";
+import "./globals.css";
+
+export const metadata: Metadata = {
+  title: { default: "Troupe", template: "%s · Troupe" },
+  description:
+    "Draw workflows of role-based AI agents, watch them run live on the drawing, and trust the result.",
+};
+
+export const viewport: Viewport = {
+  width: "device-width",
+  initialScale: 1,
+  themeColor: [
+    { media: "(prefers-color-scheme: light)", color: "#faf8f5" },
+    { media: "(prefers-color-scheme: dark)", color: "#171217" },
+  ],
+};
+
+export default async function RootLayout({ children }: { children: ReactNode }) {
+  const nonce = (await headers()).get("x-nonce") ?? undefined;
+  return (
+    // theme.js sets data-theme before React wakes up.
+    <html lang="en" suppressHydrationWarning>
+      <head>
+        {/* It must run before the first paint. */}
+        {/* eslint-disable-next-line @next/next/no-sync-scripts */}
+        <script src="/theme.js" nonce={nonce} suppressHydrationWarning />
+      </head>
+      <body className="isolate">
+        <TroupeApi>
+          <TooltipProvider>
+            <Shell>{children}</Shell>
+          </TooltipProvider>
+          <Toaster />
+        </TroupeApi>
+      </body>
+    </html>
+  );
+}

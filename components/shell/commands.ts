@@ -1,0 +1,74 @@
+"use client";
+
+import { useEffect } from "react";
+import { create } from "zustand";
+
+/** Something that a person can do from the command palette, wherever it is offered. */
+export interface ShellCommand {
+  id: string;
+  label: string;
+  /** The heading it stands under, e.g. "This workflow". */
+  section: string;
+  /** As `Kbd` takes it: "mod+shift+z". */
+  shortcut?: string;
+  keywords?: string;
+  run: () => void;
+}
+
+/** One part of the keyboard help. */
+export interface HelpSection {
+  title: string;
+  shortcuts: readonly { keys: string; label: string }[];
+}
+
+interface Shell {
+  commands: Record<string, readonly ShellCommand[]>;
+  help: Record<string, HelpSection>;
+  open: "palette" | "help" | null;
+}
+
+const useShell = create<Shell>(() => ({ commands: {}, help: {}, open: null }));
+
+/** Which of the two dialogs is open. */
+export const useOpenDialog = () => useShell((shell) => shell.open);
+export const useAllCommands = () => useShell((shell) => shell.commands);
+export const useAllHelp = () => useShell((shell) => shell.help);
+
+export const openPalette = () => useShell.setState({ open: "palette" });
+export const openHelp = () => useShell.setState({ open: "help" });
+export const closeShellDialog = () => useShell.setState({ open: null });
+
+/** Offers commands in the palette while the component is on the page. Keep the array's identity stable. */
+export function useShellCommands(owner: string, commands: readonly ShellCommand[]) {
+  useEffect(() => {
+    useShell.setState((shell) => ({ commands: { ...shell.commands, [owner]: commands } }));
+    return () =>
+      useShell.setState((shell) => {
+        const { [owner]: _gone, ...rest } = shell.commands;
+        return { commands: rest };
+      });
+  }, [owner, commands]);
+}
+
+/** Adds a part to the keyboard help while the component is on the page. Keep the object's identity stable. */
+export function useHelpSection(section: HelpSection) {
+  useEffect(() => {
+    useShell.setState((shell) => ({ help: { ...shell.help, [section.title]: section } }));
+    return () =>
+      useShell.setState((shell) => {
+        const { [section.title]: _gone, ...rest } = shell.help;
+        return { help: rest };
+      });
+  }, [section]);
+}
+
+/** Whether a key press belongs to a text that someone is writing. */
+export function isTyping(event: KeyboardEvent): boolean {
+  const target = event.target;
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable ||
+      /^(input|textarea|select)$/i.test(target.tagName) ||
+      !!target.closest(".cm-editor"))
+  );
+}

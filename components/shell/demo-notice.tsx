@@ -1,0 +1,60 @@
+"use client";
+
+import { useQuery } from "@tanstack/react-query";
+import { Drama } from "lucide-react";
+import Link from "next/link";
+import { useTrpc } from "@/components/trpc";
+import { Tooltip } from "@/components/ui/tooltip";
+
+/** Whether runs are answered by the offline demo unless a node says otherwise; null while unknown. */
+export function useIsDemoDefault(): boolean | null {
+  const providers = useQuery({ ...useTrpc().providers.list.queryOptions(), staleTime: 30_000 });
+  if (!providers.data) return null;
+  return providers.data.providers.find((provider) => provider.is_default)?.simulated ?? false;
+}
+
+/** In the rail: says that answers are simulated and leads to where that changes. */
+export function DemoNotice({ compact }: { compact: boolean }) {
+  if (useIsDemoDefault() !== true) return null;
+  if (compact)
+    return (
+      <Tooltip content="Offline demo: answers are simulated. Connect a model in Settings." side="right">
+        <Link
+          href="/settings"
+          aria-label="Offline demo: answers are simulated. Connect a model in Settings."
+          className="flex size-9 items-center justify-center rounded-lg border border-dashed border-waiting/70 text-waiting hover:bg-ink/5"
+        >
+          <Drama aria-hidden="true" className="size-4.5" strokeWidth={1.75} />
+        </Link>
+      </Tooltip>
+    );
+  return (
+    <Link
+      href="/settings"
+      className="flex flex-col gap-1 rounded-lg border border-dashed border-waiting/70 p-3 text-[13px] leading-5 hover:bg-ink/4"
+    >
+      <span className="flex items-center gap-2 font-medium">
+        <Drama aria-hidden="true" className="size-4 text-waiting" strokeWidth={1.75} />
+        Offline demo
+      </span>
+      <span className="text-ink-2">Answers are simulated, not an AI. Connect a model.</span>
+    </Link>
+  );
+}
+
+/** On phones: the same as one line above the page. */
+export function DemoStrip() {
+  if (useIsDemoDefault() !== true) return null;
+  return (
+    <Link
+      href="/settings"
+      className="flex items-center gap-2 border-b border-line bg-surface px-4 py-2 text-[13px] text-ink-2 md:hidden"
+    >
+      <Drama aria-hidden="true" className="size-4 shrink-0 text-waiting" strokeWidth={1.75} />
+      <span className="min-w-0 flex-1">
+        <span className="font-medium text-ink">Offline demo:</span> answers are simulated.
+      </span>
+      <span className="shrink-0 text-accent">Connect a model</span>
+    </Link>
+  );
+}

@@ -1,0 +1,40 @@
+"use client";
+
+import dynamic from "next/dynamic";
+import { useEffect } from "react";
+import { isTyping, openHelp, openPalette, useOpenDialog } from "./commands";
+
+const CommandPalette = dynamic(() => import("./command-palette").then((m) => m.CommandPalette), {
+  ssr: false,
+});
+const KeyboardHelp = dynamic(() => import("./keyboard-help").then((m) => m.KeyboardHelp), { ssr: false });
+
+/** Listens for the keys that work everywhere, and shows what they open. */
+export function ShellKeys() {
+  const open = useOpenDialog();
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.defaultPrevented) return;
+      if (
+        (event.ctrlKey || event.metaKey) &&
+        !event.shiftKey &&
+        !event.altKey &&
+        event.key.toLowerCase() === "k"
+      ) {
+        event.preventDefault();
+        openPalette();
+      } else if (event.key === "?" && !isTyping(event)) {
+        event.preventDefault();
+        openHelp();
+      }
+    };
+    window.addEventListener("keydown", onKeyDown);
+    return () => window.removeEventListener("keydown", onKeyDown);
+  }, []);
+  return (
+    <>
+      {open === "palette" ? <CommandPalette /> : null}
+      {open === "help" ? <KeyboardHelp /> : null}
+    </>
+  );
+}

@@ -1,0 +1,148 @@
+"use client";
+
+import clsx from "clsx";
+import { CircleHelp, Search } from "lucide-react";
+import Link from "next/link";
+import { usePathname } from "next/navigation";
+import type { ReactNode } from "react";
+import { IconButton } from "@/components/ui/icon-button";
+import { Kbd } from "@/components/ui/kbd";
+import { Tooltip } from "@/components/ui/tooltip";
+import { openHelp, openPalette } from "./commands";
+import { DemoNotice, DemoStrip } from "./demo-notice";
+import { places } from "./places";
+import { ShellKeys } from "./shell-keys";
+import { ThemeMenu } from "./theme-switch";
+import { Emblem, Wordmark } from "./wordmark";
+
+/** The frame around every page: a rail beside it, on phones a bar below it. The page scrolls inside `main`. */
+export function Shell({ children }: { children: ReactNode }) {
+  const path = usePathname();
+  if (path.startsWith("/login")) return children;
+  // The stage needs the room: the rail shrinks to icons beside a canvas.
+  const isStage = path.startsWith("/workflows/");
+  return (
+    <div className="flex h-dvh flex-col md:flex-row">
+      <a
+        href="#main"
+        className="sr-only z-50 rounded-lg bg-raised px-3 py-2 focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
+      >
+        Skip to the page
+      </a>
+      <Rail compact={isStage} path={path} />
+      <main id="main" tabIndex={-1} className="relative min-h-0 min-w-0 flex-1 overflow-y-auto outline-none">
+        {isStage ? null : <DemoStrip />}
+        {children}
+      </main>
+      <BottomBar path={path} />
+      <ShellKeys />
+    </div>
+  );
+}
+
+function Rail({ compact, path }: { compact: boolean; path: string }) {
+  return (
+    <div
+      className={clsx(
+        "hidden shrink-0 flex-col border-r border-line bg-bg py-3 md:flex",
+        compact ? "w-14 items-center px-2" : "w-56 px-3",
+      )}
+    >
+      <Link
+        href="/"
+        aria-label="Troupe, home"
+        className="mb-4 flex h-9 items-center gap-2.5 rounded-lg px-1.5"
+      >
+        <Emblem size={compact ? 28 : 24} />
+        {compact ? null : <Wordmark className="-mt-0.5" />}
+      </Link>
+      {compact ? (
+        <IconButton
+          label="Search"
+          shortcut="Ctrl K"
+          side="right"
+          icon={<Search aria-hidden="true" />}
+          onClick={openPalette}
+          className="mb-2 size-9"
+        />
+      ) : (
+        <button
+          type="button"
+          onClick={openPalette}
+          className="mb-3 flex h-8 items-center gap-2 rounded-lg border border-line bg-surface px-2.5 text-[13px] text-ink-3 hover:border-line-strong hover:text-ink-2"
+        >
+          <Search aria-hidden="true" className="size-3.5" />
+          <span className="flex-1 text-left">Search</span>
+          <Kbd keys="mod+k" />
+        </button>
+      )}
+      <nav aria-label="Main" className="flex flex-col gap-0.5">
+        {places.map(({ href, label, icon: Icon, isHere }) => {
+          const here = isHere(path);
+          const link = (
+            <Link
+              key={href}
+              href={href}
+              aria-label={compact ? label : undefined}
+              aria-current={here ? "page" : undefined}
+              className={clsx(
+                "flex items-center gap-2.5 rounded-lg text-sm transition-colors",
+                compact ? "size-9 justify-center" : "h-8 px-2",
+                here ? "bg-ink/7 font-medium text-ink" : "text-ink-2 hover:bg-ink/4 hover:text-ink",
+              )}
+            >
+              <Icon aria-hidden="true" className="size-4.5" strokeWidth={here ? 2 : 1.75} />
+              {compact ? null : label}
+            </Link>
+          );
+          return compact ? (
+            <Tooltip key={href} content={label} side="right">
+              {link}
+            </Tooltip>
+          ) : (
+            link
+          );
+        })}
+      </nav>
+      <div className="flex-1" />
+      <DemoNotice compact={compact} />
+      <div className={clsx("mt-3 flex gap-1", compact ? "flex-col" : "items-center")}>
+        <ThemeMenu />
+        <IconButton
+          label="Keyboard help"
+          shortcut="?"
+          side="right"
+          icon={<CircleHelp aria-hidden="true" />}
+          onClick={openHelp}
+        />
+      </div>
+    </div>
+  );
+}
+
+function BottomBar({ path }: { path: string }) {
+  return (
+    <nav
+      aria-label="Main"
+      className="flex shrink-0 border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] md:hidden"
+    >
+      {places.map(({ href, label, icon: Icon, isHere }) => {
+        const here = isHere(path);
+        return (
+          <Link
+            key={href}
+            href={href}
+            aria-current={here ? "page" : undefined}
+            className={clsx(
+              "flex h-14 flex-1 flex-col items-center justify-center gap-0.5 text-xs",
+              here ? "font-medium text-accent" : "text-ink-2",
+            )}
+          >
+            <Icon aria-hidden="true" className="size-5" strokeWidth={here ? 2 : 1.75} />
+            {label}
+          </Link>
+        );
+      })}
+    </nav>
+  );
+}

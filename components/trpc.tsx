@@ -1,0 +1,104 @@
+"use client";
+
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import {
+  createTRPCClient,
+  httpBatchLink,
+  httpSubscriptionLink,
+  splitLink,
+  TRPCClientError,
+} from "@trpc/client";
+import type { inferRouterInputs, inferRouterOutputs } from "@trpc/server";
+import { createTRPCContext } from "@trpc/tanstack-react-query";
+import { type ReactNode, useState } from "react";
+import { toast } from "@/components/ui/toasts";
+import type { AppRouter } from "@/server/api/root";
+
+const context = createTRPCContext<AppRouter>();
+
+/** Query, mutation and subscription options for every procedure: `useQuery(useTrpc().workflows.list.queryOptions())`. */
+export const useTrpc = context.useTRPC;
+/** The bare client, for calls outside of React's cycle. */
+export const useTrpcClient = context.useTRPCClient;
+
+/** What procedures answer and take: `Answers["workflows"]["list"]`. */
+export type Answers = inferRouterOutputs<AppRouter>;
+export type Questions = inferRouterInputs<AppRouter>;
+
+/** An error of our API in a form that components can read. */
+export interface ApiError {
+  /** A tRPC code; UNREACHABLE where no answer came at all. */
+  code: string;
+  message: string;
+  detail: unknown;
+}
+
+/** Reads what went wrong from whatever a call threw. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof TRPCClientError) {
+    const data = error.data as { code?: string; detail?: unknown } | null | undefined;
+    if (data?.code) return { code: data.code, message: error.message, detail: data.detail ?? null };
+    return {
+      code: "UNREACHABLE",
+      message: "Troupe's server does not answer. Is it still running?",
+      detail: null,
+    };
+  }
+  return {
+    code: "UNKNOWN",
+    message: error instanceof Error ? error.message : "Something went wrong.",
+    detail: null,
+  };
+}
+
+/** The connection to the server for everything below it. */
+export function TroupeApi({ children }: { children: ReactNode }) {
+  const [queryClient] = useState(newQueryClient);
+  const [client] = useState(newClient);
+  return (
+    <QueryClientProvider client={queryClient}>
+      <context.TRPCProvider trpcClient={client} queryClient={queryClient}>
+        {children}
+      </context.TRPCProvider>
+    </QueryClientProvider>
+  );
+}
+
+function newClient() {
+  const url = "/api/trpc";
+  return createTRPCClient<AppRouter>({
+    links: [
+      splitLink({
+        condition: (operation) => operation.type === "subscription",
+        true: httpSubscriptionLink({ url }),
+        false: httpBatchLink({ url, maxURLLength: 2000 }),
+      }),
+    ],
+  });
+}
+
+function newQueryClient() {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: 2_000,
+        retry: (count, error) => toApiError(error).code === "UNREACHABLE" && count < 3,
+      },
+      mutations: { retry: false },
+    },
+    queryCache: new QueryCache({ onError: signInIfNeeded }),
+    mutationCache: new MutationCache({
+      onError: (error, _variables, _result, mutation) => {
+        signInIfNeeded(error);
+        // Whoever handles an error says so in its own words; all others must not pass unseen.
+        if (!mutation.options.onError) toast(toApiError(error).message, { tone: "error" });
+      },
+    }),
+  });
+}
+
+function signInIfNeeded(error: unknown) {
+  if (toApiError(error).code !== "UNAUTHORIZED" || window.location.pathname.startsWith("/login")) return;
+  const back = window.location.pathname + window.location.search;
+  window.location.assign(`/login?next=${encodeURIComponent(back)}`);
+}
