@@ -67,7 +67,8 @@ const NO_SESSION: Refusal = { status: 401, code: "UNAUTHORIZED", message: "Pleas
 const NO_TOKEN: Refusal = {
   status: 401,
   code: "UNAUTHORIZED",
-  message: "This needs an API token: send it as `Authorization: Bearer TOKEN`. Tokens are made in the settings.",
+  message:
+    "This needs an API token: send it as `Authorization: Bearer TOKEN`. Tokens are made in the settings.",
   headers: { "www-authenticate": 'Bearer realm="Troupe"' },
 };
 const tooFast = (waitS: number): Refusal => ({
@@ -174,7 +175,9 @@ async function readBody(
   const problem = jsonTextProblem(text);
   if (problem) return { refusal: { status: 400, code: "BAD_REQUEST", message: problem } };
   const { method, headers, signal } = request;
-  return { request: new Request(request.url, { method, headers, signal, body: bytes > 0 ? text : undefined }) };
+  return {
+    request: new Request(request.url, { method, headers, signal, body: bytes > 0 ? text : undefined }),
+  };
 }
 
 function joined(chunks: Uint8Array[], bytes: number): Uint8Array {

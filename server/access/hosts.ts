@@ -54,7 +54,5 @@ const bracketed = (address: string) =>
   address.includes(":") && !address.startsWith("[") ? `[${address}]` : address;
 
 function publicUrl(env: Env): URL | null {
-  return env.TROUPE_PUBLIC_URL && URL.canParse(env.TROUPE_PUBLIC_URL)
-    ? new URL(env.TROUPE_PUBLIC_URL)
-    : null;
+  return env.TROUPE_PUBLIC_URL && URL.canParse(env.TROUPE_PUBLIC_URL) ? new URL(env.TROUPE_PUBLIC_URL) : null;
 }

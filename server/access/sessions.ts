@@ -19,7 +19,10 @@ export interface Sessions {
   end(request: Request): Promise<string>;
   endAll(): void;
   /** Tries a password: the Set-Cookie header, "wrong", or the seconds to wait. */
-  tryPassword(password: string, host: string | null): Promise<{ cookie: string } | "wrong" | { waitS: number }>;
+  tryPassword(
+    password: string,
+    host: string | null,
+  ): Promise<{ cookie: string } | "wrong" | { waitS: number }>;
   /** The path of the one-time link, made anew; null unless links are how one comes in. */
   newLink(): string | null;
   /** Whether this is the unused link's token; it is used up by asking. */

@@ -35,7 +35,9 @@ export function newSessionStore(db: Db): SessionStore {
       db.delete(sessions).run();
     },
     prune: (made, used, kept) => {
-      db.delete(sessions).where(or(lt(sessions.createdAt, made), lt(sessions.lastSeenAt, used))).run();
+      db.delete(sessions)
+        .where(or(lt(sessions.createdAt, made), lt(sessions.lastSeenAt, used)))
+        .run();
       const total = db.select({ total: count() }).from(sessions).get()?.total ?? 0;
       if (total <= kept) return;
       const surplus = db

@@ -12,7 +12,10 @@ export function newSettingStore(db: Db): SettingStore {
   return {
     find: (key) => db.select().from(settings).where(eq(settings.key, key)).get()?.value ?? null,
     set: (key, value) => {
-      db.insert(settings).values({ key, value }).onConflictDoUpdate({ target: settings.key, set: { value } }).run();
+      db.insert(settings)
+        .values({ key, value })
+        .onConflictDoUpdate({ target: settings.key, set: { value } })
+        .run();
     },
   };
 }

@@ -1,0 +1,34 @@
+import { randomBytes } from "node:crypto";
+import { type NextRequest, NextResponse } from "next/server";
+import { getAccess } from "@/server/access/current";
+import { enter } from "@/server/access/entrance";
+import { contentSecurityPolicy, PAGE_HEADERS, STRICT_TRANSPORT } from "@/server/access/headers";
+import { isHttpsHost } from "@/server/access/hosts";
+
+/** In front of pages only. It never sits before /api, where it would cut long bodies short without a word. */
+export async function proxy(request: NextRequest): Promise<Response> {
+  const entry = await enter(request, getAccess().sessions);
+  const response = entry.go ? page(request, entry.cookie) : entry.answer;
+  // Next wants whole addresses here; it sends them on as relative ones.
+  const location = response.headers.get("location");
+  if (location) response.headers.set("location", new URL(location, request.url).toString());
+  for (const [name, value] of Object.entries(PAGE_HEADERS)) response.headers.set(name, value);
+  if (isHttpsHost(request.headers.get("host")))
+    response.headers.set("strict-transport-security", STRICT_TRANSPORT);
+  return response;
+}
+
+/** Next reads the nonce from the policy in the request's headers and puts it on its scripts. */
+function page(request: NextRequest, cookie: string | undefined): Response {
+  const nonce = randomBytes(16).toString("base64");
+  const policy = contentSecurityPolicy(nonce, process.env.NODE_ENV === "development");
+  const headers = new Headers(request.headers);
+  headers.set("x-nonce", nonce);
+  headers.set("content-security-policy", policy);
+  const response = NextResponse.next({ request: { headers } });
+  response.headers.set("content-security-policy", policy);
+  if (cookie) response.headers.append("set-cookie", cookie);
+  return response;
+}
+
+export const config = { matcher: ["/((?!api/|_next/|icon\\.svg$|theme\\.js$).*)"] };

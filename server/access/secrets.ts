@@ -1,0 +1,87 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import { closeSync, fchmodSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
+import path from "node:path";
+import { type Env } from "./hosts";
+import { registerSecret } from "./redact";
+
+/**
+ * Keeps secrets unreadable at rest. `binding` says which row and field a record belongs to; a record moved elsewhere
+ * does not open.
+ */
+export interface Sealer {
+  seal(plain: string, binding: string): string;
+  open(record: string, binding: string): string;
+}
+
+/** Why a secret cannot be sealed or opened, in words for the person who runs the server. */
+export class SecretError extends Error {
+  override name = "SecretError";
+}
+
+const VERSION = 1;
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+const HEAD_BYTES = 2 + IV_BYTES + TAG_BYTES;
+
+/** A sealer with the key from the environment, or with the key file in the data folder (made if missing). Null: a key that nobody keeps. */
+export function newSealer(dataDir: string | null, env: Env = process.env): Sealer {
+  const given = env.TROUPE_SECRET_KEY || env.APP_SECRET_KEY;
+  const key = given ? parseKey(given, "TROUPE_SECRET_KEY") : dataDir ? keyFile(dataDir) : randomBytes(32);
+  const keyId = createHash("sha256").update(key).digest()[0] ?? 0;
+  return {
+    seal(plain, binding) {
+      const iv = randomBytes(IV_BYTES);
+      const cipher = createCipheriv("aes-256-gcm", key, iv, { authTagLength: TAG_BYTES });
+      cipher.setAAD(Buffer.from(binding));
+      const sealed = Buffer.concat([cipher.update(plain, "utf8"), cipher.final()]);
+      return Buffer.concat([Buffer.from([VERSION, keyId]), iv, cipher.getAuthTag(), sealed]).toString(
+        "base64",
+      );
+    },
+    open(record, binding) {
+      const bytes = Buffer.from(record, "base64");
+      if (bytes.length < HEAD_BYTES || bytes[0] !== VERSION)
+        throw new SecretError("The stored secret is damaged. Enter it again.");
+      if (bytes[1] !== keyId)
+        throw new SecretError(
+          "The stored secret was sealed with another key. Enter it again, or bring the key back.",
+        );
+      const iv = bytes.subarray(2, 2 + IV_BYTES);
+      const cipher = createDecipheriv("aes-256-gcm", key, iv, { authTagLength: TAG_BYTES });
+      cipher.setAAD(Buffer.from(binding));
+      cipher.setAuthTag(bytes.subarray(2 + IV_BYTES, HEAD_BYTES));
+      try {
+        const plain = Buffer.concat([cipher.update(bytes.subarray(HEAD_BYTES)), cipher.final()]).toString(
+          "utf8",
+        );
+        registerSecret(plain);
+        return plain;
+      } catch {
+        throw new SecretError("The stored secret is damaged, or belongs elsewhere. Enter it again.");
+      }
+    },
+  };
+}
+
+function parseKey(text: string, where: string): Buffer {
+  const key = Buffer.from(text.trim(), "base64");
+  if (key.length !== 32)
+    throw new SecretError(`${where} must be 32 bytes in base64, as \`openssl rand -base64 32\` prints.`);
+  return key;
+}
+
+function keyFile(dataDir: string): Buffer {
+  const file = path.join(dataDir, "secret.key");
+  try {
+    // Fails where the file exists: two servers starting at once end up with one key.
+    const handle = openSync(file, "wx", 0o600);
+    fchmodSync(handle, 0o600);
+    writeSync(handle, `${randomBytes(32).toString("base64")}\n`);
+    closeSync(handle);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  if (process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0)
+    throw new SecretError(`Others on this machine can read ${file}. Run: chmod 600 ${file}`);
+  return parseKey(readFileSync(file, "utf8"), file);
+}

@@ -1,0 +1,44 @@
+import { z } from "zod";
+import { getAccess } from "./current";
+import { safeNext } from "./entrance";
+import { API_HEADERS, guard, type Recognition } from "./guard";
+import { LIMITS } from "./limits";
+import type { Sessions } from "./sessions";
+
+const SignIn = z.object({ password: z.string().min(1).max(1_000), next: z.string().max(2_000).nullish() });
+
+type Door = Recognition & { sessions: Sessions };
+
+/** A password for a session. */
+export async function signIn(request: Request, access: Door = getAccess()): Promise<Response> {
+  const passed = await guard(request, { door: "public", maxBytes: LIMITS.body.login });
+  if (passed instanceof Response) return passed;
+  const asked = SignIn.safeParse(await passed.request.json().catch(() => null));
+  if (!asked.success) return failure(400, "bad_request", "Send the password.");
+
+  const host = request.headers.get("host");
+  const result = await access.sessions.tryPassword(asked.data.password, host);
+  if (result === "wrong") return failure(401, "wrong_password", "That is not the password.");
+  if ("waitS" in result)
+    return failure(429, "too_many_tries", `Too many tries. Please wait ${inWords(result.waitS)}.`, {
+      "retry-after": String(result.waitS),
+    });
+  return Response.json(
+    { next: safeNext(asked.data.next ?? null) },
+    { headers: { ...API_HEADERS, "set-cookie": result.cookie } },
+  );
+}
+
+/** Ends the session of this browser. */
+export async function signOut(request: Request, access: Door = getAccess()): Promise<Response> {
+  const passed = await guard(request, { door: "app", maxBytes: LIMITS.body.login, recognition: access });
+  if (passed instanceof Response) return passed;
+  const cookie = await access.sessions.end(request);
+  return Response.json({ next: "/login" }, { headers: { ...API_HEADERS, "set-cookie": cookie } });
+}
+
+const inWords = (seconds: number) =>
+  seconds > 90 ? `${Math.ceil(seconds / 60)} minutes` : `${seconds} seconds`;
+
+const failure = (status: number, code: string, message: string, headers: Record<string, string> = {}) =>
+  Response.json({ error: { code, message } }, { status, headers: { ...API_HEADERS, ...headers } });

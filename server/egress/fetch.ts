@@ -1,0 +1,212 @@
+import { lookup as resolveName } from "node:dns";
+import { isIP, type LookupFunction } from "node:net";
+import { Agent, buildConnector, type RequestInit, Response, fetch as undiciFetch } from "undici";
+import { reachOf } from "./addresses";
+
+/** Why a request did not go out, or its answer did not come in. */
+export class EgressError extends Error {
+  override name = "EgressError";
+  constructor(
+    readonly code:
+      | "BAD_URL"
+      | "ADDRESS_REFUSED"
+      | "REDIRECT_REFUSED"
+      | "TOO_MANY_REDIRECTS"
+      | "RESPONSE_TOO_LARGE",
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export const EGRESS_LIMITS = {
+  redirects: 3,
+  connectMs: 5_000,
+  publicBytes: 5 * 1024 * 1024,
+  providerBytes: 64 * 1024 * 1024,
+  providerHeadersMs: 11 * 60_000,
+} as const;
+
+/** Whether a connection to this address may be made for this host name. */
+type Allows = (address: string, hostname: string, port: string) => boolean;
+
+/**
+ * An agent whose every connection is checked: literal addresses before, all answers of the name service during, and
+ * the address at the other end after connecting. There is no check of URLs that could disagree with what is dialled.
+ */
+function guardedAgent(allows: Allows, options: Agent.Options): Agent {
+  const connector: buildConnector.connector = (target, callback) => {
+    const hostname = target.hostname.replace(/^\[|\]$/g, "");
+    const refuse = () => callback(refusal(target.hostname), null);
+    const isFine = (address: string) =>
+      allows(address, hostname, target.port || defaultPort(target.protocol));
+    if (isIP(hostname) && !isFine(hostname)) return refuse();
+    const lookup: LookupFunction = (name, wanted, done) =>
+      resolveName(name, { ...wanted, all: true }, (error, answers) => {
+        if (error) return done(error, []);
+        if (answers.length === 0 || !answers.every(({ address }) => isFine(address)))
+          return done(refusal(name), []);
+        const [first] = answers;
+        if (wanted.all || !first) return done(null, answers);
+        return done(null, first.address, first.family);
+      });
+    const dial = buildConnector({ timeout: EGRESS_LIMITS.connectMs, lookup, allowH2: false });
+    return dial({ ...target, hostname }, (error, socket) => {
+      if (error || !socket) return callback(error ?? refusal(target.hostname), null);
+      if (socket.remoteAddress && isFine(socket.remoteAddress)) return callback(null, socket);
+      socket.destroy();
+      return refuse();
+    });
+  };
+  return new Agent({ ...options, connect: connector });
+}
+
+const defaultPort = (protocol: string) => (protocol === "https:" ? "443" : "80");
+
+const refusal = (host: string) =>
+  new EgressError(
+    "ADDRESS_REFUSED",
+    `Connecting to ${host} is not allowed: the address is inside a private network. Whoever runs Troupe can list it in LLM_ALLOWED_HOSTS for model providers.`,
+  );
+
+const publicAgent = guardedAgent((address) => reachOf(address) === "public", {
+  headersTimeout: 15_000,
+  bodyTimeout: 15_000,
+});
+
+const providerAgent = guardedAgent(
+  (address, hostname, port) => {
+    const reach = reachOf(address);
+    if (reach === "forbidden") return false;
+    return reach !== "private" || listedHosts().has(hostname) || listedHosts().has(`${hostname}:${port}`);
+  },
+  // Whoever calls a model has timers of its own.
+  { headersTimeout: EGRESS_LIMITS.providerHeadersMs, bodyTimeout: 0 },
+);
+
+/** Hosts in private networks that the operator named: LLM_ALLOWED_HOSTS, and the host of OPENAI_BASE_URL. */
+function listedHosts(): Set<string> {
+  const hosts = (process.env.LLM_ALLOWED_HOSTS ?? "")
+    .split(",")
+    .map((host) => host.trim().replace(/^\[|\](?=:|$)/g, ""))
+    .filter(Boolean);
+  const base = process.env.OPENAI_BASE_URL;
+  if (base && URL.canParse(base)) hosts.push(new URL(base).hostname.replace(/^\[|\]$/g, ""));
+  return new Set(hosts);
+}
+
+export interface PublicFetchOptions {
+  maxBytes?: number;
+  /** Ports beside 80 and 443. */
+  ports?: readonly number[];
+}
+
+/**
+ * Fetches from the internet and from nowhere else: this machine and the networks around it are refused, however the
+ * address is spelled and wherever a redirect leads. Credentials stay with the site they were meant for.
+ */
+export async function publicFetch(
+  url: string | URL,
+  init: RequestInit = {},
+  options: PublicFetchOptions = {},
+): Promise<Response> {
+  let target = checkedUrl(url, options.ports);
+  let request: RequestInit = { ...init };
+  for (let hops = 0; hops <= EGRESS_LIMITS.redirects; hops++) {
+    const response = await send(target, request, publicAgent);
+    const location = isRedirect(response.status) ? response.headers.get("location") : null;
+    if (location === null) return capped(response, options.maxBytes ?? EGRESS_LIMITS.publicBytes);
+    await response.body?.cancel();
+    const next = checkedUrl(
+      URL.canParse(location, target) ? new URL(location, target) : location,
+      options.ports,
+    );
+    if (target.protocol === "https:" && next.protocol === "http:")
+      throw new EgressError("REDIRECT_REFUSED", `${target.host} redirects from https to http.`);
+    request = redirected(request, response.status, next.origin !== target.origin);
+    target = next;
+  }
+  throw new EgressError(
+    "TOO_MANY_REDIRECTS",
+    `${target.host} redirects more than ${EGRESS_LIMITS.redirects} times.`,
+  );
+}
+
+async function providerRequest(url: string | URL, init: RequestInit = {}): Promise<Response> {
+  const response = await send(checkedUrl(url, "any"), init, providerAgent);
+  if (!isRedirect(response.status)) return capped(response, EGRESS_LIMITS.providerBytes);
+  await response.body?.cancel();
+  throw new EgressError(
+    "REDIRECT_REFUSED",
+    "The model provider answered with a redirect, which would carry the key elsewhere. Enter the address it leads to.",
+  );
+}
+
+/**
+ * Fetches from a model provider: the internet, this machine, and the private hosts that the operator listed. Follows no
+ * redirect, because requests carry keys.
+ */
+export const providerFetch: typeof globalThis.fetch = (input, init) =>
+  // undici's own fetch and Node's built-in one are the same interface with two sets of types.
+  providerRequest(
+    input instanceof Request ? input.url : input,
+    init as unknown as RequestInit,
+  ) as unknown as Promise<globalThis.Response>;
+
+/** Sends one request. A refused connection comes out as the refusal, not as undici's "fetch failed". */
+async function send(url: URL, init: RequestInit, dispatcher: Agent): Promise<Response> {
+  try {
+    return await undiciFetch(url, { ...init, dispatcher, redirect: "manual" });
+  } catch (error) {
+    for (let cause: unknown = error; cause instanceof Error; cause = cause.cause)
+      if (cause instanceof EgressError) throw cause;
+    throw error;
+  }
+}
+
+function checkedUrl(url: string | URL, ports: readonly number[] | "any" = []): URL {
+  if (!URL.canParse(String(url))) throw new EgressError("BAD_URL", "That is not a web address.");
+  const parsed = new URL(url);
+  if (parsed.protocol !== "https:" && parsed.protocol !== "http:")
+    throw new EgressError("BAD_URL", "Only http and https addresses can be fetched.");
+  if (parsed.username || parsed.password)
+    throw new EgressError("BAD_URL", "An address may not carry a name and a password.");
+  if (ports !== "any" && parsed.port !== "" && !ports.includes(Number(parsed.port)))
+    throw new EgressError("BAD_URL", `Port ${parsed.port} is not allowed.`);
+  return parsed;
+}
+
+const isRedirect = (status: number) => [301, 302, 303, 307, 308].includes(status);
+
+/** The next request of a chain: most redirects turn it into a plain reading, and another site gets no credentials. */
+function redirected(init: RequestInit, status: number, isElsewhere: boolean): RequestInit {
+  const headers = new Headers(init.headers as HeadersInit);
+  const next: RequestInit = { ...init };
+  const isRead = !init.method || /^(get|head)$/i.test(init.method);
+  if (status <= 303 && !isRead) {
+    next.method = "GET";
+    next.body = undefined;
+    for (const name of ["content-type", "content-length", "content-encoding"]) headers.delete(name);
+  }
+  if (isElsewhere)
+    for (const name of ["authorization", "cookie", "x-api-key", "proxy-authorization"]) headers.delete(name);
+  next.headers = [...headers];
+  return next;
+}
+
+/** The same response with a body that fails once it is too long; counted after decompression. */
+function capped(response: Response, maxBytes: number): Response {
+  if (!response.body || [204, 205, 304].includes(response.status)) return response;
+  const { status, statusText, headers } = response;
+  return new Response(metered(response.body, maxBytes), { status, statusText, headers });
+}
+
+async function* metered(body: AsyncIterable<Uint8Array | undefined>, maxBytes: number) {
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk?.byteLength ?? 0;
+    if (bytes > maxBytes)
+      throw new EgressError("RESPONSE_TOO_LARGE", `The answer is larger than ${maxBytes} bytes.`);
+    if (chunk) yield chunk;
+  }
+}
