@@ -1,5 +1,7 @@
 import { createContext, useContext, useSyncExternalStore } from "react";
-import type { NodeStatus } from "@/server/domain/events";
+import type { NodeStatus } from "@/server/domain/run";
+
+export type { NodeStatus };
 
 /** What a card shows of its node's part in a run. Replace the object when something in it changes. */
 export interface NodeRunView {

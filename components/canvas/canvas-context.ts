@@ -1,0 +1,44 @@
+import { createContext, useContext } from "react";
+import type { RoleDefinition } from "@/server/domain/role";
+
+/** Where something was dropped or clicked, in both measures. */
+export interface DropPoint {
+  client: { x: number; y: number };
+  flow: { x: number; y: number };
+}
+
+/** What a person may do on the drawing. Absent on canvases that only show. */
+export interface CanvasEditing {
+  /** Nodes came to rest at new places; one gesture, one call. */
+  onMove(places: Record<string, { x: number; y: number }>): void;
+  onConnect(drawn: { source: string; target: string; sourceHandle?: string | null }): void;
+  onReconnect(edgeId: string, drawn: { source: string; target: string; sourceHandle?: string | null }): void;
+  canConnect(drawn: { source: string; target: string; sourceHandle?: string | null }): boolean;
+  /** A connection was dropped on empty canvas, or the + of a way out was pressed. */
+  onAddFrom(nodeId: string, portId: string, at: DropPoint | null): void;
+  onInsertOn(edgeId: string, at: DropPoint): void;
+  /** A node was dropped on an edge. */
+  onSplice(nodeId: string, edgeId: string, place: { x: number; y: number }): void;
+  onRemoveEdge(edgeId: string): void;
+  /** Something from the palette was dropped. */
+  onDropKind(payload: string, at: DropPoint): void;
+  /** The empty canvas was double-clicked. */
+  onAddAt(at: DropPoint): void;
+  /** A node or an edge was double-clicked. */
+  onOpen(id: string, kind: "node" | "edge"): void;
+  onMenu(target: { kind: "node" | "edge" | "pane"; id?: string }, at: DropPoint): void;
+}
+
+export interface CanvasValue {
+  editing: CanvasEditing | null;
+  roles: ReadonlyMap<string, RoleDefinition>;
+}
+
+export const CanvasContext = createContext<CanvasValue>({ editing: null, roles: new Map() });
+
+export function useCanvas(): CanvasValue {
+  return useContext(CanvasContext);
+}
+
+/** What the palette puts into a drag, so that nothing else dropped here is taken for a node. */
+export const PALETTE_DRAG = "application/x-troupe-node";

@@ -1,0 +1,38 @@
+import {
+  Bot,
+  Database,
+  Flag,
+  type LucideIcon,
+  Play,
+  Shapes,
+  Split,
+  SquareFunction,
+  StickyNote,
+  Timer,
+  UserRound,
+  UsersRound,
+  Workflow,
+  Wrench,
+} from "lucide-react";
+
+// Named one by one: importing icons by a computed name would pull all 1,700 into the bundle.
+const ICONS: Record<string, LucideIcon> = {
+  bot: Bot,
+  database: Database,
+  flag: Flag,
+  "function-square": SquareFunction,
+  play: Play,
+  split: Split,
+  "sticky-note": StickyNote,
+  timer: Timer,
+  "user-round": UserRound,
+  "users-round": UsersRound,
+  workflow: Workflow,
+  wrench: Wrench,
+};
+
+/** The picture of a node kind, by the lucide name that the kind gives. */
+export function KindIcon({ name, size = 16 }: { name: string; size?: number }) {
+  const Icon = ICONS[name] ?? Shapes;
+  return <Icon aria-hidden size={size} strokeWidth={1.75} />;
+}

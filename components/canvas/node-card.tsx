@@ -1,0 +1,233 @@
+import { Handle, type NodeProps, Position } from "@xyflow/react";
+import { CircleAlert, Plus, TriangleAlert } from "lucide-react";
+import { memo, useEffect, useState } from "react";
+import { StatusMark } from "@/components/ui/status-mark";
+import type { WorkflowNode } from "@/server/domain/graph";
+import { getNodeKind } from "@/server/domain/nodes";
+import { useCanvas } from "./canvas-context";
+import type { FlowNode, Mark } from "./flow-mapping";
+import { KindIcon } from "./kind-icon";
+import type { Port } from "./ports";
+import { RoleAvatar } from "./role-avatar";
+import { type NodeRunView, useHasRun, useNodePeek, useNodeRun } from "./run-context";
+
+/** A node on the canvas: what it is, what it will do, what it reads and writes, and what it is doing now. */
+export const NodeCard = memo(function NodeCard({ data: { node, ports, mark } }: NodeProps<FlowNode>) {
+  const kind = getNodeKind(node.node_type);
+  const run = useNodeRun(node.id);
+  const hasRun = useHasRun();
+  const status = run?.status ?? "idle";
+  const hasKeys = node.input_keys.length + node.optional_input_keys.length + node.output_keys.length > 0;
+  return (
+    <article
+      aria-label={node.name || kind.title}
+      className="node-card"
+      data-shape={
+        kind.hasEntry === false ? "start" : kind.hasExit === false ? "end" : kind.routes ? "router" : "task"
+      }
+      data-group={kind.group}
+      data-node={node.id}
+      data-status={status}
+      data-in-run={hasRun || undefined}
+      data-problem={mark?.severity}
+      tabIndex={-1}
+    >
+      {kind.hasEntry !== false && (
+        <Handle type="target" position={Position.Left} id="in" className="node-entry" />
+      )}
+      <header className="node-head">
+        <span className="node-icon">
+          <KindIcon name={kind.icon} />
+        </span>
+        <span className="node-words">
+          <span className="node-name">{node.name || kind.title}</span>
+          <Summary node={node} />
+        </span>
+        <Marks mark={mark} run={run} />
+      </header>
+      {hasKeys && <Keys node={node} />}
+      <Ports node={node} ports={ports} />
+      {run && (run.status === "running" || run.status === "waiting") && <Live node={node} run={run} />}
+    </article>
+  );
+});
+
+/** Words on paper: a note is not part of any run. */
+export const NoteCard = memo(function NoteCard({ data: { node } }: NodeProps<FlowNode>) {
+  const text = node.node_type === "note" ? node.config.text : "";
+  return (
+    <article aria-label={node.name || "Note"} className="node-note" data-node={node.id} tabIndex={-1}>
+      {node.name && node.name !== "Note" && <strong>{node.name}</strong>}
+      <p>{text || <em>An empty note</em>}</p>
+    </article>
+  );
+});
+
+function Summary({ node }: { node: WorkflowNode }) {
+  const { roles } = useCanvas();
+  const text = getNodeKind(node.node_type).summary(node.config, node);
+  const role = node.node_type === "agent_task" ? node.config.required_role : "";
+  const members = node.node_type === "crew_task" ? (node.config.crew?.agents ?? []) : [];
+  return (
+    <span className="node-summary">
+      {role && <RoleAvatar name={role} color={roles.get(role)?.color} />}
+      {members.length > 0 && (
+        <span className="node-crew">
+          {members.slice(0, 3).map(({ agent_id, role_name }) => (
+            <RoleAvatar key={agent_id} name={role_name} color={roles.get(role_name)?.color} />
+          ))}
+        </span>
+      )}
+      <span className="node-summary-text">{text}</span>
+    </span>
+  );
+}
+
+function Marks({ mark, run }: { mark: Mark | undefined; run: NodeRunView | undefined }) {
+  return (
+    <span className="node-marks">
+      {run && run.count > 1 && (
+        <span className="node-count" title={`Ran ${run.count} times`}>
+          ×{run.count}
+        </span>
+      )}
+      {run?.attempt !== undefined && run.attempt > 1 && (
+        <span className="node-count" title={`Attempt ${run.attempt}`}>
+          try {run.attempt}
+        </span>
+      )}
+      {mark && (
+        <span className="node-problem" data-severity={mark.severity} title={mark.text}>
+          {mark.severity === "error" ? (
+            <CircleAlert aria-hidden size={15} />
+          ) : (
+            <TriangleAlert aria-hidden size={15} />
+          )}
+          <span className="sr-only">{mark.text}</span>
+        </span>
+      )}
+      {run && run.status !== "idle" && <StatusMark status={run.status} />}
+    </span>
+  );
+}
+
+const SHOWN_KEYS = 2;
+
+function Keys({ node }: { node: WorkflowNode }) {
+  const reads = [...node.input_keys, ...node.optional_input_keys];
+  return (
+    <div className="node-keys">
+      <KeyList keys={reads} title={`Reads ${reads.join(", ")}`} />
+      {reads.length > 0 && node.output_keys.length > 0 && (
+        <span aria-hidden className="node-arrow">
+          →
+        </span>
+      )}
+      <KeyList keys={node.output_keys} title={`Writes ${node.output_keys.join(", ")}`} isWrite />
+    </div>
+  );
+}
+
+function KeyList({ keys, title, isWrite }: { keys: readonly string[]; title: string; isWrite?: boolean }) {
+  if (keys.length === 0) return null;
+  return (
+    <span className="node-key-list" title={title} data-write={isWrite || undefined}>
+      {keys.slice(0, SHOWN_KEYS).map((key) => (
+        <code key={key}>{key}</code>
+      ))}
+      {keys.length > SHOWN_KEYS && <span>+{keys.length - SHOWN_KEYS}</span>}
+    </span>
+  );
+}
+
+/** One way out sits in the middle of the card; several are rows, each with its words. */
+function Ports({ node, ports }: { node: WorkflowNode; ports: readonly Port[] }) {
+  const isRouter = !!getNodeKind(node.node_type).routes;
+  const rows = ports.filter((port) => isRouter || port.kind !== "out");
+  const plain = isRouter ? undefined : ports.find((port) => port.kind === "out");
+  return (
+    <>
+      {plain && <PortHandle node={node} port={plain} />}
+      {rows.length > 0 && (
+        <ul className="node-exits">
+          {rows.map((port) => (
+            <li
+              key={port.id}
+              data-kind={port.kind}
+              data-default={port.isDefault || undefined}
+              data-unoffered={!port.isOffered || undefined}
+            >
+              <span>{port.title}</span>
+              <PortHandle node={node} port={port} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function PortHandle({ node, port }: { node: WorkflowNode; port: Port }) {
+  const { editing } = useCanvas();
+  const title = port.kind === "out" ? "next" : port.title;
+  return (
+    <>
+      <Handle
+        type="source"
+        position={Position.Right}
+        id={port.id}
+        className="node-port"
+        data-kind={port.kind}
+      />
+      {editing && !port.isConnected && (
+        <button
+          type="button"
+          tabIndex={-1}
+          aria-label={`Add a node after ${node.name}${port.kind === "out" ? "" : `, way "${title}"`}`}
+          className="node-add nodrag nopan"
+          onClick={(event) => {
+            event.stopPropagation();
+            editing.onAddFrom(node.id, port.id, null);
+          }}
+        >
+          <Plus aria-hidden size={13} />
+        </button>
+      )}
+    </>
+  );
+}
+
+/** What a running node is writing, or what a waiting one waits for: hangs below the card, so that nothing moves. */
+function Live({ node, run }: { node: WorkflowNode; run: NodeRunView }) {
+  const peek = useNodePeek(node.id);
+  if (run.status === "waiting") return <Waiting run={run} />;
+  if (!peek) return null;
+  return (
+    <p className="node-peek" aria-hidden>
+      {peek.slice(-80)}
+    </p>
+  );
+}
+
+function Waiting({ run: { waiting } }: { run: NodeRunView }) {
+  const until = waiting?.until === undefined ? null : new Date(waiting.until).getTime();
+  const left = useSecondsUntil(until);
+  if (left === null) return waiting ? <p className="node-peek">Waiting: {waiting.for}</p> : null;
+  return <p className="node-peek">{left > 0 ? `Goes on in ${clock(left)}` : "Goes on now"}</p>;
+}
+
+function useSecondsUntil(until: number | null): number | null {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    if (until === null) return;
+    const timer = setInterval(() => setNow(Date.now()), 500);
+    return () => clearInterval(timer);
+  }, [until]);
+  return until === null ? null : Math.max(0, Math.ceil((until - now) / 1000));
+}
+
+function clock(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")} min`;
+  return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+}

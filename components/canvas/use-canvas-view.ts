@@ -1,0 +1,90 @@
+import { useReactFlow, useStoreApi } from "@xyflow/react";
+import type { FlowEdge, FlowNode, XY } from "./flow-mapping";
+
+const FIT = { maxZoom: 1, padding: 0.18 };
+const duration = () => (matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 240);
+
+export interface CanvasView {
+  fit(nodeIds?: readonly string[]): void;
+  zoomIn(): void;
+  zoomOut(): void;
+  zoomTo(zoom: number): void;
+  /** Brings a node into view if it is not, and gives it the keyboard. */
+  focusNode(nodeId: string): void;
+  /** Brings nodes into view if they are not. */
+  reveal(nodeIds: readonly string[]): void;
+  /** Moves the view so that this node is in the middle. */
+  center(nodeId: string): void;
+  /** The middle of what is in view, in the drawing's measure. */
+  middle(): XY;
+  toFlow(client: XY): XY;
+  toClient(flow: XY): XY;
+  cancelConnection(): void;
+}
+
+/** Moving about on the drawing. Use it inside `GraphCanvas` or a `CanvasProvider` around it. */
+export function useCanvasView(): CanvasView {
+  const flow = useReactFlow<FlowNode, FlowEdge>();
+  const store = useStoreApi<FlowNode, FlowEdge>();
+
+  const isInView = (nodeId: string) => {
+    const node = flow.getInternalNode(nodeId);
+    if (!node) return true;
+    const { transform, width, height } = store.getState();
+    const [tx, ty, zoom] = transform;
+    const { x, y } = node.internals.positionAbsolute;
+    const left = x * zoom + tx;
+    const top = y * zoom + ty;
+    const right = left + (node.measured.width ?? 240) * zoom;
+    const bottom = top + (node.measured.height ?? 96) * zoom;
+    return left >= 8 && top >= 8 && right <= width - 8 && bottom <= height - 8;
+  };
+
+  const center = (nodeId: string) => {
+    const node = flow.getInternalNode(nodeId);
+    if (!node) return;
+    const { x, y } = node.internals.positionAbsolute;
+    void flow.setCenter(x + (node.measured.width ?? 240) / 2, y + (node.measured.height ?? 96) / 2, {
+      zoom: Math.max(flow.getZoom(), 0.6),
+      duration: duration(),
+    });
+  };
+
+  return {
+    fit: (nodeIds) =>
+      void flow.fitView({
+        ...FIT,
+        duration: duration(),
+        ...(nodeIds && nodeIds.length > 0 ? { nodes: nodeIds.map((id) => ({ id })) } : {}),
+      }),
+    zoomIn: () => void flow.zoomIn({ duration: duration() }),
+    zoomOut: () => void flow.zoomOut({ duration: duration() }),
+    zoomTo: (zoom) => void flow.zoomTo(zoom, { duration: duration() }),
+    center,
+    reveal(nodeIds) {
+      const hidden = nodeIds.filter((id) => !isInView(id));
+      if (hidden.length === 1 && hidden[0]) center(hidden[0]);
+      else if (hidden.length > 1)
+        void flow.fitView({ ...FIT, duration: duration(), nodes: nodeIds.map((id) => ({ id })) });
+    },
+    focusNode(nodeId) {
+      if (!isInView(nodeId)) center(nodeId);
+      focusCard(store.getState().domNode, nodeId, 20);
+    },
+    middle() {
+      const { width, height, domNode } = store.getState();
+      const box = domNode?.getBoundingClientRect();
+      return flow.screenToFlowPosition({ x: (box?.left ?? 0) + width / 2, y: (box?.top ?? 0) + height / 2 });
+    },
+    toFlow: (client) => flow.screenToFlowPosition(client),
+    toClient: (place) => flow.flowToScreenPosition(place),
+    cancelConnection: () => store.getState().cancelConnection(),
+  };
+}
+
+/** A card that is out of view, or new, is drawn a few frames later: wait for it. */
+function focusCard(root: HTMLElement | null, nodeId: string, tries: number) {
+  const card = root?.querySelector<HTMLElement>(`[data-node="${CSS.escape(nodeId)}"]`);
+  if (card) card.focus({ preventScroll: true });
+  else if (tries > 0) requestAnimationFrame(() => focusCard(root, nodeId, tries - 1));
+}
