@@ -9,5 +9,28 @@ const config = {
   serverExternalPackages: ["better-sqlite3"],
   outputFileTracingIncludes: { "/*": ["./db/migrations/**/*"] },
   experimental: { agentUpgrade: false },
+  // Pages get these and a policy of their own from proxy.ts; what it does not serve gets them here.
+  headers: async () => [
+    {
+      source: "/:path*",
+      headers: [
+        { key: "X-Content-Type-Options", value: "nosniff" },
+        { key: "Referrer-Policy", value: "no-referrer" },
+        { key: "X-Frame-Options", value: "DENY" },
+        { key: "Cross-Origin-Opener-Policy", value: "same-origin" },
+        { key: "Cross-Origin-Resource-Policy", value: "same-origin" },
+        { key: "Permissions-Policy", value: "camera=(), microphone=(), geolocation=()" },
+      ],
+    },
+    {
+      source: "/api/:path*",
+      headers: [
+        {
+          key: "Content-Security-Policy",
+          value: "default-src 'none'; frame-ancestors 'none'; sandbox",
+        },
+      ],
+    },
+  ],
 };
 export default config;
