@@ -1,0 +1,151 @@
+import { createHash } from "node:crypto";
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
+import { type Decision, decideApproval, decideReview, wordFor, wordInPrompt } from "./decide";
+import { instanceOf, type Suggest } from "./instance";
+import { tasksFor } from "./plan";
+import type { Prompt } from "./prompt";
+import { lineOf, type Persona, personaOf, proseOf, received, SUFFIX } from "./prose";
+
+/** Numbers that depend on nothing but the seed: `next(n)` is at least 0 and below n. */
+export type Numbers = (n: number) => number;
+
+export function newNumbers(seed: string): Numbers {
+  let state = createHash("sha256").update(seed).digest().readUInt32LE(0);
+  return (n) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296) * n);
+  };
+}
+
+/** The answer to a prompt without directives: JSON where a shape is asked for, else text. */
+export function answerTo(prompt: Prompt, schema: JsonSchema | "object" | null, vary: Numbers): string {
+  const persona = personaOf(prompt);
+  const suggest = suggestions(prompt, persona, vary);
+  if (schema === "object") return JSON.stringify(freeObject(prompt, suggest), null, 2);
+  if (schema !== null) return JSON.stringify(instanceOf(schema, suggest), null, 2);
+  if (prompt.wantedKey !== null) {
+    const value = suggest(prompt.wantedKey, { type: "string" });
+    if (typeof value === "string") return value;
+  }
+  return freeText(prompt, persona, vary);
+}
+
+/** JSON without a schema: the keys that the prompt asks for, or a note. */
+function freeObject(prompt: Prompt, suggest: Suggest): JsonObject {
+  const listed = /exactly these keys:?\s*([^\n]+)/i.exec(prompt.all)?.[1] ?? "";
+  const keys = [...listed.matchAll(/["`]?([A-Za-z_]\w{0,63})["`]?/g)].map(([, key]) => key!).slice(0, 20);
+  if (keys.length === 0) return { note: lineOf(`About ${prompt.topic}.`) };
+  return Object.fromEntries(keys.map((key) => [key, suggest(key, { type: "string" }) ?? null]));
+}
+
+function freeText(prompt: Prompt, persona: Persona, vary: Numbers): string {
+  if (persona === "approver") return `${decideApproval(prompt).rule}\n${received(prompt)}\n${SUFFIX}`;
+  if (persona === "reviewer") return `${decideReview(prompt).rule}\n${received(prompt)}\n${SUFFIX}`;
+  return proseOf(prompt, persona, vary);
+}
+
+const VERDICT = /status|verdict|decision|outcome|approv|accept|passed|label|choice|route|result$/i;
+const REASON = /comment|reason|feedback|review|critique|note|explanation|rationale|justification|why|issue/i;
+const LONG =
+  /draft|article|report|text|content|body|findings|research|answer|code|message|result|output|document|analysis|notes|story|post/i;
+
+/** Proposes a value for a field from its name, its schema, and what kind of worker answers. */
+function suggestions(prompt: Prompt, persona: Persona, vary: Numbers): Suggest {
+  const decision = decisionOf(prompt, persona);
+  const suggest: Suggest = (key, schema) => {
+    if (key === "tasks" && schema.type === "array") return tasksFor(prompt, schema, suggest);
+    if (schema.type === "array")
+      return decision && REASON.test(key) && /issue|change|problem/i.test(key)
+        ? decision.yes
+          ? []
+          : [decision.rule]
+        : undefined;
+    if (key === "user_instruction") return prompt.topic;
+    if (Array.isArray(schema.enum)) return chooseWord(schema.enum, key, prompt, decision);
+    if (schema.type === "boolean") return truthOf(key, decision);
+    if (schema.type === "number" || schema.type === "integer") return numberFor(key, schema, decision);
+    const line =
+      decision && (VERDICT.test(key) || REASON.test(key))
+        ? decisionText(key, prompt, persona, decision)
+        : null;
+    return line ?? textFor(key, prompt, persona, vary);
+  };
+  return suggest;
+}
+
+function decisionOf(prompt: Prompt, persona: Persona): Decision | null {
+  if (persona === "approver") return decideApproval(prompt);
+  if (persona === "reviewer") return decideReview(prompt);
+  return null;
+}
+
+function decisionText(key: string, prompt: Prompt, persona: Persona, decision: Decision): string {
+  if (!VERDICT.test(key) || /comment|reason|feedback/i.test(key)) return lineOf(decision.rule);
+  const otherwise = decision.yes ? "approved" : persona === "approver" ? "rejected" : "changes_requested";
+  return wordInPrompt(decision.yes, prompt, otherwise);
+}
+
+/** One of several words: the one that states the decision, else the one that the data speaks of. */
+function chooseWord(
+  options: readonly unknown[],
+  key: string,
+  prompt: Prompt,
+  decision: Decision | null,
+): Json {
+  const verdict =
+    decision ?? (wordFor(true, options) && wordFor(false, options) ? decideApproval(prompt) : null);
+  const stated = verdict ? wordFor(verdict.yes, options) : undefined;
+  if (stated !== undefined && (VERDICT.test(key) || decision === null)) return stated;
+  const text = ` ${prompt.data.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ")} `;
+  const scored = options.map((option) => ({
+    option,
+    score: wordsOf(option, prompt).filter((word) => text.includes(` ${word}`)).length,
+  }));
+  const best = scored.reduce((a, b) => (b.score > a.score ? b : a), { option: options[0], score: 0 });
+  return best.option as Json;
+}
+
+/** The words that stand for an option: its own, and those of its description in the prompt. */
+function wordsOf(option: unknown, prompt: Prompt): string[] {
+  const name = String(option);
+  const line =
+    prompt.all.split("\n").find((part) => part.toLowerCase().startsWith(`- ${name.toLowerCase()}:`)) ?? "";
+  const words =
+    `${name.replace(/_/g, " ")} ${line.slice(name.length + 3)}`.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ??
+    [];
+  return [...new Set(words)]
+    .filter((word) => !["the", "and", "for", "with", "node", "task", "end"].includes(word))
+    .map((word) => word.replace(/(?:ing|ed|es|s)$/, ""));
+}
+
+function truthOf(key: string, decision: Decision | null): boolean | undefined {
+  if (!decision) return undefined;
+  return /reject|needs|revis|fail|issue|problem|block/i.test(key) ? !decision.yes : decision.yes;
+}
+
+function numberFor(key: string, schema: JsonSchema, decision: Decision | null): number | undefined {
+  if (/confidence|probability/i.test(key)) return 0.9;
+  if (!/score|rating|quality|grade/i.test(key)) return undefined;
+  const most = typeof schema.maximum === "number" ? schema.maximum : 10;
+  const least = typeof schema.minimum === "number" ? schema.minimum : 0;
+  const share = decision?.yes === false ? 0.4 : 0.9;
+  const value = least + (most - least) * share;
+  return schema.type === "integer" ? Math.round(value) : Math.round(value * 100) / 100;
+}
+
+function textFor(key: string, prompt: Prompt, persona: Persona, vary: Numbers): string {
+  if (/^(?:reason|rationale|why|explanation)$/i.test(key))
+    return lineOf(`Chosen by words that ${prompt.topic} mentions; the first choice where none fits.`);
+  if (/title|headline|^name$/i.test(key)) return prompt.topic;
+  if (/summary|abstract|description/i.test(key)) return lineOf(`${prompt.topic}, in one sentence.`);
+  if (/status$/i.test(key) && prompt.wantedKey !== key) return persona === "messenger" ? "sent" : "done";
+  if (prompt.wantedKey === key || LONG.test(key)) return proseOf(prompt, persona, vary);
+  return lineOf(`${sentenceCase(key)} for ${prompt.topic}`);
+}
+
+function sentenceCase(key: string): string {
+  const words = key.replace(/_+/g, " ").trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

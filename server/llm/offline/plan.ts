@@ -1,0 +1,93 @@
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
+import { instanceOf, type Suggest } from "./instance";
+import type { Prompt } from "./prompt";
+
+/** A short plan for the roles on offer: two begin side by side, the last one brings their results together. */
+export function tasksFor(prompt: Prompt, list: JsonSchema, suggest: Suggest): Json[] {
+  const item = objectSchema(list.items);
+  const properties = objectSchema(item.properties);
+  const field =
+    "required_role" in properties || !("assigned_agent" in properties) ? "required_role" : "assigned_agent";
+  const workers = offered(properties, prompt).slice(0, 4);
+  const names: (string | null)[] = workers.length > 0 ? workers : [null, null];
+  return names.map((name, at) => {
+    const last = names.length > 2 && at === names.length - 1;
+    const before = last
+      ? names.slice(0, -1).map((_, n) => `task_${n + 1}`)
+      : names.length === 2 && at === 1
+        ? ["task_1"]
+        : [];
+    const task: JsonObject = {
+      task_id: `task_${at + 1}`,
+      description: describe(name, prompt, last || (names.length === 2 && at === 1)),
+      ...(name === null ? {} : { [field]: name }),
+      dependencies: before,
+      priority: "medium",
+      expected_output: `A short result on ${prompt.topic}`,
+      status: "pending",
+    };
+    return fitted(task, item, suggest);
+  });
+}
+
+function describe(name: string | null, prompt: Prompt, closing: boolean): string {
+  const by = name === null ? "" : ` (${name})`;
+  return closing
+    ? `Bring the results together for: ${prompt.topic}${by}`
+    : `Work out one part of: ${prompt.topic}${by}`;
+}
+
+const objectSchema = (value: unknown): JsonSchema =>
+  value !== null && typeof value === "object" && !Array.isArray(value) ? (value as JsonSchema) : {};
+
+/** The roles that a plan may name: what the schema allows, else what the prompt lists. */
+function offered(properties: JsonSchema, prompt: Prompt): string[] {
+  for (const key of ["required_role", "assigned_agent"]) {
+    const names = namesIn(objectSchema(properties[key]));
+    if (names.length > 0) return names.length > 1 ? names.filter((name) => name !== prompt.role) : names;
+  }
+  return listedRoles(prompt).filter((name) => name !== prompt.role);
+}
+
+function namesIn(schema: JsonSchema): string[] {
+  if (Array.isArray(schema.enum))
+    return schema.enum.filter((value): value is string => typeof value === "string");
+  const options = (schema.anyOf ?? schema.oneOf) as unknown[] | undefined;
+  return options?.flatMap((option) => namesIn(objectSchema(option))) ?? [];
+}
+
+/** Names in a list below a line that speaks of roles, a team or agents. */
+function listedRoles(prompt: Prompt): string[] {
+  const names: string[] = [];
+  let listing = false;
+  for (const line of prompt.all.split("\n")) {
+    const entry = /^\s*(?:[-*•]|\d+[.)])\s+["“`*]*([^:"”`*(\n–—]{2,80}?)["”`*]*\s*(?:[:(–—]|- |$)/.exec(line);
+    if (listing && entry) names.push(entry[1]!.trim());
+    else if (line.trim() !== "") {
+      const inLine = /\b(?:roles|agents|team|coworkers)\b[^:\n]*:\s*(\S.*)$/i.exec(line);
+      if (inLine)
+        names.push(
+          ...inLine[1]!
+            .split(/\s*[,;]\s*/)
+            .map((name) => name.replace(/["“”.`]/g, "").trim())
+            .filter((name) => name.length < 81),
+        );
+      listing = /\b(?:roles|agents|team|coworkers)\b[^\n]*:\s*$/i.test(line);
+    }
+  }
+  return [...new Set(names)];
+}
+
+/** Only the fields that the schema knows, and all that it requires. */
+function fitted(task: JsonObject, item: JsonSchema, suggest: Suggest): Json {
+  const properties = objectSchema(item.properties);
+  if (Object.keys(properties).length === 0) return task;
+  const whole = instanceOf(item, suggest);
+  const base = whole !== null && typeof whole === "object" && !Array.isArray(whole) ? whole : {};
+  const required = new Set(Array.isArray(item.required) ? (item.required as string[]) : []);
+  const entries = Object.keys(properties).flatMap((key): [string, Json][] => {
+    if (key in task) return [[key, task[key]!]];
+    return required.has(key) && key in base ? [[key, base[key]!]] : [];
+  });
+  return Object.fromEntries(entries);
+}
