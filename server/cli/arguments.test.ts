@@ -1,0 +1,38 @@
+import { describe, expect, test } from "vitest";
+import { readCommand, UsageError } from "./arguments";
+
+describe("the command line", () => {
+  test("takes a file, an input and limits", () => {
+    expect(
+      readCommand(["a.json", "--input", '{"user_request":"x"}', "--config", '{"max_steps":5}', "--json"]),
+    ).toEqual({
+      file: "a.json",
+      input: { user_request: "x" },
+      config: { max_steps: 5 },
+      json: true,
+      quiet: false,
+      speed: null,
+    });
+  });
+
+  test("leaves out what was not given, so that the workflow's own settings hold", () => {
+    expect(readCommand(["a.json"])).toMatchObject({ input: {}, config: {}, speed: null });
+  });
+
+  test("asks for help where help is asked for", () => {
+    expect(readCommand(["--help"])).toBeNull();
+  });
+
+  test.each([
+    [[], "Say which workflow file to run."],
+    [["a.json", "b.json"], 'Only one file at a time; "b.json" is one too many.'],
+    [["a.json", "--input", "{"], "--input is not JSON"],
+    [["a.json", "--input", "[1]"], "--input must be a JSON object"],
+    [["a.json", "--config", '{"max_steps":0}'], "--config: "],
+    [["a.json", "--speed", "fast"], "--speed is a number"],
+    [["a.json", "--loud"], "Unknown option '--loud'"],
+  ])("refuses %j in words", (argv, words) => {
+    expect(() => readCommand(argv)).toThrow(UsageError);
+    expect(() => readCommand(argv)).toThrow(words);
+  });
+});
