@@ -1,0 +1,154 @@
+import { and, desc, eq, isNotNull, isNull, lt, sql } from "drizzle-orm";
+import type { Db } from "@/db/open";
+import { workflows } from "@/db/schema";
+import { WorkflowGraph } from "@/server/domain/graph";
+import { newId } from "@/server/domain/ids";
+import { withRoleRenamed } from "@/server/domain/role-use";
+
+export interface StoredWorkflow {
+  id: string;
+  name: string;
+  /** Counts saves; a save names the one it was made on. */
+  revision: number;
+  graph: WorkflowGraph;
+  updated_at: number;
+}
+
+export type SaveResult =
+  | { saved: true; revision: number; updated_at: number }
+  /** Someone else saved in between, or the workflow is gone (`current` undefined). */
+  | { saved: false; current: StoredWorkflow | undefined };
+
+/** Saved workflows. What is removed lies in a bin until it is purged. */
+export interface WorkflowStore {
+  /** Newest first. */
+  list(): StoredWorkflow[];
+  find(id: string): StoredWorkflow | undefined;
+  create(workflow: { name: string; graph: WorkflowGraph }): string;
+  save(change: { id: string; revision: number; name?: string; graph: WorkflowGraph }): SaveResult;
+  rename(id: string, name: string): boolean;
+  duplicate(id: string): string | undefined;
+  remove(id: string): boolean;
+  restore(id: string): boolean;
+  /** Empties the bin of what was removed before a moment; answers how many went. */
+  purge(before: number): number;
+  /** Writes a role's new name into every workflow, the bin too; answers how many changed. */
+  renameRole(from: string, to: string): number;
+}
+
+type Row = typeof workflows.$inferSelect;
+
+export function newWorkflowStore(db: Db, now: () => number = Date.now): WorkflowStore {
+  // Parsing hundreds of graphs for one list is slow; a saved revision never changes, so it is parsed once.
+  const parsed = new Map<string, { revision: number; graph: WorkflowGraph }>();
+
+  function toWorkflow(row: Row): StoredWorkflow {
+    let known = parsed.get(row.id);
+    if (known?.revision !== row.revision) {
+      known = { revision: row.revision, graph: WorkflowGraph.parse(JSON.parse(row.graph)) };
+      parsed.set(row.id, known);
+    }
+    return {
+      id: row.id,
+      name: row.name,
+      revision: row.revision,
+      graph: known.graph,
+      updated_at: row.updatedAt,
+    };
+  }
+
+  const alive = (id: string) => and(eq(workflows.id, id), isNull(workflows.deletedAt));
+  const find = (id: string) => {
+    const row = db.select().from(workflows).where(alive(id)).get();
+    return row && toWorkflow(row);
+  };
+  const create = ({ name, graph }: { name: string; graph: WorkflowGraph }) => {
+    const id = newId("wf");
+    const at = now();
+    db.insert(workflows)
+      .values({ id, name, graph: JSON.stringify(graph), createdAt: at, updatedAt: at })
+      .run();
+    return id;
+  };
+  const nextRevision = sql`${workflows.revision} + 1`;
+
+  return {
+    list: () =>
+      db
+        .select()
+        .from(workflows)
+        .where(isNull(workflows.deletedAt))
+        .orderBy(desc(workflows.updatedAt), desc(workflows.id))
+        .all()
+        .map(toWorkflow),
+    find,
+    create,
+    save: ({ id, revision, name, graph }) => {
+      const at = now();
+      // One statement checks and writes: two tabs can never both pass the check.
+      const saved = db
+        .update(workflows)
+        .set({
+          graph: JSON.stringify(graph),
+          revision: nextRevision,
+          updatedAt: at,
+          ...(name === undefined ? {} : { name }),
+        })
+        .where(and(alive(id), eq(workflows.revision, revision)))
+        .returning({ revision: workflows.revision })
+        .get();
+      return saved
+        ? { saved: true, revision: saved.revision, updated_at: at }
+        : { saved: false, current: find(id) };
+    },
+    rename: (id, name) =>
+      db.update(workflows).set({ name, revision: nextRevision, updatedAt: now() }).where(alive(id)).run()
+        .changes > 0,
+    duplicate: (id) => {
+      const original = find(id);
+      if (!original) return undefined;
+      const names = new Set(
+        db
+          .select({ name: workflows.name })
+          .from(workflows)
+          .where(isNull(workflows.deletedAt))
+          .all()
+          .map(({ name }) => name),
+      );
+      return create({ name: copyName(original.name, names), graph: original.graph });
+    },
+    remove: (id) => db.update(workflows).set({ deletedAt: now() }).where(alive(id)).run().changes > 0,
+    restore: (id) =>
+      db
+        .update(workflows)
+        .set({ deletedAt: null })
+        .where(and(eq(workflows.id, id), isNotNull(workflows.deletedAt)))
+        .run().changes > 0,
+    purge: (before) => db.delete(workflows).where(lt(workflows.deletedAt, before)).run().changes,
+    renameRole: (from, to) =>
+      db.transaction(
+        (tx) => {
+          let changed = 0;
+          for (const row of tx.select().from(workflows).all()) {
+            const { graph } = toWorkflow(row);
+            const renamed = withRoleRenamed(graph, from, to);
+            if (renamed === graph) continue;
+            tx.update(workflows)
+              .set({ graph: JSON.stringify(renamed), revision: nextRevision, updatedAt: now() })
+              .where(eq(workflows.id, row.id))
+              .run();
+            changed++;
+          }
+          return changed;
+        },
+        { behavior: "immediate" },
+      ),
+  };
+}
+
+/** "Approval" -> "Approval copy" -> "Approval copy 2". */
+export function copyName(name: string, taken: ReadonlySet<string>): string {
+  const base = `${name.replace(/ copy( \d+)?$/, "")} copy`;
+  if (!taken.has(base)) return base;
+  for (let n = 2; ; n++) if (!taken.has(`${base} ${n}`)) return `${base} ${n}`;
+}
