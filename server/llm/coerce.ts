@@ -1,0 +1,160 @@
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
+import { asSchema, deref } from "./schema";
+
+/**
+ * Corrects what models often get slightly wrong and what leaves the meaning as it is: numbers and truth values in
+ * quotes, the case of words, one value for a list, a null for something optional, keys nobody asked for.
+ */
+export function coerce(value: Json, schema: JsonSchema, check: (value: Json) => string[]): Json {
+  const properties = Object.keys(asSchema(schema.properties));
+  for (const candidate of unwrapped(value, properties)) {
+    const better = correct(candidate, schema, schema);
+    if (check(better).length === 0) return better;
+  }
+  return correct(value, schema, schema);
+}
+
+/** The value, and what it holds where it looks like a wrapping: a list of one, or an object of one unknown key. */
+function unwrapped(value: Json, properties: readonly string[]): Json[] {
+  const found = [value];
+  if (Array.isArray(value) && value.length === 1) found.push(value[0]!);
+  if (value !== null && typeof value === "object" && !Array.isArray(value)) {
+    const entries = Object.entries(value);
+    const [first] = entries;
+    if (entries.length === 1 && first && !properties.includes(first[0])) found.push(first[1]);
+  }
+  return found;
+}
+
+function correct(value: Json, schema: JsonSchema, root: JsonSchema): Json {
+  const plain = deref(schema, root);
+  if (Array.isArray(plain.enum)) return sameWord(value, plain.enum as Json[]);
+  const options = (plain.anyOf ?? plain.oneOf) as unknown[] | undefined;
+  if (Array.isArray(options)) return correctChoice(value, options, root);
+  const types = [plain.type ?? (plain.properties ? "object" : undefined)].flat() as (string | undefined)[];
+  if (types.includes(typeName(value)) || (types.includes("number") && typeof value === "number"))
+    return inside(value, plain, root);
+  for (const type of types) {
+    const better = convert(value, type, plain, root);
+    if (better !== undefined) return better;
+  }
+  return inside(value, plain, root);
+}
+
+const typeName = (value: Json) =>
+  value === null
+    ? "null"
+    : Array.isArray(value)
+      ? "array"
+      : Number.isInteger(value)
+        ? "integer"
+        : typeof value;
+
+function inside(value: Json, schema: JsonSchema, root: JsonSchema): Json {
+  if (Array.isArray(value)) return value.map((item) => correct(item, asSchema(schema.items), root));
+  if (value !== null && typeof value === "object") return correctObject(value, schema, root);
+  return value;
+}
+
+function correctObject(value: JsonObject, schema: JsonSchema, root: JsonSchema): Json {
+  const properties = asSchema(schema.properties);
+  const required = new Set(Array.isArray(schema.required) ? (schema.required as string[]) : []);
+  const names = Object.keys(properties);
+  const better: JsonObject = {};
+  for (const [key, inner] of Object.entries(value)) {
+    const name = Object.hasOwn(properties, key)
+      ? key
+      : (names.find(
+          (candidate) => plainWord(candidate) === plainWord(key) && !Object.hasOwn(value, candidate),
+        ) ?? key);
+    const known = Object.hasOwn(properties, name);
+    if (!known && schema.additionalProperties === false) continue;
+    const shape = known ? asSchema(properties[name]) : asSchema(schema.additionalProperties);
+    if (inner === null && known && !required.has(name) && !allowsNull(shape, root)) continue;
+    better[name] = correct(inner, shape, root);
+  }
+  for (const name of names) {
+    const standard = asSchema(properties[name]).default as Json | undefined;
+    if (!Object.hasOwn(better, name) && standard !== undefined) better[name] = standard;
+  }
+  return better;
+}
+
+function allowsNull(schema: JsonSchema, root: JsonSchema): boolean {
+  const plain = deref(schema, root);
+  const options = (plain.anyOf ?? plain.oneOf) as unknown[] | undefined;
+  if ([plain.type].flat().includes("null") || (Array.isArray(plain.enum) && plain.enum.includes(null)))
+    return true;
+  return (
+    options?.some((option) => allowsNull(asSchema(option), root)) ?? (plain.type === undefined && !plain.enum)
+  );
+}
+
+/** The choice whose kind the value already has, else the first that it can become. */
+function correctChoice(value: Json, options: readonly unknown[], root: JsonSchema): Json {
+  const schemas = options.map((option) => deref(asSchema(option), root));
+  const same = schemas.find(
+    (schema) =>
+      [schema.type].flat().includes(typeName(value)) ||
+      (typeof value === "number" && schema.type === "number"),
+  );
+  if (same) return correct(value, same, root);
+  for (const schema of schemas) {
+    const better = correct(value, schema, root);
+    if (typeName(better) === schema.type) return better;
+  }
+  return value;
+}
+
+function sameWord(value: Json, words: readonly Json[]): Json {
+  if (words.includes(value)) return value;
+  const plain = plainWord(String(value));
+  return words.find((word) => word !== null && plainWord(String(word)) === plain) ?? value;
+}
+const plainWord = (text: string) => text.toLowerCase().replace(/[\s_\-."'`*]+/g, "");
+
+function convert(
+  value: Json,
+  type: string | undefined,
+  schema: JsonSchema,
+  root: JsonSchema,
+): Json | undefined {
+  switch (type) {
+    case "number":
+    case "integer": {
+      const number =
+        typeof value === "string" && /^\s*-?\d+(?:\.\d+)?(?:e[+-]?\d+)?\s*%?\s*$/i.test(value)
+          ? Number.parseFloat(value)
+          : undefined;
+      return number !== undefined && (type === "number" || Number.isInteger(number)) ? number : undefined;
+    }
+    case "boolean": {
+      const text = String(value).trim().toLowerCase();
+      return text === "true" || text === "yes" ? true : text === "false" || text === "no" ? false : undefined;
+    }
+    case "string":
+      if (typeof value === "number" || typeof value === "boolean") return String(value);
+      if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value.join("\n");
+      return value !== null && typeof value === "object" ? JSON.stringify(value, null, 2) : undefined;
+    case "array":
+    case "object": {
+      const inner = typeof value === "string" ? jsonIn(value) : undefined;
+      if (inner !== undefined && typeName(inner) === type) return inside(inner, schema, root);
+      return type === "array" && value !== null && value !== ""
+        ? [correct(value, asSchema(schema.items), root)]
+        : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** A value that came as JSON text inside a string. */
+function jsonIn(text: string): Json | undefined {
+  if (!/^\s*[[{]/.test(text) || text.length > 100_000) return undefined;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}

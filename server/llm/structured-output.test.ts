@@ -1,0 +1,141 @@
+import { describe, expect, test } from "vitest";
+import { isHarmlessPattern } from "./schema";
+import { outputSchema, parseOutput, reaskMessage } from "./structured-output";
+
+const decision = {
+  type: "object",
+  properties: {
+    status: { type: "string", enum: ["approved", "rejected"] },
+    score: { type: "integer" },
+    tags: { type: "array", items: { type: "string" } },
+  },
+  required: ["status"],
+  additionalProperties: false,
+};
+
+describe("the shape of an answer", () => {
+  test("one key without a schema is plain text", () => {
+    expect(outputSchema(["draft"])).toEqual({ kind: "text", key: "draft" });
+    expect(outputSchema([])).toEqual({ kind: "text", key: "result" });
+  });
+  test("types come from the node, then the role, then the state, else text", () => {
+    const shape = outputSchema(["a", "b", "c", "d"], {
+      nodeSchema: { type: "object", properties: { a: { type: "integer" } } },
+      roleSchema: { type: "object", properties: { a: { type: "null" }, b: { enum: ["x", "y"] } } },
+      stateProperties: { b: { type: "null" }, c: { type: "boolean" } },
+    });
+    expect(shape).toEqual({
+      kind: "json",
+      schema: {
+        type: "object",
+        properties: {
+          a: { type: "integer" },
+          b: { enum: ["x", "y"] },
+          c: { type: "boolean" },
+          d: { type: "string" },
+        },
+        required: ["a", "b", "c", "d"],
+        additionalProperties: false,
+      },
+    });
+  });
+  test("one key whose node schema describes the value itself", () => {
+    expect(
+      outputSchema(["list"], { nodeSchema: { type: "array", items: { type: "string" } } }),
+    ).toMatchObject({
+      schema: { properties: { list: { type: "array" } } },
+    });
+  });
+});
+
+describe("reading an answer", () => {
+  const cases: [string, string, unknown, string][] = [
+    ["whole text", '{"status":"approved"}', { status: "approved" }, "none"],
+    ["a fence", 'Here:\n```json\n{"status":"approved"}\n```\nDone.', { status: "approved" }, "extracted"],
+    [
+      "an object in prose",
+      'I say {"status":"rejected"} because {of} this',
+      { status: "rejected" },
+      "extracted",
+    ],
+    [
+      "braces in strings",
+      'x {"status":"approved","tags":["a } b"]}',
+      { status: "approved", tags: ["a } b"] },
+      "extracted",
+    ],
+    ["trailing comma", '{"status":"approved",}', { status: "approved" }, "jsonrepair"],
+    ["single quotes", "{'status': 'approved'}", { status: "approved" }, "jsonrepair"],
+    ["a missing brace", '{"status":"approved"', { status: "approved" }, "jsonrepair"],
+    ["another case", '{"status":"Approved."}', { status: "approved" }, "coerced"],
+    ["number in quotes", '{"status":"approved","score":"3"}', { status: "approved", score: 3 }, "coerced"],
+    [
+      "one value for a list",
+      '{"status":"approved","tags":"a"}',
+      { status: "approved", tags: ["a"] },
+      "coerced",
+    ],
+    ["null for an optional key", '{"status":"approved","score":null}', { status: "approved" }, "coerced"],
+    ["keys nobody asked for", '{"status":"approved","why":"so"}', { status: "approved" }, "coerced"],
+    ["a wrapping object", '{"answer":{"status":"approved"}}', { status: "approved" }, "coerced"],
+    ["a list of one", '[{"status":"approved"}]', { status: "approved" }, "coerced"],
+    ["a key in other spelling", '{"Status":"approved"}', { status: "approved" }, "coerced"],
+  ];
+  test.each(cases)("%s", (_name, content, value, repair) => {
+    expect(parseOutput(content, decision)).toEqual({ ok: true, value, repair });
+  });
+  test("a bare word for a shape of one key", () => {
+    const schema = {
+      type: "object",
+      properties: { label: { enum: ["yes", "no"] } },
+      required: ["label"],
+      additionalProperties: false,
+    };
+    expect(parseOutput("Yes", schema)).toEqual({ ok: true, value: { label: "yes" }, repair: "coerced" });
+    expect(parseOutput("perhaps", schema)).toMatchObject({ ok: false });
+  });
+  test("faults name their place", () => {
+    const faults = parseOutput('{"score":1.5}', decision);
+    expect(faults).toMatchObject({ ok: false });
+    if (!faults.ok) {
+      expect(faults.errors[0]).toBe("status: is missing");
+      expect(faults.errors[1]).toContain("score: ");
+      expect(reaskMessage(faults.errors)).toMatch(
+        /^Your answer did not match: status: is missing; score: .*Return only the corrected JSON\.$/,
+      );
+    }
+  });
+  test("no JSON, nothing at all, a bracket bomb, a poisoned key", () => {
+    expect(parseOutput("No idea.", decision)).toEqual({
+      ok: false,
+      errors: ["The answer held no JSON object."],
+    });
+    expect(parseOutput("  ", decision)).toEqual({ ok: false, errors: ["The answer was empty."] });
+    expect(parseOutput(`{"a":${"[".repeat(100_000)}`, decision)).toMatchObject({ ok: false });
+    const parsed = parseOutput('{"status":"approved","__proto__":{"x":1},"constructor":1}', {
+      ...decision,
+      additionalProperties: true,
+    });
+    expect(parsed).toMatchObject({ ok: true });
+    if (parsed.ok) expect(Object.keys(parsed.value as object)).toEqual(["status"]);
+  });
+  test("a schema with a word nobody can check still checks the rest", () => {
+    const schema = { ...decision, not: { required: ["x"] }, if: {}, then: {} };
+    expect(parseOutput('{"status":"maybe"}', schema)).toMatchObject({ ok: false });
+    expect(parseOutput('{"status":"approved"}', schema)).toMatchObject({ ok: true });
+  });
+  test("patterns that could search for ever are not run", () => {
+    for (const bad of ["(a+)+$", "^(a|a)*$", "(.*)\\1", "^(([a-z])+.)+[A-Z]$", "\\s*\\s*x", "(?=a)b"])
+      expect(isHarmlessPattern(bad)).toBe(false);
+    for (const good of ["^[A-Z]{2}-\\d+$", "^\\S+@\\S+$", "^\\d{4}-\\d{2}$", "abc", "^(yes|no)$"])
+      expect(isHarmlessPattern(good)).toBe(true);
+    const schema = {
+      type: "object",
+      properties: { a: { type: "string", pattern: "^(a+)+$" } },
+      required: ["a"],
+    };
+    const before = performance.now();
+    expect(parseOutput(JSON.stringify({ a: `${"a".repeat(40)}!` }), schema)).toMatchObject({ ok: true });
+    expect(performance.now() - before).toBeLessThan(500);
+  });
+});

@@ -1,0 +1,266 @@
+import { jsonrepair } from "jsonrepair";
+import { z } from "zod";
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
+import { coerce } from "./coerce";
+import { asSchema, withoutUnsafeParts } from "./schema";
+
+export type OutputShape = { kind: "text"; key: string } | { kind: "json"; schema: JsonSchema };
+export type Repair = "none" | "jsonrepair" | "coerced" | "extracted";
+export type ParsedOutput = { ok: true; value: Json; repair: Repair } | { ok: false; errors: string[] };
+
+/** The key of an answer that no output key asks for. */
+const FREE_KEY = "result";
+const MAX_DEPTH = 64;
+/** Longer answers are parsed, but not repaired. */
+const MAX_REPAIR_CHARS = 1_000_000;
+const MAX_ERRORS = 8;
+
+/**
+ * The shape that an answer must have to fill the output keys. The type of a key comes from the node's schema, else
+ * the role's, else the state's, else it is text. One key of plain text needs no JSON.
+ */
+export function outputSchema(
+  outputKeys: readonly string[],
+  from: {
+    nodeSchema?: JsonSchema;
+    roleSchema?: JsonSchema;
+    stateProperties?: Readonly<Record<string, JsonSchema>>;
+  } = {},
+): OutputShape {
+  const node = from.nodeSchema ?? {};
+  const keys = outputKeys.length > 0 ? [...outputKeys] : Object.keys(asSchema(node.properties));
+  if (keys.length === 0) return { kind: "text", key: FREE_KEY };
+  const properties: Record<string, JsonSchema> = {};
+  for (const key of keys) properties[key] = schemaOf(key, keys.length, node, from);
+  const [only] = keys;
+  if (keys.length === 1 && only !== undefined && isPlainText(properties[only]!))
+    return { kind: "text", key: only };
+  const defs = (name: "$defs" | "definitions") => {
+    const all = { ...asSchema(from.roleSchema?.[name]), ...asSchema(node[name]) };
+    return Object.keys(all).length > 0 ? { [name]: all } : {};
+  };
+  return {
+    kind: "json",
+    schema: {
+      type: "object",
+      properties,
+      required: keys,
+      additionalProperties: false,
+      ...defs("$defs"),
+      ...defs("definitions"),
+    },
+  };
+}
+
+function schemaOf(
+  key: string,
+  count: number,
+  node: JsonSchema,
+  from: { roleSchema?: JsonSchema; stateProperties?: Readonly<Record<string, JsonSchema>> },
+): JsonSchema {
+  const named = own(asSchema(node.properties), key);
+  if (named) return named;
+  // A node with one output key may describe the value itself instead of an object that holds it.
+  if (
+    count === 1 &&
+    Object.keys(node).some((word) => ["type", "enum", "anyOf", "oneOf", "$ref"].includes(word))
+  ) {
+    const { $defs: _defs, definitions: _definitions, ...value } = node;
+    return value;
+  }
+  return (
+    own(asSchema(from.roleSchema?.properties), key) ??
+    own(from.stateProperties ?? {}, key) ?? { type: "string" }
+  );
+}
+
+const own = (schemas: Readonly<Record<string, unknown>>, key: string): JsonSchema | undefined =>
+  Object.hasOwn(schemas, key) && Object.keys(asSchema(schemas[key])).length > 0
+    ? asSchema(schemas[key])
+    : undefined;
+
+/** Whether any text will do. */
+function isPlainText(schema: JsonSchema): boolean {
+  if (schema.type !== "string") return false;
+  return !["enum", "const", "pattern", "format", "minLength", "maxLength", "anyOf", "oneOf", "allOf"].some(
+    (word) => word in schema,
+  );
+}
+
+/**
+ * Reads a model's answer as a value of the given shape: the whole text, a fenced block, the first object in it, or
+ * a repaired version of it; then harmless corrections of types and spelling.
+ */
+export function parseOutput(content: string, schema: JsonSchema): ParsedOutput {
+  const text = content.trim();
+  if (text === "") return { ok: false, errors: ["The answer was empty."] };
+  let errors: string[] = [];
+  for (const { value, repair } of readings(text)) {
+    const checked = fit(value, schema, text.length);
+    if (checked.ok)
+      return {
+        ok: true,
+        value: checked.value,
+        repair: repair === "jsonrepair" ? repair : checked.coerced ? "coerced" : repair,
+      };
+    // The first reading is the likeliest, so its faults are the ones worth reporting.
+    if (errors.length === 0) errors = checked.errors;
+  }
+  const bare = bareValue(text, schema);
+  if (bare) {
+    const checked = fit(bare, schema, text.length);
+    if (checked.ok) return { ok: true, value: checked.value, repair: "coerced" };
+    if (errors.length === 0) errors = checked.errors;
+  }
+  return { ok: false, errors: errors.length > 0 ? errors : ["The answer held no JSON object."] };
+}
+
+/** What to tell a model whose answer had the wrong shape. */
+export function reaskMessage(errors: readonly string[]): string {
+  return `Your answer did not match: ${errors.map((error) => error.replace(/\.$/, "")).join("; ")}. Return only the corrected JSON.`;
+}
+
+/** Every way to read the text as JSON, the most literal first. */
+function* readings(text: string): Generator<{ value: Json; repair: Repair }> {
+  const whole = parseJson(text);
+  if (whole !== undefined && typeof whole === "object" && whole !== null)
+    return yield { value: whole, repair: "none" };
+  const fenced = [...text.matchAll(/```[\w-]*[ \t]*\n([\s\S]*?)```/g)].map(([, body]) => body!.trim());
+  for (const block of fenced) {
+    const value = parseJson(block);
+    if (value !== undefined && typeof value === "object" && value !== null)
+      yield { value, repair: "extracted" };
+  }
+  for (const part of balancedObjects(text)) {
+    const value = parseJson(part);
+    if (value !== undefined) yield { value, repair: "extracted" };
+  }
+  const start = text.indexOf("{");
+  if (text.length > MAX_REPAIR_CHARS) return;
+  for (const broken of [
+    ...fenced.filter((block) => block.includes("{")),
+    ...(start < 0 ? [] : [text.slice(start)]),
+  ]) {
+    const value = repaired(broken);
+    if (value !== undefined && value !== null && typeof value === "object")
+      yield { value, repair: "jsonrepair" };
+  }
+}
+
+function repaired(text: string): Json | undefined {
+  if (isTooDeep(text)) return undefined;
+  const end = text.lastIndexOf("}");
+  for (const candidate of end > 0 ? [text.slice(0, end + 1), text] : [text]) {
+    try {
+      const value = parseJson(jsonrepair(candidate));
+      // Text after an object makes jsonrepair see a list of both; the object is what was meant.
+      const meant = Array.isArray(value)
+        ? value.find((item) => item !== null && typeof item === "object" && !Array.isArray(item))
+        : value;
+      if (meant !== undefined) return meant;
+    } catch {
+      // Not repairable this way.
+    }
+  }
+  return undefined;
+}
+
+/** The objects at the outermost level of a text, at most twenty. Braces inside strings do not count. */
+function balancedObjects(text: string): string[] {
+  const found: string[] = [];
+  let start = -1;
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < text.length && found.length < 20; at++) {
+    const sign = text[at];
+    if (inString) {
+      if (sign === "\\") at++;
+      else if (sign === '"') inString = false;
+    } else if (sign === '"') inString = depth > 0;
+    else if (sign === "{" && depth++ === 0) start = at;
+    else if (sign === "}" && depth > 0 && --depth === 0) found.push(text.slice(start, at + 1));
+  }
+  return found;
+}
+
+/** V8 parses a bracket bomb for seconds and validators overflow on it; looking first is cheap. */
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at++) {
+    const sign = text.charCodeAt(at);
+    if (inString) {
+      if (sign === 92) at++;
+      else if (sign === 34) inString = false;
+    } else if (sign === 34) inString = true;
+    else if (sign === 123 || sign === 91) {
+      if (++depth > MAX_DEPTH) return true;
+    } else if (sign === 125 || sign === 93) depth--;
+  }
+  return false;
+}
+
+const FORBIDDEN = new Set(["__proto__", "prototype", "constructor"]);
+
+function parseJson(text: string): Json | undefined {
+  if (isTooDeep(text)) return undefined;
+  try {
+    return JSON.parse(text, function (this: unknown, key: string, value: Json) {
+      return FORBIDDEN.has(key) && !Array.isArray(this) ? undefined : value;
+    }) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where the shape has a single key, an answer without JSON can only be its value. */
+function bareValue(text: string, schema: JsonSchema): JsonObject | null {
+  const keys = Object.keys(asSchema(schema.properties));
+  const [only] = keys;
+  if (keys.length !== 1 || only === undefined || text.startsWith("{")) return null;
+  return { [only]: parseJson(text) ?? text };
+}
+
+type Fit = { ok: true; value: Json; coerced: boolean } | { ok: false; errors: string[] };
+
+function fit(value: Json, schema: JsonSchema, chars: number): Fit {
+  const check = checker(schema, chars);
+  const straight = check(value);
+  if (straight.length === 0) return { ok: true, value, coerced: false };
+  const better = coerce(value, schema, check);
+  const errors = check(better);
+  return errors.length === 0 ? { ok: true, value: better, coerced: true } : { ok: false, errors };
+}
+
+/** A function that lists what is wrong with a value; empty where nothing is. */
+function checker(schema: JsonSchema, chars: number): (value: Json) => string[] {
+  const validator = compile(withoutUnsafeParts(schema, chars));
+  const required = Array.isArray(schema.required) ? (schema.required as string[]) : [];
+  return (value) => {
+    if (value === null || typeof value !== "object" || Array.isArray(value))
+      if (schema.type === "object") return ["The answer must be a JSON object."];
+    const missing = required
+      .filter((key) => !Object.hasOwn(value as JsonObject, key))
+      .map((key) => `${key}: is missing`);
+    const checked = validator?.safeParse(value);
+    if (!checked || checked.success) return missing;
+    const issues = checked.error.issues.filter(
+      ({ path }) => !(path.length === 1 && missing.includes(`${String(path[0])}: is missing`)),
+    );
+    return [...missing, ...issues.map(sentence)].slice(0, MAX_ERRORS);
+  };
+}
+
+function compile(schema: JsonSchema): z.ZodType | null {
+  try {
+    return z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
+  } catch {
+    // A schema that nothing here can read still names its keys, and those are checked.
+    return null;
+  }
+}
+
+function sentence({ path, message }: { path: PropertyKey[]; message: string }): string {
+  const place = path.map(String).join(".");
+  return `${place === "" ? "answer" : place}: ${message}`;
+}
