@@ -1,5 +1,5 @@
 import "server-only";
-import { getDb } from "@/server/store/current";
+import { dataDir, getDb } from "@/server/store/current";
 import { type Access, newAccess } from "./access";
 
 const held = globalThis as typeof globalThis & { __troupeAccess?: Access };
@@ -8,4 +8,18 @@ const held = globalThis as typeof globalThis & { __troupeAccess?: Access };
 export function getAccess(): Access {
   held.__troupeAccess ??= newAccess(getDb(), process.env);
   return held.__troupeAccess;
+}
+
+/** What the settings page tells about this server. */
+export function accessFacts() {
+  const port = Number(process.env.PORT || 3000);
+  const origin = process.env.TROUPE_PUBLIC_URL?.replace(/\/+$/, "") || `http://127.0.0.1:${port}`;
+  return {
+    data_dir: dataDir(),
+    host: process.env.HOST || "127.0.0.1",
+    port,
+    password_set: getAccess().sessions.entrance === "password",
+    node: process.version,
+    api_base: `${origin}/api/v1`,
+  };
 }

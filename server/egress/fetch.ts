@@ -1,5 +1,6 @@
 import { lookup as resolveName } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
+import { ReadableStream } from "node:stream/web";
 import { Agent, buildConnector, type RequestInit, Response, fetch as undiciFetch } from "undici";
 import { reachOf } from "./addresses";
 
@@ -74,15 +75,20 @@ const publicAgent = guardedAgent((address) => reachOf(address) === "public", {
   bodyTimeout: 15_000,
 });
 
-const providerAgent = guardedAgent(
-  (address, hostname, port) => {
-    const reach = reachOf(address);
-    if (reach === "forbidden") return false;
-    return reach !== "private" || listedHosts().has(hostname) || listedHosts().has(`${hostname}:${port}`);
-  },
-  // Whoever calls a model has timers of its own.
-  { headersTimeout: EGRESS_LIMITS.providerHeadersMs, bodyTimeout: 0 },
-);
+/** Whether a model provider may be at this address. */
+export function isProviderAddress(address: string, hostname: string, port: string): boolean {
+  const reach = reachOf(address);
+  if (reach === "forbidden") return false;
+  if (reach !== "private") return true;
+  const listed = listedHosts();
+  return listed.has(hostname) || listed.has(`${hostname}:${port}`);
+}
+
+// Whoever calls a model has timers of its own.
+const providerAgent = guardedAgent(isProviderAddress, {
+  headersTimeout: EGRESS_LIMITS.providerHeadersMs,
+  bodyTimeout: 0,
+});
 
 /** Hosts in private networks that the operator named: LLM_ALLOWED_HOSTS, and the host of OPENAI_BASE_URL. */
 function listedHosts(): Set<string> {
@@ -194,19 +200,29 @@ function redirected(init: RequestInit, status: number, isElsewhere: boolean): Re
   return next;
 }
 
+/** What undici's bodies are made of; its types leave it open. */
+type Body = ReadableStream<Uint8Array>;
+
 /** The same response with a body that fails once it is too long; counted after decompression. */
 function capped(response: Response, maxBytes: number): Response {
   if (!response.body || [204, 205, 304].includes(response.status)) return response;
   const { status, statusText, headers } = response;
-  return new Response(metered(response.body, maxBytes), { status, statusText, headers });
+  return new Response(metered(response.body as Body, maxBytes), { status, statusText, headers });
 }
 
-async function* metered(body: AsyncIterable<Uint8Array | undefined>, maxBytes: number) {
+function metered(body: Body, maxBytes: number): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
   let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk?.byteLength ?? 0;
-    if (bytes > maxBytes)
-      throw new EgressError("RESPONSE_TOO_LARGE", `The answer is larger than ${maxBytes} bytes.`);
-    if (chunk) yield chunk;
-  }
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await reader.read();
+      if (done) return controller.close();
+      bytes += value.byteLength;
+      if (bytes <= maxBytes) return controller.enqueue(value);
+      const error = new EgressError("RESPONSE_TOO_LARGE", `The answer is larger than ${maxBytes} bytes.`);
+      await reader.cancel(error);
+      throw error;
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
 }

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { and, desc, eq, isNull } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { apiTokens } from "@/db/schema";
+import { newId } from "@/server/domain/ids";
 
 export interface ApiToken {
   id: string;
@@ -44,7 +45,7 @@ export function newTokenStore(db: Db, now: () => number = Date.now): TokenStore 
         })),
     create: (name) => {
       const token = `wf_${randomBytes(32).toString("base64url")}`;
-      const id = `tok_${randomBytes(9).toString("base64url")}`;
+      const id = newId("tok");
       db.insert(apiTokens)
         .values({ id, name, hash: hashOf(token), hint: token.slice(-4), createdAt: now() })
         .run();
