@@ -1,0 +1,71 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
+import { createServer, get } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { checkBinding, checkDataFolder, hardenHttpServer, lockDataFolder, unlockDataFolder } from "./boot";
+
+const folder = () => mkdtempSync(path.join(tmpdir(), "troupe-boot-"));
+afterEach(unlockDataFolder);
+
+test("another address than this machine's own needs a password", () => {
+  expect(checkBinding({})).toBeNull();
+  expect(checkBinding({ HOST: "::1" })).toBeNull();
+  expect(checkBinding({ HOST: "0.0.0.0" })).toContain("Set TROUPE_PASSWORD as well");
+  expect(checkBinding({ HOST: "0.0.0.0", TROUPE_PASSWORD: "short" })).toContain("8 characters");
+  expect(checkBinding({ HOST: "0.0.0.0", TROUPE_PASSWORD: "long enough" })).toBeNull();
+});
+
+test("a data folder that cannot be used is explained", () => {
+  const dir = folder();
+  expect(checkDataFolder(path.join(dir, "new", "data"))).toBeNull();
+  writeFileSync(path.join(dir, "file"), "");
+  expect(checkDataFolder(path.join(dir, "file"))).toMatch(/but it is not a folder\. Set TROUPE_DATA_DIR/);
+  // Root may write anywhere, whatever the permissions say.
+  if (process.getuid?.() === 0) return;
+  chmodSync(dir, 0o500);
+  expect(checkDataFolder(dir)).toContain("cannot be written to");
+});
+
+test("one server per data folder; the claim of a killed one is free at once", async () => {
+  const dir = folder();
+  const holder = spawn(
+    process.execPath,
+    [
+      "-e",
+      `const D = require("better-sqlite3"); const d = new D(process.argv[1], { timeout: 0 }); d.exec("BEGIN EXCLUSIVE"); console.log("held"); setInterval(() => {}, 1e6);`,
+      path.join(dir, "server.lock"),
+    ],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  await once(holder.stdout, "data");
+  writeFileSync(path.join(dir, "server.json"), JSON.stringify({ pid: holder.pid, port: "3000" }));
+  expect(lockDataFolder(dir)).toBe(
+    `Another Troupe server is using ${dir} (process ${holder.pid}, http://127.0.0.1:3000). Stop it first, or set TROUPE_DATA_DIR to another folder.`,
+  );
+  holder.kill("SIGKILL");
+  await once(holder, "exit");
+  expect(lockDataFolder(dir)).toBeNull();
+  expect(lockDataFolder(dir), "asking again is fine").toBeNull();
+});
+
+test("files are not served in a foreign name, and slow requests have an end", async () => {
+  hardenHttpServer();
+  const server = createServer((request, response) => response.end(request.url));
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  const served = async (host: string) => {
+    const [response] = await once(
+      get({ port, host: "127.0.0.1", path: "/_next/static/a.js", headers: { host } }),
+      "response",
+    );
+    return Buffer.concat(await response.toArray()).toString();
+  };
+  expect(await served("127.0.0.1:3000")).toBe("/_next/static/a.js");
+  expect(await served("evil.example")).toBe("/api/v1/health");
+  expect(server.requestTimeout).toBe(30_000);
+  server.close();
+});

@@ -1,0 +1,230 @@
+import { describe, expect, test } from "vitest";
+import type { Principal } from "@/server/api/trpc";
+import { JSON_LIMITS } from "@/server/domain/json-limits";
+import { type GuardOptions, guard, type Recognition } from "./guard";
+import { isOwnHost, isOwnOrigin } from "./hosts";
+import { takeTurn } from "./rate";
+
+const HOST = "127.0.0.1:3000";
+let people = 0;
+
+/** Recognises one session and one token, each test's own, so that tests do not use up each other's turns. */
+function door(door: GuardOptions["door"], extra: Partial<GuardOptions> = {}): GuardOptions {
+  const id = String(people++);
+  const recognition: Recognition = {
+    sessionOf: (request): Principal | null =>
+      request.headers.get("cookie") === "s=1" ? { kind: "session", id } : null,
+    tokenOf: (request): Principal | null =>
+      request.headers.get("authorization") === "Bearer t" ? { kind: "token", id } : null,
+  };
+  return { door, recognition, ...extra };
+}
+
+function request(headers: Record<string, string>, body?: string | ReadableStream, method?: string): Request {
+  const length = typeof body === "string" ? { "content-length": String(Buffer.byteLength(body)) } : {};
+  return new Request(`http://${HOST}/api/trpc/x`, {
+    method: method ?? (body === undefined ? "GET" : "POST"),
+    headers: { host: HOST, ...length, ...headers },
+    body: body || undefined,
+    ...(typeof body === "object" ? { duplex: "half" } : {}),
+  } as RequestInit);
+}
+
+const JSON_TYPE = { "content-type": "application/json" };
+const FROM_APP = { ...JSON_TYPE, cookie: "s=1", origin: `http://${HOST}`, "sec-fetch-site": "same-origin" };
+const FROM_PROGRAM = { ...JSON_TYPE, authorization: "Bearer t" };
+
+/** The status that a request is refused with, or "passed". */
+async function outcome(asked: Request, options: GuardOptions): Promise<number | "passed"> {
+  const result = await guard(asked, options as GuardOptions & { door: "app" });
+  return result instanceof Response ? result.status : "passed";
+}
+
+describe("who may send what", () => {
+  const cases: [
+    string,
+    GuardOptions["door"],
+    Record<string, string>,
+    string | undefined,
+    number | "passed",
+  ][] = [
+    ["the app reads", "app", { cookie: "s=1", "sec-fetch-site": "same-origin" }, undefined, "passed"],
+    ["the app writes", "app", FROM_APP, "{}", "passed"],
+    [
+      "a browser that sends Origin only",
+      "app",
+      { ...JSON_TYPE, cookie: "s=1", origin: `http://${HOST}` },
+      "{}",
+      "passed",
+    ],
+    ["no session", "app", { "sec-fetch-site": "same-origin" }, undefined, 401],
+    ["a token at the app's door", "app", { authorization: "Bearer t" }, undefined, 401],
+    ["another site writes", "app", { ...FROM_APP, origin: "https://evil.example" }, "{}", 403],
+    ["a sandboxed frame writes", "app", { ...FROM_APP, origin: "null" }, "{}", 403],
+    ["another port of this machine writes", "app", { ...FROM_APP, "sec-fetch-site": "same-site" }, "{}", 403],
+    ["another port by Origin", "app", { ...FROM_APP, origin: "http://127.0.0.1:4000" }, "{}", 403],
+    ["another site reads", "app", { cookie: "s=1", "sec-fetch-site": "cross-site" }, undefined, 403],
+    ["a write that does not say where from", "app", { ...JSON_TYPE, cookie: "s=1" }, "{}", 403],
+    ["a form as text", "app", { ...FROM_APP, "content-type": "text/plain" }, "{}", 415],
+    [
+      "a form with files",
+      "app",
+      { ...FROM_APP, "content-type": "multipart/form-data; boundary=x" },
+      "--x--",
+      415,
+    ],
+    ["JSON by another name", "app", { ...FROM_APP, "content-type": "application/jsonp" }, "{}", 415],
+    ["an empty write without a type", "app", { cookie: "s=1", origin: `http://${HOST}` }, "", 415],
+    ["a server action", "app", { ...FROM_APP, "next-action": "abc" }, "{}", 405],
+    ["a compressed body", "app", { ...FROM_APP, "content-encoding": "gzip" }, "{}", 415],
+    ["a foreign name", "app", { ...FROM_APP, host: "evil.example" }, "{}", 421],
+    ["a foreign name with our port", "app", { ...FROM_APP, host: "evil.example:3000" }, "{}", 421],
+    ["a program", "api", FROM_PROGRAM, "{}", "passed"],
+    [
+      "a program on another machine's page",
+      "api",
+      { ...FROM_PROGRAM, origin: "https://tool.example" },
+      "{}",
+      "passed",
+    ],
+    ["a program without a body", "api", { authorization: "Bearer t" }, "", "passed"],
+    ["a program sending text", "api", { authorization: "Bearer t", "content-type": "text/plain" }, "x", 415],
+    ["no token", "api", JSON_TYPE, "{}", 401],
+    ["a session at the API's door", "api", FROM_APP, "{}", 401],
+    ["a wrong token", "api", { ...FROM_PROGRAM, authorization: "Bearer u" }, "{}", 401],
+    [
+      "a token and a cookie from another site",
+      "api",
+      { ...FROM_PROGRAM, cookie: "s=1", origin: "https://evil.example" },
+      "{}",
+      403,
+    ],
+    ["a program under a foreign name", "api", { ...FROM_PROGRAM, host: "evil.example" }, "{}", 421],
+    ["anyone reads what is public", "public", {}, undefined, "passed"],
+    ["another site signs in", "public", { ...JSON_TYPE, origin: "https://evil.example" }, "{}", 403],
+  ];
+  test.each(cases)("%s", async (_what, who, headers, body, expected) => {
+    expect(await outcome(request(headers, body), door(who))).toBe(expected);
+  });
+
+  test("headers that other layers trust open nothing", async () => {
+    const tricks = [
+      "x-middleware-subrequest",
+      "x-middleware-next",
+      "x-nextjs-data",
+      "x-matched-path",
+      "x-forwarded-host",
+      "x-original-url",
+      "rsc",
+    ];
+    for (const name of tricks)
+      expect([name, await outcome(request({ [name]: "1" }), door("app"))]).toEqual([name, 401]);
+    expect(await outcome(request({ host: "evil.example", "x-forwarded-host": HOST }), door("app"))).toBe(421);
+  });
+});
+
+describe("bodies", () => {
+  const limit = 1_000;
+  const send = (body: string | ReadableStream, headers: Record<string, string> = {}) =>
+    outcome(request({ ...FROM_APP, ...headers }, body), door("app", { maxBytes: limit }));
+
+  test("too long, by its header or in truth", async () => {
+    expect(await send(`"${"x".repeat(limit)}"`)).toBe(413);
+    expect(await send(`"${"x".repeat(limit)}"`, { "content-length": "10" })).toBe(413);
+    expect(await send("{}", { "content-length": "99999999999" })).toBe(413);
+    expect(await send("{}", { "content-length": "-1" })).toBe(400);
+  });
+
+  test("without a length", async () => {
+    const stream = new Response("{}").body ?? "";
+    expect(await send(stream)).toBe(411);
+    expect(await send("{}", { "transfer-encoding": "chunked" })).toBe(411);
+  });
+
+  test("an endless body is read no further than the limit", async () => {
+    let pulled = 0;
+    const endless = new ReadableStream({
+      pull(controller) {
+        pulled++;
+        controller.enqueue(new Uint8Array(100));
+      },
+    });
+    expect(await send(endless, { "content-length": "10" })).toBe(413);
+    expect(pulled).toBeLessThan(20);
+  });
+
+  test("what passed can still be read", async () => {
+    const body = JSON.stringify({ words: 'with "quotes" and \\ [brackets] {in} them' });
+    const passed = await guard(request(FROM_APP, body), door("app") as GuardOptions & { door: "app" });
+    expect(passed instanceof Response ? passed.status : await passed.request.json()).toEqual(
+      JSON.parse(body),
+    );
+  });
+
+  test("bombs are refused before anything parses them", async () => {
+    const started = performance.now();
+    const bomb = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+    const options = () => door("app");
+    const tried = async (body: string) => outcome(request(FROM_APP, body), options());
+    expect(await tried(bomb(JSON_LIMITS.depth))).toBe("passed");
+    expect(await tried(bomb(JSON_LIMITS.depth + 1))).toBe(400);
+    expect(await tried(bomb(100_000))).toBe(400);
+    expect(await tried("[".repeat(2_000_000))).toBe(400);
+    expect(await tried(`{${Array.from({ length: 100_000 }, (_, i) => `"k${i}":1`).join()}}`)).toBe(400);
+    expect(await tried(`{"${"k".repeat(200)}":1}`)).toBe(400);
+    expect(await tried(`{"text":"${'[{\\"'.repeat(1_000)}"}`)).toBe("passed");
+    expect(performance.now() - started).toBeLessThan(1_500);
+  });
+
+  test("the input of a query is looked through as well", async () => {
+    const deep = encodeURIComponent("[".repeat(200));
+    const asked = new Request(`http://${HOST}/api/trpc/x?input=${deep}`, {
+      headers: { host: HOST, cookie: "s=1" },
+    });
+    expect(await outcome(asked, door("app"))).toBe(400);
+  });
+});
+
+test("refusals of the app's door are ones that its client reads", async () => {
+  const result = await guard(request({}), door("app") as GuardOptions & { door: "app" });
+  expect(await (result as Response).json()).toEqual({
+    error: {
+      code: -32001,
+      message: "Please sign in.",
+      data: { code: "UNAUTHORIZED", httpStatus: 401, detail: null },
+    },
+  });
+});
+
+test("this server's names", () => {
+  const local = { PORT: "3100" };
+  for (const host of ["127.0.0.1:3100", "localhost:3100", "LOCALHOST:3100", "[::1]:3100"])
+    expect([host, isOwnHost(host, local)]).toEqual([host, true]);
+  for (const host of [
+    "127.0.0.1",
+    "127.0.0.1:3000",
+    "evil.example:3100",
+    "127.0.0.1.evil.example:3100",
+    "",
+    "localhost:3100.evil.example",
+    "127.0.0.1:3100@evil",
+  ])
+    expect([host, isOwnHost(host, local)]).toEqual([host, false]);
+  expect(isOwnHost("localhost", { PORT: "80" })).toBe(true);
+  expect(isOwnHost("192.168.0.7:3000", { HOST: "192.168.0.7" })).toBe(true);
+  expect(isOwnHost("example.org:3000", { HOST: "0.0.0.0" })).toBe(false);
+
+  const open = { TROUPE_PUBLIC_URL: "https://troupe.example.org/" };
+  expect(isOwnHost("troupe.example.org", open)).toBe(true);
+  expect(isOwnOrigin("https://troupe.example.org", open)).toBe(true);
+  expect(isOwnOrigin("https://troupe.example.org.evil.example", open)).toBe(false);
+  expect(isOwnOrigin("null", open)).toBe(false);
+  expect(isOwnOrigin("http://localhost:3000", open)).toBe(true);
+});
+
+test("whoever asks too fast waits, and then goes on", () => {
+  const rate = { perSecond: 10, burst: 3 };
+  const at = (now: number) => takeTurn("someone", rate, now);
+  expect([at(0), at(0), at(0), at(0)]).toEqual([0, 0, 0, 1]);
+  expect([at(100), at(100)]).toEqual([0, 1]);
+});

@@ -1,0 +1,101 @@
+import { chmodSync, mkdtempSync, readFileSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { redact, redactJson, registerSecret } from "./redact";
+import { newSealer } from "./secrets";
+
+const folder = () => mkdtempSync(path.join(tmpdir(), "troupe-secrets-"));
+
+describe("sealing", () => {
+  test("what is sealed opens again, and only where it belongs", () => {
+    const sealer = newSealer(folder(), {});
+    const record = sealer.seal("sk-live-1234567890", "secrets:prov_a:key");
+    expect(Buffer.from(record, "base64").toString("latin1")).not.toContain("sk-live");
+    expect(sealer.open(record, "secrets:prov_a:key")).toBe("sk-live-1234567890");
+    expect(() => sealer.open(record, "secrets:prov_b:key")).toThrow("belongs elsewhere");
+    expect(sealer.seal("same", "x")).not.toBe(sealer.seal("same", "x"));
+  });
+
+  test("a changed or cut record does not open", () => {
+    const sealer = newSealer(null, {});
+    const bytes = Buffer.from(sealer.seal("a secret value", "x"), "base64");
+    for (let i = 0; i < bytes.length; i++) {
+      const changed = Buffer.from(bytes);
+      changed[i] = (changed[i] ?? 0) ^ 1;
+      expect(() => sealer.open(changed.toString("base64"), "x")).toThrow(/secret/);
+    }
+    expect(() => sealer.open(bytes.subarray(0, 20).toString("base64"), "x")).toThrow("damaged");
+  });
+
+  test("the key file stays, is private, and is refused when others can read it", () => {
+    const dir = folder();
+    const file = path.join(dir, "secret.key");
+    const record = newSealer(dir, {}).seal("kept over a restart", "x");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(newSealer(dir, {}).open(record, "x")).toBe("kept over a restart");
+    expect(readFileSync(file, "utf8").trim()).toHaveLength(44);
+    chmodSync(file, 0o644);
+    expect(() => newSealer(dir, {})).toThrow(/chmod 600/);
+  });
+
+  test("another key says so", () => {
+    const [one, two] = [1, 2].map((n) => ({ TROUPE_SECRET_KEY: Buffer.alloc(32, n).toString("base64") }));
+    const record = newSealer(null, one).seal("value", "x");
+    expect(() => newSealer(null, two).open(record, "x")).toThrow("another key");
+    expect(() => newSealer(null, { TROUPE_SECRET_KEY: "short" })).toThrow("32 bytes in base64");
+  });
+});
+
+describe("redaction", () => {
+  test("a value that holds nothing secret stays the same object", () => {
+    registerSecret("CANARY-0 with spaces & signs/+?");
+    const value = { a: ["words", { b: "more words" }], c: 1, d: null };
+    expect(redactJson(value)).toBe(value);
+  });
+
+  test("a known secret is hidden however it is written", () => {
+    const secret = 'CANARY-1 "quoted" & spaced/+?';
+    registerSecret(secret);
+    const spellings = [
+      secret,
+      JSON.stringify(secret),
+      encodeURIComponent(secret),
+      Buffer.from(secret).toString("base64"),
+      Buffer.from(secret).toString("base64url"),
+      Buffer.from(secret).toString("hex"),
+      `Basic ${Buffer.from(`:${secret}`).toString("base64")}`,
+    ];
+    for (const spelling of spellings) {
+      const shown = redact(`before ${spelling} after`);
+      expect(shown).toMatch(/^before .*\[hidden\].* after$/);
+      expect(shown).not.toContain(spelling);
+    }
+    const value = { safe: "text", list: [secret, { [`key ${secret}`]: secret }] };
+    const clean = redactJson(value);
+    expect(JSON.stringify(clean)).not.toContain("CANARY-1");
+    expect(clean.safe).toBe("text");
+    expect(value.list[0]).toBe(secret);
+  });
+
+  test("what looks like a key is hidden from logs, words are not", () => {
+    const token = `wf_${"a1B2".repeat(11)}`;
+    for (const key of ["sk-proj-abcdefghijklmnop", token, `ghp_${"x".repeat(36)}`, "AKIAABCDEFGHIJKLMNOP"])
+      expect(redact(`the key ${key}, says the log`)).toBe("the key [hidden], says the log");
+    expect(redact("Authorization: Bearer abcdefghijklmnopqrst")).toBe("Authorization: [hidden]");
+    const words = "risk-free wf_short task-force desk-abcdefghijklmnopqrstuv Bearer of news";
+    expect(redact(words)).toBe(words);
+  });
+
+  test("short values hide nothing", () => {
+    registerSecret("test");
+    expect(redact("a test")).toBe("a test");
+  });
+
+  test("long text takes no time", () => {
+    const text = `${"sk-".repeat(200_000)} Bearer ${" ".repeat(200_000)}`;
+    const started = performance.now();
+    redact(text);
+    expect(performance.now() - started).toBeLessThan(500);
+  });
+});
