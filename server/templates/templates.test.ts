@@ -1,0 +1,24 @@
+import { describe, expect, test } from "vitest";
+import { isSameJson } from "../domain/values";
+import { WorkflowGraph } from "../domain/graph";
+import { findProblems } from "../domain/problems";
+import { builtinRoles } from "../domain/roles/builtin";
+import { findTemplate, templates } from ".";
+
+describe("templates", () => {
+  test.each(templates.map((template) => [template.key, template] as const))("%s has no problems", (_key, template) => {
+    expect(findProblems(template.graph, builtinRoles)).toEqual([]);
+  });
+
+  test("each is a whole graph with its own key, and its cards do not touch", () => {
+    expect(new Set(templates.map(({ key }) => key)).size).toBe(templates.length);
+    for (const { graph, key } of templates) {
+      expect(isSameJson(WorkflowGraph.parse(graph), graph)).toBe(true);
+      expect(findTemplate(key)?.graph).toBe(graph);
+      const places = Object.values(graph.nodes).map(({ ui }) => ui!);
+      for (const [i, a] of places.entries())
+        for (const b of places.slice(i + 1))
+          expect(Math.abs(a.x - b.x) >= 240 + 80 || Math.abs(a.y - b.y) >= 88 + 80).toBe(true);
+    }
+  });
+});
