@@ -250,7 +250,9 @@ export function depths(graph: WorkflowGraph): Map<string, number> {
   const outgoing = groupBySource(graph.edges);
   const hasIncoming = new Set(graph.edges.map(({ target_node_id }) => target_node_id));
   const all = Object.values(graph.nodes);
-  const first = all.filter(({ id, node_type }) => id === graph.start_node_id || node_type === "start");
+  const first = all.filter(
+    ({ id, node_type }) => id === graph.start_node_id || !!getNodeKind(node_type).begins,
+  );
   const depth = new Map<string, number>();
   for (const root of [...first, ...all.filter(({ id }) => !hasIncoming.has(id)), ...all]) {
     if (depth.has(root.id)) continue;

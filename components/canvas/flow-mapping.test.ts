@@ -1,0 +1,128 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { edits } from "@/components/editor/commands";
+import { anyMove, sampleGraph } from "@/components/editor/testing";
+import { fallbackPlaces, fromFlow, toConnection, toFlowEdges, toFlowNodes } from "./flow-mapping";
+import { align } from "./helplines";
+import { layout } from "./layout";
+import { neighbour, readingOrder } from "./navigation";
+import { portsOf } from "./ports";
+
+const none: ReadonlySet<string> = new Set();
+
+describe("drawing a graph", () => {
+  test("there and back again is the same graph, whatever was drawn", () => {
+    fc.assert(
+      fc.property(fc.array(anyMove, { maxLength: 25 }), (moves) => {
+        const graph = moves.reduce((before, move) => move(before), sampleGraph());
+        const nodes = toFlowNodes(graph, none);
+        const edges = toFlowEdges(graph, none);
+        expect(fromFlow(graph, nodes, edges)).toEqual(graph);
+        for (const edge of edges) {
+          const node = nodes.find(({ id }) => id === edge.source);
+          expect(node?.data.ports.map(({ id }) => id)).toContain(edge.sourceHandle);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test("an edit of one node draws one card again", () => {
+    const graph = sampleGraph();
+    const before = toFlowNodes(graph, none);
+    const edited = edits.setNode.apply(graph, { id: "ask", patch: { name: "Question" } });
+    const after = toFlowNodes(edited, none, before);
+    expect(after.map((node, at) => node === before[at])).toEqual([true, false, true, true]);
+    const lines = toFlowEdges(graph, none);
+    expect(toFlowEdges(edited, none, lines).every((edge, at) => edge === lines[at])).toBe(true);
+  });
+
+  test("what React Flow measured stays when a node changes", () => {
+    const graph = sampleGraph();
+    const measured = toFlowNodes(graph, none).map((node) => ({
+      ...node,
+      measured: { width: 240, height: 90 },
+    }));
+    const after = toFlowNodes(
+      edits.setNode.apply(graph, { id: "ask", patch: { name: "Q" } }),
+      none,
+      measured,
+    );
+    expect(after.every(({ measured }) => measured?.height === 90)).toBe(true);
+  });
+
+  test("a line from a router hangs on the port of its label", () => {
+    const [, , yes] = toFlowEdges(sampleGraph(), none);
+    expect(yes?.sourceHandle).toBe("exit:yes");
+    expect(toConnection({ source: "route", target: "done", sourceHandle: "exit:yes" })).toEqual({
+      source_node_id: "route",
+      target_node_id: "done",
+      kind: "normal",
+      edge_label: "yes",
+    });
+  });
+});
+
+describe("ports", () => {
+  test("a router offers its labels, and shows one that only an edge knows as not offered", () => {
+    const graph = sampleGraph();
+    const route = graph.nodes.route;
+    const stray = { ...graph.edges[2], id: "e9", edge_label: "maybe" } as (typeof graph.edges)[number];
+    expect(
+      route &&
+        portsOf(route, [...graph.edges.slice(2), stray]).map((p) => [p.title, p.isOffered, p.isConnected]),
+    ).toEqual([
+      ["yes", true, true],
+      ["no", true, true],
+      ["maybe", false, true],
+    ]);
+  });
+
+  test("an error exit appears where failures have a way of their own", () => {
+    const graph = edits.setNode.apply(sampleGraph(), { id: "ask", patch: { on_error: "error_edge" } });
+    expect(graph.nodes.ask && portsOf(graph.nodes.ask, []).map(({ id }) => id)).toEqual(["out", "error"]);
+  });
+});
+
+describe("walking", () => {
+  test("reads from the start on, and arrows follow the lines", () => {
+    const graph = sampleGraph();
+    expect(readingOrder(graph)).toEqual(["start", "ask", "route", "done"]);
+    expect(neighbour(graph, "start", "right")).toBe("ask");
+    expect(neighbour(graph, "route", "right")).toBe("done");
+    expect(neighbour(graph, "route", "left")).toBe("ask");
+    expect(neighbour(graph, "start", "left")).toBeNull();
+  });
+});
+
+describe("placing", () => {
+  test("a file without places is drawn in columns", () => {
+    const places = fallbackPlaces(sampleGraph());
+    expect([...places.values()].map(({ x }) => x)).toEqual([0, 320, 640, 960]);
+  });
+
+  test("tidying puts what follows to the right, without cards on cards", async () => {
+    const graph = edits.addNode.apply(sampleGraph(), {
+      id: "t",
+      type: "transform",
+      after: { nodeId: "route", edge: { kind: "normal", edge_label: "no" } },
+    });
+    const places = await layout(graph);
+    expect(places.start && places.ask && places.start.x < places.ask.x).toBe(true);
+    expect(places.done?.x).toBe(places.t?.x);
+    expect(Math.abs((places.done?.y ?? 0) - (places.t?.y ?? 0))).toBeGreaterThanOrEqual(80);
+    expect(places.start).toEqual({ x: 0, y: expect.any(Number) });
+  });
+
+  test("tidying a part leaves the rest alone", async () => {
+    expect(Object.keys(await layout(sampleGraph(), new Set(["route", "done"])))).toEqual(["route", "done"]);
+  });
+
+  test("a card that is dragged nearly in line snaps into line", () => {
+    const box = { width: 240, height: 90 };
+    const found = align({ id: "a", x: 403, y: 50, ...box }, [{ id: "b", x: 400, y: 300, ...box }]);
+    expect(found.place).toEqual({ x: 400, y: 50 });
+    expect(found.vertical).toMatchObject({ at: 400, from: 50, to: 390 });
+    expect(found.horizontal).toBeNull();
+  });
+});

@@ -1,0 +1,152 @@
+import { createContext, useContext } from "react";
+import { useStore } from "zustand";
+import { createStore, type StoreApi } from "zustand/vanilla";
+import type { Selection } from "@/components/canvas/graph-canvas";
+import type { WorkflowGraph } from "@/server/domain/graph";
+import type { SaveState } from "./autosave";
+import type { Edit } from "./commands";
+import { type History, newHistory, record, redo, undo } from "./history";
+
+/** What is saved of a workflow, and nothing else. */
+export interface Doc {
+  name: string;
+  graph: WorkflowGraph;
+}
+
+export interface EditorState {
+  id: string;
+  doc: Doc;
+  revision: number;
+  /** The document that the server has. The same object: nothing to save. */
+  savedDoc: Doc;
+  history: History<Doc>;
+  /** What is picked: never saved, never undone. */
+  selection: Selection;
+  save: SaveState<Doc>;
+}
+
+export interface EditOptions {
+  /** Edits with the same key that follow closely are one step back. */
+  mergeKey?: string;
+  select?: Partial<{ nodes: readonly string[]; edges: readonly string[] }>;
+}
+
+export interface EditorActions {
+  edit<A>(edit: Edit<A>, args: A, options?: EditOptions): void;
+  rename(name: string): void;
+  undo(): string | null;
+  redo(): string | null;
+  select(selection: { nodes?: Iterable<string>; edges?: Iterable<string> }): void;
+  changeSelection(change: (before: Selection) => Selection): void;
+  /** The server has this document under this revision. */
+  saved(doc: Doc, revision: number): void;
+  /** Takes over what the server has, with nothing of one's own left. */
+  adopt(doc: Doc, revision: number): void;
+  /** Keeps the own document, but on top of the server's newer one: the next save overwrites it knowingly. */
+  rebase(theirs: Doc, revision: number): void;
+  setSave(save: SaveState<Doc>): void;
+}
+
+export type EditorStore = StoreApi<EditorState & EditorActions>;
+
+const NOTHING: Selection = { nodes: new Set(), edges: new Set() };
+
+/** The document of one editor. Edits go through `edit`, so that each is one step of the history. */
+export function newEditorStore(
+  start: { id: string; name: string; graph: WorkflowGraph; revision: number },
+  now: () => number = Date.now,
+): EditorStore {
+  const doc: Doc = { name: start.name, graph: start.graph };
+  return createStore<EditorState & EditorActions>()((set, get) => {
+    const step = (next: Doc, label: string, mergeKey?: string) => {
+      const { doc, history, selection } = get();
+      set({
+        doc: next,
+        history: record(history, doc, { label, mergeKey, now: now() }),
+        selection: existing(selection, next.graph),
+      });
+    };
+    const turn = (kind: typeof undo) => {
+      const { history, doc, selection } = get();
+      const turned = kind(history, doc);
+      if (!turned) return null;
+      set({ doc: turned.doc, history: turned.history, selection: existing(selection, turned.doc.graph) });
+      return turned.label;
+    };
+    return {
+      id: start.id,
+      doc,
+      revision: start.revision,
+      savedDoc: doc,
+      history: newHistory(),
+      selection: NOTHING,
+      save: { state: "clean" },
+
+      edit(edit, args, { mergeKey, select } = {}) {
+        const { doc } = get();
+        const graph = edit.apply(doc.graph, args);
+        if (graph !== doc.graph)
+          step({ ...doc, graph }, edit.label, mergeKey === undefined ? undefined : `${edit.id} ${mergeKey}`);
+        if (select) get().select(select);
+      },
+      rename(name) {
+        const { doc } = get();
+        if (name.trim() !== "" && name !== doc.name) step({ ...doc, name }, "Rename workflow", "name");
+      },
+      undo: () => turn(undo),
+      redo: () => turn(redo),
+      select({ nodes = [], edges = [] }) {
+        set({ selection: existing({ nodes: new Set(nodes), edges: new Set(edges) }, get().doc.graph) });
+      },
+      changeSelection(change) {
+        set(({ selection }) => ({ selection: change(selection) }));
+      },
+      saved(doc, revision) {
+        set({ savedDoc: doc, revision });
+      },
+      adopt(doc, revision) {
+        set(({ selection }) => ({
+          doc,
+          savedDoc: doc,
+          revision,
+          history: newHistory(),
+          selection: existing(selection, doc.graph),
+          save: { state: "clean" },
+        }));
+      },
+      rebase(theirs, revision) {
+        set({ savedDoc: theirs, revision });
+      },
+      setSave(save) {
+        set({ save });
+      },
+    };
+  });
+}
+
+/** Keeps the selection's identity as long as all that is picked exists. */
+function existing(selection: Selection, graph: WorkflowGraph): Selection {
+  const edges = new Set(graph.edges.map(({ id }) => id));
+  const isWhole =
+    [...selection.nodes].every((id) => Object.hasOwn(graph.nodes, id)) &&
+    [...selection.edges].every((id) => edges.has(id));
+  if (isWhole) return selection;
+  return {
+    nodes: new Set([...selection.nodes].filter((id) => Object.hasOwn(graph.nodes, id))),
+    edges: new Set([...selection.edges].filter((id) => edges.has(id))),
+  };
+}
+
+export const EditorContext = createContext<EditorStore | null>(null);
+
+/** The store itself, for event handlers. */
+export function useEditorStore(): EditorStore {
+  const store = useContext(EditorContext);
+  if (!store) throw new Error("This part belongs inside an editor.");
+  return store;
+}
+
+/** One fact of the editor. Pick leaves: the component is drawn again when the fact changes. */
+export function useEditor<T>(pick: (state: EditorState & EditorActions) => T): T {
+  return useStore(useEditorStore(), pick);
+}

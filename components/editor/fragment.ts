@@ -1,0 +1,114 @@
+import { WorkflowEdge, type WorkflowGraph, WorkflowNode } from "@/server/domain/graph";
+import { freshEdgeId, freshId } from "@/server/domain/ids";
+import { type Place, placeOf } from "./placing";
+
+/** A part of a drawing, as it is copied: nodes, and the edges between them. */
+export interface Fragment {
+  nodes: Record<string, WorkflowNode>;
+  edges: WorkflowEdge[];
+}
+
+/** What a copied text says it is. */
+export const FRAGMENT_FORMAT = "troupe-fragment";
+
+/** These nodes and the edges between them. */
+export function fragmentOf(graph: WorkflowGraph, ids: Iterable<string>): Fragment {
+  const nodes: Record<string, WorkflowNode> = {};
+  for (const id of ids) {
+    const node = graph.nodes[id];
+    if (node) nodes[id] = { ...node, ui: { ...node.ui, ...placeOf(graph, id) } };
+  }
+  return {
+    nodes,
+    edges: graph.edges.filter(
+      ({ source_node_id, target_node_id }) => nodes[source_node_id] && nodes[target_node_id],
+    ),
+  };
+}
+
+/** The text that goes onto the clipboard: JSON that also means something to a reader. */
+export function writeFragment(fragment: Fragment): string {
+  return JSON.stringify({ format: FRAGMENT_FORMAT, version: 1, ...fragment }, null, 2);
+}
+
+/** Reads a copied text. Null: this is none of ours. */
+export function readFragment(text: string): Fragment | null {
+  const value = parseJson(text);
+  if (
+    value === null ||
+    typeof value !== "object" ||
+    (value as { format?: unknown }).format !== FRAGMENT_FORMAT
+  )
+    return null;
+  const { nodes, edges } = value as { nodes?: unknown; edges?: unknown };
+  const known: Record<string, WorkflowNode> = {};
+  for (const entry of Object.values(nodes && typeof nodes === "object" ? nodes : {})) {
+    const node = WorkflowNode.safeParse(entry);
+    if (node.success) known[node.data.id] = node.data;
+  }
+  return {
+    nodes: known,
+    edges: (Array.isArray(edges) ? edges : []).flatMap((entry) => {
+      const edge = WorkflowEdge.safeParse(entry);
+      const isInside =
+        edge.success &&
+        Object.hasOwn(known, edge.data.source_node_id) &&
+        Object.hasOwn(known, edge.data.target_node_id);
+      return isInside ? [edge.data] : [];
+    }),
+  };
+}
+
+/** Ids for what comes in that nobody has yet. */
+export function freshIds(graph: WorkflowGraph, fragment: Fragment): Record<string, string> {
+  const taken = new Set(Object.keys(graph.nodes));
+  const ids: Record<string, string> = {};
+  for (const id of Object.keys(fragment.nodes)) {
+    const fresh = freshId(id.replace(/_\d+$/, "") || id, taken);
+    taken.add(fresh);
+    ids[id] = fresh;
+  }
+  return ids;
+}
+
+/** Adds a fragment, its upper left corner at the given place. Never replaces anything. */
+export function withFragment(
+  graph: WorkflowGraph,
+  { fragment, at, ids }: { fragment: Fragment; at: Place; ids: Record<string, string> },
+): WorkflowGraph {
+  const corner = cornerOf(fragment);
+  const nodes = { ...graph.nodes };
+  for (const node of Object.values(fragment.nodes)) {
+    const id = ids[node.id];
+    if (id === undefined || Object.hasOwn(nodes, id)) continue;
+    const { x = 0, y = 0 } = node.ui ?? {};
+    nodes[id] = { ...node, id, ui: { ...node.ui, x: x - corner.x + at.x, y: y - corner.y + at.y } };
+  }
+  const taken = new Set(graph.edges.map(({ id }) => id));
+  const edges = fragment.edges.flatMap((edge) => {
+    const source = ids[edge.source_node_id];
+    const target = ids[edge.target_node_id];
+    if (source === undefined || target === undefined) return [];
+    const id = freshEdgeId(taken);
+    taken.add(id);
+    return [{ ...edge, id, source_node_id: source, target_node_id: target }];
+  });
+  return { ...graph, nodes, edges: [...graph.edges, ...edges] };
+}
+
+/** The upper left corner of what a fragment covers. */
+export function cornerOf(fragment: Fragment): Place {
+  const places = Object.values(fragment.nodes).map(({ ui }) => ui ?? { x: 0, y: 0 });
+  return {
+    x: Math.min(...places.map(({ x }) => x), Number.POSITIVE_INFINITY) || 0,
+    y: Math.min(...places.map(({ y }) => y), Number.POSITIVE_INFINITY) || 0,
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
