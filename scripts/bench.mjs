@@ -1,0 +1,19 @@
+// `npm run bench [engine|start|browser]`: measures what the design promises and prints it beside the targets.
+import process from "node:process";
+import { checkNode, ensureBuilt, ensureInstalled, root, runNode } from "./prepare.mjs";
+
+checkNode();
+ensureInstalled();
+const parts = process.argv.slice(2);
+const needs = (part) => parts.length === 0 || parts.includes(part);
+let env = { NODE_ENV: "production" };
+if (needs("start") || needs("browser")) await ensureBuilt();
+if (needs("browser")) {
+  const { ensureBrowser } = await import("./browser.mjs");
+  env = { ...env, ...(ensureBrowser() ?? {}) };
+}
+const { code } = await runNode(
+  ["--conditions=react-server", "--expose-gc", "--import", "tsx", `${root}/bench/main.ts`, ...parts],
+  { env },
+);
+process.exitCode = code;
