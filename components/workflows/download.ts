@@ -1,0 +1,10 @@
+/** Hands a text to the person as a file. */
+export function downloadText(fileName: string, text: string) {
+  const type = fileName.endsWith(".json") ? "application/json" : "text/plain";
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = fileName;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+}

@@ -1,0 +1,54 @@
+"use client";
+
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useRouter } from "next/navigation";
+import { useTrpc, useTrpcClient } from "@/components/trpc";
+import { toast } from "@/components/ui/toasts";
+import { downloadText } from "./download";
+
+export type ExportKind = "included" | "referenced" | "openhands";
+
+/** What can be done to workflows from their list. Every action says what happened, and deleting can be undone. */
+export function useWorkflowActions() {
+  const trpc = useTrpc();
+  const client = useTrpcClient();
+  const router = useRouter();
+  const queryClient = useQueryClient();
+  const refresh = () => queryClient.invalidateQueries(trpc.workflows.list.queryFilter());
+  const open = async ({ id }: { id: string }) => {
+    router.push(`/workflows/${id}`);
+    await refresh();
+  };
+
+  const create = useMutation(trpc.workflows.create.mutationOptions({ onSuccess: open }));
+  const fromTemplate = useMutation(trpc.workflows.fromTemplate.mutationOptions({ onSuccess: open }));
+  const rename = useMutation(trpc.workflows.rename.mutationOptions({ onSettled: refresh }));
+  const duplicate = useMutation(trpc.workflows.duplicate.mutationOptions({ onSettled: refresh }));
+  const restore = useMutation(trpc.workflows.restore.mutationOptions({ onSettled: refresh }));
+  const remove = useMutation(trpc.workflows.remove.mutationOptions({ onSettled: refresh }));
+
+  return {
+    /** The template that is being opened, or "blank". */
+    opening: create.isPending ? "blank" : fromTemplate.isPending ? fromTemplate.variables.key : null,
+    create: () => create.mutate({}),
+    fromTemplate: (key: string) => fromTemplate.mutate({ key }),
+    rename: (id: string, name: string) => rename.mutateAsync({ id, name }),
+    duplicate: async (id: string, name: string) => {
+      await duplicate.mutateAsync({ id });
+      toast(`Duplicated “${name}”`);
+    },
+    remove: async (id: string, name: string) => {
+      await remove.mutateAsync({ id });
+      toast(`Deleted “${name}”`, { undo: () => restore.mutate({ id }) });
+    },
+    exportFile: async (id: string, kind: ExportKind) => {
+      const { file_name, text } = await client.workflows.export.query({
+        id,
+        flavour: kind === "openhands" ? "openhands" : "troupe",
+        roles: kind === "referenced" ? "referenced" : "included",
+      });
+      downloadText(file_name, text);
+    },
+  };
+}
+export type WorkflowActions = ReturnType<typeof useWorkflowActions>;

@@ -1,0 +1,171 @@
+"use client";
+
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { FileDown, Plus, Search, SearchX } from "lucide-react";
+import dynamic from "next/dynamic";
+import { useState } from "react";
+import { Page } from "@/components/shell/page";
+import { toApiError, useTrpc } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { EmptyState } from "@/components/ui/empty-state";
+import { Menu } from "@/components/ui/menu";
+import { Select } from "@/components/ui/select";
+import { Skeleton } from "@/components/ui/skeleton";
+import { TextField } from "@/components/ui/text-field";
+import { DropZone } from "./drop-zone";
+import "./sketch.css";
+import { useRunTicks } from "./use-run-ticks";
+import { Welcome } from "./welcome";
+import { useWorkflowActions, type WorkflowActions } from "./workflow-actions";
+import { type WorkflowListed, WorkflowRow } from "./workflow-row";
+
+const ImportDialog = dynamic(() => import("./import-dialog").then((m) => m.ImportDialog), { ssr: false });
+
+type Order = "changed" | "name" | "run";
+
+/** The page of all workflows; with none, the welcome. */
+export function WorkflowList() {
+  const trpc = useTrpc();
+  const queryClient = useQueryClient();
+  const workflows = useQuery(trpc.workflows.list.queryOptions());
+  const actions = useWorkflowActions();
+  const [importing, setImporting] = useState<{ text?: string } | null>(null);
+  useRunTicks(() => void queryClient.invalidateQueries(trpc.workflows.list.queryFilter()));
+
+  return (
+    <>
+      {workflows.data?.length === 0 ? (
+        <Welcome actions={actions} onImport={() => setImporting({})} />
+      ) : (
+        <Page
+          title="Workflows"
+          actions={
+            <>
+              <Button icon={<FileDown aria-hidden="true" />} onClick={() => setImporting({})}>
+                Import
+              </Button>
+              <NewMenu actions={actions} />
+            </>
+          }
+        >
+          {workflows.error && !workflows.data ? (
+            <EmptyState
+              title="The workflows could not be loaded"
+              actions={<Button onClick={() => void workflows.refetch()}>Try again</Button>}
+            >
+              {toApiError(workflows.error).message}
+            </EmptyState>
+          ) : workflows.data ? (
+            <Found workflows={workflows.data} actions={actions} />
+          ) : (
+            <Loading />
+          )}
+        </Page>
+      )}
+      <DropZone what="a workflow" onText={(text) => setImporting({ text })} />
+      {importing ? <ImportDialog open text={importing.text} onOpenChange={() => setImporting(null)} /> : null}
+    </>
+  );
+}
+
+function NewMenu({ actions }: { actions: WorkflowActions }) {
+  const templates = useQuery({ ...useTrpc().workflows.templates.queryOptions(), staleTime: Infinity });
+  return (
+    <Menu
+      align="end"
+      trigger={
+        <Button variant="primary" icon={<Plus aria-hidden="true" />} pending={actions.opening !== null}>
+          New workflow
+        </Button>
+      }
+      items={[
+        { label: "Blank workflow", hint: "A start and an end", onSelect: actions.create },
+        "separator",
+        { heading: "From a template" },
+        ...(templates.data ?? []).map(({ key, title, description }) => ({
+          label: title,
+          hint: description,
+          onSelect: () => actions.fromTemplate(key),
+        })),
+      ]}
+    />
+  );
+}
+
+function Found({ workflows, actions }: { workflows: readonly WorkflowListed[]; actions: WorkflowActions }) {
+  const [search, setSearch] = useState("");
+  const [order, setOrder] = useState<Order>("changed");
+  const words = search.trim().toLowerCase().split(/\s+/);
+  const found = workflows
+    .filter(({ name, description }) =>
+      words.every((word) => `${name} ${description}`.toLowerCase().includes(word)),
+    )
+    .sort(orders[order]);
+  return (
+    <>
+      <div className="mb-3 flex items-center gap-2">
+        <TextField
+          label="Search workflows"
+          hideLabel
+          type="search"
+          placeholder="Search workflows"
+          icon={<Search aria-hidden="true" />}
+          value={search}
+          onValueChange={setSearch}
+          fieldClassName="flex-1 sm:max-w-80"
+        />
+        <span className="flex-1 max-sm:hidden" />
+        <Select<Order>
+          label="Sort by"
+          hideLabel
+          value={order}
+          onValueChange={setOrder}
+          fieldClassName="w-44 shrink-0 max-sm:w-36"
+          options={[
+            { value: "changed", label: "Last changed" },
+            { value: "run", label: "Last run" },
+            { value: "name", label: "Name" },
+          ]}
+        />
+      </div>
+      {found.length > 0 ? (
+        <ul
+          aria-label="Workflows"
+          className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-surface"
+        >
+          {found.map((workflow) => (
+            <WorkflowRow key={workflow.id} workflow={workflow} actions={actions} />
+          ))}
+        </ul>
+      ) : (
+        <EmptyState
+          icon={<SearchX />}
+          title={`No workflow matches “${search}”`}
+          actions={<Button onClick={() => setSearch("")}>Clear the search</Button>}
+        />
+      )}
+      <p aria-live="polite" className="sr-only">
+        {search ? `${found.length} found` : ""}
+      </p>
+    </>
+  );
+}
+
+const lastRun = (workflow: WorkflowListed) => workflow.last_run?.created_at ?? 0;
+const orders: Record<Order, (a: WorkflowListed, b: WorkflowListed) => number> = {
+  changed: (a, b) => b.updated_at - a.updated_at,
+  run: (a, b) => lastRun(b) - lastRun(a) || b.updated_at - a.updated_at,
+  name: (a, b) => a.name.localeCompare(b.name, "en", { sensitivity: "base", numeric: true }),
+};
+
+function Loading() {
+  return (
+    <div aria-busy="true" className="flex flex-col gap-3">
+      <span className="sr-only">Loading</span>
+      <Skeleton className="h-8 w-80" />
+      <Skeleton className="h-20 w-full rounded-xl" />
+      <Skeleton className="h-20 w-full rounded-xl" />
+      <Skeleton className="h-20 w-full rounded-xl" />
+    </div>
+  );
+}

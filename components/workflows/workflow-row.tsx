@@ -1,0 +1,152 @@
+"use client";
+
+import { Copy, Download, Ellipsis, FolderOpen, History, PencilLine, Trash2 } from "lucide-react";
+import Link from "next/link";
+import { useRef, useState } from "react";
+import type { Answers } from "@/components/trpc";
+import { IconButton } from "@/components/ui/icon-button";
+import { Menu } from "@/components/ui/menu";
+import { SimulatedBadge } from "@/components/ui/simulated-badge";
+import { type Status, StatusMark } from "@/components/ui/status-mark";
+import { TimeText } from "@/components/ui/time-text";
+import { SketchPicture } from "./sketch-picture";
+import type { WorkflowActions } from "./workflow-actions";
+
+export type WorkflowListed = Answers["workflows"]["list"][number];
+
+/** One workflow in the list: its drawing, its name, how its last run went. */
+export function WorkflowRow({ workflow, actions }: { workflow: WorkflowListed; actions: WorkflowActions }) {
+  const { id, name, description, node_count, sketch, updated_at, last_run } = workflow;
+  const [renaming, setRenaming] = useState(false);
+  const link = useRef<HTMLAnchorElement>(null);
+  return (
+    <li className="group/row relative grid grid-cols-[4.5rem_1fr_auto] items-center gap-x-4 gap-y-1 px-3 py-3 transition-colors hover:bg-ink/2.5 sm:grid-cols-[7rem_minmax(0,1fr)_11rem_auto] lg:grid-cols-[7rem_minmax(0,1fr)_11rem_5rem_7rem_auto]">
+      <SketchPicture sketch={sketch} className="h-12 w-full rounded-md border border-line sm:h-16" />
+      <div className="min-w-0">
+        {renaming ? (
+          <RenameField
+            name={name}
+            onDone={(next) => {
+              setRenaming(false);
+              if (next && next !== name) void actions.rename(id, next);
+              requestAnimationFrame(() => link.current?.focus());
+            }}
+          />
+        ) : (
+          <Link
+            ref={link}
+            href={`/workflows/${id}`}
+            onKeyDown={(event) => {
+              if (event.key === "F2") setRenaming(true);
+            }}
+            // The whole row opens the workflow; buttons in it lie above.
+            className="block truncate rounded-md text-[15px] font-medium after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:rounded-lg focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus"
+          >
+            {name}
+          </Link>
+        )}
+        {description ? <p className="truncate text-[13px] text-ink-2">{description}</p> : null}
+        <p className="mt-0.5 flex items-center gap-2 text-[13px] text-ink-3 sm:hidden">
+          {last_run ? <RunStatus run={last_run} /> : `${count(node_count)}, never run`}
+        </p>
+      </div>
+      <div className="hidden text-[13px] sm:block">
+        {last_run ? (
+          <Link
+            href={`/workflows/${id}/runs/${last_run.id}`}
+            aria-label={`Last run of ${name}`}
+            className="relative z-10 inline-flex flex-col rounded-md hover:underline hover:underline-offset-2"
+          >
+            <RunStatus run={last_run} />
+          </Link>
+        ) : (
+          <span className="text-ink-3">Never run</span>
+        )}
+      </div>
+      <span className="hidden text-[13px] text-ink-2 lg:block">{count(node_count)}</span>
+      <span className="hidden text-[13px] text-ink-2 lg:block">
+        <TimeText at={updated_at} />
+      </span>
+      <div className="relative z-10">
+        <Menu
+          align="end"
+          trigger={<IconButton plain label={`Actions for ${name}`} icon={<Ellipsis aria-hidden="true" />} />}
+          items={[
+            { label: "Open", icon: <FolderOpen />, href: `/workflows/${id}` },
+            { label: "Runs", icon: <History />, href: `/workflows/${id}/runs` },
+            { label: "Rename", icon: <PencilLine />, shortcut: "F2", onSelect: () => setRenaming(true) },
+            { label: "Duplicate", icon: <Copy />, onSelect: () => void actions.duplicate(id, name) },
+            "separator",
+            { heading: "Export" },
+            {
+              label: "Workflow file",
+              hint: "JSON with the roles it uses",
+              icon: <Download />,
+              onSelect: () => void actions.exportFile(id, "included"),
+            },
+            {
+              label: "Workflow file without roles",
+              hint: "Names its roles only",
+              icon: <Download />,
+              onSelect: () => void actions.exportFile(id, "referenced"),
+            },
+            {
+              label: "OpenHands WorkflowGraph",
+              hint: "JSON in the reference format",
+              icon: <Download />,
+              onSelect: () => void actions.exportFile(id, "openhands"),
+            },
+            "separator",
+            {
+              label: "Delete",
+              icon: <Trash2 />,
+              danger: true,
+              onSelect: () => void actions.remove(id, name),
+            },
+          ]}
+        />
+      </div>
+    </li>
+  );
+}
+
+const count = (nodes: number) => `${nodes} ${nodes === 1 ? "node" : "nodes"}`;
+
+function RunStatus({ run }: { run: NonNullable<WorkflowListed["last_run"]> }) {
+  const status: Status = run.status === "finished" ? (run.final_status ?? "finished") : run.status;
+  return (
+    <span className="flex flex-wrap items-center gap-x-2 gap-y-0.5">
+      <StatusMark status={status} withWord size="sm" />
+      <TimeText at={run.finished_at ?? run.started_at ?? run.created_at} className="text-xs text-ink-3" />
+      {run.simulated ? <SimulatedBadge /> : null}
+    </span>
+  );
+}
+
+/** Enter and leaving keep the new name, Escape the old one. */
+function RenameField({ name, onDone }: { name: string; onDone: (name: string | null) => void }) {
+  const [value, setValue] = useState(name);
+  const done = useRef(false);
+  const finish = (next: string | null) => {
+    if (done.current) return;
+    done.current = true;
+    onDone(next?.trim() || null);
+  };
+  return (
+    <input
+      // biome-ignore lint/a11y/noAutofocus: the person asked to write here
+      autoFocus
+      aria-label={`New name for ${name}`}
+      value={value}
+      maxLength={200}
+      onFocus={(event) => event.target.select()}
+      onChange={(event) => setValue(event.target.value)}
+      onBlur={() => finish(value)}
+      onKeyDown={(event) => {
+        if (event.key === "Enter") finish(value);
+        if (event.key === "Escape") finish(null);
+      }}
+      className="control relative z-10 h-8 px-2 text-[15px] font-medium"
+    />
+  );
+}
