@@ -132,8 +132,6 @@ export interface RunState {
   running: Set<string>;
   /** The failure that ends the run once what is in flight has settled. */
   failing: RunError | null;
-  /** Ends reached, by activation. */
-  ended: string[];
 
   nodes: Record<
     string,
@@ -186,7 +184,6 @@ export function newRun(id = ""): RunState {
     ready: [],
     running: new Set(),
     failing: null,
-    ended: [],
     nodes: newRecord(),
     edges: newRecord(),
     activations: newRecord(),
@@ -493,7 +490,7 @@ export function evolve(s: RunState, event: RunEvent): RunState {
       return s;
     }
     case "iteration_started":
-      s.totals.global_iterations = event.payload.global_iteration;
+      s.totals.global_iterations = event.payload.global_iteration + 1;
       return s;
     case "message_added":
       addMessage(s, event, event.payload.message);

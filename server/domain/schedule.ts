@@ -465,7 +465,7 @@ export function complete(a: Analysis, s: RunState, activationId: string, result:
       payload: {
         kind: String((node.config as { kind?: string }).kind ?? node.node_type),
         labels: [...(result.labels ?? [])],
-        ...activation.decided,
+        ...result.why,
       },
     });
   events.push({

@@ -154,8 +154,7 @@ export const conditionalRouter = defineNode({
           if (value) labels.push(label);
           if (value && config.mode === "first") break;
         }
-        ctx.decided({ evaluations });
-        return { output: {}, labels };
+        return { output: {}, labels, why: { evaluations } };
       }
       case "llm": {
         const choices = ctx.exits
@@ -169,8 +168,7 @@ export const conditionalRouter = defineNode({
           labels: unique.filter(({ label }) => !DEFAULT_WORDS.has(label) || unique.length < 2),
           ...(config.llm_config ? { llm_config: config.llm_config } : {}),
         });
-        ctx.decided({ reason, confidence });
-        return { output: {}, labels: [label] };
+        return { output: {}, labels: [label], why: { reason, confidence } };
       }
     }
   },

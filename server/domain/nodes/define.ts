@@ -95,8 +95,13 @@ export interface NodeResult {
   output: JsonObject;
   /** State that is written beside the output. */
   writes?: JsonObject;
-  /** Routers only: the labels whose edges are taken. */
+  /** Routers only: the labels whose edges are taken, and why. */
   labels?: string[];
+  why?: {
+    evaluations?: { label: string; when: string; value: boolean; note?: string }[];
+    reason?: string;
+    confidence?: number | null;
+  };
   usage?: Usage;
   cost_usd?: number | null;
 }
@@ -187,12 +192,6 @@ export interface NodeContext {
   crew(request: CrewRequest): Flow<CrewAnswer>;
   /** Asks a model for exactly one of the labels. */
   choose(request: ChooseRequest): Flow<{ label: string; reason: string; confidence: number | null }>;
-  /** Adds to the router_decided event of this activation why it chose as it did. */
-  decided(why: {
-    evaluations?: { label: string; when: string; value: boolean; note?: string }[];
-    reason?: string;
-    confidence?: number | null;
-  }): void;
   /** Writes a diagnostic into the run's events. */
   warn(code: string, message: string): void;
 }

@@ -1,0 +1,16 @@
+import { accessRouter } from "./access";
+import { providersRouter } from "./providers";
+import { rolesRouter } from "./roles";
+import { runsRouter } from "./runs";
+import { router } from "./trpc";
+import { workflowsRouter } from "./workflows";
+
+/** Everything that a browser can ask the server for. */
+export const appRouter = router({
+  workflows: workflowsRouter,
+  roles: rolesRouter,
+  runs: runsRouter,
+  providers: providersRouter,
+  access: accessRouter,
+});
+export type AppRouter = typeof appRouter;

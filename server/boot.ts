@@ -1,0 +1,58 @@
+import "server-only";
+import { checkBinding, checkDataFolder, hardenHttpServer, hardenPrototypes, lockDataFolder, registerEnvironmentSecrets } from "@/server/access/boot";
+import { log } from "@/server/access/log";
+import { dataDir } from "@/server/store/current";
+import { getTroupe } from "@/server/troupe";
+
+const held = globalThis as typeof globalThis & { __troupeBooted?: boolean };
+
+/** How long work under way may take to finish when the server is asked to stop, in milliseconds. */
+const DRAIN_MS = 8000;
+
+/** Brings the server up, once per process: checks, database, and every run that had not ended. */
+export async function boot(): Promise<void> {
+  if (held.__troupeBooted) return;
+  held.__troupeBooted = true;
+  registerEnvironmentSecrets();
+  const refusal = checkBinding(process.env) ?? checkDataFolder(dataDir()) ?? lockDataFolder(dataDir());
+  if (refusal) leave(refusal);
+  try {
+    const troupe = getTroupe();
+    const taken = troupe.host.recover();
+    if (taken > 0) log("info", `${taken} ${taken === 1 ? "run goes" : "runs go"} on from where they were.`);
+    stopOnSignal();
+    if (process.env.NODE_ENV === "production") hardenPrototypes();
+    hardenHttpServer();
+  } catch (error) {
+    leave(startError(error));
+  }
+}
+
+function leave(message: string): never {
+  process.stderr.write(`${message}\n`);
+  process.exit(78);
+}
+
+function startError(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  if (/different Node\.js version|ERR_DLOPEN/.test(message)) return "The database library was built for another version of Node. Run: npm rebuild better-sqlite3";
+  if (/file is not a database|malformed/.test(message))
+    return `The database in ${dataDir()} is damaged: ${message}. It was left as it is; restore a copy (troupe.db.before-….bak), or use another folder.`;
+  return `Troupe could not start: ${message}`;
+}
+
+/** Lets work under way finish, then leaves; what is left goes on at the next start. */
+function stopOnSignal(): void {
+  for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 0]] as const)
+    process.once(signal, () => {
+      void getTroupe()
+        .host.drain(DRAIN_MS)
+        .finally(() => {
+          try {
+            getTroupe().db.$client.close();
+          } finally {
+            process.exit(code);
+          }
+        });
+    });
+}

@@ -1,0 +1,73 @@
+import { stateProperties, type WorkflowGraph, type WorkflowNode } from "./graph";
+import { getNodeKind } from "./nodes";
+import { schemaChecker } from "./state-check";
+import { startOf } from "./schedule";
+import { type Json, type JsonObject, type JsonSchema, StateKey } from "./values";
+
+export const isBeginning = (node: WorkflowNode): boolean => getNodeKind(node.node_type).begins === true;
+
+/** What a run asks for when it starts. */
+export interface RunInputField {
+  key: string;
+  schema: JsonSchema;
+  required: boolean;
+  default?: Json;
+}
+
+/** The inputs of a workflow: the start node's output keys and the properties of its input schema. */
+export function inputFields(graph: WorkflowGraph): RunInputField[] {
+  const start = startNode(graph);
+  if (!start) return [];
+  const config = start.config as { input_schema?: JsonSchema } & JsonObject;
+  const schema = config.input_schema;
+  const properties = (schema?.properties ?? {}) as Record<string, JsonSchema>;
+  const required = new Set(Array.isArray(schema?.required) ? (schema.required as string[]) : []);
+  const known = stateProperties(graph);
+  const keys = [...new Set([...start.output_keys, ...Object.keys(properties)])];
+  return keys.map((key) => {
+    const own = Object.hasOwn(properties, key) ? properties[key]! : Object.hasOwn(known, key) ? known[key]! : { type: "string" };
+    const preset = Object.hasOwn(config, key) && key !== "input_schema" ? (config[key] as Json) : (own.default as Json | undefined);
+    const isRequired = schema ? required.has(key) : true;
+    return { key, schema: own, required: isRequired && preset === undefined, ...(preset === undefined ? {} : { default: preset }) };
+  });
+}
+
+/** What is wrong with the input of a run, by key; empty where it may start. */
+export function findInputErrors(graph: WorkflowGraph, input: JsonObject): { key: string; message: string }[] {
+  const errors: { key: string; message: string }[] = [];
+  for (const key of Object.keys(input))
+    if (!StateKey.safeParse(key).success) errors.push({ key, message: "This is not a possible key: use letters, digits and _." });
+  for (const field of inputFields(graph)) {
+    const value = input[field.key];
+    if (value === undefined || value === null) {
+      if (field.required) errors.push({ key: field.key, message: "Please fill this in." });
+      continue;
+    }
+    const result = schemaChecker(field.schema)?.safeParse(value);
+    if (result && !result.success) errors.push({ key: field.key, message: result.error.issues[0]?.message ?? "This value does not fit." });
+  }
+  return errors;
+}
+
+/** The state that a run begins with: schema defaults, the start node's defaults, then what was given. */
+export function startingState(graph: WorkflowGraph, input: JsonObject): { state: JsonObject; defaults: string[] } {
+  const state: JsonObject = {};
+  const defaults: string[] = [];
+  for (const [key, schema] of Object.entries(stateProperties(graph)))
+    if (schema.default !== undefined) {
+      state[key] = schema.default as Json;
+      defaults.push(key);
+    }
+  for (const field of inputFields(graph))
+    if (field.default !== undefined) {
+      state[field.key] = field.default;
+      defaults.push(field.key);
+    }
+  for (const [key, value] of Object.entries(input)) if (value !== undefined) state[key] = value;
+  return { state, defaults: [...new Set(defaults)].filter((key) => !Object.hasOwn(input, key)) };
+}
+
+function startNode(graph: WorkflowGraph): WorkflowNode | undefined {
+  const id = startOf(graph);
+  return id === null ? undefined : graph.nodes[id];
+}

@@ -1,0 +1,48 @@
+import type { Flow } from "@/server/domain/durable";
+import { NodeFailure } from "@/server/domain/nodes";
+import type { ChooseRequest } from "@/server/domain/nodes/define";
+import { renderTemplate } from "@/server/domain/template";
+import type { JsonSchema } from "@/server/domain/values";
+import type { RoleDefinition } from "@/server/domain/role";
+import type { NodeRun } from "../node-run";
+import { runAgent } from "./loop";
+
+const ROUTER: RoleDefinition = {
+  name: "Router",
+  description: "Chooses which way a workflow goes on.",
+  goals: ["Choose exactly one of the labels"],
+  responsibilities: [],
+  tools: [],
+  guardrails: [],
+  version: 1,
+};
+
+/** Asks a model for exactly one of the labels, with its reason. */
+export function* chooseLabel(run: NodeRun, request: ChooseRequest): Flow<{ label: string; reason: string; confidence: number | null }> {
+  if (request.labels.length === 0) throw new NodeFailure("ROUTER_FAILED", "The router has no labelled ways out to choose from.");
+  const schema: JsonSchema = {
+    type: "object",
+    properties: {
+      label: { type: "string", enum: request.labels.map(({ label }) => label) },
+      reason: { type: "string" },
+      confidence: { type: "number", minimum: 0, maximum: 1 },
+    },
+    required: ["label", "reason", "confidence"],
+    additionalProperties: false,
+  };
+  const labels = request.labels.map(({ label, description }) => `- ${label}: ${description}`).join("\n");
+  const instruction = renderTemplate(request.instruction, { state: run.state, input: run.input });
+  const { output } = yield* runAgent(run, {
+    agent_id: "router",
+    required_role: ROUTER.name,
+    role: ROUTER,
+    purpose: "route",
+    task: `Choose exactly one label.\nLabels:\n${labels}\nInstruction: ${instruction || "Choose the label that fits best."}`,
+    output_keys: [],
+    answer_schema: schema,
+    inputs: Object.keys(run.input).length > 0 ? { ...run.input } : { ...run.state },
+    llm_config: { temperature: 0, ...request.llm_config },
+  });
+  const { label, reason, confidence } = output as { label: string; reason: string; confidence: number };
+  return { label, reason, confidence };
+}

@@ -1,0 +1,486 @@
+import { type Durable, type DurableContext, Cancelled, type Flow, type Settlement } from "@/server/domain/durable";
+import type { NewEvent, RunEvent } from "@/server/domain/events";
+import { evaluateCondition, evaluateExpression } from "@/server/domain/expression";
+import type { WorkflowNode } from "@/server/domain/graph";
+import { getNodeKind, NodeFailure, type NodeResult } from "@/server/domain/nodes";
+import { type ErrorCode, RaisableLimit, type ReasonCode, type RunError } from "@/server/domain/outcome";
+import { evolve, newRun, type RunState } from "@/server/domain/run";
+import { type Analysis, analyse, begin, complete, decide, fail, passThrough, unreachable } from "@/server/domain/schedule";
+import { isBeginning, startingState } from "@/server/domain/run-input";
+import type { JsonObject } from "@/server/domain/values";
+import type { Models } from "@/server/llm/model";
+import { StepFailed } from "./flow";
+import { NodeRun } from "./node-run";
+
+/** The present version of the interpreter: what a run began with, it ends with. */
+export const INTERPRETER_VERSION = 1;
+
+/** What a run reaches outside itself. */
+export interface Effects {
+  models: Models;
+}
+
+/** One attempt of one activation, under way. */
+interface Task {
+  activationId: string;
+  /** Null while it waits for its next attempt, whose number is `retry`. */
+  flow: Flow<NodeResult> | null;
+  waits: readonly Durable[];
+  timeout: Durable | null;
+  retry?: number;
+}
+
+const LIMIT_REASON: Record<RaisableLimit, ErrorCode> = {
+  max_steps: "MAX_STEPS",
+  max_global_iterations: "MAX_ITERATIONS",
+  max_active_ms: "TIME_LIMIT",
+  max_cost_usd: "BUDGET",
+  max_total_tokens: "BUDGET",
+};
+
+/**
+ * Carries a run from its creation to its end. `created` is the run's first event, already in the log.
+ * Deterministic: on a replay it makes the same events in the same order. `ctx.next` is its only await.
+ */
+export async function execute(ctx: DurableContext, created: RunEvent, effects: Effects, watch?: (state: RunState) => void): Promise<void> {
+  const interpreter = new Interpreter(ctx, created, effects);
+  watch?.(interpreter.s);
+  await interpreter.run();
+}
+
+export class Interpreter {
+  readonly s: RunState;
+  readonly a: Analysis;
+  private readonly tasks = new Map<string, Task>();
+  /** Which task waits for which key; keys beginning with "gate:" are held here, not by the engine. */
+  private readonly byKey = new Map<string, Task>();
+  private readonly handles = new Map<string, Durable>();
+  private readonly gates = new Set<string>();
+  private gateCount = 0;
+  private control: Durable;
+  private controls = 1;
+  private limit: RaisableLimit | null = null;
+  private readonly ended: { activationId: string; status: "COMPLETED" | "ERROR" }[] = [];
+  private terminated = false;
+  private skippedTargets: string[] = [];
+  private activeMs = 0;
+  private at: number;
+
+  constructor(
+    private readonly ctx: DurableContext,
+    created: RunEvent,
+    readonly effects: Effects,
+  ) {
+    this.at = created.ts;
+    this.s = evolve(newRun(ctx.runId), created);
+    this.a = analyse(this.s.graph);
+    this.control = ctx.signal("control#1");
+  }
+
+  async run(): Promise<void> {
+    this.apply({ type: "run_started", payload: {} });
+    const { state, defaults } = startingState(this.s.graph, this.s.input);
+    this.apply({ type: "state_initialized", payload: { state, defaults_applied: defaults } });
+    this.applyAll(begin(this.a, this.s));
+    try {
+      for (;;) {
+        this.advance();
+        if (this.handles.size === 0) {
+          if (this.breakTie()) continue;
+          if (!this.finish()) return;
+        }
+        const answer = await this.ctx.next([...this.handles.values(), this.control]);
+        this.receive(answer);
+      }
+    } catch (error) {
+      if (!(error instanceof Cancelled)) throw error;
+      this.cancelRun(error.by, error.reason);
+    }
+  }
+
+  /** Gives an event its place in the log, folds it, and hands it to the engine. */
+  apply(event: NewEvent): void {
+    const placed = { ...event, seq: this.s.seq + 1, ts: this.at } as RunEvent;
+    evolve(this.s, placed);
+    this.ctx.emit(placed);
+    if (event.type === "edge_skipped") this.skippedTargets.push(event.node_id!);
+  }
+
+  private applyAll(events: readonly NewEvent[]): void {
+    for (const event of events) this.apply(event);
+  }
+
+  /** Moves tokens and starts what may start, until nothing changes any more. */
+  private advance(): void {
+    if (this.terminated) return;
+    for (;;) {
+      const events = decide(this.a, this.s);
+      this.applyAll(events);
+      if (events.length === 0 && !this.startReady()) break;
+    }
+    if (this.skippedTargets.length > 0) {
+      const targets = this.skippedTargets;
+      this.skippedTargets = [];
+      this.applyAll(unreachable(this.a, this.s, targets));
+    }
+  }
+
+  /** Starts ready activations; true if one of them moved tokens at once. */
+  private startReady(): boolean {
+    const { s } = this;
+    if (s.failing || s.ready.length === 0) return false;
+    const { config } = s.run;
+    for (const id of [...s.ready]) {
+      if (s.running.size >= config.max_parallel_nodes) return false;
+      if (s.totals.steps >= config.max_steps) {
+        this.limit = "max_steps";
+        return false;
+      }
+      if (this.activeMs >= config.max_active_ms) {
+        this.limit = "max_active_ms";
+        return false;
+      }
+      const node = s.graph.nodes[s.activations[id]!.node_id]!;
+      if (this.isBusy(node)) continue;
+      if (this.start(id, node)) return true;
+    }
+    return false;
+  }
+
+  private isBusy(node: WorkflowNode): boolean {
+    for (const id of this.s.running) {
+      const other = this.s.graph.nodes[this.s.activations[id]!.node_id]!;
+      if (other.id === node.id) return true;
+      if (node.concurrency_key !== undefined && other.concurrency_key === node.concurrency_key) return true;
+    }
+    return false;
+  }
+
+  /** Starts an activation's first attempt; true if it was over at once. */
+  private start(id: string, node: WorkflowNode): boolean {
+    if (node.when !== undefined && !evaluateCondition(node.when, { state: this.s.state, nodes: this.s.outputs }).value) {
+      this.applyAll(passThrough(this.a, this.s, id));
+      return true;
+    }
+    this.attempt(id, node, 1);
+    return !this.tasks.has(id);
+  }
+
+  private attempt(id: string, node: WorkflowNode, attempt: number): void {
+    const { s, ctx } = this;
+    const read = readInput(s, node);
+    this.apply({ type: "node_started", node_id: node.id, activation_id: id, payload: { attempt, input: read.input } });
+    if (read.error) {
+      this.applyAll(fail(this.a, s, id, read.error));
+      return;
+    }
+    const kind = getNodeKind(node.node_type);
+    const run = new NodeRun(this, id, node, attempt, read.input);
+    const flow = kind.run!(node.config, run);
+    const first = settle(() => flow.next());
+    if ("step" in first && !first.step.done) {
+      const timeoutMs = node.run_timeout_ms ?? kind.timeoutMs;
+      const timeout = timeoutMs ? ctx.sleep(`${id}/${attempt}/timeout`, timeoutMs) : null;
+      const task: Task = { activationId: id, flow, waits: [], timeout };
+      this.tasks.set(id, task);
+      if (timeout) this.wait(task, timeout);
+      this.waitForAll(task, first.step.value);
+      return;
+    }
+    // It needed nothing from outside. Its result still waits for a turn of its own, so that what led here is
+    // recorded before anything follows from it.
+    const outcome = first;
+    const handle = ctx.step(`${id}/${attempt}`, () => null);
+    const over = (function* (): Flow<NodeResult> {
+      yield [handle];
+      if ("error" in outcome) throw outcome.error;
+      return outcome.step.value as NodeResult;
+    })();
+    over.next();
+    const task: Task = { activationId: id, flow: over, waits: [], timeout: null };
+    this.tasks.set(id, task);
+    this.waitForAll(task, [handle]);
+  }
+
+  private wait(task: Task, handle: Durable): void {
+    this.byKey.set(handle.key, task);
+    if (!this.gates.has(handle.key)) this.handles.set(handle.key, handle);
+  }
+
+  private waitForAll(task: Task, waits: readonly Durable[]): void {
+    const wanted = new Set(waits.map(({ key }) => key));
+    for (const old of task.waits) if (!wanted.has(old.key)) this.drop(old);
+    task.waits = waits;
+    for (const handle of waits) if (this.byKey.get(handle.key) !== task) this.wait(task, handle);
+  }
+
+  /** Gives up a handle that was still being waited for. */
+  private drop(handle: Durable): void {
+    if (!this.byKey.delete(handle.key)) return;
+    if (this.gates.delete(handle.key)) return;
+    this.handles.delete(handle.key);
+    this.ctx.abandon(handle);
+  }
+
+  private receive(answer: Settlement): void {
+    const busy = this.isActive();
+    if (busy) this.activeMs += Math.max(0, answer.at - this.at);
+    this.at = answer.at;
+    if (answer.key === this.control.key) return this.command(answer);
+    if (answer.key.startsWith("recovered#")) {
+      const value = answer.result.ok ? (answer.result.value as { worker_id: string }) : { worker_id: "" };
+      this.apply({ type: "run_recovered", payload: { worker_id: value.worker_id, requeued: [...this.tasks.keys()] } });
+      return;
+    }
+    const task = this.byKey.get(answer.key);
+    this.byKey.delete(answer.key);
+    this.handles.delete(answer.key);
+    if (!task) return;
+    if (task.timeout?.key === answer.key) {
+      const node = this.nodeOf(task.activationId);
+      const ms = node.run_timeout_ms ?? getNodeKind(node.node_type).timeoutMs ?? 0;
+      this.over(task, { error: new NodeFailure("TIMEOUT", `${node.name || node.id} did not finish within ${Math.round(ms / 100) / 10} s.`, { retryable: true, user_action: "retry" }) });
+      return;
+    }
+    if (task.retry !== undefined) {
+      this.release(task);
+      this.attempt(task.activationId, this.nodeOf(task.activationId), task.retry);
+      return;
+    }
+    this.resume(task, answer);
+  }
+
+  /** Whether the run's clock ticks: some task is at work, not only waiting for a time or a person. */
+  private isActive(): boolean {
+    for (const id of this.s.running) if (this.s.activations[id]?.status === "running") return true;
+    return false;
+  }
+
+  private resume(task: Task, answer: Settlement): void {
+    const { flow } = task;
+    if (!flow) return;
+    const next = settle(() => flow.next(answer));
+    if ("error" in next) this.over(task, { error: next.error });
+    else if (next.step.done) this.over(task, { result: next.step.value });
+    else this.waitForAll(task, next.step.value);
+  }
+
+  /** An attempt is over: records what follows. */
+  private over(task: Task, outcome: { result: NodeResult } | { error: unknown }): void {
+    const { activationId: id } = task;
+    this.release(task);
+    const node = this.nodeOf(id);
+    if ("result" in outcome) {
+      this.applyAll(complete(this.a, this.s, id, outcome.result));
+      const end = getNodeKind(node.node_type).ends?.(node.config);
+      if (end && this.s.activations[id]!.status === "completed") {
+        this.ended.push({ activationId: id, status: end.status });
+        if (end.terminate) this.terminate();
+      }
+    } else this.applyAll(fail(this.a, this.s, id, toRunError(outcome.error, node)));
+    const { status, waiting, attempt } = this.s.activations[id]!;
+    if (status === "waiting" && waiting?.for === "retry") this.retryLater(id, node, attempt + 1);
+  }
+
+  /** Waits out the back-off; receive() begins the next attempt. */
+  private retryLater(id: string, node: WorkflowNode, attempt: number): void {
+    const until = this.s.activations[id]!.waiting?.until ?? this.at;
+    const handle = this.ctx.sleep(`${id}/${attempt}/retry`, Math.max(0, until - this.at));
+    const task: Task = { activationId: id, flow: null, waits: [], timeout: null, retry: attempt };
+    this.tasks.set(id, task);
+    this.waitForAll(task, [handle]);
+  }
+
+  private release(task: Task): void {
+    this.tasks.delete(task.activationId);
+    for (const handle of task.waits) this.drop(handle);
+    if (task.timeout) this.drop(task.timeout);
+    task.waits = [];
+  }
+
+  private nodeOf(activationId: string): WorkflowNode {
+    return this.s.graph.nodes[this.s.activations[activationId]!.node_id]!;
+  }
+
+  /** An End that terminates: whatever else is under way is cancelled. */
+  private terminate(): void {
+    this.cancelTasks("An end was reached that stops everything else.");
+    this.terminated = true;
+  }
+
+  private cancelTasks(reason: string): void {
+    for (const task of [...this.tasks.values()]) {
+      this.release(task);
+      const { node_id } = this.s.activations[task.activationId]!;
+      this.apply({ type: "node_cancelled", node_id, activation_id: task.activationId, payload: { reason } });
+    }
+  }
+
+  /** In graphs whose loops have two entries, tokens can wait for each other: the first goes on. */
+  private breakTie(): boolean {
+    if (this.terminated || this.limit || this.s.failing || this.gates.size > 0 || this.s.parked.size === 0 || this.s.ready.length > 0) return false;
+    const events = decide(this.a, this.s, true);
+    this.applyAll(events);
+    if (events.length > 0)
+      this.apply({ type: "warning", payload: { code: "TIE", message: "Branches waited for each other at a loop with two entries; the first went on." } });
+    return events.length > 0;
+  }
+
+  /** Ends the run; true if it may go on after a limit was raised. */
+  private finish(): boolean {
+    const { s } = this;
+    const output: JsonObject = {};
+    for (const { activationId } of this.ended) Object.assign(output, s.activations[activationId]!.output);
+    const warnings = [...s.run.warnings];
+    const finished = (final_status: "COMPLETED" | "ERROR" | "INCOMPLETE", reason_code: ReasonCode, more: { error?: RunError; resumable?: RaisableLimit[] } = {}) =>
+      this.apply({ type: "run_finished", payload: { final_status, reason_code, output, warnings, ...more } });
+
+    if (s.failing) {
+      this.cancelTasks("The run failed.");
+      finished("ERROR", s.failing.code, { error: s.failing });
+      return false;
+    }
+    if (this.limit && !this.terminated) {
+      const error: RunError = { code: LIMIT_REASON[this.limit], message: limitText(this.limit, s), retryable: true, user_action: "raise_limit" };
+      finished("INCOMPLETE", error.code, { error, resumable: [this.limit] });
+      return true;
+    }
+    if (this.ended.length === 0) finished("INCOMPLETE", "NO_END_REACHED", { error: { code: "NO_END_REACHED", message: "Every branch ended before it reached an end node.", retryable: false, user_action: "edit_graph" } });
+    else finished(this.ended.some(({ status }) => status === "ERROR") ? "ERROR" : "COMPLETED", "END_REACHED");
+    return false;
+  }
+
+  private cancelRun(by: string, reason: string): void {
+    this.apply({ type: "run_cancel_requested", payload: { by, reason } });
+    this.cancelTasks(reason || "The run was cancelled.");
+    const output: JsonObject = {};
+    for (const { activationId } of this.ended) Object.assign(output, this.s.activations[activationId]!.output);
+    this.apply({ type: "run_finished", payload: { final_status: "CANCELLED", reason_code: "CANCELLED", output, warnings: [...this.s.run.warnings] } });
+  }
+
+  /** A person's command to the run. Unknown ones are passed over: a newer server may have sent them. */
+  private command(answer: Settlement): void {
+    this.control = this.ctx.signal(`control#${++this.controls}`);
+    if (!answer.result.ok) return;
+    const value = answer.result.value as { kind?: string; limit?: string; to?: number; by?: string };
+    if (value.kind !== "raise_limit") return;
+    const limit = RaisableLimit.safeParse(value.limit);
+    if (!limit.success || typeof value.to !== "number") return;
+    const by = value.by ?? "user";
+    this.apply({ type: "run_limit_raised", payload: { limit: limit.data, from: limitValue(limit.data, this.s), to: value.to, by } });
+    if (this.s.run.status === "finished") this.apply({ type: "run_resumed", payload: { by } });
+    this.limit = null;
+    for (const key of [...this.gates]) {
+      const task = this.byKey.get(key);
+      this.gates.delete(key);
+      this.byKey.delete(key);
+      if (task) this.resume(task, { key, result: { ok: true, value: null }, at: this.at });
+    }
+  }
+
+  /** Holds a task until a limit is raised. */
+  *hold(activationId: string, limit: RaisableLimit): Flow<void> {
+    const key = `gate:${++this.gateCount}`;
+    this.gates.add(key);
+    this.limit = limit;
+    const { node_id } = this.s.activations[activationId]!;
+    this.apply({ type: "node_waiting", node_id, activation_id: activationId, payload: { for: "limit" } });
+    yield [{ key }];
+  }
+
+  /** The limit that stands in the way of another model call, if any. */
+  limitBeforeCall(): RaisableLimit | null {
+    const { config } = this.s.run;
+    if (this.s.totals.global_iterations >= config.max_global_iterations) return "max_global_iterations";
+    if (this.activeMs >= config.max_active_ms) return "max_active_ms";
+    return null;
+  }
+
+  get context(): DurableContext {
+    return this.ctx;
+  }
+  get now(): number {
+    return this.at;
+  }
+}
+
+type First = { step: IteratorResult<readonly Durable[], NodeResult> } | { error: unknown };
+
+function settle(go: () => IteratorResult<readonly Durable[], NodeResult>): First {
+  try {
+    return { step: go() };
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** What a node reads: its mapping, or its keys picked from the state. */
+function readInput(s: RunState, node: WorkflowNode): { input: JsonObject; error?: RunError } {
+  if (node.input_mapping) {
+    const scope = { state: s.state, nodes: s.outputs, input: s.input, run: { id: s.run.id } };
+    try {
+      return { input: Object.fromEntries(Object.entries(node.input_mapping).map(([name, expression]) => [name, evaluateExpression(expression, scope)])) };
+    } catch (error) {
+      return { input: {}, error: { code: "INPUT_MISSING", message: `The inputs of ${node.name || node.id} cannot be computed: ${messageOf(error)}`, retryable: false, user_action: "edit_graph" } };
+    }
+  }
+  const input: JsonObject = {};
+  const missing: string[] = [];
+  for (const key of node.input_keys) {
+    const value = s.state[key];
+    if (value === undefined) missing.push(key);
+    else input[key] = value;
+  }
+  for (const key of node.optional_input_keys) {
+    const value = s.state[key];
+    if (value !== undefined) input[key] = value;
+  }
+  if (missing.length === 0 || isBeginning(node)) return { input };
+  return { input, error: { code: "INPUT_MISSING", message: missingText(s, node, missing), retryable: false, user_action: "edit_graph" } };
+}
+
+function missingText(s: RunState, node: WorkflowNode, missing: readonly string[]): string {
+  const producers = Object.values(s.graph.nodes).filter((other) => other.id !== node.id && other.output_keys.some((key) => missing.includes(key)));
+  const skippedOnes = producers.filter((other) => s.nodes[other.id]?.status === "skipped").map((other) => other.name || other.id);
+  const who = skippedOnes.length > 0 ? ` ${skippedOnes.join(", ")} would have written it but was skipped.` : "";
+  return `${node.name || node.id} needs ${missing.map((key) => `"${key}"`).join(", ")}, which nothing has written.${who}`;
+}
+
+function limitValue(limit: RaisableLimit, s: RunState): number | null {
+  const { config } = s.run;
+  return limit === "max_cost_usd" || limit === "max_total_tokens" ? (config.budget[limit] ?? null) : config[limit];
+}
+
+function limitText(limit: RaisableLimit, s: RunState): string {
+  const value = limitValue(limit, s);
+  switch (limit) {
+    case "max_steps":
+      return `The run used up its ${value} node runs. Raise the limit to go on.`;
+    case "max_global_iterations":
+      return `The run used up its ${value} model calls. Raise the limit to go on.`;
+    case "max_active_ms":
+      return `The run was at work for ${Math.round((value ?? 0) / 1000)} s, which is its limit. Raise the limit to go on.`;
+    case "max_cost_usd":
+      return `The next model call could exceed the budget of $${value}. Raise the budget to go on.`;
+    case "max_total_tokens":
+      return `The next model call could exceed the budget of ${value} tokens. Raise the budget to go on.`;
+  }
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+/** An error of a node's behaviour as data for people. */
+function toRunError(error: unknown, node: WorkflowNode): RunError {
+  if (error instanceof NodeFailure) return error.toRunError();
+  if (error instanceof StepFailed) {
+    const detail = error.error.detail as { error?: RunError } | undefined;
+    if (detail?.error) return detail.error;
+    if (error.error.name === "TimeoutError") return { code: "TIMEOUT", message: error.message, retryable: true, user_action: "retry" };
+    return { code: "INTERNAL", message: error.message, retryable: false, user_action: "none" };
+  }
+  const routes = getNodeKind(node.node_type).routes;
+  const name = error instanceof Error ? error.name : "";
+  if (routes) return { code: "ROUTER_FAILED", message: `${node.name || node.id} could not decide: ${messageOf(error)}`, retryable: false, user_action: "edit_graph" };
+  if (name === "ExpressionError" || name === "TemplateError") return { code: "CONFIG", message: `${node.name || node.id}: ${messageOf(error)}`, retryable: false, user_action: "edit_graph" };
+  return { code: "INTERNAL", message: messageOf(error), retryable: false, user_action: "none" };
+}

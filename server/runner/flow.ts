@@ -1,0 +1,63 @@
+import type { Durable, Flow, Settlement, StepError, Wait } from "@/server/domain/durable";
+import type { Json } from "@/server/domain/values";
+
+/** A step's failure, thrown inside the flow that waited for it. */
+export class StepFailed extends Error {
+  override name = "StepFailed";
+  constructor(readonly error: StepError) {
+    super(error.message);
+  }
+}
+
+/** Waits for one handle; gives its value or throws StepFailed. */
+export function* waitFor(handle: Durable): Flow<Json> {
+  const { result } = yield [handle];
+  if (!result.ok) throw new StepFailed(result.error);
+  return result.value;
+}
+
+export type ChildOutcome<T> = { id: string; ok: true; value: T } | { id: string; ok: false; error: unknown };
+
+/** Several flows that run side by side inside one: add some, then ask for the next that is done. */
+export class Children<T> {
+  private readonly flows = new Map<string, { flow: Flow<T>; waits: Wait }>();
+  private readonly done: ChildOutcome<T>[] = [];
+
+  get size(): number {
+    return this.flows.size + this.done.length;
+  }
+
+  add(id: string, flow: Flow<T>): void {
+    this.flows.set(id, { flow, waits: [] });
+    this.advance(id, flow, () => flow.next());
+  }
+
+  /** The next child that is done; at least one must have been added. */
+  *next(): Flow<ChildOutcome<T>> {
+    for (;;) {
+      const done = this.done.shift();
+      if (done) return done;
+      const settlement: Settlement = yield [...this.flows.values()].flatMap(({ waits }) => waits);
+      for (const [id, { flow, waits }] of this.flows)
+        if (waits.some(({ key }) => key === settlement.key)) {
+          this.advance(id, flow, () => flow.next(settlement));
+          break;
+        }
+    }
+  }
+
+  private advance(id: string, flow: Flow<T>, go: () => IteratorResult<Wait, T>) {
+    try {
+      const step = go();
+      if (!step.done) {
+        this.flows.set(id, { flow, waits: step.value });
+        return;
+      }
+      this.flows.delete(id);
+      this.done.push({ id, ok: true, value: step.value });
+    } catch (error) {
+      this.flows.delete(id);
+      this.done.push({ id, ok: false, error });
+    }
+  }
+}

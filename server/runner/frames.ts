@@ -1,0 +1,66 @@
+import type { LiveFrame } from "@/server/domain/durable";
+
+/** Streamed text goes out at most this often for each run. */
+const EVERY_MS = 50;
+
+interface Stream {
+  sent: string;
+  unsent: string;
+}
+
+/** Streamed text on its way to whoever watches: joined for some milliseconds, and kept for those who come late. */
+export class Frames {
+  private readonly runs = new Map<string, Map<string, Map<LiveFrame["channel"], Stream>>>();
+  private readonly timers = new Map<string, ReturnType<typeof setTimeout>>();
+
+  constructor(private readonly send: (runId: string, frames: LiveFrame[]) => void) {}
+
+  add(runId: string, frame: LiveFrame): void {
+    let calls = this.runs.get(runId);
+    if (!calls) this.runs.set(runId, (calls = new Map()));
+    let channels = calls.get(frame.call_id);
+    if (!channels) calls.set(frame.call_id, (channels = new Map()));
+    let stream = channels.get(frame.channel);
+    if (!stream || frame.offset === 0) channels.set(frame.channel, (stream = { sent: "", unsent: "" }));
+    stream.unsent += frame.text;
+    if (!this.timers.has(runId)) this.timers.set(runId, setTimeout(() => this.flush(runId), EVERY_MS));
+  }
+
+  /** The call is over: its text is an event now. */
+  end(runId: string, callId: string): void {
+    const calls = this.runs.get(runId);
+    calls?.delete(callId);
+    if (calls?.size === 0) this.drop(runId);
+  }
+
+  drop(runId: string): void {
+    this.runs.delete(runId);
+    clearTimeout(this.timers.get(runId));
+    this.timers.delete(runId);
+  }
+
+  stop(): void {
+    for (const runId of [...this.runs.keys()]) this.drop(runId);
+  }
+
+  /** Everything that was sent of calls still under way. */
+  snapshot(runId: string): LiveFrame[] {
+    const frames: LiveFrame[] = [];
+    for (const [call_id, channels] of this.runs.get(runId) ?? [])
+      for (const [channel, { sent }] of channels) if (sent) frames.push({ type: "llm_delta", call_id, channel, offset: 0, text: sent });
+    return frames;
+  }
+
+  private flush(runId: string): void {
+    this.timers.delete(runId);
+    const frames: LiveFrame[] = [];
+    for (const [call_id, channels] of this.runs.get(runId) ?? [])
+      for (const [channel, stream] of channels) {
+        if (!stream.unsent) continue;
+        frames.push({ type: "llm_delta", call_id, channel, offset: stream.sent.length, text: stream.unsent });
+        stream.sent += stream.unsent;
+        stream.unsent = "";
+      }
+    if (frames.length > 0) this.send(runId, frames);
+  }
+}

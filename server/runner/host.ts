@@ -1,0 +1,479 @@
+import type { LiveFrame } from "@/server/domain/durable";
+import type { RunEvent, RunEventOf } from "@/server/domain/events";
+import type { WorkflowGraph } from "@/server/domain/graph";
+import { newId } from "@/server/domain/ids";
+import type { RaisableLimit, RunConfig } from "@/server/domain/outcome";
+import type { RoleDefinition } from "@/server/domain/role";
+import type { RunState } from "@/server/domain/run";
+import type { JsonObject } from "@/server/domain/values";
+import type { RunProgress, RunStatus, RunStore, TurnWrite } from "@/server/store/runs";
+import { EmbeddedRun, type TurnRecord } from "./embedded";
+import { type Effects, execute, INTERPRETER_VERSION } from "./execute";
+import { Frames } from "./frames";
+
+export interface StartRequest {
+  workflow_id: string | null;
+  workflow_name: string;
+  graph: WorkflowGraph;
+  roles: RoleDefinition[];
+  input: JsonObject;
+  config: RunConfig;
+  trigger: RunEventOf<"run_created">["payload"]["trigger"];
+  provider_summary: RunEventOf<"run_created">["payload"]["provider_summary"];
+  idempotency_key?: string;
+}
+
+/** What a follower of a run receives. `seq`: the number of the last event that was sent. */
+export type RunFrame =
+  | { kind: "events"; events: RunEvent[] }
+  | { kind: "live"; frames: LiveFrame[] }
+  | { kind: "end" };
+
+export interface StatusTick {
+  run_id: string;
+  workflow_id: string | null;
+  status: RunStatus;
+  final_status: string | null;
+}
+
+export class QueueFull extends Error {
+  override name = "QueueFull";
+}
+
+interface LiveRun {
+  engine: EmbeddedRun;
+  state: RunState | null;
+  progress: RunProgress | null;
+  workflowId: string | null;
+  /** Resolves when the run has left this process. */
+  gone: Promise<void>;
+  leave: () => void;
+}
+
+export interface HostOptions {
+  store: RunStore;
+  effects: Effects;
+  /** Runs at work at the same time; those that only wait do not count. */
+  maxRuns?: number;
+  maxQueued?: number;
+  log?: (level: "info" | "warn" | "error", message: string, about?: Record<string, unknown>) => void;
+}
+
+const BACKLOG_CHUNK = 500;
+/** A follower that does not read is dropped at this many waiting frames; it may come back with its cursor. */
+const FOLLOWER_BUFFER = 5000;
+
+/** The runs in progress: starts, continues, cancels them; records first, then tells whoever follows. */
+export class Host {
+  private readonly live = new Map<string, LiveRun>();
+  /** Waiting runs by workflow, so that one workflow's hundred runs do not keep another's first one waiting. */
+  private readonly queues = new Map<string, string[]>();
+  private readonly followers = new Map<string, Set<Follower>>();
+  private readonly watchers = new Set<(tick: StatusTick) => void>();
+  private readonly frames: Frames;
+  private pendingWrites: { write: TurnWrite; done: () => void }[] = [];
+  private writing = false;
+  private draining = false;
+  private pumping = false;
+  readonly workerId = `${process.pid}-${Date.now().toString(36)}`;
+
+  constructor(private readonly options: HostOptions) {
+    this.frames = new Frames((runId, frames) => this.send(runId, { kind: "live", frames }));
+  }
+
+  private get store(): RunStore {
+    return this.options.store;
+  }
+
+  /** Creates a run and queues it. The same idempotency key gives the same run. */
+  start(request: StartRequest): { run_id: string; created: boolean } {
+    if (this.queuedCount() >= (this.options.maxQueued ?? 1000)) throw new QueueFull("Too many runs are waiting. Try again in a moment.");
+    const id = newId("run");
+    const created: RunEventOf<"run_created"> = {
+      type: "run_created", seq: 1, ts: Date.now(),
+      payload: {
+        graph: request.graph, roles: request.roles, workflow_id: request.workflow_id, workflow_name: request.workflow_name,
+        input: request.input, config: request.config, trigger: request.trigger, provider_summary: request.provider_summary,
+      },
+    };
+    const made = this.store.create({ id, created, interpreterVersion: INTERPRETER_VERSION, idempotencyKey: request.idempotency_key ?? null });
+    if (made.created) {
+      this.enqueue(id, request.workflow_id);
+      this.tell({ run_id: id, workflow_id: request.workflow_id, status: "queued", final_status: null });
+      this.pump();
+    }
+    return { run_id: made.id, created: made.created };
+  }
+
+  /** Takes up every run that had not ended, each where its log ends. */
+  recover(): number {
+    const unfinished = this.store.unfinished();
+    for (const run of unfinished) {
+      if (run.status === "queued") this.enqueue(run.id, run.workflow_id);
+      else this.carryOut(run.id, run.workflow_id);
+    }
+    this.pump();
+    return unfinished.length;
+  }
+
+  /** Cancels a run in any state; false if it has ended. */
+  cancel(runId: string, about: { by: string; reason: string }): boolean {
+    const run = this.store.find(runId);
+    if (!run || run.status === "finished") return false;
+    this.store.signal(runId, "cancel", about, Date.now());
+    const live = this.live.get(runId);
+    if (live) live.engine.deliver("cancel", about);
+    else {
+      this.unqueue(runId);
+      this.carryOut(runId, run.workflow_id);
+    }
+    return true;
+  }
+
+  /** Raises a limit; a run that stopped at it goes on. */
+  raiseLimit(runId: string, limit: RaisableLimit, to: number, by: string): void {
+    const value = { kind: "raise_limit", limit, to, by };
+    const name = this.store.command(runId, value, Date.now());
+    const live = this.live.get(runId);
+    if (live) live.engine.deliver(name, value);
+    else this.carryOut(runId, this.store.find(runId)?.workflow_id ?? null);
+  }
+
+  /** Watches all runs change their status. Answers how to stop. */
+  watch(onTick: (tick: StatusTick) => void): () => void {
+    this.watchers.add(onTick);
+    return () => this.watchers.delete(onTick);
+  }
+
+  /** The same as a stream. */
+  async *ticks(signal?: AbortSignal): AsyncGenerator<StatusTick> {
+    const queue: StatusTick[] = [];
+    let wake: (() => void) | null = null;
+    const rouse = () => wake?.();
+    const stop = this.watch((tick) => {
+      queue.push(tick);
+      rouse();
+    });
+    signal?.addEventListener("abort", rouse, { once: true });
+    try {
+      while (!signal?.aborted && !this.draining) {
+        const tick = queue.shift();
+        if (tick) yield tick;
+        else
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+      }
+    } finally {
+      stop();
+      signal?.removeEventListener("abort", rouse);
+    }
+  }
+
+  get isDraining(): boolean {
+    return this.draining;
+  }
+
+  isLive(runId: string): boolean {
+    return this.live.has(runId);
+  }
+
+  /**
+   * Follows a run: first what the log holds after `after`, then what happens. It listens from the moment of the
+   * call, so that nothing between the two is lost. Ends after the last event of a finished run.
+   */
+  follow(runId: string, after: number, signal?: AbortSignal): AsyncGenerator<RunFrame> {
+    const follower = new Follower();
+    let set = this.followers.get(runId);
+    if (!set) this.followers.set(runId, (set = new Set()));
+    set.add(follower);
+    const leave = () => {
+      set.delete(follower);
+      if (set.size === 0 && this.followers.get(runId) === set) this.followers.delete(runId);
+      follower.close();
+    };
+    signal?.addEventListener("abort", leave, { once: true });
+    return this.read(runId, after, follower, () => {
+      signal?.removeEventListener("abort", leave);
+      leave();
+    });
+  }
+
+  private async *read(runId: string, after: number, follower: Follower, leave: () => void): AsyncGenerator<RunFrame> {
+    try {
+      let last = after;
+      for (;;) {
+        const events = this.store.events(runId, last, BACKLOG_CHUNK);
+        if (events.length === 0) break;
+        last = events.at(-1)!.seq;
+        yield { kind: "events", events };
+      }
+      const overlay = this.frames.snapshot(runId);
+      if (overlay.length > 0) yield { kind: "live", frames: overlay };
+      const run = this.store.find(runId);
+      if (!run || (run.status === "finished" && !this.live.has(runId))) {
+        yield { kind: "end" };
+        return;
+      }
+      for await (const frame of follower.frames()) {
+        if (frame.kind !== "events") {
+          yield frame;
+          continue;
+        }
+        const events = frame.events.filter(({ seq }) => seq > last);
+        if (events.length === 0) continue;
+        last = events.at(-1)!.seq;
+        yield { kind: "events", events };
+      }
+    } finally {
+      leave();
+    }
+  }
+
+  /** Resolves when the run is out of this process: ended, or stopped at a limit. */
+  async settled(runId: string): Promise<void> {
+    await this.live.get(runId)?.gone;
+  }
+
+  /** Stops taking up work and lets what is under way finish, for at most `ms`. What is left goes on at the next start. */
+  async drain(ms: number): Promise<void> {
+    this.draining = true;
+    for (const { engine } of this.live.values()) engine.freeze();
+    const end = Date.now() + ms;
+    while (Date.now() < end && [...this.live.values()].some(({ engine }) => engine.inFlight > 0)) await new Promise((resolve) => setTimeout(resolve, 20));
+    while (this.pendingWrites.length > 0 && Date.now() < end) await new Promise((resolve) => setImmediate(resolve));
+    for (const { engine } of this.live.values()) engine.stop();
+    for (const set of this.followers.values()) for (const follower of set) follower.close();
+    this.frames.stop();
+  }
+
+  private enqueue(runId: string, workflowId: string | null): void {
+    const key = workflowId ?? "";
+    const queue = this.queues.get(key);
+    if (queue) queue.push(runId);
+    else this.queues.set(key, [runId]);
+  }
+
+  private unqueue(runId: string): void {
+    for (const [key, queue] of this.queues) {
+      const at = queue.indexOf(runId);
+      if (at < 0) continue;
+      queue.splice(at, 1);
+      if (queue.length === 0) this.queues.delete(key);
+      return;
+    }
+  }
+
+  private queuedCount(): number {
+    let count = 0;
+    for (const queue of this.queues.values()) count += queue.length;
+    return count;
+  }
+
+  private busyCount(): number {
+    let count = 0;
+    for (const { progress } of this.live.values()) if (progress === null || progress.status === "running") count++;
+    return count;
+  }
+
+  /** Begins queued runs while there is room, one workflow after another. */
+  private pump(): void {
+    if (this.draining || this.pumping) return;
+    this.pumping = true;
+    let room = (this.options.maxRuns ?? 16) - this.busyCount();
+    while (room > 0 && this.queues.size > 0) {
+      const [key, queue] = this.queues.entries().next().value!;
+      const runId = queue.shift()!;
+      // Its turn comes again after every other workflow's.
+      this.queues.delete(key);
+      if (queue.length > 0) this.queues.set(key, queue);
+      this.carryOut(runId, key === "" ? null : key);
+      room--;
+    }
+    this.pumping = false;
+  }
+
+  private carryOut(runId: string, workflowId: string | null): void {
+    if (this.draining || this.live.has(runId)) return;
+    const journal = this.store.journal(runId);
+    const created = journal.turns[0]?.events[0];
+    if (!created) return;
+    const engine = new EmbeddedRun(runId, { record: (turn) => this.record(turn), live: (id, frame) => this.frames.add(id, frame), workerId: this.workerId }, journal);
+    let leave = () => {};
+    const gone = new Promise<void>((resolve) => {
+      leave = resolve;
+    });
+    const run: LiveRun = { engine, state: null, progress: null, workflowId, gone, leave };
+    this.live.set(runId, run);
+    void execute(engine, created, this.options.effects, (state) => {
+      run.state = state;
+    })
+      .then(() => engine.close())
+      .catch((error: unknown) => this.broke(runId, error))
+      .finally(() => this.forget(runId, run));
+  }
+
+  /** The interpreter itself failed: the run keeps its log and is closed as an internal error. */
+  private broke(runId: string, error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    this.options.log?.("error", "A run could not be carried on.", { run_id: runId, error: message });
+    const { turns } = this.store.journal(runId);
+    const last = turns.at(-1);
+    const row = this.store.find(runId);
+    if (!last || !row) return;
+    const seq = last.lastSeq + 1;
+    const ts = Math.max(last.at, Date.now());
+    const event: RunEvent = {
+      type: "run_finished", seq, ts,
+      payload: {
+        final_status: "ERROR", reason_code: "INTERNAL", output: {}, warnings: [],
+        error: { code: "INTERNAL", message: `Troupe could not carry this run on: ${message}`, retryable: false, user_action: "none" },
+      },
+    };
+    const progress: RunProgress = { ...row, status: "finished", final_status: "ERROR", reason_code: "INTERNAL", finished_at: ts };
+    this.store.write([{ runId, turn: last.turn + 1, key: "$broke", result: { ok: true, value: null }, at: ts, lastSeq: seq, events: [event], timers: [], progress }]);
+    this.send(runId, { kind: "events", events: [event] });
+    this.tell({ run_id: runId, workflow_id: row.workflow_id, status: "finished", final_status: "ERROR" });
+  }
+
+  private forget(runId: string, run: LiveRun): void {
+    if (this.live.get(runId) !== run) return;
+    this.live.delete(runId);
+    run.leave();
+    this.frames.drop(runId);
+    const set = this.followers.get(runId);
+    if (set) for (const follower of set) follower.push({ kind: "end" });
+    this.pump();
+  }
+
+  /** Puts a turn on its way into the log; resolves once it is there and was published. */
+  private record(turn: TurnRecord): Promise<void> {
+    const run = this.live.get(turn.runId);
+    const write: TurnWrite = { ...turn };
+    const before = run?.progress ?? null;
+    const now = run?.state ? progressOf(run.state) : null;
+    if (run && now && !isSameProgress(before, now)) {
+      write.progress = now;
+      run.progress = now;
+    }
+    return new Promise((resolve) => {
+      this.pendingWrites.push({
+        write,
+        done: () => {
+          if (turn.events.length > 0) this.publish(turn.runId, turn.events);
+          if (run && now && before?.status !== now.status) {
+            this.tell({ run_id: turn.runId, workflow_id: run.workflowId, status: now.status, final_status: now.final_status });
+            // Stopped at a limit: the log holds everything, so it need not stay in memory.
+            if (now.status === "finished" && now.final_status === "INCOMPLETE") setImmediate(() => this.evict(turn.runId, run));
+            else if (now.status === "waiting") setImmediate(() => this.pump());
+          }
+          resolve();
+        },
+      });
+      if (!this.writing) {
+        this.writing = true;
+        setImmediate(() => this.writeAll());
+      }
+    });
+  }
+
+  /** One transaction for all turns that are waiting. A full or locked disk holds runs up; it loses nothing. */
+  private writeAll(): void {
+    const batch = this.pendingWrites;
+    this.pendingWrites = [];
+    try {
+      this.store.write(batch.map(({ write }) => write));
+    } catch (error) {
+      this.pendingWrites = [...batch, ...this.pendingWrites];
+      this.options.log?.("warn", "The log could not be written; trying again.", { error: error instanceof Error ? error.message : String(error) });
+      setTimeout(() => this.writeAll(), 500);
+      return;
+    }
+    this.writing = false;
+    for (const { done } of batch) done();
+  }
+
+  private evict(runId: string, run: LiveRun): void {
+    if (run.progress?.status !== "finished" || !run.engine.isIdle) return;
+    run.engine.stop();
+    this.forget(runId, run);
+  }
+
+  private publish(runId: string, events: RunEvent[]): void {
+    for (const event of events)
+      if (event.call_id && (event.type === "llm_call_completed" || event.type === "llm_call_failed")) this.frames.end(runId, event.call_id);
+    this.send(runId, { kind: "events", events });
+  }
+
+  private send(runId: string, frame: RunFrame): void {
+    const set = this.followers.get(runId);
+    if (set) for (const follower of set) follower.push(frame);
+  }
+
+  private tell(tick: StatusTick): void {
+    for (const watcher of this.watchers) watcher(tick);
+  }
+}
+
+/** One reader's queue of frames. */
+class Follower {
+  private queue: RunFrame[] = [];
+  private wake: (() => void) | null = null;
+  private closed = false;
+
+  push(frame: RunFrame): void {
+    if (this.closed) return;
+    if (this.queue.length >= FOLLOWER_BUFFER) return this.close();
+    this.queue.push(frame);
+    this.wake?.();
+  }
+
+  close(): void {
+    this.closed = true;
+    this.wake?.();
+  }
+
+  async *frames(): AsyncGenerator<RunFrame> {
+    for (;;) {
+      const frame = this.queue.shift();
+      if (frame) {
+        yield frame;
+        if (frame.kind === "end") return;
+        continue;
+      }
+      if (this.closed) return;
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
+      this.wake = null;
+    }
+  }
+}
+
+/** What the row of a run says, derived from its state. */
+function progressOf(s: RunState): RunProgress {
+  const { run, totals } = s;
+  return {
+    status: run.status === "finished" ? "finished" : isWaiting(s) ? "waiting" : "running",
+    final_status: run.final_status ?? null,
+    reason_code: run.reason_code ?? null,
+    simulated: run.simulated,
+    cost_usd: totals.cost_usd,
+    unknown_cost_calls: totals.unknown_cost_calls,
+    input_tokens: totals.usage.input_tokens,
+    output_tokens: totals.usage.output_tokens,
+    started_at: run.started_at ?? null,
+    finished_at: run.finished_at ?? null,
+  };
+}
+
+/** Whether a run only waits: for times or people, with nothing at work. */
+function isWaiting(s: RunState): boolean {
+  if (s.ready.length > 0 || s.running.size === 0) return false;
+  for (const id of s.running) if (s.activations[id]?.status !== "waiting") return false;
+  return true;
+}
+
+const isSameProgress = (a: RunProgress | null, b: RunProgress) =>
+  a !== null && a.status === b.status && a.final_status === b.final_status && a.input_tokens === b.input_tokens &&
+  a.output_tokens === b.output_tokens && a.cost_usd === b.cost_usd && a.unknown_cost_calls === b.unknown_cost_calls && a.simulated === b.simulated;

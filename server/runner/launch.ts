@@ -1,0 +1,79 @@
+import { findProblems, type Problem } from "@/server/domain/problems";
+import { RunConfig } from "@/server/domain/outcome";
+import type { RoleDefinition } from "@/server/domain/role";
+import { roleUses } from "@/server/domain/role-use";
+import { findInputErrors } from "@/server/domain/run-input";
+import type { WorkflowGraph } from "@/server/domain/graph";
+import type { JsonObject } from "@/server/domain/values";
+import type { Models } from "@/server/llm/model";
+import type { Host, StartRequest } from "./host";
+
+/** Why a run did not start: problems of the drawing, or an input that does not fit. */
+export class RefusedStart extends Error {
+  override name = "RefusedStart";
+  constructor(
+    message: string,
+    readonly detail: { problems: Problem[] } | { errors: { key: string; message: string }[] },
+  ) {
+    super(message);
+  }
+}
+
+export interface Launch {
+  workflow_id: string;
+  input: JsonObject;
+  /** Overrides the workflow's own run settings, key by key. */
+  config?: Partial<RunConfig>;
+  trigger: StartRequest["trigger"];
+  idempotency_key?: string;
+}
+
+/** Starts runs of saved workflows: load, check, hand over to the host. */
+export function newLauncher(parts: {
+  workflows: { find(id: string): { id: string; name: string; graph: WorkflowGraph } | undefined };
+  roles: { all(): RoleDefinition[] };
+  models: Models;
+  host: Host;
+}) {
+  return {
+    /** Throws RefusedStart; answers undefined where there is no such workflow. */
+    startRun(launch: Launch): { run_id: string; created: boolean } | undefined {
+      const workflow = parts.workflows.find(launch.workflow_id);
+      if (!workflow) return undefined;
+      return parts.host.start({
+        ...readyToRun(workflow.graph, parts.roles.all(), launch, parts.models),
+        workflow_id: workflow.id,
+        workflow_name: workflow.name,
+        trigger: launch.trigger,
+        ...(launch.idempotency_key === undefined ? {} : { idempotency_key: launch.idempotency_key }),
+      });
+    },
+  };
+}
+
+/** Checks a graph and its input and takes what a run needs of them. Throws RefusedStart. */
+export function readyToRun(
+  graph: WorkflowGraph,
+  roles: readonly RoleDefinition[],
+  given: { input: JsonObject; config?: Partial<RunConfig> },
+  models: Models,
+): Pick<StartRequest, "graph" | "roles" | "input" | "config" | "provider_summary"> {
+  const problems = findProblems(graph, [...roles]).filter(({ severity }) => severity === "error");
+  if (problems.length > 0)
+    throw new RefusedStart(
+      problems.length === 1 ? `This workflow cannot run yet: ${problems[0]!.message}` : `This workflow cannot run yet: it has ${problems.length} problems.`,
+      { problems },
+    );
+  const errors = findInputErrors(graph, given.input);
+  if (errors.length > 0) throw new RefusedStart("The input does not fit.", { errors });
+  const config = RunConfig.parse({ ...graph.config, ...given.config });
+  const used = roleUses(graph);
+  const provider = models.describe();
+  return {
+    graph,
+    roles: roles.filter(({ name }) => used.has(name)),
+    input: given.input,
+    config,
+    provider_summary: provider ? { name: provider.name, model: provider.model, simulated: provider.simulated } : null,
+  };
+}

@@ -1,0 +1,293 @@
+import { and, asc, desc, eq, gt, inArray, lt, sql } from "drizzle-orm";
+import type { Db } from "@/db/open";
+import { runSignals, runs, runTimers, runTurns } from "@/db/schema";
+import type { Settled } from "@/server/domain/durable";
+import type { RunEvent, RunEventOf } from "@/server/domain/events";
+import type { FinalStatus, ReasonCode } from "@/server/domain/outcome";
+import { foldRun, type RunState } from "@/server/domain/run";
+import type { Json } from "@/server/domain/values";
+
+export type RunStatus = "queued" | "running" | "waiting" | "finished";
+
+/** What lists show of a run. Times in Unix milliseconds, cost in US dollars. */
+export interface RunSummary {
+  id: string;
+  workflow_id: string | null;
+  workflow_name: string;
+  status: RunStatus;
+  final_status: FinalStatus | null;
+  reason_code: ReasonCode | null;
+  simulated: boolean;
+  cost_usd: number;
+  unknown_cost_calls: number;
+  input_tokens: number;
+  output_tokens: number;
+  trigger: string;
+  created_at: number;
+  started_at: number | null;
+  finished_at: number | null;
+}
+
+/** The columns of a run's row that change while it goes on. */
+export type RunProgress = Pick<
+  RunSummary,
+  "status" | "final_status" | "reason_code" | "simulated" | "cost_usd" | "unknown_cost_calls" | "input_tokens" | "output_tokens" | "started_at" | "finished_at"
+>;
+
+export interface StoredTurn {
+  turn: number;
+  key: string | null;
+  result: Settled | null;
+  at: number;
+  lastSeq: number;
+  events: RunEvent[];
+}
+
+export interface TurnWrite extends Omit<StoredTurn, "lastSeq"> {
+  runId: string;
+  lastSeq: number;
+  timers: { key: string; dueAt: number }[];
+  /** Set where the row of the run changes with this turn. */
+  progress?: RunProgress;
+}
+
+export type RunStore = ReturnType<typeof newRunStore>;
+
+/** Runs and their logs. All methods are synchronous: each is one statement or one transaction. */
+export function newRunStore(db: Db) {
+  const { $client: client } = db;
+  // The hot path uses prepared statements of its own: a run writes one row for each turn.
+  const insertTurn = client.prepare<[string, number, number, number, string | null, string | null, string]>(
+    "insert into run_turns (run_id, turn, last_seq, at, key, result, events) values (?, ?, ?, ?, ?, ?, ?)",
+  );
+  const insertTimer = client.prepare<[string, string, number]>("insert or ignore into run_timers (run_id, key, due_at) values (?, ?, ?)");
+  const dropTimers = client.prepare<[string]>("delete from run_timers where run_id = ?");
+  const updateRun = client.prepare(
+    `update runs set status = @status, final_status = @final_status, reason_code = @reason_code, simulated = @simulated,
+     cost_usd = @cost_usd, unknown_cost_calls = @unknown_cost_calls, input_tokens = @input_tokens, output_tokens = @output_tokens,
+     started_at = @started_at, finished_at = @finished_at where id = @id`,
+  );
+  const writeTurn = (write: TurnWrite) => {
+    insertTurn.run(
+      write.runId, write.turn, write.lastSeq, write.at, write.key,
+      write.result === null ? null : JSON.stringify(write.result), JSON.stringify(write.events),
+    );
+    for (const { key, dueAt } of write.timers) insertTimer.run(write.runId, key, dueAt);
+    if (write.progress) {
+      updateRun.run({ ...write.progress, simulated: write.progress.simulated ? 1 : 0, id: write.runId });
+      if (write.progress.status === "finished") dropTimers.run(write.runId);
+    }
+  };
+  const writeTurns = client.transaction((writes: readonly TurnWrite[]) => {
+    for (const write of writes) writeTurn(write);
+  });
+
+  return {
+    /** Creates a run with its first event. With an idempotency key that was used before: that run, unchanged. */
+    create(run: {
+      id: string;
+      created: RunEventOf<"run_created">;
+      interpreterVersion: number;
+      idempotencyKey: string | null;
+    }): { id: string; created: boolean } {
+      return db.transaction(
+        (tx) => {
+          if (run.idempotencyKey !== null) {
+            const known = tx.select({ id: runs.id }).from(runs).where(eq(runs.idempotencyKey, run.idempotencyKey)).get();
+            if (known) return { id: known.id, created: false };
+          }
+          const { payload, ts } = run.created;
+          tx.insert(runs)
+            .values({
+              id: run.id, workflowId: payload.workflow_id, workflowName: payload.workflow_name, status: "queued",
+              interpreterVersion: run.interpreterVersion, trigger: payload.trigger,
+              simulated: payload.provider_summary?.simulated ?? false, idempotencyKey: run.idempotencyKey, createdAt: ts,
+            })
+            .run();
+          writeTurn({ runId: run.id, turn: 0, key: null, result: null, at: ts, lastSeq: 1, events: [run.created], timers: [] });
+          return { id: run.id, created: true };
+        },
+        { behavior: "immediate" },
+      );
+    },
+
+    /** Writes turns of any runs in one transaction. */
+    write(writes: readonly TurnWrite[]): void {
+      writeTurns.immediate(writes);
+    },
+
+    find(id: string): (RunSummary & { last_seq: number; interpreter_version: number }) | null {
+      const row = db.select().from(runs).where(eq(runs.id, id)).get();
+      if (!row) return null;
+      const last = db.select({ seq: sql<number>`max(${runTurns.lastSeq})` }).from(runTurns).where(eq(runTurns.runId, id)).get();
+      return { ...toSummary(row), last_seq: last?.seq ?? 0, interpreter_version: row.interpreterVersion };
+    },
+
+    /** Newest first. `before`: only runs created before this instant (or at it, with a smaller id). */
+    list(query: { workflow_id?: string; status?: RunStatus; limit?: number; before?: { created_at: number; id: string } } = {}): RunSummary[] {
+      const { before } = query;
+      return db
+        .select()
+        .from(runs)
+        .where(
+          and(
+            query.workflow_id === undefined ? undefined : eq(runs.workflowId, query.workflow_id),
+            query.status === undefined ? undefined : eq(runs.status, query.status),
+            before ? sql`(${runs.createdAt} < ${before.created_at} or (${runs.createdAt} = ${before.created_at} and ${runs.id} < ${before.id}))` : undefined,
+          ),
+        )
+        .orderBy(desc(runs.createdAt), desc(runs.id))
+        .limit(Math.min(query.limit ?? 50, 200))
+        .all()
+        .map(toSummary);
+    },
+
+    /** The newest run of each workflow, and how many there are. */
+    byWorkflow(): Map<string, { last_run: RunSummary; run_count: number }> {
+      const rows = db
+        .select({ id: runs.workflowId, count: sql<number>`count(*)`, newest: sql<number>`max(${runs.createdAt})` })
+        .from(runs)
+        .groupBy(runs.workflowId)
+        .all();
+      const found = new Map<string, { last_run: RunSummary; run_count: number }>();
+      for (const { id, count } of rows) {
+        if (id === null) continue;
+        const last = db.select().from(runs).where(eq(runs.workflowId, id)).orderBy(desc(runs.createdAt), desc(runs.id)).limit(1).get();
+        if (last) found.set(id, { last_run: toSummary(last), run_count: count });
+      }
+      return found;
+    },
+
+    /** Ids of runs that have not ended, oldest first. */
+    unfinished(): { id: string; status: RunStatus; workflow_id: string | null; interpreter_version: number }[] {
+      return db
+        .select({ id: runs.id, status: runs.status, workflow_id: runs.workflowId, interpreter_version: runs.interpreterVersion })
+        .from(runs)
+        .where(inArray(runs.status, ["queued", "running", "waiting"]))
+        .orderBy(asc(runs.createdAt), asc(runs.id))
+        .all()
+        .map((row) => ({ ...row, status: row.status as RunStatus }));
+    },
+
+    /** Events after a number, in order; at least whole turns, so slightly more than `limit` may come. */
+    events(id: string, after = 0, limit = 2000): RunEvent[] {
+      const rows = db
+        .select({ events: runTurns.events })
+        .from(runTurns)
+        .where(and(eq(runTurns.runId, id), gt(runTurns.lastSeq, after)))
+        .orderBy(asc(runTurns.turn))
+        .limit(limit)
+        .all();
+      const found: RunEvent[] = [];
+      for (const row of rows) {
+        for (const event of parseEvents(row.events)) if (event.seq > after) found.push(event);
+        if (found.length >= limit) break;
+      }
+      return found;
+    },
+
+    /** The whole log folded. */
+    state(id: string): RunState | null {
+      const rows = db.select({ events: runTurns.events }).from(runTurns).where(eq(runTurns.runId, id)).orderBy(asc(runTurns.turn)).all();
+      return rows.length === 0 ? null : foldRun(id, rows.flatMap((row) => parseEvents(row.events)));
+    },
+
+    /** Everything that the engine needs to take a run up again. */
+    journal(id: string): { turns: StoredTurn[]; timers: Map<string, number>; signals: Map<string, Json> } {
+      const turns = db
+        .select()
+        .from(runTurns)
+        .where(eq(runTurns.runId, id))
+        .orderBy(asc(runTurns.turn))
+        .all()
+        .map((row) => ({
+          turn: row.turn, key: row.key, at: row.at, lastSeq: row.lastSeq,
+          result: row.result === null ? null : (JSON.parse(row.result) as Settled),
+          events: parseEvents(row.events),
+        }));
+      const timers = new Map(db.select().from(runTimers).where(eq(runTimers.runId, id)).all().map((row) => [row.key, row.dueAt]));
+      const signals = new Map(db.select().from(runSignals).where(eq(runSignals.runId, id)).all().map((row) => [row.name, JSON.parse(row.value) as Json]));
+      return { turns, timers, signals };
+    },
+
+    /** Keeps a signal for a run; false if one of that name was sent before: the first wins. */
+    signal(id: string, name: string, value: Json, at: number): boolean {
+      const result = db.insert(runSignals).values({ runId: id, name, value: JSON.stringify(value), sentAt: at }).onConflictDoNothing().run();
+      return result.changes === 1;
+    },
+
+    /** Keeps a command under the next free name "control#k". */
+    command(id: string, value: Json, at: number): string {
+      return db.transaction(
+        (tx) => {
+          const row = tx
+            .select({ count: sql<number>`count(*)` })
+            .from(runSignals)
+            .where(and(eq(runSignals.runId, id), sql`${runSignals.name} like 'control#%'`))
+            .get();
+          const name = `control#${(row?.count ?? 0) + 1}`;
+          tx.insert(runSignals).values({ runId: id, name, value: JSON.stringify(value), sentAt: at }).run();
+          return name;
+        },
+        { behavior: "immediate" },
+      );
+    },
+
+    /** Deletes a finished run with everything that belongs to it. */
+    remove(id: string): boolean {
+      return db.transaction(
+        (tx) => {
+          const { changes } = tx.delete(runs).where(and(eq(runs.id, id), eq(runs.status, "finished"))).run();
+          if (changes === 0) return false;
+          for (const table of [runTurns, runTimers, runSignals]) tx.delete(table).where(eq(table.runId, id)).run();
+          return true;
+        },
+        { behavior: "immediate" },
+      );
+    },
+
+    /** Puts a run's row right where the log says more than it does. */
+    setProgress(id: string, progress: RunProgress): void {
+      updateRun.run({ ...progress, simulated: progress.simulated ? 1 : 0, id });
+    },
+
+    countUnfinished(): number {
+      return db.select({ count: sql<number>`count(*)` }).from(runs).where(inArray(runs.status, ["queued", "running", "waiting"])).get()?.count ?? 0;
+    },
+
+    /** Deletes finished runs that ended before an instant, a few at a time. */
+    prune(endedBefore: number, atMost = 20): number {
+      const old = db
+        .select({ id: runs.id })
+        .from(runs)
+        .where(and(eq(runs.status, "finished"), lt(runs.finishedAt, endedBefore)))
+        .limit(atMost)
+        .all();
+      for (const { id } of old) this.remove(id);
+      return old.length;
+    },
+  };
+}
+
+/** Our own log: written by this server only, so its events are not checked again one by one. */
+const parseEvents = (text: string) => JSON.parse(text) as RunEvent[];
+
+function toSummary(row: typeof runs.$inferSelect): RunSummary {
+  return {
+    id: row.id,
+    workflow_id: row.workflowId,
+    workflow_name: row.workflowName,
+    status: row.status as RunStatus,
+    final_status: row.finalStatus as FinalStatus | null,
+    reason_code: row.reasonCode as ReasonCode | null,
+    simulated: row.simulated,
+    cost_usd: row.costUsd,
+    unknown_cost_calls: row.unknownCostCalls,
+    input_tokens: row.inputTokens,
+    output_tokens: row.outputTokens,
+    trigger: row.trigger,
+    created_at: row.createdAt,
+    started_at: row.startedAt,
+    finished_at: row.finishedAt,
+  };
+}

@@ -1,0 +1,40 @@
+import "server-only";
+import { type Db } from "@/db/open";
+import { newSealer } from "@/server/access/secrets";
+import { log } from "@/server/access/log";
+import { builtinRoles } from "@/server/domain/roles/builtin";
+import { newModels } from "@/server/llm/models";
+import { Host } from "@/server/runner/host";
+import { newLauncher } from "@/server/runner/launch";
+import { dataDir, getDb } from "@/server/store/current";
+import { newProviderStore } from "@/server/store/providers";
+import { newRoleStore } from "@/server/store/roles";
+import { newRunStore } from "@/server/store/runs";
+import { newTokenStore } from "@/server/store/tokens";
+import { newWorkflowStore } from "@/server/store/workflows";
+
+export type Troupe = ReturnType<typeof newTroupe>;
+
+/** Puts the server together: stores, models, and the host of the runs. Nothing begins to run yet. */
+export function newTroupe(db: Db, options: { dataDir: string; env?: NodeJS.ProcessEnv }) {
+  const env = options.env ?? process.env;
+  const workflows = newWorkflowStore(db);
+  const roles = newRoleStore(db);
+  const runs = newRunStore(db);
+  const tokens = newTokenStore(db);
+  const providers = newProviderStore(db, newSealer(options.dataDir, env), env);
+  const models = newModels({ providers });
+  const host = new Host({ store: runs, effects: { models }, log });
+  return { db, workflows, roles, runs, tokens, providers, models, host, ...newLauncher({ workflows, roles, models, host }) };
+}
+
+const held = globalThis as typeof globalThis & { __troupe?: Troupe };
+
+/** The one Troupe of this process. On globalThis: the start-up code and the routes are separate bundles. */
+export function getTroupe(): Troupe {
+  if (!held.__troupe) {
+    held.__troupe = newTroupe(getDb(), { dataDir: dataDir() });
+    held.__troupe.roles.seed(builtinRoles);
+  }
+  return held.__troupe;
+}
