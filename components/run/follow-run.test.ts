@@ -56,7 +56,10 @@ function stage() {
     },
   };
 }
-const events = (from: number, to: number) => ({ kind: "events" as const, events: approvalRun.slice(from, to) as never });
+const events = (from: number, to: number) => ({
+  kind: "events" as const,
+  events: approvalRun.slice(from, to) as never,
+});
 
 test("follows a run to its end and then lets go", () => {
   const s = stage();

@@ -63,7 +63,10 @@ export function followRun(store: RunStore, subscribe: Subscribe, page: Page = br
     const subscription = subscribe(store.received(), {
       onData: (news) => isMine() && take(news),
       onState: (state) => {
-        if (isMine()) store.setConnection(state === "open" ? "live" : failures > 0 || store.received() > 0 ? "reconnecting" : "connecting");
+        if (isMine())
+          store.setConnection(
+            state === "open" ? "live" : failures > 0 || store.received() > 0 ? "reconnecting" : "connecting",
+          );
       },
       onClosed: (why) => isMine() && lost(why),
     });

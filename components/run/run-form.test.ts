@@ -31,7 +31,9 @@ const graph = WorkflowGraph.parse({
 });
 
 test("a start node asks for its keys, in their types and with their defaults", () => {
-  expect(inputFields(graph).map(({ key, as, isRequired, initial }) => [key, as, isRequired, initial])).toEqual([
+  expect(
+    inputFields(graph).map(({ key, as, isRequired, initial }) => [key, as, isRequired, initial]),
+  ).toEqual([
     ["topic", "line", true, ""],
     ["words", "number", false, "200"],
     ["tags", "json", false, ""],
@@ -49,7 +51,14 @@ test("plain keys without a schema are texts that must be there", () => {
 
 test("what people type becomes the input, in the right types", () => {
   const fields = inputFields(graph);
-  const { input, errors } = readInput(fields, { topic: "Bees", words: "12", tags: '["a"]', draft: false, tone: "warm", note: "" });
+  const { input, errors } = readInput(fields, {
+    topic: "Bees",
+    words: "12",
+    tags: '["a"]',
+    draft: false,
+    tone: "warm",
+    note: "",
+  });
   expect(errors).toEqual([]);
   expect(input).toEqual({ topic: "Bees", words: 12, tags: ["a"], draft: false, tone: "warm" });
 });

@@ -1,5 +1,5 @@
 import type { WorkflowGraph } from "@/server/domain/graph";
-import { stateProperties } from "@/server/domain/graph";
+import { inputFields as runInputFields } from "@/server/domain/run-input";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
 
 /** One thing that a run asks for when it starts. */
@@ -25,18 +25,18 @@ export interface InputError {
 
 /** The form that a workflow's start node asks for. */
 export function inputFields(graph: WorkflowGraph): InputField[] {
-  const start = startNode(graph);
-  if (start?.node_type !== "start") return [];
-  const schema = start.config.input_schema;
-  const properties = recordOf(schema?.properties);
-  const required = new Set(Array.isArray(schema?.required) ? schema.required.map(String) : start.output_keys);
-  const keys = [...new Set([...start.output_keys, ...Object.keys(properties)])];
-  const state = stateProperties(graph);
-  return keys.map((key) => {
-    const own = Object.hasOwn(properties, key) ? recordOf(properties[key]) : {};
-    const shape = Object.hasOwn(own, "type") || Object.hasOwn(own, "enum") ? own : { ...recordOf(state[key]), ...own };
-    const fallback = Object.hasOwn(start.config, key) ? (start.config[key] as Json) : (shape.default as Json | undefined);
-    return fieldOf(key, shape, fallback, required.has(key));
+  return runInputFields(graph).map(({ key, schema, required, default: fallback }) => {
+    const as = lookOf(schema);
+    return {
+      key,
+      title: typeof schema.title === "string" ? schema.title : titleOf(key),
+      ...(typeof schema.description === "string" ? { description: schema.description } : {}),
+      as,
+      ...(schema.type === "integer" ? { isInteger: true } : {}),
+      ...(as === "choice" ? { options: schema.enum as Json[] } : {}),
+      isRequired: required,
+      initial: fallback === undefined ? (as === "switch" ? false : "") : shown(as, fallback),
+    };
   });
 }
 
@@ -75,28 +75,10 @@ export function modelsAskedFor(graph: WorkflowGraph): { provider_id: string | nu
   for (const node of Object.values(graph.nodes)) {
     if (node.node_type === "agent_task") add(node.config.llm_config);
     if (node.node_type === "conditional_router" && node.config.kind === "llm") add(node.config.llm_config);
-    if (node.node_type === "crew_task") for (const agent of node.config.crew?.agents ?? []) add(agent.llm_config);
+    if (node.node_type === "crew_task")
+      for (const agent of node.config.crew?.agents ?? []) add(agent.llm_config);
   }
   return [...asked.values()];
-}
-
-function startNode(graph: WorkflowGraph) {
-  const named = graph.start_node_id ? graph.nodes[graph.start_node_id] : undefined;
-  return named ?? Object.values(graph.nodes).find(({ node_type }) => node_type === "start");
-}
-
-function fieldOf(key: string, shape: JsonSchema, fallback: Json | undefined, isRequired: boolean): InputField {
-  const as = lookOf(shape);
-  return {
-    key,
-    title: typeof shape.title === "string" ? shape.title : titleOf(key),
-    ...(typeof shape.description === "string" ? { description: shape.description } : {}),
-    as,
-    ...(shape.type === "integer" ? { isInteger: true } : {}),
-    ...(as === "choice" ? { options: shape.enum as Json[] } : {}),
-    isRequired: isRequired && fallback === undefined,
-    initial: fallback === undefined ? (as === "switch" ? false : "") : shown(as, fallback),
-  };
 }
 
 function lookOf(shape: JsonSchema): InputField["as"] {
@@ -111,7 +93,8 @@ function lookOf(shape: JsonSchema): InputField["as"] {
     case "array":
       return "json";
     case "string":
-      return typeof shape.format === "string" || (typeof shape.maxLength === "number" && shape.maxLength <= 120)
+      return typeof shape.format === "string" ||
+        (typeof shape.maxLength === "number" && shape.maxLength <= 120)
         ? "line"
         : "text";
     default:
@@ -157,6 +140,3 @@ export function titleOf(key: string): string {
   const words = key.replaceAll("_", " ").trim();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
-
-const recordOf = (value: unknown): Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};

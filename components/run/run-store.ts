@@ -137,7 +137,8 @@ export function newRunStore(schedule: (work: () => void) => void = nextFrame): R
     },
     setConnection(connection, trouble) {
       const before = view.getState();
-      if (before.connection !== connection || before.trouble !== trouble) view.setState({ connection, trouble });
+      if (before.connection !== connection || before.trouble !== trouble)
+        view.setState({ connection, trouble });
     },
     flush,
   };
@@ -177,7 +178,9 @@ function without(
   touched: ReadonlySet<string>,
   head: RunState,
 ): Readonly<Record<string, LiveText>> {
-  const gone = Object.keys(live).filter((id) => (touched.has(id) || head.run.status === "finished") && isOver(head, id));
+  const gone = Object.keys(live).filter(
+    (id) => (touched.has(id) || head.run.status === "finished") && isOver(head, id),
+  );
   if (gone.length === 0) return live;
   const next = newRecord<LiveText>(live);
   for (const id of gone) delete next[id];

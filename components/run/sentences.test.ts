@@ -5,7 +5,12 @@ import { ExecutionPlan } from "@/server/domain/plan";
 import { approvalGraph, approvalRun } from "./run-example";
 import { eventTypes, newNames, sentenceOf } from "./sentences";
 
-const error: RunError = { code: "TIMEOUT", message: "It took too long", retryable: true, user_action: "retry" };
+const error: RunError = {
+  code: "TIMEOUT",
+  message: "It took too long",
+  retryable: true,
+  user_action: "retry",
+};
 
 /** One payload of every type, and the sentence for it; the compiler asks for each. */
 const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } = {
@@ -34,17 +39,26 @@ const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } =
     { final_status: "ERROR", reason_code: "TIMEOUT", error, output: {}, warnings: [] },
     "The run failed: It took too long",
   ],
-  state_initialized: [{ state: { a: 1, b: 2 }, defaults_applied: ["b"] }, "The state begins with “a” and “b”; “b” by default"],
+  state_initialized: [
+    { state: { a: 1, b: 2 }, defaults_applied: ["b"] },
+    "The state begins with “a” and “b”; “b” by default",
+  ],
   state_patched: [{ set: { a: 1 }, writer: "get#1" }, "“a” written to the state"],
   state_conflict: [
     { key: "a", writers: ["get#1", "yes#1"], winner: "yes#1", policy: "topological_order" },
     "Get approval and Approved both wrote “a”; the value of Approved stays",
   ],
-  state_invalid: [{ key: "a", errors: ["not a number"], writer: "get#1" }, "“a” does not fit the state's schema: not a number"],
+  state_invalid: [
+    { key: "a", errors: ["not a number"], writer: "get#1" },
+    "“a” does not fit the state's schema: not a number",
+  ],
   node_ready: [{ consumes: [], iteration: 3 }, "Get approval is queued for its 3rd round"],
   node_started: [{ attempt: 2, input: {} }, "Get approval began its 2nd attempt"],
   node_waiting: [{ for: "timer" }, "Get approval waits for its time to come"],
-  node_completed: [{ output: {}, written_keys: ["a", "b", "c"] }, "Get approval is done and wrote “a”, “b” and “c”"],
+  node_completed: [
+    { output: {}, written_keys: ["a", "b", "c"] },
+    "Get approval is done and wrote “a”, “b” and “c”",
+  ],
   node_failed: [
     { attempt: 1, error, next: "retry" },
     "Get approval failed: It took too long. It will be tried again.",
@@ -66,7 +80,10 @@ const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } =
     { iterations: 5, reason: "limit", consumes: [], exit_edge: "e2" },
     "The loop at Get approval reached its limit of 5 rounds and leaves by Approved? → Approved",
   ],
-  router_decided: [{ kind: "llm", labels: ["approved"], reason: "it is short" }, "Get approval chose “approved”: it is short"],
+  router_decided: [
+    { kind: "llm", labels: ["approved"], reason: "it is short" },
+    "Get approval chose “approved”: it is short",
+  ],
   timer_fired: [{}, "The timer rang"],
   agent_started: [
     { role_name: "Writer", task_id: "draft", output_keys: [], limits: { max_iterations: 3 } },
@@ -98,8 +115,14 @@ const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } =
     { error, attempt: 1, will_retry: true, delay_ms: 2000 },
     "The model did not answer: It took too long. It will be asked again in 2.0 s.",
   ],
-  output_parsed: [{ ok: false, errors: ["no JSON"], repair: "none", attempt: 1 }, "The answer does not fit: no JSON"],
-  agent_finished: [{ status: "failed", error, usage: NO_USAGE, cost_usd: null }, "The agent failed: It took too long"],
+  output_parsed: [
+    { ok: false, errors: ["no JSON"], repair: "none", attempt: 1 },
+    "The answer does not fit: no JSON",
+  ],
+  agent_finished: [
+    { status: "failed", error, usage: NO_USAGE, cost_usd: null },
+    "The agent failed: It took too long",
+  ],
   plan_created: [
     { plan: ExecutionPlan.parse({ tasks: [{ task_id: "a", description: "A" }] }), by: "Planner" },
     "Planner made a plan of 1 task",
@@ -119,7 +142,13 @@ const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } =
 const names = newNames(approvalGraph);
 
 test.each(Object.keys(examples) as EventType[])("%s has its sentence", (type) => {
-  const event = { type, payload: examples[type][0], node_id: "get", activation_id: "get#1", task_id: "draft" };
+  const event = {
+    type,
+    payload: examples[type][0],
+    node_id: "get",
+    activation_id: "get#1",
+    task_id: "draft",
+  };
   expect(sentenceOf({ ...(event as NewEvent), seq: 1, ts: 0 }, names).text).toBe(examples[type][1]);
 });
 

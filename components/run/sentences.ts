@@ -63,7 +63,11 @@ const TASK_WORDS: Record<string, string> = {
 };
 
 const story = (text: string, tone: Sentence["tone"] = "plain"): Sentence => ({ text, tone, level: "story" });
-const detail = (text: string, tone: Sentence["tone"] = "plain"): Sentence => ({ text, tone, level: "detail" });
+const detail = (text: string, tone: Sentence["tone"] = "plain"): Sentence => ({
+  text,
+  tone,
+  level: "detail",
+});
 const keys = (names: readonly string[]) => inWords(names.map((name) => `“${name}”`));
 const used = (metric: "cost_usd" | "total_tokens", value: number) =>
   metric === "cost_usd" ? formatDollars(value) : `${formatTokens(value)} tokens`;
@@ -87,7 +91,12 @@ const FINAL_WORDS: Record<RunEventOf<"run_finished">["payload"]["final_status"],
 /** One sentence for every event type; the compiler refuses a type without one. */
 const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sentence } = {
   run_created: ({ payload }) => {
-    const by = { editor: "from the editor", api: "through the API", cli: "from the command line", test: "by a test" };
+    const by = {
+      editor: "from the editor",
+      api: "through the API",
+      cli: "from the command line",
+      test: "by a test",
+    };
     const model = payload.provider_summary
       ? `, answered by ${payload.provider_summary.name}${payload.provider_summary.simulated ? " (simulated)" : ""}`
       : "";
@@ -121,9 +130,12 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
     const given = Object.keys(payload.state);
     const defaults =
       payload.defaults_applied.length > 0 ? `; ${keys(payload.defaults_applied)} by default` : "";
-    return detail(given.length > 0 ? `The state begins with ${keys(given)}${defaults}` : "The state begins empty");
+    return detail(
+      given.length > 0 ? `The state begins with ${keys(given)}${defaults}` : "The state begins empty",
+    );
   },
-  state_patched: ({ payload }) => detail(`${keys(Object.keys(payload.set)) || "Nothing"} written to the state`),
+  state_patched: ({ payload }) =>
+    detail(`${keys(Object.keys(payload.set)) || "Nothing"} written to the state`),
   state_conflict: ({ payload }, names) =>
     story(
       `${payload.writers.map((writer) => names.node(writer.split("#")[0])).join(" and ")} both wrote “${
@@ -149,7 +161,12 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
       "running",
     ),
   node_waiting: ({ node_id, payload }, names) => {
-    const what = { timer: "for its time to come", signal: "for a signal", human: "for a person", limit: "at a limit that can be raised" };
+    const what = {
+      timer: "for its time to come",
+      signal: "for a signal",
+      human: "for a person",
+      limit: "at a limit that can be raised",
+    };
     return story(`${names.node(node_id)} waits ${what[payload.for]}`, "waiting");
   },
   node_completed: ({ node_id, payload }, names) =>
@@ -160,7 +177,10 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
       "completed",
     ),
   node_failed: ({ node_id, payload }, names) =>
-    story(`${names.node(node_id)} failed: ${closed(payload.error.message)} ${NEXT_WORDS[payload.next]}`, "failed"),
+    story(
+      `${names.node(node_id)} failed: ${closed(payload.error.message)} ${NEXT_WORDS[payload.next]}`,
+      "failed",
+    ),
   node_retry_scheduled: ({ node_id, payload }, names) =>
     story(
       `${names.node(node_id)} will be tried a ${ordinal(payload.attempt)} time${after(payload.delay_ms)}`,
@@ -178,9 +198,13 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
     story(`${names.node(node_id)} was cancelled${payload.reason ? `: ${payload.reason}` : ""}`, "cancelled"),
 
   edge_taken: ({ payload }, names) =>
-    detail(`${names.edge(payload.edge_id)} was taken${payload.label ? ` (${payload.label})` : ""}`, "completed"),
+    detail(
+      `${names.edge(payload.edge_id)} was taken${payload.label ? ` (${payload.label})` : ""}`,
+      "completed",
+    ),
   edge_skipped: ({ payload }, names) => detail(`${names.edge(payload.edge_id)} was not taken`, "skipped"),
-  token_absorbed: ({ node_id }, names) => detail(`A late branch arrived at ${names.node(node_id)} and was not needed`),
+  token_absorbed: ({ node_id }, names) =>
+    detail(`A late branch arrived at ${names.node(node_id)} and was not needed`),
   join_rearmed: ({ node_id }, names) => detail(`${names.node(node_id)} is open for its branches again`),
   join_shortfall: ({ node_id, payload }, names) => {
     const then = { skip: "it is skipped", error: "that is an error", fire: "it runs anyway" };
@@ -211,7 +235,9 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
 
   agent_started: ({ payload }) =>
     story(
-      payload.task_id ? `${payload.role_name} takes up the task “${payload.task_id}”` : `${payload.role_name} takes up the work`,
+      payload.task_id
+        ? `${payload.role_name} takes up the task “${payload.task_id}”`
+        : `${payload.role_name} takes up the work`,
       "running",
     ),
   iteration_started: ({ payload }) =>
@@ -227,7 +253,11 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
     return detail(origin[payload.origin]);
   },
   llm_call_started: ({ payload }) => {
-    const purpose = { task: "The model is asked", plan: "The model is asked for a plan", route: "The model is asked which way to go" };
+    const purpose = {
+      task: "The model is asked",
+      plan: "The model is asked for a plan",
+      route: "The model is asked which way to go",
+    };
     return detail(
       `${purpose[payload.purpose]}${payload.model ? ` (${payload.model})` : ""}${
         payload.attempt > 1 ? `, ${ordinal(payload.attempt)} attempt` : ""

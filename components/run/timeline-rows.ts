@@ -3,8 +3,24 @@ import { type Names, type Sentence, sentenceOf } from "./sentences";
 
 /** A line of the timeline; `height` in pixels, known beforehand so that a long list can be drawn in part. */
 export type TimelineRow =
-  | { kind: "group"; key: string; height: number; activationId: string; nodeId: string; seq: number; isClosed: boolean }
-  | { kind: "event"; key: string; height: number; event: RunEvent; sentence: Sentence; isInside: boolean; isOpen: boolean };
+  | {
+      kind: "group";
+      key: string;
+      height: number;
+      activationId: string;
+      nodeId: string;
+      seq: number;
+      isClosed: boolean;
+    }
+  | {
+      kind: "event";
+      key: string;
+      height: number;
+      event: RunEvent;
+      sentence: Sentence;
+      isInside: boolean;
+      isOpen: boolean;
+    };
 
 export interface TimelineOptions {
   /** `story`: what people want to know; `all`: every event. */

@@ -1,0 +1,16 @@
+import type { Metadata } from "next";
+import { RunHistory } from "@/components/run/run-history";
+import { Page } from "@/components/shell/page";
+
+export const metadata: Metadata = { title: "Runs" };
+
+export default function RunsPage() {
+  return (
+    <Page
+      title="Runs"
+      description="Everything that ran, newest first. Open a run to see it on the drawing it ran on."
+    >
+      <RunHistory />
+    </Page>
+  );
+}

@@ -1,0 +1,185 @@
+"use client";
+
+import clsx from "clsx";
+import { Brain, ChevronRight, MessageSquareText } from "lucide-react";
+import { type ReactNode, useEffect, useRef } from "react";
+import { SimulatedBadge } from "@/components/ui/simulated-badge";
+import { Spinner } from "@/components/ui/spinner";
+import type { ChatMessage } from "@/server/domain/events";
+import type { AgentView, ModelCall } from "@/server/domain/run";
+import { Ticking } from "./elapsed";
+import { ErrorNote } from "./error-note";
+import { countOf, formatCost, formatDuration } from "./format";
+import { useLiveText, useRun, useRunList } from "./run-context";
+import { transcript } from "./transcript";
+import { TextBlock } from "./values";
+
+/** What one agent was told and what it answered, the answer on its way included. */
+export function AgentTranscript({ agentKey }: { agentKey: string }) {
+  const agent = useRun<AgentView | undefined>(({ state }) => state.agents[agentKey], undefined);
+  const calls = useRunList<ModelCall>(({ state }) => (agent ? callsOf(state, agent) : []));
+  if (!agent) return null;
+  return (
+    <ol aria-label={`Conversation of ${agent.role_name}`} className="flex flex-col gap-2">
+      {transcript(agent, calls).map((turn) => (
+        <li key={turn.key} className="min-w-0">
+          {turn.kind === "message" ? <Message message={turn.message} /> : <CallView call={turn.call} />}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function callsOf(
+  state: { activations: Record<string, { calls: readonly string[] }>; calls: Record<string, ModelCall> },
+  agent: AgentView,
+): ModelCall[] {
+  const ids = state.activations[agent.activation_id]?.calls ?? [];
+  return ids.flatMap((id) => {
+    const call = state.calls[id];
+    return call && call.agent_id === agent.agent_id && call.task_id === agent.task_id ? [call] : [];
+  });
+}
+
+const SPEAKER: Record<ChatMessage["role"], string> = {
+  system: "The role's prompt",
+  user: "The task",
+  assistant: "Answer",
+  tool: "Result of a tool",
+};
+
+function Message({ message }: { message: ChatMessage }) {
+  if (message.role === "assistant") return <TextBlock text={message.content} label="answer" />;
+  return (
+    <Fold
+      icon={<MessageSquareText aria-hidden />}
+      title={SPEAKER[message.role]}
+      aside={firstWords(message.content)}
+    >
+      <TextBlock text={message.content} label={SPEAKER[message.role]} tone="quiet" />
+    </Fold>
+  );
+}
+
+/** A model call: its text, streamed while it runs, and what it took. */
+export function CallView({ call }: { call: ModelCall }) {
+  const live = useLiveText(call.status === "running" ? call.id : undefined);
+  const content = call.status === "running" ? (live?.content ?? "") : call.content;
+  const reasoning = call.status === "running" ? live?.reasoning : call.reasoning;
+  return (
+    <div className="flex flex-col gap-1.5">
+      {reasoning ? (
+        <Fold
+          icon={<Brain aria-hidden />}
+          title="Reasoning"
+          aside={call.status === "running" ? lastWords(reasoning) : undefined}
+        >
+          <TextBlock text={reasoning} label="reasoning" tone="quiet" />
+        </Fold>
+      ) : null}
+      {call.status === "running" ? (
+        <StreamedText text={content} missing={live?.from ?? 0} />
+      ) : call.status === "failed" && call.error ? (
+        <ErrorNote error={call.error} isQuiet />
+      ) : (
+        <TextBlock text={content} label="answer" />
+      )}
+      <CallFacts call={call} />
+    </div>
+  );
+}
+
+/** Text as it comes; the box keeps its end in view and grows only so far. */
+function StreamedText({ text, missing }: { text: string; missing: number }) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const element = box.current;
+    if (element && text) element.scrollTop = element.scrollHeight;
+  }, [text]);
+  return (
+    <div
+      ref={box}
+      data-streaming
+      className="max-h-72 min-h-16 overflow-y-auto rounded-lg border border-running/40 bg-raised px-3 py-2"
+    >
+      <div className="whitespace-pre-wrap text-[13px] leading-5 [overflow-wrap:anywhere]">
+        {missing > 0 ? <span className="text-ink-3">… </span> : null}
+        {text}
+        <span aria-hidden className="run-caret" />
+      </div>
+    </div>
+  );
+}
+
+function CallFacts({ call }: { call: ModelCall }) {
+  const tokens = call.usage ? call.usage.input_tokens + call.usage.output_tokens : null;
+  return (
+    <p className="flex min-h-5 flex-wrap items-center gap-x-2 gap-y-1 text-xs text-ink-3 tabular-nums">
+      {call.status === "running" ? (
+        <>
+          <Spinner size={12} />
+          <span>{call.attempt > 1 ? `Attempt ${call.attempt}` : "The model is writing"}</span>
+          <Ticking from={call.started_at} />
+        </>
+      ) : (
+        <>
+          {call.model ? <span>{call.model}</span> : null}
+          {call.latency_ms !== undefined ? <span>{formatDuration(call.latency_ms)}</span> : null}
+          {tokens !== null ? (
+            <span
+              title={
+                call.usage ? `${call.usage.input_tokens} in, ${call.usage.output_tokens} out` : undefined
+              }
+            >
+              {countOf(tokens, "token")}
+              {call.usage?.estimated ? " (estimated)" : ""}
+            </span>
+          ) : null}
+          {call.simulated ? (
+            <SimulatedBadge />
+          ) : call.cost_usd !== undefined ? (
+            <span>{formatCost(call.cost_usd, call.cost_usd === null ? 1 : 0)}</span>
+          ) : null}
+        </>
+      )}
+    </p>
+  );
+}
+
+/** A line that opens. */
+export function Fold({
+  icon,
+  title,
+  aside,
+  children,
+  isOpen,
+}: {
+  icon?: ReactNode;
+  title: string;
+  aside?: string;
+  children: ReactNode;
+  isOpen?: boolean;
+}) {
+  return (
+    <details open={isOpen} className="group/fold min-w-0">
+      <summary className="flex min-h-7 cursor-pointer list-none items-center gap-2 rounded-md px-1 text-[13px] text-ink-2 hover:bg-ink/5 hover:text-ink pointer-coarse:min-h-10 [&::-webkit-details-marker]:hidden">
+        <ChevronRight
+          aria-hidden
+          className="size-3.5 shrink-0 text-ink-3 transition-transform [details[open]>summary>&]:rotate-90"
+        />
+        {icon ? <span className="inline-flex shrink-0 text-ink-3 [&>svg]:size-3.5">{icon}</span> : null}
+        <span className="shrink-0 font-medium">{title}</span>
+        {aside ? (
+          <span className={clsx("min-w-0 truncate text-xs text-ink-3 [details[open]>summary>&]:invisible")}>
+            {aside}
+          </span>
+        ) : null}
+      </summary>
+      <div className="pt-1 pb-2">{children}</div>
+    </details>
+  );
+}
+
+const oneLine = (text: string) => text.replace(/\s+/g, " ").trim();
+const firstWords = (text: string) => oneLine(text.slice(0, 120));
+const lastWords = (text: string) => oneLine(text.slice(-80));

@@ -1,0 +1,29 @@
+"use client";
+
+import { useEffect, useState } from "react";
+import { formatClock, formatDuration } from "./format";
+import { useRun } from "./run-context";
+
+/** How long the run took, or has taken as of the cursor; ticks while it runs. */
+export function RunElapsed({ className }: { className?: string }) {
+  const started = useRun<number | undefined>(({ state }) => state.run.started_at, undefined);
+  const finished = useRun<number | undefined>(({ state }) => state.run.finished_at, undefined);
+  const cursorTime = useRun<number | null>(
+    ({ cursor, events }) => (cursor === null ? null : (events[cursor - 1]?.ts ?? null)),
+    null,
+  );
+  if (started === undefined) return <span className={className}>–</span>;
+  const until = finished ?? cursorTime;
+  if (until !== null) return <span className={className}>{formatDuration(until - started)}</span>;
+  return <Ticking from={started} className={className} />;
+}
+
+/** Time since a moment, ten times a second. */
+export function Ticking({ from, className }: { from: number; className?: string }) {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 100);
+    return () => clearInterval(timer);
+  }, []);
+  return <span className={className}>{formatClock(now - from)}</span>;
+}

@@ -1,0 +1,73 @@
+"use client";
+
+import { CodeArea } from "@/components/ui/code-area";
+import { Select } from "@/components/ui/select";
+import { Switch } from "@/components/ui/switch";
+import { TextArea } from "@/components/ui/text-area";
+import { TextField } from "@/components/ui/text-field";
+import type { InputField } from "./run-form";
+
+/** One thing that a run asks for, in the control that fits its type. */
+export function InputFieldControl({
+  field,
+  value,
+  error,
+  autoFocus,
+  onValueChange,
+}: {
+  field: InputField;
+  value: string | boolean;
+  error?: string;
+  autoFocus?: boolean;
+  onValueChange: (value: string | boolean) => void;
+}) {
+  const text = typeof value === "string" ? value : "";
+  const words = {
+    label: field.title,
+    hint: field.description,
+    error,
+    aside: field.isRequired || field.as === "switch" ? undefined : "Optional",
+  };
+  switch (field.as) {
+    case "switch":
+      return (
+        <Switch
+          label={field.title}
+          hint={error ?? field.description}
+          checked={value === true}
+          onCheckedChange={onValueChange}
+        />
+      );
+    case "choice":
+      return (
+        <Select
+          {...words}
+          value={text || null}
+          onValueChange={onValueChange}
+          options={(field.options ?? []).map((option) => {
+            const shown = typeof option === "string" ? option : JSON.stringify(option);
+            return { value: shown, label: shown };
+          })}
+        />
+      );
+    case "number":
+      return (
+        <TextField
+          {...words}
+          value={text}
+          onValueChange={onValueChange}
+          inputMode={field.isInteger ? "numeric" : "decimal"}
+          autoFocus={autoFocus}
+          className="tabular-nums"
+        />
+      );
+    case "line":
+      return <TextField {...words} value={text} onValueChange={onValueChange} autoFocus={autoFocus} />;
+    case "json":
+      return <CodeArea {...words} value={text} onValueChange={onValueChange} language="json" />;
+    case "text":
+      return (
+        <TextArea {...words} value={text} onValueChange={onValueChange} rows={4} autoFocus={autoFocus} />
+      );
+  }
+}

@@ -1,0 +1,105 @@
+"use client";
+
+import { NumberField } from "@/components/ui/number-field";
+import type { RunConfig } from "@/server/domain/outcome";
+
+/** The limits of one run; null where there is none. Time in minutes. */
+export interface Limits {
+  max_cost_usd: number | null;
+  max_total_tokens: number | null;
+  minutes: number | null;
+  max_steps: number | null;
+  max_loop_iterations: number | null;
+  max_global_iterations: number | null;
+}
+
+export function toLimits(config: RunConfig): Limits {
+  return {
+    max_cost_usd: config.budget.max_cost_usd ?? null,
+    max_total_tokens: config.budget.max_total_tokens ?? null,
+    minutes: config.max_active_ms / 60_000,
+    max_steps: config.max_steps,
+    max_loop_iterations: config.max_loop_iterations,
+    max_global_iterations: config.max_global_iterations,
+  };
+}
+
+/** The run's settings with these limits; an emptied field keeps what was set. */
+export function withLimits(config: RunConfig, limits: Limits): RunConfig {
+  return {
+    ...config,
+    max_steps: limits.max_steps ?? config.max_steps,
+    max_loop_iterations: limits.max_loop_iterations ?? config.max_loop_iterations,
+    max_global_iterations: limits.max_global_iterations ?? config.max_global_iterations,
+    max_active_ms: limits.minutes === null ? config.max_active_ms : Math.round(limits.minutes * 60_000),
+    budget: {
+      ...config.budget,
+      max_cost_usd: limits.max_cost_usd,
+      max_total_tokens: limits.max_total_tokens,
+    },
+  };
+}
+
+/** How far a run may go before it stops and asks. */
+export function LimitsForm({ limits, onChange }: { limits: Limits; onChange: (limits: Limits) => void }) {
+  const set = (key: keyof Limits) => (value: number | null) => onChange({ ...limits, [key]: value });
+  return (
+    <div className="flex flex-col gap-4">
+      <p className="text-[13px] text-ink-2">
+        A run that reaches a limit stops there; raise it and the run goes on.
+      </p>
+      <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
+        <NumberField
+          label="Cost"
+          unit="US$"
+          placeholder="No limit"
+          min={0}
+          step={0.1}
+          value={limits.max_cost_usd}
+          onValueChange={set("max_cost_usd")}
+        />
+        <NumberField
+          label="Tokens"
+          placeholder="No limit"
+          min={0}
+          step={1000}
+          value={limits.max_total_tokens}
+          onValueChange={set("max_total_tokens")}
+        />
+        <NumberField
+          label="Running time"
+          unit="min"
+          min={0.1}
+          max={1440}
+          step={5}
+          value={limits.minutes}
+          onValueChange={set("minutes")}
+        />
+        <NumberField
+          label="Node runs"
+          min={1}
+          max={5000}
+          step={10}
+          value={limits.max_steps}
+          onValueChange={set("max_steps")}
+        />
+        <NumberField
+          label="Rounds of a loop"
+          min={1}
+          max={1000}
+          step={1}
+          value={limits.max_loop_iterations}
+          onValueChange={set("max_loop_iterations")}
+        />
+        <NumberField
+          label="Model turns"
+          min={1}
+          max={2000}
+          step={10}
+          value={limits.max_global_iterations}
+          onValueChange={set("max_global_iterations")}
+        />
+      </div>
+    </div>
+  );
+}

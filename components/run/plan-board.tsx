@@ -1,0 +1,144 @@
+"use client";
+
+import clsx from "clsx";
+import { useState } from "react";
+import type { Status } from "@/components/ui/status-mark";
+import { StatusMark } from "@/components/ui/status-mark";
+import type { ExecutionPlan, Task, TaskStatus } from "@/server/domain/plan";
+import { agentKey } from "@/server/domain/run";
+import { AgentTranscript, Fold } from "./agent-transcript";
+import { countOf } from "./format";
+import { useRun, useRunList } from "./run-context";
+import { ValueView } from "./values";
+
+const STATUS: Record<TaskStatus, Status> = {
+  pending: "ready",
+  in_progress: "running",
+  completed: "completed",
+  failed: "failed",
+  blocked: "waiting",
+  skipped: "skipped",
+  cancelled: "cancelled",
+  awaiting_human: "waiting",
+};
+
+const COLUMNS: { title: string; holds: readonly TaskStatus[] }[] = [
+  { title: "To do", holds: ["pending", "blocked"] },
+  { title: "At work", holds: ["in_progress", "awaiting_human"] },
+  { title: "Over", holds: ["completed", "failed", "skipped", "cancelled"] },
+];
+
+/** A crew's plan as a board; the chosen task shows who does it and how. */
+export function PlanBoard({ activationId }: { activationId: string }) {
+  const plan = useRun<ExecutionPlan | undefined>(({ state }) => state.plans[activationId], undefined);
+  const [picked, setPicked] = useState<string | null>(null);
+  if (!plan) return null;
+  const done = plan.tasks.filter(({ status }) => status === "completed").length;
+  const shown = plan.tasks.find(({ task_id }) => task_id === picked) ?? nowAtWork(plan.tasks);
+  return (
+    <section aria-label="Plan" className="flex flex-col gap-3">
+      <div className="flex items-baseline gap-2">
+        <h4 className="text-xs font-semibold text-ink-2">Plan</h4>
+        <p className="text-xs text-ink-3 tabular-nums">
+          {done} of {countOf(plan.tasks.length, "task")} done
+        </p>
+      </div>
+      <div className="grid grid-cols-3 gap-2">
+        {COLUMNS.map(({ title, holds }) => {
+          const tasks = plan.tasks.filter(({ status }) => holds.includes(status));
+          return (
+            <section key={title} aria-label={title} className="min-w-0 rounded-lg bg-sunken p-1.5">
+              <h5 className="flex justify-between px-1 pb-1.5 text-xs text-ink-3">
+                {title}
+                <span className="tabular-nums">{tasks.length}</span>
+              </h5>
+              <ul className="flex min-h-12 flex-col gap-1.5">
+                {tasks.map((task) => (
+                  <li key={task.task_id}>
+                    <TaskCard task={task} isPicked={shown?.task_id === task.task_id} onPick={setPicked} />
+                  </li>
+                ))}
+              </ul>
+            </section>
+          );
+        })}
+      </div>
+      {shown ? <TaskDetail key={shown.task_id} task={shown} activationId={activationId} /> : null}
+    </section>
+  );
+}
+
+function TaskCard({
+  task,
+  isPicked,
+  onPick,
+}: {
+  task: Task;
+  isPicked: boolean;
+  onPick: (id: string) => void;
+}) {
+  return (
+    <button
+      type="button"
+      aria-pressed={isPicked}
+      onClick={() => onPick(task.task_id)}
+      className={clsx(
+        "flex w-full min-w-0 flex-col gap-1 rounded-md border bg-raised p-2 text-left transition-colors",
+        isPicked ? "border-accent" : "border-line hover:border-line-strong",
+      )}
+    >
+      <span className="flex items-start gap-1.5">
+        <StatusMark status={STATUS[task.status]} size="sm" className="mt-0.5" />
+        <span className="line-clamp-3 min-w-0 text-xs leading-4 [overflow-wrap:anywhere]">
+          {task.description}
+        </span>
+      </span>
+      <span className="truncate text-[11px] text-ink-3">
+        {task.assigned_agent ?? task.required_role ?? "Anyone"}
+      </span>
+    </button>
+  );
+}
+
+function TaskDetail({ task, activationId }: { task: Task; activationId: string }) {
+  const keys = useRunList<string>(({ state }) =>
+    Object.values(state.agents)
+      .filter((agent) => agent.activation_id === activationId && agent.task_id === task.task_id)
+      .map((agent) => agentKey(agent.activation_id, agent.agent_id, agent.task_id)),
+  );
+  return (
+    <section
+      aria-label={`Task ${task.task_id}`}
+      className="flex flex-col gap-2 rounded-lg border border-line p-3"
+    >
+      <div className="flex items-center gap-2">
+        <StatusMark status={STATUS[task.status]} size="sm" withWord />
+        <span className="ml-auto truncate font-mono text-xs text-ink-3">{task.task_id}</span>
+      </div>
+      <p className="text-[13px] [overflow-wrap:anywhere]">{task.description}</p>
+      <p className="text-xs text-ink-3">
+        {[
+          task.required_role ? `Role ${task.required_role}` : null,
+          task.assigned_agent ? `done by ${task.assigned_agent}` : null,
+          task.dependencies.length > 0 ? `after ${task.dependencies.join(", ")}` : null,
+        ]
+          .filter(Boolean)
+          .join(" · ")}
+      </p>
+      {task.error_message ? <p className="text-[13px] text-failed">{task.error_message}</p> : null}
+      {keys.map((key) => (
+        <AgentTranscript key={key} agentKey={key} />
+      ))}
+      {task.output !== undefined ? (
+        <Fold title="Result of the task">
+          <ValueView value={task.output} label={`result of ${task.task_id}`} />
+        </Fold>
+      ) : null}
+    </section>
+  );
+}
+
+const nowAtWork = (tasks: readonly Task[]) =>
+  tasks.findLast(({ status }) => status === "in_progress") ??
+  tasks.findLast(({ status }) => status === "completed") ??
+  tasks[0];

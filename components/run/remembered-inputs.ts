@@ -1,0 +1,49 @@
+import { isSameJson, type JsonObject } from "@/server/domain/values";
+
+/** An input that a workflow was run with from this browser. */
+export interface RememberedInput {
+  at: number;
+  input: JsonObject;
+}
+
+const KEPT = 10;
+const keyOf = (workflowId: string) => `troupe.inputs.${workflowId}`;
+
+/** The inputs of earlier runs from this browser, newest first. */
+export function rememberedInputs(workflowId: string): RememberedInput[] {
+  try {
+    const saved: unknown = JSON.parse(localStorage.getItem(keyOf(workflowId)) ?? "[]");
+    return Array.isArray(saved) ? saved.filter(isRemembered).slice(0, KEPT) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Keeps an input; the same one again only moves to the front. */
+export function rememberInput(workflowId: string, input: JsonObject, at: number): void {
+  const others = rememberedInputs(workflowId).filter((known) => !isSameJson(known.input, input));
+  try {
+    localStorage.setItem(keyOf(workflowId), JSON.stringify([{ at, input }, ...others].slice(0, KEPT)));
+  } catch {
+    // A full or forbidden storage only costs the convenience.
+  }
+}
+
+/** An input in a few words, for a list. */
+export function inputWords(input: JsonObject): string {
+  const parts = Object.values(input).map((value) =>
+    typeof value === "string" ? value : JSON.stringify(value),
+  );
+  const words = parts.join(" · ").replace(/\s+/g, " ").trim();
+  return words.length > 90 ? `${words.slice(0, 89)}…` : words || "Nothing";
+}
+
+function isRemembered(value: unknown): value is RememberedInput {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    typeof (value as RememberedInput).at === "number" &&
+    typeof (value as RememberedInput).input === "object" &&
+    (value as RememberedInput).input !== null
+  );
+}

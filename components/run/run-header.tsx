@@ -1,0 +1,195 @@
+"use client";
+
+import { useMutation } from "@tanstack/react-query";
+import { ArrowLeft, Ban, Ellipsis, Pencil, RotateCcw } from "lucide-react";
+import Link from "next/link";
+import { useRouter } from "next/navigation";
+import { type ReactNode, useRef } from "react";
+import { toApiError, useTrpc } from "@/components/trpc";
+import { Button, ButtonLink } from "@/components/ui/button";
+import { IconButton } from "@/components/ui/icon-button";
+import { Menu } from "@/components/ui/menu";
+import { SimulatedBadge } from "@/components/ui/simulated-badge";
+import { StatusMark } from "@/components/ui/status-mark";
+import { toast } from "@/components/ui/toasts";
+import type { RunState } from "@/server/domain/run";
+import { RunElapsed } from "./elapsed";
+import { formatCost, formatTokens } from "./format";
+import { newIdempotencyKey } from "./idempotency";
+import { RaiseLimit } from "./raise-limit";
+import { useRun, useRunStore } from "./run-context";
+import { runStatus } from "./status";
+
+/** What the run is, how it stands, what it took, and what can be done about it. */
+export function RunHeader({
+  runId,
+  workflowId,
+  onResumed,
+}: {
+  runId: string;
+  workflowId: string;
+  onResumed: () => void;
+}) {
+  const name = useRun(({ head }) => head.run.workflow_name, "");
+  const isSimulated = useRun(({ head }) => head.run.simulated, false);
+  return (
+    <header className="flex shrink-0 flex-wrap items-center gap-x-5 gap-y-1 border-b border-line bg-surface px-3 py-2 md:min-h-14 md:px-4">
+      <div className="flex min-w-0 flex-1 items-center gap-2">
+        <Link
+          href={`/workflows/${workflowId}`}
+          aria-label="Back to the workflow"
+          className="inline-flex size-8 shrink-0 items-center justify-center rounded-lg text-ink-2 hover:bg-ink/6 hover:text-ink pointer-coarse:size-10"
+        >
+          <ArrowLeft aria-hidden className="size-4" />
+        </Link>
+        <h1 className="min-w-0 truncate text-[15px] font-semibold">{name || "Run"}</h1>
+        <RunStatus />
+        {isSimulated ? <SimulatedBadge className="max-sm:hidden" /> : null}
+      </div>
+      <Facts />
+      <Actions runId={runId} workflowId={workflowId} onResumed={onResumed} />
+    </header>
+  );
+}
+
+function RunStatus() {
+  const run = useRun<RunState["run"] | null>(({ state }) => state.run, null);
+  const isWaiting = useRun(({ state }) => run?.status === "running" && isOnlyWaiting(state), false);
+  const isPast = useRun(({ cursor }) => cursor !== null, false);
+  if (!run) return null;
+  return (
+    <span className="flex shrink-0 items-center gap-2">
+      <StatusMark status={isWaiting ? "waiting" : runStatus(run.status, run.final_status)} withWord />
+      {isPast ? (
+        <span className="rounded-md bg-accent-soft px-1.5 text-xs leading-5 text-accent">In the past</span>
+      ) : null}
+    </span>
+  );
+}
+
+/** Nothing moves until a timer rings or a person answers. */
+function isOnlyWaiting(state: RunState): boolean {
+  if (state.running.size === 0 || state.ready.length > 0) return false;
+  for (const id of state.running) if (state.activations[id]?.status !== "waiting") return false;
+  return true;
+}
+
+function Facts() {
+  const totals = useRun<RunState["totals"] | null>(({ state }) => state.totals, null);
+  const isSimulated = useRun(({ head }) => head.run.simulated, false);
+  if (!totals) return null;
+  const { usage, cost_usd, unknown_cost_calls } = totals;
+  const isFree = isSimulated && cost_usd === 0 && unknown_cost_calls === 0;
+  return (
+    <dl className="flex shrink-0 items-center gap-4 text-[13px] tabular-nums max-md:order-3 max-md:w-full max-md:justify-between max-md:px-1">
+      <Fact name="Time">
+        <RunElapsed />
+      </Fact>
+      <Fact name="Tokens">
+        <span title={`${formatTokens(usage.input_tokens)} in, ${formatTokens(usage.output_tokens)} out`}>
+          {formatTokens(usage.input_tokens + usage.output_tokens)}
+        </span>
+      </Fact>
+      <Fact name="Cost">{isFree ? "None" : formatCost(cost_usd, unknown_cost_calls)}</Fact>
+      {isSimulated ? <SimulatedBadge className="sm:hidden" /> : null}
+    </dl>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="flex items-baseline gap-1.5">
+      <dt className="text-xs text-ink-3">{name}</dt>
+      <dd className="min-w-8 font-medium">{children}</dd>
+    </div>
+  );
+}
+
+function Actions({
+  runId,
+  workflowId,
+  onResumed,
+}: {
+  runId: string;
+  workflowId: string;
+  onResumed: () => void;
+}) {
+  const isOver = useRun(({ head }) => head.run.status === "finished", false);
+  const isResumable = useRun(({ head }) => (head.run.resumable?.length ?? 0) > 0, false);
+  const isKnown = useRun(({ lastSeq }) => lastSeq > 0, false);
+  const again = useRunAgain(workflowId);
+  const cancel = useCancel(runId);
+  if (!isKnown) return null;
+  return (
+    <div className="flex shrink-0 items-center gap-2">
+      {isOver && isResumable ? <RaiseLimit runId={runId} onRaised={onResumed} /> : null}
+      {isOver ? null : (
+        <Button variant="danger" icon={<Ban aria-hidden />} pending={cancel.isPending} onClick={cancel.ask}>
+          Cancel
+        </Button>
+      )}
+      {isOver ? (
+        <Button
+          variant={isResumable ? "secondary" : "primary"}
+          icon={<RotateCcw aria-hidden />}
+          pending={again.isPending}
+          onClick={again.start}
+          className="max-md:hidden"
+        >
+          Run again
+        </Button>
+      ) : null}
+      <ButtonLink href={`/workflows/${workflowId}`} icon={<Pencil aria-hidden />} className="max-md:hidden">
+        Edit workflow
+      </ButtonLink>
+      <span className="md:hidden">
+        <Menu
+          align="end"
+          trigger={<IconButton label="More" icon={<Ellipsis aria-hidden />} plain />}
+          items={[
+            { label: "Run again", icon: <RotateCcw />, onSelect: again.start, disabled: !isOver },
+            { label: "Edit workflow", icon: <Pencil />, href: `/workflows/${workflowId}` },
+          ]}
+        />
+      </span>
+    </div>
+  );
+}
+
+function useCancel(runId: string) {
+  const cancel = useMutation(
+    useTrpc().runs.cancel.mutationOptions({
+      onError: (error) => toast(toApiError(error).message, { tone: "error" }),
+    }),
+  );
+  return { isPending: cancel.isPending, ask: () => cancel.mutate({ run_id: runId }) };
+}
+
+/** Starts today's workflow with this run's input. */
+function useRunAgain(workflowId: string) {
+  const router = useRouter();
+  const store = useRunStore();
+  const key = useRef<string | null>(null);
+  const start = useMutation(
+    useTrpc().runs.start.mutationOptions({
+      onSuccess: ({ run_id }) => router.push(`/workflows/${workflowId}/runs/${run_id}`),
+      onError: (error) =>
+        toast(toApiError(error).message, {
+          tone: "error",
+          action: { label: "Edit workflow", onSelect: () => router.push(`/workflows/${workflowId}`) },
+        }),
+      onSettled: () => {
+        key.current = null;
+      },
+    }),
+  );
+  return {
+    isPending: start.isPending,
+    start: () => {
+      if (!store || key.current !== null) return;
+      key.current = newIdempotencyKey();
+      const { input } = store.view.getState().head;
+      start.mutate({ workflow_id: workflowId, input, idempotency_key: key.current });
+    },
+  };
+}

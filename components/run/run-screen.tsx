@@ -1,0 +1,216 @@
+"use client";
+
+import { useQuery } from "@tanstack/react-query";
+import { CircleSlash2, Unplug } from "lucide-react";
+import { type CSSProperties, useEffect, useState } from "react";
+import { useTrpc } from "@/components/trpc";
+import { Button, ButtonLink } from "@/components/ui/button";
+import { EmptyState } from "@/components/ui/empty-state";
+import { Spinner } from "@/components/ui/spinner";
+import { Tabs } from "@/components/ui/tabs";
+import { RunAnnouncer } from "./announcer";
+import { NodeView } from "./node-view";
+import { OutputView } from "./output-view";
+import { RunCanvas } from "./run-canvas";
+import { RunProvider, useRun, useRunStore } from "./run-context";
+import { RunHeader } from "./run-header";
+import { Scrubber } from "./scrubber";
+import { Splitter } from "./splitter";
+import { spotlightNode } from "./spotlight";
+import { StateView } from "./state-view";
+import { Timeline } from "./timeline";
+import { useRunEvents } from "./use-run-events";
+import "./run.css";
+
+type Tab = "timeline" | "node" | "state" | "output";
+
+/** One run: on the drawing it happened on, with its timeline, its nodes, its state and its output. */
+export function RunScreen({ runId, workflowId }: { runId: string; workflowId: string }) {
+  const { store, resume } = useRunEvents(runId);
+  return (
+    <RunProvider store={store}>
+      <div className="flex h-full min-h-0 flex-col bg-bg">
+        <RunHeader runId={runId} workflowId={workflowId} onResumed={resume} />
+        <GoesOn runId={runId} onNews={resume} />
+        <Body workflowId={workflowId} onRetry={resume} />
+        <RunAnnouncer />
+      </div>
+    </RunProvider>
+  );
+}
+
+function Body({ workflowId, onRetry }: { workflowId: string; onRetry: () => void }) {
+  const connection = useRun((view) => view.connection, "connecting");
+  const isEmpty = useRun((view) => view.lastSeq === 0, true);
+  const trouble = useRun((view) => view.trouble, undefined);
+  if (isEmpty && connection === "failed")
+    return (
+      <EmptyState
+        icon={<CircleSlash2 />}
+        title="This run cannot be shown"
+        className="flex-1 justify-center"
+        actions={
+          <>
+            <Button onClick={onRetry}>Try again</Button>
+            <ButtonLink href={`/workflows/${workflowId}`} variant="primary">
+              Open the workflow
+            </ButtonLink>
+          </>
+        }
+      >
+        {trouble ?? "The server does not know it."}
+      </EmptyState>
+    );
+  return (
+    <div className="relative flex min-h-0 flex-1 flex-col">
+      {isEmpty ? (
+        <div className="flex flex-1 items-center justify-center bg-stage text-ink-3">
+          <Spinner size={20} label="Loading the run" />
+        </div>
+      ) : (
+        <Stage />
+      )}
+      <Reconnecting onRetry={onRetry} />
+    </div>
+  );
+}
+
+/** The drawing above (on phones) or to the left, the panel below or to the right; the line between them moves. */
+function Stage() {
+  const [tab, setTab] = useState<Tab>("timeline");
+  const [selected, setSelected] = useState<string | null>(null);
+  const [activation, setActivation] = useState<string | null>(null);
+  const [wide, setWide] = useShare("troupe.run.wide", 34);
+  const [tall, setTall] = useShare("troupe.run.tall", 52);
+  const lit = useRun(spotlightNode, null);
+
+  const select = (nodeId: string | null, activationId: string | null = null) => {
+    setSelected(nodeId);
+    setActivation(activationId);
+    if (nodeId) setTab("node");
+  };
+
+  return (
+    <div
+      className="run-stage flex min-h-0 flex-1 flex-col md:flex-row"
+      style={{ "--run-wide": `${wide}%`, "--run-tall": `${tall}%` } as CSSProperties}
+    >
+      <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+        <div className="relative min-h-0 flex-1">
+          <RunCanvas selected={selected} onSelect={select} />
+        </div>
+        <Scrubber />
+      </div>
+      <Splitter
+        label="Width of the panel"
+        orientation="vertical"
+        value={wide}
+        min={24}
+        max={60}
+        onValueChange={setWide}
+        className="max-md:hidden"
+      />
+      <Splitter
+        label="Height of the panel"
+        orientation="horizontal"
+        value={tall}
+        min={20}
+        max={76}
+        onValueChange={setTall}
+        className="md:hidden"
+      />
+      <aside aria-label="About this run" className="run-panel flex min-h-0 shrink-0 flex-col bg-surface">
+        <Tabs<Tab>
+          label="About this run"
+          value={tab}
+          onValueChange={setTab}
+          className="min-h-0 flex-1"
+          listClassName="px-4"
+          panelClassName="overflow-y-auto overscroll-contain"
+          tabs={[
+            { value: "timeline", label: "Timeline", content: <Timeline onSelectNode={select} /> },
+            {
+              value: "node",
+              label: "Node",
+              content: (
+                <NodeView
+                  nodeId={selected ?? lit}
+                  pickedActivation={activation}
+                  onPickActivation={setActivation}
+                />
+              ),
+            },
+            { value: "state", label: "State", content: <StateView onSelectNode={select} /> },
+            { value: "output", label: "Output", content: <OutputView /> },
+          ]}
+        />
+      </aside>
+    </div>
+  );
+}
+
+/** A share of the page that this browser remembers. */
+function useShare(key: string, initial: number): [number, (share: number) => void] {
+  const [share, setShare] = useState(initial);
+  useEffect(() => {
+    const saved = Number(localStorage.getItem(key));
+    // Known only in the browser: the server draws with the initial share.
+    // eslint-disable-next-line react-hooks/set-state-in-effect
+    if (saved > 0) setShare(saved);
+  }, [key]);
+  return [
+    share,
+    (next) => {
+      setShare(next);
+      localStorage.setItem(key, String(next));
+    },
+  ];
+}
+
+function Reconnecting({ onRetry }: { onRetry: () => void }) {
+  const connection = useRun((view) => view.connection, "live");
+  const isEmpty = useRun((view) => view.lastSeq === 0, true);
+  const [isSlow, setSlow] = useState(false);
+  const isBroken = connection === "reconnecting" || (connection === "failed" && !isEmpty);
+  useEffect(() => {
+    // A break that heals at once is not worth a word.
+    const timer = setTimeout(() => setSlow(isBroken), isBroken ? 800 : 0);
+    return () => clearTimeout(timer);
+  }, [isBroken]);
+  if (!isSlow || !isBroken) return null;
+  return (
+    <div
+      role="status"
+      className="absolute top-3 left-1/2 z-20 flex -translate-x-1/2 items-center gap-2 rounded-full border border-waiting/50 bg-raised py-1 pr-1.5 pl-3 text-[13px] shadow-2"
+    >
+      {connection === "failed" ? (
+        <Unplug aria-hidden className="size-4 text-waiting" />
+      ) : (
+        <Spinner size={14} />
+      )}
+      {connection === "failed" ? "Disconnected" : "Reconnecting…"}
+      <Button size="sm" variant="ghost" onClick={onRetry}>
+        Retry now
+      </Button>
+    </div>
+  );
+}
+
+/** A run that stopped at a limit may be let go on from elsewhere: looks now and then. */
+function GoesOn({ runId, onNews }: { runId: string; onNews: () => void }) {
+  const store = useRunStore();
+  const canGoOn = useRun(
+    ({ head, connection }) => connection === "ended" && (head.run.resumable?.length ?? 0) > 0,
+    false,
+  );
+  const { data } = useQuery({
+    ...useTrpc().runs.get.queryOptions({ run_id: runId }),
+    enabled: canGoOn,
+    refetchInterval: 3_000,
+  });
+  const lastSeq = data?.last_seq ?? 0;
+  useEffect(() => {
+    if (canGoOn && store && lastSeq > store.received()) onNews();
+  }, [canGoOn, store, lastSeq, onNews]);
+  return null;
+}

@@ -1,0 +1,61 @@
+import type { RunEvent } from "@/server/domain/events";
+
+/** A stretch of the log in which a node was under way. */
+export interface Span {
+  id: string;
+  nodeId: string;
+  lane: number;
+  from: number;
+  /** Null: still under way. */
+  to: number | null;
+  end: "completed" | "failed" | "cancelled" | "running" | "waiting";
+}
+
+/** More than this cannot be told apart on a screen. */
+const MOST_SPANS = 400;
+const MOST_LANES = 5;
+
+/** The activations of a run as stretches of its events, on as few lanes as keep them apart. */
+export function spansOf(events: readonly RunEvent[]): { spans: Span[]; lanes: number } {
+  const open = new Map<string, Span>();
+  const spans: Span[] = [];
+  const busy: (string | null)[] = [];
+  for (const event of events) {
+    const id = event.activation_id;
+    if (!id || !event.node_id) continue;
+    const span = open.get(id);
+    if (event.type === "node_started" && !span) {
+      if (spans.length >= MOST_SPANS) return { spans: [], lanes: 0 };
+      const free = busy.indexOf(null);
+      const lane = free >= 0 ? free : busy.length;
+      busy[lane] = id;
+      const begun: Span = {
+        id,
+        nodeId: event.node_id,
+        lane: Math.min(lane, MOST_LANES - 1),
+        from: event.seq,
+        to: null,
+        end: "running",
+      };
+      open.set(id, begun);
+      spans.push(begun);
+    } else if (span && event.type === "node_waiting") span.end = "waiting";
+    else if (span && (event.type === "node_started" || event.type === "timer_fired")) span.end = "running";
+    else if (span) {
+      const end = endOf(event);
+      if (!end) continue;
+      span.to = event.seq;
+      span.end = end;
+      open.delete(id);
+      busy[busy.indexOf(id)] = null;
+    }
+  }
+  return { spans, lanes: Math.min(MOST_LANES, Math.max(1, busy.length)) };
+}
+
+function endOf(event: RunEvent): Span["end"] | null {
+  if (event.type === "node_completed") return "completed";
+  if (event.type === "node_cancelled") return "cancelled";
+  if (event.type === "node_failed" && event.payload.next !== "retry") return "failed";
+  return null;
+}

@@ -1,0 +1,174 @@
+"use client";
+
+import clsx from "clsx";
+import { Pause, Play, Radio } from "lucide-react";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { IconButton } from "@/components/ui/icon-button";
+import type { RunEvent } from "@/server/domain/events";
+import { formatDuration } from "./format";
+import { useRun, useRunStore } from "./run-context";
+import { type Span, spansOf } from "./scrubber-lanes";
+import { newNames, sentenceOf } from "./sentences";
+
+const NO_EVENTS: readonly RunEvent[] = [];
+
+/** Goes through a run in time: drag, arrow keys, play; the last position is the present. */
+export function Scrubber() {
+  const store = useRunStore();
+  const lastSeq = useRun((view) => view.lastSeq, 0);
+  const cursor = useRun((view) => view.cursor, null);
+  const isFinished = useRun((view) => view.head.run.status === "finished", false);
+  const [isPlaying, setPlaying] = useState(false);
+  usePlaying(isPlaying, () => setPlaying(false));
+  const at = cursor ?? lastSeq;
+  const words = useMomentWords(at);
+
+  const goTo = (seq: number) => {
+    setPlaying(false);
+    store?.goTo(seq >= lastSeq ? null : seq);
+  };
+  const togglePlaying = () => {
+    if (!isPlaying && cursor === null) store?.goTo(1);
+    setPlaying(!isPlaying);
+  };
+
+  return (
+    <section
+      aria-label="Time"
+      className="flex h-14 shrink-0 items-center gap-2 border-t border-line bg-surface px-2 sm:gap-3 sm:px-3"
+    >
+      <IconButton
+        label={isPlaying ? "Pause" : cursor === null ? "Play from the start" : "Play from here"}
+        icon={isPlaying ? <Pause aria-hidden /> : <Play aria-hidden />}
+        onClick={togglePlaying}
+        disabled={lastSeq < 2}
+      />
+      <div className="relative h-10 min-w-0 flex-1">
+        <Lanes lastSeq={lastSeq} at={at} />
+        <input
+          type="range"
+          aria-label="Moment of the run"
+          aria-valuetext={words}
+          className="scrubber absolute inset-0 size-full"
+          min={Math.min(1, lastSeq)}
+          max={Math.max(1, lastSeq)}
+          value={at}
+          disabled={lastSeq < 2}
+          onChange={(event) => goTo(Number(event.target.value))}
+        />
+      </div>
+      <Moment at={at} />
+      <button
+        type="button"
+        onClick={() => goTo(lastSeq)}
+        aria-pressed={cursor === null}
+        className={clsx(
+          "inline-flex h-7 w-18 shrink-0 items-center justify-center gap-1.5 rounded-full border text-xs font-medium transition-colors pointer-coarse:h-9",
+          cursor === null
+            ? "border-transparent bg-transparent text-ink-2"
+            : "border-accent bg-accent-soft text-accent hover:bg-accent hover:text-accent-ink",
+        )}
+      >
+        <Radio aria-hidden className="size-3.5" />
+        {isFinished ? "End" : "Live"}
+      </button>
+    </section>
+  );
+}
+
+/** Where the nodes were under way, as thin strips behind the slider. */
+function Lanes({ lastSeq, at }: { lastSeq: number; at: number }) {
+  const store = useRunStore();
+  const { spans, lanes } = useMemo(() => {
+    const events = store?.view.getState().events ?? NO_EVENTS;
+    return spansOf(events.slice(0, lastSeq));
+  }, [store, lastSeq]);
+  const span = Math.max(1, lastSeq - 1);
+  const x = (seq: number) => ((seq - 1) / span) * 100;
+  return (
+    <svg
+      aria-hidden
+      preserveAspectRatio="none"
+      viewBox="0 0 100 40"
+      className="absolute inset-x-2 inset-y-0 h-full w-[calc(100%-1rem)] overflow-visible"
+    >
+      {spans.map((item) => (
+        <rect
+          key={item.id}
+          x={x(item.from)}
+          width={Math.max(0.3, x(item.to ?? lastSeq) - x(item.from))}
+          y={20 - (lanes * 5) / 2 + item.lane * 5}
+          height={3.5}
+          rx={0.3}
+          className={clsx("transition-opacity", FILL[item.end], item.from > at && "opacity-30")}
+        />
+      ))}
+    </svg>
+  );
+}
+
+const FILL: Record<Span["end"], string> = {
+  completed: "fill-completed/45",
+  failed: "fill-failed/60",
+  cancelled: "fill-ink-3/40",
+  running: "fill-running/60",
+  waiting: "fill-waiting/60",
+};
+
+function Moment({ at }: { at: number }) {
+  const ts = useRun((view) => (at > 0 ? (view.events[at - 1]?.ts ?? 0) - (view.events[0]?.ts ?? 0) : 0), 0);
+  const lastSeq = useRun((view) => view.lastSeq, 0);
+  return (
+    <p className="w-19 shrink-0 text-right text-xs leading-4 text-ink-3 tabular-nums">
+      <span className="block font-medium text-ink-2">{formatDuration(ts)}</span>
+      <span className="block">
+        {at} of {lastSeq}
+      </span>
+    </p>
+  );
+}
+
+function useMomentWords(at: number): string {
+  const graph = useRun((view) => view.head.graph, null);
+  const event = useRun((view) => view.events[at - 1] ?? null, null);
+  const lastSeq = useRun((view) => view.lastSeq, 0);
+  const names = useMemo(() => newNames(graph), [graph]);
+  return event ? `Event ${at} of ${lastSeq}: ${sentenceOf(event, names).text}` : "Nothing has happened yet";
+}
+
+const QUICKEST_MS = 30;
+const SLOWEST_MS = 700;
+/** A whole run plays in about this time, however long it took. */
+const WHOLE_MS = 15_000;
+
+/** Moves the cursor forward at the run's own rhythm, with pauses shortened. */
+function usePlaying(isPlaying: boolean, onEnd: () => void): void {
+  const store = useRunStore();
+  const end = useRef(onEnd);
+  useEffect(() => {
+    end.current = onEnd;
+  });
+  useEffect(() => {
+    if (!isPlaying || !store) return;
+    let timer: ReturnType<typeof setTimeout>;
+    const tick = () => {
+      const { cursor, events, lastSeq } = store.view.getState();
+      if (cursor === null) {
+        end.current();
+        return;
+      }
+      const stride = Math.max(1, Math.ceil((lastSeq * QUICKEST_MS) / WHOLE_MS));
+      const next = cursor + stride;
+      if (next >= lastSeq) {
+        store.goTo(null);
+        end.current();
+        return;
+      }
+      const took = (events[next - 1]?.ts ?? 0) - (events[cursor - 1]?.ts ?? 0);
+      store.goTo(next);
+      timer = setTimeout(tick, Math.min(SLOWEST_MS, Math.max(QUICKEST_MS, took)));
+    };
+    timer = setTimeout(tick, QUICKEST_MS);
+    return () => clearTimeout(timer);
+  }, [isPlaying, store]);
+}

@@ -1,0 +1,75 @@
+"use client";
+
+import clsx from "clsx";
+import { Database } from "lucide-react";
+import { EmptyState } from "@/components/ui/empty-state";
+import type { Json } from "@/server/domain/values";
+import { useRun, useRunList } from "./run-context";
+import { ValueView } from "./values";
+
+/** The run's state as of the cursor: each key, its value and who wrote it. */
+export function StateView({
+  onSelectNode,
+}: {
+  onSelectNode: (nodeId: string, activationId: string) => void;
+}) {
+  const keys = useRunList<string>(({ state }) => Object.keys(state.state));
+  if (keys.length === 0)
+    return (
+      <EmptyState icon={<Database />} title="The state is empty">
+        What nodes write for each other appears here.
+      </EmptyState>
+    );
+  return (
+    <dl aria-label="State of the run" className="flex flex-col divide-y divide-line">
+      {keys.map((key) => (
+        <StateKeyView key={key} name={key} onSelectNode={onSelectNode} />
+      ))}
+    </dl>
+  );
+}
+
+function StateKeyView({
+  name,
+  onSelectNode,
+}: {
+  name: string;
+  onSelectNode: (nodeId: string, activationId: string) => void;
+}) {
+  const value = useRun<Json | undefined>(({ state }) => state.state[name], undefined);
+  const writer = useRun(({ state }) => state.writer[name] ?? "input", "input");
+  const [nodeId = "", turn = "1"] = writer.split("#");
+  const nodeName = useRun(({ head }) => head.graph.nodes[nodeId]?.name || nodeId, nodeId);
+  const isNow = useRun(({ cursor, events, state }) => {
+    const event = events[(cursor ?? state.seq) - 1];
+    return event?.type === "state_patched" && Object.hasOwn(event.payload.set, name);
+  }, false);
+  if (value === undefined) return null;
+  return (
+    <div className={clsx("min-w-0 px-4 py-3 transition-colors duration-500", isNow && "bg-accent-soft")}>
+      <dt className="mb-1.5 flex items-baseline gap-2">
+        <span className="min-w-0 truncate font-mono text-[13px] font-medium">{name}</span>
+        <span className="ml-auto shrink-0 text-xs text-ink-3">
+          {writer === "input" ? (
+            "from the input"
+          ) : (
+            <>
+              by{" "}
+              <button
+                type="button"
+                onClick={() => onSelectNode(nodeId, writer)}
+                className="font-medium text-ink-2 underline-offset-2 hover:text-accent hover:underline"
+              >
+                {nodeName}
+                {turn === "1" ? "" : ` ×${turn}`}
+              </button>
+            </>
+          )}
+        </span>
+      </dt>
+      <dd className="min-w-0">
+        <ValueView value={value} label={name} />
+      </dd>
+    </div>
+  );
+}

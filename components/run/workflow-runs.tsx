@@ -1,0 +1,30 @@
+"use client";
+
+import { useQuery } from "@tanstack/react-query";
+import { Pencil } from "lucide-react";
+import { Page } from "@/components/shell/page";
+import { useTrpc } from "@/components/trpc";
+import { ButtonLink } from "@/components/ui/button";
+import { RunHistory } from "./run-history";
+import { RunLauncher } from "./run-launcher";
+
+/** Every run of one workflow. */
+export function WorkflowRuns({ workflowId }: { workflowId: string }) {
+  const { data } = useQuery(useTrpc().workflows.get.queryOptions({ id: workflowId }));
+  return (
+    <Page
+      title="Runs"
+      description={data ? `Every run of ${data.name}, newest first.` : " "}
+      actions={
+        <>
+          <ButtonLink href={`/workflows/${workflowId}`} icon={<Pencil aria-hidden />}>
+            Edit workflow
+          </ButtonLink>
+          {data ? <RunLauncher workflowId={workflowId} graph={data.graph} name={data.name} /> : null}
+        </>
+      }
+    >
+      <RunHistory workflowId={workflowId} />
+    </Page>
+  );
+}
