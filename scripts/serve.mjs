@@ -25,7 +25,7 @@ export async function serve({ host, port, local, url, dataDir, startedAt }) {
 
   const stop = (signal) => {
     // The application drains by itself and leaves; this is for one that cannot.
-    setTimeout(() => process.exit(signal === "SIGINT" ? 130 : 143), 5_000).unref();
+    setTimeout(() => process.exit(signal === "SIGINT" ? 130 : 143), 12_000).unref();
     server.close();
     server.closeIdleConnections();
   };

@@ -1,0 +1,204 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import process from "node:process";
+import { openDb } from "@/db/open";
+import { readWorkflow } from "@/server/domain/document";
+import type { FinalStatus } from "@/server/domain/outcome";
+import type { Problem } from "@/server/domain/problems";
+import { builtinRoles } from "@/server/domain/roles/builtin";
+import type { RunState } from "@/server/domain/run";
+import type { JsonObject } from "@/server/domain/values";
+import { RefusedStart, readyToRun } from "@/server/runner/launch";
+import { newTroupe } from "@/server/troupe";
+import { type Command, readCommand, USAGE, UsageError } from "./arguments";
+import { type Progress, type Screen, watchRun } from "./progress";
+
+const EXIT: Record<FinalStatus, number> = { COMPLETED: 0, ERROR: 1, INCOMPLETE: 3, CANCELLED: 130 };
+const UNUSABLE = 2;
+
+/** Something about the file that stops the run before it begins, line by line. */
+class Unusable extends Error {
+  override name = "Unusable";
+  constructor(
+    readonly lines: string[],
+    readonly detail: JsonObject = {},
+  ) {
+    super(lines.join("\n"));
+  }
+}
+
+/** Runs a workflow file from beginning to end; answers the exit code. */
+async function main(argv: readonly string[]): Promise<number> {
+  let command: Command | null = null;
+  try {
+    command = readCommand(argv);
+    if (!command) {
+      process.stdout.write(USAGE);
+      return 0;
+    }
+    return await runFile(command);
+  } catch (error) {
+    if (error instanceof UsageError) {
+      process.stderr.write(`${error.message}\n\n${USAGE}`);
+      return UNUSABLE;
+    }
+    if (error instanceof Unusable) {
+      process.stderr.write(`${error.lines.join("\n")}\n`);
+      if (command?.json)
+        print({ final_status: null, error: { message: error.lines[0] ?? "" }, ...error.detail });
+      return UNUSABLE;
+    }
+    throw error;
+  }
+}
+
+async function runFile(command: Command): Promise<number> {
+  if (command.speed !== null) process.env.TROUPE_OFFLINE_SPEED = String(command.speed);
+  const { graph, name, roles, findings } = readWorkflow(readText(command.file));
+  const notable = findings.filter(({ level }) => level !== "info");
+  if (!graph)
+    throw new Unusable(
+      [`${command.file} is not a workflow that Troupe can read:`, ...findings.map(findingLine)],
+      { findings: findings.map((finding) => ({ ...finding })) },
+    );
+  if (!command.quiet) for (const finding of notable) process.stderr.write(`${findingLine(finding)}\n`);
+
+  const troupe = newTroupe(openDb(":memory:"), { dataDir: null });
+  troupe.roles.seed(builtinRoles);
+  // The file's own roles stand before those of the same name that came with Troupe.
+  const own = new Set(roles.map((role) => role.name));
+  const cast = [...roles, ...troupe.roles.all().filter((role) => !own.has(role.name))];
+  const ready = checked(command, () =>
+    readyToRun(graph, cast, { input: command.input, config: command.config }, troupe.models),
+  );
+
+  const { run_id } = troupe.host.start({
+    ...ready,
+    workflow_id: null,
+    workflow_name: name || graph.graph_id,
+    trigger: "cli",
+  });
+  const progress = watchRun(command.quiet ? SILENT : terminal());
+  cancelOnSignal(() => troupe.host.cancel(run_id, { by: "user", reason: "Cancelled in the terminal" }));
+  await follow(troupe, run_id, progress);
+  progress.done();
+  await troupe.host.drain(0);
+
+  const { state } = progress;
+  print(command.json ? resultOf(run_id, state) : (state.run.output ?? {}));
+  return EXIT[state.run.final_status ?? "ERROR"];
+}
+
+async function follow(
+  troupe: ReturnType<typeof newTroupe>,
+  runId: string,
+  progress: Progress,
+): Promise<void> {
+  for await (const frame of troupe.host.follow(runId, 0)) {
+    if (frame.kind === "events") progress.events(frame.events);
+    else if (frame.kind === "live") for (const delta of frame.frames) progress.live(delta);
+    if (frame.kind === "end" || progress.state.run.status === "finished") return;
+  }
+}
+
+/** Ctrl+C cancels the run and lets it say so; a second one leaves at once. */
+function cancelOnSignal(cancel: () => void): void {
+  let asked = false;
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.on(signal, () => {
+      if (asked) process.exit(EXIT.CANCELLED);
+      asked = true;
+      cancel();
+    });
+}
+
+function checked<T>(command: Command, ready: () => T): T {
+  try {
+    return ready();
+  } catch (error) {
+    if (!(error instanceof RefusedStart)) throw error;
+    if ("errors" in error.detail)
+      throw new Unusable(
+        [
+          "The input does not fit:",
+          ...error.detail.errors.map(({ key, message }) => `  ${key}: ${message}`),
+          '  Give it as --input \'{"key": "value"}\'.',
+        ],
+        {
+          errors: error.detail.errors.map((each) => ({ ...each })),
+        },
+      );
+    throw new Unusable([`${command.file} cannot run yet:`, ...error.detail.problems.map(problemLine)], {
+      problems: error.detail.problems.map(({ code, message, at }) => ({ code, message, at: { ...at } })),
+    });
+  }
+}
+
+function readText(file: string): string {
+  const from = process.env.TROUPE_CALLED_FROM ?? process.cwd();
+  try {
+    return readFileSync(file === "-" ? 0 : path.resolve(from, file), "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Unusable([
+      code === "ENOENT" ? `There is no file ${file}.` : `${file} cannot be read (${code}).`,
+    ]);
+  }
+}
+
+const findingLine = ({ level, at, message }: { level: string; at: string; message: string }) =>
+  `  ${level === "error" ? "✗" : "·"} ${at ? `${at}: ` : ""}${message}`;
+
+function problemLine({ at, message, code }: Problem): string {
+  const place =
+    at.kind === "workflow" ? "workflow" : `${at.kind} ${at.id ?? ""}${at.field ? `, ${at.field}` : ""}`;
+  return `  ✗ ${place}: ${message} (${code})`;
+}
+
+/** Everything about the run, for machines. */
+function resultOf(run_id: string, { run, state, totals, nodes }: RunState) {
+  return {
+    run_id,
+    workflow: run.workflow_name,
+    final_status: run.final_status ?? null,
+    reason_code: run.reason_code ?? null,
+    error: run.error ?? null,
+    output: run.output ?? {},
+    state,
+    warnings: run.warnings,
+    simulated: run.simulated,
+    usage: totals.usage,
+    cost_usd: totals.cost_usd,
+    unknown_cost_calls: totals.unknown_cost_calls,
+    duration_ms: run.started_at && run.finished_at ? run.finished_at - run.started_at : null,
+    nodes: Object.fromEntries(
+      Object.entries(nodes).map(([id, { status, count }]) => [id, { status, count }]),
+    ),
+  };
+}
+
+const print = (value: unknown) => process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+
+const SILENT: Screen = { write() {}, colours: false };
+
+function terminal(): Screen {
+  const { stderr, env } = process;
+  const isTerminal = stderr.isTTY && env.TERM !== "dumb";
+  return {
+    write: (text) => stderr.write(text),
+    colours: isTerminal && !env.NO_COLOR,
+    ...(isTerminal ? { size: () => ({ columns: stderr.columns || 80, rows: stderr.rows || 24 }) } : {}),
+  };
+}
+
+// What was printed must be out before the process ends, also through a pipe.
+main(process.argv.slice(2)).then(
+  (code) => {
+    process.exitCode = code;
+    process.stdout.write("", () => process.exit(code));
+  },
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    process.exit(1);
+  },
+);
