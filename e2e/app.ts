@@ -1,0 +1,225 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { AxeBuilder } from "@axe-core/playwright";
+import { test as base, expect, type Locator, type Page } from "@playwright/test";
+import type { NodeStatus } from "@/server/domain/run";
+
+export { expect } from "@playwright/test";
+
+/** What a run's header says. */
+export type RunWord =
+  | "Queued"
+  | "Running"
+  | "Waiting"
+  | "Completed"
+  | "Failed"
+  | "Stopped at a limit"
+  | "Cancelled";
+
+const TOKEN = process.env.TROUPE_E2E_TOKEN ?? "";
+const API = `http://127.0.0.1:${process.env.TROUPE_E2E_PORT ?? 3222}/api/v1`;
+
+/** A file of the tests, as text. */
+export const fixture = (name: string) =>
+  readFileSync(path.join(import.meta.dirname, "fixtures", name), "utf8");
+
+/** One request to the HTTP API, for setting a stage; throws where it is refused. */
+export async function api<T>(
+  method: "GET" | "POST" | "PUT" | "DELETE",
+  where: string,
+  body?: unknown,
+): Promise<T> {
+  const response = await fetch(`${API}${where}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${TOKEN}`,
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${where}: ${response.status} ${text}`);
+  return (text ? JSON.parse(text) : null) as T;
+}
+
+/** The application in a person's words: what they see and do, by role and label. */
+export class App {
+  readonly canvas: Canvas;
+  readonly run: Run;
+  /** Errors that the page reported; a test that ends with some has failed. */
+  readonly complaints: string[] = [];
+
+  constructor(readonly page: Page) {
+    this.canvas = new Canvas(page);
+    this.run = new Run(page, this.canvas);
+    page.on("pageerror", (error) => this.complaints.push(`page error: ${error.message}`));
+    page.on("console", (message) => {
+      if (message.type() !== "error") return;
+      // The browser reports every refused request by itself; tests of refusals see them in the page.
+      if (/Failed to load resource/.test(message.text())) return;
+      this.complaints.push(`console: ${message.text()}`);
+    });
+    page.on("dialog", (dialog) => this.complaints.push(`dialog: ${dialog.message()}`));
+  }
+
+  /** Opens a page of the application. */
+  async open(where = "/"): Promise<void> {
+    await this.page.goto(where);
+  }
+
+  /** As if nobody had ever been here: no workflows. */
+  async startFresh(): Promise<void> {
+    const { workflows } = await api<{ workflows: { id: string }[] }>("GET", "/workflows");
+    for (const { id } of workflows) await api("DELETE", `/workflows/${id}`);
+  }
+
+  /** Puts a workflow file in place and opens it in the editor; answers its id. */
+  async openWorkflow(file: string | object): Promise<string> {
+    const { id } = await api<{ id: string }>("POST", "/workflows", file);
+    await this.open(`/workflows/${id}`);
+    await this.canvas.isShown();
+    return id;
+  }
+
+  /** A new, blank workflow. */
+  async newWorkflow(): Promise<void> {
+    await this.open();
+    const fromNothing = this.page.getByRole("button", { name: "Start from nothing" });
+    const menu = this.page.getByRole("button", { name: "New workflow" });
+    await expect(fromNothing.or(menu)).toBeVisible();
+    if (await fromNothing.isVisible()) await fromNothing.click();
+    else {
+      await menu.click();
+      await this.page.getByRole("menuitem", { name: "Blank workflow" }).click();
+    }
+    await this.canvas.isShown();
+  }
+
+  /** A workflow from a template. */
+  async fromTemplate(title: string): Promise<void> {
+    await this.open();
+    const card = this.page.getByRole("button", { name: `Open the template ${title}` });
+    const menu = this.page.getByRole("button", { name: "New workflow" });
+    await expect(card.or(menu)).toBeVisible();
+    if (await card.isVisible()) await card.click();
+    else {
+      await menu.click();
+      await this.page.getByRole("menuitem", { name: title }).click();
+    }
+    await this.canvas.isShown();
+  }
+
+  /** The accessibility faults that axe finds, serious ones and worse. */
+  async accessibilityFaults(): Promise<string[]> {
+    const { violations } = await new AxeBuilder({ page: this.page })
+      .withTags(["wcag2a", "wcag2aa", "wcag21aa"])
+      .analyze();
+    return violations
+      .filter(({ impact }) => impact === "serious" || impact === "critical")
+      .map(
+        ({ id, help, nodes }) => `${id}: ${help} (${nodes.map(({ target }) => target.join(" ")).join("; ")})`,
+      );
+  }
+}
+
+/** The drawing. */
+export class Canvas {
+  constructor(private readonly page: Page) {}
+
+  async isShown(): Promise<void> {
+    await expect(this.page.getByRole("article").first()).toBeVisible();
+  }
+
+  /** A node's card, by the node's name. */
+  card(name: string): Locator {
+    return this.page.getByRole("article", { name, exact: true });
+  }
+
+  /** Opens a node's settings. */
+  async select(name: string): Promise<void> {
+    await this.card(name).click();
+  }
+
+  async expectStatus(name: string, status: NodeStatus, options?: { timeout?: number }): Promise<void> {
+    await expect(this.card(name), `"${name}" is ${status}`).toHaveAttribute("data-status", status, options);
+  }
+
+  /** Draws an edge from one card to another by dragging; `label` names the way out of a router. */
+  async connect(from: string, to: string, label?: string): Promise<void> {
+    const source = this.card(from);
+    const port = label
+      ? source.getByRole("listitem").filter({ hasText: label }).locator(".node-port")
+      : source.locator(".node-port").first();
+    const start = await middleOf(port);
+    const end = await middleOf(this.card(to).locator(".node-entry"));
+    await this.page.mouse.move(start.x, start.y);
+    await this.page.mouse.down();
+    await this.page.mouse.move((start.x + end.x) / 2, (start.y + end.y) / 2, { steps: 5 });
+    await this.page.mouse.move(end.x, end.y, { steps: 5 });
+    await this.page.mouse.up();
+  }
+
+  /** Moves a card by so many pixels. */
+  async move(name: string, by: { x: number; y: number }): Promise<void> {
+    const from = await middleOf(this.card(name));
+    await this.page.mouse.move(from.x, from.y);
+    await this.page.mouse.down();
+    await this.page.mouse.move(from.x + by.x, from.y + by.y, { steps: 8 });
+    await this.page.mouse.up();
+  }
+}
+
+/** A run: starting it, and what its page shows. */
+export class Run {
+  constructor(
+    private readonly page: Page,
+    private readonly canvas: Canvas,
+  ) {}
+
+  /** Fills in the sheet behind the Run button and starts; resolves on the run's page. */
+  async start(input: Record<string, string> = {}): Promise<void> {
+    await this.page.getByRole("button", { name: "Run", exact: true }).click();
+    const sheet = this.page.getByRole("dialog");
+    for (const [key, value] of Object.entries(input)) await sheet.getByLabel(wordsOf(key)).fill(value);
+    await sheet.getByRole("button", { name: "Start", exact: true }).click();
+    await this.page.waitForURL(/\/runs\/run_/);
+  }
+
+  /** The run's id, from the address. */
+  get id(): string {
+    return /\/runs\/(run_[\w-]+)/.exec(this.page.url())?.[1] ?? "";
+  }
+
+  async expectStatus(name: string, status: NodeStatus, options?: { timeout?: number }): Promise<void> {
+    await this.canvas.expectStatus(name, status, options);
+  }
+
+  /** Waits until the header says so. */
+  async expectEnd(word: RunWord, options: { timeout?: number } = { timeout: 30_000 }): Promise<void> {
+    await expect(
+      this.page.getByRole("banner").or(this.page.locator("header")).getByText(word, { exact: true }).first(),
+    ).toBeVisible(options);
+  }
+
+  async cancel(): Promise<void> {
+    await this.page.getByRole("button", { name: "Cancel", exact: true }).click();
+  }
+}
+
+/** user_request -> a label that says "User request" or "user_request", with or without a mark. */
+const wordsOf = (key: string) => new RegExp(`^${key.replaceAll("_", "[ _]")}\\b`, "i");
+
+async function middleOf(locator: Locator): Promise<{ x: number; y: number }> {
+  await expect(locator).toBeVisible();
+  const box = await locator.boundingBox();
+  if (!box) throw new Error("It is not on the screen.");
+  return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+}
+
+export const test = base.extend<{ app: App }>({
+  app: async ({ page }, use) => {
+    const app = new App(page);
+    await use(app);
+    expect(app.complaints, "the page reported no errors").toEqual([]);
+  },
+});

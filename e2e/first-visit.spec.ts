@@ -1,0 +1,25 @@
+import { expect, test } from "./app";
+
+test("a first visit leads to a first completed run", async ({ app, page }) => {
+  await app.startFresh();
+  await app.open();
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  expect(await app.accessibilityFaults()).toEqual([]);
+
+  await app.fromTemplate("Approval");
+  expect(await app.accessibilityFaults()).toEqual([]);
+
+  await app.run.start({ user_request: "Please approve my vacation for next week." });
+  await app.run.expectEnd("Completed");
+  await expect(
+    page.getByText(/simulated/i).first(),
+    "nobody is led to believe that an AI answered",
+  ).toBeVisible();
+  expect(await app.accessibilityFaults()).toEqual([]);
+
+  await page.reload();
+  await app.run.expectEnd("Completed");
+
+  await app.open();
+  await expect(page.getByRole("list", { name: "Workflows" }).getByText("Completed")).toBeVisible();
+});
