@@ -94,7 +94,7 @@ function StreamedText({ text, missing }: { text: string; missing: number }) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const element = box.current;
-    if (element && text) element.scrollTop = element.scrollHeight;
+    if (element && text) element.scrollTo({ top: element.scrollHeight });
   }, [text]);
   return (
     <div

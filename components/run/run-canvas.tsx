@@ -51,13 +51,13 @@ export function RunCanvas({
 /** Keeps what is happening in view. */
 function Follower({ isFollowing }: { isFollowing: boolean }) {
   const node = useRun(spotlightNode, null);
-  const { reveal } = useCanvasView();
+  const view = useCanvasView();
   useEffect(() => {
     if (!isFollowing || node === null) return;
-    const timer = setTimeout(() => reveal([node]), 120);
+    const timer = setTimeout(() => view.reveal([node]), 120);
     return () => clearTimeout(timer);
     // The view's functions are new with every frame; only another node, or following again, moves the view.
-  }, [isFollowing, node, reveal]);
+  }, [isFollowing, node, view]);
   return null;
 }
 

@@ -4,7 +4,7 @@ import { useMutation } from "@tanstack/react-query";
 import { ArrowLeft, Ban, Ellipsis, Pencil, RotateCcw } from "lucide-react";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
-import { type ReactNode, useRef } from "react";
+import { type ReactNode, useState } from "react";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
@@ -169,7 +169,8 @@ function useCancel(runId: string) {
 function useRunAgain(workflowId: string) {
   const router = useRouter();
   const store = useRunStore();
-  const key = useRef<string | null>(null);
+  // One key for as long as this page stands: however often it is clicked, one run starts.
+  const [key] = useState(newIdempotencyKey);
   const start = useMutation(
     useTrpc().runs.start.mutationOptions({
       onSuccess: ({ run_id }) => router.push(`/workflows/${workflowId}/runs/${run_id}`),
@@ -178,18 +179,14 @@ function useRunAgain(workflowId: string) {
           tone: "error",
           action: { label: "Edit workflow", onSelect: () => router.push(`/workflows/${workflowId}`) },
         }),
-      onSettled: () => {
-        key.current = null;
-      },
     }),
   );
   return {
     isPending: start.isPending,
     start: () => {
-      if (!store || key.current !== null) return;
-      key.current = newIdempotencyKey();
+      if (!store) return;
       const { input } = store.view.getState().head;
-      start.mutate({ workflow_id: workflowId, input, idempotency_key: key.current });
+      start.mutate({ workflow_id: workflowId, input, idempotency_key: key });
     },
   };
 }

@@ -3,7 +3,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { CircleAlert, History, Play, SlidersHorizontal } from "lucide-react";
 import { useRouter } from "next/navigation";
-import { type FormEvent, type KeyboardEvent, useRef, useState } from "react";
+import { type FormEvent, type KeyboardEvent, useState } from "react";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
@@ -19,7 +19,7 @@ import { newIdempotencyKey } from "./idempotency";
 import { InputFieldControl } from "./input-field";
 import { type Limits, LimitsForm, toLimits, withLimits } from "./limits-form";
 import { inputWords, rememberedInputs, rememberInput } from "./remembered-inputs";
-import { type InputError, inputFields, readInput, toValues } from "./run-form";
+import { type InputError, type InputValues, inputFields, readInput, toValues } from "./run-form";
 
 export interface RunLauncherProps {
   workflowId: string;
@@ -68,7 +68,14 @@ function LaunchDialog({
   const [values, setValues] = useState(() => toValues(fields, earlier[0]?.input ?? {}));
   const [limits, setLimits] = useState<Limits>(() => toLimits(config));
   const [errors, setErrors] = useState<readonly InputError[]>([]);
+  // The same key until something is changed: however often it is clicked, the server starts one run.
+  const [key, setKey] = useState(newIdempotencyKey);
   const { start, isPending, refusal } = useStart({ workflowId, beforeStart, onErrors: setErrors });
+
+  const change = (next: InputValues) => {
+    setValues(next);
+    setKey(newIdempotencyKey());
+  };
 
   const submit = (event?: FormEvent) => {
     event?.preventDefault();
@@ -76,7 +83,7 @@ function LaunchDialog({
     setErrors(read.errors);
     if (read.errors.length > 0) return;
     const hasOwnLimits = JSON.stringify(limits) !== JSON.stringify(toLimits(config));
-    start(read.input, hasOwnLimits ? withLimits(config, limits) : undefined);
+    start(read.input, hasOwnLimits ? withLimits(config, limits) : undefined, key);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
@@ -130,7 +137,7 @@ function LaunchDialog({
               items={earlier.map(({ input, at }) => ({
                 label: inputWords(input),
                 hint: new Date(at).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }),
-                onSelect: () => setValues(toValues(fields, input)),
+                onSelect: () => change(toValues(fields, input)),
               }))}
             />
           ) : null}
@@ -153,7 +160,7 @@ function LaunchDialog({
             error={errors.find(({ key }) => key === field.key)?.message}
             autoFocus={at === 0}
             onValueChange={(value) => {
-              setValues({ ...values, [field.key]: value });
+              change({ ...values, [field.key]: value });
               setErrors(errors.filter(({ key }) => key !== field.key));
             }}
           />
@@ -166,7 +173,13 @@ function LaunchDialog({
             </p>
           ))}
         <Fold icon={<SlidersHorizontal aria-hidden />} title="Limits" aside={limitWordsOf(limits)}>
-          <LimitsForm limits={limits} onChange={setLimits} />
+          <LimitsForm
+            limits={limits}
+            onChange={(next) => {
+              setLimits(next);
+              setKey(newIdempotencyKey());
+            }}
+          />
         </Fold>
       </form>
     </Dialog>
@@ -193,8 +206,6 @@ function useStart({
   const queryClient = useQueryClient();
   const [refusal, setRefusal] = useState<StartRefusal | null>(null);
   const [isPreparing, setPreparing] = useState(false);
-  // The same key for every click of one attempt: the server starts one run for it.
-  const attempt = useRef<string | null>(null);
   const mutation = useMutation(
     trpc.runs.start.mutationOptions({
       onSuccess: ({ run_id }) => {
@@ -202,7 +213,6 @@ function useStart({
         router.push(`/workflows/${workflowId}/runs/${run_id}`);
       },
       onError: (error) => {
-        attempt.current = null;
         const { message, detail } = toApiError(error);
         const { problems = [], errors = [] } = (detail ?? {}) as {
           problems?: Problem[];
@@ -214,15 +224,12 @@ function useStart({
     }),
   );
 
-  const start = (input: JsonObject, config: RunConfig | undefined) => {
-    if (attempt.current !== null) return;
-    attempt.current = newIdempotencyKey();
+  const start = (input: JsonObject, config: RunConfig | undefined, key: string) => {
     setRefusal(null);
     setPreparing(true);
     void prepare(beforeStart).then((trouble) => {
       setPreparing(false);
       if (trouble !== null) {
-        attempt.current = null;
         setRefusal({ message: trouble, problems: [] });
         return;
       }
@@ -231,7 +238,7 @@ function useStart({
         workflow_id: workflowId,
         input,
         ...(config ? { config } : {}),
-        idempotency_key: attempt.current ?? newIdempotencyKey(),
+        idempotency_key: key,
       });
     });
   };

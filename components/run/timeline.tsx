@@ -312,7 +312,7 @@ function useStickToEnd(box: RefObject<HTMLDivElement | null>, total: number, isL
   }, [box]);
   useLayoutEffect(() => {
     const element = box.current;
-    if (element && isLive && isAtEnd.current && total > 0) element.scrollTop = element.scrollHeight;
+    if (element && isLive && isAtEnd.current && total > 0) element.scrollTo({ top: element.scrollHeight });
   }, [box, total, isLive]);
 }
 
@@ -334,7 +334,7 @@ function useRevealCursor(
     const at = lastRowUpTo(drawn.current.rows, cursor);
     const y = drawn.current.offsets[at] ?? 0;
     const isSeen = y >= element.scrollTop && y + 28 <= element.scrollTop + element.clientHeight;
-    if (!isSeen) element.scrollTop = Math.max(0, y - element.clientHeight / 2);
+    if (!isSeen) element.scrollTo({ top: Math.max(0, y - element.clientHeight / 2) });
   }, [box, cursor]);
 }
 

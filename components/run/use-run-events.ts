@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "react";
 import { useTrpcClient } from "@/components/trpc";
-import { type Following, followRun, type NewsHandlers, type RunNews } from "./follow-run";
+import { type Following, followRun, type NewsHandlers } from "./follow-run";
 import { newRunStore, type RunStore } from "./run-store";
 
 /** Opens a run: one subscription that fills the store, for as long as the component is there. */
@@ -16,7 +16,7 @@ export function useRunEvents(runId: string): { store: RunStore; resume: () => vo
       client.runs.follow.subscribe(
         { run_id: runId, lastEventId: after > 0 ? String(after) : null },
         {
-          onData: (message) => handlers.onData(message.data as RunNews),
+          onData: (message) => handlers.onData(message.data),
           onConnectionStateChange: ({ state }) => {
             if (state === "pending") handlers.onState("open");
             else if (state === "connecting") handlers.onState("connecting");
