@@ -1,5 +1,12 @@
 import {
-  Cancelled, type Durable, type DurableContext, type LiveFrame, type Settled, type Settlement, type StepOptions, type StepWork,
+  Cancelled,
+  type Durable,
+  type DurableContext,
+  type LiveFrame,
+  type Settled,
+  type Settlement,
+  type StepOptions,
+  type StepWork,
 } from "@/server/domain/durable";
 import type { RunEvent } from "@/server/domain/events";
 import type { Json } from "@/server/domain/values";
@@ -139,9 +146,13 @@ export class EmbeddedRun implements DurableContext {
     const now = Math.max(this.at, Date.now());
     if (this.isRecoveryDue()) {
       this.recovered = false;
-      return this.begin({ key: `recovered#${this.turn + 1}`, result: { ok: true, value: { worker_id: this.host.workerId } } }, now);
+      return this.begin(
+        { key: `recovered#${this.turn + 1}`, result: { ok: true, value: { worker_id: this.host.workerId } } },
+        now,
+      );
     }
-    if (this.isCancelDue()) return this.begin({ key: CANCEL, result: { ok: true, value: this.signals.get("cancel")! } }, now);
+    if (this.isCancelDue())
+      return this.begin({ key: CANCEL, result: { ok: true, value: this.signals.get("cancel")! } }, now);
     return this.begin(this.settled.shift()!, now);
   }
 
@@ -174,7 +185,8 @@ export class EmbeddedRun implements DurableContext {
   }
 
   private register(handle: Handle): Durable {
-    if (this.handles.has(handle.key)) throw new Error(`The key "${handle.key}" is used twice in run ${this.runId}.`);
+    if (this.handles.has(handle.key))
+      throw new Error(`The key "${handle.key}" is used twice in run ${this.runId}.`);
     this.handles.set(handle.key, handle);
     this.fresh.push(handle);
     return handle;
@@ -192,7 +204,10 @@ export class EmbeddedRun implements DurableContext {
     }
     if (answer.key === CANCEL) {
       this.cancelSeen = true;
-      const { by, reason } = (answer.result.ok ? answer.result.value : {}) as { by?: string; reason?: string };
+      const { by, reason } = (answer.result.ok ? answer.result.value : {}) as {
+        by?: string;
+        reason?: string;
+      };
       throw new Cancelled(by, reason);
     }
     return { ...answer, at };
@@ -220,9 +235,10 @@ export class EmbeddedRun implements DurableContext {
 
   /** A replay must make the events that the log holds, or the log would stop telling the truth. */
   private compare(recorded: Turn): void {
-    const isSame = this.events.length === recorded.events.length && this.events.every((event, at) => event.type === recorded.events[at]!.type);
-    if (!isSame || this.lastSeq !== recorded.lastSeq)
-      throw new ReplayMismatch(this.runId, this.turn);
+    const isSame =
+      this.events.length === recorded.events.length &&
+      this.events.every((event, at) => event.type === recorded.events[at]!.type);
+    if (!isSame || this.lastSeq !== recorded.lastSeq) throw new ReplayMismatch(this.runId, this.turn);
   }
 
   private startFresh(): void {
@@ -253,7 +269,10 @@ export class EmbeddedRun implements DurableContext {
     if (timeoutMs)
       handle.timer = setTimeout(() => {
         abort.abort();
-        this.settle(handle, { ok: false, error: { name: "TimeoutError", message: `Not finished within ${timeoutMs} ms.` } });
+        this.settle(handle, {
+          ok: false,
+          error: { name: "TimeoutError", message: `Not finished within ${timeoutMs} ms.` },
+        });
       }, timeoutMs);
     const scope = {
       idempotencyKey: `${this.runId}/${handle.key}`,

@@ -1,12 +1,28 @@
-import { type Durable, type DurableContext, Cancelled, type Flow, type Settlement } from "@/server/domain/durable";
+import {
+  Cancelled,
+  type Durable,
+  type DurableContext,
+  type Flow,
+  type Settlement,
+} from "@/server/domain/durable";
 import type { NewEvent, RunEvent } from "@/server/domain/events";
 import { evaluateCondition, evaluateExpression } from "@/server/domain/expression";
 import type { WorkflowNode } from "@/server/domain/graph";
 import { getNodeKind, NodeFailure, type NodeResult } from "@/server/domain/nodes";
+import { durationText } from "@/server/domain/nodes/wait";
 import { type ErrorCode, RaisableLimit, type ReasonCode, type RunError } from "@/server/domain/outcome";
 import { evolve, newRun, type RunState } from "@/server/domain/run";
-import { type Analysis, analyse, begin, complete, decide, fail, passThrough, unreachable } from "@/server/domain/schedule";
 import { isBeginning, startingState } from "@/server/domain/run-input";
+import {
+  type Analysis,
+  analyse,
+  begin,
+  complete,
+  decide,
+  fail,
+  passThrough,
+  unreachable,
+} from "@/server/domain/schedule";
 import type { JsonObject } from "@/server/domain/values";
 import type { Models } from "@/server/llm/model";
 import { StepFailed } from "./flow";
@@ -42,7 +58,12 @@ const LIMIT_REASON: Record<RaisableLimit, ErrorCode> = {
  * Carries a run from its creation to its end. `created` is the run's first event, already in the log.
  * Deterministic: on a replay it makes the same events in the same order. `ctx.next` is its only await.
  */
-export async function execute(ctx: DurableContext, created: RunEvent, effects: Effects, watch?: (state: RunState) => void): Promise<void> {
+export async function execute(
+  ctx: DurableContext,
+  created: RunEvent,
+  effects: Effects,
+  watch?: (state: RunState) => void,
+): Promise<void> {
   const interpreter = new Interpreter(ctx, created, effects);
   watch?.(interpreter.s);
   await interpreter.run();
@@ -57,6 +78,7 @@ export class Interpreter {
   private readonly handles = new Map<string, Durable>();
   private readonly gates = new Set<string>();
   private gateCount = 0;
+  private timeouts = 0;
   private control: Durable;
   private controls = 1;
   private limit: RaisableLimit | null = null;
@@ -85,7 +107,7 @@ export class Interpreter {
     try {
       for (;;) {
         this.advance();
-        if (this.handles.size === 0) {
+        if (!this.isMoving()) {
           if (this.breakTie()) continue;
           if (!this.finish()) return;
         }
@@ -96,6 +118,14 @@ export class Interpreter {
       if (!(error instanceof Cancelled)) throw error;
       this.cancelRun(error.by, error.reason);
     }
+  }
+
+  /** Whether anything will come from outside by itself; held tasks wait for a person to raise a limit. */
+  private isMoving(): boolean {
+    if (this.gates.size === 0) return this.handles.size > 0;
+    for (const { waits } of this.tasks.values())
+      if (waits.some(({ key }) => !this.gates.has(key))) return true;
+    return false;
   }
 
   /** Gives an event its place in the log, folds it, and hands it to the engine. */
@@ -158,7 +188,10 @@ export class Interpreter {
 
   /** Starts an activation's first attempt; true if it was over at once. */
   private start(id: string, node: WorkflowNode): boolean {
-    if (node.when !== undefined && !evaluateCondition(node.when, { state: this.s.state, nodes: this.s.outputs }).value) {
+    if (
+      node.when !== undefined &&
+      !evaluateCondition(node.when, { state: this.s.state, nodes: this.s.outputs }).value
+    ) {
       this.applyAll(passThrough(this.a, this.s, id));
       return true;
     }
@@ -169,7 +202,12 @@ export class Interpreter {
   private attempt(id: string, node: WorkflowNode, attempt: number): void {
     const { s, ctx } = this;
     const read = readInput(s, node);
-    this.apply({ type: "node_started", node_id: node.id, activation_id: id, payload: { attempt, input: read.input } });
+    this.apply({
+      type: "node_started",
+      node_id: node.id,
+      activation_id: id,
+      payload: { attempt, input: read.input },
+    });
     if (read.error) {
       this.applyAll(fail(this.a, s, id, read.error));
       return;
@@ -179,11 +217,9 @@ export class Interpreter {
     const flow = kind.run!(node.config, run);
     const first = settle(() => flow.next());
     if ("step" in first && !first.step.done) {
-      const timeoutMs = node.run_timeout_ms ?? kind.timeoutMs;
-      const timeout = timeoutMs ? ctx.sleep(`${id}/${attempt}/timeout`, timeoutMs) : null;
-      const task: Task = { activationId: id, flow, waits: [], timeout };
+      const task: Task = { activationId: id, flow, waits: [], timeout: null };
       this.tasks.set(id, task);
-      if (timeout) this.wait(task, timeout);
+      this.armTimeout(task);
       this.waitForAll(task, first.step.value);
       return;
     }
@@ -200,6 +236,15 @@ export class Interpreter {
     const task: Task = { activationId: id, flow: over, waits: [], timeout: null };
     this.tasks.set(id, task);
     this.waitForAll(task, [handle]);
+  }
+
+  /** Begins the time that an attempt may take. */
+  private armTimeout(task: Task): void {
+    const node = this.nodeOf(task.activationId);
+    const ms = timeoutOf(node);
+    if (!ms) return;
+    task.timeout = this.ctx.sleep(`${task.activationId}/timeout${++this.timeouts}`, ms);
+    this.wait(task, task.timeout);
   }
 
   private wait(task: Task, handle: Durable): void {
@@ -229,7 +274,10 @@ export class Interpreter {
     if (answer.key === this.control.key) return this.command(answer);
     if (answer.key.startsWith("recovered#")) {
       const value = answer.result.ok ? (answer.result.value as { worker_id: string }) : { worker_id: "" };
-      this.apply({ type: "run_recovered", payload: { worker_id: value.worker_id, requeued: [...this.tasks.keys()] } });
+      this.apply({
+        type: "run_recovered",
+        payload: { worker_id: value.worker_id, requeued: [...this.tasks.keys()] },
+      });
       return;
     }
     const task = this.byKey.get(answer.key);
@@ -238,8 +286,13 @@ export class Interpreter {
     if (!task) return;
     if (task.timeout?.key === answer.key) {
       const node = this.nodeOf(task.activationId);
-      const ms = node.run_timeout_ms ?? getNodeKind(node.node_type).timeoutMs ?? 0;
-      this.over(task, { error: new NodeFailure("TIMEOUT", `${node.name || node.id} did not finish within ${Math.round(ms / 100) / 10} s.`, { retryable: true, user_action: "retry" }) });
+      this.over(task, {
+        error: new NodeFailure(
+          "TIMEOUT",
+          `${node.name || node.id} did not finish within ${durationText(timeoutOf(node))}.`,
+          { retryable: true, user_action: "retry" },
+        ),
+      });
       return;
     }
     if (task.retry !== undefined) {
@@ -318,11 +371,25 @@ export class Interpreter {
 
   /** In graphs whose loops have two entries, tokens can wait for each other: the first goes on. */
   private breakTie(): boolean {
-    if (this.terminated || this.limit || this.s.failing || this.gates.size > 0 || this.s.parked.size === 0 || this.s.ready.length > 0) return false;
+    if (
+      this.terminated ||
+      this.limit ||
+      this.s.failing ||
+      this.gates.size > 0 ||
+      this.s.parked.size === 0 ||
+      this.s.ready.length > 0
+    )
+      return false;
     const events = decide(this.a, this.s, true);
     this.applyAll(events);
     if (events.length > 0)
-      this.apply({ type: "warning", payload: { code: "TIE", message: "Branches waited for each other at a loop with two entries; the first went on." } });
+      this.apply({
+        type: "warning",
+        payload: {
+          code: "TIE",
+          message: "Branches waited for each other at a loop with two entries; the first went on.",
+        },
+      });
     return events.length > 0;
   }
 
@@ -332,7 +399,11 @@ export class Interpreter {
     const output: JsonObject = {};
     for (const { activationId } of this.ended) Object.assign(output, s.activations[activationId]!.output);
     const warnings = [...s.run.warnings];
-    const finished = (final_status: "COMPLETED" | "ERROR" | "INCOMPLETE", reason_code: ReasonCode, more: { error?: RunError; resumable?: RaisableLimit[] } = {}) =>
+    const finished = (
+      final_status: "COMPLETED" | "ERROR" | "INCOMPLETE",
+      reason_code: ReasonCode,
+      more: { error?: RunError; resumable?: RaisableLimit[] } = {},
+    ) =>
       this.apply({ type: "run_finished", payload: { final_status, reason_code, output, warnings, ...more } });
 
     if (s.failing) {
@@ -341,11 +412,30 @@ export class Interpreter {
       return false;
     }
     if (this.limit && !this.terminated) {
-      const error: RunError = { code: LIMIT_REASON[this.limit], message: limitText(this.limit, s), retryable: true, user_action: "raise_limit" };
+      const error: RunError = {
+        code: LIMIT_REASON[this.limit],
+        message: limitText(this.limit, s),
+        retryable: true,
+        user_action: "raise_limit",
+      };
       finished("INCOMPLETE", error.code, { error, resumable: [this.limit] });
+      // The time a person takes is not the node's.
+      for (const task of this.tasks.values())
+        if (task.timeout) {
+          this.drop(task.timeout);
+          task.timeout = null;
+        }
       return true;
     }
-    if (this.ended.length === 0) finished("INCOMPLETE", "NO_END_REACHED", { error: { code: "NO_END_REACHED", message: "Every branch ended before it reached an end node.", retryable: false, user_action: "edit_graph" } });
+    if (this.ended.length === 0)
+      finished("INCOMPLETE", "NO_END_REACHED", {
+        error: {
+          code: "NO_END_REACHED",
+          message: "Every branch ended before it reached an end node.",
+          retryable: false,
+          user_action: "edit_graph",
+        },
+      });
     else finished(this.ended.some(({ status }) => status === "ERROR") ? "ERROR" : "COMPLETED", "END_REACHED");
     return false;
   }
@@ -354,8 +444,17 @@ export class Interpreter {
     this.apply({ type: "run_cancel_requested", payload: { by, reason } });
     this.cancelTasks(reason || "The run was cancelled.");
     const output: JsonObject = {};
-    for (const { activationId } of this.ended) Object.assign(output, this.s.activations[activationId]!.output);
-    this.apply({ type: "run_finished", payload: { final_status: "CANCELLED", reason_code: "CANCELLED", output, warnings: [...this.s.run.warnings] } });
+    for (const { activationId } of this.ended)
+      Object.assign(output, this.s.activations[activationId]!.output);
+    this.apply({
+      type: "run_finished",
+      payload: {
+        final_status: "CANCELLED",
+        reason_code: "CANCELLED",
+        output,
+        warnings: [...this.s.run.warnings],
+      },
+    });
   }
 
   /** A person's command to the run. Unknown ones are passed over: a newer server may have sent them. */
@@ -367,14 +466,19 @@ export class Interpreter {
     const limit = RaisableLimit.safeParse(value.limit);
     if (!limit.success || typeof value.to !== "number") return;
     const by = value.by ?? "user";
-    this.apply({ type: "run_limit_raised", payload: { limit: limit.data, from: limitValue(limit.data, this.s), to: value.to, by } });
+    this.apply({
+      type: "run_limit_raised",
+      payload: { limit: limit.data, from: limitValue(limit.data, this.s), to: value.to, by },
+    });
     if (this.s.run.status === "finished") this.apply({ type: "run_resumed", payload: { by } });
     this.limit = null;
     for (const key of [...this.gates]) {
       const task = this.byKey.get(key);
       this.gates.delete(key);
       this.byKey.delete(key);
-      if (task) this.resume(task, { key, result: { ok: true, value: null }, at: this.at });
+      if (!task) continue;
+      if (!task.timeout) this.armTimeout(task);
+      this.resume(task, { key, result: { ok: true, value: null }, at: this.at });
     }
   }
 
@@ -404,6 +508,9 @@ export class Interpreter {
   }
 }
 
+const timeoutOf = (node: WorkflowNode): number =>
+  node.run_timeout_ms ?? getNodeKind(node.node_type).timeoutMs ?? 0;
+
 type First = { step: IteratorResult<readonly Durable[], NodeResult> } | { error: unknown };
 
 function settle(go: () => IteratorResult<readonly Durable[], NodeResult>): First {
@@ -419,9 +526,24 @@ function readInput(s: RunState, node: WorkflowNode): { input: JsonObject; error?
   if (node.input_mapping) {
     const scope = { state: s.state, nodes: s.outputs, input: s.input, run: { id: s.run.id } };
     try {
-      return { input: Object.fromEntries(Object.entries(node.input_mapping).map(([name, expression]) => [name, evaluateExpression(expression, scope)])) };
+      return {
+        input: Object.fromEntries(
+          Object.entries(node.input_mapping).map(([name, expression]) => [
+            name,
+            evaluateExpression(expression, scope),
+          ]),
+        ),
+      };
     } catch (error) {
-      return { input: {}, error: { code: "INPUT_MISSING", message: `The inputs of ${node.name || node.id} cannot be computed: ${messageOf(error)}`, retryable: false, user_action: "edit_graph" } };
+      return {
+        input: {},
+        error: {
+          code: "INPUT_MISSING",
+          message: `The inputs of ${node.name || node.id} cannot be computed: ${messageOf(error)}`,
+          retryable: false,
+          user_action: "edit_graph",
+        },
+      };
     }
   }
   const input: JsonObject = {};
@@ -436,19 +558,34 @@ function readInput(s: RunState, node: WorkflowNode): { input: JsonObject; error?
     if (value !== undefined) input[key] = value;
   }
   if (missing.length === 0 || isBeginning(node)) return { input };
-  return { input, error: { code: "INPUT_MISSING", message: missingText(s, node, missing), retryable: false, user_action: "edit_graph" } };
+  return {
+    input,
+    error: {
+      code: "INPUT_MISSING",
+      message: missingText(s, node, missing),
+      retryable: false,
+      user_action: "edit_graph",
+    },
+  };
 }
 
 function missingText(s: RunState, node: WorkflowNode, missing: readonly string[]): string {
-  const producers = Object.values(s.graph.nodes).filter((other) => other.id !== node.id && other.output_keys.some((key) => missing.includes(key)));
-  const skippedOnes = producers.filter((other) => s.nodes[other.id]?.status === "skipped").map((other) => other.name || other.id);
-  const who = skippedOnes.length > 0 ? ` ${skippedOnes.join(", ")} would have written it but was skipped.` : "";
+  const producers = Object.values(s.graph.nodes).filter(
+    (other) => other.id !== node.id && other.output_keys.some((key) => missing.includes(key)),
+  );
+  const skippedOnes = producers
+    .filter((other) => s.nodes[other.id]?.status === "skipped")
+    .map((other) => other.name || other.id);
+  const who =
+    skippedOnes.length > 0 ? ` ${skippedOnes.join(", ")} would have written it but was skipped.` : "";
   return `${node.name || node.id} needs ${missing.map((key) => `"${key}"`).join(", ")}, which nothing has written.${who}`;
 }
 
 function limitValue(limit: RaisableLimit, s: RunState): number | null {
   const { config } = s.run;
-  return limit === "max_cost_usd" || limit === "max_total_tokens" ? (config.budget[limit] ?? null) : config[limit];
+  return limit === "max_cost_usd" || limit === "max_total_tokens"
+    ? (config.budget[limit] ?? null)
+    : config[limit];
 }
 
 function limitText(limit: RaisableLimit, s: RunState): string {
@@ -475,12 +612,25 @@ function toRunError(error: unknown, node: WorkflowNode): RunError {
   if (error instanceof StepFailed) {
     const detail = error.error.detail as { error?: RunError } | undefined;
     if (detail?.error) return detail.error;
-    if (error.error.name === "TimeoutError") return { code: "TIMEOUT", message: error.message, retryable: true, user_action: "retry" };
+    if (error.error.name === "TimeoutError")
+      return { code: "TIMEOUT", message: error.message, retryable: true, user_action: "retry" };
     return { code: "INTERNAL", message: error.message, retryable: false, user_action: "none" };
   }
   const routes = getNodeKind(node.node_type).routes;
   const name = error instanceof Error ? error.name : "";
-  if (routes) return { code: "ROUTER_FAILED", message: `${node.name || node.id} could not decide: ${messageOf(error)}`, retryable: false, user_action: "edit_graph" };
-  if (name === "ExpressionError" || name === "TemplateError") return { code: "CONFIG", message: `${node.name || node.id}: ${messageOf(error)}`, retryable: false, user_action: "edit_graph" };
+  if (routes)
+    return {
+      code: "ROUTER_FAILED",
+      message: `${node.name || node.id} could not decide: ${messageOf(error)}`,
+      retryable: false,
+      user_action: "edit_graph",
+    };
+  if (name === "ExpressionError" || name === "TemplateError")
+    return {
+      code: "CONFIG",
+      message: `${node.name || node.id}: ${messageOf(error)}`,
+      retryable: false,
+      user_action: "edit_graph",
+    };
   return { code: "INTERNAL", message: messageOf(error), retryable: false, user_action: "none" };
 }

@@ -23,7 +23,11 @@ export class Frames {
     let stream = channels.get(frame.channel);
     if (!stream || frame.offset === 0) channels.set(frame.channel, (stream = { sent: "", unsent: "" }));
     stream.unsent += frame.text;
-    if (!this.timers.has(runId)) this.timers.set(runId, setTimeout(() => this.flush(runId), EVERY_MS));
+    if (!this.timers.has(runId))
+      this.timers.set(
+        runId,
+        setTimeout(() => this.flush(runId), EVERY_MS),
+      );
   }
 
   /** The call is over: its text is an event now. */
@@ -47,7 +51,8 @@ export class Frames {
   snapshot(runId: string): LiveFrame[] {
     const frames: LiveFrame[] = [];
     for (const [call_id, channels] of this.runs.get(runId) ?? [])
-      for (const [channel, { sent }] of channels) if (sent) frames.push({ type: "llm_delta", call_id, channel, offset: 0, text: sent });
+      for (const [channel, { sent }] of channels)
+        if (sent) frames.push({ type: "llm_delta", call_id, channel, offset: 0, text: sent });
     return frames;
   }
 

@@ -87,16 +87,30 @@ export class Host {
 
   /** Creates a run and queues it. The same idempotency key gives the same run. */
   start(request: StartRequest): { run_id: string; created: boolean } {
-    if (this.queuedCount() >= (this.options.maxQueued ?? 1000)) throw new QueueFull("Too many runs are waiting. Try again in a moment.");
+    if (this.queuedCount() >= (this.options.maxQueued ?? 1000))
+      throw new QueueFull("Too many runs are waiting. Try again in a moment.");
     const id = newId("run");
     const created: RunEventOf<"run_created"> = {
-      type: "run_created", seq: 1, ts: Date.now(),
+      type: "run_created",
+      seq: 1,
+      ts: Date.now(),
       payload: {
-        graph: request.graph, roles: request.roles, workflow_id: request.workflow_id, workflow_name: request.workflow_name,
-        input: request.input, config: request.config, trigger: request.trigger, provider_summary: request.provider_summary,
+        graph: request.graph,
+        roles: request.roles,
+        workflow_id: request.workflow_id,
+        workflow_name: request.workflow_name,
+        input: request.input,
+        config: request.config,
+        trigger: request.trigger,
+        provider_summary: request.provider_summary,
       },
     };
-    const made = this.store.create({ id, created, interpreterVersion: INTERPRETER_VERSION, idempotencyKey: request.idempotency_key ?? null });
+    const made = this.store.create({
+      id,
+      created,
+      interpreterVersion: INTERPRETER_VERSION,
+      idempotencyKey: request.idempotency_key ?? null,
+    });
     if (made.created) {
       this.enqueue(id, request.workflow_id);
       this.tell({ run_id: id, workflow_id: request.workflow_id, status: "queued", final_status: null });
@@ -199,7 +213,12 @@ export class Host {
     });
   }
 
-  private async *read(runId: string, after: number, follower: Follower, leave: () => void): AsyncGenerator<RunFrame> {
+  private async *read(
+    runId: string,
+    after: number,
+    follower: Follower,
+    leave: () => void,
+  ): AsyncGenerator<RunFrame> {
     try {
       let last = after;
       for (;;) {
@@ -240,8 +259,10 @@ export class Host {
     this.draining = true;
     for (const { engine } of this.live.values()) engine.freeze();
     const end = Date.now() + ms;
-    while (Date.now() < end && [...this.live.values()].some(({ engine }) => engine.inFlight > 0)) await new Promise((resolve) => setTimeout(resolve, 20));
-    while (this.pendingWrites.length > 0 && Date.now() < end) await new Promise((resolve) => setImmediate(resolve));
+    while (Date.now() < end && [...this.live.values()].some(({ engine }) => engine.inFlight > 0))
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    while (this.pendingWrites.length > 0 && Date.now() < end)
+      await new Promise((resolve) => setImmediate(resolve));
     for (const { engine } of this.live.values()) engine.stop();
     for (const set of this.followers.values()) for (const follower of set) follower.close();
     this.frames.stop();
@@ -272,7 +293,8 @@ export class Host {
 
   private busyCount(): number {
     let count = 0;
-    for (const { progress } of this.live.values()) if (progress === null || progress.status === "running") count++;
+    for (const { progress } of this.live.values())
+      if (progress === null || progress.status === "running") count++;
     return count;
   }
 
@@ -298,7 +320,15 @@ export class Host {
     const journal = this.store.journal(runId);
     const created = journal.turns[0]?.events[0];
     if (!created) return;
-    const engine = new EmbeddedRun(runId, { record: (turn) => this.record(turn), live: (id, frame) => this.frames.add(id, frame), workerId: this.workerId }, journal);
+    const engine = new EmbeddedRun(
+      runId,
+      {
+        record: (turn) => this.record(turn),
+        live: (id, frame) => this.frames.add(id, frame),
+        workerId: this.workerId,
+      },
+      journal,
+    );
     let leave = () => {};
     const gone = new Promise<void>((resolve) => {
       leave = resolve;
@@ -324,14 +354,42 @@ export class Host {
     const seq = last.lastSeq + 1;
     const ts = Math.max(last.at, Date.now());
     const event: RunEvent = {
-      type: "run_finished", seq, ts,
+      type: "run_finished",
+      seq,
+      ts,
       payload: {
-        final_status: "ERROR", reason_code: "INTERNAL", output: {}, warnings: [],
-        error: { code: "INTERNAL", message: `Troupe could not carry this run on: ${message}`, retryable: false, user_action: "none" },
+        final_status: "ERROR",
+        reason_code: "INTERNAL",
+        output: {},
+        warnings: [],
+        error: {
+          code: "INTERNAL",
+          message: `Troupe could not carry this run on: ${message}`,
+          retryable: false,
+          user_action: "none",
+        },
       },
     };
-    const progress: RunProgress = { ...row, status: "finished", final_status: "ERROR", reason_code: "INTERNAL", finished_at: ts };
-    this.store.write([{ runId, turn: last.turn + 1, key: "$broke", result: { ok: true, value: null }, at: ts, lastSeq: seq, events: [event], timers: [], progress }]);
+    const progress: RunProgress = {
+      ...row,
+      status: "finished",
+      final_status: "ERROR",
+      reason_code: "INTERNAL",
+      finished_at: ts,
+    };
+    this.store.write([
+      {
+        runId,
+        turn: last.turn + 1,
+        key: "$broke",
+        result: { ok: true, value: null },
+        at: ts,
+        lastSeq: seq,
+        events: [event],
+        timers: [],
+        progress,
+      },
+    ]);
     this.send(runId, { kind: "events", events: [event] });
     this.tell({ run_id: runId, workflow_id: row.workflow_id, status: "finished", final_status: "ERROR" });
   }
@@ -362,9 +420,15 @@ export class Host {
         done: () => {
           if (turn.events.length > 0) this.publish(turn.runId, turn.events);
           if (run && now && before?.status !== now.status) {
-            this.tell({ run_id: turn.runId, workflow_id: run.workflowId, status: now.status, final_status: now.final_status });
+            this.tell({
+              run_id: turn.runId,
+              workflow_id: run.workflowId,
+              status: now.status,
+              final_status: now.final_status,
+            });
             // Stopped at a limit: the log holds everything, so it need not stay in memory.
-            if (now.status === "finished" && now.final_status === "INCOMPLETE") setImmediate(() => this.evict(turn.runId, run));
+            if (now.status === "finished" && now.final_status === "INCOMPLETE")
+              setImmediate(() => this.evict(turn.runId, run));
             else if (now.status === "waiting") setImmediate(() => this.pump());
           }
           resolve();
@@ -385,7 +449,9 @@ export class Host {
       this.store.write(batch.map(({ write }) => write));
     } catch (error) {
       this.pendingWrites = [...batch, ...this.pendingWrites];
-      this.options.log?.("warn", "The log could not be written; trying again.", { error: error instanceof Error ? error.message : String(error) });
+      this.options.log?.("warn", "The log could not be written; trying again.", {
+        error: error instanceof Error ? error.message : String(error),
+      });
       setTimeout(() => this.writeAll(), 500);
       return;
     }
@@ -401,7 +467,8 @@ export class Host {
 
   private publish(runId: string, events: RunEvent[]): void {
     for (const event of events)
-      if (event.call_id && (event.type === "llm_call_completed" || event.type === "llm_call_failed")) this.frames.end(runId, event.call_id);
+      if (event.call_id && (event.type === "llm_call_completed" || event.type === "llm_call_failed"))
+        this.frames.end(runId, event.call_id);
     this.send(runId, { kind: "events", events });
   }
 
@@ -475,5 +542,11 @@ function isWaiting(s: RunState): boolean {
 }
 
 const isSameProgress = (a: RunProgress | null, b: RunProgress) =>
-  a !== null && a.status === b.status && a.final_status === b.final_status && a.input_tokens === b.input_tokens &&
-  a.output_tokens === b.output_tokens && a.cost_usd === b.cost_usd && a.unknown_cost_calls === b.unknown_cost_calls && a.simulated === b.simulated;
+  a !== null &&
+  a.status === b.status &&
+  a.final_status === b.final_status &&
+  a.input_tokens === b.input_tokens &&
+  a.output_tokens === b.output_tokens &&
+  a.cost_usd === b.cost_usd &&
+  a.unknown_cost_calls === b.unknown_cost_calls &&
+  a.simulated === b.simulated;

@@ -1,9 +1,9 @@
-import { findProblems, type Problem } from "@/server/domain/problems";
+import type { WorkflowGraph } from "@/server/domain/graph";
 import { RunConfig } from "@/server/domain/outcome";
+import { findProblems, type Problem } from "@/server/domain/problems";
 import type { RoleDefinition } from "@/server/domain/role";
 import { roleUses } from "@/server/domain/role-use";
 import { findInputErrors } from "@/server/domain/run-input";
-import type { WorkflowGraph } from "@/server/domain/graph";
 import type { JsonObject } from "@/server/domain/values";
 import type { Models } from "@/server/llm/model";
 import type { Host, StartRequest } from "./host";
@@ -61,7 +61,9 @@ export function readyToRun(
   const problems = findProblems(graph, [...roles]).filter(({ severity }) => severity === "error");
   if (problems.length > 0)
     throw new RefusedStart(
-      problems.length === 1 ? `This workflow cannot run yet: ${problems[0]!.message}` : `This workflow cannot run yet: it has ${problems.length} problems.`,
+      problems.length === 1
+        ? `This workflow cannot run yet: ${problems[0]!.message}`
+        : `This workflow cannot run yet: it has ${problems.length} problems.`,
       { problems },
     );
   const errors = findInputErrors(graph, given.input);
@@ -74,6 +76,8 @@ export function readyToRun(
     roles: roles.filter(({ name }) => used.has(name)),
     input: given.input,
     config,
-    provider_summary: provider ? { name: provider.name, model: provider.model, simulated: provider.simulated } : null,
+    provider_summary: provider
+      ? { name: provider.name, model: provider.model, simulated: provider.simulated }
+      : null,
   };
 }

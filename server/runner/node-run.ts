@@ -2,7 +2,13 @@ import type { Durable, Flow, StepScope } from "@/server/domain/durable";
 import type { NewEvent } from "@/server/domain/events";
 import { stateProperties, type WorkflowNode } from "@/server/domain/graph";
 import { getNodeKind, type NodeContext } from "@/server/domain/nodes";
-import type { AgentAnswer, AgentRequest, ChooseRequest, CrewAnswer, CrewRequest } from "@/server/domain/nodes/define";
+import type {
+  AgentAnswer,
+  AgentRequest,
+  ChooseRequest,
+  CrewAnswer,
+  CrewRequest,
+} from "@/server/domain/nodes/define";
 import type { RaisableLimit, RunConfig } from "@/server/domain/outcome";
 import type { RoleDefinition } from "@/server/domain/role";
 import type { RunState } from "@/server/domain/run";
@@ -52,7 +58,9 @@ export class NodeRun implements NodeContext {
           label: edge.edge_label || null,
           isDefault: edge.is_default,
           target: target.id,
-          description: target.description ? `${name}: ${target.description}` : `${name} (${getNodeKind(target.node_type).title})`,
+          description: target.description
+            ? `${name}: ${target.description}`
+            : `${name} (${getNodeKind(target.node_type).title})`,
         };
       });
   }
@@ -127,7 +135,8 @@ export class NodeRun implements NodeContext {
         try {
           const done = await models.complete(request, {
             signal: scope.abort,
-            delta: (channel, offset, text) => scope.live({ type: "llm_delta", call_id: request.call_id, channel, offset, text }),
+            delta: (channel, offset, text) =>
+              scope.live({ type: "llm_delta", call_id: request.call_id, channel, offset, text }),
           });
           return done as unknown as Json;
         } catch (error) {

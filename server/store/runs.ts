@@ -31,7 +31,16 @@ export interface RunSummary {
 /** The columns of a run's row that change while it goes on. */
 export type RunProgress = Pick<
   RunSummary,
-  "status" | "final_status" | "reason_code" | "simulated" | "cost_usd" | "unknown_cost_calls" | "input_tokens" | "output_tokens" | "started_at" | "finished_at"
+  | "status"
+  | "final_status"
+  | "reason_code"
+  | "simulated"
+  | "cost_usd"
+  | "unknown_cost_calls"
+  | "input_tokens"
+  | "output_tokens"
+  | "started_at"
+  | "finished_at"
 >;
 
 export interface StoredTurn {
@@ -60,7 +69,9 @@ export function newRunStore(db: Db) {
   const insertTurn = client.prepare<[string, number, number, number, string | null, string | null, string]>(
     "insert into run_turns (run_id, turn, last_seq, at, key, result, events) values (?, ?, ?, ?, ?, ?, ?)",
   );
-  const insertTimer = client.prepare<[string, string, number]>("insert or ignore into run_timers (run_id, key, due_at) values (?, ?, ?)");
+  const insertTimer = client.prepare<[string, string, number]>(
+    "insert or ignore into run_timers (run_id, key, due_at) values (?, ?, ?)",
+  );
   const dropTimers = client.prepare<[string]>("delete from run_timers where run_id = ?");
   const updateRun = client.prepare(
     `update runs set status = @status, final_status = @final_status, reason_code = @reason_code, simulated = @simulated,
@@ -69,8 +80,13 @@ export function newRunStore(db: Db) {
   );
   const writeTurn = (write: TurnWrite) => {
     insertTurn.run(
-      write.runId, write.turn, write.lastSeq, write.at, write.key,
-      write.result === null ? null : JSON.stringify(write.result), JSON.stringify(write.events),
+      write.runId,
+      write.turn,
+      write.lastSeq,
+      write.at,
+      write.key,
+      write.result === null ? null : JSON.stringify(write.result),
+      JSON.stringify(write.events),
     );
     for (const { key, dueAt } of write.timers) insertTimer.run(write.runId, key, dueAt);
     if (write.progress) {
@@ -93,18 +109,37 @@ export function newRunStore(db: Db) {
       return db.transaction(
         (tx) => {
           if (run.idempotencyKey !== null) {
-            const known = tx.select({ id: runs.id }).from(runs).where(eq(runs.idempotencyKey, run.idempotencyKey)).get();
+            const known = tx
+              .select({ id: runs.id })
+              .from(runs)
+              .where(eq(runs.idempotencyKey, run.idempotencyKey))
+              .get();
             if (known) return { id: known.id, created: false };
           }
           const { payload, ts } = run.created;
           tx.insert(runs)
             .values({
-              id: run.id, workflowId: payload.workflow_id, workflowName: payload.workflow_name, status: "queued",
-              interpreterVersion: run.interpreterVersion, trigger: payload.trigger,
-              simulated: payload.provider_summary?.simulated ?? false, idempotencyKey: run.idempotencyKey, createdAt: ts,
+              id: run.id,
+              workflowId: payload.workflow_id,
+              workflowName: payload.workflow_name,
+              status: "queued",
+              interpreterVersion: run.interpreterVersion,
+              trigger: payload.trigger,
+              simulated: payload.provider_summary?.simulated ?? false,
+              idempotencyKey: run.idempotencyKey,
+              createdAt: ts,
             })
             .run();
-          writeTurn({ runId: run.id, turn: 0, key: null, result: null, at: ts, lastSeq: 1, events: [run.created], timers: [] });
+          writeTurn({
+            runId: run.id,
+            turn: 0,
+            key: null,
+            result: null,
+            at: ts,
+            lastSeq: 1,
+            events: [run.created],
+            timers: [],
+          });
           return { id: run.id, created: true };
         },
         { behavior: "immediate" },
@@ -119,12 +154,23 @@ export function newRunStore(db: Db) {
     find(id: string): (RunSummary & { last_seq: number; interpreter_version: number }) | null {
       const row = db.select().from(runs).where(eq(runs.id, id)).get();
       if (!row) return null;
-      const last = db.select({ seq: sql<number>`max(${runTurns.lastSeq})` }).from(runTurns).where(eq(runTurns.runId, id)).get();
+      const last = db
+        .select({ seq: sql<number>`max(${runTurns.lastSeq})` })
+        .from(runTurns)
+        .where(eq(runTurns.runId, id))
+        .get();
       return { ...toSummary(row), last_seq: last?.seq ?? 0, interpreter_version: row.interpreterVersion };
     },
 
     /** Newest first. `before`: only runs created before this instant (or at it, with a smaller id). */
-    list(query: { workflow_id?: string; status?: RunStatus; limit?: number; before?: { created_at: number; id: string } } = {}): RunSummary[] {
+    list(
+      query: {
+        workflow_id?: string;
+        status?: RunStatus;
+        limit?: number;
+        before?: { created_at: number; id: string };
+      } = {},
+    ): RunSummary[] {
       const { before } = query;
       return db
         .select()
@@ -133,7 +179,9 @@ export function newRunStore(db: Db) {
           and(
             query.workflow_id === undefined ? undefined : eq(runs.workflowId, query.workflow_id),
             query.status === undefined ? undefined : eq(runs.status, query.status),
-            before ? sql`(${runs.createdAt} < ${before.created_at} or (${runs.createdAt} = ${before.created_at} and ${runs.id} < ${before.id}))` : undefined,
+            before
+              ? sql`(${runs.createdAt} < ${before.created_at} or (${runs.createdAt} = ${before.created_at} and ${runs.id} < ${before.id}))`
+              : undefined,
           ),
         )
         .orderBy(desc(runs.createdAt), desc(runs.id))
@@ -145,23 +193,43 @@ export function newRunStore(db: Db) {
     /** The newest run of each workflow, and how many there are. */
     byWorkflow(): Map<string, { last_run: RunSummary; run_count: number }> {
       const rows = db
-        .select({ id: runs.workflowId, count: sql<number>`count(*)`, newest: sql<number>`max(${runs.createdAt})` })
+        .select({
+          id: runs.workflowId,
+          count: sql<number>`count(*)`,
+          newest: sql<number>`max(${runs.createdAt})`,
+        })
         .from(runs)
         .groupBy(runs.workflowId)
         .all();
       const found = new Map<string, { last_run: RunSummary; run_count: number }>();
       for (const { id, count } of rows) {
         if (id === null) continue;
-        const last = db.select().from(runs).where(eq(runs.workflowId, id)).orderBy(desc(runs.createdAt), desc(runs.id)).limit(1).get();
+        const last = db
+          .select()
+          .from(runs)
+          .where(eq(runs.workflowId, id))
+          .orderBy(desc(runs.createdAt), desc(runs.id))
+          .limit(1)
+          .get();
         if (last) found.set(id, { last_run: toSummary(last), run_count: count });
       }
       return found;
     },
 
     /** Ids of runs that have not ended, oldest first. */
-    unfinished(): { id: string; status: RunStatus; workflow_id: string | null; interpreter_version: number }[] {
+    unfinished(): {
+      id: string;
+      status: RunStatus;
+      workflow_id: string | null;
+      interpreter_version: number;
+    }[] {
       return db
-        .select({ id: runs.id, status: runs.status, workflow_id: runs.workflowId, interpreter_version: runs.interpreterVersion })
+        .select({
+          id: runs.id,
+          status: runs.status,
+          workflow_id: runs.workflowId,
+          interpreter_version: runs.interpreterVersion,
+        })
         .from(runs)
         .where(inArray(runs.status, ["queued", "running", "waiting"]))
         .orderBy(asc(runs.createdAt), asc(runs.id))
@@ -188,8 +256,18 @@ export function newRunStore(db: Db) {
 
     /** The whole log folded. */
     state(id: string): RunState | null {
-      const rows = db.select({ events: runTurns.events }).from(runTurns).where(eq(runTurns.runId, id)).orderBy(asc(runTurns.turn)).all();
-      return rows.length === 0 ? null : foldRun(id, rows.flatMap((row) => parseEvents(row.events)));
+      const rows = db
+        .select({ events: runTurns.events })
+        .from(runTurns)
+        .where(eq(runTurns.runId, id))
+        .orderBy(asc(runTurns.turn))
+        .all();
+      return rows.length === 0
+        ? null
+        : foldRun(
+            id,
+            rows.flatMap((row) => parseEvents(row.events)),
+          );
     },
 
     /** Everything that the engine needs to take a run up again. */
@@ -201,18 +279,39 @@ export function newRunStore(db: Db) {
         .orderBy(asc(runTurns.turn))
         .all()
         .map((row) => ({
-          turn: row.turn, key: row.key, at: row.at, lastSeq: row.lastSeq,
+          turn: row.turn,
+          key: row.key,
+          at: row.at,
+          lastSeq: row.lastSeq,
           result: row.result === null ? null : (JSON.parse(row.result) as Settled),
           events: parseEvents(row.events),
         }));
-      const timers = new Map(db.select().from(runTimers).where(eq(runTimers.runId, id)).all().map((row) => [row.key, row.dueAt]));
-      const signals = new Map(db.select().from(runSignals).where(eq(runSignals.runId, id)).all().map((row) => [row.name, JSON.parse(row.value) as Json]));
+      const timers = new Map(
+        db
+          .select()
+          .from(runTimers)
+          .where(eq(runTimers.runId, id))
+          .all()
+          .map((row) => [row.key, row.dueAt]),
+      );
+      const signals = new Map(
+        db
+          .select()
+          .from(runSignals)
+          .where(eq(runSignals.runId, id))
+          .all()
+          .map((row) => [row.name, JSON.parse(row.value) as Json]),
+      );
       return { turns, timers, signals };
     },
 
     /** Keeps a signal for a run; false if one of that name was sent before: the first wins. */
     signal(id: string, name: string, value: Json, at: number): boolean {
-      const result = db.insert(runSignals).values({ runId: id, name, value: JSON.stringify(value), sentAt: at }).onConflictDoNothing().run();
+      const result = db
+        .insert(runSignals)
+        .values({ runId: id, name, value: JSON.stringify(value), sentAt: at })
+        .onConflictDoNothing()
+        .run();
       return result.changes === 1;
     },
 
@@ -226,7 +325,9 @@ export function newRunStore(db: Db) {
             .where(and(eq(runSignals.runId, id), sql`${runSignals.name} like 'control#%'`))
             .get();
           const name = `control#${(row?.count ?? 0) + 1}`;
-          tx.insert(runSignals).values({ runId: id, name, value: JSON.stringify(value), sentAt: at }).run();
+          tx.insert(runSignals)
+            .values({ runId: id, name, value: JSON.stringify(value), sentAt: at })
+            .run();
           return name;
         },
         { behavior: "immediate" },
@@ -237,9 +338,13 @@ export function newRunStore(db: Db) {
     remove(id: string): boolean {
       return db.transaction(
         (tx) => {
-          const { changes } = tx.delete(runs).where(and(eq(runs.id, id), eq(runs.status, "finished"))).run();
+          const { changes } = tx
+            .delete(runs)
+            .where(and(eq(runs.id, id), eq(runs.status, "finished")))
+            .run();
           if (changes === 0) return false;
-          for (const table of [runTurns, runTimers, runSignals]) tx.delete(table).where(eq(table.runId, id)).run();
+          for (const table of [runTurns, runTimers, runSignals])
+            tx.delete(table).where(eq(table.runId, id)).run();
           return true;
         },
         { behavior: "immediate" },
@@ -252,7 +357,13 @@ export function newRunStore(db: Db) {
     },
 
     countUnfinished(): number {
-      return db.select({ count: sql<number>`count(*)` }).from(runs).where(inArray(runs.status, ["queued", "running", "waiting"])).get()?.count ?? 0;
+      return (
+        db
+          .select({ count: sql<number>`count(*)` })
+          .from(runs)
+          .where(inArray(runs.status, ["queued", "running", "waiting"]))
+          .get()?.count ?? 0
+      );
     },
 
     /** Deletes finished runs that ended before an instant, a few at a time. */

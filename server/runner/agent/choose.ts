@@ -1,9 +1,9 @@
 import type { Flow } from "@/server/domain/durable";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { ChooseRequest } from "@/server/domain/nodes/define";
+import type { RoleDefinition } from "@/server/domain/role";
 import { renderTemplate } from "@/server/domain/template";
 import type { JsonSchema } from "@/server/domain/values";
-import type { RoleDefinition } from "@/server/domain/role";
 import type { NodeRun } from "../node-run";
 import { runAgent } from "./loop";
 
@@ -18,8 +18,12 @@ const ROUTER: RoleDefinition = {
 };
 
 /** Asks a model for exactly one of the labels, with its reason. */
-export function* chooseLabel(run: NodeRun, request: ChooseRequest): Flow<{ label: string; reason: string; confidence: number | null }> {
-  if (request.labels.length === 0) throw new NodeFailure("ROUTER_FAILED", "The router has no labelled ways out to choose from.");
+export function* chooseLabel(
+  run: NodeRun,
+  request: ChooseRequest,
+): Flow<{ label: string; reason: string; confidence: number | null }> {
+  if (request.labels.length === 0)
+    throw new NodeFailure("ROUTER_FAILED", "The router has no labelled ways out to choose from.");
   const schema: JsonSchema = {
     type: "object",
     properties: {

@@ -40,7 +40,10 @@ export interface AgentTask extends AgentRequest {
 export function* runAgent(run: NodeRun, task: AgentTask): Flow<AgentAnswer> {
   const role = task.role ?? run.findRole(task.required_role);
   if (!role)
-    throw new NodeFailure("CONFIG", `There is no role called "${task.required_role}". Create it, or choose another for ${run.node.name || run.node.id}.`);
+    throw new NodeFailure(
+      "CONFIG",
+      `There is no role called "${task.required_role}". Create it, or choose another for ${run.node.name || run.node.id}.`,
+    );
   const about = { agent_id: task.agent_id, ...(task.task_id ? { task_id: task.task_id } : {}) };
   const limit = task.max_iterations ?? MAX_ITERATIONS;
   const shape = task.answer_schema
@@ -51,13 +54,26 @@ export function* runAgent(run: NodeRun, task: AgentTask): Flow<AgentAnswer> {
         stateProperties: run.stateProperties,
       });
 
-  run.emit({ type: "agent_started", ...about, payload: { role_name: role.name, output_keys: [...task.output_keys], limits: { max_iterations: limit } } });
+  run.emit({
+    type: "agent_started",
+    ...about,
+    payload: { role_name: role.name, output_keys: [...task.output_keys], limits: { max_iterations: limit } },
+  });
   const messages: ChatMessage[] = [];
   const say = (message: ChatMessage, origin: "system" | "template" | "reask" | "nudge") => {
     messages.push(message);
     run.emit({ type: "message_added", ...about, payload: { message, origin } });
   };
-  say({ role: "system", content: rolePrompt(role, { ...(task.backstory ? { backstory: task.backstory } : {}), ...(task.team ? { team: task.team } : {}) }) }, "system");
+  say(
+    {
+      role: "system",
+      content: rolePrompt(role, {
+        ...(task.backstory ? { backstory: task.backstory } : {}),
+        ...(task.team ? { team: task.team } : {}),
+      }),
+    },
+    "system",
+  );
   say(
     {
       role: "user",
@@ -78,37 +94,81 @@ export function* runAgent(run: NodeRun, task: AgentTask): Flow<AgentAnswer> {
   let maxTokens = task.llm_config?.max_tokens;
   try {
     for (let local = 0; local < limit; local++) {
-      for (let blocked = run.limitBeforeCall(); blocked; blocked = run.limitBeforeCall()) yield* run.hold(blocked);
-      run.emit({ type: "iteration_started", ...about, payload: { global_iteration: run.s.totals.global_iterations, local_iteration: local } });
-      const answer = yield* callModel(run, task, about, String(local), messages, shape.kind === "json" ? shape.schema : undefined, maxTokens, spent);
-      if (answer.refusal) throw new NodeFailure("MODEL_REFUSAL", `The model refused: ${answer.refusal}`, { user_action: "edit_graph" });
+      for (let blocked = run.limitBeforeCall(); blocked; blocked = run.limitBeforeCall())
+        yield* run.hold(blocked);
+      run.emit({
+        type: "iteration_started",
+        ...about,
+        payload: { global_iteration: run.s.totals.global_iterations, local_iteration: local },
+      });
+      const answer = yield* callModel(
+        run,
+        task,
+        about,
+        String(local),
+        messages,
+        shape.kind === "json" ? shape.schema : undefined,
+        maxTokens,
+        spent,
+      );
+      if (answer.refusal)
+        throw new NodeFailure("MODEL_REFUSAL", `The model refused: ${answer.refusal}`, {
+          user_action: "edit_graph",
+        });
       messages.push({ role: "assistant", content: answer.content });
       if (answer.finish_reason === "length") {
         if (maxTokens === undefined || maxTokens !== task.llm_config?.max_tokens)
-          throw new NodeFailure("OUTPUT_TRUNCATED", "The model's answer was cut off at its length limit. Raise the maximum of tokens, or ask for less.", { user_action: "edit_graph" });
+          throw new NodeFailure(
+            "OUTPUT_TRUNCATED",
+            "The model's answer was cut off at its length limit. Raise the maximum of tokens, or ask for less.",
+            { user_action: "edit_graph" },
+          );
         maxTokens *= 2;
         messages.pop();
         continue;
       }
       const read = readAnswer(answer.content, shape, task);
-      run.emit({ type: "output_parsed", ...about, payload: { ok: read.errors.length === 0, errors: read.errors, repair: read.repair, attempt: reasks + 1 } });
+      run.emit({
+        type: "output_parsed",
+        ...about,
+        payload: {
+          ok: read.errors.length === 0,
+          errors: read.errors,
+          repair: read.repair,
+          attempt: reasks + 1,
+        },
+      });
       if (read.errors.length === 0) {
         const output = read.output!;
         run.emit({ type: "agent_finished", ...about, payload: { status: "completed", output, ...spent } });
         return { output, ...spent };
       }
       if (++reasks > MAX_REASKS)
-        throw new NodeFailure("OUTPUT_INVALID", `The model's answer did not have the asked shape, also after ${MAX_REASKS} corrections: ${read.errors[0]}`, { retryable: true, user_action: "retry" });
+        throw new NodeFailure(
+          "OUTPUT_INVALID",
+          `The model's answer did not have the asked shape, also after ${MAX_REASKS} corrections: ${read.errors[0]}`,
+          { retryable: true, user_action: "retry" },
+        );
       say({ role: "user", content: reaskMessage(read.errors) }, "reask");
     }
-    throw new NodeFailure("MAX_ITERATIONS", `${role.name} did not come to an answer in ${limit} turns.`, { user_action: "edit_graph" });
+    throw new NodeFailure("MAX_ITERATIONS", `${role.name} did not come to an answer in ${limit} turns.`, {
+      user_action: "edit_graph",
+    });
   } catch (error) {
-    run.emit({ type: "agent_finished", ...about, payload: { status: "failed", error: errorOf(error), ...spent } });
+    run.emit({
+      type: "agent_finished",
+      ...about,
+      payload: { status: "failed", error: errorOf(error), ...spent },
+    });
     throw error;
   }
 }
 
-function readAnswer(content: string, shape: ReturnType<typeof outputSchema>, task: AgentTask): { output?: JsonObject; errors: string[]; repair: "none" | "jsonrepair" | "coerced" | "extracted" } {
+function readAnswer(
+  content: string,
+  shape: ReturnType<typeof outputSchema>,
+  task: AgentTask,
+): { output?: JsonObject; errors: string[]; repair: "none" | "jsonrepair" | "coerced" | "extracted" } {
   if (shape.kind === "text") {
     const text = content.trim();
     if (text === "") return { errors: ["The answer was empty."], repair: "none" };
@@ -137,12 +197,24 @@ function* callModel(
   let last: unknown;
   for (const [which, llm_config] of configs.entries()) {
     for (let attempt = 1; attempt <= CALL_ATTEMPTS; attempt++) {
-      const local = [task.task_id ?? task.agent_id, `turn${turn}`, ...(which > 0 ? [`fallback${which}`] : []), `call${attempt}`].join("/");
+      const local = [
+        task.task_id ?? task.agent_id,
+        `turn${turn}`,
+        ...(which > 0 ? [`fallback${which}`] : []),
+        `call${attempt}`,
+      ].join("/");
       const call_id = `${run.activationId}/${run.attempt}/${local}`;
       const config = run.config;
       run.emit({
-        type: "llm_call_started", ...about, call_id,
-        payload: { purpose: task.purpose ?? "task", attempt, message_count: messages.length, ...(llm_config.model ? { model: llm_config.model } : {}) },
+        type: "llm_call_started",
+        ...about,
+        call_id,
+        payload: {
+          purpose: task.purpose ?? "task",
+          attempt,
+          message_count: messages.length,
+          ...(llm_config.model ? { model: llm_config.model } : {}),
+        },
       });
       try {
         const answer = yield* run.call(local, {
@@ -163,24 +235,46 @@ function* callModel(
         run.emit({ type: "llm_call_completed", ...about, call_id, payload: seen });
         warnOfBudget(run, answer);
         spent.usage = addUsage(spent.usage, answer.usage);
-        spent.cost_usd = spent.cost_usd === null || answer.cost_usd === null ? null : spent.cost_usd + answer.cost_usd;
+        spent.cost_usd =
+          spent.cost_usd === null || answer.cost_usd === null ? null : spent.cost_usd + answer.cost_usd;
         return answer;
       } catch (error) {
         if (!(error instanceof StepFailed)) throw error;
         last = error;
-        const detail = error.error.detail as { error?: RunError; http_status?: number; retry_after_ms?: number } | undefined;
+        const detail = error.error.detail as
+          | { error?: RunError; http_status?: number; retry_after_ms?: number }
+          | undefined;
         const cause = errorOf(error);
         const budget = cause.code === "BUDGET";
         const wait = detail?.retry_after_ms;
-        const mayRetry = cause.retryable && attempt < CALL_ATTEMPTS && (wait === undefined || wait <= LONGEST_RETRY_AFTER_MS);
+        const mayRetry =
+          cause.retryable &&
+          attempt < CALL_ATTEMPTS &&
+          (wait === undefined || wait <= LONGEST_RETRY_AFTER_MS);
         const delay = Math.max(wait ?? 0, backOff(call_id, attempt));
         run.emit({
-          type: "llm_call_failed", ...about, call_id,
-          payload: { error: cause, attempt, will_retry: mayRetry || budget, ...(detail?.http_status ? { http_status: detail.http_status } : {}), ...(mayRetry ? { delay_ms: delay } : {}) },
+          type: "llm_call_failed",
+          ...about,
+          call_id,
+          payload: {
+            error: cause,
+            attempt,
+            will_retry: mayRetry || budget,
+            ...(detail?.http_status ? { http_status: detail.http_status } : {}),
+            ...(mayRetry ? { delay_ms: delay } : {}),
+          },
         });
         if (budget) {
-          const { metric, used, limit } = (cause.detail ?? {}) as { metric?: "cost_usd" | "total_tokens"; used?: number; limit?: number };
-          run.emit({ type: "budget_exceeded", ...about, payload: { metric: metric ?? "cost_usd", used: used ?? 0, limit: limit ?? 0 } });
+          const { metric, used, limit } = (cause.detail ?? {}) as {
+            metric?: "cost_usd" | "total_tokens";
+            used?: number;
+            limit?: number;
+          };
+          run.emit({
+            type: "budget_exceeded",
+            ...about,
+            payload: { metric: metric ?? "cost_usd", used: used ?? 0, limit: limit ?? 0 },
+          });
           yield* run.hold(metric === "total_tokens" ? "max_total_tokens" : "max_cost_usd");
           return yield* callModel(run, task, about, `${turn}+`, messages, schema, maxTokens, spent);
         }
@@ -207,9 +301,15 @@ function warnOfBudget(run: NodeRun, answer: ModelAnswer) {
   const crossed = (used: number, added: number, limit: number | null | undefined) =>
     limit != null && used >= limit * budget.warn_at && used - added < limit * budget.warn_at;
   if (crossed(totals.cost_usd, answer.cost_usd ?? 0, budget.max_cost_usd))
-    run.emit({ type: "budget_warning", payload: { metric: "cost_usd", used: totals.cost_usd, limit: budget.max_cost_usd! } });
+    run.emit({
+      type: "budget_warning",
+      payload: { metric: "cost_usd", used: totals.cost_usd, limit: budget.max_cost_usd! },
+    });
   if (crossed(tokens, answer.usage.input_tokens + answer.usage.output_tokens, budget.max_total_tokens))
-    run.emit({ type: "budget_warning", payload: { metric: "total_tokens", used: tokens, limit: budget.max_total_tokens! } });
+    run.emit({
+      type: "budget_warning",
+      payload: { metric: "total_tokens", used: tokens, limit: budget.max_total_tokens! },
+    });
 }
 
 export function errorOf(error: unknown): RunError {
@@ -218,5 +318,10 @@ export function errorOf(error: unknown): RunError {
     const detail = error.error.detail as { error?: RunError } | undefined;
     if (detail?.error) return detail.error;
   }
-  return { code: "INTERNAL", message: error instanceof Error ? error.message : String(error), retryable: false, user_action: "none" };
+  return {
+    code: "INTERNAL",
+    message: error instanceof Error ? error.message : String(error),
+    retryable: false,
+    user_action: "none",
+  };
 }

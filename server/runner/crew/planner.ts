@@ -17,7 +17,11 @@ export function plannerOf(crew: CrewConfig): AgentConfig {
 }
 
 /** Lets the crew's planner write a plan whose tasks the crew's other roles can carry out. */
-export function* writePlan(run: NodeRun, crew: CrewConfig, goal: string): Flow<{ plan: ExecutionPlan; by: string; answer: AgentAnswer }> {
+export function* writePlan(
+  run: NodeRun,
+  crew: CrewConfig,
+  goal: string,
+): Flow<{ plan: ExecutionPlan; by: string; answer: AgentAnswer }> {
   const planner = plannerOf(crew);
   const others = crew.agents.filter((agent) => agent !== planner);
   const workers = others.length > 0 ? others : [planner];
@@ -31,10 +35,16 @@ export function* writePlan(run: NodeRun, crew: CrewConfig, goal: string): Flow<{
     output_keys: [],
     answer_schema: planSchema(roles),
     check: (value) => findPlanFaults(value),
-    ...(crew.manager?.llm_config ?? planner.llm_config ? { llm_config: crew.manager?.llm_config ?? planner.llm_config } : {}),
+    ...((crew.manager?.llm_config ?? planner.llm_config)
+      ? { llm_config: crew.manager?.llm_config ?? planner.llm_config }
+      : {}),
     ...(planner.backstory ? { backstory: planner.backstory } : {}),
   });
-  return { plan: ExecutionPlan.parse({ user_instruction: goal, ...answer.output }), by: planner.agent_id, answer };
+  return {
+    plan: ExecutionPlan.parse({ user_instruction: goal, ...answer.output }),
+    by: planner.agent_id,
+    answer,
+  };
 }
 
 const planSchema = (roles: readonly string[]): JsonSchema => ({
@@ -64,5 +74,7 @@ const planSchema = (roles: readonly string[]): JsonSchema => ({
 
 function findPlanFaults(value: Json): string[] {
   const result = ExecutionPlan.safeParse(value);
-  return result.success ? [] : result.error.issues.slice(0, 5).map(({ path, message }) => `${path.join(".")}: ${message}`);
+  return result.success
+    ? []
+    : result.error.issues.slice(0, 5).map(({ path, message }) => `${path.join(".")}: ${message}`);
 }

@@ -1,10 +1,10 @@
-import type { AgentConfig } from "@/server/domain/role";
 import type { Flow } from "@/server/domain/durable";
 import { evaluateCondition } from "@/server/domain/expression";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { AgentAnswer, CrewAnswer, CrewRequest } from "@/server/domain/nodes/define";
 import { addUsage, NO_USAGE, type RunError } from "@/server/domain/outcome";
 import type { ExecutionPlan, Task, TaskStatus } from "@/server/domain/plan";
+import type { AgentConfig } from "@/server/domain/role";
 import type { Json, JsonObject } from "@/server/domain/values";
 import { errorOf, runAgent } from "../agent/loop";
 import { Children } from "../flow";
@@ -21,7 +21,8 @@ export function* runCrew(run: NodeRun, request: CrewRequest): Flow<CrewAnswer> {
   const spent = { usage: NO_USAGE, cost_usd: 0 as number | null };
   const pay = (answer: AgentAnswer) => {
     spent.usage = addUsage(spent.usage, answer.usage);
-    spent.cost_usd = spent.cost_usd === null || answer.cost_usd === null ? null : spent.cost_usd + answer.cost_usd;
+    spent.cost_usd =
+      spent.cost_usd === null || answer.cost_usd === null ? null : spent.cost_usd + answer.cost_usd;
   };
 
   let plan = request.plan;
@@ -32,7 +33,9 @@ export function* runCrew(run: NodeRun, request: CrewRequest): Flow<CrewAnswer> {
     run.emit({ type: "plan_created", payload: { plan, by: written.by } });
   } else run.emit({ type: "plan_created", payload: { plan: asNew(plan), by: "workflow" } });
 
-  const tasks = new Map(plan.tasks.map((task) => [task.task_id, { ...task, status: "pending" as TaskStatus }]));
+  const tasks = new Map(
+    plan.tasks.map((task) => [task.task_id, { ...task, status: "pending" as TaskStatus }]),
+  );
   const order = inOrder(plan);
   const outputs: Record<string, Json> = {};
   const busy = new Map<string, string>();
@@ -42,7 +45,11 @@ export function* runCrew(run: NodeRun, request: CrewRequest): Flow<CrewAnswer> {
   const children = new Children<AgentAnswer>();
   let failure: RunError | null = null;
 
-  const move = (id: string, to: TaskStatus, more: { assigned_agent?: string; output?: Json; error?: RunError } = {}) => {
+  const move = (
+    id: string,
+    to: TaskStatus,
+    more: { assigned_agent?: string; output?: Json; error?: RunError } = {},
+  ) => {
     const task = tasks.get(id)!;
     run.emit({ type: "task_status_changed", task_id: id, payload: { from: task.status, to, ...more } });
     task.status = to;
@@ -64,7 +71,10 @@ export function* runCrew(run: NodeRun, request: CrewRequest): Flow<CrewAnswer> {
         if (parallel === 1 && children.size > 0) return;
         continue;
       }
-      if (task.condition && !evaluateCondition(task.condition, { state: { ...run.state, ...outputs }, input: run.input }).value) {
+      if (
+        task.condition &&
+        !evaluateCondition(task.condition, { state: { ...run.state, ...outputs }, input: run.input }).value
+      ) {
         move(id, "skipped");
         continue;
       }
@@ -121,21 +131,37 @@ export function* runCrew(run: NodeRun, request: CrewRequest): Flow<CrewAnswer> {
   const finished = [...tasks.values()].filter(({ status }) => status === "completed");
   if (failure && (crew.on_task_failure === "stop" || finished.length === 0)) {
     const cause: RunError = failure;
-    throw new NodeFailure(cause.code, `The crew stopped: ${cause.message}`, { retryable: cause.retryable, user_action: cause.user_action });
+    throw new NodeFailure(cause.code, `The crew stopped: ${cause.message}`, {
+      retryable: cause.retryable,
+      user_action: cause.user_action,
+    });
   }
-  if (failure) run.warn("CREW_PARTIAL", `Some tasks of ${run.node.name || run.node.id} failed: ${(failure as RunError).message}`);
+  if (failure)
+    run.warn(
+      "CREW_PARTIAL",
+      `Some tasks of ${run.node.name || run.node.id} failed: ${(failure as RunError).message}`,
+    );
   return { output: crewOutput(request.output_keys, sinks, outputs, finished), ...spent };
 }
 
 /** Least busy agent of the role, ties by the order of the crew; an assigned agent wins. */
-function agentFor(task: Task, agents: readonly AgentConfig[], busy: ReadonlyMap<string, string>): AgentConfig | undefined {
+function agentFor(
+  task: Task,
+  agents: readonly AgentConfig[],
+  busy: ReadonlyMap<string, string>,
+): AgentConfig | undefined {
   const wanted = task.assigned_agent ?? undefined;
   const named = wanted === undefined ? undefined : agents.find((agent) => agent.agent_id === wanted);
   if (named) return named;
   const role = task.required_role ?? wanted;
   if (role === undefined) return undefined;
   const load = (agent: AgentConfig) => [...busy.values()].filter((id) => id === agent.agent_id).length;
-  return agents.filter((agent) => agent.role_name === role).reduce<AgentConfig | undefined>((best, agent) => (best && load(best) <= load(agent) ? best : agent), undefined);
+  return agents
+    .filter((agent) => agent.role_name === role)
+    .reduce<AgentConfig | undefined>(
+      (best, agent) => (best && load(best) <= load(agent) ? best : agent),
+      undefined,
+    );
 }
 
 function unroutable(task: Task, agents: readonly AgentConfig[]): RunError {
@@ -152,8 +178,14 @@ function unroutable(task: Task, agents: readonly AgentConfig[]): RunError {
 }
 
 /** What a task is told of earlier ones: its dependencies' results, else the previous task's. */
-function contextOf(task: Task, order: readonly string[], outputs: Readonly<Record<string, Json>>, sequential: boolean): JsonObject {
-  const pick = (ids: readonly string[]) => Object.fromEntries(ids.filter((id) => Object.hasOwn(outputs, id)).map((id) => [id, outputs[id]!]));
+function contextOf(
+  task: Task,
+  order: readonly string[],
+  outputs: Readonly<Record<string, Json>>,
+  sequential: boolean,
+): JsonObject {
+  const pick = (ids: readonly string[]) =>
+    Object.fromEntries(ids.filter((id) => Object.hasOwn(outputs, id)).map((id) => [id, outputs[id]!]));
   if (task.dependencies.length > 0 || !sequential) return pick(task.dependencies);
   const before = order[order.indexOf(task.task_id) - 1];
   return before === undefined ? {} : pick([before]);
@@ -172,24 +204,44 @@ function inOrder(plan: ExecutionPlan): string[] {
 
 /** A plan from a file may say how far it once was; a run begins it anew. */
 function asNew(plan: ExecutionPlan): ExecutionPlan {
-  return { ...plan, overall_status: "pending", tasks: plan.tasks.map(({ output: _output, error_message: _error, ...task }) => ({ ...task, status: "pending" as const })) };
+  return {
+    ...plan,
+    overall_status: "pending",
+    tasks: plan.tasks.map(({ output: _output, error_message: _error, ...task }) => ({
+      ...task,
+      status: "pending" as const,
+    })),
+  };
 }
 
 function digestOf(run: NodeRun, agents: readonly AgentConfig[]): string {
   if (agents.length < 2) return "";
-  const lines = agents.map((agent) => `- ${agent.agent_id} (${agent.role_name}): ${run.findRole(agent.role_name)?.description ?? ""}`.trimEnd());
+  const lines = agents.map((agent) =>
+    `- ${agent.agent_id} (${agent.role_name}): ${run.findRole(agent.role_name)?.description ?? ""}`.trimEnd(),
+  );
   return `Your coworkers and you:\n${lines.join("\n")}`;
 }
 
 /** One value per output key: a task of that name, else what the last tasks gave. */
-function crewOutput(keys: readonly string[], sinks: readonly string[], outputs: Readonly<Record<string, Json>>, finished: readonly Task[]): JsonObject {
+function crewOutput(
+  keys: readonly string[],
+  sinks: readonly string[],
+  outputs: Readonly<Record<string, Json>>,
+  finished: readonly Task[],
+): JsonObject {
   const ends = sinks.filter((id) => Object.hasOwn(outputs, id));
   const fallback = ends.length > 0 ? ends : finished.slice(-1).map(({ task_id }) => task_id);
-  const whole: Json = fallback.length === 1 ? outputs[fallback[0]!]! : Object.fromEntries(fallback.map((id) => [id, outputs[id]!]));
+  const whole: Json =
+    fallback.length === 1
+      ? outputs[fallback[0]!]!
+      : Object.fromEntries(fallback.map((id) => [id, outputs[id]!]));
   const output: JsonObject = {};
   for (const key of keys) {
     const named = Object.hasOwn(outputs, key) ? outputs[key] : undefined;
-    const inside = whole !== null && typeof whole === "object" && !Array.isArray(whole) && Object.hasOwn(whole, key) ? whole[key] : undefined;
+    const inside =
+      whole !== null && typeof whole === "object" && !Array.isArray(whole) && Object.hasOwn(whole, key)
+        ? whole[key]
+        : undefined;
     output[key] = named ?? inside ?? whole;
   }
   return output;

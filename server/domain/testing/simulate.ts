@@ -1,0 +1,121 @@
+import type { NewEvent, RunEvent } from "../events";
+import type { WorkflowGraph } from "../graph";
+import { getNodeKind } from "../nodes";
+import { RunConfig } from "../outcome";
+import { evolve, newRun, type RunState } from "../run";
+import { analyse, begin, complete, decide } from "../schedule";
+import type { JsonObject } from "../values";
+
+/** A source of numbers in [0, 1) that a seed always repeats. */
+export function seeded(seed: number): () => number {
+  let a = seed >>> 0;
+  return () => {
+    a = (a + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(a ^ (a >>> 15), 1 | a);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+export interface Simulation {
+  state: RunState;
+  events: RunEvent[];
+  /** How often tokens had to be forced on. */
+  ties: number;
+  /** Event counts at the batch boundaries: where a crash may cut. */
+  cuts: number[];
+}
+
+/**
+ * Runs the scheduler alone: nodes finish at once or later, in an order that `timing` decides. `labels` says what a
+ * router chooses at its k-th activation. `resume` continues from a state folded out of an earlier log.
+ */
+export function simulate(
+  graph: WorkflowGraph,
+  options: {
+    timing?: () => number;
+    parallel?: number;
+    labels?: (node: string, k: number) => string[];
+    output?: (node: string, k: number) => JsonObject;
+    maxSteps?: number;
+    maxLoop?: number;
+    resume?: readonly RunEvent[];
+  } = {},
+): Simulation {
+  const { timing = () => 0, parallel = 4, maxSteps = 400 } = options;
+  const a = analyse(graph);
+  const events: RunEvent[] = [];
+  const cuts: number[] = [];
+  const state = newRun("sim");
+  const apply = (event: NewEvent) => {
+    const placed = { ...event, seq: state.seq + 1, ts: state.seq } as RunEvent;
+    events.push(placed);
+    evolve(state, placed);
+  };
+  if (options.resume)
+    for (const event of options.resume) {
+      events.push(event);
+      evolve(state, event);
+    }
+  else {
+    const config = RunConfig.parse({
+      max_parallel_nodes: parallel,
+      max_steps: 5000,
+      ...(options.maxLoop ? { max_loop_iterations: options.maxLoop } : {}),
+    });
+    apply({
+      type: "run_created",
+      payload: {
+        graph,
+        roles: [],
+        workflow_id: null,
+        workflow_name: "sim",
+        input: {},
+        config,
+        trigger: "test",
+        provider_summary: null,
+      },
+    });
+    apply({ type: "run_started", payload: {} });
+    for (const event of begin(a, state)) apply(event);
+  }
+  let ties = 0;
+  for (;;) {
+    for (let next = decide(a, state); next.length > 0; next = decide(a, state))
+      for (const event of next) apply(event);
+    for (const id of [...state.ready]) {
+      if (state.running.size >= parallel || state.totals.steps >= maxSteps) break;
+      const { node_id } = state.activations[id]!;
+      if ([...state.running].some((other) => state.activations[other]!.node_id === node_id)) continue;
+      apply({ type: "node_started", node_id, activation_id: id, payload: { attempt: 1, input: {} } });
+    }
+    cuts.push(events.length);
+    const running = [...state.running];
+    if (running.length === 0) {
+      if (state.ready.length > 0 || state.failing || state.parked.size === 0) break;
+      const forced = decide(a, state, true);
+      if (forced.length === 0) break;
+      ties++;
+      for (const event of forced) apply(event);
+      continue;
+    }
+    const id = running[Math.floor(timing() * running.length)]!;
+    const { node_id } = state.activations[id]!;
+    const k = Number(id.slice(id.lastIndexOf("#") + 1));
+    const routes = getNodeKind(graph.nodes[node_id]!.node_type).routes;
+    for (const event of complete(a, state, id, {
+      output: options.output?.(node_id, k) ?? {},
+      ...(routes ? { labels: options.labels?.(node_id, k) ?? [] } : {}),
+    }))
+      apply(event);
+  }
+  return { state, events, ties, cuts };
+}
+
+/** How often each node ran. */
+export const counts = (state: RunState): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(state.nodes)
+      .filter(([, view]) => view.count > 0)
+      .map(([id, view]) => [id, view.count]),
+  );

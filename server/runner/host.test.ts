@@ -1,0 +1,429 @@
+import { describe, expect, test } from "vitest";
+import { openDb } from "@/db/open";
+import type { RunEvent } from "@/server/domain/events";
+import { WorkflowGraph } from "@/server/domain/graph";
+import { foldRun } from "@/server/domain/run";
+import { draw } from "@/server/domain/testing/drawing";
+import { ModelError } from "@/server/llm/model";
+import { fakeModels, newStage, role } from "./testing";
+
+const agent = (id: string, more: object = {}) => ({
+  node_type: "agent_task",
+  config: { required_role: "Worker", task_description_template: `do ${id}` },
+  output_keys: [`${id}_out`],
+  ...more,
+});
+const trouble = (
+  code: "RATE_LIMIT" | "AUTH" | "BUDGET",
+  more: { retry_after_ms?: number; detail?: object } = {},
+) =>
+  new ModelError(
+    {
+      code,
+      message: `${code} happened`,
+      retryable: code === "RATE_LIMIT",
+      user_action: "none",
+      ...(more.detail ? { detail: more.detail as never } : {}),
+    },
+    429,
+    more.retry_after_ms,
+  );
+
+describe("a run", () => {
+  test("of a chain completes; its log folds to the state that it reports", async () => {
+    const stage = newStage();
+    const { id, events, state } = await stage.run(draw("start > a > b > end"));
+    expect(state.run).toMatchObject({
+      status: "finished",
+      final_status: "COMPLETED",
+      reason_code: "END_REACHED",
+    });
+    expect(state.state).toMatchObject({ a: "a", b: "b" });
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
+    expect(stage.store.find(id)).toMatchObject({
+      status: "finished",
+      final_status: "COMPLETED",
+      last_seq: events.length,
+    });
+  });
+
+  test("hands an agent's answer on under its output key", async () => {
+    const models = fakeModels(({ messages }) => `answer to ${messages.at(-1)!.content.split("\n")[0]}`);
+    const { state } = await newStage({ models }).run(
+      draw("start > ask > end", { ask: agent("ask") as never }),
+      { roles: [role("Worker")] },
+    );
+    expect(state.state.ask_out).toBe("answer to Task: do ask");
+    expect(state.totals).toMatchObject({ cost_usd: 0.001, global_iterations: 1, steps: 3 });
+    expect(state.agents["ask#1/Worker"]?.messages.map((message) => message.role)).toEqual([
+      "system",
+      "user",
+      "assistant",
+    ]);
+  });
+
+  test("asks again when the answer has the wrong shape", async () => {
+    const answers = ["no json at all", '{"x": "1", "y": 2}', '{"x": "one", "y": "two"}'];
+    const models = fakeModels(() => answers.shift()!);
+    const graph = draw("start > ask > end", { ask: agent("ask", { output_keys: ["x", "y"] }) as never });
+    const { state, events } = await newStage({ models }).run(graph, { roles: [role("Worker")] });
+    expect(state.run.final_status).toBe("COMPLETED");
+    expect(
+      events
+        .filter((event) => event.type === "output_parsed")
+        .map((event) => (event as { payload: { ok: boolean } }).payload.ok),
+    ).toContain(false);
+    expect(state.state).toMatchObject({ x: expect.any(String) as string });
+  });
+
+  test("tries a model call again after a passing fault, and leaves a trace of it", async () => {
+    let calls = 0;
+    const models = fakeModels(() => {
+      if (++calls === 1) throw trouble("RATE_LIMIT", { retry_after_ms: 5 });
+      return "fine";
+    });
+    const { events, state } = await newStage({ models }).run(
+      draw("start > ask > end", { ask: agent("ask") as never }),
+      { roles: [role("Worker")] },
+    );
+    expect(state.run.final_status).toBe("COMPLETED");
+    expect(events.filter(({ type }) => type === "llm_call_failed")).toHaveLength(1);
+  });
+
+  test("fails with the reason when a model cannot be reached for good", async () => {
+    const models = fakeModels(() => {
+      throw trouble("AUTH");
+    });
+    const { state } = await newStage({ models }).run(
+      draw("start > ask > end", { ask: agent("ask") as never }),
+      { roles: [role("Worker")] },
+    );
+    expect(state.run).toMatchObject({ final_status: "ERROR", reason_code: "AUTH" });
+    expect(state.nodes.ask?.status).toBe("failed");
+  });
+
+  test("takes the error edge, and the error lies in the state", async () => {
+    const graph = draw("start > bad > a > end; bad !> fix > end", {
+      bad: { config: { set: { bad: "state.nothing.here" } } },
+    });
+    const { state } = await newStage().run(graph);
+    expect(state.run.final_status).toBe("COMPLETED");
+    expect(state.nodes).toMatchObject({
+      bad: { status: "failed" },
+      fix: { status: "completed" },
+      a: { status: "skipped" },
+    });
+    expect(state.state._error).toMatchObject({ node_id: "bad" });
+  });
+
+  test("goes on past a node whose failure is to be passed over, with its default output", async () => {
+    const graph = draw("start > bad > end", {
+      bad: {
+        config: { set: { bad: "state.nothing.here" } },
+        on_error: "continue",
+        default_output: { bad: "instead" },
+      },
+    });
+    const { state } = await newStage().run(graph);
+    expect([state.run.final_status, state.state.bad]).toEqual(["COMPLETED", "instead"]);
+    expect(state.run.warnings).toHaveLength(1);
+  });
+
+  test("retries a node as often as it says", async () => {
+    let calls = 0;
+    const models = fakeModels(() => {
+      if (++calls < 3)
+        throw new ModelError({ code: "TIMEOUT", message: "slow", retryable: false, user_action: "retry" });
+      return "at last";
+    });
+    const graph = draw("start > ask > end", {
+      ask: agent("ask", { retry: { max_attempts: 3, initial_delay_ms: 1 } }) as never,
+    });
+    const { state, events } = await newStage({ models }).run(graph, { roles: [role("Worker")] });
+    expect(state.activations["ask#1"]).toMatchObject({ status: "completed", attempt: 3 });
+    expect(events.filter(({ type }) => type === "node_retry_scheduled")).toHaveLength(2);
+  });
+
+  test("stops a node that takes too long", async () => {
+    const models = fakeModels(
+      (_request, signal) =>
+        new Promise((_resolve, reject) =>
+          signal.addEventListener("abort", () => reject(new Error("aborted"))),
+        ),
+    );
+    const graph = draw("start > ask > end", { ask: agent("ask", { run_timeout_ms: 30 }) as never });
+    const { state } = await newStage({ models }).run(graph, { roles: [role("Worker")] });
+    expect(state.run).toMatchObject({ final_status: "ERROR", reason_code: "TIMEOUT" });
+  });
+
+  test("refuses a node whose required input was never written, before any model is asked", async () => {
+    const models = fakeModels(() => "never");
+    const { state } = await newStage({ models }).run(
+      draw("start > ask > end", { ask: agent("ask", { input_keys: ["missing"] }) as never }),
+      { roles: [role("Worker")] },
+    );
+    expect(state.run.reason_code).toBe("INPUT_MISSING");
+    expect(models.requests).toEqual([]);
+  });
+
+  test("passes over a node whose condition does not hold", async () => {
+    const { state } = await newStage().run(draw("start > a > b > end", { a: { when: "false" } }));
+    expect([state.nodes.a?.status, state.nodes.b?.status, state.state.a]).toEqual([
+      "skipped",
+      "completed",
+      undefined,
+    ]);
+  });
+
+  test("ends at an end that stops everything else", async () => {
+    const graph = draw("start > w > end2; start > a > end", {
+      w: { config: { ms: 60_000 } },
+      end: { config: { terminate: true } },
+    });
+    const { state } = await newStage().run(graph);
+    expect([state.run.final_status, state.nodes.w?.status]).toEqual(["COMPLETED", "cancelled"]);
+  });
+
+  test("without an end it could reach is incomplete", async () => {
+    const { state } = await newStage().run(draw("start > a"));
+    expect(state.run).toMatchObject({ final_status: "INCOMPLETE", reason_code: "NO_END_REACHED" });
+  });
+});
+
+describe("state", () => {
+  test("parallel writers of one key: the later in the drawing wins whatever the timing, and it is told", async () => {
+    const both = { a: { config: { set: { x: '"a"' } } }, b: { config: { set: { x: '"b"' } } } };
+    const { state, events } = await newStage().run(draw("start > a > j > end; start > b > j", both));
+    expect(state.state.x).toBe("b");
+    expect(events.filter(({ type }) => type === "state_conflict")).toHaveLength(1);
+  });
+
+  test("a reducer merges instead", async () => {
+    const graph = draw("start > a > j > end; start > b > j", {
+      a: { config: { set: { x: "[1.0]" } } },
+      b: { config: { set: { x: "[2.0]" } } },
+    });
+    const { state, events } = await newStage().run({
+      ...graph,
+      global_state_schema: { properties: { x: { type: "array", "x-reducer": "append" } } },
+    });
+    expect(state.state.x).toEqual([1, 2]);
+    expect(events.some(({ type }) => type === "state_conflict")).toBe(false);
+  });
+
+  test("defaults of the schema begin it; a value of the wrong shape is told, or fails a strict run", async () => {
+    const graph: WorkflowGraph = {
+      ...draw("start > a > end"),
+      global_state_schema: { properties: { a: { type: "number" }, limit: { type: "number", default: 3 } } },
+    };
+    const { state, events } = await newStage().run(graph);
+    expect(state.state.limit).toBe(3);
+    expect(events.some(({ type }) => type === "state_invalid")).toBe(true);
+    expect((await newStage().run(graph, { config: { strict_state: true } })).state.run.reason_code).toBe(
+      "STATE_INVALID",
+    );
+  });
+});
+
+describe("limits", () => {
+  test("of steps stop a run, and raising them lets it go on to its end", async () => {
+    const stage = newStage();
+    const { id, state } = await stage.run(draw("start > a > b > c > end"), { config: { max_steps: 3 } });
+    expect(state.run).toMatchObject({
+      final_status: "INCOMPLETE",
+      reason_code: "MAX_STEPS",
+      resumable: ["max_steps"],
+    });
+    expect(stage.store.find(id)).toMatchObject({ status: "finished", final_status: "INCOMPLETE" });
+    stage.host.raiseLimit(id, "max_steps", 10, "user");
+    await stage.host.settled(id);
+    const after = stage.store.state(id)!;
+    expect(after.run).toMatchObject({ final_status: "COMPLETED" });
+    expect(after.activations["a#1"]!.attempt).toBe(1);
+    expect(after.totals.steps).toBe(5);
+  });
+
+  test("of model calls hold an agent before its call", async () => {
+    const stage = newStage();
+    const graph = draw("start > one > two > end", { one: agent("one") as never, two: agent("two") as never });
+    const { id, state } = await stage.run(graph, {
+      roles: [role("Worker")],
+      config: { max_global_iterations: 1 },
+    });
+    expect(state.run).toMatchObject({ final_status: "INCOMPLETE", reason_code: "MAX_ITERATIONS" });
+    stage.host.raiseLimit(id, "max_global_iterations", 5, "user");
+    await stage.host.settled(id);
+    expect(stage.store.state(id)!.run.final_status).toBe("COMPLETED");
+  });
+
+  test("of money hold it too, and the same call is made once there is more", async () => {
+    let poor = true;
+    const models = fakeModels(() => {
+      if (poor) throw trouble("BUDGET", { detail: { metric: "cost_usd", used: 1, limit: 1 } });
+      return "paid";
+    });
+    const stage = newStage({ models });
+    const { id, state } = await stage.run(draw("start > ask > end", { ask: agent("ask") as never }), {
+      roles: [role("Worker")],
+    });
+    expect(state.run).toMatchObject({
+      final_status: "INCOMPLETE",
+      reason_code: "BUDGET",
+      resumable: ["max_cost_usd"],
+    });
+    poor = false;
+    stage.host.raiseLimit(id, "max_cost_usd", 5, "user");
+    await stage.host.settled(id);
+    expect(stage.store.state(id)!.state.ask_out).toBe("paid");
+  });
+});
+
+describe("cancelling", () => {
+  test("works while a model answers, while a timer runs and while queued", async () => {
+    const hangs = fakeModels(
+      (_request, signal) =>
+        new Promise((_resolve, reject) =>
+          signal.addEventListener("abort", () => reject(new Error("aborted"))),
+        ),
+    );
+    const stage = newStage({ models: hangs, maxRuns: 2 });
+    const asking = stage.start(draw("start > ask > end", { ask: agent("ask") as never }), {
+      roles: [role("Worker")],
+    });
+    const asking2 = stage.start(draw("start > ask > end", { ask: agent("ask") as never }), {
+      roles: [role("Worker")],
+    });
+    const queued = stage.start(draw("start > w > end", { w: { config: { ms: 60_000 } } }));
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(stage.store.find(queued)!.status).toBe("queued");
+    for (const id of [queued, asking, asking2])
+      expect(stage.host.cancel(id, { by: "user", reason: "enough" })).toBe(true);
+    for (const id of [queued, asking, asking2]) await stage.host.settled(id);
+    for (const id of [queued, asking, asking2])
+      expect(stage.store.find(id)).toMatchObject({ status: "finished", final_status: "CANCELLED" });
+    expect(stage.store.events(asking, 0, 1000).at(-1)!.type).toBe("run_finished");
+    expect(stage.host.cancel(asking, { by: "user", reason: "" })).toBe(false);
+  });
+});
+
+describe("many runs", () => {
+  test("share the room fairly between workflows and never exceed the cap", async () => {
+    let now = 0;
+    let most = 0;
+    const models = fakeModels(async () => {
+      most = Math.max(most, ++now);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      now--;
+      return "ok";
+    });
+    const stage = newStage({ models, maxRuns: 4 });
+    const graph = draw("start > ask > end", { ask: agent("ask") as never });
+    const many = Array.from({ length: 60 }, () =>
+      stage.start(graph, { roles: [role("Worker")], workflow: "busy" }),
+    );
+    const late = stage.start(graph, { roles: [role("Worker")], workflow: "other" });
+    while (stage.store.countUnfinished() > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(most).toBeLessThanOrEqual(4);
+    const ended = (id: string) => stage.store.find(id)!.finished_at!;
+    expect(many.filter((id) => ended(id) > ended(late)).length).toBeGreaterThan(30);
+  });
+
+  test("the same idempotency key starts one run", () => {
+    const stage = newStage();
+    const graph = draw("start > a > end");
+    const ids = Array.from({ length: 20 }, () => stage.start(graph, { key: "once" }));
+    expect(new Set(ids).size).toBe(1);
+  });
+});
+
+describe("following", () => {
+  test("gives every event once and in order, whenever one begins", async () => {
+    const stage = newStage();
+    const id = stage.start(
+      draw("start > w > a > w2 > b > end", { w: { config: { ms: 20 } }, w2: { config: { ms: 20 } } }),
+    );
+    const follow = async (after: number, delay: number) => {
+      await new Promise((resolve) => setTimeout(resolve, delay));
+      const seen: RunEvent[] = [];
+      for await (const frame of stage.host.follow(id, after))
+        if (frame.kind === "events") seen.push(...frame.events);
+      return seen;
+    };
+    const [early, late, after] = await Promise.all([follow(0, 0), follow(0, 25), follow(5, 10)]);
+    const all = stage.store.events(id, 0, 1000);
+    expect(early).toEqual(all);
+    expect(late).toEqual(all);
+    expect(after).toEqual(all.slice(5));
+    expect(await follow(0, 0)).toEqual(all);
+  });
+});
+
+describe("after a crash", () => {
+  /** A database as it was when the process died at some turn: later rows never came to be. */
+  const cutAt = (source: ReturnType<typeof newStage>, id: string, turns: number) => {
+    const db = openDb(":memory:");
+    for (const table of ["runs", "run_turns", "run_timers", "run_signals"]) {
+      const rows = source.db.$client.prepare(`select * from ${table}`).all() as Record<string, unknown>[];
+      for (const row of rows) {
+        if (table === "run_turns" && (row.turn as number) >= turns) continue;
+        const keys = Object.keys(row);
+        db.$client
+          .prepare(`insert into ${table} (${keys.join(",")}) values (${keys.map(() => "?").join(",")})`)
+          .run(...keys.map((key) => row[key]));
+      }
+    }
+    db.$client
+      .prepare("update runs set status = ?, final_status = null where id = ?")
+      .run(turns <= 1 ? "queued" : "running", id);
+    return db;
+  };
+
+  test("at any turn, the run goes on to the same result and no finished step runs again", async () => {
+    const graph = draw("start > ask > r; r yes> x > j; r no> y > j; start > b > w > j; j > two > end", {
+      ask: agent("ask", { output_keys: ["r"] }) as never,
+      two: agent("two") as never,
+    });
+    const whole = newStage({
+      models: fakeModels(({ messages }) => (messages.at(-1)!.content.includes("do ask") ? "yes" : "the end")),
+    });
+    const first = await whole.run(graph, { roles: [role("Worker")] });
+    expect(first.state.run.final_status).toBe("COMPLETED");
+    const turns = whole.store.journal(first.id).turns.length;
+    expect(turns).toBeGreaterThan(8);
+    for (let cut = 1; cut < turns; cut++) {
+      const models = fakeModels(({ messages }) =>
+        messages.at(-1)!.content.includes("do ask") ? "yes" : "the end",
+      );
+      const again = newStage({ db: cutAt(whole, first.id, cut), models });
+      const before = again.store.events(first.id, 0, 1e6);
+      again.host.recover();
+      await again.host.settled(first.id);
+      const events = again.store.events(first.id, 0, 1e6);
+      const state = foldRun(first.id, events);
+      expect(events.slice(0, before.length)).toEqual(before);
+      expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
+      expect({ cut, status: state.run.final_status, state: state.state, output: state.run.output }).toEqual({
+        cut,
+        status: "COMPLETED",
+        state: first.state.state,
+        output: first.state.run.output,
+      });
+      const answered = before.filter(({ type }) => type === "llm_call_completed").length;
+      expect(models.requests.length).toBe(2 - answered);
+      const completions = events
+        .filter(({ type }) => type === "node_completed")
+        .map((event) => event.activation_id);
+      expect(new Set(completions).size).toBe(completions.length);
+    }
+  });
+
+  test("a run that stopped at a limit is still there to go on", async () => {
+    const stage = newStage();
+    const { id } = await stage.run(draw("start > a > b > end"), { config: { max_steps: 2 } });
+    const again = newStage({ db: stage.db });
+    again.host.recover();
+    again.host.raiseLimit(id, "max_steps", 9, "user");
+    await again.host.settled(id);
+    expect(again.store.state(id)!.run.final_status).toBe("COMPLETED");
+  });
+});
