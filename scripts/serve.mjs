@@ -88,7 +88,8 @@ function listen(server, { host, port, url }) {
 async function isTroupe(url) {
   try {
     const response = await fetch(`${url}/api/v1/health`, { signal: AbortSignal.timeout(800) });
-    return /troupe/i.test(await response.text());
+    const { status, version } = await response.json();
+    return status === "ok" && typeof version === "string";
   } catch {
     return false;
   }

@@ -1,7 +1,7 @@
 import "server-only";
 import { type Db } from "@/db/open";
-import { newSealer } from "@/server/access/secrets";
 import { log } from "@/server/access/log";
+import { newSealer } from "@/server/access/secrets";
 import { builtinRoles } from "@/server/domain/roles/builtin";
 import { newModels } from "@/server/llm/models";
 import { Host } from "@/server/runner/host";
@@ -16,7 +16,7 @@ import { newWorkflowStore } from "@/server/store/workflows";
 export type Troupe = ReturnType<typeof newTroupe>;
 
 /** Puts the server together: stores, models, and the host of the runs. Nothing begins to run yet. */
-export function newTroupe(db: Db, options: { dataDir: string; env?: NodeJS.ProcessEnv }) {
+export function newTroupe(db: Db, options: { dataDir: string | null; env?: NodeJS.ProcessEnv }) {
   const env = options.env ?? process.env;
   const workflows = newWorkflowStore(db);
   const roles = newRoleStore(db);
@@ -25,7 +25,17 @@ export function newTroupe(db: Db, options: { dataDir: string; env?: NodeJS.Proce
   const providers = newProviderStore(db, newSealer(options.dataDir, env), env);
   const models = newModels({ providers });
   const host = new Host({ store: runs, effects: { models }, log });
-  return { db, workflows, roles, runs, tokens, providers, models, host, ...newLauncher({ workflows, roles, models, host }) };
+  return {
+    db,
+    workflows,
+    roles,
+    runs,
+    tokens,
+    providers,
+    models,
+    host,
+    ...newLauncher({ workflows, roles, models, host }),
+  };
 }
 
 const held = globalThis as typeof globalThis & { __troupe?: Troupe };

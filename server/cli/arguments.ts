@@ -22,7 +22,7 @@ Exit code: 0 completed, 1 error, 2 unusable file or arguments, 3 stopped at a li
 export interface Command {
   file: string;
   input: JsonObject;
-  config: Partial<z.input<typeof RunConfig>>;
+  config: Partial<RunConfig>;
   json: boolean;
   quiet: boolean;
   speed: number | null;
@@ -49,8 +49,8 @@ export function readCommand(argv: readonly string[]): Command | null {
   return {
     file,
     input: objectOf("--input", values.input ?? "{}"),
-    // What was not given keeps coming from the workflow's own config: no defaults filled in here.
-    config,
+    // Only what was given: the rest keeps coming from the workflow's own config, not from defaults.
+    config: Object.fromEntries(Object.entries(checked.data).filter(([key]) => Object.hasOwn(config, key))),
     json: values.json ?? false,
     quiet: values.quiet ?? false,
     speed,
