@@ -197,7 +197,7 @@ export class Run {
   /** Waits until the header says so. */
   async expectEnd(word: RunWord, options: { timeout?: number } = { timeout: 30_000 }): Promise<void> {
     await expect(
-      this.page.getByRole("banner").or(this.page.locator("header")).getByText(word, { exact: true }).first(),
+      this.page.getByRole("group", { name: "Status of the run" }).getByText(word, { exact: true }),
     ).toBeVisible(options);
   }
 
