@@ -4,13 +4,13 @@ import { useMutation } from "@tanstack/react-query";
 import { ArrowLeft, Ban, Ellipsis, Pencil, RotateCcw } from "lucide-react";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
-import { StatusMark } from "@/components/ui/status-mark";
+import { StatusMark, statusWord } from "@/components/ui/status-mark";
 import { toast } from "@/components/ui/toasts";
 import type { RunState } from "@/server/domain/run";
 import { RunElapsed } from "./elapsed";
@@ -32,6 +32,7 @@ export function RunHeader({
 }) {
   const name = useRun(({ head }) => head.run.workflow_name, "");
   const isSimulated = useRun(({ head }) => head.run.simulated, false);
+  usePageTitle(name);
   return (
     <header className="flex shrink-0 flex-wrap items-center gap-x-5 gap-y-1 border-b border-line bg-surface px-3 py-2 md:min-h-14 md:px-4">
       <div className="flex min-w-0 flex-1 items-center gap-2">
@@ -58,13 +59,22 @@ function RunStatus() {
   const isPast = useRun(({ cursor }) => cursor !== null, false);
   if (!run) return null;
   return (
-    <span className="flex shrink-0 items-center gap-2">
+    // biome-ignore lint/a11y/useSemanticElements: a few words, not a set of fields
+    <span role="group" aria-label="Status of the run" className="flex shrink-0 items-center gap-2">
       <StatusMark status={isWaiting ? "waiting" : runStatus(run.status, run.final_status)} withWord />
       {isPast ? (
         <span className="rounded-md bg-accent-soft px-1.5 text-xs leading-5 text-accent">In the past</span>
       ) : null}
     </span>
   );
+}
+
+/** The tab says how the run stands, for whoever looks at another one meanwhile. */
+function usePageTitle(name: string): void {
+  const word = useRun(({ head }) => statusWord(runStatus(head.run.status, head.run.final_status)), "");
+  useEffect(() => {
+    if (name) document.title = `${word}: ${name} · Troupe`;
+  }, [name, word]);
 }
 
 /** Nothing moves until a timer rings or a person answers. */

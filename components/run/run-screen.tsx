@@ -18,7 +18,7 @@ import { Scrubber } from "./scrubber";
 import { Splitter } from "./splitter";
 import { spotlightNode } from "./spotlight";
 import { StateView } from "./state-view";
-import { Timeline } from "./timeline";
+import { FIRST_LOOK, Timeline } from "./timeline";
 import { useRunEvents } from "./use-run-events";
 import "./run.css";
 
@@ -78,6 +78,8 @@ function Body({ workflowId, onRetry }: { workflowId: string; onRetry: () => void
 /** The drawing above (on phones) or to the left, the panel below or to the right; the line between them moves. */
 function Stage() {
   const [tab, setTab] = useState<Tab>("timeline");
+  const [look, setLook] = useState(FIRST_LOOK);
+  const isOver = useRun(({ state }) => state.run.status === "finished", false);
   const [selected, setSelected] = useState<string | null>(null);
   const [activation, setActivation] = useState<string | null>(null);
   const [wide, setWide] = useShare("troupe.run.wide", 34);
@@ -128,7 +130,11 @@ function Stage() {
           listClassName="px-4"
           panelClassName="overflow-y-auto overscroll-contain"
           tabs={[
-            { value: "timeline", label: "Timeline", content: <Timeline onSelectNode={select} /> },
+            {
+              value: "timeline",
+              label: "Timeline",
+              content: <Timeline look={look} onLook={setLook} onSelectNode={select} />,
+            },
             {
               value: "node",
               label: "Node",
@@ -141,7 +147,14 @@ function Stage() {
               ),
             },
             { value: "state", label: "State", content: <StateView onSelectNode={select} /> },
-            { value: "output", label: "Output", content: <OutputView /> },
+            {
+              value: "output",
+              label: "Output",
+              badge: isOver ? (
+                <span title="The run has ended" className="size-1.5 rounded-full bg-accent" />
+              ) : null,
+              content: <OutputView />,
+            },
           ]}
         />
       </aside>

@@ -16,12 +16,26 @@ import { newTeller, rowAt, rowOffsets, type TimelineRow, timelineRows } from "./
 const NO_EVENTS: readonly RunEvent[] = [];
 const OVERSCAN = 400;
 
+/** How the timeline is looked at; kept by whoever shows it, so that it outlives a change of tabs. */
+export interface TimelineLook {
+  level: "story" | "all";
+  query: string;
+  closed: ReadonlySet<string>;
+  opened: ReadonlySet<number>;
+}
+export const FIRST_LOOK: TimelineLook = { level: "story", query: "", closed: new Set(), opened: new Set() };
+
 /** Everything that happened, in sentences; what lies after the cursor is dimmed. */
-export function Timeline({ onSelectNode }: { onSelectNode: (nodeId: string, activationId: string) => void }) {
-  const [level, setLevel] = useState<"story" | "all">("story");
-  const [query, setQuery] = useState("");
-  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
-  const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
+export function Timeline({
+  look,
+  onLook,
+  onSelectNode,
+}: {
+  look: TimelineLook;
+  onLook: (look: TimelineLook) => void;
+  onSelectNode: (nodeId: string, activationId: string) => void;
+}) {
+  const { level, query, closed, opened } = look;
   const { rows, lastSeq } = useRows({ level, query, closed, opened });
   const hasEvents = lastSeq > 0;
   return (
@@ -31,7 +45,7 @@ export function Timeline({ onSelectNode }: { onSelectNode: (nodeId: string, acti
           label="How much to show"
           size="sm"
           value={level}
-          onValueChange={setLevel}
+          onValueChange={(next) => onLook({ ...look, level: next })}
           options={[
             { value: "story", label: "Story" },
             { value: "all", label: "Everything" },
@@ -43,7 +57,7 @@ export function Timeline({ onSelectNode }: { onSelectNode: (nodeId: string, acti
           placeholder="Filter"
           icon={<Search aria-hidden />}
           value={query}
-          onValueChange={setQuery}
+          onValueChange={(next) => onLook({ ...look, query: next })}
           fieldClassName="min-w-24 flex-1"
           className="!h-7 text-[13px] pointer-coarse:!h-9"
         />
@@ -55,8 +69,8 @@ export function Timeline({ onSelectNode }: { onSelectNode: (nodeId: string, acti
       ) : (
         <Rows
           rows={rows}
-          onToggleGroup={(id) => setClosed(toggled(closed, id))}
-          onToggleEvent={(seq) => setOpened(toggled(opened, seq))}
+          onToggleGroup={(id) => onLook({ ...look, closed: toggled(closed, id) })}
+          onToggleEvent={(seq) => onLook({ ...look, opened: toggled(opened, seq) })}
           onSelectNode={onSelectNode}
         />
       )}
