@@ -1,0 +1,13 @@
+import type { Metadata } from "next";
+import { Suspense } from "react";
+import { RolesPage } from "@/components/roles/roles-page";
+
+export const metadata: Metadata = { title: "Roles" };
+
+export default function Roles() {
+  return (
+    <Suspense>
+      <RolesPage />
+    </Suspense>
+  );
+}

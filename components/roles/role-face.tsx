@@ -1,0 +1,51 @@
+import clsx from "clsx";
+import { roleIcon } from "./role-icons";
+
+/** A role's picture: its icon, or its initials, on its colour. Decoration: the name stands beside it. */
+export function RoleFace({
+  name,
+  icon,
+  color,
+  size = 32,
+  className,
+}: {
+  name: string;
+  icon?: string | undefined;
+  color?: string | undefined;
+  size?: number;
+  className?: string;
+}) {
+  const Icon = roleIcon(icon);
+  const own = color && /^#[0-9a-f]{6}$/i.test(color) ? color : `oklch(0.62 0.1 ${hueOf(name)})`;
+  return (
+    <span
+      aria-hidden="true"
+      style={{
+        width: size,
+        height: size,
+        fontSize: size * 0.38,
+        background: `color-mix(in oklch, ${own} 20%, var(--raised))`,
+        color: `color-mix(in oklch, ${own} 55%, var(--ink))`,
+      }}
+      className={clsx("inline-flex shrink-0 items-center justify-center rounded-lg font-semibold", className)}
+    >
+      {Icon ? <Icon size={size * 0.53} strokeWidth={1.75} /> : initials(name)}
+    </span>
+  );
+}
+
+function initials(name: string): string {
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter(Boolean);
+  const [first = "?", second] = words;
+  return (second ? first.slice(0, 1) + second.slice(0, 1) : first.slice(0, 2)).toUpperCase();
+}
+
+/** Spread by the golden angle, so that similar names get distinct colours. */
+function hueOf(name: string): number {
+  let hash = 7;
+  for (const char of name) hash = (hash * 31 + (char.codePointAt(0) ?? 0)) % 9973;
+  return Math.round((hash * 137.508) % 360);
+}

@@ -1,0 +1,58 @@
+"use client";
+
+import { useRouter } from "next/navigation";
+import { useEffect, useState } from "react";
+import { ConfirmDialog } from "@/components/ui/confirm-dialog";
+
+/** Asks before a link or a closed tab would lose what has not been saved. */
+export function UnsavedGuard({
+  active,
+  what,
+  onDiscard,
+}: {
+  active: boolean;
+  what: string;
+  onDiscard: () => void;
+}) {
+  const router = useRouter();
+  const [target, setTarget] = useState<string | null>(null);
+  useEffect(() => {
+    if (!active) return;
+    const onUnload = (event: BeforeUnloadEvent) => event.preventDefault();
+    const onClick = (event: MouseEvent) => {
+      const link = event.target instanceof Element ? event.target.closest("a") : null;
+      const opensElsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0;
+      if (!link?.href || link.target === "_blank" || link.download || opensElsewhere) return;
+      const to = new URL(link.href);
+      if (to.origin !== window.location.origin) return;
+      if (to.pathname + to.search === window.location.pathname + window.location.search) return;
+      event.preventDefault();
+      event.stopPropagation();
+      setTarget(to.pathname + to.search);
+    };
+    window.addEventListener("beforeunload", onUnload);
+    // Before Next's own handler, which would already navigate.
+    document.addEventListener("click", onClick, { capture: true });
+    return () => {
+      window.removeEventListener("beforeunload", onUnload);
+      document.removeEventListener("click", onClick, { capture: true });
+    };
+  }, [active]);
+  return (
+    <ConfirmDialog
+      open={target !== null}
+      onOpenChange={(open) => (open ? undefined : setTarget(null))}
+      title={`Discard the changes to ${what}?`}
+      description="They have not been saved."
+      cancel="Keep editing"
+      confirm="Discard changes"
+      danger
+      onConfirm={() => {
+        const to = target;
+        setTarget(null);
+        onDiscard();
+        if (to) router.push(to);
+      }}
+    />
+  );
+}
