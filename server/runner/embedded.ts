@@ -263,8 +263,8 @@ export class EmbeddedRun implements DurableContext {
   }
 
   private startStep(handle: Handle): void {
-    const abort = new AbortController();
-    handle.abort = abort;
+    // Made only for work that asks for it: most steps are over before anything could be aborted.
+    const abort = () => (handle.abort ??= new AbortController());
     const timeoutMs = handle.options?.timeoutMs;
     if (timeoutMs)
       handle.timer = setTimeout(() => {
@@ -276,7 +276,9 @@ export class EmbeddedRun implements DurableContext {
       }, timeoutMs);
     const scope = {
       idempotencyKey: `${this.runId}/${handle.key}`,
-      abort: abort.signal,
+      get abort() {
+        return abort().signal;
+      },
       live: (frame: LiveFrame) => {
         if (this.handles.get(handle.key) === handle) this.host.live(this.runId, frame);
       },

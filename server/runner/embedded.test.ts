@@ -1,0 +1,76 @@
+import { type Db, openDb } from "@/db/open";
+import type { RunEventOf } from "@/server/domain/events";
+import { RunConfig } from "@/server/domain/outcome";
+import { draw } from "@/server/domain/testing/drawing";
+import { newRunStore, type RunStore } from "@/server/store/runs";
+import { describeDurableEngine, type EngineUnderTest } from "./durable-conformance";
+import { EmbeddedRun } from "./embedded";
+
+/** The embedded engine with its log in a database in memory; `kill` drops all that was not written. */
+function newEngine(): EngineUnderTest {
+  const db: Db = openDb(":memory:");
+  const store: RunStore = newRunStore(db);
+  let alive = { value: true };
+  const live = new Map<string, EmbeddedRun>();
+  const create = (id: string) => {
+    if (store.find(id)) return;
+    const created: RunEventOf<"run_created"> = {
+      type: "run_created",
+      seq: 1,
+      ts: Date.now(),
+      payload: {
+        graph: draw("start > end"),
+        roles: [],
+        workflow_id: null,
+        workflow_name: "",
+        input: {},
+        config: RunConfig.parse({}),
+        trigger: "test",
+        provider_summary: null,
+      },
+    };
+    store.create({ id, created, interpreterVersion: 1, idempotencyKey: null });
+  };
+  return {
+    async start(runId, program) {
+      create(runId);
+      const mine = alive;
+      const run = new EmbeddedRun(
+        runId,
+        {
+          record: async (turn) => {
+            if (!mine.value) return new Promise<never>(() => {});
+            store.write([turn]);
+            await Promise.resolve();
+          },
+          live: () => {},
+          workerId: "test",
+        },
+        store.journal(runId),
+      );
+      live.set(runId, run);
+      await program(run);
+      await run.close();
+    },
+    signal(runId, name, value) {
+      if (store.signal(runId, name, value, Date.now())) live.get(runId)?.deliver(name, value);
+    },
+    cancel(runId) {
+      this.signal(runId, "cancel", { by: "user", reason: "" });
+    },
+    kill() {
+      alive.value = false;
+      for (const run of live.values()) run.stop();
+      live.clear();
+    },
+    restart() {
+      alive = { value: true };
+    },
+    events: (runId) =>
+      store
+        .events(runId, 1, 1e6)
+        .flatMap((event) => (event.type === "warning" ? [event.payload.message] : [])),
+  };
+}
+
+describeDurableEngine("The embedded engine", newEngine);
