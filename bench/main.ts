@@ -4,6 +4,8 @@ import { type Figure, meets, tableOf } from "./table";
 
 const PARTS: Record<string, () => Promise<Figure[]>> = {
   engine: async () => (await import("./engine")).measureEngine(),
+  start: async () => (await import("./start")).measureStart(),
+  browser: async () => (await import("./browser")).measureBrowser(),
 };
 
 const asked = process.argv.slice(2);

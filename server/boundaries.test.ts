@@ -101,7 +101,7 @@ const sources = (dir: string): string[] =>
     const at = path.posix.join(dir, entry.name);
     return entry.isDirectory() ? sources(at) : /\.tsx?$/.test(entry.name) ? [at] : [];
   });
-const isTest = (file: string) => /\.test\.tsx?$|^server\/testing\/|-(harness|fixture)\.ts$/.test(file);
+const isTest = (file: string) => /\.test\.tsx?$|\/testing(\/|\.tsx?$)/.test(file);
 const all = ["app", "components", "server", "db"].flatMap(sources);
 const product = all.filter((file) => !isTest(file));
 const text = new Map(product.map((file) => [file, readFileSync(path.join(ROOT, file), "utf8")]));

@@ -1,0 +1,301 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import os from "node:os";
+import path from "node:path";
+import { type Browser, chromium, type Page } from "@playwright/test";
+import { build } from "vite";
+import { TroupeProcess } from "../e2e/troupe-process";
+import { grid } from "./grid";
+import { type Figure, median, percentile } from "./table";
+
+const PORT = 3225;
+const NODES = 500;
+const ROUNDS = 5;
+
+/** What people feel: how soon a card changes, how soon a big drawing is there, how smoothly it moves, what is sent. */
+export async function measureBrowser(): Promise<Figure[]> {
+  const scratch = mkdtempSync(path.join(os.tmpdir(), "troupe-bench-"));
+  const bare = await serveBarePage(path.join(scratch, "bare"));
+  const server = new TroupeProcess(path.join(scratch, "data"), PORT, "token-of-the-benchmark", {
+    TROUPE_OFFLINE_SPEED: "0",
+  });
+  await server.start();
+  const executablePath = process.env.CHROMIUM_PATH || undefined;
+  const browser = await chromium.launch({
+    ...(executablePath ? { executablePath } : {}),
+    args: [...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), "--disable-gpu"],
+  });
+  try {
+    const { id: big } = await server.call<{ id: string }>("POST", "/workflows", bigWorkflow());
+    const { id: chain } = await server.call<{ id: string }>("POST", "/workflows", chainOfWaits(80, 60));
+    const ours = `http://127.0.0.1:${PORT}/workflows/${big}`;
+    const figures = await compare(browser, ours, bare.url);
+    return [
+      ...(await measureLatency(browser, server, chain)),
+      ...figures,
+      await measureScripts(browser, `http://127.0.0.1:${PORT}/workflows/${chain}`),
+    ];
+  } finally {
+    await browser.close();
+    await server.stop();
+    bare.close();
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** From an event's instant to the card that shows it. The instant is taken just before the commit, so this is an upper bound. */
+async function measureLatency(browser: Browser, server: TroupeProcess, workflow: string): Promise<Figure[]> {
+  const delays: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const { run_id } = await server.call<{ run_id: string }>("POST", `/workflows/${workflow}/runs`, {
+      input: {},
+    });
+    const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+    await page.addInitScript(recordStatuses);
+    await page.goto(`http://127.0.0.1:${PORT}/workflows/${workflow}/runs/${run_id}`);
+    await page.waitForFunction(
+      (last) => document.querySelector(`[data-node="${last}"]`)?.getAttribute("data-status") === "completed",
+      "end",
+      { timeout: 60_000 },
+    );
+    const seen = await page.evaluate(
+      () => (window as unknown as { __statuses: [string, string, number][] }).__statuses,
+    );
+    const { events } = await server.call<{ events: { type: string; node_id?: string; ts: number }[] }>(
+      "GET",
+      `/runs/${run_id}/events?limit=2000`,
+    );
+    await page.close();
+    const firstSeen = Math.min(...seen.map(([, , at]) => at));
+    for (const [node, status, at] of seen) {
+      if (status !== "completed") continue;
+      const event = events.find(({ type, node_id }) => type === "node_completed" && node_id === node);
+      // What happened before the page was there came with the backlog.
+      if (event && event.ts > firstSeen + 300) delays.push(at - event.ts);
+    }
+  }
+  return [
+    {
+      name: "Event to changed card, p95",
+      measured: percentile(delays, 95),
+      unit: "ms",
+      target: { atMost: 50 },
+      note: `median ${median(delays).toFixed(0)} ms, ${delays.length} events`,
+    },
+  ];
+}
+
+/** Runs in the page: notes when which card got which status. */
+function recordStatuses() {
+  const statuses: [string, string, number][] = [];
+  (window as unknown as { __statuses: typeof statuses }).__statuses = statuses;
+  new MutationObserver((changes) => {
+    for (const { target } of changes) {
+      const card = target as Element;
+      const node = card.getAttribute("data-node");
+      if (node) statuses.push([node, card.getAttribute("data-status") ?? "", Date.now()]);
+    }
+  }).observe(document, { subtree: true, attributes: true, attributeFilter: ["data-status"] });
+}
+
+async function compare(browser: Browser, ours: string, bare: string): Promise<Figure[]> {
+  const open = { ours: [] as number[], bare: [] as number[] };
+  const pan = { ours: [] as number[], bare: [] as number[] };
+  for (let round = 0; round <= ROUNDS; round++)
+    for (const [who, url] of [
+      ["bare", bare],
+      ["ours", ours],
+    ] as const) {
+      const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+      const opened = await openTime(page, url);
+      const frames = await panRate(page);
+      await page.close();
+      if (round === 0) continue;
+      open[who].push(opened);
+      pan[who].push(frames);
+    }
+  const [our, their] = [median(open.ours), median(open.bare)];
+  const [ourRate, theirRate] = [median(pan.ours), median(pan.bare)];
+  return [
+    {
+      name: `Opening ${NODES} nodes, against bare React Flow`,
+      measured: our / their,
+      unit: "times",
+      target: { atMost: 1.3 },
+      note: `${our.toFixed(0)} ms against ${their.toFixed(0)} ms`,
+    },
+    {
+      name: `Panning ${NODES} nodes, against bare React Flow`,
+      measured: ourRate / theirRate,
+      unit: "of its frame rate",
+      target: { atLeast: 0.95 },
+      note: `${ourRate.toFixed(1)} against ${theirRate.toFixed(1)} frames/s`,
+    },
+  ];
+}
+
+/** Milliseconds from the address to a drawing that is painted. */
+async function openTime(page: Page, url: string): Promise<number> {
+  await page.goto(url, { waitUntil: "commit" });
+  return page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        const look = () => {
+          const nodes = document.querySelectorAll(".react-flow__node");
+          const edges = document.querySelectorAll(".react-flow__edge");
+          const last = nodes[nodes.length - 1] as HTMLElement | undefined;
+          // Measured, placed and visible, with the edges between them; then one more frame to paint.
+          if (
+            nodes.length >= 100 &&
+            edges.length >= 90 &&
+            last &&
+            getComputedStyle(last).visibility === "visible"
+          )
+            requestAnimationFrame(() => requestAnimationFrame(() => resolve(performance.now())));
+          else requestAnimationFrame(look);
+        };
+        look();
+      }),
+  );
+}
+
+/** Frames a second while the drawing is dragged about for two seconds. */
+async function panRate(page: Page): Promise<number> {
+  await page.waitForTimeout(500);
+  const frames = page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        const began = performance.now();
+        let count = 0;
+        const tick = () => {
+          count += 1;
+          const ms = performance.now() - began;
+          if (ms < 2_000) requestAnimationFrame(tick);
+          else resolve(count / (ms / 1_000));
+        };
+        requestAnimationFrame(tick);
+      }),
+  );
+  const free = await freePlace(page);
+  await page.mouse.move(free.x, free.y);
+  await page.mouse.down({ button: "middle" });
+  const until = Date.now() + 2_100;
+  for (let step = 0; Date.now() < until; step++)
+    await page.mouse.move(free.x + 200 * Math.sin(step / 8), free.y + 120 * Math.cos(step / 8));
+  await page.mouse.up({ button: "middle" });
+  return frames;
+}
+
+/** A place on the drawing where no card lies. */
+function freePlace(page: Page): Promise<{ x: number; y: number }> {
+  return page.evaluate(() => {
+    const pane = document.querySelector(".react-flow__pane")!.getBoundingClientRect();
+    for (let x = pane.left + pane.width / 2; x < pane.right - 10; x += 7)
+      for (let y = pane.top + 60; y < pane.bottom - 60; y += 7)
+        if (document.elementFromPoint(x, y)?.classList.contains("react-flow__pane")) return { x, y };
+    return { x: pane.left + pane.width / 2, y: pane.top + pane.height / 2 };
+  });
+}
+
+/** Scripts that the editor sends before anything is clicked, compressed as they travel. */
+async function measureScripts(browser: Browser, url: string): Promise<Figure> {
+  const page = await browser.newPage();
+  const session = await page.context().newCDPSession(page);
+  await session.send("Network.enable");
+  const scripts = new Set<string>();
+  let bytes = 0;
+  session.on("Network.responseReceived", ({ requestId, type }) => {
+    if (type === "Script") scripts.add(requestId);
+  });
+  session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
+    if (scripts.has(requestId)) bytes += encodedDataLength;
+  });
+  await page.goto(url, { waitUntil: "load" });
+  const count = scripts.size;
+  const measured = bytes / 1_000;
+  await page.waitForTimeout(2_000);
+  const later = bytes / 1_000 - measured;
+  await page.close();
+  return {
+    name: "First-load JavaScript of the editor",
+    measured,
+    unit: "kB",
+    target: { atMost: 300 },
+    note: `${count} files${later > 1 ? `; ${later.toFixed(0)} kB more within 2 s` : ""}`,
+  };
+}
+
+function bigWorkflow() {
+  const { nodes, edges } = grid(NODES);
+  return {
+    graph_id: "big",
+    start_node_id: "n0",
+    nodes: Object.fromEntries(
+      nodes.map(({ id, x, y }, at) => [
+        id,
+        at === 0
+          ? { id, node_type: "start", name: id, config: {}, ui: { x, y } }
+          : { id, node_type: "wait", name: id, config: { ms: 1_000 }, ui: { x, y } },
+      ]),
+    ),
+    edges: edges.map(([source_node_id, target_node_id], at) => ({
+      id: `e${at}`,
+      source_node_id,
+      target_node_id,
+    })),
+  };
+}
+
+function chainOfWaits(length: number, ms: number) {
+  const ids = ["start", ...Array.from({ length }, (_, at) => `w${at}`), "end"];
+  return {
+    graph_id: "waits",
+    start_node_id: "start",
+    nodes: Object.fromEntries(
+      ids.map((id, at) => [
+        id,
+        {
+          id,
+          name: id,
+          node_type: id === "start" ? "start" : id === "end" ? "end" : "wait",
+          config: id.startsWith("w") ? { ms } : {},
+          ui: { x: (at % 8) * 300, y: Math.floor(at / 8) * 170 },
+        },
+      ]),
+    ),
+    edges: ids.slice(1).map((id, at) => ({ id: `e${at}`, source_node_id: ids[at], target_node_id: id })),
+  };
+}
+
+/** A production build of the bare page, on a port of its own. */
+async function serveBarePage(outDir: string): Promise<{ url: string; close: () => void }> {
+  await build({
+    root: path.join(import.meta.dirname, "bare"),
+    configFile: false,
+    logLevel: "error",
+    css: { postcss: { plugins: [] } },
+    build: { outDir, emptyOutDir: true },
+  });
+  const types: Record<string, string> = {
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".css": "text/css",
+  };
+  const server = createServer((request, response) => {
+    const file = request.url === "/" ? "/index.html" : (request.url ?? "");
+    try {
+      const content = readFileSync(path.join(outDir, path.basename(path.dirname(file)), path.basename(file)));
+      response.setHeader("content-type", types[path.extname(file)] ?? "application/octet-stream");
+      response.end(content);
+    } catch {
+      response.statusCode = 404;
+      response.end();
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    close: () => void server.close(),
+  };
+}
