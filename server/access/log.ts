@@ -1,7 +1,27 @@
+import { randomBytes } from "node:crypto";
 import { redact } from "./redact";
 
 /** Writes one line of JSON to the server's log, without secrets and without control characters. */
-export function log(level: "info" | "warn" | "error", message: string, about: Record<string, unknown> = {}): void {
+export function log(
+  level: "info" | "warn" | "error",
+  message: string,
+  about: Record<string, unknown> = {},
+): void {
   const line = JSON.stringify({ at: new Date().toISOString(), level, message, ...about });
-  process.stderr.write(`${redact(line)}\n`);
+  process.stderr.write(`${redact(line).replace(UNESCAPED, escaped)}\n`);
+}
+
+/** Control characters that JSON leaves as they are: a terminal acts on them. */
+const UNESCAPED = /[\u007f-\u009f\u2028\u2029]/g;
+const escaped = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
+
+/** Logs an error that nobody expected; answers with the id under which people can ask for it. */
+export function logUnexpected(error: unknown, where: string): string {
+  const id = `err_${randomBytes(6).toString("hex")}`;
+  log("error", "Something unexpected went wrong.", {
+    id,
+    where,
+    error: error instanceof Error ? (error.stack ?? String(error)) : String(error),
+  });
+  return id;
 }

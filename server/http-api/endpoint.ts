@@ -1,0 +1,108 @@
+import type { z } from "zod";
+import type { Principal } from "@/server/api/trpc";
+import { ApiError } from "./api-error";
+import type { ApiServices } from "./services";
+
+type Method = "GET" | "POST" | "PUT" | "DELETE";
+
+/** The names in braces of a path: "/runs/{id}" has `id`. */
+type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? { [K in Name]: string } & ParamsOf<Rest>
+  : unknown;
+
+/** A request as an endpoint sees it: everything checked already. */
+export interface Call<Params = Record<string, string>, Query = unknown, Body = unknown> {
+  params: Params;
+  query: Query;
+  body: Body;
+  headers: Headers;
+  signal: AbortSignal;
+  principal: Principal | null;
+  services: ApiServices;
+}
+
+/** An answer: data to send as JSON, or a whole response. */
+export type Reply = { body?: unknown; status?: number; headers?: Record<string, string> } | Response;
+
+interface Definition<Path extends string, Query extends z.ZodType, Body extends z.ZodType> {
+  method: Method;
+  path: Path;
+  /** The name of the operation in the OpenAPI file. */
+  name: string;
+  summary: string;
+  about?: string;
+  tag: "Workflows" | "Runs" | "Roles" | "Server";
+  /** Needs no token. */
+  isPublic?: true;
+  query?: Query;
+  body?: Body;
+  maxBytes?: number;
+  /** Headers it reads, by name, with what they do. */
+  reads?: Record<string, string>;
+  /** The answer when all went well; `stream` where it can also be an event stream. */
+  success: { status: 200 | 201 | 202 | 204; about: string; schema?: z.ZodType; stream?: string };
+  /** Statuses of refusals beyond those that any endpoint may send. */
+  refusals?: readonly number[];
+  answer(call: Call<ParamsOf<Path>, z.output<Query>, z.output<Body>>): Reply | Promise<Reply>;
+}
+
+/** An endpoint as the table holds it: a door that checks what comes in, and its description. */
+export interface Endpoint extends Omit<Definition<string, z.ZodType, z.ZodType>, "answer"> {
+  /** The path's parts; a name in braces stands for any one part. */
+  parts: readonly string[];
+  serve(raw: RawCall): Promise<Reply>;
+}
+
+export interface RawCall extends Omit<Call, "query" | "body"> {
+  search: URLSearchParams;
+  request: Request;
+}
+
+/** Describes one endpoint; its parameters, query and body reach `answer` parsed. */
+export function endpoint<
+  const Path extends string,
+  Query extends z.ZodType = z.ZodUnknown,
+  Body extends z.ZodType = z.ZodUnknown,
+>(definition: Definition<Path, Query, Body>): Endpoint {
+  const { answer, ...description } = definition;
+  return {
+    ...description,
+    parts: partsOf(definition.path),
+    async serve({ search, request, params, ...rest }) {
+      const query = checked(definition.query, Object.fromEntries(search), "query");
+      const body = definition.body ? checked(definition.body, await jsonOf(request), "body") : undefined;
+      // The names were read from the same path that the type was.
+      return answer({ ...rest, params: params as ParamsOf<Path>, query, body } as Call<
+        ParamsOf<Path>,
+        z.output<Query>,
+        z.output<Body>
+      >);
+    },
+  };
+}
+
+export const partsOf = (path: string) => path.split("/").filter(Boolean);
+
+async function jsonOf(request: Request): Promise<unknown> {
+  const text = await request.text();
+  if (text.trim() === "") return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ApiError(400, "bad_json", `The body is not JSON: ${(error as Error).message}`);
+  }
+}
+
+function checked(schema: z.ZodType | undefined, value: unknown, where: "query" | "body"): unknown {
+  if (!schema) return undefined;
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issues = result.error.issues
+    .slice(0, 20)
+    .map(({ path, message }) => ({ at: path.join("."), message }));
+  const [first] = issues;
+  const place = first?.at ? ` (${first.at})` : "";
+  throw new ApiError(400, "bad_request", `The ${where} is not as expected${place}: ${first?.message}`, {
+    issues,
+  });
+}

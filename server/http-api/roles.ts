@@ -1,0 +1,124 @@
+import { z } from "zod";
+import { RoleDefinition } from "@/server/domain/role";
+import { roleUses } from "@/server/domain/role-use";
+import { ApiError, notFound } from "./api-error";
+import { type Call, endpoint } from "./endpoint";
+import { byName, expectedRevision, IF_MATCH, pageOf } from "./paging";
+import { Page, StoredRole } from "./schemas";
+
+const found = (services: Call["services"], name: string) => {
+  const role = services.roles.find(name);
+  if (!role) throw notFound("role");
+  return role;
+};
+const nameTaken = (name: string) => new ApiError(409, "name_taken", `A role "${name}" exists already.`);
+
+/** Workflows that name a role. */
+const usersOf = (services: Call["services"], name: string) =>
+  services.workflows
+    .list()
+    .filter(({ graph }) => roleUses(graph).has(name))
+    .map(({ id, name: workflowName }) => ({ workflow_id: id, workflow_name: workflowName }));
+
+export const roleEndpoints = [
+  endpoint({
+    method: "GET",
+    path: "/roles",
+    name: "listRoles",
+    summary: "Lists roles by name",
+    tag: "Roles",
+    query: Page,
+    success: {
+      status: 200,
+      about: "A page of roles",
+      schema: z.object({ roles: z.array(StoredRole), next_cursor: z.string().nullable() }),
+    },
+    answer({ services, query }) {
+      const all = services.roles.list();
+      const { items, next_cursor } = pageOf(
+        all,
+        query,
+        ({ role }) => [role.name.toLowerCase(), role.name],
+        byName,
+      );
+      return { body: { roles: items, next_cursor } };
+    },
+  }),
+
+  endpoint({
+    method: "POST",
+    path: "/roles",
+    name: "createRole",
+    summary: "Adds a role",
+    tag: "Roles",
+    body: RoleDefinition,
+    success: { status: 201, about: "The role", schema: StoredRole },
+    refusals: [409],
+    answer({ services, body }) {
+      if (!services.roles.create(body)) throw nameTaken(body.name);
+      return {
+        status: 201,
+        body: found(services, body.name),
+        headers: { location: `/api/v1/roles/${encodeURIComponent(body.name)}` },
+      };
+    },
+  }),
+
+  endpoint({
+    method: "GET",
+    path: "/roles/{name}",
+    name: "getRole",
+    summary: "One role",
+    tag: "Roles",
+    success: { status: 200, about: "The role; `ETag` is its revision", schema: StoredRole },
+    refusals: [404],
+    answer({ services, params }) {
+      const role = found(services, params.name);
+      return { body: role, headers: { etag: `"${role.revision}"` } };
+    },
+  }),
+
+  endpoint({
+    method: "PUT",
+    path: "/roles/{name}",
+    name: "replaceRole",
+    summary: "Replaces a role",
+    about: "A new name is written into every workflow that names the role.",
+    tag: "Roles",
+    body: RoleDefinition,
+    reads: { "If-Match": IF_MATCH },
+    success: { status: 200, about: "The role", schema: StoredRole },
+    refusals: [404, 409, 412],
+    answer({ services, params, body, headers }) {
+      const before = found(services, params.name);
+      const result = services.roles.save(params.name, expectedRevision(headers) ?? before.revision, body);
+      if (result.saved)
+        return { body: found(services, body.name), headers: { etag: `"${result.revision}"` } };
+      if (result.reason === "name_taken") throw nameTaken(body.name);
+      if (result.reason === "gone") throw notFound("role");
+      throw new ApiError(412, "changed_meanwhile", "The role was changed in between.", {
+        revision: result.current.revision,
+      });
+    },
+  }),
+
+  endpoint({
+    method: "DELETE",
+    path: "/roles/{name}",
+    name: "deleteRole",
+    summary: "Deletes a role",
+    about: "A role that workflows name is deleted only with `force=true`.",
+    tag: "Roles",
+    query: z.object({ force: z.stringbool().default(false) }),
+    success: { status: 204, about: "It is gone" },
+    refusals: [404, 409],
+    answer({ services, params, query }) {
+      found(services, params.name);
+      const used_by = query.force ? [] : usersOf(services, params.name);
+      if (used_by.length > 0)
+        throw new ApiError(409, "role_in_use", `${used_by.length} workflows use this role.`, { used_by });
+      services.roles.remove(params.name);
+      return { status: 204 };
+    },
+  }),
+];

@@ -1,0 +1,260 @@
+import { z } from "zod";
+import { LIMITS } from "@/server/access/limits";
+import { takeStream } from "@/server/access/streams";
+import type { RunState } from "@/server/domain/run";
+import type { RunFrame } from "@/server/runner/host";
+import type { RunSummary as StoredRun } from "@/server/store/runs";
+import { ApiError, notFound } from "./api-error";
+import { type Call, endpoint } from "./endpoint";
+import { eventStream, type Message } from "./event-stream";
+import { fromCursor, toCursor } from "./paging";
+import { Page, Run, RunEvent, RunStatus, RunSummary, StartRun } from "./schemas";
+
+const found = (services: Call["services"], id: string) => {
+  const run = services.runs.find(id);
+  if (!run) throw notFound("run");
+  return run;
+};
+
+export const runEndpoints = [
+  endpoint({
+    method: "POST",
+    path: "/workflows/{id}/runs",
+    name: "startRun",
+    summary: "Starts a run",
+    about: "The run goes on by itself; follow it by its events, or ask for it.",
+    tag: "Runs",
+    body: StartRun,
+    reads: { "Idempotency-Key": "Any text; the same key never starts a second run" },
+    success: { status: 202, about: "The run was queued", schema: z.object({ run_id: z.string() }) },
+    refusals: [404, 422, 503],
+    answer({ services, params, body, headers, principal }) {
+      const key = headers.get("idempotency-key");
+      if (key !== null && (key === "" || key.length > LIMITS.idempotencyKey))
+        throw new ApiError(
+          400,
+          "bad_request",
+          `An Idempotency-Key has 1 to ${LIMITS.idempotencyKey} characters.`,
+        );
+      const started = services.startRun({
+        workflow_id: params.id,
+        input: body.input,
+        ...(body.config ? { config: body.config } : {}),
+        trigger: "api",
+        // Keys of different tokens are different keys.
+        ...(key === null ? {} : { idempotency_key: `${principal?.id}:${key}` }),
+      });
+      if (!started) throw notFound("workflow");
+      const { run_id, created } = started;
+      if (!created && services.runs.find(run_id)?.workflow_id !== params.id)
+        throw new ApiError(422, "key_reused", "This Idempotency-Key started a run of another workflow.");
+      const headersOut = {
+        location: `/api/v1/runs/${run_id}`,
+        ...(created ? {} : { "idempotent-replayed": "true" }),
+      };
+      return { status: 202, body: { run_id }, headers: headersOut };
+    },
+  }),
+
+  endpoint({
+    method: "GET",
+    path: "/runs",
+    name: "listRuns",
+    summary: "Lists runs, newest first",
+    tag: "Runs",
+    query: Page.extend({
+      limit: z.coerce.number().int().min(1).max(200).default(LIMITS.page.normal),
+      workflow_id: z.string().optional(),
+      status: RunStatus.optional(),
+    }),
+    success: {
+      status: 200,
+      about: "A page of runs",
+      schema: z.object({ runs: z.array(RunSummary), next_cursor: z.string().nullable() }),
+    },
+    answer({ services, query: { limit, cursor, workflow_id, status } }) {
+      const place = cursor === undefined ? null : fromCursor(cursor);
+      const runs = services.runs.list({
+        limit,
+        ...(workflow_id === undefined ? {} : { workflow_id }),
+        ...(status === undefined ? {} : { status }),
+        ...(place ? { before: { created_at: Number(place[0]), id: place[1] } } : {}),
+      });
+      const last = runs.at(-1);
+      const next_cursor = last && runs.length === limit ? toCursor([last.created_at, last.id]) : null;
+      return { body: { runs, next_cursor } };
+    },
+  }),
+
+  endpoint({
+    method: "GET",
+    path: "/runs/{id}",
+    name: "getRun",
+    summary: "A run as it is now",
+    tag: "Runs",
+    success: { status: 200, about: "The run", schema: Run },
+    refusals: [404],
+    answer({ services, params }) {
+      const run = found(services, params.id);
+      const state = services.runs.state(params.id);
+      if (!state) throw notFound("run");
+      return { body: toRun(run, run.last_seq, state) };
+    },
+  }),
+
+  endpoint({
+    method: "GET",
+    path: "/runs/{id}/events",
+    name: "listRunEvents",
+    summary: "What happened in a run",
+    about:
+      "As JSON a part of the log; with `Accept: text/event-stream` the log and then everything as it happens. Each message of the stream is one event, with its `seq` as id; `live` messages carry text that is being written and have no id; `end` is the last one.",
+    tag: "Runs",
+    query: z.object({
+      after: z.coerce.number().int().min(0).default(0).meta({ description: "Only events after this number" }),
+      limit: z.coerce.number().int().min(1).max(2_000).default(500),
+    }),
+    reads: {
+      "Last-Event-ID": "For streams: goes on after this event",
+      Accept: "text/event-stream follows the run",
+    },
+    success: {
+      status: 200,
+      about: "Events in order",
+      schema: z.object({
+        events: z.array(RunEvent),
+        last_seq: z.int(),
+        has_more: z.boolean(),
+        finished: z.boolean(),
+      }),
+      stream: "One message for each event",
+    },
+    refusals: [404, 503],
+    answer(call) {
+      const { services, params, query, headers } = call;
+      const run = found(services, params.id);
+      if ((headers.get("accept") ?? "").includes("text/event-stream")) return followRun(call, run.id);
+      const events = services.runs.events(params.id, query.after, query.limit).slice(0, query.limit);
+      const last_seq = events.at(-1)?.seq ?? query.after;
+      return {
+        body: { events, last_seq, has_more: last_seq < run.last_seq, finished: run.status === "finished" },
+      };
+    },
+  }),
+
+  endpoint({
+    method: "POST",
+    path: "/runs/{id}/cancel",
+    name: "cancelRun",
+    summary: "Cancels a run",
+    about: "In whatever state it is; a run that has ended stays as it is.",
+    tag: "Runs",
+    body: z.object({ reason: z.string().max(500).optional() }).optional(),
+    success: {
+      status: 202,
+      about: "It was told to stop, or had ended already",
+      schema: z.object({ run_id: z.string(), cancelled: z.boolean() }),
+    },
+    refusals: [404],
+    answer({ services, params, body, principal }) {
+      const { id } = found(services, params.id);
+      const by = principal?.id === "environment" ? "API" : `API token ${principal?.id}`;
+      const cancelled = services.host.cancel(id, { by, reason: body?.reason ?? "Cancelled through the API" });
+      return { status: 202, body: { run_id: id, cancelled } };
+    },
+  }),
+];
+
+function toRun(run: StoredRun, last_seq: number, state: RunState): z.input<typeof Run> {
+  const nodes = Object.entries(state.nodes).map(([id, node]) => {
+    const latest = node.activation === undefined ? undefined : state.activations[node.activation];
+    return [
+      id,
+      {
+        status: node.status,
+        count: node.count,
+        ...(node.attempt === undefined ? {} : { attempt: node.attempt }),
+        output: latest?.output ?? null,
+        error: latest?.error ?? null,
+      },
+    ] as const;
+  });
+  return {
+    id: run.id,
+    workflow_id: run.workflow_id,
+    workflow_name: run.workflow_name,
+    status: run.status,
+    final_status: run.final_status,
+    reason_code: run.reason_code,
+    simulated: run.simulated,
+    cost_usd: state.totals.cost_usd,
+    unknown_cost_calls: state.totals.unknown_cost_calls,
+    input_tokens: state.totals.usage.input_tokens,
+    output_tokens: state.totals.usage.output_tokens,
+    trigger: run.trigger,
+    created_at: run.created_at,
+    started_at: run.started_at,
+    finished_at: run.finished_at,
+    last_seq,
+    error: state.run.error ?? null,
+    warnings: [...state.run.warnings],
+    resumable: [...(state.run.resumable ?? [])],
+    input: state.input,
+    state: state.state,
+    output: state.run.output ?? null,
+    usage: state.totals.usage,
+    nodes: Object.fromEntries(nodes),
+  };
+}
+
+function followRun(
+  { services, query, headers, signal, principal }: Call<unknown, { after: number }>,
+  runId: string,
+): Response {
+  const lastId = headers.get("last-event-id");
+  if (lastId !== null && !/^\d{1,12}$/.test(lastId))
+    throw new ApiError(400, "bad_request", "Last-Event-ID must be the number of an event.");
+  const after = Math.max(query.after, Number(lastId ?? 0));
+  const place = takeStream(principal ?? { kind: "token", id: "" });
+  if (place === "too_many_yours")
+    throw new ApiError(
+      429,
+      "too_many_streams",
+      `One token may follow ${LIMITS.streams.perPrincipal} runs at once.`,
+      undefined,
+      { "retry-after": "5" },
+    );
+  if (place === "too_many")
+    throw new ApiError(503, "too_many_streams", "Too many streams are open on this server.", undefined, {
+      "retry-after": "5",
+    });
+  return eventStream((stop) => messages(services, runId, after, stop), { signal, onClose: place.release });
+}
+
+async function* messages(
+  services: Call["services"],
+  runId: string,
+  after: number,
+  signal: AbortSignal,
+): AsyncGenerator<Message[]> {
+  for await (const frame of services.host.follow(runId, after, signal)) {
+    yield toMessages(frame, () => services.runs.find(runId));
+    if (frame.kind === "end") return;
+  }
+}
+
+function toMessages(frame: RunFrame, run: () => StoredRun | null): Message[] {
+  if (frame.kind === "events") return frame.events.map((event) => ({ id: String(event.seq), data: event }));
+  if (frame.kind === "live") return frame.frames.map((live) => ({ event: "live", data: live }));
+  const ended = run();
+  return [
+    {
+      event: "end",
+      data: {
+        status: ended?.status ?? null,
+        final_status: ended?.final_status ?? null,
+        reason_code: ended?.reason_code ?? null,
+      },
+    },
+  ];
+}

@@ -1,0 +1,162 @@
+import { z } from "zod";
+import { LIMITS } from "@/server/access/limits";
+import { WorkflowGraph } from "@/server/domain/graph";
+import { FinalStatus, RunConfig, RunError, Usage } from "@/server/domain/outcome";
+import { RoleDefinition } from "@/server/domain/role";
+import { Json } from "@/server/domain/values";
+
+// What the API says, as schemas: the answers are checked against them in tests, and the OpenAPI file is made from them.
+
+const Time = z.int().meta({ description: "Unix time in milliseconds" });
+const Values = z.record(z.string(), Json);
+
+export const Finding = z.object({
+  level: z.enum(["info", "changed", "dropped", "error"]),
+  at: z.string().meta({ description: "Where in the file" }),
+  message: z.string(),
+});
+
+export const ApiErrorBody = z.object({
+  error: z.object({
+    code: z.string().meta({ description: "Stays the same; made for programs" }),
+    message: z.string().meta({ description: "One sentence for people" }),
+    details: Json.optional(),
+  }),
+});
+
+export const Problem = z.object({
+  severity: z.enum(["error", "warning"]),
+  code: z.string(),
+  message: z.string(),
+  at: z.object({
+    kind: z.enum(["workflow", "node", "edge"]),
+    id: z.string().optional(),
+    field: z.string().optional(),
+  }),
+});
+
+/** What the export writes. */
+export const WorkflowFile = z.object({
+  troupe: z.int().meta({ description: "The version of the file" }),
+  name: z.string().optional(),
+  workflow: WorkflowGraph,
+  roles: z.array(RoleDefinition).optional(),
+});
+
+export const WorkflowSummary = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: z.string().nullable(),
+  revision: z.int(),
+  node_count: z.int(),
+  updated_at: Time,
+});
+
+export const RunStatus = z.enum(["queued", "running", "waiting", "finished"]);
+
+export const RunSummary = z.object({
+  id: z.string(),
+  workflow_id: z.string().nullable(),
+  workflow_name: z.string(),
+  status: RunStatus,
+  final_status: FinalStatus.nullable(),
+  reason_code: z.string().nullable(),
+  simulated: z.boolean().meta({ description: "The offline demo model wrote the answers" }),
+  cost_usd: z.number(),
+  unknown_cost_calls: z.int().meta({ description: "Calls whose price is unknown; they are not in cost_usd" }),
+  input_tokens: z.number(),
+  output_tokens: z.number(),
+  trigger: z.string(),
+  created_at: Time,
+  started_at: Time.nullable(),
+  finished_at: Time.nullable(),
+});
+
+export const RunNode = z.object({
+  status: z.enum(["idle", "ready", "running", "waiting", "completed", "failed", "skipped", "cancelled"]),
+  count: z.int().meta({ description: "How many times it ran" }),
+  attempt: z.int().optional(),
+  output: Values.nullable(),
+  error: RunError.nullable(),
+});
+
+export const Run = RunSummary.extend({
+  last_seq: z.int().meta({ description: "The number of the last event" }),
+  error: RunError.nullable(),
+  warnings: z.array(z.string()),
+  resumable: z.array(z.string()).meta({ description: "Limits that may be raised to go on" }),
+  input: Values,
+  state: Values,
+  output: Values.nullable(),
+  usage: Usage,
+  nodes: z.record(z.string(), RunNode),
+});
+
+export const RunEvent = z.looseObject({
+  seq: z.int().meta({ description: "Counts from 1 without gaps" }),
+  ts: Time,
+  type: z.string(),
+  payload: Values,
+  node_id: z.string().optional(),
+  activation_id: z.string().optional(),
+  agent_id: z.string().optional(),
+  task_id: z.string().optional(),
+  call_id: z.string().optional(),
+});
+
+export const StoredRole = z.object({
+  role: RoleDefinition,
+  revision: z.int(),
+  builtin: z.boolean(),
+  updated_at: Time,
+});
+
+/**
+ * Settings of a run that differ from the workflow's own. Without the defaults: a setting that was not sent must not
+ * replace the workflow's.
+ */
+const RunConfigChanges = z.object(
+  Object.fromEntries(
+    Object.entries(RunConfig.shape).map(([key, schema]) => [key, withoutDefault(schema).optional()]),
+  ),
+) as unknown as z.ZodType<Partial<RunConfig>>;
+
+function withoutDefault(schema: z.ZodType): z.ZodType {
+  return schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault
+    ? (schema.unwrap() as z.ZodType)
+    : schema;
+}
+
+export const StartRun = z
+  .object({
+    input: Values.default({}).meta({ description: "Values for the keys that the start node asks for" }),
+    config: RunConfigChanges.optional().meta({
+      description: "Settings of this run; the rest is the workflow's own",
+    }),
+  })
+  .default({ input: {} });
+
+export const Page = z.object({
+  limit: z.coerce.number().int().min(1).max(LIMITS.page.largest).default(LIMITS.page.normal),
+  cursor: z.string().max(200).optional().meta({ description: "The next_cursor of the page before" }),
+});
+
+/** Schemas that the OpenAPI file names. */
+export const NAMED_SCHEMAS: Record<string, z.ZodType> = {
+  Error: ApiErrorBody,
+  Finding,
+  Problem,
+  WorkflowFile,
+  WorkflowGraph,
+  WorkflowSummary,
+  RunSummary,
+  Run,
+  RunNode,
+  RunEvent,
+  RunError,
+  RunConfig,
+  Usage,
+  RoleDefinition,
+  StoredRole,
+  Json,
+};

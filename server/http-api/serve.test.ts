@@ -1,0 +1,514 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { z } from "zod";
+import type { Principal } from "@/server/api/trpc";
+import { builtinRoles } from "@/server/domain/roles/builtin";
+import type { ModelRequest } from "@/server/llm/model";
+import { newLauncher } from "@/server/runner/launch";
+import { fakeModels, newStage } from "@/server/runner/testing";
+import { newRoleStore } from "@/server/store/roles";
+import { newWorkflowStore } from "@/server/store/workflows";
+import { findTemplate } from "@/server/templates";
+import { NAMED_SCHEMAS } from "./schemas";
+import { serve } from "./serve";
+import { ENDPOINTS } from "./table";
+
+const HOST = "127.0.0.1:3000";
+const ANSWERS: Record<string, string> = {
+  ApprovalAgent: '{"approval_status": "approved", "approver_comments": "Enjoy."}',
+};
+const answerFor = (request: ModelRequest) =>
+  Object.entries(ANSWERS).find(([role]) => JSON.stringify(request.messages).includes(role))?.[1] ??
+  '{"text": "done"}';
+
+let people = 0;
+
+/** A server in memory and a program that talks to it. */
+function newApi(
+  answer: (request: ModelRequest, signal: AbortSignal) => string | Promise<string> = answerFor,
+) {
+  const models = fakeModels(answer);
+  const { db, host, store } = newStage({ models });
+  const workflows = newWorkflowStore(db);
+  const roles = newRoleStore(db);
+  roles.seed(builtinRoles);
+  const services = {
+    workflows,
+    roles,
+    runs: store,
+    host,
+    ...newLauncher({ workflows, roles, models, host }),
+  };
+  const principal: Principal = { kind: "token", id: `program${people++}` };
+
+  async function send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+    const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
+    const sent: Record<string, string> = { host: HOST, authorization: "Bearer good" };
+    if (text !== undefined)
+      Object.assign(sent, {
+        "content-type": "application/json",
+        "content-length": String(Buffer.byteLength(text)),
+      });
+    const request = new Request(`http://${HOST}/api/v1${path}`, {
+      method,
+      headers: { ...sent, ...headers },
+      ...(text === undefined ? {} : { body: text }),
+    });
+    return serve(request, {
+      services: () => services,
+      recognition: {
+        sessionOf: () => null,
+        tokenOf: (asked) => (asked.headers.get("authorization") === "Bearer good" ? principal : null),
+      },
+    });
+  }
+  return {
+    ...services,
+    send,
+    /** The status and the JSON of an answer. */
+    async ask(method: string, path: string, body?: unknown, headers?: Record<string, string>) {
+      const response = await send(method, path, body, headers);
+      const text = await response.text();
+      return {
+        status: response.status,
+        body: text === "" ? null : JSON.parse(text),
+        headers: response.headers,
+      };
+    },
+    /** Saves the approval example; answers with its id. */
+    addApproval: () =>
+      workflows.create({ name: "Approval", graph: findTemplate("approval")?.graph as never }),
+  };
+}
+type Api = ReturnType<typeof newApi>;
+let api: Api;
+beforeEach(() => {
+  api = newApi();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const VACATION = { input: { user_request: "Please approve my vacation for next week." } };
+
+/** Whether an answer is as the OpenAPI file promises. */
+const expectSchema = (name: string, value: unknown) => {
+  const schema = endpointNamed(name).success.schema as z.ZodType;
+  expect(schema.safeParse(value).error?.issues ?? []).toEqual([]);
+};
+const endpointNamed = (name: string) => {
+  const found = ENDPOINTS.find((endpoint) => endpoint.name === name);
+  if (!found) throw new Error(`No endpoint ${name}`);
+  return found;
+};
+
+describe("the door", () => {
+  test("everything but health and the description needs a token, also on this machine", async () => {
+    const open: string[] = [];
+    for (const { method, path } of ENDPOINTS) {
+      const response = await api.send(method, path.replace(/\{\w+\}/g, "x"), undefined, {
+        authorization: "Bearer bad",
+      });
+      if (response.status !== 401) open.push(path);
+    }
+    expect(open).toEqual(["/health", "/openapi.json"]);
+  });
+
+  test("what does not exist is told only to those who may come in", async () => {
+    expect((await api.ask("GET", "/secrets")).status).toBe(404);
+    expect((await api.ask("GET", "/secrets", undefined, { authorization: "" })).status).toBe(401);
+    expect((await api.ask("GET", "/runs/%E0%A4%A")).status).toBe(404);
+    for (const name of ["__proto__", "constructor", "toString"])
+      expect((await api.ask("GET", `/${name}`)).status).toBe(404);
+  });
+
+  test("a wrong method says which are right", async () => {
+    const { status, headers, body } = await api.ask("DELETE", "/runs");
+    expect([status, headers.get("allow"), body.error.code]).toEqual([405, "GET", "method_not_allowed"]);
+  });
+
+  test("answers are data: never stored, never shown as a page", async () => {
+    for (const path of ["/health", "/runs", "/nothing"]) {
+      const { headers } = await api.send("GET", path);
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+      expect(headers.get("content-security-policy")).toContain("sandbox");
+      expect(headers.get("content-type")).toContain("application/json");
+    }
+  });
+
+  test("an error that nobody expected shows an id and nothing else", async () => {
+    vi.spyOn(process.stderr, "write").mockReturnValue(true);
+    vi.spyOn(api.workflows, "list").mockImplementation(() => {
+      throw new Error("sk-CANARY-0123456789abcdef at /home/someone");
+    });
+    const { status, body } = await api.ask("GET", "/workflows");
+    expect(status).toBe(500);
+    expect(JSON.stringify(body)).not.toMatch(/CANARY|someone/);
+    expect(body.error.details.id).toMatch(/^err_/);
+    const logged = String(vi.mocked(process.stderr.write).mock.calls[0]?.[0]);
+    expect(logged).toContain(body.error.details.id);
+    expect(logged).not.toContain("CANARY");
+  });
+});
+
+test("health tells the version", async () => {
+  const { status, body } = await api.ask("GET", "/health", undefined, { authorization: "" });
+  expect([status, body.status]).toEqual([200, "ok"]);
+  expectSchema("getHealth", body);
+});
+
+describe("workflows", () => {
+  test("from a file to a workflow and back: the same file", async () => {
+    const id = api.addApproval();
+    const file = await api.ask("GET", `/workflows/${id}`);
+    expect(file.status).toBe(200);
+    expect(file.headers.get("etag")).toBe('"1"');
+    expectSchema("exportWorkflow", file.body);
+
+    const made = await api.ask("POST", "/workflows", file.body);
+    expect(made.status).toBe(201);
+    expectSchema("createWorkflow", made.body);
+    const again = await api.ask("GET", `/workflows/${made.body.id}`);
+    expect(again.body).toEqual(file.body);
+  });
+
+  test("roles that come along are added, those that are here stay", async () => {
+    const file = (await api.ask("GET", `/workflows/${api.addApproval()}`)).body;
+    const [first] = file.roles;
+    api.roles.remove(first.name);
+    const { body } = await api.ask("POST", "/workflows", {
+      ...file,
+      roles: [first, ...file.roles.slice(1).map((role: object) => ({ ...role, description: "Other words" }))],
+    });
+    expect(api.roles.find(first.name)).toBeDefined();
+    expect(body.findings.map(({ message }: { message: string }) => message)).toContain(
+      `The role "${first.name}" was added.`,
+    );
+    expect(JSON.stringify(api.roles.all())).not.toContain("Other words");
+  });
+
+  test("what is no workflow is refused with findings", async () => {
+    for (const file of [[], "text", {}, { nodes: 1 }, 5]) {
+      const { status, body } = await api.ask("POST", "/workflows", JSON.stringify(file));
+      expect([status, body.error.code]).toEqual([422, "not_a_workflow"]);
+    }
+    expect((await api.ask("POST", "/workflows", "{")).body.error.code).toBe("bad_json");
+    expect(api.workflows.list()).toEqual([]);
+  });
+
+  test("reserved words in a file pollute nothing", async () => {
+    const text = JSON.stringify((await api.ask("GET", `/workflows/${api.addApproval()}`)).body);
+    const hostile = text.replace(
+      '"nodes":{',
+      '"nodes":{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},',
+    );
+    const { status } = await api.ask("POST", "/workflows", hostile);
+    expect([201, 422]).toContain(status);
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+
+  test("a list in pages, newest first, each once", async () => {
+    const ids = Array.from({ length: 5 }, () => api.addApproval());
+    const seen: string[] = [];
+    let cursor: string | null = "";
+    while (cursor !== null) {
+      const query: string = cursor ? `&cursor=${cursor}` : "";
+      const { body } = await api.ask("GET", `/workflows?limit=2${query}`);
+      expectSchema("listWorkflows", body);
+      expect(body.workflows.length).toBeLessThanOrEqual(2);
+      seen.push(...body.workflows.map(({ id }: { id: string }) => id));
+      cursor = body.next_cursor;
+    }
+    expect(seen.sort()).toEqual(ids.sort());
+    expect((await api.ask("GET", "/workflows?cursor=nonsense")).status).toBe(400);
+    expect((await api.ask("GET", "/workflows?limit=0")).body.error.details.issues[0].at).toBe("limit");
+  });
+
+  test("replacing one names the revision that it was made on, or takes the newest", async () => {
+    const id = api.addApproval();
+    const file = (await api.ask("GET", `/workflows/${id}`)).body;
+    expect((await api.ask("PUT", `/workflows/${id}`, { ...file, name: "Renamed" })).body.revision).toBe(2);
+    expect(api.workflows.find(id)?.name).toBe("Renamed");
+    const stale = await api.ask("PUT", `/workflows/${id}`, file, { "if-match": '"1"' });
+    expect([stale.status, stale.body.error.details]).toEqual([412, { revision: 2 }]);
+    expect((await api.ask("PUT", `/workflows/${id}`, file, { "if-match": '"2"' })).status).toBe(200);
+    expect((await api.ask("PUT", `/workflows/${id}`, file, { "if-match": "x" })).status).toBe(400);
+    expect((await api.ask("PUT", "/workflows/wf_none", file)).status).toBe(404);
+  });
+
+  test("deleting one puts it away", async () => {
+    const id = api.addApproval();
+    expect((await api.send("DELETE", `/workflows/${id}`)).status).toBe(204);
+    expect((await api.ask("GET", `/workflows/${id}`)).status).toBe(404);
+    expect((await api.ask("DELETE", `/workflows/${id}`)).status).toBe(404);
+  });
+
+  test("validating one lists its problems", async () => {
+    const id = api.addApproval();
+    const fine = (await api.ask("POST", `/workflows/${id}/validate`)).body;
+    expectSchema("validateWorkflow", fine);
+    expect(fine.can_run).toBe(true);
+    api.roles.remove("ApprovalAgent");
+    const broken = (await api.ask("POST", `/workflows/${id}/validate`, {})).body;
+    expect(broken.can_run).toBe(false);
+    expect(broken.problems[0].at).toMatchObject({ kind: "node", id: "node_get_approval" });
+  });
+});
+
+describe("runs", () => {
+  const start = (id: string, body: unknown = VACATION, headers?: Record<string, string>) =>
+    api.ask("POST", `/workflows/${id}/runs`, body, headers);
+
+  test("from the start to the output", async () => {
+    const { status, body, headers } = await start(api.addApproval());
+    expect([status, headers.get("location")]).toEqual([202, `/api/v1/runs/${body.run_id}`]);
+    await api.host.settled(body.run_id);
+    const run = (await api.ask("GET", `/runs/${body.run_id}`)).body;
+    expectSchema("getRun", run);
+    expect(run).toMatchObject({
+      status: "finished",
+      final_status: "COMPLETED",
+      reason_code: "END_REACHED",
+      error: null,
+      trigger: "api",
+      input: VACATION.input,
+      state: { approval_status: "approved" },
+      nodes: { node_get_approval: { status: "completed", output: { approver_comments: "Enjoy." } } },
+    });
+    expect(run.usage.requests).toBeGreaterThan(0);
+  });
+
+  test("the same key starts one run, however often and however fast it is sent", async () => {
+    const id = api.addApproval();
+    const tries = await Promise.all(
+      Array.from({ length: 20 }, () => start(id, VACATION, { "idempotency-key": "once" })),
+    );
+    expect(new Set(tries.map(({ body }) => body.run_id)).size).toBe(1);
+    expect(tries.filter(({ headers }) => headers.get("idempotent-replayed") === "true")).toHaveLength(19);
+    expect(api.runs.list()).toHaveLength(1);
+    const elsewhere = await start(api.addApproval(), VACATION, { "idempotency-key": "once" });
+    expect([elsewhere.status, elsewhere.body.error.code]).toEqual([422, "key_reused"]);
+    expect((await start(id, VACATION, { "idempotency-key": "x".repeat(201) })).status).toBe(400);
+  });
+
+  test("what cannot start says why", async () => {
+    const id = api.addApproval();
+    const noInput = await start(id, { input: {} });
+    expect([noInput.status, noInput.body.error.code]).toEqual([422, "invalid_input"]);
+    expect(noInput.body.error.details.errors[0].key).toBe("user_request");
+    api.roles.remove("ApprovalAgent");
+    const broken = await start(id);
+    expect([broken.status, broken.body.error.code]).toEqual([422, "workflow_has_problems"]);
+    expect(broken.body.error.details.problems[0].code).toMatch(/\w+/);
+    expect((await start("wf_none")).status).toBe(404);
+    expect((await start(id, { input: 5 })).status).toBe(400);
+    expect((await start(id, { input: {}, config: { max_steps: 0 } })).body.error.details.issues[0].at).toBe(
+      "config.max_steps",
+    );
+    expect(api.runs.list()).toEqual([]);
+  });
+
+  test("settings that were not sent are the workflow's own", async () => {
+    const graph = findTemplate("approval")?.graph as never as object;
+    const id = api.workflows.create({
+      name: "x",
+      graph: { ...graph, config: { max_loop_iterations: 7 } } as never,
+    });
+    const { body } = await start(id, { ...VACATION, config: { max_steps: 9 } });
+    const { config } = api.runs.state(body.run_id)?.run ?? {};
+    expect([config?.max_steps, config?.max_loop_iterations]).toEqual([9, 7]);
+  });
+
+  test("a list in pages, newest first, by workflow and by status", async () => {
+    const [one, two] = [api.addApproval(), api.addApproval()];
+    for (const id of [one, two, one, two, one]) await api.host.settled((await start(id)).body.run_id);
+    const first = (await api.ask("GET", "/runs?limit=3")).body;
+    expectSchema("listRuns", first);
+    const second = (await api.ask("GET", `/runs?limit=3&cursor=${first.next_cursor}`)).body;
+    expect(second.next_cursor).toBeNull();
+    const ids = [...first.runs, ...second.runs].map(({ id }: { id: string }) => id);
+    expect(ids).toEqual(api.runs.list().map(({ id }) => id));
+    expect((await api.ask("GET", `/runs?workflow_id=${one}`)).body.runs).toHaveLength(3);
+    expect((await api.ask("GET", "/runs?status=running")).body.runs).toEqual([]);
+    expect((await api.ask("GET", "/runs?status=odd")).status).toBe(400);
+  });
+
+  test("events in parts, in order, without a gap", async () => {
+    const { body } = await start(api.addApproval());
+    await api.host.settled(body.run_id);
+    const seqs: number[] = [];
+    for (let after = 0; ; ) {
+      const part = (await api.ask("GET", `/runs/${body.run_id}/events?after=${after}&limit=7`)).body;
+      expectSchema("listRunEvents", part);
+      expect(part.events.length).toBeLessThanOrEqual(7);
+      seqs.push(...part.events.map(({ seq }: { seq: number }) => seq));
+      after = part.last_seq;
+      if (!part.has_more) break;
+    }
+    expect(seqs).toEqual(seqs.map((_, i) => i + 1));
+    expect((await api.ask("GET", "/runs/run_none/events")).status).toBe(404);
+  });
+
+  test("a stream tells the log and then the end; it goes on where a reader left off", async () => {
+    const { body } = await start(api.addApproval());
+    const stream = (headers: Record<string, string> = {}) =>
+      api.send("GET", `/runs/${body.run_id}/events`, undefined, { accept: "text/event-stream", ...headers });
+    const live = await stream();
+    expect(live.headers.get("content-type")).toContain("text/event-stream");
+    expect(live.headers.get("cache-control")).toContain("no-transform");
+    const told = messagesIn(await live.text());
+    const ids = told.flatMap(({ id }) => (id === undefined ? [] : [Number(id)]));
+    expect(ids).toEqual(ids.map((_, i) => i + 1));
+    expect(told.at(-1)).toMatchObject({ event: "end", data: { final_status: "COMPLETED" } });
+    const rest = messagesIn(await (await stream({ "last-event-id": "5" })).text());
+    expect(Number(rest[0]?.id)).toBe(6);
+    expect((await stream({ "last-event-id": "five" })).status).toBe(400);
+  });
+
+  test("cancelling stops a run, and a stopped run stays as it is", async () => {
+    api = newApi(
+      (_request, signal) =>
+        new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+    );
+    const { body } = await start(api.addApproval());
+    const cancelled = await api.ask("POST", `/runs/${body.run_id}/cancel`, { reason: "Changed my mind" });
+    expect(cancelled.body).toEqual({ run_id: body.run_id, cancelled: true });
+    await vi.waitFor(() => expect(api.runs.find(body.run_id)?.final_status).toBe("CANCELLED"));
+    expect((await api.ask("POST", `/runs/${body.run_id}/cancel`)).body.cancelled).toBe(false);
+    expect((await api.ask("POST", "/runs/run_none/cancel")).status).toBe(404);
+  });
+
+  test("a token may follow ten runs at once; a reader that leaves makes room", async () => {
+    api = newApi(() => new Promise(() => {}));
+    const { body } = await start(api.addApproval());
+    const follow = () =>
+      api.send("GET", `/runs/${body.run_id}/events`, undefined, { accept: "text/event-stream" });
+    const streams = await Promise.all(Array.from({ length: 10 }, follow));
+    const refused = await follow();
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "5"]);
+    await streams[0]?.body?.cancel();
+    const next = await follow();
+    expect(next.status).toBe(200);
+    for (const stream of [...streams.slice(1), next]) await stream.body?.cancel();
+    await vi.waitFor(async () => {
+      const probe = await follow();
+      expect(probe.status).toBe(200);
+      await probe.body?.cancel();
+    });
+  });
+});
+
+describe("roles", () => {
+  const Scribe = { name: "Scribe & Co", description: "Writes things down." };
+  const path = `/roles/${encodeURIComponent(Scribe.name)}`;
+
+  test("made, read, changed, deleted", async () => {
+    const made = await api.ask("POST", "/roles", Scribe);
+    expect([made.status, made.headers.get("location")]).toEqual([201, `/api/v1${path}`]);
+    expectSchema("createRole", made.body);
+    expect((await api.ask("POST", "/roles", Scribe)).body.error.code).toBe("name_taken");
+
+    const read = await api.ask("GET", path);
+    expect([read.body.role.description, read.headers.get("etag")]).toEqual(["Writes things down.", '"1"']);
+    const changed = await api.ask("PUT", path, { ...Scribe, goals: ["Be brief"] }, { "if-match": '"1"' });
+    expect(changed.body).toMatchObject({ revision: 2, role: { goals: ["Be brief"] } });
+    expect((await api.ask("PUT", path, Scribe, { "if-match": '"1"' })).status).toBe(412);
+    expect((await api.ask("PUT", path, { ...Scribe, name: "ApprovalAgent" })).status).toBe(409);
+
+    expect((await api.send("DELETE", path)).status).toBe(204);
+    expect((await api.ask("GET", path)).status).toBe(404);
+  });
+
+  test("one in use is deleted only by force", async () => {
+    const id = api.addApproval();
+    const { status, body } = await api.ask("DELETE", "/roles/ApprovalAgent");
+    expect([status, body.error.details.used_by]).toEqual([
+      409,
+      [{ workflow_id: id, workflow_name: "Approval" }],
+    ]);
+    expect((await api.send("DELETE", "/roles/ApprovalAgent?force=true")).status).toBe(204);
+  });
+
+  test("a wrong one says where", async () => {
+    const { status, body } = await api.ask("POST", "/roles", { name: "", goals: "be good" });
+    expect([status, body.error.details.issues.map(({ at }: { at: string }) => at)]).toEqual([
+      400,
+      ["name", "goals"],
+    ]);
+    expect((await api.ask("POST", "/roles")).status).toBe(400);
+  });
+
+  test("a list in pages, by name", async () => {
+    const first = (await api.ask("GET", "/roles?limit=2")).body;
+    expectSchema("listRoles", first);
+    const rest = (await api.ask("GET", `/roles?limit=500&cursor=${first.next_cursor}`)).body;
+    const names = [...first.roles, ...rest.roles].map(({ role }: { role: { name: string } }) => role.name);
+    expect(names).toEqual(api.roles.list().map(({ role }) => role.name));
+  });
+});
+
+describe("the OpenAPI file", () => {
+  test("describes every endpoint, and every reference in it leads somewhere", async () => {
+    const { body } = await api.ask("GET", "/openapi.json", undefined, { authorization: "" });
+    expect(body.openapi).toBe("3.1.0");
+    const described = Object.entries(body.paths as Record<string, object>).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(described.sort()).toEqual(ENDPOINTS.map(({ method, path }) => `${method} ${path}`).sort());
+    expect(Object.keys(body.components.schemas).sort()).toEqual(Object.keys(NAMED_SCHEMAS).sort());
+
+    const references = [...JSON.stringify(body).matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref]) => ref ?? "");
+    expect(references.length).toBeGreaterThan(20);
+    const lost = references.filter((ref) => {
+      let at: unknown = body;
+      for (const part of ref.replace(/^#\//, "").split("/"))
+        at = (at as Record<string, unknown> | undefined)?.[part];
+      return !ref.startsWith("#/components/schemas/") || at === undefined;
+    });
+    expect(lost).toEqual([]);
+  });
+
+  test("names each operation once, and each part of a path", async () => {
+    const { body } = await api.ask("GET", "/openapi.json");
+    const operations = Object.entries(
+      body.paths as Record<
+        string,
+        Record<
+          string,
+          { operationId: string; parameters?: { in: string; name: string }[]; responses: object }
+        >
+      >,
+    );
+    const names = operations.flatMap(([, methods]) =>
+      Object.values(methods).map(({ operationId }) => operationId),
+    );
+    expect(new Set(names).size).toBe(names.length);
+    for (const [path, methods] of operations)
+      for (const operation of Object.values(methods)) {
+        const wanted = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+        const given = (operation.parameters ?? [])
+          .filter((parameter) => parameter.in === "path")
+          .map(({ name }) => name);
+        expect(given).toEqual(wanted);
+        expect(Object.keys(operation.responses).length).toBeGreaterThan(1);
+      }
+  });
+});
+
+function messagesIn(text: string): { id?: string; event?: string; data: Record<string, unknown> }[] {
+  return text
+    .split("\n\n")
+    .filter((block) => block.includes("data: "))
+    .map((block) => {
+      const field = (name: string) =>
+        block
+          .split("\n")
+          .find((line) => line.startsWith(`${name}: `))
+          ?.slice(name.length + 2);
+      const [id, event] = [field("id"), field("event")];
+      return {
+        ...(id ? { id } : {}),
+        ...(event ? { event } : {}),
+        data: JSON.parse(field("data") ?? "null"),
+      };
+    });
+}

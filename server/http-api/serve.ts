@@ -1,0 +1,129 @@
+import { API_HEADERS, guard, type Recognition } from "@/server/access/guard";
+import { logUnexpected } from "@/server/access/log";
+import { redactJson } from "@/server/access/redact";
+import { QueueFull } from "@/server/runner/host";
+import { RefusedStart } from "@/server/runner/launch";
+import { ApiError } from "./api-error";
+import { type Endpoint, partsOf } from "./endpoint";
+import type { ApiServices } from "./services";
+import { ENDPOINTS } from "./table";
+
+const BASE = "/api/v1";
+
+export interface ServeOptions {
+  /** Taken only once a request may go on. */
+  services: () => ApiServices;
+  /** Tests pass their own. */
+  recognition?: Recognition;
+}
+
+/** Answers one request to the public HTTP API: finds its endpoint, guards it, and turns what comes out into JSON. */
+export async function serve(request: Request, { services, recognition }: ServeOptions): Promise<Response> {
+  const url = new URL(request.url);
+  const match = matchEndpoint(request.method, url.pathname);
+  // Whoever may not come in does not learn what there is.
+  const known = "endpoint" in match ? match.endpoint : null;
+  const passed = await guard(request, {
+    door: known?.isPublic ? ("public" as "api") : "api",
+    ...(known?.maxBytes === undefined ? {} : { maxBytes: known.maxBytes }),
+    ...(recognition ? { recognition } : {}),
+  });
+  if (passed instanceof Response) return passed;
+  if (!("endpoint" in match)) return refused(match.refusal);
+  try {
+    const reply = await match.endpoint.serve({
+      params: match.params,
+      search: url.searchParams,
+      request: passed.request,
+      headers: request.headers,
+      signal: request.signal,
+      principal: passed.principal,
+      get services() {
+        return services();
+      },
+    });
+    return reply instanceof Response
+      ? withHeaders(reply)
+      : json(reply.body, reply.status ?? 200, reply.headers);
+  } catch (error) {
+    return refused(toApiError(error, `${request.method} ${match.endpoint.path}`));
+  }
+}
+
+type Match = { endpoint: Endpoint; params: Record<string, string> } | { refusal: ApiError };
+
+function matchEndpoint(method: string, path: string): Match {
+  const parts = path.startsWith(`${BASE}/`) ? decoded(partsOf(path.slice(BASE.length))) : null;
+  const wanted = method === "HEAD" ? "GET" : method;
+  const allowed: string[] = [];
+  for (const endpoint of parts ? ENDPOINTS : []) {
+    const params = paramsIn(endpoint.parts, parts ?? []);
+    if (!params) continue;
+    if (endpoint.method === wanted) return { endpoint, params };
+    allowed.push(endpoint.method);
+  }
+  if (allowed.length === 0) return { refusal: new ApiError(404, "not_found", "There is no such endpoint.") };
+  const allow = allowed.join(", ");
+  return {
+    refusal: new ApiError(405, "method_not_allowed", `This takes ${allow}.`, undefined, { allow }),
+  };
+}
+
+function decoded(parts: string[]): string[] | null {
+  try {
+    return parts.map(decodeURIComponent);
+  } catch {
+    return null;
+  }
+}
+
+function paramsIn(pattern: readonly string[], parts: readonly string[]): Record<string, string> | null {
+  if (pattern.length !== parts.length) return null;
+  const params: Record<string, string> = {};
+  for (const [i, part] of pattern.entries()) {
+    const given = parts[i] ?? "";
+    if (part.startsWith("{")) params[part.slice(1, -1)] = given;
+    else if (part !== given) return null;
+  }
+  return params;
+}
+
+/** What a program is told about an error of another part. */
+function toApiError(error: unknown, where: string): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof RefusedStart) {
+    const code = "errors" in error.detail ? "invalid_input" : "workflow_has_problems";
+    return new ApiError(422, code, error.message, error.detail);
+  }
+  if (error instanceof QueueFull)
+    return new ApiError(429, "queue_full", error.message, undefined, { "retry-after": "5" });
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (code.startsWith("SQLITE_BUSY"))
+    return new ApiError(503, "busy", "The database is busy. Try again in a moment.", undefined, {
+      "retry-after": "1",
+    });
+  if (code === "SQLITE_FULL" || code === "ENOSPC")
+    return new ApiError(507, "storage_full", "The disk of this server is full.");
+  const id = logUnexpected(error, where);
+  return new ApiError(500, "internal", "Something went wrong inside Troupe. The server's log says more.", {
+    id,
+  });
+}
+
+const refused = ({ status, code, message, details, headers }: ApiError) =>
+  json(
+    { error: redactJson({ code, message, ...(details === undefined ? {} : { details }) }) },
+    status,
+    headers,
+  );
+
+function json(body: unknown, status: number, headers: Record<string, string> = {}): Response {
+  if (status === 204) return new Response(null, { status, headers: { ...API_HEADERS, ...headers } });
+  return Response.json(body, { status, headers: { ...API_HEADERS, ...headers } });
+}
+
+function withHeaders(response: Response): Response {
+  for (const [name, value] of Object.entries(API_HEADERS))
+    if (!response.headers.has(name)) response.headers.set(name, value);
+  return response;
+}

@@ -1,0 +1,18 @@
+import type { RunFrame } from "@/server/runner/host";
+import type { Launch } from "@/server/runner/launch";
+import type { RoleStore } from "@/server/store/roles";
+import type { RunStore } from "@/server/store/runs";
+import type { WorkflowStore } from "@/server/store/workflows";
+
+/** What the endpoints need of the server; tests bring it on an in-memory database. */
+export interface ApiServices {
+  workflows: WorkflowStore;
+  roles: RoleStore;
+  runs: Pick<RunStore, "find" | "list" | "events" | "state">;
+  host: {
+    cancel(runId: string, about: { by: string; reason: string }): boolean;
+    follow(runId: string, after: number, signal?: AbortSignal): AsyncIterable<RunFrame>;
+  };
+  /** Throws RefusedStart; answers undefined where there is no such workflow. */
+  startRun(launch: Launch): { run_id: string; created: boolean } | undefined;
+}

@@ -1,0 +1,45 @@
+import { z } from "zod";
+import packageJson from "@/package.json";
+import { type Endpoint, endpoint } from "./endpoint";
+import { openApi } from "./openapi";
+import { roleEndpoints } from "./roles";
+import { runEndpoints } from "./runs";
+import { workflowEndpoints } from "./workflows";
+
+const { version } = packageJson;
+
+const serverEndpoints = [
+  endpoint({
+    method: "GET",
+    path: "/health",
+    name: "getHealth",
+    summary: "Whether the server answers",
+    tag: "Server",
+    isPublic: true,
+    success: {
+      status: 200,
+      about: "It does",
+      schema: z.object({ status: z.literal("ok"), version: z.string() }),
+    },
+    answer: () => ({ body: { status: "ok", version } }),
+  }),
+
+  endpoint({
+    method: "GET",
+    path: "/openapi.json",
+    name: "getOpenApi",
+    summary: "This description",
+    tag: "Server",
+    isPublic: true,
+    success: { status: 200, about: "An OpenAPI 3.1 file", schema: z.looseObject({ openapi: z.string() }) },
+    answer: () => ({ body: openApi(ENDPOINTS, version), headers: { "cache-control": "no-cache" } }),
+  }),
+];
+
+/** The public HTTP API: every endpoint there is, under /api/v1. */
+export const ENDPOINTS: readonly Endpoint[] = [
+  ...serverEndpoints,
+  ...workflowEndpoints,
+  ...runEndpoints,
+  ...roleEndpoints,
+];

@@ -1,0 +1,211 @@
+import { z } from "zod";
+import { LIMITS } from "@/server/access/limits";
+import { readWorkflow, writeWorkflow } from "@/server/domain/document";
+import { WorkflowGraph } from "@/server/domain/graph";
+import { findProblems, GRAPH_LIMITS } from "@/server/domain/problems";
+import type { RoleDefinition } from "@/server/domain/role";
+import { roleUses } from "@/server/domain/role-use";
+import { isSameJson } from "@/server/domain/values";
+import type { RoleStore } from "@/server/store/roles";
+import type { StoredWorkflow } from "@/server/store/workflows";
+import { ApiError, notFound } from "./api-error";
+import { type Call, endpoint } from "./endpoint";
+import { expectedRevision, IF_MATCH, newestFirst, pageOf } from "./paging";
+import { Finding, Page, Problem, WorkflowFile, WorkflowSummary } from "./schemas";
+
+type FindingOf = z.infer<typeof Finding>;
+
+/** Read with all tolerance; its problems become findings, not refusals of a schema. */
+const AnyWorkflow = z.unknown().meta({
+  description: "A workflow file as the export gives it, or a bare graph, also in OpenHands' spelling",
+  anyOf: [{ $ref: "#/components/schemas/WorkflowFile" }, { $ref: "#/components/schemas/WorkflowGraph" }],
+});
+const Saved = z.object({ id: z.string(), revision: z.int(), findings: z.array(Finding) });
+
+const found = (services: Call["services"], id: string): StoredWorkflow => {
+  const workflow = services.workflows.find(id);
+  if (!workflow) throw notFound("workflow");
+  return workflow;
+};
+
+/** Reads a file with all its findings; refuses one that holds no workflow. */
+function readFile(file: unknown): {
+  name: string;
+  graph: WorkflowGraph;
+  roles: RoleDefinition[];
+  findings: FindingOf[];
+} {
+  const { graph, name, roles, findings } = readWorkflow(file);
+  if (!graph) throw new ApiError(422, "not_a_workflow", "This is not a workflow file.", { findings });
+  const nodes = Object.keys(graph.nodes).length;
+  if (nodes > GRAPH_LIMITS.nodes || graph.edges.length > GRAPH_LIMITS.edges)
+    throw new ApiError(
+      422,
+      "too_large",
+      `A workflow may have at most ${GRAPH_LIMITS.nodes} nodes and ${GRAPH_LIMITS.edges} edges; this one has ${nodes} and ${graph.edges.length}.`,
+    );
+  return { graph, name, roles, findings };
+}
+
+/** Adds the roles of a file that do not exist here; those that do stay as they are. */
+function addRoles(store: RoleStore, roles: readonly RoleDefinition[]): FindingOf[] {
+  return roles.flatMap((role): FindingOf[] => {
+    const known = store.find(role.name);
+    if (!known) {
+      store.create(role);
+      return [{ level: "info", at: `roles.${role.name}`, message: `The role "${role.name}" was added.` }];
+    }
+    if (isSameJson(known.role, role)) return [];
+    const message = `A different role "${role.name}" exists here and was kept.`;
+    return [{ level: "info", at: `roles.${role.name}`, message }];
+  });
+}
+
+export const workflowEndpoints = [
+  endpoint({
+    method: "GET",
+    path: "/workflows",
+    name: "listWorkflows",
+    summary: "Lists workflows, newest first",
+    tag: "Workflows",
+    query: Page,
+    success: {
+      status: 200,
+      about: "A page of workflows",
+      schema: z.object({ workflows: z.array(WorkflowSummary), next_cursor: z.string().nullable() }),
+    },
+    answer({ services, query }) {
+      const all = services.workflows.list().map((workflow) => ({
+        id: workflow.id,
+        name: workflow.name,
+        description: workflow.graph.description ?? null,
+        revision: workflow.revision,
+        node_count: Object.keys(workflow.graph.nodes).length,
+        updated_at: workflow.updated_at,
+      }));
+      const { items, next_cursor } = pageOf(
+        all,
+        query,
+        (workflow) => [workflow.updated_at, workflow.id],
+        newestFirst,
+      );
+      return { body: { workflows: items, next_cursor } };
+    },
+  }),
+
+  endpoint({
+    method: "POST",
+    path: "/workflows",
+    name: "createWorkflow",
+    summary: "Saves a workflow file as a new workflow",
+    about: "Roles that come with the file are added where none of that name exists.",
+    tag: "Workflows",
+    body: AnyWorkflow,
+    maxBytes: LIMITS.body.import,
+    success: { status: 201, about: "Its id, and what the import noticed", schema: Saved },
+    refusals: [422],
+    answer({ services, body }) {
+      const { name, graph, roles, findings } = readFile(body);
+      const added = addRoles(services.roles, roles);
+      const id = services.workflows.create({ name: name || "Imported workflow", graph });
+      return {
+        status: 201,
+        body: { id, revision: 1, findings: [...findings, ...added] },
+        headers: { location: `/api/v1/workflows/${id}` },
+      };
+    },
+  }),
+
+  endpoint({
+    method: "GET",
+    path: "/workflows/{id}",
+    name: "exportWorkflow",
+    summary: "The workflow as a file",
+    about: "Canonical: the same workflow gives the same bytes. `ETag` is the revision.",
+    tag: "Workflows",
+    query: z.object({
+      flavour: z.enum(["troupe", "openhands"]).default("troupe"),
+      roles: z.enum(["included", "referenced"]).default("included"),
+    }),
+    success: { status: 200, about: "The file", schema: WorkflowFile },
+    refusals: [404],
+    answer({ services, params, query }) {
+      const { graph, name, revision } = found(services, params.id);
+      const used = new Set(roleUses(graph).keys());
+      const roles = services.roles.all().filter((role) => used.has(role.name));
+      const text = writeWorkflow(graph, {
+        flavour: query.flavour,
+        name,
+        ...(query.roles === "included" ? { roles } : {}),
+      });
+      return new Response(text, {
+        headers: { "content-type": "application/json; charset=utf-8", etag: `"${revision}"` },
+      });
+    },
+  }),
+
+  endpoint({
+    method: "PUT",
+    path: "/workflows/{id}",
+    name: "replaceWorkflow",
+    summary: "Replaces a workflow with a file",
+    tag: "Workflows",
+    body: AnyWorkflow,
+    maxBytes: LIMITS.body.import,
+    reads: { "If-Match": IF_MATCH },
+    success: { status: 200, about: "The new revision, and what the import noticed", schema: Saved },
+    refusals: [404, 412, 422],
+    answer({ services, params, body, headers }) {
+      const before = found(services, params.id);
+      const { name, graph, roles, findings } = readFile(body);
+      const revision = expectedRevision(headers) ?? before.revision;
+      const result = services.workflows.save({ id: before.id, revision, graph, ...(name ? { name } : {}) });
+      if (!result.saved && !result.current) throw notFound("workflow");
+      if (!result.saved)
+        throw new ApiError(412, "changed_meanwhile", "The workflow was changed in between.", {
+          revision: result.current?.revision,
+        });
+      const added = addRoles(services.roles, roles);
+      return { body: { id: before.id, revision: result.revision, findings: [...findings, ...added] } };
+    },
+  }),
+
+  endpoint({
+    method: "DELETE",
+    path: "/workflows/{id}",
+    name: "deleteWorkflow",
+    summary: "Puts a workflow into the bin",
+    about: "Its runs stay.",
+    tag: "Workflows",
+    success: { status: 204, about: "It is gone" },
+    refusals: [404],
+    answer({ services, params }) {
+      if (!services.workflows.remove(params.id)) throw notFound("workflow");
+      return { status: 204 };
+    },
+  }),
+
+  endpoint({
+    method: "POST",
+    path: "/workflows/{id}/validate",
+    name: "validateWorkflow",
+    summary: "Says what is wrong with a workflow",
+    about: "Problems of severity `error` keep it from running.",
+    tag: "Workflows",
+    success: {
+      status: 200,
+      about: "Its problems, errors first",
+      schema: z.object({ can_run: z.boolean(), problems: z.array(Problem) }),
+    },
+    refusals: [404],
+    answer({ services, params }) {
+      const problems = findProblems(found(services, params.id).graph, services.roles.all());
+      return {
+        body: {
+          can_run: !problems.some(({ severity }) => severity === "error"),
+          problems: problems.map(({ severity, code, message, at }) => ({ severity, code, message, at })),
+        },
+      };
+    },
+  }),
+];
