@@ -1,0 +1,186 @@
+import type { z } from "zod";
+
+/**
+ * Reading what comes from outside: what fits is kept, what does not is left out, and each loss is named with its
+ * place. Nothing that is read is run, resolved or fetched.
+ */
+
+/** What became of something in a file. `at`: its place, dotted. */
+export interface Finding {
+  level: "info" | "changed" | "dropped" | "error";
+  at: string;
+  message: string;
+}
+
+const MAX_FINDINGS = 200;
+export const MAX_DEPTH = 32;
+const FORBIDDEN = new Set(["__proto__", "prototype", "constructor"]);
+
+/** Collects findings, up to a number that a person can still read. */
+export class Findings {
+  readonly list: Finding[] = [];
+  private more = 0;
+
+  add(level: Finding["level"], at: string, message: string): void {
+    if (this.list.length < MAX_FINDINGS || level === "error") this.list.push({ level, at, message });
+    else this.more++;
+  }
+  info(at: string, message: string): void {
+    this.add("info", at, message);
+  }
+  changed(at: string, message: string): void {
+    this.add("changed", at, message);
+  }
+  dropped(at: string, message: string): void {
+    this.add("dropped", at, message);
+  }
+  error(at: string, message: string): void {
+    this.add("error", at, message);
+  }
+  all(): Finding[] {
+    return this.more === 0
+      ? this.list
+      : [
+          ...this.list,
+          { level: "info", at: "", message: `There are ${this.more} more findings like these.` },
+        ];
+  }
+}
+
+export type Raw = Record<string, unknown>;
+
+export const isRaw = (value: unknown): value is Raw =>
+  value !== null && typeof value === "object" && !Array.isArray(value);
+
+/** Text of a file without what editors and chat windows put around it: a byte order mark, a fence of backticks. */
+export function unwrapText(text: string): string {
+  const plain = text.replace(/^\uFEFF/, "").trim();
+  if (!plain.startsWith("```")) return plain;
+  const firstBreak = plain.indexOf("\n");
+  const end = plain.lastIndexOf("```");
+  return firstBreak < 0 || end <= firstBreak ? plain : plain.slice(firstBreak + 1, end).trim();
+}
+
+/** A copy of a value without words that could reach an object's prototype; null where it is nested too deeply. */
+export function cleanCopy(value: unknown, findings: Findings, at = "", depth = 0): { value: unknown } | null {
+  if (value === null || typeof value !== "object") return { value };
+  if (depth >= MAX_DEPTH) return null;
+  if (Array.isArray(value)) {
+    const items: unknown[] = [];
+    for (const [position, item] of value.entries()) {
+      const copy = cleanCopy(item, findings, join(at, position), depth + 1);
+      if (!copy) return null;
+      items.push(copy.value);
+    }
+    return { value: items };
+  }
+  const record: Raw = {};
+  for (const [key, inner] of Object.entries(value)) {
+    if (FORBIDDEN.has(key)) {
+      findings.dropped(join(at, key), `"${key}" is a reserved word and was left out.`);
+      continue;
+    }
+    const copy = cleanCopy(inner, findings, join(at, key), depth + 1);
+    if (!copy) return null;
+    record[key] = copy.value;
+  }
+  return { value: record };
+}
+
+export const join = (at: string, key: string | number | symbol) =>
+  at === "" ? String(key) : `${at}.${String(key)}`;
+
+/**
+ * Parses a value with a schema and leaves out what does not fit, piece by piece, naming each; null where nothing
+ * useful is left. What the schema does not know is named as dropped, too.
+ */
+export function readLeniently<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  at: string,
+  findings: Findings,
+): z.output<S> | null {
+  let current = value;
+  for (let round = 0; round < 50; round++) {
+    const parsed = schema.safeParse(current);
+    if (parsed.success) {
+      nameUnknown(current, parsed.data, at, findings);
+      return parsed.data;
+    }
+    // One at a time: leaving one piece out often mends the others.
+    const issue = parsed.error.issues[0]!;
+    const path = issue.path.map((step) => (typeof step === "symbol" ? String(step) : step));
+    const culprit = placeToRemove(current, path);
+    if (culprit === null) {
+      findings.dropped(at, `${at || "This"} cannot be read: ${sayIssue(issue)}`);
+      return null;
+    }
+    findings.dropped(culprit.reduce<string>(join, at), `${sayIssue(issue)} It was left out.`);
+    current = without(current, culprit);
+  }
+  findings.dropped(at, `${at || "This"} has too many faults to be read.`);
+  return null;
+}
+
+/** The path itself where something stands there, else the nearest part around it; null for the whole. */
+function placeToRemove(value: unknown, path: readonly (string | number)[]): (string | number)[] | null {
+  let current = value;
+  let depth = 0;
+  for (const step of path) {
+    const next = isRaw(current) || Array.isArray(current) ? (current as Raw)[String(step)] : undefined;
+    if (next === undefined) break;
+    current = next;
+    depth++;
+  }
+  return depth === 0 ? null : path.slice(0, depth);
+}
+
+function without(value: unknown, path: readonly (string | number)[]): unknown {
+  const [step, ...rest] = path;
+  if (Array.isArray(value)) {
+    return rest.length === 0
+      ? value.filter((_item, position) => position !== Number(step))
+      : value.map((item: unknown, position) => (position === Number(step) ? without(item, rest) : item));
+  }
+  const record = value as Raw;
+  return Object.fromEntries(
+    Object.entries(record).flatMap(([key, inner]) => {
+      if (key !== String(step)) return [[key, inner]];
+      return rest.length === 0 ? [] : [[key, without(inner, rest)]];
+    }),
+  );
+}
+
+function sayIssue(issue: { message: string }): string {
+  return /[.!?]$/.test(issue.message) ? issue.message : `${issue.message}.`;
+}
+
+/** Names what stood in a file and is not in what was read from it. */
+function nameUnknown(raw: unknown, read: unknown, at: string, findings: Findings): void {
+  if (Array.isArray(raw) && Array.isArray(read) && raw.length === read.length)
+    for (const [position, item] of raw.entries())
+      nameUnknown(item, read[position], join(at, position), findings);
+  if (!isRaw(raw) || !isRaw(read)) return;
+  for (const [key, inner] of Object.entries(raw)) {
+    if (inner === undefined || (inner === null && read[key] === undefined)) continue;
+    if (Object.hasOwn(read, key)) nameUnknown(inner, read[key], join(at, key), findings);
+    else findings.dropped(join(at, key), `"${key}" is not known here and was left out.`);
+  }
+}
+
+/** The first of several names under which a value stands; moves it to the first name and says so. */
+export function renameField(raw: Raw, names: readonly [string, ...string[]]): void {
+  const [name, ...others] = names;
+  for (const other of others) {
+    if (!Object.hasOwn(raw, other)) continue;
+    if (raw[name] === undefined) {
+      raw[name] = raw[other];
+      delete raw[other];
+    } else if (JSON.stringify(raw[name]) === JSON.stringify(raw[other])) delete raw[other];
+  }
+}
+
+/** Without fields that say null: files from Python write what is absent so. */
+export function withoutNulls(raw: Raw): Raw {
+  return Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null));
+}

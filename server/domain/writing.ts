@@ -1,0 +1,70 @@
+import { z } from "zod";
+import { isSameJson } from "./values";
+
+/**
+ * A value as its schema would write it: keys in the schema's order, without what is absent anyway and without
+ * what is as the schema's default says. Reading the result gives the same value again.
+ */
+export function writeTersely(schema: z.ZodType, value: unknown): unknown {
+  const def = (schema as z.core.$ZodType)._zod.def as z.core.$ZodTypes["_zod"]["def"];
+  switch (def.type) {
+    case "default":
+    case "prefault":
+    case "optional":
+    case "nullable":
+      return value === null || value === undefined ? value : writeTersely(def.innerType as z.ZodType, value);
+    case "pipe": {
+      // z.preprocess puts the schema behind the transformation.
+      const out = def.out as z.ZodType;
+      return writeTersely(out._zod.def.type === "transform" ? (def.in as z.ZodType) : out, value);
+    }
+    case "array":
+      return Array.isArray(value) ? value.map((item) => writeTersely(def.element as z.ZodType, item)) : value;
+    case "record":
+      return isObject(value)
+        ? Object.fromEntries(
+            Object.entries(value).map(([key, inner]) => [
+              key,
+              writeTersely(def.valueType as z.ZodType, inner),
+            ]),
+          )
+        : value;
+    case "union": {
+      const option = def.options.find((candidate) => {
+        const parsed = z.safeParse(candidate, value);
+        return parsed.success && isSameJson(parsed.data, value);
+      });
+      return option ? writeTersely(option as z.ZodType, value) : value;
+    }
+    case "object":
+      return isObject(value) ? writeObject(def.shape as Record<string, z.ZodType>, value) : value;
+    default:
+      return value;
+  }
+}
+
+function writeObject(
+  shape: Record<string, z.ZodType>,
+  value: Record<string, unknown>,
+): Record<string, unknown> {
+  const written: Record<string, unknown> = {};
+  for (const [key, field] of Object.entries(shape)) {
+    const inner = value[key];
+    if (inner === undefined || inner === null || isDefault(field, inner)) continue;
+    written[key] = writeTersely(field, inner);
+  }
+  // What an open object holds beside its named fields.
+  for (const [key, inner] of Object.entries(value))
+    if (!Object.hasOwn(shape, key) && inner !== undefined) written[key] = inner;
+  return written;
+}
+
+function isDefault(schema: z.ZodType, value: unknown): boolean {
+  const { type } = schema._zod.def;
+  if (type !== "default" && type !== "prefault") return false;
+  const absent = schema.safeParse(undefined);
+  return absent.success && isSameJson(absent.data, value);
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  value !== null && typeof value === "object" && !Array.isArray(value);
