@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { OFFLINE } from "@/server/domain/provider";
 import type { JsonObject, JsonSchema } from "@/server/domain/values";
 import { answerTo, type Numbers, newNumbers } from "./offline/answer";
 import { readTurns, type Trouble, type Turn } from "./offline/directives";
@@ -6,10 +7,6 @@ import { type Message, readPrompt } from "./offline/prompt";
 import { lineOf, quote, SUFFIX } from "./offline/prose";
 import { chooseCalls, type Tool, type ToolCall, type ToolChoice } from "./offline/tools";
 
-export const OFFLINE_PROVIDER_ID = "offline";
-export const OFFLINE_NAME = "Offline demo (scripted, not an AI)";
-export const OFFLINE_MODEL = "offline-demo";
-export const OFFLINE_BASE_URL = "http://offline.invalid/v1";
 /** Tells the model which run asks, so that scripted failures count per run. */
 export const OFFLINE_RUN_HEADER = "x-troupe-run";
 
@@ -416,7 +413,7 @@ function pieces(text: string, vary: Numbers): string[] {
 function modelList(): Response {
   return Response.json({
     object: "list",
-    data: [{ id: OFFLINE_MODEL, object: "model", created: 0, owned_by: "troupe" }],
+    data: [{ id: OFFLINE.model, object: "model", created: 0, owned_by: "troupe" }],
   });
 }
 

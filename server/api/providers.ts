@@ -1,0 +1,167 @@
+import { z } from "zod";
+import { type Provider, ProviderSettings } from "@/server/domain/provider";
+import { checkProvider, findOllama, listModels } from "@/server/llm/check";
+import { ModelError } from "@/server/llm/model";
+import { normalUrl, type ProviderStore } from "@/server/store/providers";
+import { procedure, refusal, router } from "./trpc";
+
+export type ProviderView = Provider;
+
+const BaseUrl = z
+  .string()
+  .trim()
+  .max(2000)
+  .refine(
+    (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
+    "Enter an address that begins with https:// or http://",
+  )
+  .refine(
+    (text) => !URL.canParse(text) || (new URL(text).username === "" && new URL(text).password === ""),
+    "Enter the key in its own field, not in the address",
+  )
+  .refine(
+    (text) => !URL.canParse(text) || (new URL(text).search === "" && new URL(text).hash === ""),
+    "Enter the address without ? and #",
+  );
+const Key = z
+  .string()
+  .max(4000)
+  // A header cannot carry anything else, and an invisible character in a pasted key is hard to find.
+  .refine(
+    (text) => /^[\x21-\x7e]*$/.test(text.trim()),
+    "This key holds characters that no key has; copy it again",
+  );
+const Id = z.object({ id: z.string() });
+
+const SaveInput = z.object({
+  id: z.string().optional(),
+  name: z.string().trim().min(1, "Give it a name").max(80),
+  base_url: BaseUrl,
+  default_model: z.string().trim().max(200),
+  /** Left out: keeps the stored key, unless the address changes. Null: removes it. */
+  key: Key.nullish(),
+  settings: ProviderSettings.optional(),
+});
+const TestInput = z
+  .object({
+    id: z.string().optional(),
+    base_url: BaseUrl.optional(),
+    key: Key.nullish(),
+    default_model: z.string().trim().max(200).optional(),
+  })
+  .refine(
+    ({ id, base_url }) => id !== undefined || base_url !== undefined,
+    "Name a provider, or give an address",
+  );
+
+/** Where models come from: saved providers, the environment's, and the offline demo. Keys go in and never come out. */
+export const providersRouter = router({
+  list: procedure.query(async ({ ctx }) => {
+    const providers = ctx.troupe.providers.list();
+    const ollama = await ollamaNow();
+    const isKnown = providers.some(
+      ({ base_url }) => ollama !== null && sameServer(base_url, ollama.base_url),
+    );
+    return { providers, ollama: isKnown ? null : ollama };
+  }),
+
+  save: procedure.input(SaveInput).mutation(({ ctx, input }) => {
+    const { providers } = ctx.troupe;
+    if (input.id !== undefined) changeable(providers, input.id);
+    const hadOnlyDemo = input.id === undefined && providers.list().every(({ simulated }) => simulated);
+    const { key, settings, id, ...rest } = input;
+    const saved = providers.save({
+      ...rest,
+      ...(id === undefined ? {} : { id }),
+      ...(key === undefined ? {} : { key }),
+      ...(settings === undefined ? {} : { settings }),
+    });
+    // Whoever adds the first real provider by hand means it to be used.
+    if (hadOnlyDemo) providers.setDefault(saved.id);
+    return saved;
+  }),
+
+  remove: procedure.input(Id).mutation(({ ctx, input }) => {
+    changeable(ctx.troupe.providers, input.id);
+    ctx.troupe.providers.remove(input.id);
+    return { id: input.id };
+  }),
+
+  setDefault: procedure.input(Id).mutation(({ ctx, input }) => {
+    if (!ctx.troupe.providers.setDefault(input.id)) throw notFound();
+    return { id: input.id };
+  }),
+
+  test: procedure
+    .input(TestInput)
+    .mutation(({ ctx, input }) => checkProvider(checkedFrom(ctx.troupe.providers, input))),
+
+  models: procedure.input(Id).query(async ({ ctx, input }) => {
+    const provider = ctx.troupe.providers.find(input.id);
+    if (!provider) throw notFound();
+    try {
+      return await listModels({ ...provider, key: openKey(ctx.troupe.providers, provider.id) });
+    } catch (error) {
+      if (error instanceof ModelError)
+        throw refusal("BAD_REQUEST", error.message, { code: error.error.code });
+      throw error;
+    }
+  }),
+});
+
+const notFound = () => refusal("NOT_FOUND", "There is no such provider any more.");
+
+/** Refuses changes of what is not a saved provider. */
+function changeable(providers: ProviderStore, id: string) {
+  const provider = providers.find(id);
+  if (!provider) throw notFound();
+  if (provider.from_environment)
+    throw refusal(
+      "BAD_REQUEST",
+      "This provider comes from the environment variables OPENAI_API_KEY and OPENAI_BASE_URL. Change it there.",
+    );
+  if (provider.kind === "offline")
+    throw refusal("BAD_REQUEST", "The offline demo is built in and cannot be changed.");
+}
+
+/** What to test: a saved provider, changed as the form has it. A stored key is only ever tried at its own address. */
+function checkedFrom(providers: ProviderStore, input: z.infer<typeof TestInput>) {
+  const saved = input.id === undefined ? undefined : providers.find(input.id);
+  if (input.id !== undefined && !saved) throw notFound();
+  const base_url = normalUrl(input.base_url ?? saved?.base_url ?? "");
+  const given = input.key === undefined ? undefined : input.key?.trim() || null;
+  const stored = saved && saved.base_url === base_url ? openKey(providers, saved.id) : null;
+  return {
+    name: saved?.name ?? new URL(base_url).host,
+    kind: saved?.kind ?? ("openai-compatible" as const),
+    base_url,
+    default_model: input.default_model ?? saved?.default_model ?? "",
+    key: given === undefined ? stored : given,
+  };
+}
+
+function openKey(providers: ProviderStore, id: string): string | null {
+  try {
+    return providers.keyOf(id);
+  } catch (error) {
+    throw refusal(
+      "BAD_REQUEST",
+      error instanceof Error ? error.message : "The stored key cannot be read. Enter it again.",
+    );
+  }
+}
+
+/** Ollama answers on several names of this machine. */
+const sameServer = (a: string, b: string) =>
+  a.replace("//localhost:", "//127.0.0.1:").replace(/\/+$/, "") ===
+  b.replace("//localhost:", "//127.0.0.1:").replace(/\/+$/, "");
+
+const OLLAMA_MEMORY_MS = 10_000;
+let ollama: { at: number; answer: ReturnType<typeof findOllama> } | null = null;
+
+/** Whether Ollama runs here; asked at most every ten seconds. */
+function ollamaNow(): ReturnType<typeof findOllama> {
+  if (ollama === null || Date.now() - ollama.at > OLLAMA_MEMORY_MS)
+    ollama = { at: Date.now(), answer: findOllama() };
+  return ollama.answer;
+}

@@ -1,0 +1,108 @@
+import { z } from "zod";
+
+/** The provider that is always there: answers by rules, without any network. */
+export const OFFLINE = {
+  id: "offline",
+  name: "Offline demo (scripted, not an AI)",
+  model: "offline-demo",
+  base_url: "http://offline.invalid/v1",
+} as const;
+
+/** How a model can be asked for a shape, the strictest first. */
+export const ResponseRung = z.enum(["strict", "json_schema", "json_object", "prompt"]);
+export type ResponseRung = z.infer<typeof ResponseRung>;
+
+/** What was learned about one model of a provider from its refusals. */
+export const Capability = z
+  .object({
+    response_format: ResponseRung,
+    /** False: refuses `stream_options.include_usage`. */
+    stream_usage: z.boolean(),
+    max_tokens_name: z.enum(["max_tokens", "max_completion_tokens"]),
+    /** Request fields that it refuses. */
+    refuses: z.array(z.string().max(80)).max(20),
+  })
+  .partial();
+export type Capability = z.infer<typeof Capability>;
+
+/** US dollars for a million tokens. */
+export const Price = z.object({
+  input_per_mtok: z.number().nonnegative(),
+  output_per_mtok: z.number().nonnegative(),
+  cached_input_per_mtok: z.number().nonnegative().optional(),
+});
+export type Price = z.infer<typeof Price>;
+
+export const ProviderSettings = z
+  .object({
+    /** Calls at the same time. */
+    max_concurrency: z.number().int().min(1).max(64),
+    /** How long a call may take until it begins to answer, in milliseconds. */
+    first_byte_ms: z.number().int().min(1000).max(1_800_000),
+    /** Runs on hardware of one's own: costs nothing. */
+    local: z.boolean(),
+    /** Prices by model; "*" is for all others. */
+    prices: z.record(z.string().max(200), Price),
+    capabilities: z.record(z.string().max(200), Capability),
+  })
+  .partial();
+export type ProviderSettings = z.infer<typeof ProviderSettings>;
+
+/** A place that answers model calls. Its key is asked for separately. */
+export interface Provider {
+  id: string;
+  name: string;
+  kind: "openai-compatible" | "offline";
+  base_url: string;
+  has_key: boolean;
+  /** The last characters of the key. */
+  key_hint: string | null;
+  default_model: string;
+  is_default: boolean;
+  /** Answers by rules, not by an AI. */
+  simulated: boolean;
+  /** Comes from environment variables and cannot be changed here. */
+  from_environment: boolean;
+  settings: ProviderSettings;
+}
+
+/** Where model calls find their providers. */
+export interface Providers {
+  list(): Provider[];
+  find(id: string): Provider | undefined;
+  /** The provider for calls that name none. */
+  findDefault(): Provider | undefined;
+  /** The key in the clear; null where there is none. Throws where it cannot be read. */
+  keyOf(id: string): string | null;
+  /** Keeps what was learned about a model. */
+  learn(id: string, model: string, capability: Capability): void;
+}
+
+const LOCAL_PORTS = new Set(["11434", "1234", "8000", "8080", "30000", "1337"]);
+
+/** Whether the address is that of a model server on this machine or in this network, by its usual port. */
+export function isLocalServer(baseUrl: string): boolean {
+  if (!URL.canParse(baseUrl)) return false;
+  const { hostname, port } = new URL(baseUrl);
+  // A gateway to paid services may run on this machine too, so the address alone does not say "free".
+  return isPrivateHost(hostname) && LOCAL_PORTS.has(port);
+}
+
+/** Whether a host name is this machine or in a private network, as far as its spelling tells. */
+export function isPrivateHost(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, "").toLowerCase();
+  return (
+    host === "localhost" ||
+    host === "::1" ||
+    host === "host.docker.internal" ||
+    host.endsWith(".local") ||
+    host.endsWith(".localhost") ||
+    /^(?:127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)/.test(host)
+  );
+}
+
+/** Ollama works on one answer at a time; others on several. */
+export function concurrencyOf(provider: Provider): number {
+  const isOllama = URL.canParse(provider.base_url) && new URL(provider.base_url).port === "11434";
+  return provider.settings.max_concurrency ?? (provider.kind === "offline" ? 64 : isOllama ? 1 : 4);
+}

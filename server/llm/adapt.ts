@@ -1,0 +1,80 @@
+import { type Capability, ResponseRung } from "@/server/domain/provider";
+import { CONTEXT, type ServerError } from "./errors";
+
+/** How to ask again after a refusal. */
+export interface Adaptation {
+  capability: Capability;
+  /** False: holds for this request only. */
+  remember: boolean;
+}
+
+const FORMAT =
+  /response_format|json_schema|json_object|structured output|guided_json|guided decoding|json mode/i;
+const FIELDS = [
+  "temperature",
+  "top_p",
+  "seed",
+  "stop",
+  "reasoning_effort",
+  "max_tokens",
+  "max_completion_tokens",
+];
+
+/**
+ * What a refusal says about the model: which part of the request it does not know. Null where the refusal is about
+ * something else.
+ */
+export function adapt(
+  error: ServerError,
+  capability: Capability,
+  rung: ResponseRung | null,
+): Adaptation | null {
+  if (error.status !== 400 && error.status !== 404 && error.status !== 422) return null;
+  const words = `${error.param} ${error.code} ${error.message}`;
+  if (CONTEXT.test(words)) return null;
+  const learned = (change: Capability, remember = true): Adaptation => ({
+    capability: { ...capability, ...change },
+    remember,
+  });
+  if (/stream_options|include_usage/i.test(words) && capability.stream_usage !== false)
+    return learned({ stream_usage: false });
+  const field = FIELDS.find(
+    (name) =>
+      new RegExp(`(?:^|[^\\w])${name}(?:$|[^\\w])`).test(words) && !(capability.refuses ?? []).includes(name),
+  );
+  if (field && !FORMAT.test(error.param)) return learned(withoutField(field, words, capability));
+  if (rung !== null && rung !== "prompt" && (FORMAT.test(words) || isVague(error))) {
+    const next = ResponseRung.options[ResponseRung.options.indexOf(rung) + 1] ?? "prompt";
+    // A schema that the server cannot take says nothing about others.
+    const isAboutThisSchema = /invalid schema|invalid_json_schema|in context=|schema is (?:too|not)/i.test(
+      words,
+    );
+    return learned({ response_format: next }, FORMAT.test(words) && !isAboutThisSchema);
+  }
+  return null;
+}
+
+function withoutField(field: string, words: string, capability: Capability): Capability {
+  const other =
+    field === "max_tokens"
+      ? "max_completion_tokens"
+      : field === "max_completion_tokens"
+        ? "max_tokens"
+        : null;
+  const isRenamed =
+    other !== null &&
+    (capability.max_tokens_name === undefined || words.includes(other)) &&
+    capability.max_tokens_name !== other;
+  if (isRenamed) return { max_tokens_name: other };
+  return { refuses: [...(capability.refuses ?? []), field] };
+}
+
+/** Some servers only say that something is wrong, without saying what. */
+function isVague(error: ServerError): boolean {
+  return (
+    error.status !== 404 &&
+    error.param === "" &&
+    error.message.trim().length < 40 &&
+    !/model|key|token|message/i.test(error.message)
+  );
+}

@@ -1,0 +1,267 @@
+import type { RunError } from "@/server/domain/outcome";
+import { ModelError } from "./model";
+
+/** Whom a call went to, for sentences. */
+export interface Callee {
+  provider: string;
+  base_url: string;
+  model: string;
+  /** Blacked out of whatever a server says back. */
+  key: string | null;
+}
+
+/** A failed answer of a server, or an error object inside a stream. */
+export interface ServerError {
+  status: number | undefined;
+  code: string;
+  type: string;
+  param: string;
+  message: string;
+  headers: Headers | undefined;
+}
+
+type Class = Pick<RunError, "code" | "retryable" | "user_action"> & { message: string };
+
+const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : url);
+const has = (error: ServerError, pattern: RegExp) =>
+  pattern.test(`${error.code} ${error.type} ${error.message}`);
+
+export const CONTEXT =
+  /context[_ ](?:length|window|size)|maximum context|too many (?:input )?tokens|prompt is too long|input is too long|reduce the length/i;
+const FILTER = /content[_ ]?(?:filter|policy|management)|safety|moderation|responsible ai/i;
+const QUOTA =
+  /insufficient[_ ](?:quota|balance|credits?)|exceeded your current quota|billing|out of credits|payment required|credit balance/i;
+const KEY = /api[_ -]?key|invalid[_ ]?token|unauthori[sz]ed|authentication/i;
+const NO_MODEL =
+  /model[_ ]not[_ ]found|no such model|unknown model|(?:model|deployment)\b.{0,120}\b(?:not (?:found|exist|available|supported)|does(?: not|n't) exist|is not a valid)|not found, try pulling/is;
+
+/** What a server's refusal means, and what a person can do about it. */
+export function classifyServerError(error: ServerError, callee: Callee): ModelError {
+  const about = classOf(error, callee);
+  const said = error.message.trim() === "" ? "" : ` The server says: “${scrub(error.message, callee.key)}”`;
+  const wait = retryAfter(error.headers);
+  return new ModelError(
+    {
+      code: about.code,
+      message: about.message + said,
+      retryable: about.retryable,
+      user_action: about.user_action,
+    },
+    error.status,
+    about.retryable ? wait : undefined,
+  );
+}
+
+function classOf(error: ServerError, callee: Callee): Class {
+  const { provider, model } = callee;
+  const status = error.status ?? statusIn(error);
+  const fail = (
+    code: RunError["code"],
+    message: string,
+    user_action: RunError["user_action"] = "settings",
+  ): Class => ({ code, message, retryable: false, user_action });
+  const again = (code: RunError["code"], message: string): Class => ({
+    code,
+    message,
+    retryable: true,
+    user_action: "retry",
+  });
+  if (has(error, CONTEXT) || status === 413)
+    return fail(
+      "CONTEXT_OVERFLOW",
+      `The prompt is longer than ${model} can read. Give the node less to read, or choose a model with a larger context.`,
+      "edit_graph",
+    );
+  if (status === 402 || has(error, QUOTA))
+    return fail(
+      "QUOTA",
+      `The account at ${provider} has no credit left. Top it up, or choose another provider.`,
+    );
+  if (status === 401 || (status === 400 && has(error, KEY)))
+    return fail(
+      "AUTH",
+      callee.key === null
+        ? `${provider} wants a key. Enter one in the settings.`
+        : `${provider} refused the key. Check it in the settings; it may be mistyped, expired or for another service.`,
+    );
+  if (status === 429) return again("RATE_LIMIT", `${provider} is answering no more requests for the moment.`);
+  if (has(error, FILTER) && (status === 400 || status === 403))
+    return fail(
+      "CONTENT_FILTER",
+      `A content filter of ${provider} refused the prompt. Word the task differently.`,
+      "edit_graph",
+    );
+  if (status === 403)
+    return fail(
+      "AUTH",
+      `The key for ${provider} may not use ${model}. Check its rights, or choose another model.`,
+    );
+  if (status === 404 && !has(error, NO_MODEL) && !/model/i.test(error.message))
+    return fail(
+      "CONFIG",
+      `There is no model service at ${callee.base_url}. Check the address in the settings; it often ends in /v1.`,
+    );
+  if (status === 404 || has(error, NO_MODEL))
+    return fail("CONFIG", `${provider} has no model called “${model}”. Choose another model.`);
+  if (status === 408 || status === 504 || status === 524)
+    return again("TIMEOUT", `${provider} took too long to answer.`);
+  if (status === undefined || status === 409 || status >= 500)
+    return again(
+      "TRANSIENT",
+      `${provider} has trouble answering${status === undefined ? "" : ` (${status})`}.`,
+    );
+  if (status >= 300 && status < 400) return redirected(callee);
+  return fail("CONFIG", `${provider} did not accept the request (${status}).`);
+}
+
+/** Errors inside a stream carry no status, but often its number or name. */
+function statusIn(error: ServerError): number | undefined {
+  const number = Number(error.code);
+  if (Number.isInteger(number) && number >= 400 && number < 600) return number;
+  if (has(error, /rate[_ ]?limit/i)) return 429;
+  if (has(error, /authentication|invalid_api_key/i)) return 401;
+  return has(error, /invalid_request/i) ? 400 : undefined;
+}
+
+function redirected(callee: Callee): Class {
+  return {
+    code: "CONFIG",
+    message: `${hostOf(callee.base_url)} sends requests on to another address, and the key is not sent there. Enter the address it leads to in the settings.`,
+    retryable: false,
+    user_action: "settings",
+  };
+}
+export const redirectError = (callee: Callee, status: number) => new ModelError(redirected(callee), status);
+
+/** The wait that a server asks for, in milliseconds. */
+export function retryAfter(headers: Headers | undefined, now = Date.now()): number | undefined {
+  const ms = Number(headers?.get("retry-after-ms") ?? Number.NaN);
+  if (Number.isFinite(ms) && ms >= 0) return ms;
+  const text = headers?.get("retry-after");
+  if (!text) return undefined;
+  const seconds = Number(text);
+  if (Number.isFinite(seconds)) return Math.max(0, Math.ceil(seconds * 1000));
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+/** What kept a request from getting an answer at all. */
+export function classifyNetworkError(error: unknown, callee: Callee): ModelError {
+  const codes: string[] = [];
+  let words = "";
+  for (
+    let cause: unknown = error, hops = 0;
+    cause instanceof Error && hops < 8;
+    cause = cause.cause, hops++
+  ) {
+    if ("code" in cause && typeof cause.code === "string") codes.push(cause.code);
+    words = cause.message || words;
+    if (cause.name === "EgressError") return fromEgress(cause, callee);
+    if (cause instanceof AggregateError)
+      for (const inner of cause.errors)
+        if (inner instanceof Error && "code" in inner) codes.push(String(inner.code));
+  }
+  const where = hostOf(callee.base_url);
+  const is = (pattern: RegExp) => codes.some((code) => pattern.test(code));
+  const lost = (message: string, user_action: RunError["user_action"] = "settings") =>
+    new ModelError({ code: "TRANSIENT", message, retryable: true, user_action });
+  if (
+    is(/CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/) ||
+    /certificate|ssl routines|wrong version number/i.test(words)
+  )
+    return new ModelError({
+      code: "CONFIG",
+      message: `The connection to ${where} is not secure: ${tlsReason(words)}. Check the address, and whether it is http or https.`,
+      retryable: false,
+      user_action: "settings",
+    });
+  if (is(/ENOTFOUND|EAI_AGAIN/))
+    return lost(
+      `There is no server called ${where}. Check the address in the settings and the network connection.`,
+    );
+  if (is(/ECONNREFUSED/)) return lost(`Nothing answers at ${where}. Is the model server running?`);
+  if (is(/UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT/) || /timed? ?out/i.test(words))
+    return new ModelError({
+      code: "TIMEOUT",
+      message: `${where} did not accept a connection in time.`,
+      retryable: true,
+      user_action: "retry",
+    });
+  if (is(/EHOSTUNREACH|ENETUNREACH|ENETDOWN/)) return lost(`${where} cannot be reached from here.`);
+  return lost(`The connection to ${where} broke off before the answer was complete.`, "retry");
+}
+
+function tlsReason(words: string): string {
+  if (/self[- ]signed/i.test(words)) return "its certificate is signed by nobody we know";
+  if (/expired/i.test(words)) return "its certificate has expired";
+  if (/altname|hostname/i.test(words)) return "its certificate is for another name";
+  if (/wrong version|ssl routines/i.test(words)) return "it does not speak https";
+  return "its certificate could not be verified";
+}
+
+function fromEgress(error: Error, callee: Callee): ModelError {
+  const code = "code" in error ? error.code : "";
+  if (code === "RESPONSE_TOO_LARGE") return tooLarge(callee);
+  return new ModelError({
+    code: "CONFIG",
+    message: error.message,
+    retryable: false,
+    user_action: "settings",
+  });
+}
+
+export function tooLarge(callee: Callee): ModelError {
+  return new ModelError({
+    code: "OUTPUT_INVALID",
+    message: `${callee.provider} sent far more than an answer can hold, so it was cut off. Check whether the address belongs to a model service.`,
+    retryable: false,
+    user_action: "settings",
+  });
+}
+
+export function timedOut(callee: Callee, what: "first" | "idle" | "total", ms: number): ModelError {
+  const seconds = ms >= 1000 ? `${Math.round(ms / 1000)} s` : `${ms} ms`;
+  const message = {
+    first: `${callee.provider} did not begin to answer within ${seconds}.`,
+    idle: `${callee.provider} stopped in the middle of its answer for ${seconds}.`,
+    total: `${callee.provider} did not finish its answer within ${seconds}.`,
+  }[what];
+  return new ModelError({ code: "TIMEOUT", message, retryable: true, user_action: "retry" });
+}
+
+export function notAnAnswer(callee: Callee, what: string): ModelError {
+  return new ModelError({
+    code: "CONFIG",
+    message: `${hostOf(callee.base_url)} answered with ${what} instead of a model's answer. Check the address in the settings; it often ends in /v1.`,
+    retryable: false,
+    user_action: "settings",
+  });
+}
+
+export function cutOff(callee: Callee, how: string): ModelError {
+  return new ModelError({
+    code: "TRANSIENT",
+    message: `The answer of ${callee.provider} ${how}, so it is not used.`,
+    retryable: true,
+    user_action: "retry",
+  });
+}
+
+export const cancelled = () =>
+  new ModelError({
+    code: "CANCELLED",
+    message: "The call was cancelled.",
+    retryable: false,
+    user_action: "none",
+  });
+
+/** A server's words, shortened, without anything that looks like a key. */
+export function scrub(text: string, key: string | null): string {
+  let clean = text.replace(/\s+/g, " ").trim();
+  if (key !== null && key.length >= 6) clean = clean.replaceAll(key, "[key]");
+  // Servers quote keys with their middle starred out.
+  clean = clean
+    .replace(/\b(?:sk|key|gsk|xai)[-_][\w*.-]{6,}/g, "[key]")
+    .replace(/[\w-]*\*{4,}[\w-]*/g, "[key]");
+  return clean.length > 300 ? `${clean.slice(0, 299)}…` : clean;
+}

@@ -1,0 +1,283 @@
+import "server-only";
+import type { Usage } from "@/server/domain/outcome";
+import {
+  type Capability,
+  concurrencyOf,
+  isLocalServer,
+  OFFLINE,
+  type Provider,
+  type Providers,
+} from "@/server/domain/provider";
+import type { LlmConfig } from "@/server/domain/role";
+import { providerFetch } from "@/server/egress/fetch";
+import { adapt } from "./adapt";
+import { type Budgets, type Estimate, newBudgets } from "./budget";
+import { cancelled } from "./errors";
+import { type Gate, newGate } from "./gate";
+import { type ModelAnswer, ModelError, type ModelIo, type ModelRequest, type Models } from "./model";
+import { newOfflineFetch } from "./offline";
+import { callOnce, type RawAnswer, rungFor, ServerRefusal } from "./openai";
+import { costOf, isPriceKnown } from "./prices";
+import { WIRE_LIMITS, type WireLimits } from "./wire";
+
+/** How often one call may be asked anew in another way, after the server refused a part of it. */
+const MAX_ADAPTATIONS = 6;
+/** Models on one's own hardware load and read slowly before they begin. */
+const LOCAL_FIRST_BYTE_MS = 300_000;
+/** After a refusal for too many requests, nobody asks again sooner. */
+const SHORTEST_COOL_DOWN_MS = 1_000;
+const LONGEST_COOL_DOWN_MS = 60_000;
+const BUSY_QUEUE = 1_000;
+
+export interface ModelsOptions {
+  providers: Providers;
+  /** Opens the connections; the offline model never uses it. */
+  fetch?: typeof fetch;
+  offlineFetch?: typeof fetch;
+  limits?: Partial<WireLimits>;
+}
+
+/** Model calls over the configured providers: queues, budgets, prices, and what was learned about each model. */
+export function newModels(options: ModelsOptions): Models {
+  const { providers, fetch = providerFetch } = options;
+  const offlineFetch = options.offlineFetch ?? newOfflineFetch();
+  const gates = new Map<string, Gate>();
+  const budgets = newBudgets();
+
+  const gateOf = (provider: Provider): Gate => {
+    const most = concurrencyOf(provider);
+    const gate = gates.get(provider.id) ?? newGate(most);
+    gate.setLimit(most);
+    gates.set(provider.id, gate);
+    return gate;
+  };
+
+  return {
+    async complete(request, io) {
+      if (io.signal.aborted) throw cancelled();
+      const { provider, model } = choose(providers, request.llm_config);
+      const fetcher = provider.kind === "offline" ? offlineFetch : fetch;
+      const limits = limitsFor(provider, request.llm_config, options.limits);
+      const reservation = await asCancelled(reserve(budgets, request, provider, model, io.signal), io.signal);
+      let used: Pick<ModelAnswer, "usage" | "cost_usd"> | undefined;
+      try {
+        const gate = gateOf(provider);
+        if (gate.waiting >= BUSY_QUEUE) throw tooBusy(provider);
+        const leave = await asCancelled(gate.enter(io.signal), io.signal);
+        const started = performance.now();
+        try {
+          const key = provider.kind === "offline" ? null : keyOf(providers, provider);
+          const raw = await ask(
+            {
+              provider,
+              key,
+              model,
+              request,
+              fetch: fetcher,
+              limits,
+              ...(reservation.max_tokens === undefined ? {} : { max_tokens: reservation.max_tokens }),
+            },
+            io,
+          );
+          const answer = toAnswer(raw, provider, model, request, Math.round(performance.now() - started));
+          used = answer;
+          return answer;
+        } catch (error) {
+          if (error instanceof ModelError) coolDown(gate, error);
+          throw error;
+        } finally {
+          leave();
+        }
+      } finally {
+        reservation.settle({
+          tokens: (used?.usage.input_tokens ?? 0) + (used?.usage.output_tokens ?? 0),
+          cost_usd: used?.cost_usd ?? 0,
+        });
+      }
+    },
+
+    describe(config = {}) {
+      const provider = config.provider_id ? providers.find(config.provider_id) : providers.findDefault();
+      if (!provider) return null;
+      const model = config.model || provider.default_model;
+      return {
+        provider_id: provider.id,
+        name: provider.name,
+        model,
+        simulated: provider.simulated,
+        price_known: isPriceKnown(provider, model),
+      };
+    },
+  };
+
+  /** Asks, and asks anew in another way where the server does not know a part of the request. */
+  async function ask(
+    call: Omit<Parameters<typeof callOnce>[0], "capability">,
+    io: ModelIo,
+  ): Promise<RawAnswer> {
+    const { provider, model, request } = call;
+    let capability: Capability = providers.find(provider.id)?.settings.capabilities?.[model] ?? {};
+    for (let adaptations = 0; ; adaptations++) {
+      try {
+        return await callOnce({ ...call, capability }, io);
+      } catch (error) {
+        if (!(error instanceof ServerRefusal)) throw error;
+        const rung = request.response ? rungFor({ request, capability, provider }) : null;
+        const isFixed =
+          request.llm_config.structured_output !== undefined &&
+          request.llm_config.structured_output !== "auto";
+        const next =
+          adaptations < MAX_ADAPTATIONS ? adapt(error.refusal, capability, isFixed ? null : rung) : null;
+        if (!next) throw error.asModelError;
+        capability = next.capability;
+        if (next.remember) providers.learn(provider.id, model, capability);
+      }
+    }
+  }
+}
+
+/** The provider and the model that a call means. */
+function choose(providers: Providers, config: LlmConfig): { provider: Provider; model: string } {
+  const provider = config.provider_id ? providers.find(config.provider_id) : providers.findDefault();
+  if (!provider)
+    throw new ModelError({
+      code: "CONFIG",
+      message: config.provider_id
+        ? "The model provider chosen here does not exist any more. Choose another."
+        : "There is no model provider. Add one in the settings.",
+      retryable: false,
+      user_action: "settings",
+    });
+  // The demo model answers under any name, but it says which one it is.
+  const model = provider.kind === "offline" ? OFFLINE.model : config.model || provider.default_model;
+  if (!model)
+    throw new ModelError({
+      code: "CONFIG",
+      message: `No model is chosen for ${provider.name}. Choose one in the settings.`,
+      retryable: false,
+      user_action: "settings",
+    });
+  return { provider, model };
+}
+
+function keyOf(providers: Providers, provider: Provider): string | null {
+  try {
+    return providers.keyOf(provider.id);
+  } catch {
+    throw new ModelError({
+      code: "AUTH",
+      message: `The stored key of ${provider.name} cannot be read. Enter it again in the settings.`,
+      retryable: false,
+      user_action: "settings",
+    });
+  }
+}
+
+function limitsFor(provider: Provider, config: LlmConfig, own: Partial<WireLimits> = {}): WireLimits {
+  const limits = { ...WIRE_LIMITS, ...own };
+  const firstByte =
+    provider.settings.first_byte_ms ??
+    own.firstByteMs ??
+    (isLocalServer(provider.base_url) ? LOCAL_FIRST_BYTE_MS : limits.firstByteMs);
+  return {
+    ...limits,
+    firstByteMs: Math.max(firstByte, config.idle_timeout_ms ?? 0),
+    idleMs: config.idle_timeout_ms ?? limits.idleMs,
+    totalMs: config.timeout_ms ?? limits.totalMs,
+  };
+}
+
+function reserve(
+  budgets: Budgets,
+  request: ModelRequest,
+  provider: Provider,
+  model: string,
+  signal: AbortSignal,
+) {
+  const estimate: Estimate = {
+    input_tokens: estimateTokens(
+      request.messages.map(({ content }) => content).join("\n") +
+        (request.response ? JSON.stringify(request.response.schema) : ""),
+    ),
+    max_tokens: request.llm_config.max_tokens,
+    price: (input_tokens, output_tokens) =>
+      costOf(provider, model, { input_tokens, output_tokens, cached_input_tokens: 0 }).cost_usd,
+    model,
+  };
+  return budgets.reserve(request.run_id, request.budget, estimate, signal);
+}
+
+/** About how many tokens a text is, where nobody counted. */
+export const estimateTokens = (text: string): number => Math.ceil(Buffer.byteLength(text, "utf8") / 4);
+
+function toAnswer(
+  raw: RawAnswer,
+  provider: Provider,
+  model: string,
+  request: ModelRequest,
+  latency_ms: number,
+): ModelAnswer {
+  const usage = usageOf(raw, request);
+  return {
+    content: raw.content,
+    ...(raw.reasoning === undefined ? {} : { reasoning: raw.reasoning }),
+    ...(raw.refusal === undefined ? {} : { refusal: raw.refusal }),
+    finish_reason: raw.finish_reason,
+    provider: provider.name,
+    provider_id: provider.id,
+    model,
+    simulated: provider.simulated,
+    usage,
+    ...costOf(provider, model, usage, raw.usage?.cost ?? undefined),
+    latency_ms,
+    ttft_ms: raw.ttft_ms,
+    response_format: raw.response_format,
+  };
+}
+
+function usageOf(raw: RawAnswer, request: ModelRequest): Usage {
+  const { usage } = raw;
+  if (usage && usage.prompt_tokens + usage.completion_tokens > 0)
+    return {
+      input_tokens: usage.prompt_tokens,
+      output_tokens: usage.completion_tokens,
+      cached_input_tokens: usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens ?? 0,
+      reasoning_tokens: usage.completion_tokens_details?.reasoning_tokens ?? 0,
+      requests: 1,
+      estimated: false,
+    };
+  return {
+    input_tokens: estimateTokens(request.messages.map(({ content }) => content).join("\n")),
+    output_tokens: estimateTokens(raw.content + (raw.reasoning ?? "") + (raw.refusal ?? "")),
+    cached_input_tokens: 0,
+    reasoning_tokens: estimateTokens(raw.reasoning ?? ""),
+    requests: 1,
+    estimated: true,
+  };
+}
+
+/** Too many requests for one are too many for all: nobody asks this provider again for a while. */
+function coolDown(gate: Gate, error: ModelError) {
+  if (error.error.code !== "RATE_LIMIT") return;
+  const wait = error.retry_after_ms ?? SHORTEST_COOL_DOWN_MS;
+  if (wait <= LONGEST_COOL_DOWN_MS) gate.coolDown(Date.now() + wait);
+}
+
+function tooBusy(provider: Provider): ModelError {
+  return new ModelError({
+    code: "RATE_LIMIT",
+    message: `More than ${BUSY_QUEUE} calls wait for ${provider.name}.`,
+    retryable: true,
+    user_action: "retry",
+  });
+}
+
+/** Waiting that was cancelled ends with our own error. */
+async function asCancelled<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  try {
+    return await promise;
+  } catch (error) {
+    if (signal.aborted && !(error instanceof ModelError)) throw cancelled();
+    throw error;
+  }
+}

@@ -1,0 +1,335 @@
+import "server-only";
+import OpenAI, { APIError } from "openai";
+import { z } from "zod";
+import type { Capability, Provider, ResponseRung } from "@/server/domain/provider";
+import {
+  type Callee,
+  cancelled,
+  classifyNetworkError,
+  classifyServerError,
+  cutOff,
+  type ServerError,
+} from "./errors";
+import { type ModelAnswer, ModelError, type ModelIo, type ModelRequest } from "./model";
+import { OFFLINE_RUN_HEADER } from "./offline";
+import { strictSchema } from "./strict-schema";
+import { newThinkSplitter, splitUnopened } from "./think";
+import { newWire, type WireLimits } from "./wire";
+
+/** A refusal by the server, before it is said whether it ends the call or only changes how to ask. */
+export class ServerRefusal extends Error {
+  constructor(
+    readonly refusal: ServerError,
+    readonly asModelError: ModelError,
+  ) {
+    super(asModelError.message);
+  }
+}
+
+export interface Call {
+  provider: Provider;
+  key: string | null;
+  model: string;
+  request: ModelRequest;
+  capability: Capability;
+  /** A limit on the answer where the budget sets one. */
+  max_tokens?: number;
+  fetch: typeof fetch;
+  limits: WireLimits;
+}
+
+/** A complete answer as the server gave it; its cost is worked out elsewhere. */
+export type RawAnswer = Pick<
+  ModelAnswer,
+  "content" | "reasoning" | "refusal" | "finish_reason" | "ttft_ms" | "response_format"
+> & {
+  /** Undefined where the server did not count. */
+  usage: z.infer<typeof ReportedUsage> | undefined;
+};
+
+const count = z.number().nonnegative().catch(0);
+const ReportedUsage = z.object({
+  prompt_tokens: count,
+  completion_tokens: count,
+  prompt_tokens_details: z.object({ cached_tokens: count.nullish() }).nullish().catch(undefined),
+  completion_tokens_details: z.object({ reasoning_tokens: count.nullish() }).nullish().catch(undefined),
+  /** DeepSeek's word for cached tokens. */
+  prompt_cache_hit_tokens: z.number().nullish().catch(undefined),
+  /** US dollars, from OpenRouter. */
+  cost: z.number().nullish().catch(undefined),
+});
+
+const text = z.string().nullish().catch(undefined);
+const Chunk = z.object({
+  choices: z
+    .array(
+      z.object({
+        index: z.number().catch(0),
+        delta: z.object({ content: text, reasoning_content: text, reasoning: text, refusal: text }).nullish(),
+        finish_reason: text,
+      }),
+    )
+    .nullish(),
+  usage: ReportedUsage.nullish().catch(undefined),
+});
+
+/**
+ * Asks once. Throws a ServerRefusal where the server said no, a ModelError where the call failed otherwise; resolves
+ * only with an answer that the server itself called finished.
+ */
+export async function callOnce(call: Call, io: ModelIo): Promise<RawAnswer> {
+  const { provider, model, key } = call;
+  const callee: Callee = { provider: provider.name, base_url: provider.base_url, model, key };
+  const wire = newWire(call.fetch, callee, call.limits, io.signal);
+  try {
+    return await read(call, callee, wire.fetch, io);
+  } catch (error) {
+    throw wire.fault() ?? translated(error, callee, io.signal);
+  } finally {
+    wire.close();
+  }
+
+  async function read(
+    call: Call,
+    callee: Callee,
+    fetch: typeof globalThis.fetch,
+    io: ModelIo,
+  ): Promise<RawAnswer> {
+    const started = performance.now();
+    const { body, rung } = bodyOf(call);
+    const stream = await newClient(call, fetch).chat.completions.create(body);
+    const answer = newCollector(io, started);
+    for await (const chunk of stream) answer.add(chunk);
+    // The client ends a stream that was aborted or cut as if it were complete.
+    const fault = wire.fault();
+    if (fault) throw fault;
+    if (io.signal.aborted) throw cancelled();
+    return finished(answer.end(), rung, callee);
+  }
+}
+
+function newClient({ provider, key, request }: Call, fetch: typeof globalThis.fetch): OpenAI {
+  return new OpenAI({
+    apiKey: key ?? "none",
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    baseURL: provider.base_url,
+    maxRetries: 0,
+    // The wire has timers of its own; the client's would end only the wait for the head.
+    timeout: 2 ** 31 - 1,
+    logLevel: "off",
+    fetch,
+    defaultHeaders: {
+      ...(key === null ? { authorization: null } : {}),
+      ...(provider.kind === "offline" ? { [OFFLINE_RUN_HEADER]: request.run_id } : {}),
+    },
+  });
+}
+
+function translated(error: unknown, callee: Callee, signal: AbortSignal): Error {
+  if (error instanceof ModelError || error instanceof ServerRefusal) return error;
+  if (signal.aborted) return cancelled();
+  if (error instanceof SyntaxError) return cutOff(callee, "is garbled");
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause)
+    if (cause instanceof ModelError) return cause;
+  // An error object inside a stream has no status; one without a body is a broken connection.
+  if (error instanceof APIError && (error.status !== undefined || error.error !== undefined)) {
+    const refusal = serverErrorOf(error);
+    return new ServerRefusal(refusal, classifyServerError(refusal, callee));
+  }
+  return classifyNetworkError(error, callee);
+}
+
+function serverErrorOf(error: APIError): ServerError {
+  const body = (typeof error.error === "object" && error.error !== null ? error.error : {}) as Record<
+    string,
+    unknown
+  >;
+  const word = (value: unknown) =>
+    typeof value === "string" || typeof value === "number" ? String(value) : "";
+  return {
+    status: error.status as number | undefined,
+    code: word(body.code),
+    type: word(body.type),
+    param: word(body.param),
+    message:
+      word(body.message) ||
+      (typeof error.error === "string"
+        ? error.error
+        : error.status === undefined
+          ? error.message
+          : plainMessage(error)),
+    headers: error.headers as Headers | undefined,
+  };
+}
+
+/** The client puts the status in front of the body's text; web pages are no messages. */
+function plainMessage(error: APIError): string {
+  const words = error.message.replace(/^\d{3} /, "").replace(/^status code \(no body\)$/, "");
+  return /^\s*</.test(words) ? "" : words;
+}
+
+type Body = OpenAI.Chat.Completions.ChatCompletionCreateParamsStreaming;
+
+/** The request as this provider's model is known to take it. */
+function bodyOf(call: Call): { body: Body; rung: ResponseRung | null } {
+  const { request, model, capability } = call;
+  const config = request.llm_config;
+  const rung = request.response ? rungFor(call) : null;
+  const maxTokens = call.max_tokens ?? config.max_tokens;
+  const tokensName =
+    capability.max_tokens_name ??
+    (/^https:\/\/api\.openai\.com\b/.test(call.provider.base_url) ? "max_completion_tokens" : "max_tokens");
+  const optional: Record<string, unknown> = {
+    temperature: config.temperature,
+    top_p: config.top_p,
+    seed: config.seed,
+    stop: config.stop && config.stop.length > 0 ? config.stop : undefined,
+    reasoning_effort: config.reasoning_effort,
+    [tokensName]: maxTokens,
+  };
+  const refused = new Set(capability.refuses ?? []);
+  const sent = Object.fromEntries(
+    Object.entries(optional).filter(([name, value]) => value !== undefined && !refused.has(name)),
+  );
+  const body = {
+    ...(config.extra_body ?? {}),
+    model,
+    messages: messagesFor(request, rung),
+    ...sent,
+    ...responseFormat(request, rung),
+    ...(capability.stream_usage === false ? {} : { stream_options: { include_usage: true } }),
+    stream: true,
+  };
+  // Settings of a workflow may carry fields that only some servers know.
+  return { body: body as Body, rung };
+}
+
+/** Which way of asking for a shape to use: the person's choice, else the best one not known to be refused. */
+export function rungFor({
+  request,
+  capability,
+  provider,
+}: Pick<Call, "request" | "capability" | "provider">): ResponseRung {
+  const chosen = request.llm_config.structured_output;
+  const wish: ResponseRung =
+    chosen && chosen !== "auto" ? chosen : (capability.response_format ?? usualRung(provider.base_url));
+  if (wish !== "strict") return wish;
+  return request.response && strictSchema(request.response.schema) ? "strict" : "json_schema";
+}
+
+/** DeepSeek knows JSON but no schemas, and says so only by failing. */
+const usualRung = (baseUrl: string): ResponseRung =>
+  /\bdeepseek\.com\b/.test(baseUrl) ? "json_object" : "strict";
+
+function responseFormat({ response }: ModelRequest, rung: ResponseRung | null): Record<string, unknown> {
+  if (!response || rung === null || rung === "prompt") return {};
+  if (rung === "json_object") return { response_format: { type: "json_object" } };
+  const strict = rung === "strict" ? strictSchema(response.schema) : null;
+  const name = response.name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "answer";
+  return {
+    response_format: {
+      type: "json_schema",
+      json_schema: strict ? { name, schema: strict, strict: true } : { name, schema: response.schema },
+    },
+  };
+}
+
+function messagesFor(
+  request: ModelRequest,
+  rung: ResponseRung | null,
+): { role: string; content: string; name?: string }[] {
+  const messages = request.messages.map(({ role, content, name }) => ({
+    role,
+    content,
+    ...(name ? { name } : {}),
+  }));
+  if (!request.response || (rung !== "json_object" && rung !== "prompt")) return messages;
+  // Some servers demand the word JSON in the prompt, and answer with blanks without it.
+  const shape = `Answer with one JSON object and nothing else. It must match this JSON schema:\n${JSON.stringify(request.response.schema)}`;
+  const [first, ...others] = messages;
+  return first?.role === "system"
+    ? [{ ...first, content: `${first.content}\n\n${shape}` }, ...others]
+    : [{ role: "system", content: shape }, ...messages];
+}
+
+interface Collected {
+  content: string;
+  reasoning: string;
+  refusal: string;
+  finish: string | null;
+  usage: z.infer<typeof ReportedUsage> | undefined;
+  ttft_ms: number | null;
+}
+
+/** Puts the pieces of a stream together and hands them on. */
+function newCollector(io: ModelIo, started: number) {
+  const got: Collected = {
+    content: "",
+    reasoning: "",
+    refusal: "",
+    finish: null,
+    usage: undefined,
+    ttft_ms: null,
+  };
+  const splitter = newThinkSplitter();
+  const give = (channel: "content" | "reasoning", piece: string) => {
+    if (piece === "") return;
+    got.ttft_ms ??= Math.round(performance.now() - started);
+    io.delta(channel, got[channel].length, piece);
+    got[channel] += piece;
+  };
+  const split = ({ content, reasoning }: { content: string; reasoning: string }) => {
+    give("reasoning", reasoning);
+    give("content", content);
+  };
+  return {
+    add(raw: unknown) {
+      const parsed = Chunk.safeParse(raw);
+      if (!parsed.success) return;
+      got.usage = parsed.data.usage ?? got.usage;
+      const choice = parsed.data.choices?.find(({ index }) => index === 0);
+      if (!choice) return;
+      give("reasoning", choice.delta?.reasoning_content ?? choice.delta?.reasoning ?? "");
+      if (choice.delta?.content) split(splitter.push(choice.delta.content));
+      got.refusal += choice.delta?.refusal ?? "";
+      got.finish = choice.finish_reason || got.finish;
+    },
+    end(): Collected {
+      split(splitter.end());
+      const unopened = splitUnopened(got.content);
+      if (unopened)
+        Object.assign(got, { content: unopened.content, reasoning: got.reasoning + unopened.reasoning });
+      return got;
+    },
+  };
+}
+
+function finished(got: Collected, rung: ResponseRung | null, callee: Callee): RawAnswer {
+  if (got.finish === null) throw cutOff(callee, "ended in the middle");
+  if (got.finish === "content_filter")
+    throw new ModelError({
+      code: "CONTENT_FILTER",
+      message: `A content filter of ${callee.provider} stopped the answer. Word the task differently, or choose another model.`,
+      retryable: false,
+      user_action: "edit_graph",
+    });
+  if (got.finish === "error") throw cutOff(callee, "ended with an error");
+  if (got.content.trim() === "" && got.refusal === "" && got.finish === "stop")
+    throw new ModelError({
+      code: "OUTPUT_INVALID",
+      message: `${callee.model} answered with nothing.`,
+      retryable: true,
+      user_action: "retry",
+    });
+  return {
+    content: got.content,
+    ...(got.reasoning.trim() === "" ? {} : { reasoning: got.reasoning }),
+    ...(got.refusal === "" ? {} : { refusal: got.refusal }),
+    finish_reason: got.finish,
+    usage: got.usage,
+    ttft_ms: got.ttft_ms,
+    response_format: rung === null ? "text" : rung === "strict" ? "json_schema" : rung,
+  };
+}

@@ -1,0 +1,104 @@
+import type { Json } from "@/server/domain/values";
+import { cancelled } from "./errors";
+import { type ModelAnswer, ModelError, type ModelIo, type ModelRequest, type Models } from "./model";
+
+/** One answer of a scripted model. */
+export type ScriptedStep =
+  | { text: string; matches?: RegExp; delayMs?: number; finish_reason?: string; reasoning?: string }
+  | { json: Json; matches?: RegExp; delayMs?: number }
+  | { refusal: string; matches?: RegExp; delayMs?: number }
+  | { error: ModelError; matches?: RegExp; delayMs?: number }
+  /** Answers only once the call is cancelled. */
+  | { hang: true; matches?: RegExp };
+
+export interface ScriptedModels extends Models {
+  /** Every request that came, in order. */
+  readonly calls: ModelRequest[];
+  /** Adds steps at the end. */
+  add(...steps: ScriptedStep[]): void;
+  /** Throws where steps are left over. */
+  assertComplete(): void;
+}
+
+/** A model for tests: answers with the given steps in their order, and refuses any call beyond them. */
+export function newScriptedModels(steps: readonly ScriptedStep[] = []): ScriptedModels {
+  const queue = [...steps];
+  const calls: ModelRequest[] = [];
+  return {
+    calls,
+    add: (...more) => void queue.push(...more),
+    assertComplete() {
+      if (queue.length > 0)
+        throw new Error(
+          `${queue.length} scripted steps were never asked for: ${JSON.stringify(queue[0])} ...`,
+        );
+    },
+    describe: () => ({
+      provider_id: "scripted",
+      name: "Scripted",
+      model: "scripted",
+      simulated: true,
+      price_known: true,
+    }),
+    async complete(request, io) {
+      calls.push(structuredClone({ ...request }));
+      const prompt = request.messages.map(({ content }) => content).join("\n");
+      const at = queue.findIndex(({ matches }) => !matches || matches.test(prompt));
+      const [step] = at < 0 ? [] : queue.splice(at, 1);
+      if (!step) throw new Error(`Call ${calls.length} was not in the script: ${prompt.slice(-200)}`);
+      await wait("hang" in step ? null : (step.delayMs ?? 0), io.signal);
+      if ("error" in step) throw step.error;
+      return answerOf(step, prompt, io);
+    },
+  };
+}
+
+function wait(ms: number | null, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.reject(cancelled());
+  if (ms === 0) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    const timer = ms === null ? undefined : setTimeout(resolve, ms);
+    signal.addEventListener(
+      "abort",
+      () => {
+        clearTimeout(timer);
+        reject(cancelled());
+      },
+      { once: true },
+    );
+  });
+}
+
+function answerOf(
+  step: Exclude<ScriptedStep, { error: ModelError }>,
+  prompt: string,
+  io: ModelIo,
+): ModelAnswer {
+  const content = "text" in step ? step.text : "json" in step ? JSON.stringify(step.json) : "";
+  const reasoning = "text" in step ? step.reasoning : undefined;
+  if (reasoning) io.delta("reasoning", 0, reasoning);
+  if (content) io.delta("content", 0, content);
+  return {
+    content,
+    ...(reasoning ? { reasoning } : {}),
+    ...("refusal" in step ? { refusal: step.refusal } : {}),
+    finish_reason: ("text" in step && step.finish_reason) || "stop",
+    provider: "Scripted",
+    provider_id: "scripted",
+    model: "scripted",
+    simulated: true,
+    usage: {
+      input_tokens: Math.ceil(prompt.length / 4),
+      output_tokens: Math.ceil(content.length / 4),
+      cached_input_tokens: 0,
+      reasoning_tokens: 0,
+      requests: 1,
+      estimated: false,
+    },
+    cost_usd: 0,
+    cost_source: "simulated",
+    latency_ms: 0,
+    ttft_ms: 0,
+    response_format: "json" in step ? "json_schema" : "text",
+  };
+}

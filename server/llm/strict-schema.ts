@@ -1,0 +1,125 @@
+import type { JsonSchema } from "@/server/domain/values";
+import { asSchema, mapSchema } from "./schema";
+
+const MAX_PROPERTIES = 100;
+const MAX_DEPTH = 5;
+/** Words that strict mode refuses somewhere; what they say goes into the description. */
+const TOLD = [
+  "minLength",
+  "maxLength",
+  "pattern",
+  "format",
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "multipleOf",
+  "minItems",
+  "maxItems",
+  "uniqueItems",
+  "default",
+];
+const KEPT = new Set([
+  "type",
+  "properties",
+  "required",
+  "additionalProperties",
+  "items",
+  "enum",
+  "anyOf",
+  "$ref",
+  "$defs",
+  "description",
+]);
+
+/**
+ * The schema as strict mode wants it: every property required, optional ones may be null, no unknown words. Null
+ * where the shape cannot be said that way.
+ */
+export function strictSchema(schema: JsonSchema): JsonSchema | null {
+  try {
+    const strict = mapSchema(schema, strictPart);
+    return strict.type === "object" &&
+      countProperties(strict) <= MAX_PROPERTIES &&
+      depthOf(strict) <= MAX_DEPTH
+      ? strict
+      : null;
+  } catch (error) {
+    if (error instanceof NotStrict) return null;
+    throw error;
+  }
+}
+
+class NotStrict extends Error {}
+
+function strictPart(schema: JsonSchema): JsonSchema {
+  const part: JsonSchema = { ...schema };
+  if (part.definitions || part.allOf || part.prefixItems || part.patternProperties || part.not || part.if)
+    throw new NotStrict();
+  if (part.oneOf) {
+    part.anyOf = part.oneOf;
+    delete part.oneOf;
+  }
+  if ("const" in part) {
+    part.enum = [part.const];
+    delete part.const;
+  }
+  const told = TOLD.filter((word) => word in part).map((word) => `${word}: ${JSON.stringify(part[word])}`);
+  if (told.length > 0)
+    part.description = [part.description, `(${told.join(", ")})`].filter(Boolean).join(" ");
+  for (const word of Object.keys(part)) if (!KEPT.has(word)) delete part[word];
+  if (part.type === undefined && !part.anyOf && !part.$ref) {
+    if (!Array.isArray(part.enum)) throw new NotStrict();
+    part.type = [...new Set(part.enum.map((value: unknown) => (value === null ? "null" : typeof value)))];
+    if ((part.type as string[]).length === 1) [part.type] = part.type as string[];
+  }
+  if ([part.type].flat().includes("array") && !part.items) throw new NotStrict();
+  return [part.type].flat().includes("object") ? strictObject(part) : part;
+}
+
+function strictObject(part: JsonSchema): JsonSchema {
+  const properties = asSchema(part.properties);
+  if (
+    Object.keys(properties).length === 0 ||
+    (part.additionalProperties !== undefined && part.additionalProperties !== false)
+  )
+    throw new NotStrict();
+  const required = new Set(Array.isArray(part.required) ? (part.required as string[]) : []);
+  return {
+    ...part,
+    properties: Object.fromEntries(
+      Object.entries(properties).map(([key, inner]) => [
+        key,
+        required.has(key) ? inner : orNull(asSchema(inner)),
+      ]),
+    ),
+    required: Object.keys(properties),
+    additionalProperties: false,
+  };
+}
+
+function orNull(schema: JsonSchema): JsonSchema {
+  if (typeof schema.type === "string" && !schema.enum)
+    return schema.type === "null" ? schema : { ...schema, type: [schema.type, "null"] };
+  if (Array.isArray(schema.type) && schema.type.includes("null")) return schema;
+  return { anyOf: [schema, { type: "null" }] };
+}
+
+const children = (schema: JsonSchema): JsonSchema[] => [
+  ...Object.values(asSchema(schema.properties)).map(asSchema),
+  ...Object.values(asSchema(schema.$defs)).map(asSchema),
+  ...(Array.isArray(schema.anyOf) ? schema.anyOf.map(asSchema) : []),
+  ...(schema.items ? [asSchema(schema.items)] : []),
+];
+
+function countProperties(schema: JsonSchema): number {
+  return (
+    Object.keys(asSchema(schema.properties)).length +
+    children(schema).reduce((sum, child) => sum + countProperties(child), 0)
+  );
+}
+
+function depthOf(schema: JsonSchema): number {
+  const own = schema.properties ? 1 : 0;
+  return own + Math.max(0, ...children(schema).map(depthOf));
+}

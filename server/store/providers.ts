@@ -1,0 +1,244 @@
+import { asc, eq } from "drizzle-orm";
+import type { Db } from "@/db/open";
+import { providers, settings } from "@/db/schema";
+import type { Sealer } from "@/server/access/secrets";
+import { newId } from "@/server/domain/ids";
+import {
+  type Capability,
+  OFFLINE,
+  type Provider,
+  ProviderSettings,
+  type Providers,
+} from "@/server/domain/provider";
+
+/** What a person enters about a provider. */
+export interface ProviderInput {
+  id?: string;
+  name: string;
+  base_url: string;
+  default_model: string;
+  /** Undefined keeps the key, unless the address changes; null removes it. */
+  key?: string | null;
+  settings?: ProviderSettings;
+}
+
+export interface ProviderStore extends Providers {
+  save(input: ProviderInput): { id: string };
+  /** False where there is no such provider, or it cannot be removed. */
+  remove(id: string): boolean;
+  setDefault(id: string): boolean;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+type Row = typeof providers.$inferSelect;
+
+export const ENVIRONMENT_ID = "environment";
+const OPENAI_URL = "https://api.openai.com/v1";
+const OPENAI_MODEL = "gpt-4o-mini";
+/** Which provider people chose, where it is not a row of the table. */
+const CHOSEN = "default_provider";
+/** What was learned about the environment's models; the provider itself is never written. */
+const LEARNED = "environment_provider_capabilities";
+
+const bindingOf = (id: string, baseUrl: string) => `provider:${id}:key:${baseUrl}`;
+
+/**
+ * Providers of models: the offline demo that is always there, the one that environment variables describe, and those
+ * that people entered. Keys are sealed and come out only through `keyOf`.
+ */
+export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env): ProviderStore {
+  const rows = () =>
+    db
+      .select()
+      .from(providers)
+      .orderBy(asc(providers.createdAt))
+      .all()
+      .filter(({ kind }) => kind !== "offline");
+  const setting = (key: string) => db.select().from(settings).where(eq(settings.key, key)).get()?.value;
+  const setSetting = (key: string, value: string) =>
+    db
+      .insert(settings)
+      .values({ key, value })
+      .onConflictDoUpdate({ target: settings.key, set: { value } })
+      .run();
+
+  const list = (): Provider[] => {
+    const fromEnv = environmentProvider(env, setting(LEARNED));
+    const all = [...(fromEnv ? [fromEnv] : []), ...rows().map(toProvider), offlineProvider()];
+    const chosen = setting(CHOSEN);
+    // Without a choice the environment's provider comes first: whoever set a key there means it to be used.
+    const fallback = fromEnv ?? all.at(-1)!;
+    const standard = all.find(({ id }) => id === chosen) ?? fallback;
+    return all.map((provider) => ({ ...provider, is_default: provider.id === standard.id }));
+  };
+  const find = (id: string) => list().find((provider) => provider.id === id);
+
+  const setDefault = (id: string): boolean => {
+    if (!find(id)) return false;
+    db.transaction((tx) => {
+      tx.update(providers).set({ isDefault: false }).run();
+      tx.update(providers).set({ isDefault: true }).where(eq(providers.id, id)).run();
+      tx.insert(settings)
+        .values({ key: CHOSEN, value: id })
+        .onConflictDoUpdate({ target: settings.key, set: { value: id } })
+        .run();
+    });
+    return true;
+  };
+
+  const changeSettings = (id: string, change: (before: ProviderSettings) => ProviderSettings) => {
+    const row = db.select().from(providers).where(eq(providers.id, id)).get();
+    if (row)
+      db.update(providers)
+        .set({ settings: JSON.stringify(change(readSettings(row.settings))) })
+        .where(eq(providers.id, id))
+        .run();
+  };
+
+  return {
+    list,
+    find,
+    findDefault: () => list().find(({ is_default }) => is_default),
+    keyOf(id) {
+      if (id === ENVIRONMENT_ID) return env.OPENAI_API_KEY?.trim() || null;
+      const row = db.select().from(providers).where(eq(providers.id, id)).get();
+      return row?.secret ? sealer.open(row.secret, bindingOf(row.id, row.baseUrl)) : null;
+    },
+    learn(id, model, capability) {
+      const add = (before: ProviderSettings): ProviderSettings => ({
+        ...before,
+        capabilities: { ...before.capabilities, [model]: capability },
+      });
+      if (id === ENVIRONMENT_ID) setSetting(LEARNED, JSON.stringify(add(readSettings(setting(LEARNED)))));
+      else changeSettings(id, add);
+    },
+    save(input) {
+      const now = Date.now();
+      const before =
+        input.id === undefined
+          ? undefined
+          : db.select().from(providers).where(eq(providers.id, input.id)).get();
+      const id = before?.id ?? newId("prov");
+      const baseUrl = normalUrl(input.base_url);
+      const isSameAddress = before?.baseUrl === baseUrl;
+      const key = input.key?.trim() || null;
+      const secret =
+        input.key === undefined
+          ? // A key goes to the address that it was entered for, and nowhere else.
+            {
+              secret: isSameAddress ? (before?.secret ?? null) : null,
+              secretHint: isSameAddress ? (before?.secretHint ?? null) : null,
+            }
+          : {
+              secret: key === null ? null : sealer.seal(key, bindingOf(id, baseUrl)),
+              secretHint: key === null ? null : hintOf(key),
+            };
+      const kept = readSettings(before?.settings);
+      const { capabilities: _fromOutside, ...given } = input.settings ?? kept;
+      // What was learned holds for one address only, and only the server learns.
+      const own = {
+        ...given,
+        ...(isSameAddress && kept.capabilities ? { capabilities: kept.capabilities } : {}),
+      };
+      const values = {
+        name: input.name.trim(),
+        kind: "openai-compatible",
+        baseUrl,
+        ...secret,
+        defaultModel: input.default_model.trim(),
+        settings: JSON.stringify(own),
+        updatedAt: now,
+      };
+      if (before) db.update(providers).set(values).where(eq(providers.id, id)).run();
+      else
+        db.insert(providers)
+          .values({ id, createdAt: now, ...values })
+          .run();
+      return { id };
+    },
+    remove(id) {
+      const done = db.delete(providers).where(eq(providers.id, id)).run().changes > 0;
+      if (done && setting(CHOSEN) === id) db.delete(settings).where(eq(settings.key, CHOSEN)).run();
+      return done;
+    },
+    setDefault,
+  };
+}
+
+function toProvider(row: Row): Provider {
+  return {
+    id: row.id,
+    name: row.name,
+    kind: "openai-compatible",
+    base_url: row.baseUrl,
+    has_key: row.secret !== null,
+    key_hint: row.secretHint,
+    default_model: row.defaultModel,
+    is_default: false,
+    simulated: false,
+    from_environment: false,
+    settings: readSettings(row.settings),
+  };
+}
+
+function offlineProvider(): Provider {
+  return {
+    id: OFFLINE.id,
+    name: OFFLINE.name,
+    kind: "offline",
+    base_url: OFFLINE.base_url,
+    has_key: false,
+    key_hint: null,
+    default_model: OFFLINE.model,
+    is_default: false,
+    simulated: true,
+    from_environment: false,
+    settings: {},
+  };
+}
+
+/** The provider that OPENAI_API_KEY and OPENAI_BASE_URL describe; an address without a key will do. */
+function environmentProvider(env: Env, learned: string | undefined): Provider | null {
+  const key = env.OPENAI_API_KEY?.trim();
+  const address = env.OPENAI_BASE_URL?.trim();
+  if (!key && !address) return null;
+  const base_url = normalUrl(address || OPENAI_URL);
+  return {
+    id: ENVIRONMENT_ID,
+    name:
+      address && URL.canParse(address) && base_url !== OPENAI_URL
+        ? `${new URL(address).host} (environment)`
+        : "OpenAI (environment)",
+    kind: "openai-compatible",
+    base_url,
+    has_key: Boolean(key),
+    key_hint: key ? hintOf(key) : null,
+    default_model: env.OPENAI_MODEL?.trim() || (base_url === OPENAI_URL ? OPENAI_MODEL : ""),
+    is_default: false,
+    simulated: false,
+    from_environment: true,
+    settings: readSettings(learned),
+  };
+}
+
+/** The end of a key, where it is long enough to give nothing away. */
+const hintOf = (key: string) => (key.length >= 12 ? key.slice(-4) : "");
+
+/** An address as it is compared and joined: without blanks, slashes or a path of its own at the end. */
+export function normalUrl(text: string): string {
+  return text
+    .trim()
+    .replace(/\/+$/, "")
+    .replace(/\/chat\/completions$/, "");
+}
+
+function readSettings(text: string | undefined): ProviderSettings {
+  try {
+    return ProviderSettings.parse(JSON.parse(text ?? "{}"));
+  } catch {
+    // Settings only tune; damaged ones are as good as none.
+    return {};
+  }
+}
+
+export type { Capability };
