@@ -1,5 +1,12 @@
 import "server-only";
-import { checkBinding, checkDataFolder, hardenHttpServer, hardenPrototypes, lockDataFolder, registerEnvironmentSecrets } from "@/server/access/boot";
+import {
+  checkBinding,
+  checkDataFolder,
+  hardenHttpServer,
+  hardenPrototypes,
+  lockDataFolder,
+  registerEnvironmentSecrets,
+} from "@/server/access/boot";
 import { log } from "@/server/access/log";
 import { dataDir } from "@/server/store/current";
 import { getTroupe } from "@/server/troupe";
@@ -35,7 +42,8 @@ function leave(message: string): never {
 
 function startError(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  if (/different Node\.js version|ERR_DLOPEN/.test(message)) return "The database library was built for another version of Node. Run: npm rebuild better-sqlite3";
+  if (/different Node\.js version|ERR_DLOPEN/.test(message))
+    return "The database library was built for another version of Node. Run: npm rebuild better-sqlite3";
   if (/file is not a database|malformed/.test(message))
     return `The database in ${dataDir()} is damaged: ${message}. It was left as it is; restore a copy (troupe.db.before-….bak), or use another folder.`;
   return `Troupe could not start: ${message}`;
@@ -43,7 +51,10 @@ function startError(error: unknown): string {
 
 /** Lets work under way finish, then leaves; what is left goes on at the next start. */
 function stopOnSignal(): void {
-  for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 0]] as const)
+  for (const [signal, code] of [
+    ["SIGINT", 130],
+    ["SIGTERM", 0],
+  ] as const)
     process.once(signal, () => {
       void getTroupe()
         .host.drain(DRAIN_MS)

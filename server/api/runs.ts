@@ -22,7 +22,8 @@ export const runsRouter = router({
     .mutation(({ ctx, input }) => {
       try {
         const started = ctx.troupe.startRun({ ...input, trigger: "editor" });
-        if (!started) throw new TRPCError({ code: "NOT_FOUND", message: "This workflow does not exist any more." });
+        if (!started)
+          throw new TRPCError({ code: "NOT_FOUND", message: "This workflow does not exist any more." });
         return { run_id: started.run_id };
       } catch (error) {
         if (error instanceof RefusedStart) throw refusal("BAD_REQUEST", error.message, error.detail);
@@ -47,17 +48,21 @@ export const runsRouter = router({
   get: procedure.input(ById).query(({ ctx, input }) => ctx.troupe.runs.find(input.run_id) ?? notFound()),
 
   cancel: procedure.input(ById).mutation(({ ctx, input }) => {
-    if (!ctx.troupe.host.cancel(input.run_id, { by: "user", reason: "" })) throw refusal("PRECONDITION_FAILED", "This run has already ended.");
+    if (!ctx.troupe.host.cancel(input.run_id, { by: "user", reason: "" }))
+      throw refusal("PRECONDITION_FAILED", "This run has already ended.");
     return {};
   }),
 
-  raiseLimit: procedure.input(ById.extend({ limit: RaisableLimit, to: z.number().positive() })).mutation(({ ctx, input }) => {
-    const run = ctx.troupe.runs.find(input.run_id) ?? notFound();
-    const state = run.status === "finished" ? ctx.troupe.runs.state(input.run_id) : null;
-    if (run.status === "finished" && !state?.run.resumable?.includes(input.limit)) throw refusal("PRECONDITION_FAILED", "This run did not stop at that limit.");
-    ctx.troupe.host.raiseLimit(input.run_id, input.limit, input.to, "user");
-    return {};
-  }),
+  raiseLimit: procedure
+    .input(ById.extend({ limit: RaisableLimit, to: z.number().positive() }))
+    .mutation(({ ctx, input }) => {
+      const run = ctx.troupe.runs.find(input.run_id) ?? notFound();
+      const state = run.status === "finished" ? ctx.troupe.runs.state(input.run_id) : null;
+      if (run.status === "finished" && !state?.run.resumable?.includes(input.limit))
+        throw refusal("PRECONDITION_FAILED", "This run did not stop at that limit.");
+      ctx.troupe.host.raiseLimit(input.run_id, input.limit, input.to, "user");
+      return {};
+    }),
 
   remove: procedure.input(ById).mutation(({ ctx, input }) => {
     if (ctx.troupe.host.isLive(input.run_id) || !ctx.troupe.runs.remove(input.run_id))
@@ -66,7 +71,11 @@ export const runsRouter = router({
   }),
 
   /** The run's events after `lastEventId`, then live; frames of streamed text carry the last event's number. */
-  follow: procedure.input(ById.extend({ lastEventId: z.string().nullish() })).subscription(async function* ({ ctx, input, signal }) {
+  follow: procedure.input(ById.extend({ lastEventId: z.string().nullish() })).subscription(async function* ({
+    ctx,
+    input,
+    signal,
+  }) {
     if (!ctx.troupe.runs.find(input.run_id)) notFound();
     let last = Number(input.lastEventId ?? 0) || 0;
     for await (const frame of ctx.troupe.host.follow(input.run_id, last, signal)) {

@@ -18,9 +18,13 @@ export function rolePrompt(role: RoleDefinition, more: { backstory?: string; tea
       backstory: more.backstory ?? "",
       team: more.team ?? "",
     };
-    return [renderTemplate(role.system_prompt_template, { state: {}, input }), ...(more.team ? [more.team] : [])].join("\n\n");
+    return [
+      renderTemplate(role.system_prompt_template, { state: {}, input }),
+      ...(more.team ? [more.team] : []),
+    ].join("\n\n");
   }
-  const list = (title: string, items: readonly string[]) => (items.length > 0 ? `${title}:\n${items.map((item) => `- ${item}`).join("\n")}` : "");
+  const list = (title: string, items: readonly string[]) =>
+    items.length > 0 ? `${title}:\n${items.map((item) => `- ${item}`).join("\n")}` : "";
   return [
     `You are ${role.name}. ${role.description}`.trim(),
     more.backstory ?? "",
@@ -43,7 +47,8 @@ export function taskPrompt(about: {
   schema?: JsonSchema;
   output_keys: readonly string[];
 }): string {
-  const values = (record: Readonly<Record<string, Json>>) => Object.entries(record).map(([key, value]) => `${key}: ${cut(asText(value))}`);
+  const values = (record: Readonly<Record<string, Json>>) =>
+    Object.entries(record).map(([key, value]) => `${key}: ${cut(asText(value))}`);
   const inputs = values(about.inputs);
   const earlier = values(about.earlier ?? {});
   return [
@@ -51,7 +56,11 @@ export function taskPrompt(about: {
     about.expected_output ? `Expected output: ${about.expected_output}` : "",
     inputs.length > 0 ? `Inputs:\n${inputs.join("\n")}` : "",
     earlier.length > 0 ? `Results of earlier tasks:\n${earlier.join("\n")}` : "",
-    about.schema ? `Return one JSON object with exactly these keys: ${digest(about.schema)}.` : about.output_keys[0] ? `Return the value of "${about.output_keys[0]}".` : "",
+    about.schema
+      ? `Return one JSON object with exactly these keys: ${digest(about.schema)}.`
+      : about.output_keys[0]
+        ? `Return the value of "${about.output_keys[0]}".`
+        : "",
   ]
     .filter((part) => part !== "")
     .join("\n\n");
@@ -61,11 +70,16 @@ function digest(schema: JsonSchema): string {
   const properties = (schema.properties ?? {}) as Record<string, JsonSchema>;
   return Object.entries(properties)
     .map(([key, property]) => {
-      const choices = Array.isArray(property.enum) ? `one of ${property.enum.map((value) => JSON.stringify(value)).join(", ")}` : String(property.type ?? "any");
+      const choices = Array.isArray(property.enum)
+        ? `one of ${property.enum.map((value) => JSON.stringify(value)).join(", ")}`
+        : String(property.type ?? "any");
       return `"${key}" (${choices})`;
     })
     .join(", ");
 }
 
 const asText = (value: Json) => (typeof value === "string" ? value : JSON.stringify(value));
-const cut = (text: string) => (text.length <= LONGEST_VALUE ? text : `${text.slice(0, LONGEST_VALUE)} [… ${text.length - LONGEST_VALUE} characters left out]`);
+const cut = (text: string) =>
+  text.length <= LONGEST_VALUE
+    ? text
+    : `${text.slice(0, LONGEST_VALUE)} [… ${text.length - LONGEST_VALUE} characters left out]`;

@@ -1,7 +1,7 @@
 import { stateProperties, type WorkflowGraph, type WorkflowNode } from "./graph";
 import { getNodeKind } from "./nodes";
-import { schemaChecker } from "./state-check";
 import { startOf } from "./schedule";
+import { schemaChecker } from "./state-check";
 import { type Json, type JsonObject, type JsonSchema, StateKey } from "./values";
 
 export const isBeginning = (node: WorkflowNode): boolean => getNodeKind(node.node_type).begins === true;
@@ -25,10 +25,22 @@ export function inputFields(graph: WorkflowGraph): RunInputField[] {
   const known = stateProperties(graph);
   const keys = [...new Set([...start.output_keys, ...Object.keys(properties)])];
   return keys.map((key) => {
-    const own = Object.hasOwn(properties, key) ? properties[key]! : Object.hasOwn(known, key) ? known[key]! : { type: "string" };
-    const preset = Object.hasOwn(config, key) && key !== "input_schema" ? (config[key] as Json) : (own.default as Json | undefined);
+    const own = Object.hasOwn(properties, key)
+      ? properties[key]!
+      : Object.hasOwn(known, key)
+        ? known[key]!
+        : { type: "string" };
+    const preset =
+      Object.hasOwn(config, key) && key !== "input_schema"
+        ? (config[key] as Json)
+        : (own.default as Json | undefined);
     const isRequired = schema ? required.has(key) : true;
-    return { key, schema: own, required: isRequired && preset === undefined, ...(preset === undefined ? {} : { default: preset }) };
+    return {
+      key,
+      schema: own,
+      required: isRequired && preset === undefined,
+      ...(preset === undefined ? {} : { default: preset }),
+    };
   });
 }
 
@@ -36,7 +48,8 @@ export function inputFields(graph: WorkflowGraph): RunInputField[] {
 export function findInputErrors(graph: WorkflowGraph, input: JsonObject): { key: string; message: string }[] {
   const errors: { key: string; message: string }[] = [];
   for (const key of Object.keys(input))
-    if (!StateKey.safeParse(key).success) errors.push({ key, message: "This is not a possible key: use letters, digits and _." });
+    if (!StateKey.safeParse(key).success)
+      errors.push({ key, message: "This is not a possible key: use letters, digits and _." });
   for (const field of inputFields(graph)) {
     const value = input[field.key];
     if (value === undefined || value === null) {
@@ -44,13 +57,17 @@ export function findInputErrors(graph: WorkflowGraph, input: JsonObject): { key:
       continue;
     }
     const result = schemaChecker(field.schema)?.safeParse(value);
-    if (result && !result.success) errors.push({ key: field.key, message: result.error.issues[0]?.message ?? "This value does not fit." });
+    if (result && !result.success)
+      errors.push({ key: field.key, message: result.error.issues[0]?.message ?? "This value does not fit." });
   }
   return errors;
 }
 
 /** The state that a run begins with: schema defaults, the start node's defaults, then what was given. */
-export function startingState(graph: WorkflowGraph, input: JsonObject): { state: JsonObject; defaults: string[] } {
+export function startingState(
+  graph: WorkflowGraph,
+  input: JsonObject,
+): { state: JsonObject; defaults: string[] } {
   const state: JsonObject = {};
   const defaults: string[] = [];
   for (const [key, schema] of Object.entries(stateProperties(graph)))

@@ -268,7 +268,7 @@ export class EmbeddedRun implements DurableContext {
     const timeoutMs = handle.options?.timeoutMs;
     if (timeoutMs)
       handle.timer = setTimeout(() => {
-        abort.abort();
+        abort().abort();
         this.settle(handle, {
           ok: false,
           error: { name: "TimeoutError", message: `Not finished within ${timeoutMs} ms.` },

@@ -1,7 +1,7 @@
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import { guard } from "@/server/access/guard";
-import { appRouter } from "@/server/api/root";
 import { log } from "@/server/access/log";
+import { appRouter } from "@/server/api/root";
 import { getTroupe } from "@/server/troupe";
 
 export const dynamic = "force-dynamic";
@@ -16,7 +16,8 @@ async function handler(original: Request): Promise<Response> {
     maxBatchSize: 10,
     createContext: () => ({ troupe: getTroupe(), principal: passed.principal }),
     onError: ({ error, path }) => {
-      if (error.code === "INTERNAL_SERVER_ERROR" && error.cause?.name !== "AbortError") log("error", "A request failed.", { path, error: error.message });
+      if (error.code === "INTERNAL_SERVER_ERROR" && error.cause?.name !== "AbortError")
+        log("error", "A request failed.", { path, error: error.message });
     },
   });
 }
