@@ -1,0 +1,118 @@
+import type { EditorCommands } from "./actions";
+import { edits } from "./commands";
+import type { UiStore } from "./ui-store";
+
+/** A key and what it does: the canvas's keys, the help and the command palette all come from this list. */
+export interface KeyCommand {
+  id: string;
+  label: string;
+  /** As `Kbd` takes them; several are separated by a space. */
+  keys: string;
+  /** Where it works: on the drawing only, or everywhere in the editor while nothing is being written. */
+  where: "drawing" | "editor";
+  /** Not offered in the command palette: makes sense only as a key. */
+  isKeyOnly?: boolean;
+  run(commands: EditorCommands, event?: KeyboardEvent): void;
+}
+
+const direction = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down" } as const;
+
+/** Everything that a key does here, beside walking with the arrows, which the drawing does by itself. */
+export const keyCommands: readonly KeyCommand[] = [
+  { id: "pick", label: "Add a node", keys: "N Tab", where: "drawing", run: (it) => it.openPicker() },
+  { id: "connect", label: "Connect from the selected node", keys: "C", where: "drawing", run: (it) => it.startConnecting() },
+  { id: "open", label: "Open the settings", keys: "Enter", where: "drawing", run: (it) => it.openInspector() },
+  { id: "rename", label: "Rename", keys: "F2", where: "drawing", run: (it) => it.rename() },
+  {
+    id: "move",
+    label: "Move by 8, with Shift by 32",
+    keys: "alt+ArrowLeft alt+ArrowRight alt+ArrowUp alt+ArrowDown alt+shift+ArrowLeft alt+shift+ArrowRight alt+shift+ArrowUp alt+shift+ArrowDown",
+    where: "drawing",
+    isKeyOnly: true,
+    run: (it, event) => {
+      const way = event && direction[event.key as keyof typeof direction];
+      if (way) it.nudge(way, event.shiftKey);
+    },
+  },
+  { id: edits.remove.id, label: "Delete", keys: "Delete Backspace", where: "drawing", run: (it) => it.remove() },
+  {
+    id: edits.removeAndReconnect.id,
+    label: edits.removeAndReconnect.label,
+    keys: "mod+Delete mod+Backspace",
+    where: "drawing",
+    run: (it) => it.removeAndReconnect(),
+  },
+  { id: edits.duplicate.id, label: "Duplicate", keys: "mod+D", where: "drawing", run: (it) => it.duplicate() },
+  { id: "select_all", label: "Select all", keys: "mod+A", where: "drawing", run: (it) => it.selectAll() },
+  { id: "undo", label: "Undo", keys: "mod+Z", where: "editor", run: (it) => it.undo() },
+  { id: "redo", label: "Redo", keys: "mod+shift+Z mod+Y", where: "editor", run: (it) => it.redo() },
+  { id: edits.layout.id, label: "Tidy up", keys: "shift+L", where: "editor", run: (it) => void it.tidy() },
+  { id: "fit", label: "Show the whole drawing", keys: "1", where: "editor", run: (it) => it.view.fit() },
+  { id: "actual", label: "Zoom to 100 %", keys: "0", where: "editor", run: (it) => it.view.zoomTo(1) },
+  {
+    id: "fit_selection",
+    label: "Show the selection",
+    keys: "2",
+    where: "editor",
+    run: (it) => it.view.fit(it.pickedNodes()),
+  },
+  { id: "save", label: "Save now", keys: "mod+S", where: "editor", run: (it) => it.saveNow() },
+];
+
+/** What is not a command of its own, for the help. */
+export const moreKeys: readonly { keys: string; label: string }[] = [
+  { keys: "ArrowLeft ArrowRight", label: "Walk from node to node" },
+  { keys: "mod+C mod+X mod+V", label: "Copy, cut, paste" },
+  { keys: "mod+Enter", label: "Run" },
+  { keys: "Esc", label: "Leave the node, then Tab leaves the drawing" },
+];
+
+/** The command for a key press; null: none. */
+export function commandFor(event: KeyboardEvent, where: KeyCommand["where"]): KeyCommand | null {
+  return (
+    keyCommands.find((command) => command.where === where && command.keys.split(" ").some((keys) => isPressed(event, keys))) ??
+    null
+  );
+}
+
+/** Compares what the key produces, as `\` and the like stand elsewhere on other keyboards. */
+function isPressed(event: KeyboardEvent, keys: string): boolean {
+  const parts = keys.split("+");
+  const key = parts.at(-1) ?? "";
+  const wants = (name: string) => parts.includes(name);
+  return (
+    event.key.toLowerCase() === key.toLowerCase() &&
+    (event.ctrlKey || event.metaKey) === wants("mod") &&
+    event.altKey === wants("alt") &&
+    event.shiftKey === wants("shift")
+  );
+}
+
+/** The keys of connect mode, which come before all others. True: the key was taken. */
+export function pressInConnectMode(event: KeyboardEvent, commands: EditorCommands, ui: UiStore): boolean {
+  if (!ui.getState().connect) return false;
+  switch (event.key) {
+    case "ArrowRight":
+    case "ArrowDown":
+      commands.aimNext(1);
+      break;
+    case "ArrowLeft":
+    case "ArrowUp":
+      commands.aimNext(-1);
+      break;
+    case "Tab":
+    case "c":
+      commands.aimFromNextPort();
+      break;
+    case "Enter":
+    case " ":
+      commands.endConnecting(true);
+      break;
+    case "Escape":
+      commands.endConnecting(false);
+      break;
+    default:
+      return false;
+  }
+  return true;
+}

@@ -1,0 +1,72 @@
+import { createContext, useContext } from "react";
+import { useStore } from "zustand";
+import { createStore, type StoreApi } from "zustand/vanilla";
+import type { DropPoint } from "@/components/canvas/canvas-context";
+import type { WorkflowEdge } from "@/server/domain/graph";
+import type { Place } from "./placing";
+
+/** What the next node that is picked will hang on. */
+export interface PickerRequest {
+  /** Where the picker opens, on the screen; absent: in the middle. */
+  client?: { x: number; y: number } | undefined;
+  /** Where the node goes; absent: beside what it hangs on, else in the middle. */
+  at?: Place | undefined;
+  after?: { nodeId: string; edge: Pick<WorkflowEdge, "kind" | "edge_label"> } | undefined;
+  onEdge?: string | undefined;
+}
+
+/** Connecting by keyboard: from a way out, through the possible targets. */
+export interface ConnectMode {
+  from: string;
+  portId: string;
+  ports: readonly string[];
+  targets: readonly string[];
+  at: number;
+}
+
+export type SidePanel = "add" | "outline" | "problems";
+
+/** What is open and under way in one editor: never saved. */
+export interface EditorUi {
+  side: SidePanel | null;
+  /** On small screens the inspector lies over the drawing. */
+  isInspectorOpen: boolean;
+  inspectorWidth: number;
+  picker: PickerRequest | null;
+  connect: ConnectMode | null;
+  /** The node whose name is being written. */
+  renaming: string | null;
+  menu: { target: { kind: "node" | "edge" | "pane"; id?: string }; at: DropPoint } | null;
+  /** A whole workflow that was pasted or dropped: as a new one, or into this one? */
+  incoming: { text: string; at: Place } | null;
+  /** Which field of the inspector to bring into view. */
+  goTo: { field: string; nonce: number } | null;
+}
+
+export type UiStore = StoreApi<EditorUi>;
+
+export function newUiStore(): UiStore {
+  return createStore<EditorUi>()(() => ({
+    side: "add",
+    isInspectorOpen: false,
+    inspectorWidth: 360,
+    picker: null,
+    connect: null,
+    renaming: null,
+    menu: null,
+    incoming: null,
+    goTo: null,
+  }));
+}
+
+export const UiContext = createContext<UiStore | null>(null);
+
+export function useUiStore(): UiStore {
+  const store = useContext(UiContext);
+  if (!store) throw new Error("This part belongs inside an editor.");
+  return store;
+}
+
+export function useUi<T>(pick: (state: EditorUi) => T): T {
+  return useStore(useUiStore(), pick);
+}

@@ -1,0 +1,36 @@
+"use client";
+
+import { useState } from "react";
+import { TextArea } from "@/components/ui/text-area";
+import { TextField } from "@/components/ui/text-field";
+
+export interface DraftFieldProps {
+  label: string;
+  hideLabel?: boolean;
+  hint?: string;
+  placeholder?: string;
+  mono?: boolean;
+  multiline?: boolean;
+  value: string;
+  onCommit: (value: string) => void;
+  /** What is wrong with a text; null if nothing is. Only what is right is saved. */
+  check: (value: string) => string | null;
+  fieldClassName?: string;
+}
+
+/** A text that must not be saved half-written: what is not right stays here, and is given up on leaving. */
+export function DraftField({ value, onCommit, check, multiline, ...words }: DraftFieldProps) {
+  const [draft, setDraft] = useState<string | null>(null);
+  const text = draft ?? value;
+  const props = {
+    ...words,
+    value: text,
+    error: draft === null ? undefined : (check(draft) ?? undefined),
+    onValueChange: (next: string) => {
+      setDraft(next);
+      if (check(next) === null) onCommit(next);
+    },
+    onBlur: () => setDraft(null),
+  };
+  return multiline ? <TextArea rows={2} {...props} /> : <TextField {...props} />;
+}

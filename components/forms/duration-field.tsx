@@ -1,0 +1,59 @@
+"use client";
+
+import { useState } from "react";
+import { Field } from "@/components/ui/field";
+import { NumberField } from "@/components/ui/number-field";
+import { Select } from "@/components/ui/select";
+import type { FieldProps } from "./field-view";
+
+const units = { ms: 1, s: 1000, min: 60_000, h: 3_600_000 };
+type Unit = keyof typeof units;
+const words: Record<Unit, string> = { ms: "milliseconds", s: "seconds", min: "minutes", h: "hours" };
+
+/** The unit in which a duration is a round number. */
+function unitOf(ms: number): Unit {
+  if (ms >= units.h && ms % units.h === 0) return "h";
+  if (ms >= units.min && ms % units.min === 0) return "min";
+  return ms >= 1000 && ms % 100 === 0 ? "s" : ms === 0 ? "s" : "ms";
+}
+
+/** A duration in the unit that suits it; saved in milliseconds. */
+export function DurationField({
+  label,
+  hint,
+  error,
+  value,
+  onChange,
+  placeholder,
+}: FieldProps & { placeholder?: string }) {
+  const ms = typeof value === "number" ? value : null;
+  const [unit, setUnit] = useState<Unit>(() => (ms === null ? "s" : unitOf(ms)));
+  const set = (amount: number | null, unit: Unit) =>
+    onChange(amount === null ? undefined : Math.max(0, Math.round(amount * units[unit])));
+  return (
+    <Field label={label} hint={hint} error={error} group>
+      <div className="flex gap-2">
+        <NumberField
+          label={label}
+          hideLabel
+          min={0}
+          value={ms === null ? null : ms / units[unit]}
+          onValueChange={(amount) => set(amount, unit)}
+          {...(placeholder ? { placeholder } : {})}
+          fieldClassName="flex-1"
+        />
+        <Select<Unit>
+          label={`Unit of ${label}`}
+          hideLabel
+          options={(Object.keys(units) as Unit[]).map((value) => ({ value, label: words[value] }))}
+          value={unit}
+          onValueChange={(next) => {
+            setUnit(next);
+            if (ms !== null) set(ms / units[unit], next);
+          }}
+          fieldClassName="w-32"
+        />
+      </div>
+    </Field>
+  );
+}

@@ -1,0 +1,133 @@
+"use client";
+
+import dynamic from "next/dynamic";
+import type { ReactNode } from "react";
+import { NumberField } from "@/components/ui/number-field";
+import { SegmentedControl } from "@/components/ui/segmented-control";
+import { Select } from "@/components/ui/select";
+import { Skeleton } from "@/components/ui/skeleton";
+import { Switch } from "@/components/ui/switch";
+import { TextArea } from "@/components/ui/text-area";
+import { TextField } from "@/components/ui/text-field";
+import type { Field, FieldLook } from "@/server/domain/nodes";
+import { routerFunctions } from "@/server/domain/router-functions";
+import { DurationField } from "./duration-field";
+import { ExpressionField } from "./expression-field";
+import { LabelField } from "./label-field";
+import { RoleField } from "./role-field";
+import { TemplateField } from "./template-field";
+
+const loading = () => <Skeleton className="h-16 w-full" />;
+const ConditionsField = dynamic(() => import("./conditions-field").then((m) => m.ConditionsField), {
+  loading,
+});
+const AssignmentsField = dynamic(() => import("./assignments-field").then((m) => m.AssignmentsField), {
+  loading,
+});
+const SchemaField = dynamic(() => import("./schema-field").then((m) => m.SchemaField), { loading });
+const CrewField = dynamic(() => import("./crew-field").then((m) => m.CrewField), { loading });
+const PlanField = dynamic(() => import("./plan-field").then((m) => m.PlanField), { loading });
+const LlmField = dynamic(() => import("./llm-field").then((m) => m.LlmField), { loading });
+const JsonField = dynamic(() => import("./json-field").then((m) => m.JsonField), { loading });
+
+/** What every look of a field is given. Values come from files: each look checks what it can show. */
+export interface FieldProps {
+  label: string;
+  hint?: string | undefined;
+  error?: string | undefined;
+  value: unknown;
+  onChange: (value: unknown) => void;
+}
+
+const asText = (value: unknown) => (typeof value === "string" ? value : "");
+const orNothing = (text: string) => (text === "" ? undefined : text);
+
+type Look = (props: FieldProps & { field: Field }) => ReactNode;
+
+/** One component per look: a node kind only names the look it wants. */
+const looks: Record<FieldLook, Look> = {
+  text: ({ value, onChange, field: _field, ...words }) => (
+    <TextField {...words} value={asText(value)} onValueChange={onChange} />
+  ),
+  multiline: ({ value, onChange, field: _field, ...words }) => (
+    <TextArea {...words} rows={3} value={asText(value)} onValueChange={onChange} />
+  ),
+  template: (props) => <TemplateField {...props} />,
+  expression: (props) => (
+    <ExpressionField
+      {...props}
+      value={asText(props.value)}
+      onChange={(text) => props.onChange(orNothing(text))}
+    />
+  ),
+  number: ({ value, onChange, field: _field, ...words }) => (
+    <NumberField
+      {...words}
+      value={typeof value === "number" ? value : null}
+      onValueChange={(next) => onChange(next ?? undefined)}
+    />
+  ),
+  milliseconds: (props) => <DurationField {...props} />,
+  switch: ({ value, onChange, label, hint }) => (
+    <Switch label={label} hint={hint} checked={value === true} onCheckedChange={onChange} />
+  ),
+  choice: (props) => <Choice {...props} />,
+  role: (props) => <RoleField {...props} />,
+  schema: (props) => <SchemaField {...props} />,
+  json: (props) => <JsonField {...props} />,
+  conditions: (props) => <ConditionsField {...props} />,
+  assignments: (props) => <AssignmentsField {...props} />,
+  crew: (props) => <CrewField {...props} />,
+  plan: (props) => <PlanField {...props} />,
+  llm: (props) => <LlmField {...props} />,
+  router_function: ({ value, onChange, field: _field, ...words }) => (
+    <Select
+      {...words}
+      options={routerFunctions().map(({ name, description }) => ({
+        value: name,
+        label: name,
+        hint: description,
+      }))}
+      value={asText(value) || null}
+      onValueChange={onChange}
+    />
+  ),
+  label: (props) => <LabelField {...props} />,
+};
+
+/** A field of a node kind, as its look says. */
+export function FieldView(props: FieldProps & { field: Field }) {
+  const Look = looks[props.field.as];
+  return <Look {...props} />;
+}
+
+function Choice({ field, label, hint, error, value, onChange }: FieldProps & { field: Field }) {
+  const options = field.options ?? [];
+  const isShort = options.length <= 2 && options.every(({ hint }) => !hint);
+  if (!isShort)
+    return (
+      <Select
+        label={label}
+        hint={hint}
+        error={error}
+        options={options}
+        value={asText(value) || null}
+        onValueChange={onChange}
+      />
+    );
+  return (
+    <div className="flex flex-col gap-1.5">
+      <span aria-hidden className="text-[13px] font-medium">
+        {label}
+      </span>
+      <SegmentedControl
+        label={label}
+        fill
+        options={options}
+        value={asText(value) || (options[0]?.value ?? "")}
+        onValueChange={onChange}
+      />
+      {hint && <p className="text-[13px] text-ink-3">{hint}</p>}
+    </div>
+  );
+}

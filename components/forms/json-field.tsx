@@ -1,0 +1,48 @@
+"use client";
+
+import { useState } from "react";
+import { CodeArea } from "@/components/ui/code-area";
+import type { Json } from "@/server/domain/values";
+import type { FieldProps } from "./field-view";
+
+/** A JSON value as text. While the text is no JSON, the last one that was stays saved. */
+export function JsonField({
+  label,
+  hint,
+  error,
+  value,
+  onChange,
+  check,
+}: FieldProps & { check?: (value: Json) => string | null }) {
+  const [draft, setDraft] = useState<string | null>(null);
+  const shown = draft ?? (value === undefined ? "" : JSON.stringify(value, null, 2));
+  const fault = draft === null ? null : faultOf(draft, check);
+  return (
+    <CodeArea
+      label={label}
+      hint={hint}
+      error={fault ?? error}
+      language="json"
+      compact
+      minLines={4}
+      value={shown}
+      onValueChange={(text) => {
+        setDraft(text);
+        if (text.trim() === "") onChange(undefined);
+        else if (faultOf(text, check) === null) onChange(JSON.parse(text));
+      }}
+      onBlur={() => {
+        if (fault === null) setDraft(null);
+      }}
+    />
+  );
+}
+
+function faultOf(text: string, check?: (value: Json) => string | null): string | null {
+  if (text.trim() === "") return null;
+  try {
+    return check?.(JSON.parse(text) as Json) ?? null;
+  } catch {
+    return "This is no JSON yet; the last version that was is kept.";
+  }
+}

@@ -1,0 +1,161 @@
+"use client";
+
+import clsx from "clsx";
+import { X } from "lucide-react";
+import { useId, useState } from "react";
+import { Field } from "@/components/ui/field";
+import { StateKey } from "@/server/domain/values";
+
+export interface KeysFieldProps {
+  label: string;
+  hint?: string;
+  error?: string | undefined;
+  keys: readonly string[];
+  onChange: (keys: string[]) => void;
+  suggestions?: readonly { key: string; detail?: string }[];
+  placeholder?: string;
+}
+
+/** Keys of the state as tokens: type and press Enter, comma or space; Backspace takes the last one away. */
+export function KeysField({
+  label,
+  hint,
+  error,
+  keys,
+  onChange,
+  suggestions = [],
+  placeholder,
+}: KeysFieldProps) {
+  const id = useId();
+  const [text, setText] = useState("");
+  const [isOpen, setOpen] = useState(false);
+  const [active, setActive] = useState(-1);
+  const [fault, setFault] = useState<string | null>(null);
+  const offered = suggestions
+    .filter(({ key }) => !keys.includes(key) && key.toLowerCase().includes(text.trim().toLowerCase()))
+    .slice(0, 8);
+  const isListed = isOpen && offered.length > 0;
+
+  const add = (raw: string): boolean => {
+    const names = raw.split(/[\s,]+/).filter(Boolean);
+    const wrong = names.map((name) => StateKey.safeParse(name)).find((parsed) => !parsed.success);
+    if (wrong) {
+      setFault(wrong.error?.issues[0]?.message ?? "This cannot be a key");
+      return false;
+    }
+    setFault(null);
+    setText("");
+    setActive(-1);
+    if (names.length > 0) onChange([...new Set([...keys, ...names])]);
+    return true;
+  };
+
+  return (
+    <Field label={label} hint={hint} error={fault ?? error}>
+      {(control) => (
+        <div className="relative">
+          <div className="control flex flex-wrap items-center gap-1 px-1.5 py-1">
+            {keys.map((key) => (
+              <span
+                key={key}
+                className="inline-flex h-6 items-center gap-0.5 rounded-md bg-sunken pr-0.5 pl-2 font-mono text-xs text-ink"
+              >
+                {key}
+                <button
+                  type="button"
+                  aria-label={`Remove ${key} from ${label}`}
+                  onClick={() => onChange(keys.filter((other) => other !== key))}
+                  className="grid size-5 place-items-center rounded text-ink-3 hover:bg-ink/8 hover:text-ink"
+                >
+                  <X aria-hidden className="size-3" />
+                </button>
+              </span>
+            ))}
+            <input
+              {...control}
+              type="text"
+              role="combobox"
+              aria-expanded={isListed}
+              aria-controls={`${id}list`}
+              aria-autocomplete="list"
+              aria-activedescendant={isListed && active >= 0 ? `${id}${active}` : undefined}
+              autoComplete="off"
+              spellCheck={false}
+              value={text}
+              placeholder={keys.length === 0 ? placeholder : undefined}
+              onFocus={() => setOpen(true)}
+              onBlur={() => {
+                setOpen(false);
+                if (text.trim()) add(text);
+              }}
+              onChange={(event) => {
+                const next = event.target.value;
+                setOpen(true);
+                setActive(-1);
+                if (/[\s,]$/.test(next) && next.trim()) add(next);
+                else setText(next);
+              }}
+              onPaste={(event) => {
+                const pasted = event.clipboardData.getData("text");
+                if (/[\s,]/.test(pasted.trim())) {
+                  event.preventDefault();
+                  add(text + pasted);
+                }
+              }}
+              onKeyDown={(event) => {
+                if (event.key === "ArrowDown" && offered.length > 0) {
+                  event.preventDefault();
+                  setOpen(true);
+                  setActive((active + 1) % offered.length);
+                } else if (event.key === "ArrowUp" && isListed) {
+                  event.preventDefault();
+                  setActive((active - 1 + offered.length) % offered.length);
+                } else if (event.key === "Enter") {
+                  const chosen = isListed ? offered[active] : undefined;
+                  if (chosen || text.trim()) {
+                    event.preventDefault();
+                    add(chosen?.key ?? text);
+                  }
+                } else if (event.key === "Escape" && isListed) {
+                  event.stopPropagation();
+                  setOpen(false);
+                } else if (event.key === "Backspace" && text === "" && keys.length > 0)
+                  onChange(keys.slice(0, -1));
+              }}
+              className="h-6 min-w-20 flex-1 bg-transparent px-1 font-mono text-xs outline-none placeholder:font-sans placeholder:text-[13px] placeholder:text-ink-3 pointer-coarse:h-8"
+            />
+          </div>
+          {isListed && (
+            <ul
+              id={`${id}list`}
+              role="listbox"
+              aria-label={`Suggestions for ${label}`}
+              className="popup absolute top-full right-0 left-0 z-30 mt-1 max-h-56 overflow-y-auto p-1"
+            >
+              {offered.map(({ key, detail }, at) => (
+                <li
+                  key={key}
+                  id={`${id}${at}`}
+                  role="option"
+                  aria-selected={at === active}
+                  // Before the field loses the focus.
+                  onPointerDown={(event) => {
+                    event.preventDefault();
+                    add(key);
+                  }}
+                  className={clsx(
+                    "flex cursor-default items-baseline gap-3 rounded-md px-2 py-1 text-xs hover:bg-ink/6",
+                    at === active && "bg-ink/6",
+                  )}
+                >
+                  <code className="font-mono">{key}</code>
+                  {detail && <span className="ml-auto truncate text-ink-3">{detail}</span>}
+                </li>
+              ))}
+            </ul>
+          )}
+        </div>
+      )}
+    </Field>
+  );
+}

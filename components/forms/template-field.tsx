@@ -1,0 +1,70 @@
+"use client";
+
+import { CodeArea } from "@/components/ui/code-area";
+import { checkTemplate, templateFilters, templateReads } from "@/server/domain/template";
+import type { FieldProps } from "./field-view";
+import { type FormScope, useFormScope, writersOf } from "./form-scope";
+
+/** A text with values in double braces: offers the keys that can exist here after {{, and marks those that cannot. */
+export function TemplateField({ label, hint, error, value, onChange }: FieldProps) {
+  const scope = useFormScope();
+  return (
+    <CodeArea
+      label={label}
+      hint={hint}
+      error={error}
+      compact
+      minLines={3}
+      maxLines={24}
+      value={typeof value === "string" ? value : ""}
+      onValueChange={onChange}
+      lint={(text) => lintTemplate(text, scope)}
+      complete={(text, at) => completeTemplate(text, at, scope)}
+    />
+  );
+}
+
+export function lintTemplate(text: string, { keys }: FormScope) {
+  const known = new Set(keys.map(({ key }) => key));
+  const unknown = templateReads(text)
+    .filter(({ key, optional }) => !optional && !known.has(key))
+    .map(({ key, from, to }) => ({
+      from,
+      to,
+      severity: "warning" as const,
+      message: `No node before this one writes "${key}".`,
+    }));
+  return [
+    ...checkTemplate(text).map(({ message, from, to }) => ({
+      message,
+      from,
+      to,
+      severity: "error" as const,
+    })),
+    ...unknown,
+  ];
+}
+
+export function completeTemplate(text: string, at: number, scope: FormScope) {
+  const open = text.lastIndexOf("{{", at - 1);
+  if (open < 0 || open + 2 > at || text.slice(open, at).includes("}}")) return null;
+  const inside = text.slice(open + 2, at);
+  const isClosed = /^\s*\}\}/.test(text.slice(at));
+  const filter = /\|\s*([a-z_]*)$/.exec(inside);
+  if (filter)
+    return {
+      from: at - (filter[1]?.length ?? 0),
+      options: templateFilters.map(({ name, hint }) => ({ label: name, detail: hint })),
+    };
+  const word = /^\s*(?:state\.|input\.)?([A-Za-z0-9_]*)$/.exec(inside);
+  if (!word) return null;
+  return {
+    from: at - (word[1]?.length ?? 0),
+    options: scope.keys.map((key) => ({
+      label: key.key,
+      detail: writersOf(scope, key),
+      apply: isClosed ? key.key : `${key.key}}}`,
+      boost: key.certain ? 1 : 0,
+    })),
+  };
+}
