@@ -1,0 +1,270 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import Database from "better-sqlite3";
+import ts from "typescript";
+import { expect, test } from "vitest";
+
+// What the code must not do, read from its syntax trees. server/boundaries.test.ts says who may import whom and bans
+// eval, markup around React and server actions; here is what takes more than a pattern to see.
+
+const ROOT = path.resolve(import.meta.dirname, "../..");
+
+const under = (dir: string): string[] =>
+  readdirSync(path.join(ROOT, dir), { withFileTypes: true }).flatMap((entry) => {
+    const at = path.posix.join(dir, entry.name);
+    return entry.isDirectory() ? under(at) : /\.tsx?$/.test(entry.name) ? [at] : [];
+  });
+const isTest = (file: string) => /\.test\.tsx?$|(^|\/)testing(\/|\.ts$)/.test(file);
+const files = [...["app", "components", "server", "db"].flatMap(under), "proxy.ts", "instrumentation.ts"]
+  .filter((file) => !isTest(file))
+  .map((file) => ({
+    file,
+    tree: ts.createSourceFile(
+      file,
+      readFileSync(path.join(ROOT, file), "utf8"),
+      ts.ScriptTarget.Latest,
+      true,
+      file.endsWith("x") ? ts.ScriptKind.TSX : ts.ScriptKind.TS,
+    ),
+  }));
+
+/** Where a rule is broken, as "file:line what". */
+function findings(rule: (node: ts.Node, file: string) => string | false | undefined): string[] {
+  return files.flatMap(({ file, tree }) => {
+    const found: string[] = [];
+    const visit = (node: ts.Node) => {
+      const what = rule(node, file);
+      if (what)
+        found.push(`${file}:${tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1} ${what}`);
+      ts.forEachChild(node, visit);
+    };
+    visit(tree);
+    return found;
+  });
+}
+
+/** The name that is called, also behind a dot: `a.b(...)` calls "b". */
+function calledName(node: ts.Node): string | undefined {
+  if (!ts.isCallExpression(node) && !ts.isNewExpression(node)) return undefined;
+  const { expression } = node;
+  if (ts.isIdentifier(expression)) return expression.text;
+  return ts.isPropertyAccessExpression(expression) ? expression.name.text : undefined;
+}
+
+test("nothing that is data becomes code", () => {
+  const makers = new Set([
+    "eval",
+    "Function",
+    "AsyncFunction",
+    "GeneratorFunction",
+    "runInThisContext",
+    "runInNewContext",
+    "runInContext",
+    "compileFunction",
+    "createRequire",
+  ]);
+  expect(
+    findings((node, file) => {
+      const name = calledName(node);
+      if (name && makers.has(name)) return `calls ${name}`;
+      if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword)
+        return !ts.isStringLiteral(node.arguments[0] ?? node) && "imports what a value names";
+      if (name === "require") return !file.startsWith("scripts/") && "requires a module";
+      // Timers with text are eval.
+      if (name === "setTimeout" || name === "setInterval") {
+        const [what] = (node as ts.CallExpression).arguments;
+        return !!what && ts.isStringLiteralLike(what) && "runs a text later";
+      }
+      return false;
+    }),
+  ).toEqual([]);
+});
+
+test("only server/egress reaches out, and model clients get its fetch", () => {
+  expect(
+    findings((node, file) => {
+      if (!file.startsWith("server/") || file.startsWith("server/egress/")) return false;
+      if (ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === "fetch") {
+        const isParameter = node.getSourceFile().text.includes("fetch:");
+        return !isParameter && "calls the global fetch";
+      }
+      const name = calledName(node);
+      if (name === "WebSocket" || name === "EventSource" || name === "XMLHttpRequest")
+        return `opens a ${name}`;
+      if (ts.isNewExpression(node) && name === "OpenAI") {
+        const options = node.arguments?.[0]?.getText() ?? "";
+        return !/\bfetch\b/.test(options) && "makes a client with a fetch of its own";
+      }
+      return false;
+    }),
+  ).toEqual([]);
+});
+
+test("the browser talks to this server only", () => {
+  expect(
+    findings((node, file) => {
+      if (file.startsWith("server/") || !ts.isCallExpression(node) || calledName(node) !== "fetch")
+        return false;
+      const [to] = node.arguments;
+      return !(to && ts.isStringLiteralLike(to) && to.text.startsWith("/api/")) && "fetches from elsewhere";
+    }),
+  ).toEqual([]);
+});
+
+test("no text becomes markup, no frame and no script is made by hand", () => {
+  const properties = new Set(["innerHTML", "outerHTML", "srcdoc", "srcDoc", "dangerouslySetInnerHTML"]);
+  const calls = new Set([
+    "insertAdjacentHTML",
+    "createContextualFragment",
+    "write",
+    "parseFromString",
+    "createElement",
+  ]);
+  expect(
+    findings((node) => {
+      if (
+        (ts.isPropertyAccessExpression(node) || ts.isJsxAttribute(node) || ts.isPropertyAssignment(node)) &&
+        properties.has(node.name.getText())
+      )
+        return `uses ${node.name.getText()}`;
+      if (ts.isJsxOpeningLikeElement(node) && ["iframe", "object", "embed"].includes(node.tagName.getText()))
+        return `shows an ${node.tagName.getText()}`;
+      const name = calledName(node);
+      if (!name || !calls.has(name) || !ts.isCallExpression(node)) return false;
+      const target = ts.isPropertyAccessExpression(node.expression)
+        ? node.expression.expression.getText()
+        : "";
+      if (name === "write") return target === "document" && "writes into the document";
+      if (name === "createElement") {
+        const [tag] = node.arguments;
+        return (
+          target === "document" &&
+          !!tag &&
+          /script|iframe/.test(tag.getText()) &&
+          `creates a ${tag.getText()}`
+        );
+      }
+      return `calls ${name}`;
+    }),
+  ).toEqual([]);
+});
+
+test("no address comes from data: links and images lead to places in the app", () => {
+  expect(
+    findings((node) => {
+      if (!ts.isJsxAttribute(node) || !["href", "src", "action", "formAction"].includes(node.name.getText()))
+        return false;
+      const { initializer } = node;
+      const text = initializer && ts.isStringLiteral(initializer) ? initializer.text : "";
+      return /^(?:javascript|data|vbscript):/i.test(text) && `leads to ${text}`;
+    }),
+  ).toEqual([]);
+});
+
+test("there are no server actions", () => {
+  expect(
+    findings(
+      (node) =>
+        ts.isExpressionStatement(node) &&
+        ts.isStringLiteral(node.expression) &&
+        node.expression.text === "use server" &&
+        "offers a server action",
+    ),
+  ).toEqual([]);
+});
+
+test("SQL is never put together from values", () => {
+  // These are given column names by the code beside them, never a value from outside.
+  const runners = new Set(["prepare", "exec", "pragma", "raw"]);
+  expect(
+    findings((node, file) => {
+      if (!/^(server|db)\//.test(file)) return false;
+      const name = calledName(node);
+      if (
+        !name ||
+        !runners.has(name) ||
+        !ts.isCallExpression(node) ||
+        !ts.isPropertyAccessExpression(node.expression)
+      )
+        return false;
+      // Regular expressions have an `exec` too.
+      if (name === "exec" && !/lock|client|db|sqlite/i.test(node.expression.expression.getText()))
+        return false;
+      const [text] = node.arguments;
+      return (
+        !!text &&
+        !ts.isStringLiteral(text) &&
+        !ts.isNoSubstitutionTemplateLiteral(text) &&
+        `${name} with a text that is put together`
+      );
+    }),
+  ).toEqual([]);
+});
+
+test("no secret is made public by its name", () => {
+  expect(
+    findings(
+      (node) => ts.isIdentifier(node) && node.text.startsWith("NEXT_PUBLIC_") && "goes into the bundle",
+    ),
+  ).toEqual([]);
+});
+
+test("every route goes through the guard", () => {
+  const routes = files.filter(({ file }) => /^app\/.*\/route\.ts$/.test(file));
+  expect(routes.length).toBeGreaterThan(2);
+  // These are the guard, or call it before anything else.
+  const guarded = /\b(?:await guard\(|serve\(request|signIn\(request|signOut\(request)/;
+  expect(routes.filter(({ tree }) => !guarded.test(tree.text)).map(({ file }) => file)).toEqual([]);
+});
+
+test("pages and layouts read no data", () => {
+  const pages = files.filter(
+    ({ file }) => /^app\/.*(?:page|layout|template|default)\.tsx$/.test(file) || file === "app/page.tsx",
+  );
+  const reads = pages.filter(({ tree }) => /@\/server\/(?:troupe|store|api|runner)|@\/db/.test(tree.text));
+  expect(
+    reads.map(({ file }) => file),
+    "a page is a shell: its data comes through the guarded API",
+  ).toEqual([]);
+});
+
+test("our own patterns cannot be made to run for ever", () => {
+  // A repetition of what itself ends in a repetition: (a+)+, (a*)*, (a|b+)*, (x{2,})+
+  const nested = /\((?:\?:)?[^()]*(?:[+*]|\{\d+,\d*\})\)(?:[+*]|\{\d+,\})/;
+  expect(
+    findings((node) => ts.isRegularExpressionLiteral(node) && nested.test(node.text) && `has ${node.text}`),
+  ).toEqual([]);
+});
+
+test("packages are at least where their known holes are closed", () => {
+  const lock = JSON.parse(readFileSync(path.join(ROOT, "package-lock.json"), "utf8")) as {
+    packages: Record<string, { version?: string }>;
+  };
+  const floors: Record<string, string> = {
+    next: "16.3.8",
+    react: "19.2.5",
+    "react-dom": "19.2.5",
+    "@trpc/server": "11.8.0",
+    "better-sqlite3": "12.11.1",
+    undici: "7.30.0",
+    zod: "4.6.0",
+    "ipaddr.js": "2.5.0",
+  };
+  const below = Object.entries(floors).filter(
+    ([name, floor]) => !isAtLeast(lock.packages[`node_modules/${name}`]?.version ?? "0", floor),
+  );
+  expect(below).toEqual([]);
+  const sqlite = new Database(":memory:");
+  expect(isAtLeast(sqlite.prepare("select sqlite_version()").pluck().get() as string, "3.51.3")).toBe(true);
+  sqlite.close();
+});
+
+/** Compares versions such as 1.20.3, number by number. */
+function isAtLeast(version: string, floor: string): boolean {
+  const [have, want] = [version, floor].map((text) => text.split(".").map(Number));
+  for (let i = 0; i < 3; i++) {
+    const difference = (have?.[i] ?? 0) - (want?.[i] ?? 0);
+    if (difference !== 0) return difference > 0;
+  }
+  return true;
+}
