@@ -120,6 +120,7 @@ function whereJsonBreaks(text: string, error: unknown): string {
     return text.length > 0 && /end of JSON|Unterminated/i.test(message)
       ? "it ends too early."
       : `${message}.`;
+  if (Number(position) >= text.length) return "it ends too early.";
   const before = text.slice(0, Number(position));
   const line = before.split("\n").length;
   return `line ${line}, column ${before.length - before.lastIndexOf("\n")} cannot be read.`;
@@ -341,7 +342,7 @@ function readNode(
   at: string,
   findings: Findings,
 ): WorkflowNode | null {
-  const config = raw.config === undefined ? {} : isRaw(raw.config) ? withoutNulls(raw.config) : raw.config;
+  const config = raw.config ?? {};
   const keys = (value: unknown) =>
     typeof value === "string" ? value.split(/[,\s]+/).filter(Boolean) : value;
   const prepared: Raw = { ...raw, id, node_type: kind.type, config };

@@ -40,8 +40,9 @@ export function freshId(base: string, taken: { has(id: string): boolean }): stri
 export function toId(text: string): string {
   const kept = text
     .normalize("NFKD")
+    .replace(/\p{M}+/gu, "")
     .replace(/[^A-Za-z0-9_.-]+/g, "_")
-    .replace(/^[^A-Za-z_]+/, "")
+    .replace(/^(?:[^A-Za-z_]|_(?![A-Za-z_]))+_?/, "")
     .slice(0, 64)
     .replace(/_$/, "");
   return kept === "__proto__" || kept === "prototype" || kept === "constructor" ? `${kept}_` : kept;

@@ -115,7 +115,9 @@ export function readLeniently<S extends z.ZodType>(
       findings.dropped(at, `${at || "This"} cannot be read: ${sayIssue(issue)}`);
       return null;
     }
-    findings.dropped(culprit.reduce<string>(join, at), `${sayIssue(issue)} It was left out.`);
+    // Files from Python write what is absent as null.
+    if (valueAt(current, culprit) !== null)
+      findings.dropped(culprit.reduce<string>(join, at), `${sayIssue(issue)} It was left out.`);
     current = without(current, culprit);
   }
   findings.dropped(at, `${at || "This"} has too many faults to be read.`);
@@ -133,6 +135,10 @@ function placeToRemove(value: unknown, path: readonly (string | number)[]): (str
     depth++;
   }
   return depth === 0 ? null : path.slice(0, depth);
+}
+
+function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>((current, step) => (current as Raw)[String(step)], value);
 }
 
 function without(value: unknown, path: readonly (string | number)[]): unknown {

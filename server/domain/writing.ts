@@ -50,7 +50,7 @@ function writeObject(
   const written: Record<string, unknown> = {};
   for (const [key, field] of Object.entries(shape)) {
     const inner = value[key];
-    if (inner === undefined || inner === null || isDefault(field, inner)) continue;
+    if (inner === undefined || (inner === null && isNullable(field)) || isDefault(field, inner)) continue;
     written[key] = writeTersely(field, inner);
   }
   // What an open object holds beside its named fields.
@@ -64,6 +64,13 @@ function isDefault(schema: z.ZodType, value: unknown): boolean {
   if (type !== "default" && type !== "prefault") return false;
   const absent = schema.safeParse(undefined);
   return absent.success && isSameJson(absent.data, value);
+}
+
+/** Whether null says the same as nothing; a field for any JSON takes null at its word. */
+function isNullable(schema: z.ZodType): boolean {
+  const def = (schema as z.core.$ZodType)._zod.def as z.core.$ZodTypes["_zod"]["def"];
+  if (def.type === "nullable") return true;
+  return (def.type === "optional" || def.type === "default") && isNullable(def.innerType as z.ZodType);
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
