@@ -140,6 +140,8 @@ function lineOf(state: RunState, event: RunEvent, colour: Palette): string | nul
   const activation = event.activation_id ? state.activations[event.activation_id] : undefined;
   switch (event.type) {
     case "node_started":
+      // Nodes that compute and route are done at once: their end is enough.
+      if (event.payload.attempt === 1 && !isAgent(state, event.node_id ?? "")) return null;
       return `${mark("running")} ${name}${event.payload.attempt > 1 ? `, attempt ${event.payload.attempt}` : ""}${roundOf(activation)}`;
     case "node_waiting":
       return `${mark("waiting")} ${name} waits`;
@@ -202,10 +204,20 @@ function streamedLine(
   const call = activation?.calls.findLast((id) => state.calls[id]?.status === "running");
   if (!call) return null;
   const who = state.calls[call]?.role_name;
-  const words = (text.get(call) ?? "").replace(/\s+/g, " ").trim();
+  const words = readable((text.get(call) ?? "").replace(/\s+/g, " ").trim());
   const room = Math.max(20, columns - 24);
   return `${who ? `${who}: ` : ""}${words.length > room ? `…${words.slice(-room)}` : words || "…"}`;
 }
+
+/** The values of a JSON answer that is still being written, without its brackets and quotes. */
+const readable = (text: string) =>
+  text.startsWith("{")
+    ? text
+        .replace(/^\{ ?|\} ?$/g, "")
+        .replace(/"(\w+)" ?: ?"?/g, "$1: ")
+        .replace(/" ?,? ?/g, "  ")
+        .trim()
+    : text;
 
 /** Lines that fit the screen: where there are too many, the ones around what is happening. */
 function fit(all: string[], room: number, colour: Palette): string[] {
@@ -278,6 +290,10 @@ function nameOf(state: RunState, id: string): string {
   return node ? node.name || getNodeKind(node.node_type).title : id;
 }
 
+const isAgent = (state: RunState, id: string) => {
+  const node = state.graph.nodes[id];
+  return !!node && getNodeKind(node.node_type).group === "agents";
+};
 const roundOf = (activation: Activation | undefined) =>
   activation?.iteration && activation.iteration > 1 ? `, round ${activation.iteration}` : "";
 const after = (facts: string[], colour: Palette) =>

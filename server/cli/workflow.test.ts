@@ -1,0 +1,68 @@
+import { spawn } from "node:child_process";
+import path from "node:path";
+import { expect, test } from "vitest";
+
+const root = path.resolve(import.meta.dirname, "../..");
+const approval = "e2e/fixtures/simple-approval-workflow.json";
+
+/** Runs the command as a person would, from the repository's folder. */
+function workflow(...args: string[]): Promise<{ code: number | null; out: string; told: string }> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, ["scripts/workflow.mjs", ...args], {
+      cwd: root,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: {
+        ...process.env,
+        TROUPE_OFFLINE_SPEED: "0",
+        OPENAI_API_KEY: "",
+        OPENAI_BASE_URL: "",
+        INIT_CWD: root,
+      },
+    });
+    let out = "";
+    let told = "";
+    child.stdout.on("data", (text) => (out += String(text)));
+    child.stderr.on("data", (text) => (told += String(text)));
+    child.on("close", (code) => resolve({ code, out, told }));
+  });
+}
+
+test("a workflow runs in the terminal and ends with its output", { timeout: 60_000 }, async () => {
+  const request = JSON.stringify({ user_request: "Please approve my vacation for next week." });
+  const { code, out, told } = await workflow(approval, "--input", request);
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({ approval_status: "approved" });
+  expect(told).toContain("simulated");
+  expect(told).toContain("✓ Check Approval  → approved");
+  expect(told).toMatch(/– Handle Rejection, skipped/);
+  expect(told).toMatch(/Completed {2}[\d.]+ s {2}· {2}2 model calls/);
+});
+
+test("the exit code and the JSON tell how it ended", { timeout: 60_000 }, async () => {
+  const { code, out } = await workflow(
+    approval,
+    "--input",
+    '{"user_request":"x"}',
+    "--config",
+    '{"max_steps":2}',
+    "--json",
+    "--quiet",
+  );
+  expect(code).toBe(3);
+  expect(JSON.parse(out)).toMatchObject({
+    final_status: "INCOMPLETE",
+    reason_code: "MAX_STEPS",
+    simulated: true,
+  });
+});
+
+test("a file that cannot run is told with its places", { timeout: 60_000 }, async () => {
+  const [missing, wrong] = await Promise.all([
+    workflow("nothing-here.json"),
+    workflow("package.json", "--json"),
+  ]);
+  expect(missing).toMatchObject({ code: 2, out: "", told: "There is no file nothing-here.json.\n" });
+  expect(wrong.code).toBe(2);
+  expect(wrong.told).toContain("package.json is not a workflow that Troupe can read:");
+  expect(JSON.parse(wrong.out)).toMatchObject({ final_status: null });
+});
