@@ -1,0 +1,332 @@
+"use client";
+
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import clsx from "clsx";
+import { useId, useState } from "react";
+import { type Answers, toApiError, useTrpc } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Checkbox } from "@/components/ui/checkbox";
+import { Dialog } from "@/components/ui/dialog";
+import { NumberField } from "@/components/ui/number-field";
+import { TextField } from "@/components/ui/text-field";
+import { toast } from "@/components/ui/toasts";
+import { concurrencyOf, isLocalServer } from "@/server/domain/provider";
+import { providerPresets } from "./provider-presets";
+import { TestResult } from "./test-result";
+
+export type ProviderListed = Answers["providers"]["list"]["providers"][number];
+
+/** What the form begins with: a saved provider, or a suggestion. */
+export interface ProviderDraft {
+  id?: string;
+  name: string;
+  base_url: string;
+  default_model: string;
+}
+
+export interface ProviderDialogProps {
+  /** The provider that is changed; null for a new one. */
+  saved: ProviderListed | null;
+  /** A start for a new one, e.g. the Ollama that was found. */
+  suggestion?: ProviderDraft & { models?: readonly string[] };
+  onClose: () => void;
+}
+
+/** Adds or changes a provider of models. Its key goes in and never comes out again. */
+export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogProps) {
+  const trpc = useTrpc();
+  const queryClient = useQueryClient();
+  const [preset, setPreset] = useState<string | null>(saved || suggestion ? "other" : null);
+  const [draft, setDraft] = useState<ProviderDraft>(
+    saved ?? suggestion ?? { name: "", base_url: "", default_model: "" },
+  );
+  const [key, setKey] = useState("");
+  const [dropKey, setDropKey] = useState(false);
+  const [settings, setSettings] = useState<ProviderListed["settings"]>(saved?.settings ?? {});
+  const [isDefault, setIsDefault] = useState(saved ? saved.is_default : true);
+  const [tried, setTried] = useState(false);
+  const listId = useId();
+  const chosen = providerPresets.find((candidate) => candidate.key === preset);
+
+  const set = (change: Partial<ProviderDraft>) => {
+    setDraft({ ...draft, ...change });
+    test.reset();
+  };
+  const faults = faultsOf(draft);
+  const shown = tried ? faults : {};
+  const keyToSend = key.trim() ? key.trim() : dropKey ? null : undefined;
+  const addressChanged = saved !== null && saved.base_url !== draft.base_url.trim().replace(/\/+$/, "");
+
+  const test = useMutation(trpc.providers.test.mutationOptions());
+  const makeDefault = useMutation(trpc.providers.setDefault.mutationOptions());
+  const save = useMutation(
+    trpc.providers.save.mutationOptions({
+      onSuccess: async ({ id }) => {
+        if (isDefault) await makeDefault.mutateAsync({ id });
+        await queryClient.invalidateQueries(trpc.providers.pathFilter());
+        onClose();
+        toast(`Saved “${draft.name.trim()}”`, { tone: "success" });
+      },
+    }),
+  );
+  const runTest = () => {
+    setTried(true);
+    if (faults.base_url) return;
+    const asSaved = saved && !addressChanged && keyToSend === undefined;
+    test.mutate(
+      asSaved
+        ? { id: saved.id }
+        : {
+            base_url: draft.base_url.trim(),
+            ...(keyToSend ? { key: keyToSend } : {}),
+            ...(draft.default_model.trim() ? { default_model: draft.default_model.trim() } : {}),
+          },
+    );
+  };
+  const submit = () => {
+    setTried(true);
+    if (Object.keys(faults).length > 0) return;
+    save.mutate({
+      ...(saved ? { id: saved.id } : {}),
+      name: draft.name.trim(),
+      base_url: draft.base_url.trim(),
+      default_model: draft.default_model.trim(),
+      ...(keyToSend === undefined ? {} : { key: keyToSend }),
+      settings,
+    });
+  };
+  const models = test.data?.models.length ? test.data.models : (suggestion?.models ?? []);
+  const everyPrice = settings.prices?.["*"];
+
+  return (
+    <Dialog
+      open
+      onOpenChange={onClose}
+      sticky
+      title={saved ? `Change “${saved.name}”` : "Add a model provider"}
+      description={chosen || saved ? undefined : "Where do the answers come from?"}
+      footer={
+        chosen ? (
+          <>
+            <Button pending={test.isPending} onClick={runTest} className="mr-auto">
+              Test
+            </Button>
+            <Button onClick={onClose}>Cancel</Button>
+            <Button variant="primary" pending={save.isPending || makeDefault.isPending} onClick={submit}>
+              {saved ? "Save" : "Add provider"}
+            </Button>
+          </>
+        ) : null
+      }
+    >
+      {chosen ? (
+        <form
+          aria-label="Model provider"
+          className="flex flex-col gap-4"
+          onSubmit={(event) => {
+            event.preventDefault();
+            submit();
+          }}
+        >
+          <TextField
+            label="Name"
+            value={draft.name}
+            onValueChange={(name) => set({ name })}
+            error={shown.name}
+            maxLength={80}
+          />
+          <TextField
+            label="Address"
+            mono
+            value={draft.base_url}
+            onValueChange={(base_url) => set({ base_url })}
+            placeholder="https://api.example.org/v1"
+            error={shown.base_url}
+            hint={
+              addressChanged && saved?.has_key && !key
+                ? "The stored key belongs to the old address and is dropped with it. Enter the key for the new one."
+                : undefined
+            }
+          />
+          <TextField
+            label="API key"
+            type="password"
+            mono
+            autoComplete="off"
+            value={key}
+            onValueChange={(next) => {
+              setKey(next);
+              setDropKey(false);
+              test.reset();
+            }}
+            placeholder={saved?.has_key && !dropKey ? `Stored, ends in ${saved.key_hint ?? "…"}` : ""}
+            hint={
+              chosen.needs_key
+                ? "Encrypted in the data folder. It is sent to this address only and never shown again."
+                : "Only if the server asks for one. Encrypted, and never shown again."
+            }
+            aside={
+              saved?.has_key && !key ? (
+                <button
+                  type="button"
+                  className="text-[13px] text-accent"
+                  onClick={() => setDropKey(!dropKey)}
+                >
+                  {dropKey ? "Keep the stored key" : "Remove the stored key"}
+                </button>
+              ) : undefined
+            }
+          />
+          <TextField
+            label="Model"
+            mono
+            list={listId}
+            value={draft.default_model}
+            onValueChange={(default_model) => set({ default_model })}
+            error={shown.default_model}
+            hint={
+              models.length > 0
+                ? `${models.length} to choose from; type to search.`
+                : "Used where a node names none. Test the address to list its models."
+            }
+          />
+          <datalist id={listId}>
+            {models.map((model) => (
+              <option key={model} value={model} />
+            ))}
+          </datalist>
+          <Checkbox
+            label="Use for all runs"
+            hint="Unless a node names another provider."
+            checked={isDefault}
+            disabled={saved?.is_default}
+            onCheckedChange={setIsDefault}
+          />
+          <details className="group">
+            <summary className="rounded-md text-[13px] font-medium text-ink-2 hover:text-ink">
+              Limits and prices
+            </summary>
+            <div className="mt-3 grid gap-4 sm:grid-cols-3">
+              <NumberField
+                label="Calls at once"
+                min={1}
+                max={64}
+                value={settings.max_concurrency ?? null}
+                placeholder={URL.canParse(draft.base_url) ? String(defaultConcurrency(draft)) : "4"}
+                onValueChange={(value) =>
+                  setSettings(without(settings, "max_concurrency", value ?? undefined))
+                }
+              />
+              <NumberField
+                label="Input price"
+                hint="US$ per million tokens"
+                min={0}
+                step={0.1}
+                value={everyPrice?.input_per_mtok ?? null}
+                placeholder="known"
+                onValueChange={(value) => setSettings(withPrice(settings, { input_per_mtok: value }))}
+              />
+              <NumberField
+                label="Output price"
+                hint="US$ per million tokens"
+                min={0}
+                step={0.1}
+                value={everyPrice?.output_per_mtok ?? null}
+                placeholder="known"
+                onValueChange={(value) => setSettings(withPrice(settings, { output_per_mtok: value }))}
+              />
+            </div>
+            <div className="mt-4">
+              <Checkbox
+                label="Runs on my own hardware"
+                hint="Its calls cost nothing."
+                checked={settings.local ?? isLocalServer(draft.base_url)}
+                onCheckedChange={(local) => setSettings({ ...settings, local })}
+              />
+            </div>
+          </details>
+          {test.data ? <TestResult result={test.data} /> : null}
+          {test.error ? (
+            <TestResult
+              result={{ ok: false, message: toApiError(test.error).message, models: [], latency_ms: 0 }}
+            />
+          ) : null}
+          <button type="submit" hidden aria-hidden="true" tabIndex={-1} />
+        </form>
+      ) : (
+        <ul className="grid gap-2 sm:grid-cols-2">
+          {providerPresets.map((candidate) => (
+            <li key={candidate.key} className={clsx(candidate.key === "other" && "sm:col-span-2")}>
+              <button
+                type="button"
+                onClick={() => {
+                  setPreset(candidate.key);
+                  setDraft({
+                    name: candidate.key === "other" ? "" : candidate.name,
+                    base_url: candidate.base_url,
+                    default_model: candidate.model,
+                  });
+                }}
+                className="flex w-full flex-col rounded-lg border border-line bg-raised px-3 py-2.5 text-left hover:border-line-strong hover:bg-sunken"
+              >
+                <span className="font-medium">{candidate.name}</span>
+                <span className="text-[13px] text-ink-2">{candidate.hint}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Dialog>
+  );
+}
+
+function faultsOf(draft: ProviderDraft): { name?: string; base_url?: string; default_model?: string } {
+  return {
+    ...(draft.name.trim() ? {} : { name: "Give it a name." }),
+    ...(/^https?:\/\//.test(draft.base_url.trim()) && URL.canParse(draft.base_url.trim())
+      ? {}
+      : { base_url: "An address that begins with https:// or http://, usually ending in /v1." }),
+    ...(draft.default_model.trim() ? {} : { default_model: "Say which model answers." }),
+  };
+}
+
+function defaultConcurrency({ base_url }: ProviderDraft): number {
+  return concurrencyOf({
+    id: "",
+    name: "",
+    kind: "openai-compatible",
+    base_url,
+    has_key: false,
+    key_hint: null,
+    default_model: "",
+    is_default: false,
+    simulated: false,
+    from_environment: false,
+    settings: {},
+  });
+}
+
+type Settings = ProviderListed["settings"];
+
+function without<K extends keyof Settings>(settings: Settings, key: K, value: Settings[K]): Settings {
+  const { [key]: _before, ...rest } = settings;
+  return value === undefined ? (rest as Settings) : { ...settings, [key]: value };
+}
+
+function withPrice(
+  settings: Settings,
+  change: { input_per_mtok?: number | null; output_per_mtok?: number | null },
+): Settings {
+  const before = settings.prices?.["*"];
+  const input =
+    change.input_per_mtok === undefined ? before?.input_per_mtok : (change.input_per_mtok ?? undefined);
+  const output =
+    change.output_per_mtok === undefined ? before?.output_per_mtok : (change.output_per_mtok ?? undefined);
+  const { "*": _before, ...others } = settings.prices ?? {};
+  if (input === undefined && output === undefined)
+    return without(settings, "prices", Object.keys(others).length > 0 ? others : undefined);
+  return {
+    ...settings,
+    prices: { ...others, "*": { ...before, input_per_mtok: input ?? 0, output_per_mtok: output ?? 0 } },
+  };
+}

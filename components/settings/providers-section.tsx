@@ -1,0 +1,203 @@
+"use client";
+
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { CircleCheck, Ellipsis, PencilLine, Plus, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { toApiError, useTrpc } from "@/components/trpc";
+import { Badge } from "@/components/ui/badge";
+import { Button } from "@/components/ui/button";
+import { ConfirmDialog } from "@/components/ui/confirm-dialog";
+import { EmptyState } from "@/components/ui/empty-state";
+import { IconButton } from "@/components/ui/icon-button";
+import { Menu } from "@/components/ui/menu";
+import { Panel } from "@/components/ui/panel";
+import { SimulatedBadge } from "@/components/ui/simulated-badge";
+import { Skeleton } from "@/components/ui/skeleton";
+import { toast } from "@/components/ui/toasts";
+import { ProviderDialog, type ProviderDialogProps, type ProviderListed } from "./provider-dialog";
+import { TestResult } from "./test-result";
+
+type Editing = Pick<ProviderDialogProps, "saved" | "suggestion">;
+
+/** Where answers come from: providers, which one is used, whether it works. */
+export function ProvidersSection() {
+  const found = useQuery(useTrpc().providers.list.queryOptions());
+  const [editing, setEditing] = useState<Editing | null>(null);
+  const providers = found.data?.providers ?? [];
+  const ollama = found.data?.ollama ?? null;
+  const offersOllama =
+    ollama !== null && !providers.some(({ base_url }) => base_url.includes(new URL(ollama.base_url).host));
+
+  return (
+    <Panel
+      flush
+      title="Models"
+      description="Any service that speaks the OpenAI protocol, on the network or on this machine."
+      actions={
+        <Button
+          variant="primary"
+          icon={<Plus aria-hidden="true" />}
+          onClick={() => setEditing({ saved: null })}
+        >
+          Add provider
+        </Button>
+      }
+    >
+      {found.error && !found.data ? (
+        <EmptyState
+          title="The providers could not be loaded"
+          actions={<Button onClick={() => void found.refetch()}>Try again</Button>}
+        >
+          {toApiError(found.error).message}
+        </EmptyState>
+      ) : null}
+      {found.isPending ? (
+        <div className="p-4">
+          <Skeleton className="h-10 w-full" />
+        </div>
+      ) : null}
+      {ollama && offersOllama ? (
+        <div className="flex flex-wrap items-center gap-3 border-b border-line bg-accent-soft/50 px-4 py-3">
+          <p className="min-w-0 flex-1 basis-64 text-sm">
+            <span className="font-medium">Ollama is running on this machine</span>
+            <span className="block text-[13px] text-ink-2">
+              {ollama.models.length === 0
+                ? "It has no models yet."
+                : `${ollama.models.slice(0, 3).join(", ")}${ollama.models.length > 3 ? ` and ${ollama.models.length - 3} more` : ""}`}
+            </span>
+          </p>
+          <Button
+            onClick={() =>
+              setEditing({
+                saved: null,
+                suggestion: {
+                  name: "Ollama",
+                  base_url: ollama.base_url,
+                  default_model: ollama.models[0] ?? "",
+                  models: ollama.models,
+                },
+              })
+            }
+          >
+            Use it
+          </Button>
+        </div>
+      ) : null}
+      <ul aria-label="Model providers" className="divide-y divide-line">
+        {providers.map((provider) => (
+          <ProviderRow key={provider.id} provider={provider} onEdit={() => setEditing({ saved: provider })} />
+        ))}
+      </ul>
+      {editing ? <ProviderDialog {...editing} onClose={() => setEditing(null)} /> : null}
+    </Panel>
+  );
+}
+
+function ProviderRow({ provider, onEdit }: { provider: ProviderListed; onEdit: () => void }) {
+  const trpc = useTrpc();
+  const queryClient = useQueryClient();
+  const [asking, setAsking] = useState(false);
+  const refresh = () => queryClient.invalidateQueries(trpc.providers.pathFilter());
+  const test = useMutation(trpc.providers.test.mutationOptions());
+  const setDefault = useMutation(trpc.providers.setDefault.mutationOptions({ onSettled: refresh }));
+  const remove = useMutation(
+    trpc.providers.remove.mutationOptions({
+      onSuccess: () => toast(`Removed “${provider.name}”`),
+      onSettled: () => {
+        setAsking(false);
+        void refresh();
+      },
+    }),
+  );
+  const { id, name, is_default, simulated, from_environment, kind } = provider;
+  const canChange = !from_environment && kind !== "offline";
+  return (
+    <li className="flex flex-col gap-2 px-4 py-3">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+        <div className="min-w-0 flex-1 basis-56">
+          <p className="flex flex-wrap items-center gap-2 font-medium">
+            {name}
+            {is_default ? <Badge tone="accent">Default</Badge> : null}
+            {from_environment ? <Badge>From the environment</Badge> : null}
+            {simulated ? <SimulatedBadge /> : null}
+          </p>
+          <p className="truncate text-[13px] text-ink-2">
+            {simulated ? (
+              "Answers by rules, without any network. For trying things out."
+            ) : (
+              <>
+                <span className="font-mono text-xs">{provider.default_model}</span> at{" "}
+                {hostOf(provider.base_url)},{" "}
+                {provider.has_key ? `key ends in ${provider.key_hint ?? "…"}` : "no key"}
+              </>
+            )}
+          </p>
+        </div>
+        {is_default ? null : (
+          <Button
+            size="sm"
+            variant="ghost"
+            aria-label={`Make ${name} the default`}
+            pending={setDefault.isPending}
+            onClick={() => setDefault.mutate({ id })}
+          >
+            Make default
+          </Button>
+        )}
+        <Button
+          size="sm"
+          aria-label={`Test ${name}`}
+          pending={test.isPending}
+          onClick={() => test.mutate({ id })}
+        >
+          Test
+        </Button>
+        {canChange ? (
+          <Menu
+            align="end"
+            trigger={
+              <IconButton
+                plain
+                size="sm"
+                label={`Actions for ${name}`}
+                icon={<Ellipsis aria-hidden="true" />}
+              />
+            }
+            items={[
+              { label: "Change", icon: <PencilLine />, onSelect: onEdit },
+              ...(is_default
+                ? []
+                : [
+                    {
+                      label: "Make default",
+                      icon: <CircleCheck />,
+                      onSelect: () => setDefault.mutate({ id }),
+                    },
+                  ]),
+              "separator",
+              { label: "Remove", icon: <Trash2 />, danger: true, onSelect: () => setAsking(true) },
+            ]}
+          />
+        ) : null}
+      </div>
+      {test.data ? <TestResult result={test.data} /> : null}
+      {test.error ? (
+        <TestResult
+          result={{ ok: false, message: toApiError(test.error).message, models: [], latency_ms: 0 }}
+        />
+      ) : null}
+      <ConfirmDialog
+        open={asking}
+        onOpenChange={setAsking}
+        danger
+        title={`Remove “${name}”?`}
+        description="Its stored key is deleted. Nodes that name this provider will not run until they name another."
+        confirm="Remove provider"
+        pending={remove.isPending}
+        onConfirm={() => remove.mutate({ id })}
+      />
+    </li>
+  );
+}
+
+const hostOf = (address: string) => (URL.canParse(address) ? new URL(address).host : address);

@@ -1,0 +1,27 @@
+"use client";
+
+import { useQuery } from "@tanstack/react-query";
+import { Page } from "@/components/shell/page";
+import { ThemeSwitch } from "@/components/shell/theme-switch";
+import { useTrpc } from "@/components/trpc";
+import { Panel } from "@/components/ui/panel";
+import { AboutSection, type SettingRow } from "./about-section";
+import { ProvidersSection } from "./providers-section";
+import { TokensSection } from "./tokens-section";
+
+/** Everything that is set for this server, and how it looks to this browser. */
+export function SettingsPage({ settings }: { settings: readonly SettingRow[] }) {
+  const info = useQuery(useTrpc().access.info.queryOptions());
+  return (
+    <Page title="Settings" width="narrow">
+      <div className="flex flex-col gap-6">
+        <ProvidersSection />
+        <TokensSection apiBase={info.data?.api_base} />
+        <Panel title="Appearance" description="For this browser." actions={<ThemeSwitch />} flush>
+          {null}
+        </Panel>
+        <AboutSection info={info.data} settings={settings} />
+      </div>
+    </Page>
+  );
+}

@@ -1,0 +1,28 @@
+import { CircleCheck, CircleX } from "lucide-react";
+
+/** What a test of a provider found, in words. */
+export function TestResult({
+  result,
+}: {
+  result: { ok: boolean; message: string; models: readonly string[]; latency_ms: number };
+}) {
+  const Icon = result.ok ? CircleCheck : CircleX;
+  return (
+    <p role="status" className="flex items-start gap-2 text-[13px]">
+      <Icon
+        aria-hidden="true"
+        className={`mt-0.5 size-4 shrink-0 ${result.ok ? "text-completed" : "text-failed"}`}
+      />
+      <span className="min-w-0">
+        {result.message}
+        {result.ok ? (
+          <span className="text-ink-3">
+            {" "}
+            {result.models.length > 0 ? `${result.models.length} models. ` : ""}
+            {Math.round(result.latency_ms)} ms
+          </span>
+        ) : null}
+      </span>
+    </p>
+  );
+}

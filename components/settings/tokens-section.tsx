@@ -1,0 +1,174 @@
+"use client";
+
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Plus } from "lucide-react";
+import { useState } from "react";
+import { type Answers, toApiError, useTrpc } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { ConfirmDialog } from "@/components/ui/confirm-dialog";
+import { Dialog } from "@/components/ui/dialog";
+import { CopyButton } from "@/components/ui/json-view";
+import { Panel } from "@/components/ui/panel";
+import { TextField } from "@/components/ui/text-field";
+import { TimeText } from "@/components/ui/time-text";
+import { toast } from "@/components/ui/toasts";
+
+type Token = Answers["access"]["tokens"][number];
+
+/** Tokens for the HTTP API: made once, shown once, revoked at any time. */
+export function TokensSection({ apiBase }: { apiBase: string | undefined }) {
+  const trpc = useTrpc();
+  const queryClient = useQueryClient();
+  const tokens = useQuery(trpc.access.tokens.queryOptions());
+  const [creating, setCreating] = useState(false);
+  const [revoking, setRevoking] = useState<Token | null>(null);
+  const refresh = () => queryClient.invalidateQueries(trpc.access.tokens.queryFilter());
+  const revoke = useMutation(
+    trpc.access.revokeToken.mutationOptions({
+      onSuccess: () => toast("Revoked the token"),
+      onSettled: () => {
+        setRevoking(null);
+        void refresh();
+      },
+    }),
+  );
+  return (
+    <Panel
+      flush
+      title="API tokens"
+      description={
+        <>
+          For scripts and other programs
+          {apiBase ? (
+            <>
+              {" "}
+              at <span className="font-mono text-xs">{apiBase}</span>
+            </>
+          ) : null}
+          .
+        </>
+      }
+      actions={
+        <Button icon={<Plus aria-hidden="true" />} onClick={() => setCreating(true)}>
+          Create token
+        </Button>
+      }
+    >
+      {tokens.error ? (
+        <p className="p-4 text-[13px] text-failed">{toApiError(tokens.error).message}</p>
+      ) : tokens.data?.length ? (
+        <ul aria-label="API tokens" className="divide-y divide-line">
+          {tokens.data.map((token) => (
+            <li key={token.id} className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-3">
+              <span className="min-w-0 flex-1 basis-40">
+                <span className="block truncate font-medium">{token.name}</span>
+                <span className="block text-[13px] text-ink-2">
+                  <span className="font-mono text-xs">wf_…{token.hint}</span>, created{" "}
+                  <TimeText at={token.created_at} />
+                  {token.last_used_at ? (
+                    <>
+                      , last used <TimeText at={token.last_used_at} />
+                    </>
+                  ) : (
+                    ", never used"
+                  )}
+                </span>
+              </span>
+              <Button
+                size="sm"
+                variant="ghost"
+                aria-label={`Revoke ${token.name}`}
+                onClick={() => setRevoking(token)}
+              >
+                Revoke
+              </Button>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p className="px-4 py-4 text-[13px] text-ink-2">{tokens.isPending ? "Loading…" : "No tokens yet."}</p>
+      )}
+      {creating ? (
+        <CreateToken
+          onClose={() => {
+            setCreating(false);
+            void refresh();
+          }}
+        />
+      ) : null}
+      <ConfirmDialog
+        open={revoking !== null}
+        onOpenChange={(open) => (open ? undefined : setRevoking(null))}
+        danger
+        title={`Revoke “${revoking?.name ?? ""}”?`}
+        description="Programs that use it are refused from now on."
+        confirm="Revoke token"
+        pending={revoke.isPending}
+        onConfirm={() => revoking && revoke.mutate({ id: revoking.id })}
+      />
+    </Panel>
+  );
+}
+
+function CreateToken({ onClose }: { onClose: () => void }) {
+  const trpc = useTrpc();
+  const [name, setName] = useState("");
+  const create = useMutation(trpc.access.createToken.mutationOptions());
+  const token = create.data?.token;
+  if (token)
+    return (
+      <Dialog
+        open
+        onOpenChange={onClose}
+        sticky
+        title="Copy the token now"
+        description="It is not shown again. Whoever has it can read, change and run everything here."
+        footer={
+          <Button variant="primary" onClick={onClose}>
+            Done
+          </Button>
+        }
+      >
+        <div className="flex items-center gap-2 rounded-lg border border-line bg-sunken py-1 pr-1 pl-3">
+          <code data-testid="token" className="min-w-0 flex-1 font-mono text-[13px] break-all">
+            {token}
+          </code>
+          <CopyButton text={token} label="Copy the token" />
+        </div>
+      </Dialog>
+    );
+  const submit = () => {
+    if (name.trim()) create.mutate({ name: name.trim() });
+  };
+  return (
+    <Dialog
+      open
+      onOpenChange={onClose}
+      title="Create a token"
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" disabled={!name.trim()} pending={create.isPending} onClick={submit}>
+            Create token
+          </Button>
+        </>
+      }
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <TextField
+          label="Name"
+          value={name}
+          onValueChange={setName}
+          maxLength={80}
+          placeholder="Nightly report"
+          hint="What it is for, to know it again."
+        />
+      </form>
+    </Dialog>
+  );
+}
