@@ -2,6 +2,8 @@
 
 import { type FormEvent, useState } from "react";
 import { z } from "zod";
+import { Button } from "@/components/ui/button";
+import { TextField } from "@/components/ui/text-field";
 
 const Answer = z.object({ next: z.string().optional(), error: z.object({ message: z.string() }).optional() });
 
@@ -9,11 +11,11 @@ type Asking = { state: "idle" } | { state: "asking" } | { state: "refused"; reas
 
 /** Asks for the password and goes on to `next`. */
 export function LoginForm({ next }: { next: string }) {
+  const [password, setPassword] = useState("");
   const [asking, setAsking] = useState<Asking>({ state: "idle" });
 
-  async function submit(event: FormEvent<HTMLFormElement>) {
+  async function submit(event: FormEvent) {
     event.preventDefault();
-    const password = new FormData(event.currentTarget).get("password");
     setAsking({ state: "asking" });
     try {
       const response = await fetch("/api/session", {
@@ -22,6 +24,7 @@ export function LoginForm({ next }: { next: string }) {
         body: JSON.stringify({ password, next }),
       });
       const answer = Answer.parse(await response.json());
+      // A whole page load, so that it comes with what the session may see.
       if (response.ok) window.location.assign(answer.next ?? "/");
       else setAsking({ state: "refused", reason: answer.error?.message ?? "That did not work." });
     } catch {
@@ -30,30 +33,21 @@ export function LoginForm({ next }: { next: string }) {
   }
 
   return (
-    <form onSubmit={submit} className="mt-6 grid gap-4">
-      <label className="grid gap-1.5 font-medium text-ink-2">
-        Password
-        <input
-          name="password"
-          type="password"
-          autoComplete="current-password"
-          required
-          autoFocus
-          aria-invalid={asking.state === "refused"}
-          aria-describedby="login-problem"
-          className="h-10 rounded-md border border-line-strong bg-raised px-3 text-ink"
-        />
-      </label>
-      <p id="login-problem" role="alert" className="min-h-5 text-failed empty:hidden">
-        {asking.state === "refused" ? asking.reason : null}
-      </p>
-      <button
-        type="submit"
-        disabled={asking.state === "asking"}
-        className="h-10 rounded-md bg-accent px-4 font-medium text-accent-ink hover:bg-accent-hover disabled:opacity-60"
-      >
-        {asking.state === "asking" ? "Signing in…" : "Sign in"}
-      </button>
+    <form onSubmit={submit} className="mt-6 flex flex-col gap-5">
+      <TextField
+        label="Password"
+        name="password"
+        type="password"
+        autoComplete="current-password"
+        autoFocus
+        required
+        value={password}
+        onValueChange={setPassword}
+        error={asking.state === "refused" ? <span role="alert">{asking.reason}</span> : undefined}
+      />
+      <Button type="submit" variant="primary" pending={asking.state === "asking"}>
+        Sign in
+      </Button>
     </form>
   );
 }

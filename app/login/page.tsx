@@ -1,3 +1,4 @@
+import { Emblem, Wordmark } from "@/components/shell/wordmark";
 import { getAccess } from "@/server/access/current";
 import { safeNext } from "@/server/access/entrance";
 import { LoginForm } from "./login-form";
@@ -8,25 +9,38 @@ export const metadata = { title: "Sign in" };
 export default async function LoginPage({
   searchParams,
 }: {
-  searchParams: Promise<{ next?: string | string[]; link?: string }>;
+  searchParams: Promise<Record<string, string | string[] | undefined>>;
 }) {
   const { next, link } = await searchParams;
-  const { entrance } = getAccess().sessions;
+  const byPassword = getAccess().sessions.entrance === "password";
   return (
-    <main className="grid min-h-dvh place-items-center bg-stage px-6 py-16">
-      <div className="w-full max-w-sm rounded-xl border border-line bg-surface p-8 shadow-2">
-        <h1 className="font-serif text-4xl leading-none text-ink">Troupe</h1>
-        {entrance === "password" ? (
+    <main className="grid min-h-dvh place-items-center bg-stage px-5 py-16">
+      <div className="w-full max-w-90 rounded-2xl border border-line bg-surface p-8 shadow-2">
+        <h1 className="flex items-center gap-3">
+          <Emblem size={32} />
+          <Wordmark />
+        </h1>
+        {byPassword ? (
           <LoginForm next={safeNext(typeof next === "string" ? next : null)} />
         ) : (
-          <p className="mt-4 text-ink-2">
-            {link
-              ? "This link was used before, or is from an earlier start."
-              : "This server opens with a one-time link."}{" "}
-            The current one is printed in the terminal where Troupe was started; start it again for a new one.
-          </p>
+          <LinkNeeded wasUsed={link !== undefined} />
         )}
       </div>
     </main>
+  );
+}
+
+function LinkNeeded({ wasUsed }: { wasUsed: boolean }) {
+  return (
+    <div className="mt-6 flex flex-col gap-3 text-ink-2">
+      <p>
+        {wasUsed
+          ? "This link was used before, or belongs to an earlier start."
+          : "This server opens with a one-time link."}
+      </p>
+      <p>
+        The current link stands in the terminal where Troupe was started. Starting it again prints a new one.
+      </p>
+    </div>
   );
 }
