@@ -38,30 +38,27 @@ export function keysAvailableAt(
   );
 }
 
-/** What a node writes; of the node where a run begins, also what the run asks for. */
-export function keysWrittenBy(graph: WorkflowGraph, analysis: Analysis, id: string): readonly string[] {
-  const node = graph.nodes[id];
-  if (!node) return [];
-  return id === analysis.start
-    ? [...writtenKeys(node), ...inputFields(graph).map(({ key }) => key)]
-    : writtenKeys(node);
+/** The keys that can exist at one place. */
+export interface KeySet {
+  has(key: string): boolean;
+  list(): string[];
 }
 
 /** For every reachable node, the keys that some way to it writes. */
-export function possibleKeys(graph: WorkflowGraph, analysis: Analysis): Map<string, ReadonlySet<string>> {
+export function possibleKeys(graph: WorkflowGraph, analysis: Analysis): Map<string, KeySet> {
   const numbers = new Map<string, number>();
   const numberOf = (key: string) => numbers.get(key) ?? (numbers.set(key, numbers.size), numbers.size - 1);
   const given = Object.entries(stateProperties(graph)).flatMap(([key, schema]) =>
     schema.default === undefined ? [] : [numberOf(key)],
   );
+  // What a run is started with is there for the node where it begins, too.
+  const asked = inputFields(graph).map(({ key }) => numberOf(key));
   const written = new Map(
-    analysis.order.map((id) => [id, keysWrittenBy(graph, analysis, id).map(numberOf)] as const),
+    analysis.order.map((id) => [id, writtenKeys(graph.nodes[id]!).map(numberOf)] as const),
   );
   const bits = new Map<string, Bits>(analysis.order.map((id) => [id, new Bits(numbers.size)]));
-  if (analysis.start !== null) for (const number of given) bits.get(analysis.start)?.add(number);
-  // What the run was started with is there for the node where it begins, too.
-  if (analysis.start !== null)
-    for (const { key } of inputFields(graph)) bits.get(analysis.start)?.add(numberOf(key));
+  const first = analysis.start === null ? undefined : bits.get(analysis.start);
+  for (const number of [...given, ...asked]) first?.add(number);
   for (let changed = true; changed; ) {
     changed = false;
     for (const id of analysis.order) {
@@ -71,8 +68,14 @@ export function possibleKeys(graph: WorkflowGraph, analysis: Analysis): Map<stri
         if (bits.get(edge.target_node_id)?.addAll(out)) changed ||= analysis.backEdges.has(edge.id);
     }
   }
-  const names = [...numbers.keys()];
-  return new Map([...bits].map(([id, set]) => [id, new Set(set.members().map((number) => names[number]!))]));
+  const toKeySet = (set: Bits): KeySet => ({
+    has: (key) => {
+      const number = numbers.get(key);
+      return number !== undefined && set.has(number);
+    },
+    list: () => [...numbers].filter(([, number]) => set.has(number)).map(([key]) => key),
+  });
+  return new Map([...bits].map(([id, set]) => [id, toKeySet(set)]));
 }
 
 /**
@@ -182,6 +185,9 @@ function forksAt(analysis: Analysis, id: string): Fork[] {
     .map((group) => ({ node: id, edges: group }));
 }
 
+/** More pairs than these are not looked at; a key that so many branches write has a simpler fault to find first. */
+const MAX_PAIRS = 2000;
+
 function findPair(
   analysis: Analysis,
   reach: ReadonlyMap<string, Bits>,
@@ -189,16 +195,19 @@ function findPair(
   ids: readonly string[],
 ): [string, string] | null {
   const at = (id: string) => analysis.position.get(id)!;
-  const reaches = (from: string, to: string) => from === to || reach.get(from)!.has(at(to));
-  for (const fork of forks) {
-    const inside = ids.filter((id) => fork.edges.some((edge) => reaches(edge.target_node_id, id)));
-    for (let i = 0; i < inside.length; i++)
-      for (let j = i + 1; j < inside.length; j++) {
-        const [a, b] = [inside[i]!, inside[j]!];
-        if (reaches(a, b) || reaches(b, a)) continue;
-        // Nothing but the fork itself lies on all ways to both: there are two ways that share nothing else.
-        if (meetingPoint(treeOf(analysis, fork), a, b) === fork.node) return [a, b];
+  const sorted = [...ids].sort((a, b) => at(a) - at(b));
+  let looked = 0;
+  for (const [i, a] of sorted.entries()) {
+    const after = reach.get(a)!;
+    for (let j = i + 1; j < sorted.length; j++) {
+      const b = sorted[j]!;
+      if (after.has(at(b))) continue;
+      if (++looked > MAX_PAIRS) return null;
+      for (const fork of forks) {
+        // Nothing but the fork lies on all ways to both: there are two ways that share nothing else.
+        if (at(fork.node) < at(a) && meetingPoint(treeOf(analysis, fork), a, b) === fork.node) return [a, b];
       }
+    }
   }
   return null;
 }
@@ -213,6 +222,7 @@ function treeOf(analysis: Analysis, fork: Fork): Map<string, string> {
 }
 
 function meetingPoint(tree: ReadonlyMap<string, string>, a: string, b: string): string | undefined {
+  if (!tree.has(a) || !tree.has(b)) return undefined;
   const above = new Set<string>();
   for (let id: string | undefined = a; id !== undefined; id = tree.get(id)) above.add(id);
   for (let id: string | undefined = b; id !== undefined; id = tree.get(id)) if (above.has(id)) return id;
@@ -291,10 +301,5 @@ class Bits {
       }
     }
     return changed;
-  }
-  members(): number[] {
-    const found: number[] = [];
-    for (let n = 0; n < this.words.length * 32; n++) if (this.has(n)) found.push(n);
-    return found;
   }
 }

@@ -1,4 +1,4 @@
-import { parallelWrites, possibleKeys } from "./data-flow";
+import { type KeySet, parallelWrites, possibleKeys } from "./data-flow";
 import { checkExpression, expressionReads, type TextFault } from "./expression";
 import type { Fix } from "./fixes";
 import type { WorkflowEdge, WorkflowGraph } from "./graph";
@@ -35,6 +35,9 @@ export const GRAPH_LIMITS = {
   configBytes: 256 * 1024,
   graphBytes: 2 * 1024 * 1024,
 };
+
+/** Looking for what a misspelt key may mean is slow where hundreds are wrong, and the first few show the pattern. */
+const MAX_HINTS = 20;
 
 type Add = (
   severity: Problem["severity"],
@@ -759,19 +762,20 @@ function circles(ids: readonly string[], next: (id: string) => readonly string[]
 function checkKeys({ graph, analysis, add }: Check): void {
   if (analysis.start === null) return;
   const possible = possibleKeys(graph, analysis);
+  let hints = MAX_HINTS;
   const startId = analysis.start;
   for (const id of analysis.order) {
     const node = graph.nodes[id]!;
     const kind = getNodeKind(node.node_type);
-    const here = possible.get(id) ?? new Set<string>();
+    const here: KeySet | undefined = possible.get(id);
     // Written by the engine itself, after failures and at limits.
-    const exists = (key: string) => here.has(key) || key === "_error" || key === "_loop_limit";
+    const exists = (key: string) => here?.has(key) || key === "_error" || key === "_loop_limit";
     const at = { kind: "node" as const, id };
     const reported = new Set<string>();
     const missing = (key: string, field: string, range: { from?: number; to?: number } = {}) => {
       if (reported.has(key)) return;
       reported.add(key);
-      const near = nearest(key, [...here]);
+      const near = hints-- > 0 ? nearest(key, here?.list() ?? []) : null;
       const hint =
         near === null
           ? "Let a node before it write it, or ask for it at the start."
@@ -869,13 +873,22 @@ function nearest(word: string, candidates: readonly string[]): string | null {
   let least = most + 1;
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - word.length) > most || candidate.length < 3) continue;
-    const far = distance(word.toLowerCase(), candidate.toLowerCase());
+    const far = distance(...differing(word.toLowerCase(), candidate.toLowerCase()));
     if (far < least) {
       least = far;
       best = candidate;
     }
   }
   return best;
+}
+
+/** Two words without what they begin and end with alike; long rests are cut, they are too far apart anyway. */
+function differing(a: string, b: string): [string, string] {
+  let from = 0;
+  while (from < a.length && from < b.length && a[from] === b[from]) from++;
+  let to = 0;
+  while (to < a.length - from && to < b.length - from && a[a.length - 1 - to] === b[b.length - 1 - to]) to++;
+  return [a.slice(from, a.length - to).slice(0, 6), b.slice(from, b.length - to).slice(0, 6)];
 }
 
 /** How many letters must change to make one word of the other (Levenshtein). */
