@@ -358,6 +358,157 @@ describe("following", () => {
   });
 });
 
+describe("a disk that is full for a while", () => {
+  test("holds runs up and loses nothing", async () => {
+    const stage = newStage();
+    const write = stage.store.write.bind(stage.store);
+    let refusals = 0;
+    stage.store.write = (writes) => {
+      if (++refusals === 3 || refusals === 4)
+        throw Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" });
+      write(writes);
+    };
+    const { events, state } = await stage.run(draw("start > a > b > end"));
+    expect(state.run.final_status).toBe("COMPLETED");
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
+    expect(refusals).toBeGreaterThan(4);
+  });
+});
+
+describe("crews", () => {
+  const crewOf = (more: object) =>
+    draw("start > team > end", {
+      team: {
+        node_type: "crew_task",
+        output_keys: ["result"],
+        config: {
+          plan_description_template: "make it",
+          crew: {
+            crew_id: "c",
+            agents: [
+              { agent_id: "ann", role_name: "Worker" },
+              { agent_id: "bob", role_name: "Worker" },
+              { agent_id: "eve", role_name: "Other" },
+            ],
+            ...(more as { crew?: object }).crew,
+          },
+          ...("plan" in more ? { plan: more.plan } : {}),
+        },
+      } as never,
+    });
+  const roles = [role("Worker"), role("Other"), role("Planner")];
+  const plan = {
+    tasks: [
+      { task_id: "one", description: "first", required_role: "Worker" },
+      { task_id: "two", description: "second", required_role: "Worker" },
+      { task_id: "three", description: "third", required_role: "Other", dependencies: ["one", "two"] },
+    ],
+  };
+  const spans = (events: readonly RunEvent[]) =>
+    events.flatMap((event) =>
+      event.type === "task_status_changed"
+        ? [
+            `${event.task_id} ${event.payload.to}${event.payload.assigned_agent ? ` ${event.payload.assigned_agent}` : ""}`,
+          ]
+        : [],
+    );
+
+  test("work through a plan one task after another", async () => {
+    const { events, state } = await newStage({
+      models: fakeModels(({ call_id }) => `result of ${call_id.split("/")[2]}`),
+    }).run(crewOf({ plan }), { roles });
+    expect(spans(events)).toEqual([
+      "one in_progress ann",
+      "one completed",
+      "two in_progress ann",
+      "two completed",
+      "three in_progress eve",
+      "three completed",
+    ]);
+    expect(state.state.result).toBe("result of three");
+  });
+
+  test("work in parallel where the plan allows it, least busy agent first", async () => {
+    const { events } = await newStage().run(crewOf({ plan, crew: { process: "parallel" } }), { roles });
+    expect(spans(events).slice(0, 2)).toEqual(["one in_progress ann", "two in_progress bob"]);
+    expect(spans(events).at(-2)).toBe("three in_progress eve");
+  });
+
+  test("give each task the results of those it depends on", async () => {
+    const models = fakeModels(({ call_id }) => `result of ${call_id.split("/")[2]}`);
+    await newStage({ models }).run(crewOf({ plan }), { roles });
+    expect(models.requests.at(-1)!.messages.at(-1)!.content).toContain(
+      "one: result of one\ntwo: result of two",
+    );
+  });
+
+  test("let a planner write the plan, and ask again when it cannot be carried out", async () => {
+    const written = [
+      JSON.stringify({
+        tasks: [
+          {
+            task_id: "x",
+            description: "d",
+            required_role: "Worker",
+            dependencies: ["nowhere"],
+            expected_output: "e",
+          },
+        ],
+      }),
+      JSON.stringify({
+        tasks: [
+          { task_id: "x", description: "d", required_role: "Worker", dependencies: [], expected_output: "e" },
+        ],
+      }),
+    ];
+    const models = fakeModels(({ response }) => (response ? written.shift()! : "made"));
+    const { state, events } = await newStage({ models }).run(
+      crewOf({
+        crew: {
+          planning: true,
+          agents: [
+            { agent_id: "boss", role_name: "Planner" },
+            { agent_id: "ann", role_name: "Worker" },
+          ],
+        },
+      }),
+      { roles },
+    );
+    expect(state.run.final_status).toBe("COMPLETED");
+    expect(events.filter(({ type }) => type === "plan_created")).toHaveLength(1);
+    expect(state.plans["team#1"]!.tasks.map(({ task_id, status }) => [task_id, status])).toEqual([
+      ["x", "completed"],
+    ]);
+    expect(state.state.result).toBe("made");
+  });
+
+  test("a task that nobody of the crew can do fails the plan and says who there is", async () => {
+    const odd = { tasks: [{ task_id: "one", description: "d", required_role: "Nobody" }] };
+    const { state } = await newStage().run(crewOf({ plan: odd }), { roles });
+    expect(state.run.error?.message).toMatch(/asks for Nobody.*The crew has: Worker, Other/);
+  });
+
+  test("a failed task blocks only what depends on it, if the crew is told to go on", async () => {
+    const models = fakeModels(({ call_id }) => {
+      if (call_id.includes("/one/")) throw trouble("AUTH");
+      return "ok";
+    });
+    const { events, state } = await newStage({ models }).run(
+      crewOf({ plan, crew: { on_task_failure: "continue_independent" } }),
+      { roles },
+    );
+    expect(spans(events)).toEqual([
+      "one in_progress ann",
+      "one failed",
+      "two in_progress ann",
+      "two completed",
+      "three blocked",
+    ]);
+    expect(state.run).toMatchObject({ final_status: "COMPLETED" });
+    expect(state.run.warnings.length).toBeGreaterThan(0);
+  });
+});
+
 describe("after a crash", () => {
   /** A database as it was when the process died at some turn: later rows never came to be. */
   const cutAt = (source: ReturnType<typeof newStage>, id: string, turns: number) => {
@@ -414,6 +565,48 @@ describe("after a crash", () => {
         .filter(({ type }) => type === "node_completed")
         .map((event) => event.activation_id);
       expect(new Set(completions).size).toBe(completions.length);
+    }
+  });
+
+  test("at any turn, a crew working in parallel goes on to the same result", async () => {
+    const plan = {
+      tasks: [
+        { task_id: "one", description: "first", required_role: "Worker" },
+        { task_id: "two", description: "second", required_role: "Worker" },
+        { task_id: "three", description: "third", required_role: "Worker", dependencies: ["one", "two"] },
+      ],
+    };
+    const agents = [
+      { agent_id: "ann", role_name: "Worker" },
+      { agent_id: "bob", role_name: "Worker" },
+    ];
+    const graph = draw("start > team > end", {
+      team: {
+        node_type: "crew_task",
+        output_keys: ["result"],
+        config: { plan_description_template: "make it", plan, crew: { agents, process: "parallel" } },
+      } as never,
+    });
+    const answer = ({ call_id }: { call_id: string }) => `result of ${call_id.split("/")[2]}`;
+    const whole = newStage({ models: fakeModels(answer) });
+    const first = await whole.run(graph, { roles: [role("Worker")] });
+    expect(first.state.state.result).toBe("result of three");
+    const turns = whole.store.journal(first.id).turns.length;
+    for (let cut = 1; cut < turns; cut++) {
+      const models = fakeModels(answer);
+      const again = newStage({ db: cutAt(whole, first.id, cut), models });
+      const answered = again.store
+        .events(first.id, 0, 1e6)
+        .filter(({ type }) => type === "llm_call_completed").length;
+      again.host.recover();
+      await again.host.settled(first.id);
+      const state = again.store.state(first.id)!;
+      expect({ cut, state: state.state, plan: state.plans }).toEqual({
+        cut,
+        state: first.state.state,
+        plan: first.state.plans,
+      });
+      expect(models.requests.length).toBe(3 - answered);
     }
   });
 

@@ -69,6 +69,16 @@ export function readyToRun(
   const errors = findInputErrors(graph, given.input);
   if (errors.length > 0) throw new RefusedStart("The input does not fit.", { errors });
   const config = RunConfig.parse({ ...graph.config, ...given.config });
+  if (config.budget.max_cost_usd != null && models.describe()?.price_known === false)
+    throw new RefusedStart("A budget in dollars cannot be kept: the price of this model is unknown.", {
+      errors: [
+        {
+          key: "max_cost_usd",
+          message:
+            "The model's price is unknown. Set its price in the settings, limit tokens instead, or run without this budget.",
+        },
+      ],
+    });
   const used = roleUses(graph);
   const provider = models.describe();
   return {

@@ -95,7 +95,12 @@ export class NodeRun implements NodeContext {
   }
 
   agent(request: AgentRequest): Flow<AgentAnswer> {
-    return runAgent(this, { ...request, agent_id: request.agent_id ?? request.required_role });
+    const idle = this.node.idle_timeout_ms;
+    return runAgent(this, {
+      ...request,
+      agent_id: request.agent_id ?? request.required_role,
+      ...(idle ? { llm_config: { idle_timeout_ms: idle, ...request.llm_config } } : {}),
+    });
   }
   crew(request: CrewRequest): Flow<CrewAnswer> {
     return runCrew(this, request);
