@@ -15,7 +15,16 @@ const ADVICE: Record<RunError["user_action"], string | null> = {
 };
 
 /** What went wrong, in words, and what a person can do about it. */
-export function ErrorNote({ error, isQuiet }: { error: RunError; isQuiet?: boolean }) {
+export function ErrorNote({
+  error,
+  isQuiet,
+  isPause,
+}: {
+  error: RunError;
+  isQuiet?: boolean;
+  /** Nothing failed: the run stopped and may go on. */
+  isPause?: boolean;
+}) {
   const workflowId = useRun<string | null>(({ state }) => state.run.workflow_id, null);
   const advice = ADVICE[error.user_action];
   const href =
@@ -28,11 +37,15 @@ export function ErrorNote({ error, isQuiet }: { error: RunError; isQuiet?: boole
     <div
       role={isQuiet ? undefined : "alert"}
       className={clsx(
-        "flex gap-2.5 rounded-lg border border-failed/35 px-3 py-2.5",
-        isQuiet ? "bg-surface" : "bg-failed/6",
+        "flex gap-2.5 rounded-lg border px-3 py-2.5",
+        isPause ? "border-waiting/40 bg-waiting/8" : "border-failed/35",
+        !isPause && (isQuiet ? "bg-surface" : "bg-failed/6"),
       )}
     >
-      <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-failed" />
+      <TriangleAlert
+        aria-hidden
+        className={clsx("mt-0.5 size-4 shrink-0", isPause ? "text-waiting" : "text-failed")}
+      />
       <div className="min-w-0 text-[13px]">
         <p className="text-ink [overflow-wrap:anywhere]">{error.message}</p>
         {advice ? (

@@ -30,7 +30,9 @@ export function OutputView() {
           ) : null}
         </div>
       ) : null}
-      {run.error && run.final_status !== "COMPLETED" ? <ErrorNote error={run.error} /> : null}
+      {run.error && run.final_status !== "COMPLETED" ? (
+        <ErrorNote error={run.error} isPause={run.final_status === "INCOMPLETE"} />
+      ) : null}
       {run.status === "finished" ? (
         <Part title="Output">
           <KeyValues

@@ -25,7 +25,7 @@ const STATUS: Record<TaskStatus, Status> = {
 const COLUMNS: { title: string; holds: readonly TaskStatus[] }[] = [
   { title: "To do", holds: ["pending", "blocked"] },
   { title: "At work", holds: ["in_progress", "awaiting_human"] },
-  { title: "Over", holds: ["completed", "failed", "skipped", "cancelled"] },
+  { title: "Finished", holds: ["completed", "failed", "skipped", "cancelled"] },
 ];
 
 /** A crew's plan as a board; the chosen task shows who does it and how. */
@@ -43,7 +43,7 @@ export function PlanBoard({ activationId }: { activationId: string }) {
           {done} of {countOf(plan.tasks.length, "task")} done
         </p>
       </div>
-      <div className="grid grid-cols-3 gap-2">
+      <div className="grid grid-cols-3 items-start gap-2">
         {COLUMNS.map(({ title, holds }) => {
           const tasks = plan.tasks.filter(({ status }) => holds.includes(status));
           return (

@@ -26,7 +26,11 @@ export function RaiseLimit({ runId, onRaised }: { runId: string; onRaised: () =>
       onOpenChange={setOpen}
       align="end"
       trigger={
-        <Button variant="primary" icon={<CirclePlay aria-hidden />}>
+        <Button
+          variant="primary"
+          icon={<CirclePlay aria-hidden />}
+          className="data-[popup-open]:!bg-accent-hover"
+        >
           Raise limit and go on
         </Button>
       }

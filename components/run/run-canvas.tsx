@@ -1,9 +1,9 @@
 "use client";
 
-import { Panel } from "@xyflow/react";
+import { Panel, type ReactFlowInstance, useReactFlow } from "@xyflow/react";
 import clsx from "clsx";
 import { Locate, LocateFixed } from "lucide-react";
-import { useEffect, useMemo, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { CanvasProvider, GraphCanvas } from "@/components/canvas/graph-canvas";
 import { useCanvasView } from "@/components/canvas/use-canvas-view";
 import type { RoleDefinition } from "@/server/domain/role";
@@ -48,17 +48,42 @@ export function RunCanvas({
   );
 }
 
-/** Keeps what is happening in view. */
+/** From here on the words on a card can be read. */
+const READABLE = 0.75;
+
+/** The camera: rests on what is happening, near enough to read it, and steps back when the run is over. */
 function Follower({ isFollowing }: { isFollowing: boolean }) {
   const node = useRun(spotlightNode, null);
+  const isUnderWay = useRun(({ head, cursor }) => cursor === null && head.run.status === "running", false);
   const view = useCanvasView();
+  const flow = useReactFlow();
+  const wasUnderWay = useRef(false);
   useEffect(() => {
-    if (!isFollowing || node === null) return;
-    const timer = setTimeout(() => view.reveal([node]), 120);
+    if (!isFollowing) return;
+    const isJustOver = wasUnderWay.current && !isUnderWay;
+    wasUnderWay.current = isUnderWay;
+    const timer = setTimeout(
+      () => {
+        if (isJustOver) view.fit();
+        else if (node !== null && isUnderWay && flow.getZoom() < READABLE) zoomTo(flow, node);
+        else if (node !== null) view.reveal([node]);
+      },
+      isJustOver ? 600 : 120,
+    );
     return () => clearTimeout(timer);
-    // The view's functions are new with every frame; only another node, or following again, moves the view.
-  }, [isFollowing, node, view]);
+  }, [isFollowing, isUnderWay, node, view, flow]);
   return null;
+}
+
+function zoomTo(flow: ReactFlowInstance, nodeId: string): void {
+  const node = flow.getInternalNode(nodeId);
+  if (!node) return;
+  const { x, y } = node.internals.positionAbsolute;
+  const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  void flow.setCenter(x + (node.measured.width ?? 240) / 2, y + (node.measured.height ?? 96) / 2, {
+    zoom: READABLE,
+    duration: isCalm ? 0 : 400,
+  });
 }
 
 function FollowChip({

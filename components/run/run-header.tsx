@@ -134,8 +134,14 @@ function Actions({
     <div className="flex shrink-0 items-center gap-2">
       {isOver && isResumable ? <RaiseLimit runId={runId} onRaised={onResumed} /> : null}
       {isOver ? null : (
-        <Button variant="danger" icon={<Ban aria-hidden />} pending={cancel.isPending} onClick={cancel.ask}>
-          Cancel
+        <Button
+          variant="danger"
+          icon={<Ban aria-hidden />}
+          pending={cancel.isPending}
+          onClick={cancel.ask}
+          className="max-sm:px-2.5"
+        >
+          <span className="max-sm:sr-only">Cancel</span>
         </Button>
       )}
       {isOver ? (

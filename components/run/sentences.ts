@@ -153,13 +153,11 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
         : `${names.node(node_id)} is queued`,
       "ready",
     ),
+  // A first attempt and an end without words are told by the heading of the node's part of the timeline.
   node_started: ({ node_id, payload }, names) =>
-    story(
-      payload.attempt > 1
-        ? `${names.node(node_id)} began its ${ordinal(payload.attempt)} attempt`
-        : `${names.node(node_id)} began`,
-      "running",
-    ),
+    payload.attempt > 1
+      ? story(`${names.node(node_id)} began its ${ordinal(payload.attempt)} attempt`, "running")
+      : detail(`${names.node(node_id)} began`, "running"),
   node_waiting: ({ node_id, payload }, names) => {
     const what = {
       timer: "for its time to come",
@@ -170,12 +168,9 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
     return story(`${names.node(node_id)} waits ${what[payload.for]}`, "waiting");
   },
   node_completed: ({ node_id, payload }, names) =>
-    story(
-      payload.written_keys.length > 0
-        ? `${names.node(node_id)} is done and wrote ${keys(payload.written_keys)}`
-        : `${names.node(node_id)} is done`,
-      "completed",
-    ),
+    payload.written_keys.length > 0
+      ? story(`${names.node(node_id)} is done and wrote ${keys(payload.written_keys)}`, "completed")
+      : detail(`${names.node(node_id)} is done`, "completed"),
   node_failed: ({ node_id, payload }, names) =>
     story(
       `${names.node(node_id)} failed: ${closed(payload.error.message)} ${NEXT_WORDS[payload.next]}`,
@@ -233,13 +228,13 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
     ),
   timer_fired: () => detail("The timer rang"),
 
-  agent_started: ({ payload }) =>
-    story(
-      payload.task_id
-        ? `${payload.role_name} takes up the task “${payload.task_id}”`
-        : `${payload.role_name} takes up the work`,
+  agent_started: ({ payload, task_id }) => {
+    const task = task_id ?? payload.task_id;
+    return story(
+      task ? `${payload.role_name} takes up the task “${task}”` : `${payload.role_name} takes up the work`,
       "running",
-    ),
+    );
+  },
   iteration_started: ({ payload }) =>
     detail(`Turn ${payload.local_iteration} (the run's ${ordinal(payload.global_iteration)})`),
   message_added: ({ payload }) => {
@@ -289,10 +284,10 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
       ? detail("The agent finished", "completed")
       : story(`The agent failed${payload.error ? `: ${payload.error.message}` : ""}`, "failed"),
 
-  plan_created: ({ payload }) =>
-    story(
-      `${payload.by ? `${payload.by} made a plan` : "The plan is set"} of ${countOf(payload.plan.tasks.length, "task")}`,
-    ),
+  plan_created: ({ payload }) => {
+    const count = countOf(payload.plan.tasks.length, "task");
+    return story(payload.by ? `${payload.by} made a plan of ${count}` : `A plan of ${count} is set`);
+  },
   task_status_changed: ({ task_id, payload }) =>
     story(
       `The task “${task_id ?? "?"}” ${TASK_WORDS[payload.to] ?? payload.to}${

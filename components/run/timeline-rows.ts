@@ -27,8 +27,6 @@ export interface TimelineOptions {
   level: "story" | "all";
   /** Words that a sentence must contain. */
   query?: string;
-  /** Only what happened at this node. */
-  nodeId?: string | null;
   /** Activations folded away, and events folded open. */
   closed?: ReadonlySet<string>;
   opened?: ReadonlySet<number>;
@@ -78,7 +76,8 @@ export function timelineRows(
       continue;
     }
     const group = groups.get(item)!;
-    if (group.shown.length === 0) continue;
+    // The heading alone tells that a node ran; only a search leaves out those without a hit.
+    if (group.shown.length === 0 && words !== "") continue;
     const isClosed = options.closed?.has(item) ?? false;
     rows.push({
       kind: "group",
@@ -116,10 +115,9 @@ export function rowAt(offsets: readonly number[], y: number): number {
 function isShown(
   event: RunEvent,
   tell: (event: RunEvent) => Sentence,
-  { level, nodeId }: TimelineOptions,
+  { level }: TimelineOptions,
   words: string,
 ): boolean {
-  if (nodeId && event.node_id !== nodeId) return false;
   if (level === "all" && !words) return true;
   const sentence = tell(event);
   if (level === "story" && sentence.level !== "story") return false;
