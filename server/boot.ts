@@ -7,6 +7,7 @@ import {
   lockDataFolder,
   registerEnvironmentSecrets,
 } from "@/server/access/boot";
+import { getAccess } from "@/server/access/current";
 import { log } from "@/server/access/log";
 import { dataDir } from "@/server/store/current";
 import { getTroupe } from "@/server/troupe";
@@ -30,10 +31,16 @@ export async function boot(): Promise<void> {
     stopOnSignal();
     if (process.env.NODE_ENV === "production") hardenPrototypes();
     hardenHttpServer();
+    const link = getAccess().sessions.newLink();
+    if (link) process.stdout.write(`Open this link, it works once: ${origin()}${link}\n`);
   } catch (error) {
     leave(startError(error));
   }
 }
+
+/** Where people open Troupe. */
+const origin = () =>
+  process.env.TROUPE_PUBLIC_URL?.replace(/\/+$/, "") || `http://127.0.0.1:${process.env.PORT || 3000}`;
 
 function leave(message: string): never {
   process.stderr.write(`${message}\n`);

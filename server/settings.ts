@@ -56,6 +56,12 @@ export const Settings = z.object({
     .optional()
     .describe("Another service that speaks the OpenAI protocol, for example http://127.0.0.1:11434/v1"),
   OPENAI_MODEL: z.string().optional().describe("The model that this provider uses where a role names none"),
+  LLM_ALLOWED_HOSTS: z
+    .string()
+    .optional()
+    .describe(
+      "Model servers in a private network that may be reached, for example 192.168.1.20:11434, gpu.lan; this machine and the internet always may",
+    ),
   TROUPE_OFFLINE_SPEED: z.coerce
     .number({ error: "TROUPE_OFFLINE_SPEED must be a number, 0 for no delays" })
     .min(0)

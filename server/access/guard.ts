@@ -201,7 +201,8 @@ const TRPC_CODES: Record<number, [number, string]> = {
   429: [-32029, "TOO_MANY_REQUESTS"],
 };
 
-function refuse({ status, code, message, headers }: Refusal, door: GuardOptions["door"]): Response {
+/** A refusal in the words of a door: tRPC's for the app, the public API's elsewhere. */
+export function refuse({ status, code, message, headers }: Refusal, door: GuardOptions["door"]): Response {
   const [number, name] = TRPC_CODES[status] ?? [-32600, "BAD_REQUEST"];
   const error =
     door === "app"

@@ -1,4 +1,5 @@
 import type { Principal } from "@/server/api/trpc";
+import { refuse } from "./guard";
 import { LIMITS } from "./limits";
 
 const held = globalThis as typeof globalThis & { __troupeStreams?: Map<string, number> };
@@ -27,4 +28,55 @@ export function takeStream(
       else open.delete(who);
     },
   };
+}
+
+/**
+ * Answers a request of the app; one for an event stream takes a place for as long as the stream is open. Its reader may
+ * leave at any time, so the place is given back by whatever comes first: the end, the reader, the connection.
+ */
+export async function inStreamPlace(
+  { principal, request }: { principal: Principal; request: Request },
+  answer: () => Promise<Response>,
+): Promise<Response> {
+  if (!(request.headers.get("accept") ?? "").includes("text/event-stream")) return answer();
+  const place = takeStream(principal);
+  if (typeof place === "string") {
+    const [status, code] = place === "too_many" ? [503, "TOO_MANY_STREAMS"] : [429, "TOO_MANY_STREAMS"];
+    const message = "Too many pages are watching this server.";
+    return refuse({ status, code, message, headers: { "retry-after": "5" } }, "app");
+  }
+  request.signal.addEventListener("abort", place.release, { once: true });
+  try {
+    const response = await answer();
+    if (!response.body) {
+      place.release();
+      return response;
+    }
+    const { status, statusText, headers } = response;
+    return new Response(watched(response.body, place.release), { status, statusText, headers });
+  } catch (error) {
+    place.release();
+    throw error;
+  }
+}
+
+function watched(body: ReadableStream<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) return controller.enqueue(value);
+        onEnd();
+        controller.close();
+      } catch (error) {
+        onEnd();
+        controller.error(error);
+      }
+    },
+    cancel(reason) {
+      onEnd();
+      return reader.cancel(reason);
+    },
+  });
 }

@@ -1,6 +1,7 @@
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import { guard } from "@/server/access/guard";
 import { log } from "@/server/access/log";
+import { inStreamPlace } from "@/server/access/streams";
 import { appRouter } from "@/server/api/root";
 import { getTroupe } from "@/server/troupe";
 
@@ -9,17 +10,19 @@ export const dynamic = "force-dynamic";
 async function handler(original: Request): Promise<Response> {
   const passed = await guard(original, { door: "app", maxBytes: 5 * 1024 * 1024 });
   if (passed instanceof Response) return passed;
-  return fetchRequestHandler({
-    endpoint: "/api/trpc",
-    req: passed.request,
-    router: appRouter,
-    maxBatchSize: 10,
-    createContext: () => ({ troupe: getTroupe(), principal: passed.principal }),
-    onError: ({ error, path }) => {
-      if (error.code === "INTERNAL_SERVER_ERROR" && error.cause?.name !== "AbortError")
-        log("error", "A request failed.", { path, error: error.message });
-    },
-  });
+  return inStreamPlace(passed, () =>
+    fetchRequestHandler({
+      endpoint: "/api/trpc",
+      req: passed.request,
+      router: appRouter,
+      maxBatchSize: 10,
+      createContext: () => ({ troupe: getTroupe(), principal: passed.principal }),
+      onError: ({ error, path }) => {
+        if (error.code === "INTERNAL_SERVER_ERROR" && error.cause?.name !== "AbortError")
+          log("error", "A request failed.", { path, error: error.message });
+      },
+    }),
+  );
 }
 
 export { handler as GET, handler as POST };

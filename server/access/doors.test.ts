@@ -1,0 +1,172 @@
+import { describe, expect, test, vi } from "vitest";
+import { openDb } from "@/db/open";
+import { appRouter } from "@/server/api/root";
+import { newAccess } from "./access";
+import { signIn, signOut } from "./sign-in";
+import { inStreamPlace, takeStream } from "./streams";
+
+const HOST = "127.0.0.1:3000";
+
+test("no procedure answers somebody who has not come in", async () => {
+  const nobody = appRouter.createCaller({ principal: null, troupe: {} as never });
+  const procedures = Object.keys(appRouter._def.procedures);
+  expect(procedures.length).toBeGreaterThan(20);
+  const open: string[] = [];
+  for (const path of procedures) {
+    const call = path
+      .split(".")
+      .reduce<unknown>((at, part) => (at as Record<string, unknown>)[part], nobody) as (
+      input: unknown,
+    ) => Promise<unknown>;
+    const code = await call({}).then(
+      () => "answered",
+      (error: { code?: string }) => error.code,
+    );
+    if (code !== "UNAUTHORIZED") open.push(`${path} ${code}`);
+  }
+  expect(open).toEqual([]);
+});
+
+test("a token does not make tokens", async () => {
+  const program = appRouter.createCaller({ principal: { kind: "token", id: "t" }, troupe: {} as never });
+  await expect(program.access.createToken({ name: "more" })).rejects.toMatchObject({ code: "FORBIDDEN" });
+  await expect(program.access.tokens()).rejects.toMatchObject({ code: "FORBIDDEN" });
+});
+
+describe("tokens", () => {
+  const bearer = (token: string) =>
+    new Request(`http://${HOST}/`, { headers: { authorization: `Bearer ${token}` } });
+
+  test("one is good from when it is made until it is revoked, and is not in the file", async () => {
+    const db = openDb(":memory:");
+    const access = newAccess(db, {});
+    const { id, token } = access.tokens.create("CI");
+    expect(token).toMatch(/^wf_[\w-]{43}$/);
+    expect(await access.tokenOf(bearer(token))).toEqual({ kind: "token", id });
+    expect(access.tokens.list()).toMatchObject([{ id, name: "CI", hint: token.slice(-4) }]);
+    expect(access.tokens.list()[0]?.last_used_at).toBeGreaterThan(0);
+    expect(db.$client.serialize().includes(Buffer.from(token))).toBe(false);
+
+    expect(access.tokens.revoke(id)).toBe(true);
+    expect(access.tokens.revoke(id)).toBe(false);
+    expect(await access.tokenOf(bearer(token))).toBeNull();
+    expect(access.tokens.list()).toEqual([]);
+  });
+
+  test("one may come from the environment; none is made up", async () => {
+    const access = newAccess(openDb(":memory:"), { TROUPE_API_TOKEN: "a token of my own" });
+    expect(await access.tokenOf(bearer("a token of my own"))).toBeNull();
+    const spaceless = newAccess(openDb(":memory:"), { TROUPE_API_TOKEN: "a-token-of-my-own" });
+    expect(await spaceless.tokenOf(bearer("a-token-of-my-own"))).toEqual({
+      kind: "token",
+      id: "environment",
+    });
+    for (const guess of ["", "a-token-of-my-ow", "undefined", "null", "x".repeat(500)])
+      expect(await spaceless.tokenOf(bearer(guess))).toBeNull();
+    expect(await newAccess(openDb(":memory:"), {}).tokenOf(bearer("undefined"))).toBeNull();
+  });
+});
+
+describe("signing in", () => {
+  const access = () => newAccess(openDb(":memory:"), { TROUPE_PASSWORD: "correct horse" });
+  function ask(body: unknown, headers: Record<string, string> = {}) {
+    const text = JSON.stringify(body);
+    const length = String(Buffer.byteLength(text));
+    const from = {
+      host: HOST,
+      origin: `http://${HOST}`,
+      "content-type": "application/json",
+      "content-length": length,
+    };
+    return new Request(`http://${HOST}/api/session`, {
+      method: "POST",
+      headers: { ...from, ...headers },
+      body: text,
+    });
+  }
+
+  test("the right password brings a session and the way on", async () => {
+    const door = access();
+    const response = await signIn(ask({ password: "correct horse", next: "/runs" }), door);
+    expect([response.status, await response.json()]).toEqual([200, { next: "/runs" }]);
+    const cookie = response.headers.get("set-cookie")?.split(";")[0] ?? "";
+    expect(await door.sessionOf(ask({}, { cookie }))).toMatchObject({ kind: "session" });
+
+    const out = await signOut(ask({}, { cookie }), door);
+    expect(out.headers.get("set-cookie")).toContain("Max-Age=0");
+    expect(await door.sessionOf(ask({}, { cookie }))).toBeNull();
+  });
+
+  test("what comes from elsewhere, is no JSON or is too long is not even tried", async () => {
+    const door = access();
+    const statuses = [
+      await signIn(ask({ password: "correct horse" }, { origin: "https://evil.example" }), door),
+      await signIn(ask({ password: "correct horse" }, { host: "evil.example" }), door),
+      await signIn(ask({ password: "correct horse" }, { "content-type": "text/plain" }), door),
+      await signIn(ask({ password: "x".repeat(5_000) }), door),
+      await signIn(ask({ password: ["correct horse"] }), door),
+    ].map(({ status }) => status);
+    expect(statuses).toEqual([403, 421, 415, 413, 400]);
+  });
+
+  test("the sixth try waits, even with the right password, and says how long", async () => {
+    const door = access();
+    const tries = await Promise.all(
+      Array.from({ length: 5 }, () => signIn(ask({ password: "guess" }), door)),
+    );
+    expect(tries.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401]);
+    const sixth = await signIn(ask({ password: "correct horse" }), door);
+    expect([sixth.status, sixth.headers.get("retry-after"), sixth.headers.has("set-cookie")]).toEqual([
+      429,
+      "60",
+      false,
+    ]);
+  });
+});
+
+describe("places for streams", () => {
+  const watcher = (id: string) => ({
+    principal: { kind: "session" as const, id },
+    request: new Request(`http://${HOST}/`, { headers: { accept: "text/event-stream" } }),
+  });
+  const limits = { perPrincipal: 2, perProcess: 3 };
+
+  test("so many for one, so many for all; one that is given back is free", () => {
+    const take = (id: string) => takeStream({ kind: "session", id }, limits);
+    const [first, second] = [take("a"), take("a")];
+    expect(take("a")).toBe("too_many_yours");
+    const third = take("b");
+    expect(take("c")).toBe("too_many");
+    if (typeof first === "object") {
+      first.release();
+      first.release();
+    }
+    const fourth = take("c");
+    expect(typeof fourth).toBe("object");
+    expect(take("c")).toBe("too_many");
+    for (const place of [second, third, fourth]) if (typeof place === "object") place.release();
+  });
+
+  test("a stream holds its place until it ends or its reader leaves", async () => {
+    const free = () => {
+      const place = takeStream({ kind: "session", id: "w" }, { perPrincipal: 1, perProcess: 1_000 });
+      if (typeof place === "string") return false;
+      place.release();
+      return true;
+    };
+    const endless = () =>
+      Promise.resolve(new Response(new ReadableStream({ pull: () => new Promise(() => {}) })));
+    const open = await inStreamPlace(watcher("w"), endless);
+    expect(free()).toBe(false);
+    await open.body?.cancel();
+    expect(free()).toBe(true);
+
+    const short = await inStreamPlace(watcher("w"), () => Promise.resolve(new Response("data: 1\n\n")));
+    expect(free()).toBe(false);
+    expect(await short.text()).toBe("data: 1\n\n");
+    await vi.waitFor(() => expect(free()).toBe(true));
+
+    await expect(inStreamPlace(watcher("w"), () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+    expect(free()).toBe(true);
+  });
+});
