@@ -1,5 +1,5 @@
 import clsx from "clsx";
-import { roleIcon } from "./role-icons";
+import { roleIcons } from "./role-icons";
 
 /** A role's picture: its icon, or its initials, on its colour. Decoration: the name stands beside it. */
 export function RoleFace({
@@ -15,7 +15,6 @@ export function RoleFace({
   size?: number;
   className?: string;
 }) {
-  const Icon = roleIcon(icon);
   const own = color && /^#[0-9a-f]{6}$/i.test(color) ? color : `oklch(0.62 0.1 ${hueOf(name)})`;
   return (
     <span
@@ -29,9 +28,18 @@ export function RoleFace({
       }}
       className={clsx("inline-flex shrink-0 items-center justify-center rounded-lg font-semibold", className)}
     >
-      {Icon ? <Icon size={size * 0.53} strokeWidth={1.75} /> : initials(name)}
+      {icon !== undefined && Object.hasOwn(roleIcons, icon) ? (
+        <Picture icon={icon} size={size * 0.53} />
+      ) : (
+        initials(name)
+      )}
     </span>
   );
+}
+
+function Picture({ icon, size }: { icon: string; size: number }) {
+  const Icon = roleIcons[icon];
+  return Icon ? <Icon size={size} strokeWidth={1.75} /> : null;
 }
 
 function initials(name: string): string {

@@ -63,8 +63,3 @@ export const roleIcons: Readonly<Record<string, LucideIcon>> = {
   "test-tube": TestTube,
   wallet: Wallet,
 };
-
-/** The icon of a name that we know, or nothing. */
-export function roleIcon(name: string | undefined): LucideIcon | undefined {
-  return name !== undefined && Object.hasOwn(roleIcons, name) ? roleIcons[name] : undefined;
-}

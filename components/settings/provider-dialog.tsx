@@ -310,7 +310,7 @@ type Settings = ProviderListed["settings"];
 
 function without<K extends keyof Settings>(settings: Settings, key: K, value: Settings[K]): Settings {
   const { [key]: _before, ...rest } = settings;
-  return value === undefined ? (rest as Settings) : { ...settings, [key]: value };
+  return value === undefined ? rest : { ...settings, [key]: value };
 }
 
 function withPrice(

@@ -17,9 +17,7 @@ export function SettingsPage({ settings }: { settings: readonly SettingRow[] }) 
       <div className="flex flex-col gap-6">
         <ProvidersSection />
         <TokensSection apiBase={info.data?.api_base} />
-        <Panel title="Appearance" description="For this browser." actions={<ThemeSwitch />} flush>
-          {null}
-        </Panel>
+        <Panel title="Appearance" description="For this browser." actions={<ThemeSwitch />} />
         <AboutSection info={info.data} settings={settings} />
       </div>
     </Page>

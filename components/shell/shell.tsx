@@ -30,10 +30,12 @@ export function Shell({ children }: { children: ReactNode }) {
         Skip to the page
       </a>
       <Rail compact={isStage} path={path} />
-      <main id="main" tabIndex={-1} className="relative min-h-0 min-w-0 flex-1 overflow-y-auto outline-none">
+      <div className="flex min-h-0 min-w-0 flex-1 flex-col">
         {isStage ? null : <DemoStrip />}
-        {children}
-      </main>
+        <main id="main" tabIndex={-1} className="relative min-h-0 flex-1 overflow-y-auto outline-none">
+          {children}
+        </main>
+      </div>
       <BottomBar path={path} />
       <ShellKeys />
     </div>
@@ -42,7 +44,7 @@ export function Shell({ children }: { children: ReactNode }) {
 
 function Rail({ compact, path }: { compact: boolean; path: string }) {
   return (
-    <div
+    <header
       className={clsx(
         "hidden shrink-0 flex-col border-r border-line bg-bg py-3 md:flex",
         compact ? "w-14 items-center px-2" : "w-56 px-3",
@@ -116,7 +118,7 @@ function Rail({ compact, path }: { compact: boolean; path: string }) {
           onClick={openHelp}
         />
       </div>
-    </div>
+    </header>
   );
 }
 

@@ -20,9 +20,11 @@ interface Look {
 export type ButtonProps = Look & ComponentProps<"button">;
 
 const variants: Record<ButtonVariant, string> = {
-  primary: "border-transparent bg-accent text-accent-ink hover:bg-accent-hover",
-  secondary: "border-line-strong bg-raised text-ink hover:bg-sunken",
-  ghost: "border-transparent bg-transparent text-ink-2 hover:bg-ink/6 hover:text-ink",
+  primary:
+    "border-transparent bg-accent text-accent-ink hover:bg-accent-hover data-[popup-open]:bg-accent-hover",
+  secondary: "border-line-strong bg-raised text-ink hover:bg-sunken data-[popup-open]:bg-sunken",
+  ghost:
+    "border-transparent bg-transparent text-ink-2 hover:bg-ink/6 hover:text-ink data-[popup-open]:bg-ink/6",
   danger: "border-failed/40 bg-raised text-failed hover:border-failed hover:bg-failed/8",
 };
 
@@ -35,7 +37,7 @@ const sizes: Record<ButtonSize, string> = {
 export function buttonLook({ variant = "secondary", size = "md" }: Look = {}): string {
   return clsx(
     "inline-flex shrink-0 select-none items-center justify-center whitespace-nowrap rounded-lg border font-medium",
-    "transition-colors duration-100 disabled:pointer-events-none disabled:opacity-50 data-[popup-open]:bg-sunken",
+    "transition-colors duration-100 disabled:pointer-events-none disabled:opacity-50",
     variants[variant],
     sizes[size],
   );

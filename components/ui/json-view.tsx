@@ -92,7 +92,7 @@ function Value({ value, name, depth, openDepth }: ValueProps) {
         <Leaf value={value} />
       </div>
     );
-  const entries = Object.entries(value);
+  const entries: [string, unknown][] = Object.entries(value);
   const isList = Array.isArray(value);
   return (
     <details open={depth < openDepth} className="group/part">
@@ -121,5 +121,5 @@ function Leaf({ value }: { value: unknown }) {
   if (typeof value === "string") return <span className="text-ink">{value === "" ? '""' : value}</span>;
   if (typeof value === "object" && value !== null)
     return <span className="text-ink-3">{Array.isArray(value) ? "[ ]" : "{ }"}</span>;
-  return <span className="text-running">{value === undefined ? "nothing" : String(value)}</span>;
+  return <span className="text-running">{value === undefined ? "nothing" : JSON.stringify(value)}</span>;
 }

@@ -76,7 +76,7 @@ export function ListEditor({
               over === at && dragged !== null && dragged !== at && "rounded-lg outline-2 outline-focus",
             )}
           >
-            <div className="flex items-start gap-1">
+            <div className="relative flex items-start gap-1">
               <span
                 draggable
                 aria-hidden="true"
@@ -116,7 +116,7 @@ export function ListEditor({
                   mono && "font-mono text-[13px]",
                 )}
               />
-              <div className="flex opacity-0 transition-opacity group-focus-within/item:opacity-100 group-hover/item:opacity-100 pointer-coarse:opacity-100">
+              <div className="pointer-fine:absolute pointer-fine:top-0.5 pointer-fine:right-0.5 pointer-fine:rounded-md pointer-fine:bg-raised pointer-fine:pl-1 flex opacity-0 transition-opacity group-focus-within/item:opacity-100 group-hover/item:opacity-100 pointer-coarse:opacity-100">
                 <IconButton
                   size="sm"
                   plain

@@ -13,7 +13,8 @@ export function Panel({
   title?: string;
   description?: ReactNode;
   actions?: ReactNode;
-  children: ReactNode;
+  /** Nothing: the header is all there is. */
+  children?: ReactNode;
   className?: string;
   /** Without inner padding: for lists and tables. */
   flush?: boolean;
@@ -25,7 +26,12 @@ export function Panel({
       className={clsx("overflow-hidden rounded-xl border border-line bg-surface", className)}
     >
       {title ? (
-        <header className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line px-4 py-3">
+        <header
+          className={clsx(
+            "flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3",
+            children && "border-b border-line",
+          )}
+        >
           <div className="min-w-0 flex-1">
             <h2 id={id} className="text-sm font-semibold">
               {title}
@@ -35,7 +41,7 @@ export function Panel({
           {actions}
         </header>
       ) : null}
-      {flush ? children : <div className="p-4">{children}</div>}
+      {flush || !children ? children : <div className="p-4">{children}</div>}
     </section>
   );
 }

@@ -31,7 +31,7 @@ export function SegmentedControl<V extends string>({
     <RadioGroup
       aria-label={label}
       value={value}
-      onValueChange={(next) => onValueChange(next as V)}
+      onValueChange={(next) => onValueChange(next)}
       className={clsx(
         "rounded-lg border border-line bg-sunken p-0.5",
         fill ? "flex" : "inline-flex",

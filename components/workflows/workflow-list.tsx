@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { FileDown, Plus, Search, SearchX } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useState } from "react";
+import { useHelpSection } from "@/components/shell/commands";
 import { Page } from "@/components/shell/page";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
@@ -21,6 +22,14 @@ import { type WorkflowListed, WorkflowRow } from "./workflow-row";
 
 const ImportDialog = dynamic(() => import("./import-dialog").then((m) => m.ImportDialog), { ssr: false });
 
+const help = {
+  title: "List of workflows",
+  shortcuts: [
+    { keys: "Enter", label: "Open the workflow" },
+    { keys: "F2", label: "Rename it" },
+  ],
+};
+
 type Order = "changed" | "name" | "run";
 
 /** The page of all workflows; with none, the welcome. */
@@ -30,6 +39,7 @@ export function WorkflowList() {
   const workflows = useQuery(trpc.workflows.list.queryOptions());
   const actions = useWorkflowActions();
   const [importing, setImporting] = useState<{ text?: string } | null>(null);
+  useHelpSection(help);
   useRunTicks(() => void queryClient.invalidateQueries(trpc.workflows.list.queryFilter()));
 
   return (

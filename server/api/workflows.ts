@@ -8,6 +8,7 @@ import { roleUses } from "@/server/domain/role-use";
 import { sketchOf } from "@/server/domain/sketch";
 import { isSameJson } from "@/server/domain/values";
 import type { RoleStore } from "@/server/store/roles";
+import type { WorkflowStore } from "@/server/store/workflows";
 import { findTemplate, templates } from "@/server/templates";
 import { procedure, refusal, router } from "./trpc";
 
@@ -37,7 +38,7 @@ export const workflowsRouter = router({
   create: procedure
     .input(z.object({ name: Name.optional(), graph: WorkflowGraph.optional() }))
     .mutation(({ ctx, input }) => {
-      const name = input.name ?? freshName(ctx.troupe.workflows.list().map((workflow) => workflow.name));
+      const name = input.name ?? freshName("Untitled workflow", ctx.troupe.workflows);
       return { id: ctx.troupe.workflows.create({ name, graph: input.graph ?? blankGraph(name) }) };
     }),
 
@@ -94,7 +95,8 @@ export const workflowsRouter = router({
   fromTemplate: procedure.input(z.object({ key: z.string() })).mutation(({ ctx, input }) => {
     const template = findTemplate(input.key);
     if (!template) throw new TRPCError({ code: "NOT_FOUND", message: "There is no such template." });
-    return { id: ctx.troupe.workflows.create({ name: template.title, graph: template.graph }) };
+    const name = freshName(template.title, ctx.troupe.workflows);
+    return { id: ctx.troupe.workflows.create({ name, graph: template.graph }) };
   }),
 
   export: procedure
@@ -162,12 +164,12 @@ function notFound(): never {
   throw new TRPCError({ code: "NOT_FOUND", message: "This workflow does not exist, or was deleted." });
 }
 
-/** "Untitled workflow", with a number where that is taken. */
-function freshName(taken: readonly string[]): string {
-  const base = "Untitled workflow";
+/** The name itself, or with the first number behind it that makes it new. */
+function freshName(base: string, workflows: WorkflowStore): string {
+  const taken = new Set(workflows.list().map(({ name }) => name));
   for (let n = 1; ; n++) {
     const name = n === 1 ? base : `${base} ${n}`;
-    if (!taken.includes(name)) return name;
+    if (!taken.has(name)) return name;
   }
 }
 
