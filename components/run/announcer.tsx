@@ -20,7 +20,7 @@ const EVERY_MS = 1_500;
 export function RunAnnouncer() {
   const store = useRunStore();
   const graph = useRun((view) => view.head.graph, null);
-  const names = useMemo(() => newNames(graph), [graph]);
+  const names = useMemo(() => newNames(graph, () => store?.view.getState().head.plans ?? {}), [graph, store]);
   const [words, setWords] = useState("");
   useEffect(() => {
     if (!store) return;

@@ -129,10 +129,11 @@ function Moment({ at }: { at: number }) {
 }
 
 function useMomentWords(at: number): string {
+  const store = useRunStore();
   const graph = useRun((view) => view.head.graph, null);
   const event = useRun((view) => view.events[at - 1] ?? null, null);
   const lastSeq = useRun((view) => view.lastSeq, 0);
-  const names = useMemo(() => newNames(graph), [graph]);
+  const names = useMemo(() => newNames(graph, () => store?.view.getState().head.plans ?? {}), [graph, store]);
   return event ? `Event ${at} of ${lastSeq}: ${sentenceOf(event, names).text}` : "Nothing has happened yet";
 }
 

@@ -87,7 +87,7 @@ const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } =
   timer_fired: [{}, "The timer rang"],
   agent_started: [
     { role_name: "Writer", task_id: "draft", output_keys: [], limits: { max_iterations: 3 } },
-    "Writer takes up the task “draft”",
+    "Writer takes up the task “Draft the text”",
   ],
   iteration_started: [{ global_iteration: 11, local_iteration: 2 }, "Turn 2 (the run's 11th)"],
   message_added: [
@@ -129,7 +129,7 @@ const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } =
   ],
   task_status_changed: [
     { from: "pending", to: "in_progress", assigned_agent: "writer" },
-    "The task “draft” began with writer",
+    "The task “Draft the text” began with writer",
   ],
   budget_warning: [{ metric: "cost_usd", used: 0.8, limit: 1 }, "$0.800 of $1.000 are used up"],
   budget_exceeded: [
@@ -139,7 +139,8 @@ const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } =
   warning: [{ code: "W", message: "Take care." }, "Take care."],
 };
 
-const names = newNames(approvalGraph);
+const plan = ExecutionPlan.parse({ tasks: [{ task_id: "draft", description: "Draft the text" }] });
+const names = newNames(approvalGraph, () => ({ "get#1": plan }));
 
 test.each(Object.keys(examples) as EventType[])("%s has its sentence", (type) => {
   const event = {

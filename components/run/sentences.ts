@@ -1,6 +1,7 @@
 import type { EventType, RunEvent, RunEventOf } from "@/server/domain/events";
 import type { WorkflowGraph } from "@/server/domain/graph";
 import type { RaisableLimit } from "@/server/domain/outcome";
+import type { ExecutionPlan, TaskStatus } from "@/server/domain/plan";
 import type { NodeStatus } from "@/server/domain/run";
 import { countOf, formatCost, formatDollars, formatDuration, formatTokens, inWords, ordinal } from "./format";
 
@@ -15,10 +16,17 @@ export interface Sentence {
 export interface Names {
   node(id: string | undefined): string;
   edge(id: string): string;
+  task(activationId: string | undefined, taskId: string | undefined): string;
 }
 
-/** Names from the graph that a run runs on. */
-export function newNames(graph: WorkflowGraph | null | undefined): Names {
+/** Tasks are called by what is to be done, as far as that fits. */
+const TASK_WORDS_MOST = 64;
+
+/** Names from the graph that a run runs on, and from its plans as they come to be. */
+export function newNames(
+  graph: WorkflowGraph | null | undefined,
+  plans: () => Readonly<Record<string, ExecutionPlan>> = () => ({}),
+): Names {
   const node = (id: string | undefined) => {
     if (id === undefined) return "the run";
     const found = graph && Object.hasOwn(graph.nodes, id) ? graph.nodes[id] : undefined;
@@ -28,7 +36,12 @@ export function newNames(graph: WorkflowGraph | null | undefined): Names {
     const found = graph?.edges.find((candidate) => candidate.id === id);
     return found ? `${node(found.source_node_id)} → ${node(found.target_node_id)}` : id;
   };
-  return { node, edge };
+  const task = (activationId: string | undefined, taskId: string | undefined) => {
+    const tasks = (activationId === undefined ? undefined : plans()[activationId])?.tasks;
+    const words = tasks?.find(({ task_id }) => task_id === taskId)?.description ?? taskId ?? "?";
+    return words.length > TASK_WORDS_MOST ? `${words.slice(0, TASK_WORDS_MOST - 1).trimEnd()}…` : words;
+  };
+  return { node, edge, task };
 }
 
 const LIMIT_WORDS: Record<RaisableLimit, string> = {
@@ -51,7 +64,7 @@ export function limitValue(limit: RaisableLimit, value: number): string {
   return value.toLocaleString("en-US");
 }
 
-const TASK_WORDS: Record<string, string> = {
+const TASK_WORDS: Record<TaskStatus, string> = {
   pending: "is waiting its turn",
   in_progress: "began",
   completed: "is done",
@@ -60,6 +73,17 @@ const TASK_WORDS: Record<string, string> = {
   skipped: "was skipped",
   cancelled: "was cancelled",
   awaiting_human: "waits for a person",
+};
+
+const TASK_TONES: Record<TaskStatus, Sentence["tone"]> = {
+  pending: "plain",
+  in_progress: "running",
+  completed: "completed",
+  failed: "failed",
+  blocked: "waiting",
+  skipped: "skipped",
+  cancelled: "cancelled",
+  awaiting_human: "waiting",
 };
 
 const story = (text: string, tone: Sentence["tone"] = "plain"): Sentence => ({ text, tone, level: "story" });
@@ -228,8 +252,9 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
     ),
   timer_fired: () => detail("The timer rang"),
 
-  agent_started: ({ payload, task_id }) => {
-    const task = task_id ?? payload.task_id;
+  agent_started: ({ payload, task_id, activation_id }, names) => {
+    const id = task_id ?? payload.task_id;
+    const task = id ? names.task(activation_id, id) : null;
     return story(
       task ? `${payload.role_name} takes up the task “${task}”` : `${payload.role_name} takes up the work`,
       "running",
@@ -288,19 +313,16 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
     const count = countOf(payload.plan.tasks.length, "task");
     return story(payload.by ? `${payload.by} made a plan of ${count}` : `A plan of ${count} is set`);
   },
-  task_status_changed: ({ task_id, payload }) =>
-    story(
-      `The task “${task_id ?? "?"}” ${TASK_WORDS[payload.to] ?? payload.to}${
-        payload.to === "in_progress" && payload.assigned_agent ? ` with ${payload.assigned_agent}` : ""
-      }${payload.error ? `: ${payload.error.message}` : ""}`,
-      payload.to === "failed"
-        ? "failed"
-        : payload.to === "completed"
-          ? "completed"
-          : payload.to === "in_progress"
-            ? "running"
-            : "plain",
-    ),
+  // Who takes up a task says so itself: the beginning is only a detail.
+  task_status_changed: ({ task_id, activation_id, payload }, names) => {
+    const who =
+      payload.to === "in_progress" && payload.assigned_agent ? ` with ${payload.assigned_agent}` : "";
+    const why = payload.error ? `: ${payload.error.message}` : "";
+    const text = `The task “${names.task(activation_id, task_id)}” ${TASK_WORDS[payload.to]}${who}${why}`;
+    return payload.to === "in_progress" || payload.to === "pending"
+      ? detail(text, TASK_TONES[payload.to])
+      : story(text, TASK_TONES[payload.to]);
+  },
 
   budget_warning: ({ payload }) =>
     story(

@@ -19,6 +19,8 @@ export type TimelineRow =
       event: RunEvent;
       sentence: Sentence;
       isInside: boolean;
+      /** It stands by itself again after a node's part. */
+      isAfterGroup: boolean;
       isOpen: boolean;
     };
 
@@ -33,6 +35,8 @@ export interface TimelineOptions {
 }
 
 export const ROW = { group: 40, event: 28, open: 300 } as const;
+
+const INSIDE = { isInside: true, isAfterGroup: false };
 
 /** Says each event once, however often the list is drawn. */
 export function newTeller(names: Names): (event: RunEvent) => Sentence {
@@ -72,7 +76,9 @@ export function timelineRows(
   const rows: TimelineRow[] = [];
   for (const item of order) {
     if (typeof item !== "string") {
-      rows.push(eventRow(item, tell, options, false));
+      const before = rows.at(-1);
+      const isAfterGroup = before !== undefined && (before.kind === "group" || before.isInside);
+      rows.push(eventRow(item, tell, options, { isInside: false, isAfterGroup }));
       continue;
     }
     const group = groups.get(item)!;
@@ -88,7 +94,7 @@ export function timelineRows(
       seq: group.seq,
       isClosed,
     });
-    if (!isClosed) for (const event of group.shown) rows.push(eventRow(event, tell, options, true));
+    if (!isClosed) for (const event of group.shown) rows.push(eventRow(event, tell, options, INSIDE));
   }
   return rows;
 }
@@ -128,7 +134,7 @@ function eventRow(
   event: RunEvent,
   tell: (event: RunEvent) => Sentence,
   { opened }: TimelineOptions,
-  isInside: boolean,
+  place: { isInside: boolean; isAfterGroup: boolean },
 ): TimelineRow {
   const isOpen = opened?.has(event.seq) ?? false;
   return {
@@ -137,7 +143,7 @@ function eventRow(
     height: isOpen ? ROW.open : ROW.event,
     event,
     sentence: tell(event),
-    isInside,
+    ...place,
     isOpen,
   };
 }

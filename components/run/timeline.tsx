@@ -82,7 +82,10 @@ function useRows(options: Parameters<typeof timelineRows>[2]) {
   const store = useRunStore();
   const lastSeq = useRun((view) => view.lastSeq, 0);
   const graph = useRun((view) => view.head.graph, null);
-  const tell = useMemo(() => newTeller(newNames(graph)), [graph]);
+  const tell = useMemo(
+    () => newTeller(newNames(graph, () => store?.view.getState().head.plans ?? {})),
+    [graph, store],
+  );
   const { level, query, closed, opened } = options;
   // The list of events grows in place: its length is what says that it changed.
   const rows = useMemo(() => {
@@ -228,6 +231,7 @@ function EventRow({
         "group/row flex h-full flex-col transition-opacity",
         isFuture && "opacity-45",
         isHere && "bg-accent-soft",
+        row.isAfterGroup && "border-t border-line",
       )}
     >
       <div className={clsx("flex h-7 shrink-0 items-center gap-2 pr-4", row.isInside ? "pl-6" : "pl-4")}>
