@@ -371,9 +371,8 @@ function menuHandlers(
   editing: CanvasEditing,
   at: (event: { clientX: number; clientY: number }) => DropPoint,
 ) {
-  type MouseLike = { preventDefault(): void; clientX: number; clientY: number };
+  type MouseLike = { clientX: number; clientY: number };
   const open = (event: MouseLike, target: { kind: "node" | "edge" | "pane"; id?: string }) => {
-    event.preventDefault();
     editing.onMenu(target, at(event));
   };
   return {

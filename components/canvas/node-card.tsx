@@ -1,14 +1,15 @@
 import { Handle, type NodeProps, Position } from "@xyflow/react";
 import { CircleAlert, Plus, TriangleAlert } from "lucide-react";
 import { memo, useEffect, useState } from "react";
+import { RoleFace } from "@/components/roles/role-face";
 import { StatusMark } from "@/components/ui/status-mark";
 import type { WorkflowNode } from "@/server/domain/graph";
 import { getNodeKind } from "@/server/domain/nodes";
+import type { RoleDefinition } from "@/server/domain/role";
 import { useCanvas } from "./canvas-context";
 import type { FlowNode, Mark } from "./flow-mapping";
 import { KindIcon } from "./kind-icon";
 import type { Port } from "./ports";
-import { RoleAvatar } from "./role-avatar";
 import { type NodeRunView, useHasRun, useNodePeek, useNodeRun } from "./run-context";
 
 /** A node on the canvas: what it is, what it will do, what it reads and writes, and what it is doing now. */
@@ -70,17 +71,21 @@ function Summary({ node }: { node: WorkflowNode }) {
   const members = node.node_type === "crew_task" ? (node.config.crew?.agents ?? []) : [];
   return (
     <span className="node-summary">
-      {role && <RoleAvatar name={role} color={roles.get(role)?.color} />}
+      {role && <Face name={role} role={roles.get(role)} />}
       {members.length > 0 && (
         <span className="node-crew">
           {members.slice(0, 3).map(({ agent_id, role_name }) => (
-            <RoleAvatar key={agent_id} name={role_name} color={roles.get(role_name)?.color} />
+            <Face key={agent_id} name={role_name} role={roles.get(role_name)} />
           ))}
         </span>
       )}
       <span className="node-summary-text">{text}</span>
     </span>
   );
+}
+
+function Face({ name, role }: { name: string; role: RoleDefinition | undefined }) {
+  return <RoleFace name={name} icon={role?.icon} color={role?.color} size={18} className="node-face" />;
 }
 
 function Marks({ mark, run }: { mark: Mark | undefined; run: NodeRunView | undefined }) {

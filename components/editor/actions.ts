@@ -49,7 +49,8 @@ export function newEditorCommands({ store, ui, view, announcer, pointer, saveNow
     const id = newNodeId(graph(), type);
     const kind = getNodeKind(type);
     const hangs = request.after && kind.hasEntry !== false && kind.executes !== false;
-    const at = request.at ?? (hangs || request.onEdge ? undefined : freePlace(graph(), offCentre(view.middle())));
+    const at =
+      request.at ?? (hangs || request.onEdge ? undefined : freePlace(graph(), offCentre(view.middle())));
     const args: NewNode = {
       id,
       type,
@@ -70,7 +71,8 @@ export function newEditorCommands({ store, ui, view, announcer, pointer, saveNow
   function addSensibly(choice: Choice): string {
     const [picked, ...others] = pickedNodes();
     const [edge, ...otherEdges] = pickedEdges();
-    if (edge !== undefined && otherEdges.length === 0 && picked === undefined) return add(choice, { onEdge: edge });
+    if (edge !== undefined && otherEdges.length === 0 && picked === undefined)
+      return add(choice, { onEdge: edge });
     const after = picked !== undefined && others.length === 0 ? freeWay(graph(), picked) : null;
     return add(choice, after ? { after } : {});
   }
@@ -95,7 +97,13 @@ export function newEditorCommands({ store, ui, view, announcer, pointer, saveNow
     const edge = graph().edges.at(-1);
     say(`Connected ${nameOf(words.source_node_id)} to ${nameOf(words.target_node_id)}`);
     // A router needs to know for which of its labels this way is.
-    if (source && edge && getNodeKind(source.node_type).routes && edge.kind === "normal" && !edge.edge_label) {
+    if (
+      source &&
+      edge &&
+      getNodeKind(source.node_type).routes &&
+      edge.kind === "normal" &&
+      !edge.edge_label
+    ) {
       store.getState().select({ edges: [edge.id] });
       goToField("edge_label");
     }
@@ -211,7 +219,11 @@ export function newEditorCommands({ store, ui, view, announcer, pointer, saveNow
     const ports = node ? portsOf(node, outgoing(graph(), from)) : [];
     const first = ports.find(({ isConnected }) => !isConnected) ?? ports[0];
     if (!first) return say(`Nothing can follow ${nameOf(from)}`);
-    aim(from, ports.map(({ id }) => id), first.id);
+    aim(
+      from,
+      ports.map(({ id }) => id),
+      first.id,
+    );
   }
 
   function aim(from: string, ports: readonly string[], portId: string) {
@@ -289,12 +301,15 @@ export function newEditorCommands({ store, ui, view, announcer, pointer, saveNow
   }
 
   function openInspector() {
-    ui.setState(({ goTo }) => ({ isInspectorOpen: true, goTo: { field: "", nonce: (goTo?.nonce ?? 0) + 1 } }));
+    ui.setState(({ goTo }) => ({
+      isInspectorOpen: true,
+      goTo: { field: "", nonce: (goTo?.nonce ?? 0) + 1 },
+    }));
   }
 
   function rename() {
     const [id, ...others] = pickedNodes();
-    if (id !== undefined && others.length === 0) ui.setState({ renaming: id });
+    if (id !== undefined && others.length === 0) goToField("name");
   }
 
   const editing: CanvasEditing = {
@@ -387,9 +402,12 @@ function readChoice(payload: string): Choice | null {
 
 const snap = (value: number) => Math.round(value / 8) * 8;
 const offCentre = ({ x, y }: Place): Place => ({ x: snap(x - 120), y: snap(y - 40) });
-const dropRequest = ({ flow }: DropPoint): { at: Place } => ({ at: { x: snap(flow.x - 40), y: snap(flow.y - 31) } });
+const dropRequest = ({ flow }: DropPoint): { at: Place } => ({
+  at: { x: snap(flow.x - 40), y: snap(flow.y - 31) },
+});
 
-const outgoing = (graph: WorkflowGraph, id: string) => graph.edges.filter(({ source_node_id }) => source_node_id === id);
+const outgoing = (graph: WorkflowGraph, id: string) =>
+  graph.edges.filter(({ source_node_id }) => source_node_id === id);
 
 /** The first way out of a node that leads nowhere yet; else its plain one, as several lines may begin there. */
 export function freeWay(graph: WorkflowGraph, nodeId: string): PickerRequest["after"] | null {
@@ -401,10 +419,16 @@ export function freeWay(graph: WorkflowGraph, nodeId: string): PickerRequest["af
 }
 
 /** A line drawn to a router's body gets the first label that has no line yet. */
-function fitted(graph: WorkflowGraph, words: ReturnType<typeof toConnection>): ReturnType<typeof toConnection> {
+function fitted(
+  graph: WorkflowGraph,
+  words: ReturnType<typeof toConnection>,
+): ReturnType<typeof toConnection> {
   const source = graph.nodes[words.source_node_id];
-  if (!source || words.kind === "error" || words.edge_label || !getNodeKind(source.node_type).routes) return words;
-  const free = portsOf(source, outgoing(graph, source.id)).find((port) => port.kind === "exit" && !port.isConnected);
+  if (!source || words.kind === "error" || words.edge_label || !getNodeKind(source.node_type).routes)
+    return words;
+  const free = portsOf(source, outgoing(graph, source.id)).find(
+    (port) => port.kind === "exit" && !port.isConnected,
+  );
   return free ? { ...words, edge_label: free.label } : words;
 }
 
@@ -413,7 +437,9 @@ function neighbourOf(graph: WorkflowGraph, ids: readonly string[]): string | nul
   const gone = new Set(ids);
   const [first] = ids;
   if (first === undefined) return null;
-  const before = graph.edges.find(({ source_node_id, target_node_id }) => target_node_id === first && !gone.has(source_node_id));
+  const before = graph.edges.find(
+    ({ source_node_id, target_node_id }) => target_node_id === first && !gone.has(source_node_id),
+  );
   if (before) return before.source_node_id;
   const next = neighbour(graph, first, "right");
   return next && !gone.has(next) ? next : null;

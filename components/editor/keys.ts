@@ -20,8 +20,20 @@ const direction = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", Arrow
 /** Everything that a key does here, beside walking with the arrows, which the drawing does by itself. */
 export const keyCommands: readonly KeyCommand[] = [
   { id: "pick", label: "Add a node", keys: "N Tab", where: "drawing", run: (it) => it.openPicker() },
-  { id: "connect", label: "Connect from the selected node", keys: "C", where: "drawing", run: (it) => it.startConnecting() },
-  { id: "open", label: "Open the settings", keys: "Enter", where: "drawing", run: (it) => it.openInspector() },
+  {
+    id: "connect",
+    label: "Connect from the selected node",
+    keys: "C",
+    where: "drawing",
+    run: (it) => it.startConnecting(),
+  },
+  {
+    id: "open",
+    label: "Open the settings",
+    keys: "Enter",
+    where: "drawing",
+    run: (it) => it.openInspector(),
+  },
   { id: "rename", label: "Rename", keys: "F2", where: "drawing", run: (it) => it.rename() },
   {
     id: "move",
@@ -34,7 +46,13 @@ export const keyCommands: readonly KeyCommand[] = [
       if (way) it.nudge(way, event.shiftKey);
     },
   },
-  { id: edits.remove.id, label: "Delete", keys: "Delete Backspace", where: "drawing", run: (it) => it.remove() },
+  {
+    id: edits.remove.id,
+    label: "Delete",
+    keys: "Delete Backspace",
+    where: "drawing",
+    run: (it) => it.remove(),
+  },
   {
     id: edits.removeAndReconnect.id,
     label: edits.removeAndReconnect.label,
@@ -42,7 +60,13 @@ export const keyCommands: readonly KeyCommand[] = [
     where: "drawing",
     run: (it) => it.removeAndReconnect(),
   },
-  { id: edits.duplicate.id, label: "Duplicate", keys: "mod+D", where: "drawing", run: (it) => it.duplicate() },
+  {
+    id: edits.duplicate.id,
+    label: "Duplicate",
+    keys: "mod+D",
+    where: "drawing",
+    run: (it) => it.duplicate(),
+  },
   { id: "select_all", label: "Select all", keys: "mod+A", where: "drawing", run: (it) => it.selectAll() },
   { id: "undo", label: "Undo", keys: "mod+Z", where: "editor", run: (it) => it.undo() },
   { id: "redo", label: "Redo", keys: "mod+shift+Z mod+Y", where: "editor", run: (it) => it.redo() },
@@ -70,8 +94,9 @@ export const moreKeys: readonly { keys: string; label: string }[] = [
 /** The command for a key press; null: none. */
 export function commandFor(event: KeyboardEvent, where: KeyCommand["where"]): KeyCommand | null {
   return (
-    keyCommands.find((command) => command.where === where && command.keys.split(" ").some((keys) => isPressed(event, keys))) ??
-    null
+    keyCommands.find(
+      (command) => command.where === where && command.keys.split(" ").some((keys) => isPressed(event, keys)),
+    ) ?? null
   );
 }
 

@@ -34,8 +34,6 @@ export interface EditorUi {
   inspectorWidth: number;
   picker: PickerRequest | null;
   connect: ConnectMode | null;
-  /** The node whose name is being written. */
-  renaming: string | null;
   menu: { target: { kind: "node" | "edge" | "pane"; id?: string }; at: DropPoint } | null;
   /** A whole workflow that was pasted or dropped: as a new one, or into this one? */
   incoming: { text: string; at: Place } | null;
@@ -45,14 +43,13 @@ export interface EditorUi {
 
 export type UiStore = StoreApi<EditorUi>;
 
-export function newUiStore(): UiStore {
+export function newUiStore(side: SidePanel | null): UiStore {
   return createStore<EditorUi>()(() => ({
-    side: "add",
+    side,
     isInspectorOpen: false,
     inspectorWidth: 360,
     picker: null,
     connect: null,
-    renaming: null,
     menu: null,
     incoming: null,
     goTo: null,

@@ -1,7 +1,7 @@
 "use client";
 
 import { Plus, Trash2 } from "lucide-react";
-import { RoleAvatar } from "@/components/canvas/role-avatar";
+import { RoleFace } from "@/components/roles/role-face";
 import { Button } from "@/components/ui/button";
 import { Field } from "@/components/ui/field";
 import { IconButton } from "@/components/ui/icon-button";
@@ -61,9 +61,10 @@ export function CrewField({ label, hint, error, value, onChange }: FieldProps) {
           <li key={agent.agent_id} className="rounded-lg border border-line bg-bg">
             <details className="group/agent">
               <summary className="flex h-10 list-none items-center gap-2 px-2.5 text-sm [&::-webkit-details-marker]:hidden">
-                <RoleAvatar
+                <RoleFace
                   name={agent.role_name}
                   color={roles.find(({ name }) => name === agent.role_name)?.color}
+                  icon={roles.find(({ name }) => name === agent.role_name)?.icon}
                   size={22}
                 />
                 <span className="min-w-0 flex-1 truncate font-medium">
@@ -130,11 +131,14 @@ function AddAgent({ onAdd }: { onAdd: (role: string) => void }) {
   );
 }
 
-export function roleOptions(roles: readonly { name: string; color?: string | undefined }[], current: string) {
-  const known = roles.map(({ name, color }) => ({
+export function roleOptions(
+  roles: readonly { name: string; color?: string | undefined; icon?: string | undefined }[],
+  current: string,
+) {
+  const known = roles.map(({ name, color, icon }) => ({
     value: name,
     label: name,
-    icon: <RoleAvatar name={name} color={color} />,
+    icon: <RoleFace name={name} icon={icon} color={color} size={20} />,
   }));
   return current && !roles.some(({ name }) => name === current)
     ? [...known, { value: current, label: current, hint: "There is no such role" }]

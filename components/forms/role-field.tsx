@@ -1,7 +1,7 @@
 "use client";
 
 import Link from "next/link";
-import { RoleAvatar } from "@/components/canvas/role-avatar";
+import { RoleFace } from "@/components/roles/role-face";
 import { Select } from "@/components/ui/select";
 import type { FieldProps } from "./field-view";
 import { useFormScope } from "./form-scope";
@@ -19,11 +19,11 @@ export function RoleField({
   const name = typeof value === "string" ? value : "";
   const role = roles.find((known) => known.name === name);
   const options = [
-    ...roles.map(({ name, description, color }) => ({
+    ...roles.map(({ name, description, color, icon }) => ({
       value: name,
       label: name,
       hint: firstSentence(description),
-      icon: <RoleAvatar name={name} color={color} />,
+      icon: <RoleFace name={name} icon={icon} color={color} size={20} />,
     })),
     ...(name && !role ? [{ value: name, label: name, hint: "There is no such role" }] : []),
   ];

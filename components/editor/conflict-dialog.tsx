@@ -1,0 +1,101 @@
+"use client";
+
+import { Minus, MoveRight, Pencil, Plus } from "lucide-react";
+import { useRouter } from "next/navigation";
+import { useState } from "react";
+import { toApiError, useTrpcClient } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Dialog } from "@/components/ui/dialog";
+import { toast } from "@/components/ui/toasts";
+import { type Difference, differences } from "./differences";
+import { type Doc, useEditor, useEditorStore } from "./editor-store";
+
+/** Somebody else saved this workflow meanwhile: shows both sides and asks, and overwrites nothing unasked. */
+export function ConflictDialog({ onSettled }: { onSettled: () => void }) {
+  const save = useEditor((state) => state.save);
+  return save.state === "conflict" ? (
+    <Open theirs={save.theirs} revision={save.revision} onSettled={onSettled} />
+  ) : null;
+}
+
+function Open({ theirs, revision, onSettled }: { theirs: Doc; revision: number; onSettled: () => void }) {
+  const store = useEditorStore();
+  const client = useTrpcClient();
+  const router = useRouter();
+  const [base] = useState(() => store.getState().savedDoc);
+  const [isPending, setPending] = useState(false);
+  const mine = useEditor(({ doc }) => doc);
+  const takeTheirs = () => {
+    store.getState().adopt(theirs, revision);
+    onSettled();
+  };
+  const keepMine = () => {
+    store.getState().rebase(theirs, revision);
+    onSettled();
+  };
+  const saveCopy = async () => {
+    setPending(true);
+    try {
+      const name = `${mine.name.slice(0, 185)} (my version)`;
+      const { id } = await client.workflows.create.mutate({ name, graph: mine.graph });
+      takeTheirs();
+      toast(`Saved “${name}”`, {
+        action: { label: "Open", onSelect: () => router.push(`/workflows/${id}`) },
+      });
+    } catch (error) {
+      setPending(false);
+      toast(toApiError(error).message, { tone: "error" });
+    }
+  };
+  return (
+    <Dialog
+      open
+      sticky
+      size="lg"
+      title="This workflow was changed in another place"
+      description="Another tab or person saved it while you were changing it here. Nothing is lost yet: choose what it should be."
+      footer={
+        <>
+          <Button onClick={takeTheirs} disabled={isPending}>
+            Take theirs
+          </Button>
+          <Button onClick={() => void saveCopy()} pending={isPending}>
+            Save mine as a copy
+          </Button>
+          <Button variant="primary" onClick={keepMine} disabled={isPending}>
+            Keep mine, overwrite theirs
+          </Button>
+        </>
+      }
+    >
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Side title="Yours" list={differences(base, mine)} />
+        <Side title="Theirs" list={differences(base, theirs)} />
+      </div>
+    </Dialog>
+  );
+}
+
+const icons = { added: Plus, removed: Minus, changed: Pencil, moved: MoveRight };
+const words = { added: "Added", removed: "Removed", changed: "Changed", moved: "Moved" };
+
+function Side({ title, list }: { title: string; list: readonly Difference[] }) {
+  return (
+    <section aria-label={`${title}: what changed`} className="rounded-lg border border-line p-3">
+      <h3 className="mb-2 text-[13px] font-semibold">{title}</h3>
+      {list.length === 0 && <p className="text-[13px] text-ink-3">Nothing that shows</p>}
+      <ul className="flex flex-col gap-1">
+        {list.slice(0, 40).map(({ kind, text }, at) => {
+          const Icon = icons[kind];
+          return (
+            <li key={at} className="flex items-start gap-2 text-[13px]">
+              <Icon aria-label={words[kind]} className="mt-0.5 size-3.5 shrink-0 text-ink-3" />
+              {text}
+            </li>
+          );
+        })}
+      </ul>
+      {list.length > 40 && <p className="mt-1 text-xs text-ink-3">and {list.length - 40} more</p>}
+    </section>
+  );
+}

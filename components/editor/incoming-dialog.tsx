@@ -1,0 +1,56 @@
+"use client";
+
+import { useState } from "react";
+import { Button } from "@/components/ui/button";
+import { Dialog } from "@/components/ui/dialog";
+import { ImportDialog } from "@/components/workflows/import-dialog";
+import { readWorkflow } from "@/server/domain/document";
+import { useEditorCommands } from "./actions";
+import { fragmentOf } from "./fragment";
+import { useUi, useUiStore } from "./ui-store";
+
+/** A whole workflow was pasted onto the drawing: import it as one of its own, or put its nodes in here. */
+export function IncomingDialog() {
+  const incoming = useUi((ui) => ui.incoming);
+  return incoming ? <Open key={incoming.text} {...incoming} /> : null;
+}
+
+function Open({ text, at }: { text: string; at: { x: number; y: number } }) {
+  const ui = useUiStore();
+  const commands = useEditorCommands();
+  const [isImporting, setImporting] = useState(false);
+  const [read] = useState(() => readWorkflow(text));
+  const close = () => ui.setState({ incoming: null });
+  const { graph, name, findings } = read;
+  if (isImporting || !graph) return <ImportDialog open onOpenChange={close} text={text} />;
+  const count = Object.keys(graph.nodes).length;
+  const insert = () => {
+    close();
+    commands.insert(fragmentOf(graph, Object.keys(graph.nodes)), at);
+  };
+  return (
+    <Dialog
+      open
+      onOpenChange={close}
+      size="sm"
+      title={`Pasted: ${name || "a workflow"}`}
+      description={`${count} ${count === 1 ? "node" : "nodes"} and ${graph.edges.length} connections. Where should they go?`}
+      footer={
+        <>
+          <Button onClick={insert}>Insert here</Button>
+          <Button variant="primary" onClick={() => setImporting(true)}>
+            Import as a new workflow
+          </Button>
+        </>
+      }
+    >
+      {findings.length > 0 && (
+        <ul className="flex flex-col gap-1 text-[13px] text-ink-2">
+          {findings.slice(0, 6).map(({ at, message }) => (
+            <li key={`${at} ${message}`}>{message}</li>
+          ))}
+        </ul>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,44 @@
+import type { MenuEntry } from "@/components/ui/menu";
+import type { EditorCommands } from "./actions";
+import type { EditorUi } from "./ui-store";
+
+/** What the menu at the pointer offers; all of it can be reached by key or panel too. */
+export function menuItems(menu: EditorUi["menu"], commands: EditorCommands): MenuEntry[] {
+  switch (menu?.target.kind) {
+    case "node":
+      return [
+        { label: "Settings", shortcut: "Enter", onSelect: commands.openInspector },
+        { label: "Rename", shortcut: "F2", onSelect: commands.rename },
+        { label: "Connect from here", shortcut: "C", onSelect: commands.startConnecting },
+        { label: "Add a node after it", shortcut: "N", onSelect: () => commands.openPicker() },
+        "separator",
+        { label: "Duplicate", shortcut: "Ctrl D", onSelect: commands.duplicate },
+        { label: "Delete and reconnect", shortcut: "Ctrl Del", onSelect: commands.removeAndReconnect },
+        { label: "Delete", shortcut: "Del", danger: true, onSelect: commands.remove },
+      ];
+    case "edge": {
+      const { id } = menu.target;
+      return [
+        { label: "Settings", shortcut: "Enter", onSelect: commands.openInspector },
+        {
+          label: "Insert a node",
+          shortcut: "N",
+          onSelect: () => id !== undefined && commands.openPicker({ onEdge: id, client: menu.at.client }),
+        },
+        "separator",
+        { label: "Delete", shortcut: "Del", danger: true, onSelect: commands.remove },
+      ];
+    }
+    default:
+      return [
+        {
+          label: "Add a node here",
+          shortcut: "N",
+          onSelect: () => (menu ? commands.editing.onAddAt(menu.at) : commands.openPicker()),
+        },
+        { label: "Select all", shortcut: "Ctrl A", onSelect: commands.selectAll },
+        { label: "Tidy up", shortcut: "Shift L", onSelect: () => void commands.tidy() },
+        { label: "Show the whole drawing", shortcut: "1", onSelect: () => commands.view.fit() },
+      ];
+  }
+}

@@ -1,0 +1,137 @@
+"use client";
+
+import { Command } from "cmdk";
+import { useEffect, useRef, useState } from "react";
+import { KindIcon } from "@/components/canvas/kind-icon";
+import { RoleFace } from "@/components/roles/role-face";
+import { nodeKinds } from "@/server/domain/nodes";
+import type { RoleDefinition } from "@/server/domain/role";
+import { type Choice, useEditorCommands } from "./actions";
+import { type PickerRequest, useUi, useUiStore } from "./ui-store";
+
+const WIDTH = 304;
+const HEIGHT = 380;
+const MARGIN = 12;
+
+/** A search for what to add, where it is wanted: any node kind, or a role that does a task. */
+export function QuickPicker({ roles }: { roles: readonly RoleDefinition[] }) {
+  const request = useUi((ui) => ui.picker);
+  return request ? <Open request={request} roles={roles} /> : null;
+}
+
+function Open({ request, roles }: { request: PickerRequest; roles: readonly RoleDefinition[] }) {
+  const commands = useEditorCommands();
+  const ui = useUiStore();
+  const box = useRef<HTMLDivElement>(null);
+  const [search, setSearch] = useState("");
+  const close = () => ui.setState({ picker: null });
+  const choose = (choice: Choice) => {
+    close();
+    if (request.after || request.onEdge || request.at) commands.add(choice, request);
+    else commands.addSensibly(choice);
+  };
+  useEffect(() => {
+    const onPointerDown = (event: PointerEvent) => {
+      if (!box.current?.contains(event.target as Node)) ui.setState({ picker: null });
+    };
+    window.addEventListener("pointerdown", onPointerDown, { capture: true });
+    return () => window.removeEventListener("pointerdown", onPointerDown, { capture: true });
+  }, [ui]);
+  // What can follow something must have an entry; what is put on a line too.
+  const needsEntry = !!request.after || !!request.onEdge;
+  const kinds = nodeKinds.filter(({ hasEntry }) => !needsEntry || hasEntry !== false);
+  return (
+    <div
+      ref={box}
+      role="dialog"
+      aria-label="Add a node"
+      className="popup fixed z-40 overflow-hidden"
+      style={{ width: `min(${WIDTH}px, calc(100vw - ${2 * MARGIN}px))`, ...placeIn(request.client) }}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return;
+        event.stopPropagation();
+        close();
+        const [picked] = commands.pickedNodes();
+        if (picked) commands.focus(picked);
+        else document.querySelector<HTMLElement>(".graph-canvas")?.focus();
+      }}
+    >
+      <Command label="Add a node" loop filter={rank}>
+        <Command.Input
+          autoFocus
+          value={search}
+          onValueChange={setSearch}
+          placeholder="Add a node or a role…"
+          className="h-11 w-full border-b border-line bg-transparent px-3.5 text-sm outline-none placeholder:text-ink-3"
+        />
+        <Command.List className="max-h-[min(330px,50vh)] overflow-y-auto p-1.5 [&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-ink-3">
+          <Command.Empty className="px-2 py-6 text-center text-sm text-ink-2">Nothing found.</Command.Empty>
+          <Command.Group heading="Nodes">
+            {kinds.map((kind) => (
+              <Command.Item
+                key={kind.type}
+                value={kind.title}
+                keywords={[kind.hint, kind.type]}
+                onSelect={() => choose({ type: kind.type })}
+                className={itemLook}
+              >
+                <span className="grid size-8 place-items-center rounded-lg bg-sunken text-ink-2">
+                  <KindIcon name={kind.icon} />
+                </span>
+                <span className="min-w-0 flex-1">
+                  <span className="block">{kind.title}</span>
+                  <span className="block truncate text-xs text-ink-3">{kind.hint}</span>
+                </span>
+              </Command.Item>
+            ))}
+          </Command.Group>
+          {roles.length > 0 && (
+            <Command.Group heading="Agent task by role">
+              {roles.map(({ name, description, icon, color }) => (
+                <Command.Item
+                  key={name}
+                  value={`role ${name}`}
+                  keywords={[name, description.slice(0, 200)]}
+                  onSelect={() => choose({ type: "agent_task", name, config: { required_role: name } })}
+                  className={itemLook}
+                >
+                  <RoleFace name={name} icon={icon} color={color} size={32} />
+                  <span className="min-w-0 flex-1">
+                    <span className="block truncate">{name}</span>
+                    <span className="block truncate text-xs text-ink-3">{description}</span>
+                  </span>
+                </Command.Item>
+              ))}
+            </Command.Group>
+          )}
+        </Command.List>
+      </Command>
+    </div>
+  );
+}
+
+const itemLook =
+  "flex cursor-default items-center gap-3 rounded-lg px-2 py-1.5 text-sm data-[selected=true]:bg-ink/6 pointer-coarse:py-2.5";
+
+/** Beginnings of words count more than letters anywhere. */
+function rank(value: string, search: string, keywords: string[] = []): number {
+  const wanted = search.trim().toLowerCase();
+  const name = value.toLowerCase().replace(/^role /, "");
+  if (name.startsWith(wanted)) return 1;
+  if (name.split(/\W+/).some((word) => word.startsWith(wanted))) return 0.8;
+  if (name.includes(wanted)) return 0.6;
+  return keywords.some((word) => word.toLowerCase().includes(wanted)) ? 0.3 : 0;
+}
+
+/** Inside the window, whatever was asked. */
+function placeIn(client: { x: number; y: number } | undefined): {
+  left: number | string;
+  top: number | string;
+  transform?: string;
+} {
+  if (!client) return { left: "50%", top: "22vh", transform: "translateX(-50%)" };
+  return {
+    left: Math.max(MARGIN, Math.min(client.x, window.innerWidth - WIDTH - MARGIN)),
+    top: Math.max(MARGIN, Math.min(client.y - 20, window.innerHeight - HEIGHT - MARGIN)),
+  };
+}

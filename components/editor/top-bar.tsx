@@ -1,0 +1,259 @@
+"use client";
+
+import {
+  Check,
+  ChevronRight,
+  CircleAlert,
+  CloudOff,
+  Copy,
+  Ellipsis,
+  FileDown,
+  FileUp,
+  History,
+  PanelLeft,
+  Redo2,
+  SlidersHorizontal,
+  Trash2,
+  TriangleAlert,
+  Undo2,
+  Workflow,
+} from "lucide-react";
+import Link from "next/link";
+import { useRouter } from "next/navigation";
+import { type KeyboardEvent, useContext, useState } from "react";
+import { RunLauncher } from "@/components/run/run-launcher";
+import { Button } from "@/components/ui/button";
+import { IconButton } from "@/components/ui/icon-button";
+import { Menu } from "@/components/ui/menu";
+import { Spinner } from "@/components/ui/spinner";
+import { useWorkflowActions } from "@/components/workflows/workflow-actions";
+import { useEditorCommands } from "./actions";
+import { useEditor, useEditorStore } from "./editor-store";
+import { useUi, useUiStore } from "./ui-store";
+import { ProblemsContext } from "./use-problems";
+
+export interface TopBarProps {
+  flush: () => Promise<boolean>;
+  isLaunching: boolean;
+  onLaunchingChange: (open: boolean) => void;
+  onImport: () => void;
+}
+
+/** Above the drawing: what it is, whether it is saved, what can be done with it, and Run. */
+export function TopBar({ flush, isLaunching, onLaunchingChange, onImport }: TopBarProps) {
+  const id = useEditor((state) => state.id);
+  const { name, graph } = useEditor(({ doc }) => doc);
+  const commands = useEditorCommands();
+  const isSideOpen = useUi((ui) => ui.side !== null);
+  const ui = useUiStore();
+  return (
+    <header className="flex h-13 shrink-0 items-center gap-1 border-b border-line bg-bg px-2 sm:px-3">
+      <IconButton
+        label={isSideOpen ? "Hide the panel" : "Add, outline and problems"}
+        icon={<PanelLeft aria-hidden />}
+        pressed={isSideOpen}
+        onClick={() => ui.setState({ side: isSideOpen ? null : "add" })}
+      />
+      <nav aria-label="Where you are" className="flex min-w-0 items-center gap-1">
+        <Link href="/" className="rounded-md px-1.5 py-1 text-[13px] text-ink-2 hover:text-ink max-md:hidden">
+          Workflows
+        </Link>
+        <ChevronRight aria-hidden className="size-3.5 shrink-0 text-ink-3 max-md:hidden" />
+        <Name name={name} />
+      </nav>
+      <SaveMark flush={flush} />
+      <div className="flex-1" />
+      <UndoRedo />
+      <IconButton
+        label="Tidy up"
+        shortcut="Shift L"
+        icon={<Workflow aria-hidden />}
+        onClick={() => void commands.tidy()}
+        className="max-sm:hidden"
+      />
+      <ProblemMark />
+      <IconButton
+        label="Settings"
+        icon={<SlidersHorizontal aria-hidden />}
+        onClick={() => ui.setState(({ isInspectorOpen }) => ({ isInspectorOpen: !isInspectorOpen }))}
+        className="lg:hidden"
+      />
+      <More id={id} name={name} flush={flush} onImport={onImport} />
+      <span className="ml-1.5">
+        <RunLauncher
+          workflowId={id}
+          name={name}
+          graph={graph}
+          beforeStart={flush}
+          open={isLaunching}
+          onOpenChange={onLaunchingChange}
+          onShowProblem={commands.goTo}
+        />
+      </span>
+    </header>
+  );
+}
+
+/** The name, to be written over where it stands. */
+function Name({ name }: { name: string }) {
+  const store = useEditorStore();
+  const [draft, setDraft] = useState<string | null>(null);
+  const commit = () => {
+    if (draft?.trim()) store.getState().rename(draft.trim());
+    setDraft(null);
+  };
+  const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
+    if (event.key === "Enter") event.currentTarget.blur();
+    if (event.key === "Escape") {
+      setDraft(null);
+      // The change above must come first, or leaving the field would save it.
+      const field = event.currentTarget;
+      requestAnimationFrame(() => field.blur());
+    }
+  };
+  return (
+    <h1 className="min-w-0">
+      <input
+        aria-label="Name of the workflow"
+        value={draft ?? name}
+        maxLength={200}
+        spellCheck={false}
+        onChange={(event) => setDraft(event.target.value)}
+        onBlur={commit}
+        onKeyDown={onKeyDown}
+        className="field-sizing-content h-8 max-w-[min(24rem,36vw)] min-w-12 truncate rounded-lg border border-transparent bg-transparent px-1.5 text-sm font-semibold hover:border-line focus:border-focus focus:bg-surface focus:outline-none"
+      />
+    </h1>
+  );
+}
+
+function SaveMark({ flush }: { flush: () => Promise<boolean> }) {
+  const save = useEditor((state) => state.save);
+  const look = "flex items-center gap-1.5 whitespace-nowrap px-1.5 text-xs text-ink-3";
+  return (
+    <span role="status" aria-live="polite" className={look} data-save={save.state}>
+      {save.state === "clean" || save.state === "saved" ? (
+        <>
+          <Check aria-hidden className="size-3.5" /> <span className="max-sm:sr-only">Saved</span>
+        </>
+      ) : save.state === "dirty" ? (
+        <span className="max-sm:sr-only">Not saved yet</span>
+      ) : save.state === "saving" ? (
+        <>
+          <Spinner size={12} /> <span className="max-sm:sr-only">Saving…</span>
+        </>
+      ) : save.state === "conflict" ? (
+        <>
+          <TriangleAlert aria-hidden className="size-3.5 text-waiting" /> Changed elsewhere
+        </>
+      ) : (
+        <>
+          <CloudOff aria-hidden className="size-3.5 text-failed" />
+          <span title={save.reason} className="text-ink">
+            Not saved
+          </span>
+          <Button size="sm" variant="ghost" title={save.reason} onClick={() => void flush()}>
+            Try again
+          </Button>
+        </>
+      )}
+    </span>
+  );
+}
+
+function UndoRedo() {
+  const past = useEditor(({ history }) => history.past.at(-1)?.label);
+  const future = useEditor(({ history }) => history.future[0]?.label);
+  const commands = useEditorCommands();
+  return (
+    <>
+      <IconButton
+        label={past ? `Undo: ${past}` : "Undo"}
+        shortcut="Ctrl Z"
+        icon={<Undo2 aria-hidden />}
+        disabled={!past}
+        onClick={commands.undo}
+      />
+      <IconButton
+        label={future ? `Redo: ${future}` : "Redo"}
+        shortcut="Ctrl Shift Z"
+        icon={<Redo2 aria-hidden />}
+        disabled={!future}
+        onClick={commands.redo}
+      />
+    </>
+  );
+}
+
+function ProblemMark() {
+  const problems = useContext(ProblemsContext);
+  const ui = useUiStore();
+  if (problems.length === 0) return null;
+  const errors = problems.filter(({ severity }) => severity === "error").length;
+  const words =
+    errors > 0
+      ? `${errors} ${errors === 1 ? "problem keeps" : "problems keep"} this workflow from running`
+      : `${problems.length} ${problems.length === 1 ? "warning" : "warnings"}`;
+  return (
+    <button
+      type="button"
+      aria-label={words}
+      title={words}
+      onClick={() => ui.setState({ side: "problems" })}
+      className="flex h-8 items-center gap-1.5 rounded-lg px-2 text-[13px] font-semibold tabular-nums hover:bg-ink/6"
+    >
+      {errors > 0 ? (
+        <CircleAlert aria-hidden className="size-4 text-failed" />
+      ) : (
+        <TriangleAlert aria-hidden className="size-4 text-waiting" />
+      )}
+      {errors > 0 ? errors : problems.length}
+    </button>
+  );
+}
+
+function More({
+  id,
+  name,
+  flush,
+  onImport,
+}: {
+  id: string;
+  name: string;
+  flush: () => Promise<boolean>;
+  onImport: () => void;
+}) {
+  const actions = useWorkflowActions();
+  const router = useRouter();
+  // A file must hold what is seen, not what was last saved.
+  const exportAs = (kind: "included" | "referenced" | "openhands") => async () => {
+    if (await flush()) await actions.exportFile(id, kind);
+  };
+  return (
+    <Menu
+      align="end"
+      trigger={<IconButton label="More" icon={<Ellipsis aria-hidden />} />}
+      items={[
+        { label: "Runs of this workflow", icon: <History />, href: `/workflows/${id}/runs` },
+        "separator",
+        { heading: "Export as JSON" },
+        { label: "With its roles", icon: <FileDown />, onSelect: () => void exportAs("included")() },
+        { label: "Without roles", icon: <FileDown />, onSelect: () => void exportAs("referenced")() },
+        { label: "For OpenHands", icon: <FileDown />, onSelect: () => void exportAs("openhands")() },
+        "separator",
+        { label: "Import a workflow…", icon: <FileUp />, onSelect: onImport },
+        {
+          label: "Duplicate this workflow",
+          icon: <Copy />,
+          onSelect: () => void flush().then(() => actions.duplicate(id, name)),
+        },
+        {
+          label: "Delete this workflow",
+          icon: <Trash2 />,
+          danger: true,
+          onSelect: () => void actions.remove(id, name).then(() => router.push("/")),
+        },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,104 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { toApiError, useTrpc, useTrpcClient } from "@/components/trpc";
+import { toast } from "@/components/ui/toasts";
+import { WorkflowGraph } from "@/server/domain/graph";
+import { type Autosave, newAutosave, type SaveResult } from "./autosave";
+import type { Doc, EditorStore } from "./editor-store";
+
+type Client = ReturnType<typeof useTrpcClient>;
+
+/** Keeps the server's copy up to date while the editor is open, and takes over what another tab saved. */
+export function useAutosave(store: EditorStore): Autosave {
+  const trpc = useTrpc();
+  const client = useTrpcClient();
+  const queryClient = useQueryClient();
+  const [autosave] = useState(() =>
+    newAutosave<Doc>({
+      read: () => {
+        const { doc, revision } = store.getState();
+        return { doc, revision };
+      },
+      isDirty: () => isDirty(store),
+      save: (doc, revision) => save(client, store.getState().id, doc, revision),
+      onSaved: (doc, revision) => {
+        store.getState().saved(doc, revision);
+        void queryClient.invalidateQueries(trpc.workflows.list.queryFilter());
+      },
+      onState: (state) => store.getState().setSave(state),
+    }),
+  );
+
+  useEffect(() => {
+    const stop = store.subscribe((now, before) => {
+      if (now.doc !== before.doc) autosave.changed(isStructural(before.doc, now.doc));
+    });
+    const onHide = () => {
+      if (document.visibilityState === "hidden") void autosave.flush();
+      else void catchUp(client, store);
+    };
+    const onFocus = () => void catchUp(client, store);
+    const onLeave = (event: BeforeUnloadEvent) => {
+      if (!isDirty(store)) return;
+      void autosave.flush();
+      event.preventDefault();
+    };
+    document.addEventListener("visibilitychange", onHide);
+    window.addEventListener("focus", onFocus);
+    window.addEventListener("beforeunload", onLeave);
+    return () => {
+      stop();
+      void autosave.flush();
+      document.removeEventListener("visibilitychange", onHide);
+      window.removeEventListener("focus", onFocus);
+      window.removeEventListener("beforeunload", onLeave);
+    };
+  }, [autosave, client, store]);
+
+  return autosave;
+}
+
+const isDirty = (store: EditorStore) => store.getState().doc !== store.getState().savedDoc;
+
+/** Something came or went: worth saving at once. */
+function isStructural(before: Doc, after: Doc): boolean {
+  return (
+    before.graph.edges.length !== after.graph.edges.length ||
+    Object.keys(before.graph.nodes).length !== Object.keys(after.graph.nodes).length
+  );
+}
+
+async function save(client: Client, id: string, doc: Doc, revision: number): Promise<SaveResult<Doc>> {
+  const graph = WorkflowGraph.safeParse(doc.graph);
+  if (!graph.success) {
+    const issue = graph.error.issues[0];
+    return {
+      ok: false,
+      reason: issue ? `${issue.path.join(".")}: ${issue.message}` : "The drawing is not valid",
+    };
+  }
+  try {
+    const saved = await client.workflows.save.mutate({ id, revision, name: doc.name, graph: graph.data });
+    return { ok: true, revision: saved.revision };
+  } catch (error) {
+    const { code, message, detail } = toApiError(error);
+    if (code !== "CONFLICT") return { ok: false, reason: message };
+    const theirs = detail as { revision: number; name: string; graph: WorkflowGraph };
+    return {
+      ok: false,
+      conflict: { theirs: { name: theirs.name, graph: theirs.graph }, revision: theirs.revision },
+    };
+  }
+}
+
+/** Back in this tab: takes the newer version, if nothing of one's own would be lost. */
+async function catchUp(client: Client, store: EditorStore): Promise<void> {
+  const { id } = store.getState();
+  const found = await client.workflows.get.query({ id }).catch(() => null);
+  if (!found) return;
+  const { revision, save } = store.getState();
+  if (found.revision <= revision || isDirty(store) || save.state === "saving" || save.state === "conflict")
+    return;
+  store.getState().adopt({ name: found.name, graph: found.graph }, found.revision);
+  toast("Up to date again", { detail: "This workflow was changed in another place." });
+}

@@ -1,0 +1,46 @@
+import { createContext, useContext, useEffect, useMemo, useState } from "react";
+import type { Mark } from "@/components/canvas/flow-mapping";
+import type { WorkflowGraph } from "@/server/domain/graph";
+import { findProblems, type Problem } from "@/server/domain/problems";
+import type { RoleDefinition } from "@/server/domain/role";
+
+const PAUSE_MS = 180;
+
+/** The problems of a drawing, looked for in the pauses of drawing it. */
+export function useProblems(
+  graph: WorkflowGraph,
+  roles: readonly RoleDefinition[] | undefined,
+): readonly Problem[] {
+  const settled = useSettled(graph, PAUSE_MS);
+  return useMemo(() => (roles ? findProblems(settled, roles) : []), [settled, roles]);
+}
+
+function useSettled<T>(value: T, ms: number): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return settled;
+}
+
+/** The worst problem of each node and edge, for its mark on the drawing. */
+export function marksOf(problems: readonly Problem[]): Map<string, Mark> {
+  const marks = new Map<string, Mark>();
+  for (const { severity, message, at } of problems) {
+    if (at.id === undefined) continue;
+    const known = marks.get(at.id);
+    if (!known) marks.set(at.id, { severity, text: message });
+    else if (known.severity === "warning" && severity === "error")
+      marks.set(at.id, { severity, text: message });
+  }
+  return marks;
+}
+
+export const ProblemsContext = createContext<readonly Problem[]>([]);
+
+/** The problems of one node, edge or of the workflow itself. */
+export function useProblemsAt(kind: Problem["at"]["kind"], id?: string): readonly Problem[] {
+  const problems = useContext(ProblemsContext);
+  return problems.filter(({ at }) => at.kind === kind && at.id === id);
+}

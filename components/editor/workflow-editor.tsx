@@ -1,0 +1,394 @@
+"use client";
+
+import { useQuery } from "@tanstack/react-query";
+import { CircleSlash2 } from "lucide-react";
+import dynamic from "next/dynamic";
+import { useSearchParams } from "next/navigation";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { useStore } from "zustand";
+import type { Dressing } from "@/components/canvas/flow-mapping";
+import { CanvasProvider, GraphCanvas, isTyping } from "@/components/canvas/graph-canvas";
+import { layout } from "@/components/canvas/layout";
+import { useCanvasView } from "@/components/canvas/use-canvas-view";
+import { type ShellCommand, useHelpSection, useShellCommands } from "@/components/shell/commands";
+import { toApiError, useTrpc } from "@/components/trpc";
+import { ButtonLink } from "@/components/ui/button";
+import { ContextMenu } from "@/components/ui/context-menu";
+import { EmptyState } from "@/components/ui/empty-state";
+import { Spinner } from "@/components/ui/spinner";
+import type { WorkflowGraph } from "@/server/domain/graph";
+import type { RoleDefinition } from "@/server/domain/role";
+import { CommandsContext, newEditorCommands, useEditorCommands } from "./actions";
+import { newAnnouncer } from "./announcer";
+import { edits } from "./commands";
+import { ConnectBar } from "./connect-bar";
+import { EditorContext, newEditorStore, useEditor, useEditorStore } from "./editor-store";
+import { Inspector } from "./inspector";
+import { commandFor, keyCommands, moreKeys, pressInConnectMode } from "./keys";
+import { menuItems } from "./menu-items";
+import type { Place } from "./placing";
+import { SidePanel } from "./side-panel";
+import { TopBar } from "./top-bar";
+import { newUiStore, UiContext, useUi, useUiStore } from "./ui-store";
+import { useAutosave } from "./use-autosave";
+import { marksOf, ProblemsContext, useProblems } from "./use-problems";
+import "./editor.css";
+
+const QuickPicker = dynamic(() => import("./quick-picker").then((m) => m.QuickPicker), { ssr: false });
+const ConflictDialog = dynamic(() => import("./conflict-dialog").then((m) => m.ConflictDialog), {
+  ssr: false,
+});
+const IncomingDialog = dynamic(() => import("./incoming-dialog").then((m) => m.IncomingDialog), {
+  ssr: false,
+});
+const ImportDialog = dynamic(
+  () => import("@/components/workflows/import-dialog").then((m) => m.ImportDialog),
+  {
+    ssr: false,
+  },
+);
+
+/** The editor of one workflow. */
+export function WorkflowEditor({ id }: { id: string }) {
+  const trpc = useTrpc();
+  // Never from an old cache: the revision decides what may be saved.
+  const { data, error } = useQuery({
+    ...trpc.workflows.get.queryOptions({ id }),
+    gcTime: 0,
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
+  });
+  if (error)
+    return (
+      <EmptyState
+        icon={<CircleSlash2 />}
+        title="This workflow cannot be shown"
+        className="h-full justify-center"
+        actions={
+          <ButtonLink href="/" variant="primary">
+            All workflows
+          </ButtonLink>
+        }
+      >
+        {toApiError(error).message}
+      </EmptyState>
+    );
+  if (!data)
+    return (
+      <div className="flex h-full items-center justify-center bg-stage text-ink-3">
+        <Spinner size={20} label="Loading the workflow" />
+      </div>
+    );
+  return <Editor key={id} initial={data} />;
+}
+
+interface Initial {
+  id: string;
+  name: string;
+  revision: number;
+  graph: WorkflowGraph;
+}
+
+function Editor({ initial }: { initial: Initial }) {
+  const [store] = useState(() => newEditorStore(initial));
+  const [ui] = useState(() => newUiStore(window.innerWidth < 900 ? null : "add"));
+  return (
+    <EditorContext.Provider value={store}>
+      <UiContext.Provider value={ui}>
+        <CanvasProvider>
+          <Screen />
+        </CanvasProvider>
+      </UiContext.Provider>
+    </EditorContext.Provider>
+  );
+}
+
+const NO_ROLES: readonly RoleDefinition[] = [];
+
+function Screen() {
+  const trpc = useTrpc();
+  const store = useEditorStore();
+  const ui = useUiStore();
+  const view = useCanvasView();
+  const autosave = useAutosave(store);
+  const [announcer] = useState(newAnnouncer);
+  const pointer = useRef<Place | null>(null);
+  const [isLaunching, setLaunching] = useState(false);
+  const [isImporting, setImporting] = useState(false);
+  const latestView = useRef(view);
+  useEffect(() => {
+    latestView.current = view;
+  }, [view]);
+  const [commands] = useState(() =>
+    newEditorCommands({
+      store,
+      ui,
+      // The view's functions read React Flow's store when they are called; only their identity changes.
+      view: new Proxy(view, { get: (_first, key) => Reflect.get(latestView.current, key) }),
+      announcer,
+      pointer: () => pointer.current,
+      saveNow: () => void autosave.flush(),
+    }),
+  );
+
+  const roleList = useQuery(trpc.roles.list.queryOptions());
+  const roles = useMemo(() => roleList.data?.map(({ role }) => role), [roleList.data]);
+  const rolesByName = useMemo(() => new Map(roles?.map((role) => [role.name, role])), [roles]);
+  const graph = useEditor(({ doc }) => doc.graph);
+  const problems = useProblems(graph, roles);
+  const marks = useMemo(() => marksOf(problems), [problems]);
+
+  useWindowKeys({ onRun: () => setLaunching(true) }, commands);
+  useClipboard(commands);
+  useOffers(commands, () => setLaunching(true));
+  usePlaces();
+  useAskedNode(commands);
+
+  return (
+    <CommandsContext.Provider value={commands}>
+      <ProblemsContext.Provider value={problems}>
+        <div className="flex h-full min-h-0 flex-col">
+          <TopBar
+            flush={autosave.flush}
+            isLaunching={isLaunching}
+            onLaunchingChange={setLaunching}
+            onImport={() => setImporting(true)}
+          />
+          <div className="relative flex min-h-0 flex-1">
+            <SidePanel roles={roles ?? NO_ROLES} />
+            <Stage
+              roles={rolesByName}
+              marks={marks}
+              onPointer={(place) => {
+                pointer.current = place;
+              }}
+            />
+            <Inspector roles={roles ?? NO_ROLES} />
+          </div>
+        </div>
+        <QuickPicker roles={roles ?? NO_ROLES} />
+        <ConflictDialog onSettled={autosave.settled.bind(autosave)} />
+        <IncomingDialog />
+        {isImporting && <ImportDialog open onOpenChange={setImporting} />}
+        <Live announcer={announcer} />
+      </ProblemsContext.Provider>
+    </CommandsContext.Provider>
+  );
+}
+
+interface StageProps {
+  roles: ReadonlyMap<string, RoleDefinition>;
+  marks: Dressing["marks"];
+  onPointer: (place: Place | null) => void;
+}
+
+function Stage({ roles, marks, onPointer }: StageProps) {
+  const graph = useEditor(({ doc }) => doc.graph);
+  const name = useEditor(({ doc }) => doc.name);
+  const selection = useEditor((state) => state.selection);
+  const store = useEditorStore();
+  const ui = useUiStore();
+  const commands = useEditorCommands();
+  const connect = useUi((state) => state.connect);
+  const menu = useUi((state) => state.menu);
+  const dressing = useMemo(
+    () => ({ marks, classNames: connect ? targetClasses(graph, connect) : undefined }),
+    [marks, connect, graph],
+  );
+  const isEmpty = Object.keys(graph.nodes).length === 0;
+  return (
+    <ContextMenu
+      items={menuItems(menu, commands)}
+      onOpenChange={(isOpen) => {
+        if (!isOpen) ui.setState({ menu: null });
+      }}
+    >
+      <section
+        aria-label="Drawing"
+        className="relative min-w-0 flex-1"
+        onPointerMove={(event) => onPointer(commands.view.toFlow({ x: event.clientX, y: event.clientY }))}
+        onPointerLeave={() => onPointer(null)}
+      >
+        <GraphCanvas
+          graph={graph}
+          label={`Drawing of ${name}. Arrow keys walk from node to node, N adds one, question mark shows all keys.`}
+          roles={roles}
+          editing={commands.editing}
+          selection={selection}
+          onSelectionChange={store.getState().changeSelection}
+          dressing={dressing}
+          onKeyDown={(event) => {
+            const native = event.nativeEvent;
+            if (pressInConnectMode(native, commands, ui)) {
+              event.preventDefault();
+              event.stopPropagation();
+              return;
+            }
+            if (isTyping(event.target)) return;
+            // Tab on the drawing as a whole goes on to the next part of the page; on a node it adds one.
+            if (event.key === "Tab" && (event.shiftKey || event.target === event.currentTarget)) return;
+            const command = commandFor(native, "drawing");
+            if (!command || (command.id === "open" && event.target === event.currentTarget)) return;
+            event.preventDefault();
+            command.run(commands, native);
+          }}
+        />
+        <ConnectBar />
+        {isEmpty && (
+          <p className="pointer-events-none absolute inset-0 flex items-center justify-center px-6 text-center font-serif text-2xl text-ink-3">
+            An empty stage. Double-click, or press N, to add the first node.
+          </p>
+        )}
+      </section>
+    </ContextMenu>
+  );
+}
+
+function targetClasses(
+  graph: WorkflowGraph,
+  connect: { from: string; targets: readonly string[]; at: number },
+) {
+  const targets = new Set(connect.targets);
+  return new Map(
+    Object.keys(graph.nodes).flatMap((id): [string, string][] => {
+      if (id === connect.targets[connect.at]) return [[id, "is-target-now"]];
+      if (targets.has(id)) return [[id, "is-target"]];
+      return id === connect.from ? [] : [[id, "is-aside"]];
+    }),
+  );
+}
+
+/** Keys that work wherever the focus is, as long as nothing is being written. */
+function useWindowKeys({ onRun }: { onRun: () => void }, commands: ReturnType<typeof newEditorCommands>) {
+  const run = useRef(onRun);
+  useEffect(() => {
+    run.current = onRun;
+  }, [onRun]);
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || isInDialog(event.target)) return;
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+        event.preventDefault();
+        run.current();
+        return;
+      }
+      const command = commandFor(event, "editor");
+      if (!command || (isTyping(event.target) && command.id !== "save")) return;
+      event.preventDefault();
+      command.run(commands, event);
+    };
+    window.addEventListener("keydown", onKeyDown);
+    return () => window.removeEventListener("keydown", onKeyDown);
+  }, [commands]);
+}
+
+/** The clipboard's own events: they work on plain HTTP too, where the modern way does not exist. */
+function useClipboard(commands: ReturnType<typeof newEditorCommands>) {
+  useEffect(() => {
+    const isOurs = (event: ClipboardEvent) => {
+      const target = event.target instanceof Element ? event.target : null;
+      const isTextPicked = (document.getSelection()?.toString() ?? "") !== "";
+      return (
+        !isTyping(event.target) &&
+        !isInDialog(event.target) &&
+        !isTextPicked &&
+        !!(
+          target === document.body || target?.closest(".graph-canvas, .editor-side, .editor-inspector, main")
+        )
+      );
+    };
+    const onCopy = (event: ClipboardEvent) => {
+      if (isOurs(event) && event.clipboardData && commands.copy(event.clipboardData)) event.preventDefault();
+    };
+    const onCut = (event: ClipboardEvent) => {
+      if (!isOurs(event) || !event.clipboardData || !commands.copy(event.clipboardData)) return;
+      event.preventDefault();
+      commands.remove();
+    };
+    const onPaste = (event: ClipboardEvent) => {
+      const text = event.clipboardData?.getData("text/plain") ?? "";
+      if (isTyping(event.target) || isInDialog(event.target) || !text) return;
+      if (commands.paste(text)) event.preventDefault();
+    };
+    document.addEventListener("copy", onCopy);
+    document.addEventListener("cut", onCut);
+    document.addEventListener("paste", onPaste);
+    return () => {
+      document.removeEventListener("copy", onCopy);
+      document.removeEventListener("cut", onCut);
+      document.removeEventListener("paste", onPaste);
+    };
+  }, [commands]);
+}
+
+const isInDialog = (target: EventTarget | null) =>
+  target instanceof Element &&
+  !!target.closest("[role=dialog], [role=alertdialog], [role=menu], [role=listbox]");
+
+/** The same list feeds the keys, the help and the command palette. */
+function useOffers(commands: ReturnType<typeof newEditorCommands>, onRun: () => void) {
+  const [offers] = useState((): ShellCommand[] => [
+    { id: "run", label: "Run this workflow", section: "This workflow", shortcut: "mod+Enter", run: onRun },
+    ...keyCommands
+      .filter(({ isKeyOnly }) => !isKeyOnly)
+      .map(({ id, label, keys, run }) => ({
+        id: `editor ${id}`,
+        label,
+        section: "This workflow",
+        shortcut: keys.split(" ")[0] ?? "",
+        run: () => run(commands),
+      })),
+  ]);
+  const [help] = useState(() => ({
+    title: "Drawing",
+    shortcuts: [
+      ...moreKeys,
+      ...keyCommands.map(({ label, keys }) => ({ label, keys: keys.split(" ").slice(0, 2).join(" ") })),
+    ],
+  }));
+  useShellCommands("editor", offers);
+  useHelpSection(help);
+}
+
+/** Files that say no places are tidied up when they are first opened; that is no step to take back. */
+function usePlaces() {
+  const store = useEditorStore();
+  const view = useCanvasView();
+  const fit = useRef(view.fit);
+  useEffect(() => {
+    const { graph } = store.getState().doc;
+    if (Object.values(graph.nodes).every(({ ui }) => ui)) return;
+    void layout(graph).then((places) => {
+      const { doc, revision } = store.getState();
+      if (doc.graph !== graph) return;
+      const placed = { ...doc, graph: edits.layout.apply(graph, { places }) };
+      store.getState().adopt(placed, revision);
+      requestAnimationFrame(() => fit.current());
+    });
+  }, [store]);
+}
+
+/** Links from runs and problems lead to a node: `?node=review`. */
+function useAskedNode(commands: ReturnType<typeof newEditorCommands>) {
+  const store = useEditorStore();
+  const asked = useSearchParams().get("node");
+  useEffect(() => {
+    if (asked === null) return;
+    store
+      .getState()
+      .select(store.getState().doc.graph.nodes[asked] ? { nodes: [asked] } : { edges: [asked] });
+    const timer = setTimeout(() => commands.view.center(asked), 300);
+    return () => clearTimeout(timer);
+  }, [asked, commands, store]);
+}
+
+function Live({ announcer }: { announcer: ReturnType<typeof newAnnouncer> }) {
+  const { text, nonce } = useStore(announcer);
+  return (
+    <div role="status" aria-live="polite" className="sr-only">
+      {/* A new element for each, so that the same words are said again. */}
+      <span key={nonce}>{text}</span>
+    </div>
+  );
+}

@@ -1,0 +1,352 @@
+"use client";
+
+import { CircleAlert, CircleCheck, Plus, X } from "lucide-react";
+import { useContext } from "react";
+import { freshKey, keyFault } from "@/components/forms/assignments-field";
+import { DraftField } from "@/components/forms/draft-field";
+import { DurationField } from "@/components/forms/duration-field";
+import {
+  presetFault,
+  presetValue,
+  type SchemaType,
+  schemaTypes,
+  schemaTypeWords,
+} from "@/components/forms/schema-rows";
+import { Button } from "@/components/ui/button";
+import { IconButton } from "@/components/ui/icon-button";
+import { NumberField } from "@/components/ui/number-field";
+import { Select } from "@/components/ui/select";
+import { Switch } from "@/components/ui/switch";
+import { TextArea } from "@/components/ui/text-area";
+import { TextField } from "@/components/ui/text-field";
+import { Reducer, reducerOf, stateProperties, type WorkflowGraph } from "@/server/domain/graph";
+import { getNodeKind } from "@/server/domain/nodes";
+import { RunConfig } from "@/server/domain/outcome";
+import type { JsonSchema } from "@/server/domain/values";
+import { edits } from "./commands";
+import { useEditor, useEditorStore } from "./editor-store";
+import { Fold } from "./fold";
+import { useUiStore } from "./ui-store";
+import { ProblemsContext } from "./use-problems";
+
+/** The workflow as a whole: shown when nothing is selected. */
+export function WorkflowInspector() {
+  const name = useEditor(({ doc }) => doc.name);
+  const graph = useEditor(({ doc }) => doc.graph);
+  const store = useEditorStore();
+  const set = useSetWorkflow();
+  return (
+    <>
+      <header className="px-4 pt-4 pb-3">
+        <h2 className="text-[13px] font-semibold">Workflow</h2>
+        <p className="text-xs text-ink-3">{sizeWords(graph)}</p>
+      </header>
+      <div className="flex flex-col gap-5 px-4 pb-5">
+        <ProblemNote />
+        <div data-field="name">
+          <DraftField
+            label="Name"
+            value={name}
+            onCommit={store.getState().rename}
+            check={(text) =>
+              text.trim() === "" ? "Give it a name" : text.length > 200 ? "At most 200 characters" : null
+            }
+          />
+        </div>
+        <div data-field="description">
+          <TextArea
+            label="Description"
+            aside="Optional"
+            rows={2}
+            maxLength={4000}
+            value={graph.description ?? ""}
+            onValueChange={(text) => set({ description: text === "" ? null : text })}
+          />
+        </div>
+        <div data-field="start_node_id">
+          <Select
+            label="Begins at"
+            options={Object.values(graph.nodes)
+              .filter(({ node_type }) => getNodeKind(node_type).executes !== false)
+              .map(({ id, name }) => ({ value: id, label: name || id }))}
+            value={graph.start_node_id ?? null}
+            onValueChange={(start_node_id) => set({ start_node_id })}
+            placeholder="The start node"
+          />
+        </div>
+      </div>
+      <StateKeys graph={graph} />
+      <Limits graph={graph} />
+    </>
+  );
+}
+
+function sizeWords({ nodes, edges }: WorkflowGraph): string {
+  const count = Object.values(nodes).filter(
+    ({ node_type }) => getNodeKind(node_type).executes !== false,
+  ).length;
+  return `${count} ${count === 1 ? "node" : "nodes"}, ${edges.length} ${edges.length === 1 ? "connection" : "connections"}`;
+}
+
+function ProblemNote() {
+  const problems = useContext(ProblemsContext);
+  const ui = useUiStore();
+  const errors = problems.filter(({ severity }) => severity === "error").length;
+  if (problems.length === 0)
+    return (
+      <p className="flex items-center gap-2 text-[13px] text-ink-2">
+        <CircleCheck aria-hidden className="size-4 text-completed" /> Ready to run
+      </p>
+    );
+  return (
+    <button
+      type="button"
+      onClick={() => ui.setState({ side: "problems" })}
+      className="flex items-center gap-2 rounded-lg bg-sunken px-3 py-2 text-left text-[13px] hover:bg-ink/6"
+    >
+      <CircleAlert aria-hidden className={errors > 0 ? "size-4 text-failed" : "size-4 text-waiting"} />
+      {errors > 0
+        ? `${errors} ${errors === 1 ? "problem keeps" : "problems keep"} it from running`
+        : `${problems.length} ${problems.length === 1 ? "warning" : "warnings"}`}
+    </button>
+  );
+}
+
+const reducerWords: Record<Reducer, string> = {
+  last: "The last one wins",
+  append: "Appended to a list",
+  concat_text: "Joined as text",
+  union: "A list without doubles",
+  merge: "Merged objects",
+  deep_merge: "Merged objects, deeply",
+  add: "Added up",
+  max: "The largest",
+  min: "The smallest",
+  first: "The first one wins",
+};
+
+/** The keys of the state: their types, defaults, and what happens when several nodes write one. */
+function StateKeys({ graph }: { graph: WorkflowGraph }) {
+  const set = useSetWorkflow();
+  const properties = stateProperties(graph);
+  const declared = Object.keys(properties);
+  const written = Object.values(graph.nodes).flatMap(({ output_keys }) => output_keys);
+  const undeclared = [...new Set(written)].filter((key) => !declared.includes(key));
+  const write = (next: Record<string, JsonSchema>) => {
+    const { properties: _old, ...rest } = graph.global_state_schema ?? { type: "object" };
+    const isEmpty = Object.keys(next).length === 0 && Object.keys(rest).every((key) => key === "type");
+    set({ global_state_schema: isEmpty ? null : { ...rest, properties: next } });
+  };
+  const change = (key: string, patch: JsonSchema) =>
+    write(
+      Object.fromEntries(
+        Object.entries(properties).map(([k, v]) => [k, k === key ? cleaned({ ...v, ...patch }) : v]),
+      ),
+    );
+  return (
+    <Fold title="State" aside={[...declared, ...undeclared].join(", ") || "No keys yet"}>
+      <p className="text-[13px] text-ink-3">
+        What nodes read and write. Name a key here to give it a type, a default, or a way to merge.
+      </p>
+      <ul className="flex flex-col gap-2">
+        {declared.map((key, at) => (
+          <li key={key} className="flex flex-col gap-2 rounded-lg border border-line bg-bg p-2.5">
+            <KeyRow
+              name={key}
+              property={properties[key] ?? {}}
+              reducer={reducerOf(graph, key)}
+              names={declared}
+              at={at}
+              onRename={(name) =>
+                write(
+                  Object.fromEntries(Object.entries(properties).map(([k, v]) => [k === key ? name : k, v])),
+                )
+              }
+              onChange={(patch) => change(key, patch)}
+              onRemove={() =>
+                write(Object.fromEntries(Object.entries(properties).filter(([k]) => k !== key)))
+              }
+            />
+          </li>
+        ))}
+      </ul>
+      <div className="flex flex-wrap gap-1.5">
+        {undeclared.map((key) => (
+          <Button
+            key={key}
+            size="sm"
+            variant="ghost"
+            icon={<Plus aria-hidden />}
+            onClick={() => write({ ...properties, [key]: { type: "string" } })}
+          >
+            <code className="font-mono text-xs">{key}</code>
+          </Button>
+        ))}
+        <Button
+          size="sm"
+          icon={<Plus aria-hidden />}
+          onClick={() => write({ ...properties, [freshKey("key", declared)]: { type: "string" } })}
+        >
+          Add a key
+        </Button>
+      </div>
+    </Fold>
+  );
+}
+
+interface KeyRowProps {
+  name: string;
+  property: JsonSchema;
+  reducer: Reducer;
+  names: readonly string[];
+  at: number;
+  onRename: (name: string) => void;
+  onChange: (patch: JsonSchema) => void;
+  onRemove: () => void;
+}
+
+function KeyRow({ name, property, reducer, names, at, onRename, onChange, onRemove }: KeyRowProps) {
+  const type = schemaTypes.find((known) => known === property.type) ?? "any";
+  const preset =
+    property.default === undefined
+      ? ""
+      : typeof property.default === "string"
+        ? property.default
+        : JSON.stringify(property.default);
+  return (
+    <>
+      <div className="flex items-center gap-1.5">
+        <DraftField
+          label={`Key ${at + 1}`}
+          hideLabel
+          mono
+          value={name}
+          onCommit={onRename}
+          check={(text) => keyFault(text, names, at)}
+          fieldClassName="flex-1"
+        />
+        <Select<SchemaType>
+          label={`Type of ${name}`}
+          hideLabel
+          options={schemaTypes.map((value) => ({ value, label: schemaTypeWords[value] }))}
+          value={type}
+          onValueChange={(next) => onChange({ type: next === "any" ? undefined : next })}
+          fieldClassName="w-32"
+        />
+        <IconButton
+          label={`Remove ${name}`}
+          size="sm"
+          variant="danger"
+          icon={<X aria-hidden />}
+          onClick={onRemove}
+        />
+      </div>
+      <div className="grid grid-cols-2 gap-2">
+        <TextField
+          label={`Default of ${name}`}
+          hideLabel
+          placeholder="Default"
+          value={preset}
+          error={presetFault({ preset, type }) ?? undefined}
+          onValueChange={(text) => onChange({ default: text === "" ? undefined : presetValue(text, type) })}
+        />
+        <Select<Reducer>
+          label={`When several write ${name}`}
+          hideLabel
+          options={Reducer.options.map((value) => ({ value, label: reducerWords[value] }))}
+          value={reducer}
+          onValueChange={(next) => onChange({ "x-reducer": next === "last" ? undefined : next })}
+        />
+      </div>
+    </>
+  );
+}
+
+/** What one run may take at most. */
+function Limits({ graph }: { graph: WorkflowGraph }) {
+  const set = useSetWorkflow();
+  const config = graph.config ?? RunConfig.parse({});
+  const change = (patch: Partial<RunConfig>) => set({ config: { ...config, ...patch } });
+  const budget = (patch: Partial<RunConfig["budget"]>) => change({ budget: { ...config.budget, ...patch } });
+  const whole = (value: number | null, least: number, most: number) =>
+    Math.min(most, Math.max(least, Math.round(value ?? least)));
+  return (
+    <Fold
+      title="Limits of a run"
+      aside={
+        config.budget.max_cost_usd == null ? `${config.max_steps} steps` : `US$ ${config.budget.max_cost_usd}`
+      }
+    >
+      <div className="grid grid-cols-2 gap-3">
+        <NumberField
+          label="Budget"
+          unit="US$"
+          min={0}
+          placeholder="None"
+          value={config.budget.max_cost_usd ?? null}
+          onValueChange={(max_cost_usd) => budget({ max_cost_usd })}
+        />
+        <NumberField
+          label="Tokens"
+          min={0}
+          step={10_000}
+          placeholder="Any"
+          value={config.budget.max_total_tokens ?? null}
+          onValueChange={(max_total_tokens) => budget({ max_total_tokens })}
+        />
+        <NumberField
+          label="Node runs"
+          min={1}
+          max={5000}
+          value={config.max_steps}
+          onValueChange={(value) => change({ max_steps: whole(value, 1, 5000) })}
+        />
+        <NumberField
+          label="Turns of a loop"
+          min={1}
+          max={1000}
+          value={config.max_loop_iterations}
+          onValueChange={(value) => change({ max_loop_iterations: whole(value, 1, 1000) })}
+        />
+        <NumberField
+          label="Model turns"
+          min={1}
+          max={2000}
+          value={config.max_global_iterations}
+          onValueChange={(value) => change({ max_global_iterations: whole(value, 1, 2000) })}
+        />
+        <NumberField
+          label="Nodes at once"
+          min={1}
+          max={256}
+          value={config.max_parallel_nodes}
+          onValueChange={(value) => change({ max_parallel_nodes: whole(value, 1, 256) })}
+        />
+      </div>
+      <DurationField
+        label="Running time"
+        hint="Without the time spent waiting"
+        value={config.max_active_ms}
+        onChange={(ms) =>
+          change({ max_active_ms: Math.min(24 * 3_600_000, typeof ms === "number" ? ms : 30 * 60_000) })
+        }
+      />
+      <Switch
+        label="Strict state"
+        hint="A value that does not fit its type is an error, not a warning"
+        checked={config.strict_state}
+        onCheckedChange={(strict_state) => change({ strict_state })}
+      />
+    </Fold>
+  );
+}
+
+function useSetWorkflow() {
+  const store = useEditorStore();
+  return (
+    patch: Partial<Pick<WorkflowGraph, "description" | "global_state_schema" | "config" | "start_node_id">>,
+  ) => store.getState().edit(edits.setWorkflow, { patch }, { mergeKey: Object.keys(patch).join(" ") });
+}
+
+const cleaned = (schema: JsonSchema): JsonSchema =>
+  Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
