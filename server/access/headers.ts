@@ -32,8 +32,6 @@ export function contentSecurityPolicy(nonce: string, isDevelopment: boolean): st
     "frame-ancestors 'none'",
     "frame-src 'none'",
     "worker-src 'self' blob:",
-    ...(isDevelopment
-      ? []
-      : ["require-trusted-types-for 'script'", "trusted-types nextjs nextjs#bundler 'allow-duplicates'"]),
+    ...(isDevelopment ? [] : ["require-trusted-types-for 'script'", "trusted-types nextjs default"]),
   ].join("; ");
 }
