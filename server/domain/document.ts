@@ -103,7 +103,7 @@ function parseText(text: string): { value: unknown } | { problem: string } {
   )
     return { problem: "The file is larger than 5 MiB." };
   const plain = unwrapText(text);
-  if (!plain) return { problem: "The file is empty." };
+  if (!plain.trim()) return { problem: "The file is empty." };
   const problem = jsonTextProblem(plain);
   if (problem) return { problem };
   try {

@@ -135,7 +135,8 @@ function newNode(type: string, id: string, ui: { x: number; y: number }): Workfl
 function besides(graph: WorkflowGraph, side: "left" | "right"): { x: number; y: number } {
   const places = Object.values(graph.nodes).flatMap(({ ui }) => (ui ? [ui] : []));
   if (places.length === 0) return { x: 0, y: 0 };
-  const y = places.reduce((sum, place) => sum + place.y, 0) / places.length;
+  const ys = places.map((place) => place.y);
+  const y = Math.min(...ys) / 2 + Math.max(...ys) / 2;
   const xs = places.map(({ x }) => x);
   return { x: side === "left" ? Math.min(...xs) - 340 : Math.max(...xs) + 340, y: Math.round(y) };
 }

@@ -42,8 +42,10 @@ export function toId(text: string): string {
     .normalize("NFKD")
     .replace(/\p{M}+/gu, "")
     .replace(/[^A-Za-z0-9_.-]+/g, "_")
-    .replace(/^(?:[^A-Za-z_]|_(?![A-Za-z_]))+_?/, "")
+    // An id begins with a letter; one leading underscore of its own may stay.
+    .replace(/^[^A-Za-z]+(?=[A-Za-z])/, (start) => (text.startsWith(start) && start === "_" ? "_" : ""))
     .slice(0, 64)
-    .replace(/_$/, "");
-  return kept === "__proto__" || kept === "prototype" || kept === "constructor" ? `${kept}_` : kept;
+    .replace(/_+$/, "");
+  if (!/^[A-Za-z_]/.test(kept)) return "";
+  return kept === "prototype" || kept === "constructor" ? `${kept}_` : kept;
 }

@@ -54,11 +54,12 @@ export const isRaw = (value: unknown): value is Raw =>
 
 /** Text of a file without what editors and chat windows put around it: a byte order mark, a fence of backticks. */
 export function unwrapText(text: string): string {
-  const plain = text.replace(/^\uFEFF/, "").trim();
-  if (!plain.startsWith("```")) return plain;
-  const firstBreak = plain.indexOf("\n");
-  const end = plain.lastIndexOf("```");
-  return firstBreak < 0 || end <= firstBreak ? plain : plain.slice(firstBreak + 1, end).trim();
+  const plain = text.startsWith("\uFEFF") ? text.slice(1) : text;
+  const fenced = plain.trim();
+  if (!fenced.startsWith("```")) return plain;
+  const firstBreak = fenced.indexOf("\n");
+  const end = fenced.lastIndexOf("```");
+  return firstBreak < 0 || end <= firstBreak ? plain : fenced.slice(firstBreak + 1, end);
 }
 
 /** A copy of a value without words that could reach an object's prototype; null where it is nested too deeply. */

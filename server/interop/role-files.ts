@@ -6,6 +6,7 @@ import { readRoleList } from "../domain/roles/read-roles";
 import { writeTersely } from "../domain/writing";
 
 const MAX_BYTES = 256 * 1024;
+const MAX_ROLES = 500;
 
 /**
  * Reads roles from YAML or JSON: a list, one role, a map from name to role, each also under `roles:`. Findings name
@@ -20,16 +21,20 @@ export function readRoles(text: string): { roles: RoleDefinition[]; findings: Fi
   if (text.length > MAX_BYTES || new TextEncoder().encode(text).length > MAX_BYTES)
     return nothing("The file is larger than 256 KiB.");
   const plain = unwrapText(text);
-  if (!plain) return nothing("The file is empty.");
-  const parsed = plain.startsWith("{") || plain.startsWith("[") ? parseJson(plain) : parseYaml(plain);
+  if (!plain.trim()) return nothing("The file is empty.");
+  const parsed = /^\s*[{[]/.test(plain) ? parseJson(plain) : parseYaml(plain);
   if ("problem" in parsed) return nothing(parsed.problem);
   const copy = cleanCopy(parsed.value, findings);
   if (!copy) return nothing("The file is nested too deeply to hold roles.");
   const { value } = copy;
   if (isRaw(value) && (value.nodes !== undefined || value.troupe !== undefined) && value.roles === undefined)
     return nothing("This file holds a workflow, not roles. Read it on the page of workflows.");
+  const listed = isRaw(value) && value.roles !== undefined ? value.roles : value;
+  const count = Array.isArray(listed) ? listed.length : isRaw(listed) ? Object.keys(listed).length : 0;
+  if (count > MAX_ROLES)
+    return nothing(`The file holds ${count} roles; at most ${MAX_ROLES} can be read at once.`);
   const under = isRaw(value) && value.roles !== undefined;
-  const roles = readRoleList(under ? value.roles : value, under ? "roles" : "", findings);
+  const roles = readRoleList(listed, under ? "roles" : "", findings);
   if (roles.length === 0 && !findings.list.some(({ level }) => level === "error"))
     findings.error("", "No role was found in this file.");
   return { roles, findings: findings.all() };
@@ -49,8 +54,7 @@ function parseJson(text: string): Parsed {
 }
 
 function parseYaml(text: string): Parsed {
-  // Depth by brackets is checked before parsing; depth by indentation is bounded by the size of the file.
-  const problem = nestingProblem(text);
+  const problem = shapeProblem(text);
   if (problem) return { problem };
   const lineCounter = new LineCounter();
   try {
@@ -80,17 +84,50 @@ function parseYaml(text: string): Parsed {
   }
 }
 
-/** Brackets that open too deep, wherever they stand: cheaper than finding out which are inside quotes. */
-function nestingProblem(text: string): string | null {
+const MAX_BRACKETS = 100;
+const MAX_INDENT = 256;
+const MAX_COMPACT = 32;
+/** Lines and commas: the time that the parser takes grows faster than their number. */
+const MAX_PIECES = 12_000;
+
+/**
+ * Whether a text could be nested so deeply that the parser, which recurses, runs out of stack: that can end the whole
+ * process. Counted from the characters alone, in one pass: brackets, the indentation of a line, and `- ? : & !`
+ * standing one after another at its beginning (each may open a level of its own).
+ */
+function shapeProblem(text: string): string | null {
+  const tooDeep = "The file is nested too deeply to hold roles.";
   let depth = 0;
-  let deepest = 0;
+  let isPrefix = true;
+  let column = 0;
+  let compact = 0;
+  let pieces = 0;
   for (let i = 0; i < text.length; i++) {
-    const char = text.charCodeAt(i);
-    if (char === 91 || char === 123) deepest = Math.max(deepest, ++depth);
-    else if ((char === 93 || char === 125) && depth > 0) depth--;
+    const char = text[i]!;
+    if (char === "[" || char === "{") {
+      if (++depth > MAX_BRACKETS) return tooDeep;
+    } else if ((char === "]" || char === "}") && depth > 0) depth--;
+    if (char === "," || char === "\n" || char === "\r")
+      if (++pieces > MAX_PIECES) return `The file has more than ${MAX_PIECES} lines and list items.`;
+    if (char === "\n" || char === "\r") {
+      isPrefix = true;
+      column = 0;
+      compact = 0;
+      continue;
+    }
+    if (!isPrefix) continue;
+    column++;
+    const next = text[i + 1] ?? " ";
+    if (char === " " || char === "\t") {
+      if (compact === 0 && column > MAX_INDENT) return tooDeep;
+    } else if ((char === "-" || char === "?" || char === ":") && /\s/.test(next)) {
+      if (++compact > MAX_COMPACT) return tooDeep;
+    } else if (char === "&" || char === "!") {
+      if (++compact > MAX_COMPACT) return tooDeep;
+      while (i + 1 < text.length && !/\s/.test(text[i + 1]!)) i++;
+    } else isPrefix = false;
   }
-  if (deepest > 200) return "The file is nested too deeply to hold roles.";
-  return /^(?: *(?:- ){65}| {400})/m.test(text) ? "The file is nested too deeply to hold roles." : null;
+  return null;
 }
 
 /** Roles as a file that readRoles reads back to the same; sorted by name, without what is as always. */

@@ -1,0 +1,278 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  checkExpression,
+  ExpressionError,
+  evaluateCondition,
+  evaluateExpression,
+  expressionKeys,
+  expressionReads,
+} from "./expression";
+import { type Json, newRecord } from "./values";
+
+const state = newRecord<Json>({
+  n: 1,
+  score: 0.5,
+  s: "a",
+  list: [1, 2, 3],
+  o: { a: null, deep: { x: "y" } },
+  yes: true,
+});
+const evaluate = (text: string, more: Record<string, Json> = {}) =>
+  evaluateExpression(text, { state: { ...state, ...more } });
+const failure = (text: string, more: Record<string, Json> = {}) => {
+  try {
+    evaluate(text, more);
+  } catch (error) {
+    if (error instanceof ExpressionError)
+      return { message: error.message, at: text.slice(error.from, error.to) };
+    throw error;
+  }
+  return null;
+};
+
+describe("values", () => {
+  test.each<[string, Json]>([
+    ["state.n + 1", 2],
+    ["state.score * 2 - 1", 0],
+    ["7 % 4 + 5 / 2", 5],
+    ["1 + 1.5", 2.5],
+    ["state.n % 2 == 1", true],
+    ["state.s + 'b'", "ab"],
+    ["state['s'].upperAscii()", "A"],
+    ["state.?missing.orValue('else')", "else"],
+    ["state.?missing", null],
+    ["has(state.missing)", false],
+    ["state.list.map(x, x * 2)", [2, 4, 6]],
+    ["state.list.filter(x, x > 1).size()", 2],
+    ["state.list.exists(x, x == 3) && !(4 in state.list)", true],
+    ["state.yes ? 'on' : 'off'", "on"],
+    ["{'a': state.n, 'b': [1, 'x', null]}", { a: 1, b: [1, "x", null] }],
+    ["state.o", { a: null, deep: { x: "y" } }],
+    ["9007199254740991", 9007199254740991],
+    ["9007199254740993", "9007199254740993"],
+    ["3u", 3],
+    ["timestamp('2026-01-02T03:04:05Z')", "2026-01-02T03:04:05.000Z"],
+    ["null", null],
+  ])("%s", (text, expected) => {
+    expect(evaluate(text)).toEqual(expected);
+  });
+
+  test("every variable of the scope", () => {
+    const scope = {
+      state: { a: 1 },
+      input: { a: 2 },
+      nodes: { x: { output: { a: 3 } } },
+      run: { id: "r" },
+      output: { a: 4 },
+      item: 5,
+    };
+    expect(evaluateExpression("[state.a, input.a, nodes.x.output.a, run.id, output.a, item]", scope)).toEqual(
+      [1, 2, 3, "r", 4, 5],
+    );
+    expect(evaluateExpression("item", { state: {} })).toBe(null);
+  });
+});
+
+describe("conditions", () => {
+  test("a value that is not there makes a condition false, and it says so", () => {
+    expect(evaluateCondition("state.missing == 1", { state })).toEqual({
+      value: false,
+      note: 'There is no "missing" yet, so this counts as false.',
+    });
+    expect(evaluateCondition("state.o.b == 1", { state })).toEqual({
+      value: false,
+      note: 'There is no "b" yet, so this counts as false.',
+    });
+    expect(evaluateCondition("state.n == 1", { state })).toEqual({ value: true });
+    expect(evaluateCondition("state.yes || state.missing", { state })).toEqual({ value: true });
+  });
+
+  test("what is neither true nor false is an error", () => {
+    expect(() => evaluateCondition("state.n", { state })).toThrow(
+      "A condition gives true or false, but this gives the number 1.",
+    );
+    expect(() => evaluateCondition("state.s > 3", { state })).toThrow(
+      "These do not go together: string > int.",
+    );
+  });
+});
+
+describe("what is refused", () => {
+  test.each([
+    ["", "Write an expression, for example state.count > 3.", ""],
+    ["state.n >", "The expression ends too early.", ""],
+    ["'a", "Unterminated string.", "'a"],
+    [
+      "count > 3",
+      '"count" is not known here. Values of the run are read as state.count, text stands in quotes.',
+      "count",
+    ],
+    ["state.list.sum()", "There is no function value.sum().", "state.list.sum()"],
+    ["'a' + 1", "These do not go together: string + int.", "'a' + 1"],
+    [
+      "state.s.matches('(a+)+$')",
+      "Patterns (matches) are not available; use contains, startsWith or ==.",
+      "state.s.matches('(a+)+$')",
+    ],
+    [
+      "true ? 1 : size([1].filter(x, 'a'.matches('b')))",
+      "Patterns (matches) are not available; use contains, startsWith or ==.",
+      "'a'.matches('b')",
+    ],
+    [
+      "cel.bind(a, [1], a + a)",
+      "cel.bind is not available; use a Transform node for a value in between.",
+      "cel.bind(a, [1], a + a)",
+    ],
+    [
+      "[1].map(a, [1].map(b, [1].map(c, c)))",
+      "At most 2 of map, filter, all and exists can stand in each other.",
+      "[1].map(c, c)",
+    ],
+    ["state.n / 0", "The result is not a number (division by zero?).", "state.n / 0"],
+    ["1 / 0", "Division by zero.", "1 / 0"],
+    ["b'abc'", "The result is not a value that can be kept; convert it with string(...).", "b'abc'"],
+  ])("%s", (text, message, at) => {
+    expect(failure(text)).toEqual({ message, at });
+  });
+
+  test("the same faults are found before it runs, as far as they can be", () => {
+    expect(checkExpression("state.n >")).toEqual([
+      { message: "The expression ends too early.", from: 9, to: 9 },
+    ]);
+    expect(checkExpression("state.s.matches('x')")[0]?.message).toMatch(/Patterns/);
+    expect(checkExpression("1 + 1", { result: "bool" })).toEqual([
+      { message: "This must be true or false, but it gives a number.", from: 0, to: 5 },
+    ]);
+    expect(checkExpression("state.n", { result: "bool" })).toEqual([]);
+    expect(checkExpression("state.a > state.b && has(state.c)", { keys: ["a"] })).toEqual([
+      { message: 'No node before this one writes "b".', from: 10, to: 17 },
+    ]);
+  });
+
+  test("what is too long or too deep", () => {
+    expect(failure(`1${" + 1".repeat(600)}`)?.message).toMatch(/at most 2000 characters/);
+    expect(failure("(".repeat(1000))?.message).toMatch(/maxDepth/);
+    expect(failure(`${"!".repeat(1900)}true`)?.message).toMatch(/maxAstNodes/);
+    const long = Array.from({ length: 10_001 }, (_, i) => i);
+    expect(failure("state.long.exists(x, x < 0)", { long })?.message).toMatch(/10001 items/);
+    expect(
+      failure("state.long.map(x, state.long.map(y, x))", { long: long.slice(0, 1001) })?.message,
+    ).toMatch(/at most 1000/);
+    expect(evaluate("size(state.long)", { long })).toBe(10_001);
+  });
+
+  test("no way leads to JavaScript's objects", () => {
+    for (const name of [
+      "constructor",
+      "__proto__",
+      "prototype",
+      "toString",
+      "hasOwnProperty",
+      "length",
+      "valueOf",
+    ])
+      for (const text of [
+        `state.${name}`,
+        `state["${name}"]`,
+        `state.s.${name}`,
+        `state.o.${name}`,
+        `state.list.${name}`,
+        name,
+        `${name}()`,
+        `state.${name}()`,
+        `state.s.${name}("x")`,
+      ])
+        expect([text, failure(text)]).not.toEqual([text, null]);
+  });
+
+  test("nothing keeps the process busy", () => {
+    const started = performance.now();
+    for (const text of [
+      `"${"a".repeat(1000)}".matches("^(a+)+$")`,
+      "state.l.map(x, state.l.map(y, x + y)).size()",
+      "state.l.all(x, state.l.exists(y, x == y))",
+      `${"state.s + ".repeat(150)}'!'`,
+      "[".repeat(30) + "]".repeat(30),
+    ])
+      failure(text, { l: Array.from({ length: 1000 }, (_, i) => i), s: "x".repeat(100_000) });
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+});
+
+describe("keys", () => {
+  test("each once, in order, without those that a macro binds", () => {
+    expect(expressionKeys('state.a > state["b"] && has(state.c) || state.?d.orValue(state.a)')).toEqual([
+      "a",
+      "b",
+      "c",
+      "d",
+    ]);
+    expect(expressionKeys("state.list.map(state, state.inner)")).toEqual(["list"]);
+    expect(expressionKeys("input.x + nodes.y")).toEqual([]);
+    expect(expressionKeys("state.a >")).toEqual([]);
+    expect(expressionReads("input.x == state.?y")).toEqual([
+      { variable: "input", key: "x", optional: false, from: 0, to: 7 },
+      { variable: "state", key: "y", optional: true, from: 11, to: 19 },
+    ]);
+  });
+});
+
+describe("any text", () => {
+  test("is refused with an ExpressionError inside its bounds, or gives JSON", () => {
+    const piece = fc.constantFrom(
+      "state.n",
+      "state.s",
+      "state.list",
+      "state",
+      ".map(x, ",
+      ".filter(y, ",
+      "x",
+      "(",
+      ")",
+      "[",
+      "]",
+      "{",
+      "}",
+      ":",
+      ",",
+      " + ",
+      " == ",
+      " ? ",
+      "&&",
+      "!",
+      "-",
+      "1",
+      "2.5",
+      "'t'",
+      "null",
+      "true",
+      "in ",
+      ".?q",
+      "has(",
+      "size(",
+      "é",
+      "\n",
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 14 }), (pieces) => {
+        const text = pieces.join("");
+        for (const { from, to } of checkExpression(text, { result: "bool" })) {
+          expect(0 <= from && from <= to && to <= text.length).toBe(true);
+        }
+        try {
+          const value = evaluate(text);
+          expect(JSON.parse(JSON.stringify(value))).toEqual(value);
+        } catch (error) {
+          expect(error).toBeInstanceOf(ExpressionError);
+        }
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test("gives the same answer when asked again, also from the cache", () => {
+    for (let i = 0; i < 1200; i++) expect(evaluate(`state.n + ${i % 700}`)).toBe(1 + (i % 700));
+  });
+});

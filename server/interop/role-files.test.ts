@@ -1,0 +1,194 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { RoleDefinition } from "../domain/role";
+import { builtinRoles } from "../domain/roles/builtin";
+import { readRoles, writeRoles } from "./role-files";
+
+const names = (text: string) => readRoles(text).roles.map(({ name }) => name);
+const said = (text: string) =>
+  readRoles(text).findings.map(({ level, at, message }) => `${level} ${at}: ${message}`);
+
+/** As the reference documents write it. */
+const reference = `
+- name: PythonDeveloper
+  description: Writes, tests, and debugs Python code.
+  goals: ["Implement features as per specification", "Ensure code quality"]
+  responsibilities: ["Write Python functions/classes", "Write unit tests", "Debug code"]
+  tools: ["file_write", "python_interpreter", "code_linter"]
+`;
+
+describe("reading", () => {
+  test("the reference documents' role", () => {
+    expect(readRoles(reference)).toEqual({
+      roles: [
+        RoleDefinition.parse({
+          name: "PythonDeveloper",
+          description: "Writes, tests, and debugs Python code.",
+          goals: ["Implement features as per specification", "Ensure code quality"],
+          responsibilities: ["Write Python functions/classes", "Write unit tests", "Debug code"],
+          tools: ["file_write", "python_interpreter", "code_linter"],
+        }),
+      ],
+      findings: [],
+    });
+  });
+
+  test("a list, one role, names with roles, and each of these under roles:", () => {
+    for (const text of [
+      "- name: A\n- name: B",
+      "roles:\n  - name: A\n  - name: B",
+      "A:\n  description: x\nB:",
+      "roles:\n  A: {}\n  B: {goals: x}",
+      '[{"name": "A"}, {"name": "B"}]',
+      '{"roles": {"A": {}, "B": {"name": "B"}}}',
+      "```yaml\n- name: A\n- name: B\n```",
+    ])
+      expect([text, names(text)]).toEqual([text, ["A", "B"]]);
+    expect(names("name: A\ngoals: [x]")).toEqual(["A"]);
+    expect(names('{"name": "A"}')).toEqual(["A"]);
+  });
+
+  test("one text for a list, a comma list of tools, and the words of a neighbour", () => {
+    expect(
+      readRoles("role: Chef\ngoal: Cook well\ntools: knife, pan\nbackstory: Trained in Lyon").roles,
+    ).toEqual([RoleDefinition.parse({ name: "Chef", goals: ["Cook well"], tools: ["knife", "pan"] })]);
+    expect(said("role: Chef\ngoal: Cook well\nbackstory: Trained in Lyon")).toEqual([
+      'dropped backstory: "backstory" is not known here and was left out.',
+    ]);
+  });
+
+  test("what does not fit is named and left out", () => {
+    expect(readRoles("- name: A\n  goals: [x, 7]\n  mood: good\n- name: A\n- description: nameless")).toEqual(
+      {
+        roles: [RoleDefinition.parse({ name: "A", goals: ["x"] })],
+        findings: [
+          {
+            level: "dropped",
+            at: "0.goals.1",
+            message: "Invalid input: expected string, received number. It was left out.",
+          },
+          { level: "dropped", at: "0.mood", message: '"mood" is not known here and was left out.' },
+          { level: "dropped", at: "1", message: 'The role "A" stands twice; the first one was kept.' },
+          {
+            level: "dropped",
+            at: "2",
+            message: "2 cannot be read: Invalid input: expected string, received undefined.",
+          },
+        ],
+      },
+    );
+  });
+
+  test("what holds no roles is refused with a sentence", () => {
+    expect(said("")).toEqual(["error : The file is empty."]);
+    expect(said("just words")).toEqual([
+      "error : These are not roles: a list of roles, or names with their roles.",
+    ]);
+    expect(said('{"nodes": {}, "edges": []}')).toEqual([
+      "error : This file holds a workflow, not roles. Read it on the page of workflows.",
+    ]);
+    expect(said("roles: []")).toEqual(["error : No role was found in this file."]);
+    expect(said("a: [1\nb: 2")[0]).toMatch(/^error : This is not YAML: line 2/);
+    expect(said("x".repeat(256 * 1024 + 1))).toEqual(["error : The file is larger than 256 KiB."]);
+  });
+
+  test("hostile files are answered quickly, with nothing of them kept", () => {
+    const started = performance.now();
+    const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\n${"bcdefghi"
+      .split("")
+      .map(
+        (key, i) => `${key}: &${key} [${"*abcdefgh"[0]}${"abcdefgh"[i]},*${"abcdefgh"[i]},*${"abcdefgh"[i]}]`,
+      )
+      .join("\n")}`;
+    expect(said(bomb)).toEqual(["error : The file uses aliases (*name); write the values out."]);
+    expect(said("[".repeat(100_000))[0]).toMatch(/^error : .*nested/);
+    expect(said("- ".repeat(60_000))[0]).toMatch(/^error : /);
+    for (const level of ["? ", "- ? ", "- &a ", "- !t ", "[? ", ": - "])
+      expect(said(`${level.repeat(40_000)}x`)[0]).toMatch(/^error : .*nested/);
+    expect(said(`- name: A\n  goals:${"\n    - - - - - - -".repeat(900)}`)[0]).toMatch(/^(dropped|error)/);
+    expect(said(Array.from({ length: 600 }, (_, i) => `${" ".repeat(i)}a:`).join("\n"))[0]).toMatch(
+      /^error : /,
+    );
+    expect(said(Array.from({ length: 15_000 }, (_, i) => `k${i}: {}`).join("\n"))).toEqual([
+      "error : The file has more than 12000 lines and list items.",
+    ]);
+    expect(said(`a: [${"x,".repeat(100_000)}]`)[0]).toMatch(/^error : .*more than 12000/);
+    expect(said("- name: A\n".repeat(501))).toEqual([
+      "error : The file holds 501 roles; at most 500 can be read at once.",
+    ]);
+    expect(names("- name: A\n  __proto__: {polluted: 1}\n  constructor: {x: 1}")).toEqual(["A"]);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+    expect(
+      readRoles("- name: !!js/function 'function () {}'").roles.map(({ name }) => typeof name),
+    ).not.toContain("function");
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+});
+
+describe("writing", () => {
+  test("reads back to the same, in both formats", () => {
+    const sorted = [...builtinRoles].sort((a, b) => (a.name < b.name ? -1 : 1));
+    for (const format of ["yaml", "json"] as const)
+      expect(readRoles(writeRoles(builtinRoles, format))).toEqual({ roles: sorted, findings: [] });
+  });
+
+  test("any role reads back to the same", () => {
+    const text = fc.string({
+      maxLength: 60,
+      unit: fc.constantFrom(
+        "a",
+        "B",
+        " ",
+        "\n",
+        "-",
+        ":",
+        "#",
+        "'",
+        '"',
+        "é",
+        "{",
+        "]",
+        "*",
+        "&",
+        "!",
+        "0",
+        "~",
+        "\t",
+        "|",
+        "%",
+        "…",
+        "😀",
+      ),
+    });
+    const name = fc
+      .tuple(fc.constantFrom("Role", "no", "007", "null", "- x", "é: y"), text)
+      .map(([a, b]) => (a + b).trim().slice(0, 80).trim());
+    const role = fc.record({
+      name,
+      description: text,
+      goals: fc.array(text, { maxLength: 3 }),
+      tools: fc.array(text, { maxLength: 2 }),
+      output_schema: fc.option(fc.dictionary(fc.constantFrom("type", "x", "1"), text), { nil: undefined }),
+      color: fc.option(
+        text.map((value) => value.slice(0, 40)),
+        { nil: undefined },
+      ),
+    });
+    fc.assert(
+      fc.property(role, fc.constantFrom("yaml" as const, "json" as const), (raw, format) => {
+        const parsed = RoleDefinition.parse(raw);
+        expect(readRoles(writeRoles([parsed], format))).toEqual({ roles: [parsed], findings: [] });
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  test("says only what is not as always", () => {
+    expect(
+      writeRoles(
+        [RoleDefinition.parse({ name: "B", goals: ["one"] }), RoleDefinition.parse({ name: "A" })],
+        "yaml",
+      ),
+    ).toBe("roles:\n  - name: A\n  - name: B\n    goals:\n      - one\n");
+  });
+});
