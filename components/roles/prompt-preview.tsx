@@ -1,22 +1,8 @@
 "use client";
 
 import { CopyButton } from "@/components/ui/json-view";
-import { rolePrompt } from "@/server/domain/prompt";
 import type { RoleDefinition } from "@/server/domain/role";
-
-/** The prompt that a role produces, or why it cannot. */
-export function readPrompt(
-  role: RoleDefinition,
-): { prompt: string; fault: null } | { prompt: null; fault: string } {
-  try {
-    return { prompt: rolePrompt(role), fault: null };
-  } catch (error) {
-    return {
-      prompt: null,
-      fault: error instanceof Error ? error.message : "The template cannot be filled in.",
-    };
-  }
-}
+import { readPrompt } from "./role-draft";
 
 /** What every agent of this role is told first; follows the form as it is filled in. */
 export function PromptPreview({ role }: { role: RoleDefinition }) {

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { rolePrompt } from "@/server/domain/prompt";
 import { RoleDefinition } from "@/server/domain/role";
 import { isSameJson } from "@/server/domain/values";
 
@@ -36,8 +37,24 @@ export function roleFaults(role: RoleDefinition, others: readonly string[]): Rol
   const faults: Record<string, string> = {};
   const read = RoleDefinition.safeParse(role);
   if (!read.success) for (const issue of read.error.issues) faults[placeOf(issue)] ??= issue.message;
+  const { fault } = readPrompt(role);
+  if (fault) faults.system_prompt_template ??= fault;
   if (others.includes(role.name.trim())) faults.name = "Another role has this name.";
   return faults;
+}
+
+/** The prompt that a role produces, or why it cannot. */
+export function readPrompt(
+  role: RoleDefinition,
+): { prompt: string; fault: null } | { prompt: null; fault: string } {
+  try {
+    return { prompt: rolePrompt(role), fault: null };
+  } catch (error) {
+    return {
+      prompt: null,
+      fault: error instanceof Error ? error.message : "The template cannot be filled in.",
+    };
+  }
 }
 
 function placeOf({ path }: z.core.$ZodIssue): string {
@@ -56,10 +73,12 @@ export function itemFaults(faults: RoleFaults, list: string): Record<number, str
 /** The standard prompt as a template, to begin an own one with. */
 export const STANDARD_TEMPLATE = `You are {{ role.name }}. {{ role.description }}
 
+{{ backstory }}
+
 Goals:
-{% for goal in goals %}- {{ goal }}
-{% endfor %}
+{{ goals }}
+
 Responsibilities:
-{% for duty in responsibilities %}- {{ duty }}
-{% endfor %}
+{{ responsibilities }}
+
 Work only with the information given. If something essential is missing, say exactly what.`;

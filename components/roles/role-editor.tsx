@@ -50,7 +50,14 @@ export function RoleEditor({ saved, initial, otherNames }: RoleEditorProps) {
   const changed = isNew ? isChanged(draft, initial) : isChanged(draft, base.role);
   const faults = { ...roleFaults(tidied(draft), otherNames), ...textFaults };
   const faulty = Object.keys(faults).length > 0;
-  const shown = tried ? faults : { ...textFaults, ...(draft.name ? pick(faults, "name") : {}) };
+  // An empty form is no heap of errors: before the first try, only what was typed wrong is marked.
+  const shown = tried
+    ? faults
+    : {
+        ...textFaults,
+        ...pick(faults, "system_prompt_template"),
+        ...(draft.name ? pick(faults, "name") : {}),
+      };
 
   const refresh = () => queryClient.invalidateQueries(trpc.roles.list.queryFilter());
   const onDone = (role: RoleDefinition, revision: number) => {

@@ -96,7 +96,7 @@ export function RoleForm({ role, onChange, faults, onTextFault }: RoleFormProps)
             lint={lintTemplate}
             complete={completeTemplate}
             error={faults.system_prompt_template}
-            hint="Type {{ to insert a value: role.name, role.description, goals, responsibilities, backstory, team"
+            hint="Type {{ to insert a value."
             minLines={10}
             compact
           />
@@ -177,10 +177,10 @@ const lintTemplate = (text: string) =>
 const values: Completion[] = [
   { label: "role.name" },
   { label: "role.description" },
-  { label: "goals" },
-  { label: "responsibilities" },
-  { label: "backstory" },
-  { label: "team" },
+  { label: "goals", detail: "as lines" },
+  { label: "responsibilities", detail: "as lines" },
+  { label: "backstory", detail: "of the agent in a crew" },
+  { label: "team", detail: "the crew's other members" },
 ];
 
 /** Offers the values of a prompt behind `{{`. */

@@ -126,7 +126,7 @@ function Fields({
           {fields.map((field, at) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: a name that is being typed is no identity
             <li key={at} className="flex flex-col gap-2 rounded-lg border border-line bg-bg p-2.5">
-              <div className="flex flex-wrap items-center gap-2">
+              <div className="flex items-center gap-2">
                 <TextField
                   label={`Field ${at + 1}: name`}
                   hideLabel
@@ -134,7 +134,7 @@ function Fields({
                   placeholder="name"
                   value={field.name}
                   onValueChange={(name) => set(at, { name: name.replace(/[^A-Za-z0-9_]/g, "_") })}
-                  fieldClassName="flex-1 basis-32"
+                  fieldClassName="flex-1"
                 />
                 <Select<FieldType>
                   label={`Field ${at + 1}: type`}
@@ -142,12 +142,7 @@ function Fields({
                   options={types}
                   value={field.type}
                   onValueChange={(type) => set(at, { type })}
-                  fieldClassName="w-36"
-                />
-                <Checkbox
-                  label="Required"
-                  checked={field.required}
-                  onCheckedChange={(required) => set(at, { required })}
+                  fieldClassName="w-34 shrink-0"
                 />
                 <IconButton
                   size="sm"
@@ -174,6 +169,11 @@ function Fields({
                 placeholder="What it means, for the model"
                 value={field.description}
                 onValueChange={(description) => set(at, { description })}
+              />
+              <Checkbox
+                label="Required"
+                checked={field.required}
+                onCheckedChange={(required) => set(at, { required })}
               />
             </li>
           ))}

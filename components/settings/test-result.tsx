@@ -18,7 +18,9 @@ export function TestResult({
         {result.ok ? (
           <span className="text-ink-3">
             {" "}
-            {result.models.length > 0 ? `${result.models.length} models. ` : ""}
+            {result.models.length > 0
+              ? `${result.models.length} ${result.models.length === 1 ? "model" : "models"}. `
+              : ""}
             {Math.round(result.latency_ms)} ms
           </span>
         ) : null}

@@ -12,9 +12,15 @@ const LONGEST_VALUE = 8000;
 export function rolePrompt(role: RoleDefinition, more: { backstory?: string; team?: string } = {}): string {
   if (role.system_prompt_template?.trim()) {
     const input = {
-      role: { name: role.name, description: role.description },
-      goals: role.goals,
-      responsibilities: role.responsibilities,
+      // Under `role` as lists, by themselves as lines: both are what people write first.
+      role: {
+        name: role.name,
+        description: role.description,
+        goals: role.goals,
+        responsibilities: role.responsibilities,
+      },
+      goals: bullets(role.goals),
+      responsibilities: bullets(role.responsibilities),
       backstory: more.backstory ?? "",
       team: more.team ?? "",
     };
@@ -24,7 +30,7 @@ export function rolePrompt(role: RoleDefinition, more: { backstory?: string; tea
     ].join("\n\n");
   }
   const list = (title: string, items: readonly string[]) =>
-    items.length > 0 ? `${title}:\n${items.map((item) => `- ${item}`).join("\n")}` : "";
+    items.length > 0 ? `${title}:\n${bullets(items)}` : "";
   return [
     `You are ${role.name}. ${role.description}`.trim(),
     more.backstory ?? "",
@@ -36,6 +42,8 @@ export function rolePrompt(role: RoleDefinition, more: { backstory?: string; tea
     .filter((part) => part !== "")
     .join("\n\n");
 }
+
+const bullets = (items: readonly string[]) => items.map((item) => `- ${item}`).join("\n");
 
 /** The message that gives an agent its task. */
 export function taskPrompt(about: {
