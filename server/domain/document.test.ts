@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { findTemplate, templates } from "../templates";
@@ -216,6 +217,15 @@ describe("writing and reading again", () => {
       "nodes.a.config.llm_config.extra_body.api_key",
       "nodes.a.config.llm_config.extra_body.headers.Authorization",
     ]);
+  });
+});
+
+describe("files of earlier versions", () => {
+  test("a file of version 1 reads without a finding, and is written as it was", () => {
+    const text = readFileSync(new URL("testing/version-1.frozen.json", import.meta.url), "utf8");
+    const { graph, name, roles, findings } = readWorkflow(text);
+    expect(findings).toEqual([]);
+    expect(writeWorkflow(graph!, { flavour: "troupe", name, roles })).toBe(text);
   });
 });
 
