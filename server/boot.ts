@@ -12,7 +12,7 @@ import { log } from "@/server/access/log";
 import { dataDir } from "@/server/store/current";
 import { getTroupe } from "@/server/troupe";
 
-const held = globalThis as typeof globalThis & { __troupeBooted?: boolean };
+const held = globalThis as typeof globalThis & { __troupeBooted?: boolean; __troupeStartLink?: string };
 
 /** How long work under way may take to finish when the server is asked to stop, in milliseconds. */
 const DRAIN_MS = 8000;
@@ -32,7 +32,10 @@ export async function boot(): Promise<void> {
     if (process.env.NODE_ENV === "production") hardenPrototypes();
     hardenHttpServer();
     const link = getAccess().sessions.newLink();
-    if (link) process.stdout.write(`Open this link, it works once: ${origin()}${link}\n`);
+    // The start script prints it with the address; in development nobody else does.
+    if (link) held.__troupeStartLink = `${origin()}${link}`;
+    if (link && process.env.NODE_ENV !== "production")
+      process.stdout.write(`Open this link, it works once: ${held.__troupeStartLink}\n`);
   } catch (error) {
     leave(startError(error));
   }
