@@ -106,10 +106,13 @@ function correctChoice(value: Json, options: readonly unknown[], root: JsonSchem
   return value;
 }
 
+/** A value as a person would write it. */
+const asText = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
+
 function sameWord(value: Json, words: readonly Json[]): Json {
   if (words.includes(value)) return value;
-  const plain = plainWord(String(value));
-  return words.find((word) => word !== null && plainWord(String(word)) === plain) ?? value;
+  const plain = plainWord(asText(value));
+  return words.find((word) => word !== null && plainWord(asText(word)) === plain) ?? value;
 }
 const plainWord = (text: string) => text.toLowerCase().replace(/[\s_\-."'`*]+/g, "");
 
@@ -129,7 +132,7 @@ function convert(
       return number !== undefined && (type === "number" || Number.isInteger(number)) ? number : undefined;
     }
     case "boolean": {
-      const text = String(value).trim().toLowerCase();
+      const text = asText(value).trim().toLowerCase();
       return text === "true" || text === "yes" ? true : text === "false" || text === "no" ? false : undefined;
     }
     case "string":

@@ -1,8 +1,18 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { ErrorCode } from "@/server/domain/outcome";
-import { ask, type Handler, memoryProviders, newIo, newServer, remoteProvider, sendSse, sse, type TestServer } from "./llm-harness";
 import { ModelError } from "./model";
 import { newModels } from "./models";
+import {
+  ask,
+  type Handler,
+  memoryProviders,
+  newIo,
+  newServer,
+  remoteProvider,
+  sendSse,
+  sse,
+  type TestServer,
+} from "./testing";
 import type { WireLimits } from "./wire";
 
 const LIMITS: Partial<WireLimits> = { firstByteMs: 250, idleMs: 200, totalMs: 2_000 };
@@ -14,7 +24,11 @@ afterEach(async () => {
 
 async function against(handler: Handler, limits = LIMITS, signal?: AbortSignal) {
   server = await newServer(handler);
-  const models = newModels({ providers: memoryProviders([remoteProvider(server.url)]), fetch: globalThis.fetch, limits });
+  const models = newModels({
+    providers: memoryProviders([remoteProvider(server.url)]),
+    fetch: globalThis.fetch,
+    limits,
+  });
   const { io, got } = newIo(signal);
   const started = performance.now();
   const error = await models.complete(ask("Hello"), io).then(
@@ -25,52 +39,185 @@ async function against(handler: Handler, limits = LIMITS, signal?: AbortSignal) 
 }
 
 const head = (text: string) => text.slice(0, text.indexOf("data: [DONE]"));
-const json = (status: number, body: unknown, headers = {}): Handler => (_request, response) => {
-  response.writeHead(status, { "content-type": "application/json", ...headers });
-  response.end(JSON.stringify(body));
-};
-const failing = (status: number, message: string, more: Record<string, unknown> = {}, headers = {}) => json(status, { error: { message, ...more } }, headers);
-const events = (text: string): Handler => (_request, response) => sendSse(response, text);
+const json =
+  (status: number, body: unknown, headers = {}): Handler =>
+  (_request, response) => {
+    response.writeHead(status, { "content-type": "application/json", ...headers });
+    response.end(JSON.stringify(body));
+  };
+const failing = (status: number, message: string, more: Record<string, unknown> = {}, headers = {}) =>
+  json(status, { error: { message, ...more } }, headers);
+const events =
+  (text: string): Handler =>
+  (_request, response) =>
+    sendSse(response, text);
 /** Sends the text, then does nothing. */
-const stalling = (text: string): Handler => (_request, response) => {
-  response.writeHead(200, { "content-type": "text/event-stream" });
-  response.write(text);
-};
+const stalling =
+  (text: string): Handler =>
+  (_request, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(text);
+  };
 const half = sse(["Half of", " it"], { finish: null, done: false, usage: false });
 const mb = "x".repeat(1024 * 1024);
 
 const MATRIX: [string, Handler, ErrorCode, boolean, RegExp][] = [
   ["429", failing(429, "slow down"), "RATE_LIMIT", true, /no more requests/],
-  ["429 with a wait", failing(429, "slow down", {}, { "retry-after": "2" }), "RATE_LIMIT", true, /no more requests/],
-  ["429 with a huge wait", failing(429, "slow down", {}, { "retry-after": "3600" }), "RATE_LIMIT", true, /no more requests/],
-  ["429 without credit", failing(429, "You exceeded your current quota", { code: "insufficient_quota" }), "QUOTA", false, /no credit/],
+  [
+    "429 with a wait",
+    failing(429, "slow down", {}, { "retry-after": "2" }),
+    "RATE_LIMIT",
+    true,
+    /no more requests/,
+  ],
+  [
+    "429 with a huge wait",
+    failing(429, "slow down", {}, { "retry-after": "3600" }),
+    "RATE_LIMIT",
+    true,
+    /no more requests/,
+  ],
+  [
+    "429 without credit",
+    failing(429, "You exceeded your current quota", { code: "insufficient_quota" }),
+    "QUOTA",
+    false,
+    /no credit/,
+  ],
   ["500", failing(500, "oops"), "TRANSIENT", true, /trouble/],
-  ["503 in plain text", (_q, r) => void r.writeHead(503).end("upstream is away"), "TRANSIENT", true, /upstream is away/],
-  ["200 and a web page", (_q, r) => void r.writeHead(200, { "content-type": "text/html" }).end("<html>Hi</html>"), "CONFIG", false, /web page.*\/v1/],
+  [
+    "503 in plain text",
+    (_q, r) => void r.writeHead(503).end("upstream is away"),
+    "TRANSIENT",
+    true,
+    /upstream is away/,
+  ],
+  [
+    "200 and a web page",
+    (_q, r) => void r.writeHead(200, { "content-type": "text/html" }).end("<html>Hi</html>"),
+    "CONFIG",
+    false,
+    /web page.*\/v1/,
+  ],
   ["200 and {}", json(200, {}), "CONFIG", false, /instead of a model's answer/],
-  ["truncated JSON", (_q, r) => void r.writeHead(200, { "content-type": "application/json" }).end('{"choices":[{"message":{"content":"par'), "TRANSIENT", true, /not complete/],
+  [
+    "truncated JSON",
+    (_q, r) =>
+      void r
+        .writeHead(200, { "content-type": "application/json" })
+        .end('{"choices":[{"message":{"content":"par'),
+    "TRANSIENT",
+    true,
+    /not complete/,
+  ],
   ["no head", () => undefined, "TIMEOUT", true, /did not begin/],
   ["a stall in the middle", stalling(half), "TIMEOUT", true, /stopped in the middle/],
   ["a reset connection", (_q, _r, socket) => void socket.resetAndDestroy(), "TRANSIENT", true, /broke off/],
   ["a closed connection", (_q, _r, socket) => void socket.end(), "TRANSIENT", true, /broke off/],
-  ["FIN in mid-stream", (_q, r, socket) => { r.writeHead(200, { "content-type": "text/event-stream" }); r.write(half, () => socket.end()); }, "TRANSIENT", true, /broke off/],
+  [
+    "FIN in mid-stream",
+    (_q, r, socket) => {
+      r.writeHead(200, { "content-type": "text/event-stream" });
+      r.write(half, () => socket.end());
+    },
+    "TRANSIENT",
+    true,
+    /broke off/,
+  ],
   ["an end without a finish", events(half), "TRANSIENT", true, /ended in the middle/],
   ["DONE without a finish", events(`${half}data: [DONE]\n\n`), "TRANSIENT", true, /ended in the middle/],
   ["a bad line of JSON", events(`${half}data: {"choices": [{"ind\n\n`), "TRANSIENT", true, /garbled/],
-  ["an error in the stream", events(`${half}data: {"error":{"message":"model overloaded","type":"server_error"}}\n\n`), "TRANSIENT", true, /overloaded/],
-  ["a rate limit in the stream", events(`${half}data: {"error":{"message":"hold on","code":429}}\n\n`), "RATE_LIMIT", true, /no more/],
-  ["a 60 MB line", (_q, r) => { r.writeHead(200, { "content-type": "text/event-stream" }); let n = 0; const more = () => { while (n++ < 60) if (!r.write(`data: ${mb}`)) return void r.once("drain", more); r.end(); }; more(); }, "OUTPUT_INVALID", false, /far more/],
-  ["a 6 MB answer", events(sse(Array.from({ length: 40 }, () => "y".repeat(160_000)))), "OUTPUT_INVALID", false, /far more/],
-  ["a wrong length", (_q, r, socket) => { r.writeHead(200, { "content-type": "text/event-stream", "content-length": "5000" }); r.write(half, () => socket.end()); }, "TRANSIENT", true, /broke off/],
-  ["a redirect", (_q, r) => void r.writeHead(302, { location: "https://elsewhere.example/v1" }).end(), "CONFIG", false, /sends requests on/],
+  [
+    "an error in the stream",
+    events(`${half}data: {"error":{"message":"model overloaded","type":"server_error"}}\n\n`),
+    "TRANSIENT",
+    true,
+    /overloaded/,
+  ],
+  [
+    "a rate limit in the stream",
+    events(`${half}data: {"error":{"message":"hold on","code":429}}\n\n`),
+    "RATE_LIMIT",
+    true,
+    /no more/,
+  ],
+  [
+    "a 60 MB line",
+    (_q, r) => {
+      r.writeHead(200, { "content-type": "text/event-stream" });
+      let n = 0;
+      const more = () => {
+        while (n++ < 60) if (!r.write(`data: ${mb}`)) return void r.once("drain", more);
+        r.end();
+      };
+      more();
+    },
+    "OUTPUT_INVALID",
+    false,
+    /far more/,
+  ],
+  [
+    "a 6 MB answer",
+    events(sse(Array.from({ length: 40 }, () => "y".repeat(160_000)))),
+    "OUTPUT_INVALID",
+    false,
+    /far more/,
+  ],
+  [
+    "a wrong length",
+    (_q, r, socket) => {
+      r.writeHead(200, { "content-type": "text/event-stream", "content-length": "5000" });
+      r.write(half, () => socket.end());
+    },
+    "TRANSIENT",
+    true,
+    /broke off/,
+  ],
+  [
+    "a redirect",
+    (_q, r) => void r.writeHead(302, { location: "https://elsewhere.example/v1" }).end(),
+    "CONFIG",
+    false,
+    /sends requests on/,
+  ],
   ["401", failing(401, "Incorrect API key provided: sk-test-0123456789"), "AUTH", false, /refused the key/],
   ["402", failing(402, "Insufficient Balance"), "QUOTA", false, /no credit/],
   ["403", failing(403, "no"), "AUTH", false, /may not use test-model/],
-  ["404 of a model", failing(404, "The model `test-model` does not exist", { code: "model_not_found" }), "CONFIG", false, /no model called “test-model”/],
-  ["404 of the address", (_q, r) => void r.writeHead(404).end("404 page not found"), "CONFIG", false, /no model service at/],
-  ["400 for length", failing(400, "This model's maximum context length is 8192 tokens", { code: "context_length_exceeded" }), "CONTEXT_OVERFLOW", false, /longer than test-model/],
-  ["400 by a filter", failing(400, "The response was filtered", { code: "content_filter" }), "CONTENT_FILTER", false, /filter/],
-  ["a finish by a filter", events(sse(["I "], { finish: "content_filter" })), "CONTENT_FILTER", false, /stopped the answer/],
+  [
+    "404 of a model",
+    failing(404, "The model `test-model` does not exist", { code: "model_not_found" }),
+    "CONFIG",
+    false,
+    /no model called “test-model”/,
+  ],
+  [
+    "404 of the address",
+    (_q, r) => void r.writeHead(404).end("404 page not found"),
+    "CONFIG",
+    false,
+    /no model service at/,
+  ],
+  [
+    "400 for length",
+    failing(400, "This model's maximum context length is 8192 tokens", { code: "context_length_exceeded" }),
+    "CONTEXT_OVERFLOW",
+    false,
+    /longer than test-model/,
+  ],
+  [
+    "400 by a filter",
+    failing(400, "The response was filtered", { code: "content_filter" }),
+    "CONTENT_FILTER",
+    false,
+    /filter/,
+  ],
+  [
+    "a finish by a filter",
+    events(sse(["I "], { finish: "content_filter" })),
+    "CONTENT_FILTER",
+    false,
+    /stopped the answer/,
+  ],
   ["an empty answer", events(sse([])), "OUTPUT_INVALID", true, /answered with nothing/],
 ];
 
@@ -111,28 +258,53 @@ describe("what can go wrong between us and a model", () => {
   });
 
   test("the wait that a server asks for is passed on", async () => {
-    for (const [headers, ms] of [[{ "retry-after": "2" }, 2000], [{ "retry-after-ms": "150" }, 150], [{ "retry-after": "3600" }, 3_600_000]] as const) {
+    for (const [headers, ms] of [
+      [{ "retry-after": "2" }, 2000],
+      [{ "retry-after-ms": "150" }, 150],
+      [{ "retry-after": "3600" }, 3_600_000],
+    ] as const) {
       const { error } = await against(failing(429, "slow", {}, headers));
       expect((error as ModelError).retry_after_ms).toBe(ms);
       await server!.close();
     }
   });
 
-  test.each([["before the head", () => undefined], ["in mid-stream", stalling(half)]] as [string, Handler][])("cancelling %s takes effect at once", async (_name, handler) => {
+  test.each([
+    ["before the head", () => undefined],
+    ["in mid-stream", stalling(half)],
+  ] as [string, Handler][])("cancelling %s takes effect at once", async (_name, handler) => {
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 100);
-    const { error, ms } = await against(handler, { firstByteMs: 10_000, idleMs: 10_000, totalMs: 20_000 }, abort.signal);
+    const { error, ms } = await against(
+      handler,
+      { firstByteMs: 10_000, idleMs: 10_000, totalMs: 20_000 },
+      abort.signal,
+    );
     expect((error as ModelError).error.code).toBe("CANCELLED");
     expect(ms).toBeLessThan(400);
   });
 
   test("nothing listens, no such name, no TLS", async () => {
     const failure = async (base_url: string, fetch = globalThis.fetch) =>
-      newModels({ providers: memoryProviders([remoteProvider(base_url)]), fetch }).complete(ask("Hi"), newIo().io).catch((error: unknown) => (error as ModelError).error);
-    expect(await failure("http://127.0.0.1:9/v1")).toMatchObject({ code: "TRANSIENT", retryable: true, message: expect.stringMatching(/Nothing answers|broke off/) });
-    expect(await failure("http://no-such-host.invalid/v1")).toMatchObject({ code: "TRANSIENT", retryable: true, message: expect.stringContaining("no server called no-such-host.invalid") });
+      newModels({ providers: memoryProviders([remoteProvider(base_url)]), fetch })
+        .complete(ask("Hi"), newIo().io)
+        .catch((error: unknown) => (error as ModelError).error);
+    expect(await failure("http://127.0.0.1:9/v1")).toMatchObject({
+      code: "TRANSIENT",
+      retryable: true,
+      message: expect.stringMatching(/Nothing answers|broke off/) as string,
+    });
+    expect(await failure("http://no-such-host.invalid/v1")).toMatchObject({
+      code: "TRANSIENT",
+      retryable: true,
+      message: expect.stringContaining("no server called no-such-host.invalid") as string,
+    });
     server = await newServer(() => undefined);
-    expect(await failure(server.url.replace("http:", "https:"))).toMatchObject({ code: "CONFIG", retryable: false, message: expect.stringContaining("not secure") });
+    expect(await failure(server.url.replace("http:", "https:"))).toMatchObject({
+      code: "CONFIG",
+      retryable: false,
+      message: expect.stringContaining("not secure") as string,
+    });
   });
 });
 
@@ -155,7 +327,10 @@ describe("an answer comes out right, however it is cut into pieces", () => {
           { headers: { "content-type": "text/event-stream" } },
         );
       const { io, got } = newIo();
-      const answer = await newModels({ providers: memoryProviders([remoteProvider("http://x.test/v1")]), fetch }).complete(ask("Hi"), io);
+      const answer = await newModels({
+        providers: memoryProviders([remoteProvider("http://x.test/v1")]),
+        fetch,
+      }).complete(ask("Hi"), io);
       expect(answer.content).toBe(`${text} more 字`);
       expect(got.content).toBe(answer.content);
       expect(answer.usage).toMatchObject({ input_tokens: 11, output_tokens: 7, estimated: false });
@@ -169,14 +344,34 @@ describe("an answer comes out right, however it is cut into pieces", () => {
       'data: {"choices":[{"index":0,"delta":{"content":"b"},"finish_reason":"stop"}]}',
     ];
     server = await newServer((_q, response) => sendSse(response, `${lines.join("\r\n\r\n")}\r\n\r\n`));
-    const answer = await newModels({ providers: memoryProviders([remoteProvider(server.url)]), fetch: globalThis.fetch }).complete(ask("Hi"), newIo().io);
-    expect(answer).toMatchObject({ content: "ab", cost_usd: 0.5, cost_source: "provider", usage: { cached_input_tokens: 1 } });
+    const answer = await newModels({
+      providers: memoryProviders([remoteProvider(server.url)]),
+      fetch: globalThis.fetch,
+    }).complete(ask("Hi"), newIo().io);
+    expect(answer).toMatchObject({
+      content: "ab",
+      cost_usd: 0.5,
+      cost_source: "provider",
+      usage: { cached_input_tokens: 1 },
+    });
   });
   test("a server that does not stream", async () => {
-    const body = { choices: [{ index: 0, message: { role: "assistant", content: "whole" }, finish_reason: "stop" }], usage: { prompt_tokens: 3, completion_tokens: 4 } };
+    const body = {
+      choices: [{ index: 0, message: { role: "assistant", content: "whole" }, finish_reason: "stop" }],
+      usage: { prompt_tokens: 3, completion_tokens: 4 },
+    };
     server = await newServer(json(200, body));
-    const answer = await newModels({ providers: memoryProviders([remoteProvider(server.url)]), fetch: globalThis.fetch }).complete(ask("Hi"), newIo().io);
-    expect(answer).toMatchObject({ content: "whole", finish_reason: "stop", usage: { input_tokens: 3, output_tokens: 4 }, cost_usd: null, cost_source: "unknown" });
+    const answer = await newModels({
+      providers: memoryProviders([remoteProvider(server.url)]),
+      fetch: globalThis.fetch,
+    }).complete(ask("Hi"), newIo().io);
+    expect(answer).toMatchObject({
+      content: "whole",
+      finish_reason: "stop",
+      usage: { input_tokens: 3, output_tokens: 4 },
+      cost_usd: null,
+      cost_source: "unknown",
+    });
   });
   test.each([
     [["<think>", "Let me", " see.</th", "ink>\n\nYes."], "Let me see.", "Yes."],
@@ -187,16 +382,25 @@ describe("an answer comes out right, however it is cut into pieces", () => {
   ])("thinking is told from answering: %j", async (parts, reasoning, content) => {
     server = await newServer((_q, response) => sendSse(response, sse(parts)));
     const { io, got } = newIo();
-    const answer = await newModels({ providers: memoryProviders([remoteProvider(server.url)]), fetch: globalThis.fetch }).complete(ask("Hi"), io);
+    const answer = await newModels({
+      providers: memoryProviders([remoteProvider(server.url)]),
+      fetch: globalThis.fetch,
+    }).complete(ask("Hi"), io);
     expect([answer.reasoning, answer.content]).toEqual([reasoning, content]);
     if (!parts[0]!.startsWith("thought")) expect(got).toEqual({ content, reasoning: reasoning ?? "" });
   });
   test("both names of the reasoning field", async () => {
     for (const field of ["reasoning", "reasoning_content"]) {
       server = await newServer((_q, response) =>
-        sendSse(response, `data: ${JSON.stringify({ choices: [{ index: 0, delta: { [field]: "hm" } }] })}\n\n${sse(["ok"])}`),
+        sendSse(
+          response,
+          `data: ${JSON.stringify({ choices: [{ index: 0, delta: { [field]: "hm" } }] })}\n\n${sse(["ok"])}`,
+        ),
       );
-      const answer = await newModels({ providers: memoryProviders([remoteProvider(server.url)]), fetch: globalThis.fetch }).complete(ask("Hi"), newIo().io);
+      const answer = await newModels({
+        providers: memoryProviders([remoteProvider(server.url)]),
+        fetch: globalThis.fetch,
+      }).complete(ask("Hi"), newIo().io);
       expect([answer.reasoning, answer.content]).toEqual(["hm", "ok"]);
       await server.close();
     }
@@ -206,7 +410,10 @@ describe("an answer comes out right, however it is cut into pieces", () => {
     process.env.OPENAI_CUSTOM_HEADERS = "x-extra: secret";
     try {
       server = await newServer(events(sse(["ok"])));
-      await newModels({ providers: memoryProviders([remoteProvider(server.url)], null), fetch: globalThis.fetch }).complete(ask("Hi"), newIo().io);
+      await newModels({
+        providers: memoryProviders([remoteProvider(server.url)], null),
+        fetch: globalThis.fetch,
+      }).complete(ask("Hi"), newIo().io);
       const sent = JSON.stringify(server.requests[0]!.headers);
       expect(sent).not.toContain("secret");
       expect(sent).not.toContain("authorization");

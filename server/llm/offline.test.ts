@@ -5,19 +5,33 @@ import { z } from "zod";
 import { ExecutionPlan } from "@/server/domain/plan";
 import { taskPrompt } from "@/server/domain/prompt";
 import type { Json, JsonSchema } from "@/server/domain/values";
-import { ask, memoryProviders, newIo, offlineProvider } from "./llm-harness";
 import { newModels } from "./models";
 import { newOfflineFetch } from "./offline";
 import { instanceOf } from "./offline/instance";
 import { SUFFIX } from "./offline/prose";
 import { parseOutput } from "./structured-output";
+import { ask, memoryProviders, newIo, offlineProvider } from "./testing";
 
-const models = () => newModels({ providers: memoryProviders([{ ...offlineProvider }]), offlineFetch: newOfflineFetch({ speed: 0 }) });
-const client = () => new OpenAI({ apiKey: "none", baseURL: "http://offline.invalid/v1", fetch: newOfflineFetch({ speed: 0 }), maxRetries: 0, logLevel: "off" });
-const say = (content: string, more: Parameters<typeof ask>[1] = {}) => models().complete(ask(content, more), newIo().io);
+const models = () =>
+  newModels({
+    providers: memoryProviders([{ ...offlineProvider }]),
+    offlineFetch: newOfflineFetch({ speed: 0 }),
+  });
+const client = () =>
+  new OpenAI({
+    apiKey: "none",
+    baseURL: "http://offline.invalid/v1",
+    fetch: newOfflineFetch({ speed: 0 }),
+    maxRetries: 0,
+    logLevel: "off",
+  });
+const say = (content: string, more: Parameters<typeof ask>[1] = {}) =>
+  models().complete(ask(content, more), newIo().io);
 type Message = OpenAI.Chat.Completions.ChatCompletionMessageParam;
-const chat = (messages: Message[], more: Partial<OpenAI.Chat.Completions.ChatCompletionCreateParamsNonStreaming> = {}) =>
-  client().chat.completions.create({ model: "offline-demo", messages, ...more });
+const chat = (
+  messages: Message[],
+  more: Partial<OpenAI.Chat.Completions.ChatCompletionCreateParamsNonStreaming> = {},
+) => client().chat.completions.create({ model: "offline-demo", messages, ...more });
 const first = async (text: string) => (await chat([{ role: "user", content: text }])).choices[0]!;
 
 describe("the offline model as a server", () => {
@@ -26,7 +40,12 @@ describe("the offline model as a server", () => {
     const whole = await chat(messages);
     let streamed = "";
     let usage: OpenAI.CompletionUsage | null | undefined;
-    for await (const chunk of await client().chat.completions.create({ model: "offline-demo", messages, stream: true, stream_options: { include_usage: true } })) {
+    for await (const chunk of await client().chat.completions.create({
+      model: "offline-demo",
+      messages,
+      stream: true,
+      stream_options: { include_usage: true },
+    })) {
       streamed += chunk.choices[0]?.delta.content ?? "";
       usage = chunk.usage ?? usage;
     }
@@ -39,69 +58,127 @@ describe("the offline model as a server", () => {
     const [a, b] = [await say("Task: Write about the sea"), await say("Task: Write about the sea")];
     expect(a.content).toBe(b.content);
     expect(a.content).toContain(SUFFIX);
-    expect(a).toMatchObject({ simulated: true, cost_usd: 0, cost_source: "simulated", provider_id: "offline", finish_reason: "stop" });
+    expect(a).toMatchObject({
+      simulated: true,
+      cost_usd: 0,
+      cost_source: "simulated",
+      provider_id: "offline",
+      finish_reason: "stop",
+    });
   });
   test("refuses what is not a request", async () => {
     const handle = newOfflineFetch({ speed: 0 });
-    expect((await handle("http://offline.invalid/v1/chat/completions", { method: "POST", body: "{" })).status).toBe(400);
+    expect(
+      (await handle("http://offline.invalid/v1/chat/completions", { method: "POST", body: "{" })).status,
+    ).toBe(400);
     expect((await handle("http://offline.invalid/v1/else")).status).toBe(404);
   });
   test("obeys a token limit and a stop word", async () => {
-    expect(await say("Task: Write about the sea", { llm_config: { max_tokens: 5 } })).toMatchObject({ finish_reason: "length" });
-    expect((await say('[[offline: text "one STOP two"]]', { llm_config: { stop: ["STOP"] } })).content).toBe("one ");
+    expect(await say("Task: Write about the sea", { llm_config: { max_tokens: 5 } })).toMatchObject({
+      finish_reason: "length",
+    });
+    expect((await say('[[offline: text "one STOP two"]]', { llm_config: { stop: ["STOP"] } })).content).toBe(
+      "one ",
+    );
   });
 });
 
 describe("directives", () => {
   test("text, json, malformed, think", async () => {
-    expect((await say('Hello [[offline: text "a \\"quoted\\" ]] word"]]')).content).toBe('a "quoted" ]] word');
-    expect(JSON.parse((await say('[[offline: json {"list": [[1, 2], [3]]}]]')).content)).toEqual({ list: [[1, 2], [3]] });
-    expect(parseOutput((await say("[[offline: malformed]]")).content, { type: "object", properties: { a: { type: "string" }, b: { type: "number" } }, required: ["a", "b"] }).ok).toBe(false);
-    expect(await say('[[offline: think "Let me see."]][[offline: text "Yes."]]')).toMatchObject({ reasoning: "Let me see.", content: "Yes." });
+    expect((await say('Hello [[offline: text "a \\"quoted\\" ]] word"]]')).content).toBe(
+      'a "quoted" ]] word',
+    );
+    expect(JSON.parse((await say('[[offline: json {"list": [[1, 2], [3]]}]]')).content)).toEqual({
+      list: [[1, 2], [3]],
+    });
+    expect(
+      parseOutput((await say("[[offline: malformed]]")).content, {
+        type: "object",
+        properties: { a: { type: "string" }, b: { type: "number" } },
+        required: ["a", "b"],
+      }).ok,
+    ).toBe(false);
+    expect(await say('[[offline: think "Let me see."]][[offline: text "Yes."]]')).toMatchObject({
+      reasoning: "Let me see.",
+      content: "Yes.",
+    });
   });
   test("turns use them up one by one", async () => {
     const script: Message = { role: "user", content: '[[offline: text "one"]] and [[offline: text "two"]]' };
     const turn = async (...more: Message[]) => (await chat([script, ...more])).choices[0]!.message.content;
     expect(await turn()).toBe("one");
     expect(await turn({ role: "assistant", content: "one" }, { role: "user", content: "go on" })).toBe("two");
-    expect(await turn({ role: "assistant", content: "one" }, { role: "assistant", content: "two" })).toContain(SUFFIX);
+    expect(
+      await turn({ role: "assistant", content: "one" }, { role: "assistant", content: "two" }),
+    ).toContain(SUFFIX);
   });
   test("tool, tools, handoff, textcall", async () => {
-    const called = (await first('[[offline: tool search {"query": "sea", "tags": ["a"]}]]')) as OpenAI.Chat.Completions.ChatCompletion.Choice;
+    const called = await first('[[offline: tool search {"query": "sea", "tags": ["a"]}]]');
     expect(called.finish_reason).toBe("tool_calls");
-    expect(called.message.tool_calls).toEqual([{ id: "call_1", type: "function", function: { name: "search", arguments: '{"query":"sea","tags":["a"]}' } }]);
+    expect(called.message.tool_calls).toEqual([
+      {
+        id: "call_1",
+        type: "function",
+        function: { name: "search", arguments: '{"query":"sea","tags":["a"]}' },
+      },
+    ]);
     const both = await first('[[offline: tools [{"name": "a", "args": {"x": 1}}, "b"]]]');
     expect(both.message.tool_calls).toHaveLength(2);
-    expect((await first("[[offline: handoff writer]]")).message.content).toMatch(/^TOOL_CALL: \{"tool_name":"handoff".*"writer"/);
+    expect((await first("[[offline: handoff writer]]")).message.content).toMatch(
+      /^TOOL_CALL: \{"tool_name":"handoff".*"writer"/,
+    );
     const tools = [{ type: "function" as const, function: { name: "handoff", parameters: {} } }];
     const native = await chat([{ role: "user", content: "[[offline: handoff writer]]" }], { tools });
     expect(native.choices[0]!.message.tool_calls?.[0]).toMatchObject({ function: { name: "handoff" } });
-    expect((await first('[[offline: textcall search {"q": 1}]]')).message.content).toBe('TOOL_CALL: {"tool_name": "search", "args": {"q": 1}}');
+    expect((await first('[[offline: textcall search {"q": 1}]]')).message.content).toBe(
+      'TOOL_CALL: {"tool_name": "search", "args": {"q": 1}}',
+    );
   });
   test("streamed tool calls come out whole", async () => {
-    const stream = client().chat.completions.stream({ model: "offline-demo", messages: [{ role: "user", content: '[[offline: tool search {"q": "sea"}]]' }] });
-    expect((await stream.finalChatCompletion()).choices[0]!.message.tool_calls?.[0]).toMatchObject({ function: { name: "search", arguments: '{"q":"sea"}' } });
+    const stream = client().chat.completions.stream({
+      model: "offline-demo",
+      messages: [{ role: "user", content: '[[offline: tool search {"q": "sea"}]]' }],
+    });
+    expect((await stream.finalChatCompletion()).choices[0]!.message.tool_calls?.[0]).toMatchObject({
+      function: { name: "search", arguments: '{"q":"sea"}' },
+    });
   });
   test("errors happen as often as said, then the answer comes", async () => {
     const own = models();
     const go = () => own.complete(ask('[[offline: error 500 x2]][[offline: text "done"]]'), newIo().io);
-    await expect(go()).rejects.toMatchObject({ error: { code: "TRANSIENT", retryable: true }, http_status: 500 });
+    await expect(go()).rejects.toMatchObject({
+      error: { code: "TRANSIENT", retryable: true },
+      http_status: 500,
+    });
     await expect(go()).rejects.toMatchObject({ error: { code: "TRANSIENT" } });
     expect((await go()).content).toBe("done");
     await expect(go()).rejects.toMatchObject({ error: { code: "TRANSIENT" } });
   });
   test("error 429 carries its wait; other runs count on their own", async () => {
     const own = models();
-    const go = (run_id: string) => own.complete(ask("[[offline: error 429 retry-after=0.02]]", { run_id }), newIo().io);
-    await expect(go("run_a")).rejects.toMatchObject({ error: { code: "RATE_LIMIT", retryable: true }, retry_after_ms: 20 });
+    const go = (run_id: string) =>
+      own.complete(ask("[[offline: error 429 retry-after=0.02]]", { run_id }), newIo().io);
+    await expect(go("run_a")).rejects.toMatchObject({
+      error: { code: "RATE_LIMIT", retryable: true },
+      retry_after_ms: 20,
+    });
     await expect(go("run_b")).rejects.toMatchObject({ error: { code: "RATE_LIMIT" } });
     expect((await go("run_a")).content).toContain(SUFFIX);
   });
   test("refuse, blank, truncate, drop-after", async () => {
-    expect(await say("[[offline: refuse]]")).toMatchObject({ refusal: expect.stringContaining("scripted") });
-    await expect(say("[[offline: blank]]")).rejects.toMatchObject({ error: { code: "OUTPUT_INVALID", retryable: true } });
-    expect(await say('[[offline: truncate]][[offline: text "abcdefgh"]]')).toMatchObject({ finish_reason: "length", content: "abcd" });
-    await expect(say("[[offline: drop-after 3]]")).rejects.toMatchObject({ error: { code: "TRANSIENT", retryable: true } });
+    expect(await say("[[offline: refuse]]")).toMatchObject({
+      refusal: expect.stringContaining("scripted") as string,
+    });
+    await expect(say("[[offline: blank]]")).rejects.toMatchObject({
+      error: { code: "OUTPUT_INVALID", retryable: true },
+    });
+    expect(await say('[[offline: truncate]][[offline: text "abcdefgh"]]')).toMatchObject({
+      finish_reason: "length",
+      content: "abcd",
+    });
+    await expect(say("[[offline: drop-after 3]]")).rejects.toMatchObject({
+      error: { code: "TRANSIENT", retryable: true },
+    });
   });
   test("hang and delay keep waiting, and give up when asked to", async () => {
     const started = performance.now();
@@ -109,23 +186,33 @@ describe("directives", () => {
     expect(performance.now() - started).toBeGreaterThan(55);
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 30);
-    await expect(models().complete(ask("[[offline: hang]]"), newIo(abort.signal).io)).rejects.toMatchObject({ error: { code: "CANCELLED" } });
+    await expect(models().complete(ask("[[offline: hang]]"), newIo(abort.signal).io)).rejects.toMatchObject({
+      error: { code: "CANCELLED" },
+    });
     await expect(
       models().complete(ask("[[offline: hang 5s]]", { llm_config: { timeout_ms: 60 } }), newIo().io),
     ).rejects.toMatchObject({ error: { code: "TIMEOUT", retryable: true } });
   });
   test("are left out of what the model talks about", async () => {
-    expect((await say('Task: Write about the sea [[offline: delay 1]]')).content).not.toContain("offline:");
+    expect((await say("Task: Write about the sea [[offline: delay 1]]")).content).not.toContain("offline:");
   });
 });
 
 const approval: JsonSchema = {
   type: "object",
-  properties: { approval_status: { type: "string", enum: ["approved", "rejected"] }, approver_comments: { type: "string" } },
+  properties: {
+    approval_status: { type: "string", enum: ["approved", "rejected"] },
+    approver_comments: { type: "string" },
+  },
   required: ["approval_status", "approver_comments"],
   additionalProperties: false,
 };
-async function asJson(role: string, task: string, inputs: Record<string, Json>, schema: JsonSchema): Promise<Record<string, Json>> {
+async function asJson(
+  role: string,
+  task: string,
+  inputs: Record<string, Json>,
+  schema: JsonSchema,
+): Promise<Record<string, Json>> {
   const content = taskPrompt({ task, inputs, schema, output_keys: Object.keys(schema.properties as object) });
   const answer = await say(content, { system: `You are ${role}. Does its work.`, schema });
   const parsed = parseOutput(answer.content, schema);
@@ -133,12 +220,20 @@ async function asJson(role: string, task: string, inputs: Record<string, Json>, 
   expect(parsed.repair).toBe("none");
   return parsed.value as Record<string, Json>;
 }
-async function asText(role: string, task: string, inputs: Record<string, Json>, key: string): Promise<string> {
-  return (await say(taskPrompt({ task, inputs, output_keys: [key] }), { system: `You are ${role}. Does its work.` })).content;
+async function asText(
+  role: string,
+  task: string,
+  inputs: Record<string, Json>,
+  key: string,
+): Promise<string> {
+  return (
+    await say(taskPrompt({ task, inputs, output_keys: [key] }), { system: `You are ${role}. Does its work.` })
+  ).content;
 }
 
 describe("roles", () => {
-  const decide = (user_request: string) => asJson("ApprovalAgent", `Review request: ${user_request} for approval.`, { user_request }, approval);
+  const decide = (user_request: string) =>
+    asJson("ApprovalAgent", `Review request: ${user_request} for approval.`, { user_request }, approval);
   test.each([
     ["Please approve my vacation for next week.", "approved", "vacation"],
     ["I would like 8 weeks of vacation", "rejected", "vacation"],
@@ -156,53 +251,126 @@ describe("roles", () => {
     expect(answer.approver_comments).toContain(SUFFIX);
   });
   test("approval as the plain value of one key", async () => {
-    expect(await asText("ApprovalAgent", "Approve this?", { user_request: "Buy a car for $9000" }, "approval_status")).toBe("rejected");
+    expect(
+      await asText(
+        "ApprovalAgent",
+        "Approve this?",
+        { user_request: "Buy a car for $9000" },
+        "approval_status",
+      ),
+    ).toBe("rejected");
   });
 
   const verdict: JsonSchema = {
     type: "object",
-    properties: { verdict: { type: "string", enum: ["approve", "revise"] }, issues: { type: "array", items: { type: "string" } }, summary: { type: "string" } },
+    properties: {
+      verdict: { type: "string", enum: ["approve", "revise"] },
+      issues: { type: "array", items: { type: "string" } },
+      summary: { type: "string" },
+    },
     required: ["verdict", "issues", "summary"],
   };
   test("a review loop goes round once, whatever way its pieces are handed on", async () => {
     const feature_request = "a function that checks whether a text is a palindrome";
-    const code1 = await asText("Developer", `Write the code: ${feature_request}`, { feature_request }, "code");
+    const code1 = await asText(
+      "Developer",
+      `Write the code: ${feature_request}`,
+      { feature_request },
+      "code",
+    );
     expect(code1).toContain("Revision 1");
-    const review1 = await asJson("QualityReviewer", `Review this code.\n\n${code1}`, { feature_request, code: code1 }, verdict);
+    const review1 = await asJson(
+      "QualityReviewer",
+      `Review this code.\n\n${code1}`,
+      { feature_request, code: code1 },
+      verdict,
+    );
     expect(review1.verdict).toBe("revise");
     expect(review1.issues).toHaveLength(1);
-    const code2 = await asText("Developer", `Write the code: ${feature_request}`, { feature_request, code: code1, issues: review1.issues! }, "code");
+    const code2 = await asText(
+      "Developer",
+      `Write the code: ${feature_request}`,
+      { feature_request, code: code1, issues: review1.issues! },
+      "code",
+    );
     expect(code2).toContain("Revision 2");
-    const review2 = await asJson("QualityReviewer", `Review this code.\n\n${code2}`, { feature_request, code: code2 }, verdict);
+    const review2 = await asJson(
+      "QualityReviewer",
+      `Review this code.\n\n${code2}`,
+      { feature_request, code: code2 },
+      verdict,
+    );
     expect(review2).toMatchObject({ verdict: "approve", issues: [] });
   });
   test("a reviewer sees its own earlier words, and uses the words of the task", async () => {
     const task = 'Review the draft. Answer "accept" or "needs_changes".';
     expect(await asText("Critic", task, { draft: "Once upon a time" }, "status")).toBe("needs_changes");
-    expect(await asText("Critic", task, { draft: "Once upon a time", review_comments: "null" }, "status")).toBe("needs_changes");
-    expect(await asText("Critic", task, { draft: "Once upon a time", review_comments: "Round 1: changes requested." }, "status")).toBe("accept");
+    expect(
+      await asText("Critic", task, { draft: "Once upon a time", review_comments: "null" }, "status"),
+    ).toBe("needs_changes");
+    expect(
+      await asText(
+        "Critic",
+        task,
+        { draft: "Once upon a time", review_comments: "Round 1: changes requested." },
+        "status",
+      ),
+    ).toBe("accept");
   });
   test("a reviewer with a truth value and a score", async () => {
-    const schema: JsonSchema = { type: "object", properties: { approved: { type: "boolean" }, needs_revision: { type: "boolean" }, score: { type: "integer", minimum: 0, maximum: 10 } }, required: ["approved", "needs_revision", "score"] };
-    expect(await asJson("Reviewer", "Review the text", { text: "Hm" }, schema)).toEqual({ approved: false, needs_revision: true, score: 4 });
-    expect(await asJson("Reviewer", "Review the text", { text: "Revision 2 of it" }, schema)).toEqual({ approved: true, needs_revision: false, score: 9 });
+    const schema: JsonSchema = {
+      type: "object",
+      properties: {
+        approved: { type: "boolean" },
+        needs_revision: { type: "boolean" },
+        score: { type: "integer", minimum: 0, maximum: 10 },
+      },
+      required: ["approved", "needs_revision", "score"],
+    };
+    expect(await asJson("Reviewer", "Review the text", { text: "Hm" }, schema)).toEqual({
+      approved: false,
+      needs_revision: true,
+      score: 4,
+    });
+    expect(await asJson("Reviewer", "Review the text", { text: "Revision 2 of it" }, schema)).toEqual({
+      approved: true,
+      needs_revision: false,
+      score: 9,
+    });
   });
   test("a planner uses only the roles it may name", async () => {
     const schema: JsonSchema = {
       type: "object",
       properties: {
         tasks: {
-          type: "array", minItems: 1, maxItems: 8,
+          type: "array",
+          minItems: 1,
+          maxItems: 8,
           items: {
             type: "object",
-            properties: { task_id: { type: "string", pattern: "^[A-Za-z_][A-Za-z0-9_]{0,40}$" }, description: { type: "string", minLength: 1 }, required_role: { type: "string", enum: ["Researcher", "Analyst", "Writer"] }, dependencies: { type: "array", items: { type: "string" } }, expected_output: { type: "string" } },
-            required: ["task_id", "description", "required_role", "dependencies", "expected_output"], additionalProperties: false,
+            properties: {
+              task_id: { type: "string", pattern: "^[A-Za-z_][A-Za-z0-9_]{0,40}$" },
+              description: { type: "string", minLength: 1 },
+              required_role: { type: "string", enum: ["Researcher", "Analyst", "Writer"] },
+              dependencies: { type: "array", items: { type: "string" } },
+              expected_output: { type: "string" },
+            },
+            required: ["task_id", "description", "required_role", "dependencies", "expected_output"],
+            additionalProperties: false,
           },
         },
       },
-      required: ["tasks"], additionalProperties: false,
+      required: ["tasks"],
+      additionalProperties: false,
     };
-    const plan = ExecutionPlan.parse(await asJson("Planner", "Write a plan that reaches this goal: a garden workshop", { goal: "a garden workshop" }, schema));
+    const plan = ExecutionPlan.parse(
+      await asJson(
+        "Planner",
+        "Write a plan that reaches this goal: a garden workshop",
+        { goal: "a garden workshop" },
+        schema,
+      ),
+    );
     expect(plan.tasks.map(({ required_role, dependencies }) => [required_role, dependencies])).toEqual([
       ["Researcher", []],
       ["Analyst", []],
@@ -211,40 +379,120 @@ describe("roles", () => {
     expect(plan.tasks[0]!.description).toContain("garden workshop");
   });
   test("a router picks the label that the data speaks of", async () => {
-    const schema: JsonSchema = { type: "object", properties: { label: { type: "string", enum: ["billing", "technical", "other"] }, reason: { type: "string" }, confidence: { type: "number", minimum: 0, maximum: 1 } }, required: ["label", "reason", "confidence"] };
-    const task = "Choose exactly one label.\nLabels:\n- billing: Answer about invoices and payments\n- technical: Fix an error\n- other: Anything else\nInstruction: Sort the request.";
-    expect(await asJson("Router", task, { request: "My invoice is wrong" }, schema)).toMatchObject({ label: "billing", confidence: 0.9 });
-    expect(await asJson("Router", task, { request: "There is an error on the page" }, schema)).toMatchObject({ label: "technical" });
+    const schema: JsonSchema = {
+      type: "object",
+      properties: {
+        label: { type: "string", enum: ["billing", "technical", "other"] },
+        reason: { type: "string" },
+        confidence: { type: "number", minimum: 0, maximum: 1 },
+      },
+      required: ["label", "reason", "confidence"],
+    };
+    const task =
+      "Choose exactly one label.\nLabels:\n- billing: Answer about invoices and payments\n- technical: Fix an error\n- other: Anything else\nInstruction: Sort the request.";
+    expect(await asJson("Router", task, { request: "My invoice is wrong" }, schema)).toMatchObject({
+      label: "billing",
+      confidence: 0.9,
+    });
+    expect(await asJson("Router", task, { request: "There is an error on the page" }, schema)).toMatchObject({
+      label: "technical",
+    });
   });
   test("texts name their inputs", async () => {
-    expect(await asText("Writer", "Write about it", { topic: "Tea in Japan", notes: "" }, "draft")).toContain("Received keys: topic (12 chars), notes (0 chars)");
+    expect(await asText("Writer", "Write about it", { topic: "Tea in Japan", notes: "" }, "draft")).toContain(
+      "Received keys: topic (12 chars), notes (0 chars)",
+    );
   });
 });
 
 /** Schemas such as people write them. */
 const leaf = fc.oneof(
-  fc.record({ type: fc.constant("string"), minLength: fc.integer({ min: 0, max: 30 }), maxLength: fc.integer({ min: 30, max: 60 }) }),
-  fc.record({ type: fc.constant("string"), format: fc.constantFrom("email", "uri", "uuid", "date", "date-time", "time", "ipv4", "hostname", "duration") }),
-  fc.record({ type: fc.constant("string"), pattern: fc.constantFrom("^[A-Z]{2}-\\d{3,5}$", "^(yes|no)$", "^[a-z]+(-[a-z]+)*$", "^\\S+@\\S+$", "^[A-Za-z_][A-Za-z0-9_]{0,40}$", "^#[0-9a-f]{6}$", "^v?\\d+\\.\\d+$") }),
-  fc.record({ type: fc.constantFrom("number", "integer"), minimum: fc.integer({ min: -50, max: 50 }), maximum: fc.integer({ min: 60, max: 200 }) }),
-  fc.record({ type: fc.constant("integer"), multipleOf: fc.integer({ min: 1, max: 9 }), minimum: fc.integer({ min: -20, max: 90 }) }),
-  fc.record({ type: fc.constant("number"), exclusiveMinimum: fc.integer({ min: 0, max: 5 }), exclusiveMaximum: fc.integer({ min: 6, max: 9 }) }),
+  fc.record({
+    type: fc.constant("string"),
+    minLength: fc.integer({ min: 0, max: 30 }),
+    maxLength: fc.integer({ min: 30, max: 60 }),
+  }),
+  fc.record({
+    type: fc.constant("string"),
+    format: fc.constantFrom(
+      "email",
+      "uri",
+      "uuid",
+      "date",
+      "date-time",
+      "time",
+      "ipv4",
+      "hostname",
+      "duration",
+    ),
+  }),
+  fc.record({
+    type: fc.constant("string"),
+    pattern: fc.constantFrom(
+      "^[A-Z]{2}-\\d{3,5}$",
+      "^(yes|no)$",
+      "^[a-z]+(-[a-z]+)*$",
+      "^\\S+@\\S+$",
+      "^[A-Za-z_][A-Za-z0-9_]{0,40}$",
+      "^#[0-9a-f]{6}$",
+      "^v?\\d+\\.\\d+$",
+    ),
+  }),
+  fc.record({
+    type: fc.constantFrom("number", "integer"),
+    minimum: fc.integer({ min: -50, max: 50 }),
+    maximum: fc.integer({ min: 60, max: 200 }),
+  }),
+  fc.record({
+    type: fc.constant("integer"),
+    multipleOf: fc.integer({ min: 1, max: 9 }),
+    minimum: fc.integer({ min: -20, max: 90 }),
+  }),
+  fc.record({
+    type: fc.constant("number"),
+    exclusiveMinimum: fc.integer({ min: 0, max: 5 }),
+    exclusiveMaximum: fc.integer({ min: 6, max: 9 }),
+  }),
   fc.record({ type: fc.constant("boolean") }),
   fc.record({ type: fc.constant("null") }),
-  fc.record({ enum: fc.uniqueArray(fc.oneof(fc.string({ minLength: 1 }), fc.integer()), { minLength: 1, maxLength: 5 }) }),
+  fc.record({
+    enum: fc.uniqueArray(fc.oneof(fc.string({ minLength: 1 }), fc.integer()), { minLength: 1, maxLength: 5 }),
+  }),
   fc.record({ const: fc.oneof(fc.string(), fc.integer(), fc.boolean()) }),
 );
-const name = fc.constantFrom("title", "status", "score", "tags", "items", "verdict", "summary", "tasks", "email", "approved", "note");
+const name = fc.constantFrom(
+  "title",
+  "status",
+  "score",
+  "tags",
+  "items",
+  "verdict",
+  "summary",
+  "tasks",
+  "email",
+  "approved",
+  "note",
+);
 const { schema: anySchema } = fc.letrec<{ schema: JsonSchema }>((tie) => ({
   schema: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },
     leaf,
-    fc.record({ type: fc.constant("array"), items: tie("schema"), minItems: fc.integer({ min: 0, max: 3 }), maxItems: fc.integer({ min: 3, max: 5 }) }),
+    fc.record({
+      type: fc.constant("array"),
+      items: tie("schema"),
+      minItems: fc.integer({ min: 0, max: 3 }),
+      maxItems: fc.integer({ min: 3, max: 5 }),
+    }),
     fc.record({ anyOf: fc.array(tie("schema"), { minLength: 1, maxLength: 3 }) }),
     fc
       .tuple(fc.dictionary(name, tie("schema"), { maxKeys: 4 }), fc.boolean(), fc.integer({ min: 0, max: 4 }))
-      .map(([properties, isClosed, required]) => ({ type: "object", properties, required: Object.keys(properties).slice(0, required), ...(isClosed ? { additionalProperties: false } : {}) })),
-  ) as fc.Arbitrary<JsonSchema>,
+      .map(([properties, isClosed, required]) => ({
+        type: "object",
+        properties,
+        required: Object.keys(properties).slice(0, required),
+        ...(isClosed ? { additionalProperties: false } : {}),
+      })),
+  ),
 }));
 
 describe("values made from a schema", () => {
@@ -253,25 +501,57 @@ describe("values made from a schema", () => {
     fc.assert(
       fc.property(anySchema, proposal, (schema, wish) => {
         const value = instanceOf(schema, () => wish);
-        const checked = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]).safeParse(value);
-        if (!checked.success) throw new Error(`${JSON.stringify(value)} does not fit ${JSON.stringify(schema)}: ${checked.error.message}`);
+        const checked = z.fromJSONSchema(schema).safeParse(value);
+        if (!checked.success)
+          throw new Error(
+            `${JSON.stringify(value)} does not fit ${JSON.stringify(schema)}: ${checked.error.message}`,
+          );
       }),
       { numRuns: 500, seed: 7 },
     );
   });
   test("recursion, references, parts and unique items come to an end", () => {
     const schemas: JsonSchema[] = [
-      { $defs: { Node: { type: "object", properties: { name: { type: "string" }, children: { type: "array", items: { $ref: "#/$defs/Node" } } }, required: ["name", "children"] } }, type: "object", properties: { root: { $ref: "#/$defs/Node" } }, required: ["root"] },
-      { allOf: [{ type: "object", properties: { a: { type: "integer", minimum: 3 } }, required: ["a"] }, { type: "object", properties: { b: { type: "string" } }, required: ["b"] }] },
+      {
+        $defs: {
+          Node: {
+            type: "object",
+            properties: {
+              name: { type: "string" },
+              children: { type: "array", items: { $ref: "#/$defs/Node" } },
+            },
+            required: ["name", "children"],
+          },
+        },
+        type: "object",
+        properties: { root: { $ref: "#/$defs/Node" } },
+        required: ["root"],
+      },
+      {
+        allOf: [
+          { type: "object", properties: { a: { type: "integer", minimum: 3 } }, required: ["a"] },
+          { type: "object", properties: { b: { type: "string" } }, required: ["b"] },
+        ],
+      },
       { type: "array", items: { type: "string", enum: ["a", "b", "c"] }, uniqueItems: true, minItems: 3 },
       { type: "array", items: { type: "integer" }, uniqueItems: true, minItems: 4 },
       { type: "array", prefixItems: [{ type: "string" }, { type: "integer" }], minItems: 2 },
-      { oneOf: [{ type: "object", properties: { kind: { const: "a" } }, required: ["kind"] }, { type: "object", properties: { kind: { const: "b" } }, required: ["kind"] }] },
+      {
+        oneOf: [
+          { type: "object", properties: { kind: { const: "a" } }, required: ["kind"] },
+          { type: "object", properties: { kind: { const: "b" } }, required: ["kind"] },
+        ],
+      },
       { type: "object", additionalProperties: { type: "integer" }, minProperties: 2 },
       { type: ["string", "null"] },
       {},
     ];
     for (const schema of schemas)
-      expect(z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]).safeParse(instanceOf(schema, () => undefined)).success, JSON.stringify(schema)).toBe(true);
+      expect(
+        z
+          .fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0])
+          .safeParse(instanceOf(schema, () => undefined)).success,
+        JSON.stringify(schema),
+      ).toBe(true);
   });
 });

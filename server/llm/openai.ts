@@ -135,7 +135,7 @@ function translated(error: unknown, callee: Callee, signal: AbortSignal): Error 
     if (cause instanceof ModelError) return cause;
   // An error object inside a stream has no status; one without a body is a broken connection.
   if (error instanceof APIError && (error.status !== undefined || error.error !== undefined)) {
-    const refusal = serverErrorOf(error);
+    const refusal = serverErrorOf(error as APIError);
     return new ServerRefusal(refusal, classifyServerError(refusal, callee));
   }
   return classifyNetworkError(error, callee);
@@ -149,7 +149,7 @@ function serverErrorOf(error: APIError): ServerError {
   const word = (value: unknown) =>
     typeof value === "string" || typeof value === "number" ? String(value) : "";
   return {
-    status: error.status as number | undefined,
+    status: error.status,
     code: word(body.code),
     type: word(body.type),
     param: word(body.param),
@@ -160,7 +160,7 @@ function serverErrorOf(error: APIError): ServerError {
         : error.status === undefined
           ? error.message
           : plainMessage(error)),
-    headers: error.headers as Headers | undefined,
+    headers: error.headers,
   };
 }
 

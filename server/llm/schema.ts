@@ -18,7 +18,8 @@ export function deref(schema: JsonSchema, root: JsonSchema): JsonSchema {
 /** Applies a change to a schema and every schema inside it, from the inside out. */
 export function mapSchema(schema: JsonSchema, change: (inner: JsonSchema) => JsonSchema): JsonSchema {
   const each = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map((item) => (isSchema(item) ? mapSchema(item, change) : item));
+    if (Array.isArray(value))
+      return value.map((item: unknown) => (isSchema(item) ? mapSchema(item, change) : item));
     return isSchema(value) ? mapSchema(value, change) : value;
   };
   const mapped: JsonSchema = {};

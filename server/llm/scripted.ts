@@ -1,6 +1,6 @@
 import type { Json } from "@/server/domain/values";
 import { cancelled } from "./errors";
-import { type ModelAnswer, ModelError, type ModelIo, type ModelRequest, type Models } from "./model";
+import { type ModelAnswer, type ModelError, type ModelIo, type ModelRequest, type Models } from "./model";
 
 /** One answer of a scripted model. */
 export type ScriptedStep =

@@ -123,8 +123,10 @@ export function reaskMessage(errors: readonly string[]): string {
 /** Every way to read the text as JSON, the most literal first. */
 function* readings(text: string): Generator<{ value: Json; repair: Repair }> {
   const whole = parseJson(text);
-  if (whole !== undefined && typeof whole === "object" && whole !== null)
-    return yield { value: whole, repair: "none" };
+  if (whole !== undefined && typeof whole === "object" && whole !== null) {
+    yield { value: whole, repair: "none" };
+    return;
+  }
   const fenced = [...text.matchAll(/```[\w-]*[ \t]*\n([\s\S]*?)```/g)].map(([, body]) => body!.trim());
   for (const block of fenced) {
     const value = parseJson(block);
@@ -253,7 +255,7 @@ function checker(schema: JsonSchema, chars: number): (value: Json) => string[] {
 
 function compile(schema: JsonSchema): z.ZodType | null {
   try {
-    return z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
+    return z.fromJSONSchema(schema);
   } catch {
     // A schema that nothing here can read still names its keys, and those are checked.
     return null;

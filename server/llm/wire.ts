@@ -175,7 +175,7 @@ interface Whole {
 function parse(text: string): Whole | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return value !== null && typeof value === "object" && !Array.isArray(value) ? (value as Whole) : {};
+    return value !== null && typeof value === "object" && !Array.isArray(value) ? value : {};
   } catch {
     return undefined;
   }
@@ -185,9 +185,9 @@ function eventStream(parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): R
   const iterator = Symbol.asyncIterator in parts ? parts[Symbol.asyncIterator]() : parts[Symbol.iterator]();
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const { done, value } = await iterator.next();
-      if (done) controller.close();
-      else controller.enqueue(value);
+      const piece: IteratorResult<Uint8Array, unknown> = await iterator.next();
+      if (piece.done) controller.close();
+      else controller.enqueue(piece.value);
     },
     async cancel() {
       await iterator.return?.(undefined);

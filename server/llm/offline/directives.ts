@@ -186,7 +186,12 @@ function callsOf(text: string): { name: string; args: JsonObject }[] {
     const args = call.args ?? call.arguments;
     return [
       {
-        name: String(call.name ?? call.tool_name ?? ""),
+        name:
+          typeof call.name === "string"
+            ? call.name
+            : typeof call.tool_name === "string"
+              ? call.tool_name
+              : "",
         args: args !== null && typeof args === "object" && !Array.isArray(args) ? args : {},
       },
     ];

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
+import type { Json, JsonSchema } from "@/server/domain/values";
 import { sampleOf } from "./pattern";
 
 /** What the value of a field could be; answers undefined where it has no opinion. */
@@ -51,7 +51,7 @@ export function instanceOf(schema: JsonSchema, suggest: Suggest): Json {
 function isValid(schema: JsonSchema, root: JsonSchema, value: Json): boolean {
   try {
     const whole = schema === root ? schema : { ...definitions(root), ...schema };
-    return z.fromJSONSchema(whole as Parameters<typeof z.fromJSONSchema>[0]).safeParse(value).success;
+    return z.fromJSONSchema(whole).safeParse(value).success;
   } catch {
     return true;
   }
@@ -123,7 +123,8 @@ function refer(ref: string, root: JsonSchema): JsonSchema {
 /** Both schemas at once, as far as a generator needs it. */
 function join(a: JsonSchema, b: JsonSchema): JsonSchema {
   const joined: JsonSchema = { ...a, ...b };
-  const both = (key: string) => [a[key], b[key]].filter((value) => typeof value === "number") as number[];
+  const both = (key: string) =>
+    [a[key], b[key]].filter((value): value is number => typeof value === "number");
   for (const key of ["minimum", "exclusiveMinimum", "minLength", "minItems"])
     if (both(key).length > 0) joined[key] = Math.max(...both(key));
   for (const key of ["maximum", "exclusiveMaximum", "maxLength", "maxItems"])
@@ -159,7 +160,8 @@ function pick(values: readonly Json[], wish: Json | undefined): Json {
   return values[0] ?? null;
 }
 const plainWord = (value: Json) =>
-  String(value)
+  JSON.stringify(value)
+    .replace(/^"|"$/g, "")
     .toLowerCase()
     .replace(/[\s_-]+/g, "");
 
@@ -221,7 +223,7 @@ function makeObject(schema: JsonSchema, key: string, making: Making, depth: numb
     if (wish !== undefined && wish !== null && typeof wish === "object" && !Array.isArray(wish)) return wish;
     entries.push(["note", make(rest(schema), "note", making, depth + 1)]);
   }
-  return Object.fromEntries(entries) as JsonObject;
+  return Object.fromEntries(entries);
 }
 
 /** What properties without a name of their own must look like. */
@@ -270,7 +272,7 @@ function distinct(value: Json, n: number, schema: JsonSchema, making: Making): J
 function makeBoolean(wish: Json | undefined): boolean {
   return typeof wish === "boolean"
     ? wish
-    : wish === undefined || !["no", "false", "rejected"].includes(String(wish));
+    : wish === undefined || (wish !== "no" && wish !== "rejected" && wish !== 0);
 }
 
 function makeNumber(schema: JsonSchema, wish: Json | undefined, whole: boolean): number {

@@ -7,7 +7,11 @@ import type { BudgetCheck, ModelIo, ModelRequest } from "./model";
 
 // What the tests of this folder share: a server that misbehaves on demand, and providers held in memory.
 
-export type Handler = (request: { body: Record<string, unknown>; url: string; headers: IncomingMessage["headers"] }, response: ServerResponse, socket: Socket) => unknown;
+export type Handler = (
+  request: { body: Record<string, unknown>; url: string; headers: IncomingMessage["headers"] },
+  response: ServerResponse,
+  socket: Socket,
+) => unknown;
 
 /** A real HTTP server on a free port of this machine. */
 export async function newServer(handler: Handler) {
@@ -18,7 +22,11 @@ export async function newServer(handler: Handler) {
     request.on("data", (part: Buffer) => parts.push(part));
     request.on("end", () => {
       const text = Buffer.concat(parts).toString("utf8");
-      const seen = { body: text === "" ? {} : (JSON.parse(text) as Record<string, unknown>), url: request.url ?? "", headers: request.headers };
+      const seen = {
+        body: text === "" ? {} : (JSON.parse(text) as Record<string, unknown>),
+        url: request.url ?? "",
+        headers: request.headers,
+      };
       requests.push(seen);
       handler(seen, response, request.socket);
     });
@@ -42,16 +50,36 @@ export async function newServer(handler: Handler) {
 export type TestServer = Awaited<ReturnType<typeof newServer>>;
 
 export const offlineProvider: Provider = {
-  id: OFFLINE.id, name: OFFLINE.name, kind: "offline", base_url: OFFLINE.base_url, has_key: false, key_hint: null,
-  default_model: OFFLINE.model, is_default: true, simulated: true, from_environment: false, settings: {},
+  id: OFFLINE.id,
+  name: OFFLINE.name,
+  kind: "offline",
+  base_url: OFFLINE.base_url,
+  has_key: false,
+  key_hint: null,
+  default_model: OFFLINE.model,
+  is_default: true,
+  simulated: true,
+  from_environment: false,
+  settings: {},
 };
 
 export const remoteProvider = (base_url: string, more: Partial<Provider> = {}): Provider => ({
-  ...offlineProvider, id: "remote", name: "Testing", kind: "openai-compatible", base_url, has_key: true, default_model: "test-model", simulated: false, ...more,
+  ...offlineProvider,
+  id: "remote",
+  name: "Testing",
+  kind: "openai-compatible",
+  base_url,
+  has_key: true,
+  default_model: "test-model",
+  simulated: false,
+  ...more,
 });
 
 /** Providers without a database. */
-export function memoryProviders(all: Provider[], key: string | null = "sk-test-0123456789"): Providers & { learned: Record<string, Capability> } {
+export function memoryProviders(
+  all: Provider[],
+  key: string | null = "sk-test-0123456789",
+): Providers & { learned: Record<string, Capability> } {
   const learned: Record<string, Capability> = {};
   return {
     learned,
@@ -62,12 +90,19 @@ export function memoryProviders(all: Provider[], key: string | null = "sk-test-0
     learn(id, model, capability) {
       learned[model] = capability;
       const provider = all.find((one) => one.id === id);
-      if (provider) provider.settings = { ...provider.settings, capabilities: { ...provider.settings.capabilities, [model]: capability } };
+      if (provider)
+        provider.settings = {
+          ...provider.settings,
+          capabilities: { ...provider.settings.capabilities, [model]: capability },
+        };
     },
   };
 }
 
-export function ask(content: string, more: Partial<ModelRequest> & { schema?: JsonSchema; system?: string } = {}): ModelRequest {
+export function ask(
+  content: string,
+  more: Partial<ModelRequest> & { schema?: JsonSchema; system?: string } = {},
+): ModelRequest {
   const { schema, system, ...rest } = more;
   return {
     llm_config: {},
@@ -79,7 +114,14 @@ export function ask(content: string, more: Partial<ModelRequest> & { schema?: Js
   };
 }
 
-export const budget = (more: Partial<BudgetCheck>): BudgetCheck => ({ max_cost_usd: null, max_total_tokens: null, spent_cost_usd: 0, spent_tokens: 0, mode: "hard", ...more });
+export const budget = (more: Partial<BudgetCheck>): BudgetCheck => ({
+  max_cost_usd: null,
+  max_total_tokens: null,
+  spent_cost_usd: 0,
+  spent_tokens: 0,
+  mode: "hard",
+  ...more,
+});
 
 /** Collects what was streamed, and checks that offsets fit together. */
 export function newIo(signal: AbortSignal = new AbortController().signal) {
@@ -87,7 +129,8 @@ export function newIo(signal: AbortSignal = new AbortController().signal) {
   const io: ModelIo = {
     signal,
     delta(channel, offset, text) {
-      if (offset !== got[channel].length) throw new Error(`${channel} continues at ${offset}, but ${got[channel].length} characters came`);
+      if (offset !== got[channel].length)
+        throw new Error(`${channel} continues at ${offset}, but ${got[channel].length} characters came`);
       got[channel] += text;
     },
   };
@@ -95,13 +138,25 @@ export function newIo(signal: AbortSignal = new AbortController().signal) {
 }
 
 /** Server-sent events with these contents, and a finish. */
-export function sse(parts: readonly string[], { finish = "stop" as string | null, done = true, usage = true } = {}): string {
-  const chunk = (delta: unknown, reason: string | null = null) => `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", model: "m", choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`;
+export function sse(
+  parts: readonly string[],
+  {
+    finish = "stop",
+    done = true,
+    usage = true,
+  }: { finish?: string | null; done?: boolean; usage?: boolean } = {},
+): string {
+  const chunk = (delta: unknown, reason: string | null = null) =>
+    `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", model: "m", choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`;
   return [
     chunk({ role: "assistant", content: "" }),
     ...parts.map((content) => chunk({ content })),
     ...(finish === null ? [] : [chunk({}, finish)]),
-    ...(usage ? [`data: ${JSON.stringify({ id: "c", choices: [], usage: { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 } })}\n\n`] : []),
+    ...(usage
+      ? [
+          `data: ${JSON.stringify({ id: "c", choices: [], usage: { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 } })}\n\n`,
+        ]
+      : []),
     ...(done ? ["data: [DONE]\n\n"] : []),
   ].join("");
 }

@@ -1,0 +1,433 @@
+import { afterEach, describe, expect, test } from "vitest";
+import type { Provider } from "@/server/domain/provider";
+import { newBudgets } from "./budget";
+import { newGate } from "./gate";
+import type { ModelError, ModelRequest } from "./model";
+import { newModels } from "./models";
+import { newOfflineFetch } from "./offline";
+import { costOf, isPriceKnown } from "./prices";
+import { newScriptedModels } from "./scripted";
+import { strictSchema } from "./strict-schema";
+import {
+  ask,
+  budget,
+  memoryProviders,
+  newIo,
+  newServer,
+  offlineProvider,
+  remoteProvider,
+  sendSse,
+  sse,
+  type TestServer,
+} from "./testing";
+
+let server: TestServer | undefined;
+afterEach(async () => {
+  await server?.close();
+  server = undefined;
+});
+const failure = (promise: Promise<unknown>) =>
+  promise.then(
+    () => null,
+    (error: unknown) => error as ModelError,
+  );
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+const schema = {
+  type: "object",
+  properties: { a: { type: "string" }, b: { type: "integer" } },
+  required: ["a"],
+  additionalProperties: false,
+};
+
+describe("asking for a shape", () => {
+  /** A server that refuses what `refuses` finds in a request, with a 400 that says so. */
+  async function picky(
+    refuses: (body: Record<string, unknown>) => string | null,
+    more: Partial<Provider> = {},
+    status = 400,
+  ) {
+    server = await newServer(({ body }, response) => {
+      const complaint = refuses(body);
+      if (complaint === null) return sendSse(response, sse(['{"a":"x"}']));
+      response.writeHead(status, { "content-type": "application/json" });
+      response.end(JSON.stringify({ error: { message: complaint } }));
+    });
+    const providers = memoryProviders([remoteProvider(server.url, more)]);
+    const models = newModels({ providers, fetch: globalThis.fetch });
+    const bodies = () => server!.requests.map(({ body }) => body);
+    return {
+      providers,
+      bodies,
+      go: (request: Partial<ModelRequest> = {}) =>
+        models.complete({ ...ask("Hi", { schema }), ...request }, newIo().io),
+    };
+  }
+  const format = (body: Record<string, unknown>) =>
+    body.response_format as { type: string; json_schema?: { strict?: boolean } } | undefined;
+
+  test("begins strict, with optional keys as null", async () => {
+    const { go, bodies, providers } = await picky(() => null);
+    expect((await go()).response_format).toBe("json_schema");
+    expect(format(bodies()[0]!)).toMatchObject({
+      type: "json_schema",
+      json_schema: {
+        strict: true,
+        name: "answer",
+        schema: { required: ["a", "b"], properties: { b: { type: ["integer", "null"] } } },
+      },
+    });
+    expect(bodies()[0]).toMatchObject({ stream: true, stream_options: { include_usage: true } });
+    expect(providers.learned).toEqual({});
+  });
+  test("steps down the ladder, keeps the word JSON in the prompt, and remembers", async () => {
+    const { go, bodies, providers } = await picky((body) =>
+      format(body) ? `response_format type ${format(body)!.type} is not supported` : null,
+    );
+    expect((await go()).response_format).toBe("prompt");
+    expect(bodies().map((body) => format(body)?.type ?? "none")).toEqual([
+      "json_schema",
+      "json_schema",
+      "json_object",
+      "none",
+    ]);
+    expect(JSON.stringify(bodies()[2]!.messages)).toContain("JSON schema");
+    expect(providers.learned["test-model"]).toEqual({ response_format: "prompt" });
+    await go();
+    expect(bodies()).toHaveLength(5);
+  });
+  test("a schema that the server cannot take is no lesson about others", async () => {
+    const { go, bodies, providers } = await picky((body) =>
+      format(body)?.json_schema?.strict
+        ? "Invalid schema for response_format 'answer': In context=(), x is not permitted"
+        : null,
+    );
+    await go();
+    expect(bodies()).toHaveLength(2);
+    expect(providers.learned).toEqual({});
+  });
+  test("a person's choice is not overruled", async () => {
+    const { go, bodies } = await picky((body) => (format(body) ? "response_format is not supported" : null));
+    expect((await failure(go({ llm_config: { structured_output: "json_object" } })))?.error.code).toBe(
+      "CONFIG",
+    );
+    expect(bodies()).toHaveLength(1);
+  });
+  test("usage in streams, token limits by another name, fields it does not know", async () => {
+    const { go, bodies, providers } = await picky((body) =>
+      body.stream_options
+        ? "Unknown field: stream_options"
+        : body.max_tokens
+          ? "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+          : body.temperature !== undefined
+            ? "Unsupported value: 'temperature' does not support 0.2 with this model."
+            : null,
+    );
+    await go({ llm_config: { max_tokens: 50, temperature: 0.2 } });
+    expect(bodies().at(-1)).toMatchObject({ max_completion_tokens: 50 });
+    expect(providers.learned["test-model"]).toEqual({
+      stream_usage: false,
+      max_tokens_name: "max_completion_tokens",
+      refuses: ["temperature"],
+    });
+  });
+  test("other refusals are errors at once", async () => {
+    const { go, bodies } = await picky(
+      () => "messages[0].content must not be so rude, whatever was meant by it",
+    );
+    expect((await failure(go()))?.error.code).toBe("CONFIG");
+    expect(bodies()).toHaveLength(1);
+  });
+  test("what strict mode cannot say stays as it is", () => {
+    expect(strictSchema({ type: "object", properties: { a: {} } })).toBeNull();
+    expect(strictSchema({ type: "object", properties: { a: { type: "object" } } })).toBeNull();
+    expect(
+      strictSchema({
+        type: "object",
+        properties: {
+          a: { type: "object", properties: { b: { type: "string" } }, additionalProperties: true },
+        },
+      }),
+    ).toBeNull();
+    expect(strictSchema({ type: "array", items: { type: "string" } })).toBeNull();
+    expect(
+      strictSchema({
+        type: "object",
+        properties: { n: { type: "string", minLength: 2, description: "Name" }, k: { const: "x" } },
+        required: ["n"],
+      }),
+    ).toEqual({
+      type: "object",
+      properties: {
+        n: { type: "string", description: "Name (minLength: 2)" },
+        k: { anyOf: [{ enum: ["x"], type: "string" }, { type: "null" }] },
+      },
+      required: ["n", "k"],
+      additionalProperties: false,
+    });
+  });
+});
+
+describe("prices", () => {
+  const million = { input_tokens: 1e6, output_tokens: 1e6, cached_input_tokens: 0 };
+  const openai = remoteProvider("https://api.openai.com/v1");
+  test("come from the table, less for cached tokens", () => {
+    expect(costOf(openai, "gpt-4o-mini", million)).toEqual({
+      cost_usd: expect.closeTo(0.75) as number,
+      cost_source: "price_table",
+    });
+    expect(costOf(openai, "gpt-4o-mini", { ...million, cached_input_tokens: 5e5 }).cost_usd).toBeCloseTo(
+      0.7125,
+    );
+  });
+  test("a person's price wins over the table, the provider's own word over both", () => {
+    const own = {
+      ...openai,
+      settings: {
+        prices: { "gpt-4o-mini": { input_per_mtok: 1, output_per_mtok: 2, cached_input_per_mtok: 0.5 } },
+      },
+    };
+    expect(costOf(own, "gpt-4o-mini", { ...million, cached_input_tokens: 5e5 })).toEqual({
+      cost_usd: 2.75,
+      cost_source: "override",
+    });
+    expect(costOf(own, "gpt-4o-mini", million, 0.01)).toEqual({ cost_usd: 0.01, cost_source: "provider" });
+  });
+  test("one's own hardware costs nothing, and unknown is not zero", () => {
+    expect(costOf(remoteProvider("http://127.0.0.1:11434/v1"), "llama3.2", million)).toEqual({
+      cost_usd: 0,
+      cost_source: "local",
+    });
+    expect(costOf(offlineProvider, "offline-demo", million)).toEqual({
+      cost_usd: 0,
+      cost_source: "simulated",
+    });
+    for (const url of [
+      "http://127.0.0.1:4000/v1",
+      "https://llm.example.org/v1",
+      "https://api.openai.com.evil.org/v1",
+    ])
+      expect(costOf(remoteProvider(url), "gpt-4o-mini", million)).toEqual({
+        cost_usd: null,
+        cost_source: "unknown",
+      });
+    expect(isPriceKnown(openai, "no-such-model")).toBe(false);
+    expect(isPriceKnown(openai, "gpt-4o-mini")).toBe(true);
+  });
+});
+
+describe("budgets", () => {
+  const priced = { prices: { "*": { input_per_mtok: 1000, output_per_mtok: 1000 } } };
+  async function paid(more: Partial<Provider> = { settings: priced }, delay = 0) {
+    server = await newServer(async (_request, response) => {
+      await pause(delay);
+      sendSse(response, sse(["ok"]));
+    });
+    const models = newModels({
+      providers: memoryProviders([remoteProvider(server.url, more)]),
+      fetch: globalThis.fetch,
+    });
+    return (check: Parameters<typeof budget>[0], llm_config = {}) =>
+      models.complete(ask("Hello", { budget: budget(check), llm_config }), newIo().io);
+  }
+
+  test("a call that could cross the limit does not go out", async () => {
+    const go = await paid();
+    const cost = await failure(go({ max_cost_usd: 1, spent_cost_usd: 0.9 }, { max_tokens: 200 }));
+    expect(cost?.error).toMatchObject({
+      code: "BUDGET",
+      user_action: "raise_limit",
+      retryable: false,
+      detail: { metric: "cost_usd", used: 0.9, limit: 1 },
+    });
+    const tokens = await failure(go({ max_total_tokens: 1000, spent_tokens: 950 }, { max_tokens: 100 }));
+    expect(tokens?.error).toMatchObject({
+      code: "BUDGET",
+      detail: { metric: "total_tokens", used: 950, limit: 1000 },
+    });
+    expect(server!.requests).toHaveLength(0);
+  });
+  test("a call that fits goes out, with a shorter answer where little is left", async () => {
+    const go = await paid();
+    expect((await go({ max_cost_usd: 1, spent_cost_usd: 0.5 }, { max_tokens: 200 })).cost_usd).toBeCloseTo(
+      0.018,
+    );
+    await go({ max_cost_usd: 1, spent_cost_usd: 0.5 });
+    expect(server!.requests[1]!.body.max_tokens).toBe(498);
+    await go({ max_total_tokens: 100_000, spent_tokens: 10 });
+    expect(server!.requests[2]!.body.max_tokens).toBeUndefined();
+  });
+  test("soft budgets end only after they are crossed", async () => {
+    const go = await paid();
+    await go({ max_cost_usd: 1, spent_cost_usd: 0.99, mode: "soft" }, { max_tokens: 5000 });
+    expect((await failure(go({ max_cost_usd: 1, spent_cost_usd: 1.2, mode: "soft" })))?.error.code).toBe(
+      "BUDGET",
+    );
+  });
+  test("calls side by side do not overspend together, and wait instead of failing", async () => {
+    const go = await paid({ settings: priced }, 60);
+    const started = performance.now();
+    const calls = await Promise.all([0, 1, 2].map(() => go({ max_total_tokens: 1000 }, { max_tokens: 800 })));
+    expect(calls).toHaveLength(3);
+    expect(performance.now() - started).toBeGreaterThan(170);
+    const over = await Promise.all(
+      [0, 1].map(() => failure(go({ max_total_tokens: 120, spent_tokens: 95 }, { max_tokens: 20 }))),
+    );
+    expect(over.map((error) => error?.error.code ?? "ok").sort()).toEqual(["BUDGET", "ok"]);
+  });
+  test("a budget in dollars with an unknown price names the three ways out", async () => {
+    const go = await paid({ settings: {} });
+    const error = await failure(go({ max_cost_usd: 1 }));
+    expect(error?.error).toMatchObject({ code: "CONFIG", user_action: "settings" });
+    expect(error?.message).toMatch(/Set its price.*budget in tokens.*without a budget in dollars/);
+    expect((await go({ max_total_tokens: 100_000 })).cost_usd).toBeNull();
+  });
+  test("the demo model spends no dollars, but tokens", async () => {
+    const models = newModels({
+      providers: memoryProviders([{ ...offlineProvider }]),
+      offlineFetch: newOfflineFetch({ speed: 0 }),
+    });
+    const go = (check: Parameters<typeof budget>[0]) =>
+      models.complete(ask("Task: Write", { budget: budget(check) }), newIo().io);
+    expect((await go({ max_cost_usd: 0 })).cost_usd).toBe(0);
+    expect((await failure(go({ max_total_tokens: 100, spent_tokens: 100 })))?.error.code).toBe("BUDGET");
+  });
+  test("waiting for budget ends when cancelled", async () => {
+    const budgets = newBudgets();
+    const estimate = { input_tokens: 10, max_tokens: 90, price: () => 0, model: "m" };
+    const abort = new AbortController();
+    const first = await budgets.reserve("r", budget({ max_total_tokens: 100 }), estimate, abort.signal);
+    const second = budgets.reserve("r", budget({ max_total_tokens: 100 }), estimate, abort.signal);
+    abort.abort(new Error("stop"));
+    await expect(second).rejects.toThrow("stop");
+    first.settle({ tokens: 0, cost_usd: 0 });
+  });
+});
+
+describe("queues", () => {
+  test("so many at once, the others in the order they came", async () => {
+    const gate = newGate(2);
+    const order: number[] = [];
+    const { signal } = new AbortController();
+    const leaves = [await gate.enter(signal), await gate.enter(signal)];
+    const waiting = [1, 2, 3].map((n) =>
+      gate.enter(signal).then((leave) => {
+        order.push(n);
+        return leave;
+      }),
+    );
+    expect(gate.waiting).toBe(3);
+    leaves[0]!();
+    leaves[0]!();
+    (await waiting[0]!)();
+    (await waiting[1]!)();
+    (await waiting[2]!)();
+    expect(order).toEqual([1, 2, 3]);
+    expect(gate.waiting).toBe(0);
+  });
+  test("whoever gives up leaves the queue", async () => {
+    const gate = newGate(1);
+    const abort = new AbortController();
+    const leave = await gate.enter(new AbortController().signal);
+    const second = gate.enter(abort.signal);
+    abort.abort(new Error("stop"));
+    await expect(second).rejects.toThrow("stop");
+    leave();
+    await gate.enter(new AbortController().signal);
+  });
+  test("a provider's limit holds across runs, and is one for Ollama", async () => {
+    let now = 0;
+    let most = 0;
+    server = await newServer(async (_request, response) => {
+      most = Math.max(most, ++now);
+      await pause(15);
+      now--;
+      sendSse(response, sse(["ok"]));
+    });
+    const models = newModels({
+      providers: memoryProviders([remoteProvider(server.url, { settings: { max_concurrency: 3 } })]),
+      fetch: globalThis.fetch,
+    });
+    await Promise.all(
+      Array.from({ length: 12 }, (_, n) => models.complete(ask("Hi", { run_id: `run_${n}` }), newIo().io)),
+    );
+    expect(most).toBe(3);
+    const ollama = newModels({
+      providers: memoryProviders([remoteProvider("http://127.0.0.1:11434/v1")]),
+      fetch: (_input, init) => globalThis.fetch(`${server!.url}/chat/completions`, init),
+    });
+    most = 0;
+    await Promise.all([1, 2, 3].map(() => ollama.complete(ask("Hi"), newIo().io)));
+    expect(most).toBe(1);
+  });
+  test("one refusal for too many requests cools all calls down", async () => {
+    const times: number[] = [];
+    server = await newServer((_request, response) => {
+      times.push(performance.now());
+      if (times.length > 1) return sendSse(response, sse(["ok"]));
+      response.writeHead(429, { "retry-after-ms": "150" }).end("{}");
+    });
+    const models = newModels({
+      providers: memoryProviders([remoteProvider(server.url)]),
+      fetch: globalThis.fetch,
+    });
+    expect((await failure(models.complete(ask("Hi"), newIo().io)))?.error.code).toBe("RATE_LIMIT");
+    await Promise.all([models.complete(ask("Hi"), newIo().io), models.complete(ask("Hi"), newIo().io)]);
+    expect(times[1]! - times[0]!).toBeGreaterThan(140);
+    expect(times[2]! - times[1]!).toBeLessThan(100);
+  });
+});
+
+describe("choosing", () => {
+  test("by name, else the default; what is gone is said", async () => {
+    const models = newModels({
+      providers: memoryProviders([
+        { ...offlineProvider },
+        remoteProvider("https://api.openai.com/v1", { is_default: false }),
+      ]),
+    });
+    expect(models.describe()).toEqual({
+      provider_id: "offline",
+      name: offlineProvider.name,
+      model: "offline-demo",
+      simulated: true,
+      price_known: true,
+    });
+    expect(models.describe({ provider_id: "remote", model: "gpt-4o-mini" })).toMatchObject({
+      simulated: false,
+      price_known: true,
+    });
+    expect(models.describe({ provider_id: "gone" })).toBeNull();
+    expect(
+      (await failure(models.complete(ask("Hi", { llm_config: { provider_id: "gone" } }), newIo().io)))?.error,
+    ).toMatchObject({ code: "CONFIG", user_action: "settings" });
+    expect((await models.complete(ask("Hi", { llm_config: { model: "gpt-4o" } }), newIo().io)).model).toBe(
+      "offline-demo",
+    );
+  });
+  test("no model, no readable key", async () => {
+    const providers = memoryProviders([remoteProvider("http://127.0.0.1:9/v1", { default_model: "" })]);
+    const models = newModels({ providers, fetch: globalThis.fetch });
+    expect((await failure(models.complete(ask("Hi"), newIo().io)))?.message).toMatch(/No model is chosen/);
+    providers.keyOf = () => {
+      throw new Error("damaged");
+    };
+    expect(
+      (await failure(models.complete(ask("Hi", { llm_config: { model: "m" } }), newIo().io)))?.error.code,
+    ).toBe("AUTH");
+  });
+});
+
+describe("the scripted model of tests", () => {
+  test("answers in order, records, and complains", async () => {
+    const scripted = newScriptedModels([{ text: "one" }, { json: { a: 1 }, matches: /second/ }]);
+    const { io, got } = newIo();
+    expect((await scripted.complete(ask("first"), io)).content).toBe("one");
+    expect(got.content).toBe("one");
+    await expect(scripted.complete(ask("third"), io)).rejects.toThrow("not in the script");
+    expect(() => scripted.assertComplete()).toThrow("1 scripted steps");
+    expect((await scripted.complete(ask("second"), newIo().io)).content).toBe('{"a":1}');
+    scripted.assertComplete();
+    expect(scripted.calls).toHaveLength(3);
+  });
+});

@@ -1,0 +1,110 @@
+import { expect, test } from "vitest";
+import { openDb } from "@/db/open";
+import { newSealer } from "@/server/access/secrets";
+import { newProviderStore } from "./providers";
+
+const KEY = "sk-abcdefghijklmnop1234";
+const entered = {
+  name: "OpenAI",
+  base_url: "https://api.openai.com/v1/",
+  default_model: "gpt-4o-mini",
+  key: KEY,
+};
+
+function newStore(env: Record<string, string> = {}) {
+  const db = openDb(":memory:");
+  return {
+    db,
+    store: newProviderStore(db, newSealer(null, {}), env),
+    everything: () =>
+      JSON.stringify(
+        ["providers", "settings"].map((table) => db.$client.prepare(`select * from ${table}`).all()),
+      ),
+  };
+}
+
+test("the demo is always there, and the default until something else is chosen", () => {
+  const { store } = newStore();
+  expect(store.list()).toMatchObject([
+    { id: "offline", kind: "offline", simulated: true, is_default: true, default_model: "offline-demo" },
+  ]);
+  expect(store.remove("offline")).toBe(false);
+  const { id } = store.save(entered);
+  expect(store.findDefault()?.id).toBe("offline");
+  expect(store.setDefault(id)).toBe(true);
+  expect(store.findDefault()).toMatchObject({ id, base_url: "https://api.openai.com/v1", simulated: false });
+  expect(store.setDefault("gone")).toBe(false);
+  store.remove(id);
+  expect(store.findDefault()?.id).toBe("offline");
+});
+
+test("keys are kept sealed, come out for calls only, and belong to their address", () => {
+  const { store, everything } = newStore();
+  const { id } = store.save(entered);
+  expect(everything()).not.toContain(KEY);
+  expect(JSON.stringify(store.list())).not.toContain(KEY);
+  expect(store.find(id)).toMatchObject({ has_key: true, key_hint: "1234" });
+  expect(store.keyOf(id)).toBe(KEY);
+  store.save({ id, name: "Renamed", base_url: "https://api.openai.com/v1", default_model: "gpt-4o" });
+  expect(store.keyOf(id)).toBe(KEY);
+  store.save({ id, name: "Renamed", base_url: "https://evil.example/v1", default_model: "gpt-4o" });
+  expect([store.keyOf(id), store.find(id)?.has_key]).toEqual([null, false]);
+});
+
+test("a sealed key moved to another row does not open", () => {
+  const { db, store } = newStore();
+  const [a, b] = [
+    store.save(entered).id,
+    store.save({ ...entered, key: null, base_url: "https://evil.example/v1" }).id,
+  ];
+  db.$client
+    .prepare("update providers set secret = (select secret from providers where id = ?) where id = ?")
+    .run(a, b);
+  expect(() => store.keyOf(b)).toThrow();
+});
+
+test("a key can be removed, and short keys give no hint", () => {
+  const { store } = newStore();
+  const { id } = store.save({ ...entered, key: "short" });
+  expect(store.find(id)).toMatchObject({ has_key: true, key_hint: "" });
+  store.save({ ...entered, id, key: null });
+  expect(store.find(id)).toMatchObject({ has_key: false, key_hint: null });
+});
+
+test("the environment's provider is the default where nothing was chosen, and is never written", () => {
+  const { store, everything } = newStore({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: "https://llm.example/v1/" });
+  expect(store.findDefault()).toMatchObject({
+    id: "environment",
+    base_url: "https://llm.example/v1",
+    from_environment: true,
+    has_key: true,
+  });
+  expect(store.keyOf("environment")).toBe(KEY);
+  store.learn("environment", "m", { stream_usage: false });
+  expect(store.find("environment")?.settings.capabilities).toEqual({ m: { stream_usage: false } });
+  store.setDefault("offline");
+  expect(store.findDefault()?.id).toBe("offline");
+  expect(everything()).not.toContain(KEY);
+  expect(store.remove("environment")).toBe(false);
+  expect(newStore({ OPENAI_API_KEY: KEY }).store.findDefault()).toMatchObject({
+    base_url: "https://api.openai.com/v1",
+    default_model: "gpt-4o-mini",
+  });
+});
+
+test("what was learned stays with the address, and only the server learns", () => {
+  const { store } = newStore();
+  const { id } = store.save({
+    ...entered,
+    settings: { max_concurrency: 2, capabilities: { m: { refuses: ["x"] } } },
+  });
+  expect(store.find(id)?.settings).toEqual({ max_concurrency: 2 });
+  store.learn(id, "m", { response_format: "prompt" });
+  store.save({ ...entered, id, settings: { max_concurrency: 3 } });
+  expect(store.find(id)?.settings).toEqual({
+    max_concurrency: 3,
+    capabilities: { m: { response_format: "prompt" } },
+  });
+  store.save({ ...entered, id, base_url: "https://other.example/v1" });
+  expect(store.find(id)?.settings).toEqual({ max_concurrency: 3 });
+});
