@@ -30,6 +30,7 @@ export function newSealer(dataDir: string | null, env: Env = process.env): Seale
   const keyId = createHash("sha256").update(key).digest()[0] ?? 0;
   return {
     seal(plain, binding) {
+      registerSecret(plain);
       const iv = randomBytes(IV_BYTES);
       const cipher = createCipheriv("aes-256-gcm", key, iv, { authTagLength: TAG_BYTES });
       cipher.setAAD(Buffer.from(binding));
