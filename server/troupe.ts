@@ -1,6 +1,7 @@
 import "server-only";
 import { type Db } from "@/db/open";
 import { log } from "@/server/access/log";
+import { redactJson } from "@/server/access/redact";
 import { newSealer } from "@/server/access/secrets";
 import { builtinRoles } from "@/server/domain/roles/builtin";
 import { newModels } from "@/server/llm/models";
@@ -24,7 +25,7 @@ export function newTroupe(db: Db, options: { dataDir: string | null; env?: NodeJ
   const tokens = newTokenStore(db);
   const providers = newProviderStore(db, newSealer(options.dataDir, env), env);
   const models = newModels({ providers });
-  const host = new Host({ store: runs, effects: { models }, log });
+  const host = new Host({ store: runs, effects: { models }, log, redact: redactJson });
   return {
     db,
     workflows,

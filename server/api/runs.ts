@@ -1,6 +1,6 @@
 import { TRPCError, tracked } from "@trpc/server";
 import { z } from "zod";
-import { RaisableLimit, RunConfig } from "@/server/domain/outcome";
+import { RaisableLimit, RunConfigChanges } from "@/server/domain/outcome";
 import { Json, StateKey } from "@/server/domain/values";
 import { QueueFull } from "@/server/runner/host";
 import { RefusedStart } from "@/server/runner/launch";
@@ -15,7 +15,7 @@ export const runsRouter = router({
       z.object({
         workflow_id: z.string(),
         input: z.record(StateKey, Json).default({}),
-        config: RunConfig.partial().optional(),
+        config: RunConfigChanges.optional(),
         idempotency_key: z.string().min(1).max(200).optional(),
       }),
     )

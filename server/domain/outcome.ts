@@ -113,6 +113,22 @@ export const RunConfig = z.object({
 });
 export type RunConfig = z.infer<typeof RunConfig>;
 
+/**
+ * Settings of a run that differ from the workflow's own. Without the defaults: a setting that was not given must not
+ * replace the workflow's.
+ */
+export const RunConfigChanges = z.object(
+  Object.fromEntries(
+    Object.entries(RunConfig.shape).map(([key, schema]) => [key, withoutDefault(schema).optional()]),
+  ),
+) as unknown as z.ZodType<Partial<RunConfig>>;
+
+function withoutDefault(schema: z.ZodType): z.ZodType {
+  return schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault
+    ? (schema.unwrap() as z.ZodType)
+    : schema;
+}
+
 /** The limits that a person can raise on a run that stopped at one. */
 export const RaisableLimit = z.enum([
   "max_steps",

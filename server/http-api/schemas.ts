@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
 import { WorkflowGraph } from "@/server/domain/graph";
-import { FinalStatus, RunConfig, RunError, Usage } from "@/server/domain/outcome";
+import { FinalStatus, RunConfigChanges, RunError, Usage } from "@/server/domain/outcome";
 import { RoleDefinition } from "@/server/domain/role";
 import { Json } from "@/server/domain/values";
 
@@ -110,22 +110,6 @@ export const StoredRole = z.object({
   builtin: z.boolean(),
   updated_at: Time,
 });
-
-/**
- * Settings of a run that differ from the workflow's own. Without the defaults: a setting that was not sent must not
- * replace the workflow's.
- */
-const RunConfigChanges = z.object(
-  Object.fromEntries(
-    Object.entries(RunConfig.shape).map(([key, schema]) => [key, withoutDefault(schema).optional()]),
-  ),
-) as unknown as z.ZodType<Partial<RunConfig>>;
-
-function withoutDefault(schema: z.ZodType): z.ZodType {
-  return schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault
-    ? (schema.unwrap() as z.ZodType)
-    : schema;
-}
 
 export const StartRun = z
   .object({

@@ -41,6 +41,8 @@ export interface EmbeddedHost {
   record(turn: TurnRecord): Promise<void>;
   live(runId: string, frame: LiveFrame): void;
   workerId: string;
+  /** Blacks out secrets in what came from outside, before anything is made of it. */
+  redact?: <T>(value: T) => T;
 }
 
 interface Handle extends Durable {
@@ -301,7 +303,7 @@ export class EmbeddedRun implements DurableContext {
     if (this.handles.get(handle.key) !== handle || this.stopped) return;
     this.handles.delete(handle.key);
     if (handle.timer) clearTimeout(handle.timer);
-    this.settled.push({ key: handle.key, result });
+    this.settled.push({ key: handle.key, result: this.host.redact ? this.host.redact(result) : result });
     this.rouse();
   }
 

@@ -56,6 +56,8 @@ export interface HostOptions {
   /** Runs at work at the same time; those that only wait do not count. */
   maxRuns?: number;
   maxQueued?: number;
+  /** Blacks out secrets; nothing that it hides reaches the log of a run. */
+  redact?: <T>(value: T) => T;
   log?: (level: "info" | "warn" | "error", message: string, about?: Record<string, unknown>) => void;
 }
 
@@ -99,7 +101,7 @@ export class Host {
         roles: request.roles,
         workflow_id: request.workflow_id,
         workflow_name: request.workflow_name,
-        input: request.input,
+        input: this.options.redact ? this.options.redact(request.input) : request.input,
         config: request.config,
         trigger: request.trigger,
         provider_summary: request.provider_summary,
@@ -320,12 +322,14 @@ export class Host {
     const journal = this.store.journal(runId);
     const created = journal.turns[0]?.events[0];
     if (!created) return;
+    const { redact } = this.options;
     const engine = new EmbeddedRun(
       runId,
       {
         record: (turn) => this.record(turn),
-        live: (id, frame) => this.frames.add(id, frame),
+        live: (id, frame) => this.frames.add(id, redact ? redact(frame) : frame),
         workerId: this.workerId,
+        ...(redact ? { redact } : {}),
       },
       journal,
     );
