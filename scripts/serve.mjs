@@ -31,6 +31,9 @@ export async function serve({ host, port, local, url, dataDir, startedAt }) {
   };
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, stop);
 
+  // Next's remarks about itself; what our own server has to say goes to standard error.
+  const say = console.log;
+  console.log = () => {};
   try {
     const { default: next } = await import("next");
     const application = next({
@@ -46,12 +49,14 @@ export async function serve({ host, port, local, url, dataDir, startedAt }) {
     answer = application.getRequestHandler();
     ready.resolve();
   } catch (error) {
+    console.log = say;
     if (error?.exitCode) giveUp(error.message, error.exitCode);
     console.error(error);
     giveUp(
       `Troupe could not start. If the build in ${distDir()} is damaged, delete that folder and start again.`,
     );
   }
+  console.log = say;
   const open = globalThis.__troupeStartLink ?? url;
   console.log(
     [

@@ -1,0 +1,176 @@
+import { readFileSync } from "node:fs";
+import { api, expect, test } from "./app";
+
+/** Deletes roles that an earlier attempt left behind. */
+async function withoutRoles(...names: string[]) {
+  for (const name of names)
+    await api("DELETE", `/roles/${encodeURIComponent(name)}?force=true`).catch(() => {});
+}
+
+test("a new role is written down field by field, and its prompt follows the form", async ({ app, page }) => {
+  await withoutRoles("Prompter");
+  await app.open("/roles?new=1");
+  const prompt = page.getByRole("region", { name: "Prompt text" });
+
+  await page.getByRole("button", { name: "Create role" }).click();
+  await expect(page.getByText("A role needs a name")).toBeVisible();
+  await expect(page.getByLabel("Name", { exact: true })).toBeFocused();
+
+  await page.getByLabel("Name", { exact: true }).fill("Prompter");
+  await page.getByLabel("Description").fill("Whispers forgotten lines.");
+  await page.getByRole("button", { name: "Add goal" }).click();
+  await page.keyboard.type("Nobody gets stuck");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("The audience hears nothing");
+  await page.keyboard.press("Alt+ArrowUp");
+  await expect(page.getByLabel("Goals, goal 1")).toHaveValue("The audience hears nothing");
+  await expect(prompt).toContainText("You are Prompter. Whispers forgotten lines.");
+  await expect(prompt).toContainText("- The audience hears nothing\n- Nobody gets stuck");
+  expect(await app.accessibilityFaults()).toEqual([]);
+
+  await page.getByRole("button", { name: "Create role" }).click();
+  await expect(
+    page.getByRole("list", { name: "Roles" }).getByRole("link", { name: /Prompter/ }),
+  ).toBeVisible();
+  await page.reload();
+  await expect(page.getByLabel("Goals, goal 2")).toHaveValue("Nobody gets stuck");
+});
+
+test("a role edited in the form changes what the next run tells the model", async ({ app, page }) => {
+  await withoutRoles("Copyist");
+  await api("POST", "/roles", { name: "Copyist", description: "Copies texts." });
+  await app.open("/roles?role=Copyist");
+  await page.getByLabel("Description").fill("Copies texts with a goose quill.");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await expect(page.getByText("Saved “Copyist”")).toBeVisible();
+
+  const { id } = await api<{ id: string }>("POST", "/workflows", {
+    graph_id: "copy",
+    nodes: {
+      start: { id: "start", node_type: "start", output_keys: ["text"] },
+      copy: {
+        id: "copy",
+        node_type: "agent_task",
+        name: "Copy",
+        config: { required_role: "Copyist", task_description_template: "Copy {{text}}." },
+        input_keys: ["text"],
+        output_keys: ["copied"],
+      },
+      end: { id: "end", node_type: "end", input_keys: ["copied"] },
+    },
+    edges: [
+      { id: "a", source_node_id: "start", target_node_id: "copy" },
+      { id: "b", source_node_id: "copy", target_node_id: "end" },
+    ],
+    start_node_id: "start",
+  });
+  const { run_id } = await api<{ run_id: string }>("POST", `/workflows/${id}/runs`, {
+    input: { text: "a line" },
+  });
+  await expect
+    .poll(async () => JSON.stringify(await api("GET", `/runs/${run_id}/events?after=0`)), { timeout: 20_000 })
+    .toContain("goose quill");
+});
+
+test("changes that are not saved are not lost by a wrong click", async ({ app, page }) => {
+  await withoutRoles("Careful");
+  await api("POST", "/roles", { name: "Careful" });
+  await app.open("/roles?role=Careful");
+  await page.getByLabel("Description").fill("Half a thought");
+  await page.getByRole("link", { name: "Settings", exact: true }).click();
+  const question = page.getByRole("alertdialog");
+  await expect(question).toContainText("Discard the changes to “Careful”?");
+  await question.getByRole("button", { name: "Keep editing" }).click();
+  await expect(page.getByLabel("Description")).toHaveValue("Half a thought");
+  await page.keyboard.press("ControlOrMeta+s");
+  await expect(page.getByText("Saved “Careful”")).toBeVisible();
+  await page.getByRole("link", { name: "Settings", exact: true }).click();
+  await expect(page.getByRole("heading", { name: "Settings", level: 1 })).toBeVisible();
+});
+
+test("two people who edit the same role do not overwrite each other unseen", async ({
+  app,
+  page,
+  context,
+}) => {
+  await withoutRoles("Shared");
+  await api("POST", "/roles", { name: "Shared", description: "As it was" });
+  await app.open("/roles?role=Shared");
+  const other = await context.newPage();
+  await other.goto("/roles?role=Shared");
+  await other.getByLabel("Description").fill("Theirs");
+  await other.getByRole("button", { name: "Save", exact: true }).click();
+  await expect(other.getByText("Saved “Shared”")).toBeVisible();
+
+  await page.getByLabel("Description").fill("Mine");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await expect(page.getByText("This role was changed in another place.")).toBeVisible();
+  await page.getByRole("button", { name: "Load the other version" }).click();
+  await expect(page.getByLabel("Description")).toHaveValue("Theirs");
+});
+
+test("a new name reaches the workflows that use the role, and a used role is guarded against deletion", async ({
+  app,
+  page,
+}) => {
+  await withoutRoles("Old name", "New name");
+  await api("POST", "/roles", { name: "Old name" });
+  const { id } = await api<{ id: string }>("POST", "/workflows", {
+    name: "Names a role",
+    graph_id: "names_a_role",
+    nodes: {
+      start: { id: "start", node_type: "start" },
+      work: {
+        id: "work",
+        node_type: "agent_task",
+        name: "Work",
+        config: { required_role: "Old name", task_description_template: "Work." },
+        output_keys: ["work"],
+      },
+    },
+    edges: [{ id: "a", source_node_id: "start", target_node_id: "work" }],
+  });
+  await app.open("/roles?role=Old%20name");
+  await expect(page.getByRole("link", { name: "Names a role 1 node" })).toBeVisible();
+  await page.getByLabel("Name", { exact: true }).fill("New name");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await expect(page).toHaveURL(/role=New/);
+  expect(JSON.stringify(await api("GET", `/workflows/${id}`))).toContain('"required_role":"New name"');
+
+  await page.getByRole("button", { name: "Actions for New name" }).click();
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  const question = page.getByRole("alertdialog");
+  await expect(question).toContainText("Names a role");
+  await question.getByRole("button", { name: "Cancel" }).click();
+  await expect(page.getByLabel("Name", { exact: true })).toHaveValue("New name");
+});
+
+test("roles go to a YAML file and come back from it", async ({ app, page }) => {
+  await withoutRoles("Traveller");
+  await api("POST", "/roles", { name: "Traveller", goals: ["See the world"] });
+  await app.open("/roles?role=Traveller");
+  await page.getByRole("button", { name: "Actions for Traveller" }).click();
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("menuitem", { name: "Export as YAML" }).click();
+  const download = await downloading;
+  expect(download.suggestedFilename()).toBe("traveller.yaml");
+  const file = await download.path();
+  expect(readFileSync(file, "utf8")).toContain("See the world");
+
+  await page.getByRole("button", { name: "Actions for Traveller" }).click();
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  await expect(
+    page.getByRole("list", { name: "Roles" }).getByRole("link", { name: /Traveller/ }),
+  ).toBeHidden();
+
+  await page.getByRole("button", { name: "Import roles" }).click();
+  const dialog = page.getByRole("dialog", { name: "Import roles" });
+  await dialog.getByLabel("Choose a file").setInputFiles(file);
+  await expect(dialog.getByText("New", { exact: true })).toBeVisible();
+  await dialog.getByRole("button", { name: "Import 1 role" }).click();
+  await page
+    .getByRole("list", { name: "Roles" })
+    .getByRole("link", { name: /Traveller/ })
+    .click();
+  await expect(page.getByLabel("Goals, goal 1")).toHaveValue("See the world");
+});

@@ -1,0 +1,172 @@
+import { readFileSync } from "node:fs";
+import { api, expect, test } from "./app";
+
+const graphNamed = (name: string) => ({
+  name,
+  graph_id: "small",
+  nodes: {
+    start: { id: "start", node_type: "start", name: "Start", output_keys: ["topic"] },
+    write: {
+      id: "write",
+      node_type: "agent_task",
+      name: "Write",
+      config: { required_role: "Writer", task_description_template: "Write about {{topic}}." },
+      input_keys: ["topic"],
+      output_keys: ["article"],
+    },
+    end: { id: "end", node_type: "end", name: "End", input_keys: ["article"] },
+  },
+  edges: [
+    { id: "a", source_node_id: "start", target_node_id: "write" },
+    { id: "b", source_node_id: "write", target_node_id: "end" },
+  ],
+  start_node_id: "start",
+});
+
+/** Puts a workflow in place under a name that no other has. */
+async function place(name: string): Promise<string> {
+  const { id } = await api<{ id: string }>("POST", "/workflows", graphNamed(name));
+  return id;
+}
+
+test("a workflow is found by a word of its name, and the search says when nothing is", async ({
+  app,
+  page,
+}) => {
+  await place("Quarterly herring report");
+  await place("Weekly cod digest");
+  await app.open();
+  const list = page.getByRole("list", { name: "Workflows" });
+  await page.getByLabel("Search workflows").fill("herring");
+  await expect(list.getByRole("link", { name: "Quarterly herring report", exact: true })).toBeVisible();
+  await expect(list.getByRole("link", { name: "Weekly cod digest", exact: true })).toBeHidden();
+  await page.getByLabel("Search workflows").fill("no such thing");
+  await expect(page.getByText("No workflow matches “no such thing”")).toBeVisible();
+  await page.getByRole("button", { name: "Clear the search" }).click();
+  await expect(list.getByRole("link", { name: "Weekly cod digest", exact: true })).toBeVisible();
+});
+
+test("a workflow is renamed in place, and Escape keeps its name", async ({ app, page }) => {
+  await place("Before the change");
+  await app.open();
+  await page.getByRole("link", { name: "Before the change", exact: true }).press("F2");
+  await page.getByLabel("New name for Before the change").fill("Never mind");
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("link", { name: "Before the change", exact: true })).toBeFocused();
+
+  await page.getByRole("button", { name: "Actions for Before the change" }).click();
+  await page.getByRole("menuitem", { name: "Rename" }).click();
+  await page.getByLabel("New name for Before the change").fill("After the change");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("link", { name: "After the change", exact: true })).toBeVisible();
+  await page.reload();
+  await expect(page.getByRole("link", { name: "After the change", exact: true })).toBeVisible();
+});
+
+test("a copy stands beside its original", async ({ app, page }) => {
+  await place("Worth having twice");
+  await app.open();
+  await page.getByRole("button", { name: "Actions for Worth having twice", exact: true }).click();
+  await page.getByRole("menuitem", { name: "Duplicate" }).click();
+  await expect(page.getByRole("link", { name: "Worth having twice copy", exact: true })).toBeVisible();
+  await expect(page.getByRole("link", { name: "Worth having twice", exact: true })).toBeVisible();
+});
+
+test("a deleted workflow comes back with one click", async ({ app, page }) => {
+  await place("Deleted by mistake");
+  await app.open();
+  const row = page.getByRole("link", { name: "Deleted by mistake", exact: true });
+  await page.getByRole("button", { name: "Actions for Deleted by mistake" }).click();
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  await expect(row).toBeHidden();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(row).toBeVisible();
+});
+
+test("an exported workflow is imported again with a preview, and nothing is saved before", async ({
+  app,
+  page,
+}) => {
+  const id = await place("To the file and back");
+  await app.open();
+  await page.getByRole("button", { name: "Actions for To the file and back" }).click();
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("menuitem", { name: /^Workflow file JSON/ }).click();
+  const file = await (await downloading).path();
+  const text = readFileSync(file, "utf8");
+  expect(JSON.parse(text)).toMatchObject({ nodes: { write: { name: "Write" } } });
+
+  const count = async () => (await api<{ workflows: unknown[] }>("GET", "/workflows")).workflows.length;
+  const before = await count();
+  await page.getByRole("button", { name: "Import", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: "Import a workflow" });
+  await dialog.getByLabel("Choose a file").setInputFiles(file);
+  await expect(dialog.getByText("3 nodes, 2 edges")).toBeVisible();
+  await expect(dialog.getByText("Everything in the file was understood.")).toBeVisible();
+  expect(await count(), "a preview saves nothing").toBe(before);
+  expect(await app.accessibilityFaults()).toEqual([]);
+
+  await dialog.getByLabel("Name").fill("Back from the file");
+  await dialog.getByRole("button", { name: "Import workflow" }).click();
+  await page.waitForURL(/\/workflows\/wf_/);
+  const [original, copy] = await Promise.all(
+    [id, /wf_\w+/.exec(page.url())?.[0]].map((which) => api<object>("GET", `/workflows/${which}`)),
+  );
+  expect({ ...copy, name: "" }).toEqual({ ...original, name: "" });
+});
+
+test("pasted text that is no workflow is refused in words", async ({ app, page }) => {
+  await place("Just to have a list");
+  await app.open();
+  await page.getByRole("button", { name: "Import", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: "Import a workflow" });
+  await dialog.getByLabel("Or paste its text").fill("{ this is not JSON");
+  await dialog.getByRole("button", { name: "Show what is in it" }).click();
+  await expect(dialog.getByText("No workflow could be read from this text.")).toBeVisible();
+  await expect(dialog.getByRole("button", { name: "Import workflow" })).toBeDisabled();
+  await dialog.getByRole("button", { name: "Back" }).click();
+  await expect(dialog.getByLabel("Or paste its text")).toBeVisible();
+});
+
+test("the palette goes to a workflow by its name, from any page", async ({ app, page }) => {
+  const id = await place("Reached by typing");
+  await app.open("/settings");
+  await expect(page.getByRole("heading", { name: "Settings", level: 1 })).toBeVisible();
+  await page.keyboard.press("ControlOrMeta+k");
+  await page.getByPlaceholder(/Find a page/).fill("reached by");
+  await page.getByRole("option", { name: "Reached by typing" }).click();
+  await page.waitForURL(new RegExp(`/workflows/${id}`));
+});
+
+test("the theme that a person chooses is there again after a reload, before anything is drawn", async ({
+  app,
+  page,
+}) => {
+  await app.open("/settings");
+  await page.getByRole("radio", { name: "Dark" }).click();
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+  await page.reload({ waitUntil: "commit" });
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+  await expect(page.getByRole("radio", { name: "Dark" })).toBeChecked();
+  expect(await app.accessibilityFaults()).toEqual([]);
+  await page.getByRole("radio", { name: "Light" }).click();
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "light");
+});
+
+test("on a phone the list fits, and the bar below leads everywhere", async ({ app, page }) => {
+  await place("Read on the train");
+  await page.setViewportSize({ width: 390, height: 844 });
+  await app.open();
+  await expect(page.getByRole("link", { name: "Read on the train", exact: true })).toBeVisible();
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  expect(overflow, "nothing sticks out to the side").toBeLessThanOrEqual(0);
+  for (const [name, where] of [
+    ["Roles", /\/roles$/],
+    ["Settings", /\/settings$/],
+    ["Workflows", /\/$/],
+  ] as const) {
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name, exact: true }).click();
+    await expect(page).toHaveURL(where);
+  }
+  expect(await app.accessibilityFaults()).toEqual([]);
+});
