@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
 import { WorkflowGraph } from "@/server/domain/graph";
-import { FinalStatus, RunConfigChanges, RunError, Usage } from "@/server/domain/outcome";
+import { FinalStatus, RunConfig, RunConfigChanges, RunError, Usage } from "@/server/domain/outcome";
 import { RoleDefinition } from "@/server/domain/role";
 import { Json } from "@/server/domain/values";
 
