@@ -365,6 +365,11 @@ function stream(
   let at = 0;
   const source = new ReadableStream<Uint8Array>({
     async pull(controller) {
+      if (speed === 0 && reply.dropAfter === null) {
+        const all = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("");
+        controller.enqueue(encoder.encode(`${all}data: [DONE]\n\n`));
+        return controller.close();
+      }
       if (speed > 0 && !(await sleep((at === 0 ? 150 : 33) / speed, signal)))
         return controller.error(signal.reason);
       if (reply.dropAfter !== null && at >= reply.dropAfter) return controller.close();

@@ -1,4 +1,4 @@
-import { calcPrice, findProvider } from "@pydantic/genai-prices";
+import { calcPrice, findProvider, type Provider as TableProvider } from "@pydantic/genai-prices";
 import type { Usage } from "@/server/domain/outcome";
 import { isLocalServer, type Price, type Provider } from "@/server/domain/provider";
 import type { ModelAnswer } from "./model";
@@ -60,12 +60,8 @@ function byTable(
   model: string,
   usage: Pick<Usage, "input_tokens" | "output_tokens" | "cached_input_tokens">,
 ): number | null {
-  if (!URL.canParse(baseUrl)) return null;
-  // The table's patterns are not anchored at the end of the host name, so the host is given on its own.
-  const { protocol, host, pathname } = new URL(baseUrl);
-  const known = findProvider({ providerApiUrl: `${protocol}//${host}${pathname}` });
-  if (!known || !new RegExp(`^(?:${known.api_pattern})(?:[/:]|$)`).test(`${protocol}//${host}${pathname}`))
-    return null;
+  const known = tableFor(baseUrl, model);
+  if (!known) return null;
   try {
     const price = calcPrice(
       {
@@ -80,4 +76,26 @@ function byTable(
   } catch {
     return null;
   }
+}
+
+const tables = new Map<string, TableProvider | null>();
+
+/** The price table's entry for an address, cut down to one model: looking through all of them takes a while. */
+function tableFor(baseUrl: string, model: string): TableProvider | null {
+  const key = `${baseUrl}\n${model}`;
+  const known = tables.get(key);
+  if (known !== undefined) return known;
+  const provider = URL.canParse(baseUrl) ? findTable(new URL(baseUrl)) : null;
+  const entry = provider && calcPrice({ input_tokens: 1, output_tokens: 1 }, model, { provider });
+  if (tables.size > 500) tables.clear();
+  const found = provider && entry ? { ...provider, models: [entry.model] } : null;
+  tables.set(key, found);
+  return found;
+}
+
+function findTable({ protocol, host, pathname }: URL): TableProvider | null {
+  const address = `${protocol}//${host}${pathname}`;
+  const found = findProvider({ providerApiUrl: address });
+  // The table's patterns are not anchored at the end of the host name.
+  return found && new RegExp(`^(?:${found.api_pattern})(?:[/:]|$)`).test(address) ? found : null;
 }

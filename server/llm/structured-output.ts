@@ -1,7 +1,8 @@
 import { jsonrepair } from "jsonrepair";
-import { z } from "zod";
+import type { z } from "zod";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
 import { coerce } from "./coerce";
+import { compiled } from "./compiled";
 import { asSchema, withoutUnsafeParts } from "./schema";
 
 export type OutputShape = { kind: "text"; key: string } | { kind: "json"; schema: JsonSchema };
@@ -236,7 +237,8 @@ function fit(value: Json, schema: JsonSchema, chars: number): Fit {
 
 /** A function that lists what is wrong with a value; empty where nothing is. */
 function checker(schema: JsonSchema, chars: number): (value: Json) => string[] {
-  const validator = compile(withoutUnsafeParts(schema, chars));
+  // A schema that nothing can check still names its keys, and those are checked.
+  const validator = compiled(withoutUnsafeParts(schema, chars));
   const required = Array.isArray(schema.required) ? (schema.required as string[]) : [];
   return (value) => {
     if (value === null || typeof value !== "object" || Array.isArray(value))
@@ -251,15 +253,6 @@ function checker(schema: JsonSchema, chars: number): (value: Json) => string[] {
     );
     return [...missing, ...issues.map(sentence)].slice(0, MAX_ERRORS);
   };
-}
-
-function compile(schema: JsonSchema): z.ZodType | null {
-  try {
-    return z.fromJSONSchema(schema);
-  } catch {
-    // A schema that nothing here can read still names its keys, and those are checked.
-    return null;
-  }
 }
 
 function sentence({ path, message }: { path: PropertyKey[]; message: string }): string {

@@ -1,5 +1,5 @@
-import { z } from "zod";
 import type { Json, JsonSchema } from "@/server/domain/values";
+import { compiled } from "../compiled";
 import { sampleOf } from "./pattern";
 
 /** What the value of a field could be; answers undefined where it has no opinion. */
@@ -49,9 +49,10 @@ export function instanceOf(schema: JsonSchema, suggest: Suggest): Json {
 
 /** Whether a value fits a schema, which may refer to definitions of `root`; true where nobody can tell. */
 function isValid(schema: JsonSchema, root: JsonSchema, value: Json): boolean {
+  const whole = schema === root ? schema : { ...definitions(root), ...schema };
+  const validator = compiled(whole);
   try {
-    const whole = schema === root ? schema : { ...definitions(root), ...schema };
-    return z.fromJSONSchema(whole).safeParse(value).success;
+    return validator?.safeParse(value).success ?? true;
   } catch {
     return true;
   }
