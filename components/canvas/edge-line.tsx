@@ -20,7 +20,8 @@ export const EdgeLine = memo(function EdgeLine(props: EdgeProps<FlowEdge>) {
   const { id, data, selected } = props;
   const run = useEdgeRun(id);
   const { path, x, y } = line(props);
-  const words = data ? edgeWords(data.edge) : null;
+  // A router's label already stands at its port.
+  const words = data ? edgeWords(data.edge, props.sourceHandleId !== "out") : null;
   const hover = useContext(HoverContext);
   const isHovered = useStore(hover, ({ edgeId }) => edgeId === id);
   return (
@@ -110,11 +111,15 @@ function Chip(props: {
   );
 }
 
-/** The words on a line: its label, else its condition. A router's label already stands at its port. */
-export function edgeWords(edge: WorkflowEdge): string | null {
-  const label = edge.edge_label || null;
+/** The words on a line: its label and its condition. */
+export function edgeWords(edge: WorkflowEdge, isLabelShown = false): string | null {
+  const label = isLabelShown ? null : edge.edge_label || null;
   const condition = edge.condition || edge.condition_name || null;
-  const parts = [label, condition ? `if ${condition}` : null, edge.is_default && !label ? "otherwise" : null];
+  const parts = [
+    label,
+    condition ? `if ${condition}` : null,
+    edge.is_default && !edge.edge_label ? "otherwise" : null,
+  ];
   const text = parts.filter((part) => part !== null).join(" · ");
   return text.length > 40 ? `${text.slice(0, 39)}…` : text || null;
 }
@@ -140,16 +145,20 @@ function line({ sourceX, sourceY, targetX, targetY }: EdgeProps<FlowEdge>): {
     });
     return { path, x, y };
   }
-  const low = Math.max(sourceY, targetY) + BACK_DROP;
+  // Far apart in height: through the gap between the rows. Else round below both cards.
+  const isApart = Math.abs(targetY - sourceY) > 150;
+  const low = isApart ? (sourceY + targetY) / 2 : Math.max(sourceY, targetY) + BACK_DROP;
   const r = 18;
+  const out = low > sourceY ? r : -r;
+  const back = targetY > low ? r : -r;
   const right = sourceX + TURN;
   const left = targetX - TURN;
   const path = [
     `M ${sourceX} ${sourceY}`,
-    `L ${right - r} ${sourceY} Q ${right} ${sourceY} ${right} ${sourceY + r}`,
-    `L ${right} ${low - r} Q ${right} ${low} ${right - r} ${low}`,
-    `L ${left + r} ${low} Q ${left} ${low} ${left} ${low - r}`,
-    `L ${left} ${targetY + r} Q ${left} ${targetY} ${left + r} ${targetY}`,
+    `L ${right - r} ${sourceY} Q ${right} ${sourceY} ${right} ${sourceY + out}`,
+    `L ${right} ${low - out} Q ${right} ${low} ${right - r} ${low}`,
+    `L ${left + r} ${low} Q ${left} ${low} ${left} ${low + back}`,
+    `L ${left} ${targetY - back} Q ${left} ${targetY} ${left + r} ${targetY}`,
     `L ${targetX} ${targetY}`,
   ].join(" ");
   return { path, x: (sourceX + targetX) / 2, y: low };

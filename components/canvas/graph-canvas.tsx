@@ -44,7 +44,7 @@ import "./canvas.css";
 const nodeTypes = { card: NodeCard, note: NoteCard };
 const edgeTypes = { line: EdgeLine };
 const SNAP: [number, number] = [8, 8];
-const FIT = { maxZoom: 1, padding: 0.18 };
+const FIT = { maxZoom: 1, padding: 0.08 };
 const NOTHING: Selection = { nodes: new Set(), edges: new Set() };
 const NO_ROLES: ReadonlyMap<string, RoleDefinition> = new Map();
 /** From here on only what is in view is drawn. */
@@ -72,6 +72,8 @@ export interface GraphCanvasProps {
   /** The run to show on the drawing. */
   run?: CanvasRun | null;
   hasMinimap?: boolean;
+  /** How much of its right side a panel covers, in pixels: what is fitted or revealed stays clear of it. */
+  insetRight?: number;
   onKeyDown?: (event: KeyboardEvent<HTMLElement>) => void;
   /** A person moved the view by hand: whoever follows a run should stop. */
   onUserMove?: () => void;
@@ -207,6 +209,8 @@ export function GraphCanvas(props: GraphCanvasProps) {
             className="graph-canvas"
             aria-label={label}
             tabIndex={0}
+            data-inset-right={props.insetRight ?? 0}
+            style={{ ["--inset-right" as string]: `${props.insetRight ?? 0}px` }}
             onKeyDown={onKeyDown}
             nodes={nodes}
             edges={edges}
@@ -272,7 +276,7 @@ export function GraphCanvas(props: GraphCanvasProps) {
             fitViewOptions={FIT}
             onlyRenderVisibleElements={nodes.length > MANY_NODES}
             elevateNodesOnSelect
-            proOptions={{ hideAttribution: true }}
+            attributionPosition="bottom-center"
           >
             <Arrow />
             <Background variant={BackgroundVariant.Dots} gap={24} size={1.4} color="var(--line-strong)" />

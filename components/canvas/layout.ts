@@ -1,4 +1,5 @@
 import type { WorkflowGraph } from "@/server/domain/graph";
+import { analyse } from "@/server/domain/schedule";
 import { CARD_WIDTH, cardHeight, fallbackPlaces, type XY } from "./flow-mapping";
 import { portOf, portsOf } from "./ports";
 
@@ -23,12 +24,15 @@ export async function layout(graph: WorkflowGraph, only?: ReadonlySet<string>): 
       height: boxHeight(cardHeight(node, portsOf(node, outgoing))),
     });
   }
+  // A line back to where a loop begins says nothing about left and right.
+  const { backEdges } = analyse(graph);
   // Lines in the order of their ports, so that a router's branches lie as its ports do.
   for (const edge of [...graph.edges].sort((a, b) => portRank(graph, a) - portRank(graph, b)))
     if (
       ids.has(edge.source_node_id) &&
       ids.has(edge.target_node_id) &&
-      edge.source_node_id !== edge.target_node_id
+      edge.source_node_id !== edge.target_node_id &&
+      !backEdges.has(edge.id)
     )
       drawing.setEdge(edge.source_node_id, edge.target_node_id, { weight: 1 }, edge.id);
   dagre.layout(drawing);

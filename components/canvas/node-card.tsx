@@ -116,31 +116,44 @@ function Marks({ mark, run }: { mark: Mark | undefined; run: NodeRunView | undef
   );
 }
 
-const SHOWN_KEYS = 2;
-
 function Keys({ node }: { node: WorkflowNode }) {
   const reads = [...node.input_keys, ...node.optional_input_keys];
+  // One line for both sides: two keys in all, or one of each.
+  const shown =
+    reads.length + node.output_keys.length <= 2 || reads.length * node.output_keys.length === 0 ? 2 : 1;
   return (
     <div className="node-keys">
-      <KeyList keys={reads} title={`Reads ${reads.join(", ")}`} />
+      <KeyList keys={reads} shown={shown} title={`Reads ${reads.join(", ")}`} />
       {reads.length > 0 && node.output_keys.length > 0 && (
         <span aria-hidden className="node-arrow">
           →
         </span>
       )}
-      <KeyList keys={node.output_keys} title={`Writes ${node.output_keys.join(", ")}`} isWrite />
+      <KeyList
+        keys={node.output_keys}
+        shown={shown}
+        title={`Writes ${node.output_keys.join(", ")}`}
+        isWrite
+      />
     </div>
   );
 }
 
-function KeyList({ keys, title, isWrite }: { keys: readonly string[]; title: string; isWrite?: boolean }) {
+interface KeyListProps {
+  keys: readonly string[];
+  shown: number;
+  title: string;
+  isWrite?: boolean;
+}
+
+function KeyList({ keys, shown, title, isWrite }: KeyListProps) {
   if (keys.length === 0) return null;
   return (
     <span className="node-key-list" title={title} data-write={isWrite || undefined}>
-      {keys.slice(0, SHOWN_KEYS).map((key) => (
+      {keys.slice(0, shown).map((key) => (
         <code key={key}>{key}</code>
       ))}
-      {keys.length > SHOWN_KEYS && <span>+{keys.length - SHOWN_KEYS}</span>}
+      {keys.length > shown && <span>+{keys.length - shown}</span>}
     </span>
   );
 }

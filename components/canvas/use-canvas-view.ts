@@ -1,7 +1,7 @@
 import { useReactFlow, useStoreApi } from "@xyflow/react";
 import type { FlowEdge, FlowNode, XY } from "./flow-mapping";
 
-const FIT = { maxZoom: 1, padding: 0.18 };
+const MAX_ZOOM = 1;
 const duration = () => (matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 240);
 
 export interface CanvasView {
@@ -13,6 +13,8 @@ export interface CanvasView {
   focusNode(nodeId: string): void;
   /** Brings nodes into view if they are not. */
   reveal(nodeIds: readonly string[]): void;
+  /** Moves the view just as far as the panel over its right side covers this node. */
+  uncover(nodeId: string): void;
   /** Moves the view so that this node is in the middle. */
   center(nodeId: string): void;
   /** The middle of what is in view, in the drawing's measure. */
@@ -27,6 +29,14 @@ export function useCanvasView(): CanvasView {
   const flow = useReactFlow<FlowNode, FlowEdge>();
   const store = useStoreApi<FlowNode, FlowEdge>();
 
+  // A panel may lie over the right side of the drawing.
+  const insetRight = () => Number(store.getState().domNode?.dataset.insetRight ?? 0);
+  const fitOptions = () => ({
+    maxZoom: MAX_ZOOM,
+    duration: duration(),
+    padding: { x: "6%", y: "8%", right: `${insetRight() + 48}px` } as const,
+  });
+
   const isInView = (nodeId: string) => {
     const node = flow.getInternalNode(nodeId);
     if (!node) return true;
@@ -37,35 +47,43 @@ export function useCanvasView(): CanvasView {
     const top = y * zoom + ty;
     const right = left + (node.measured.width ?? 240) * zoom;
     const bottom = top + (node.measured.height ?? 96) * zoom;
-    return left >= 8 && top >= 8 && right <= width - 8 && bottom <= height - 8;
+    return left >= 8 && top >= 8 && right <= width - insetRight() - 8 && bottom <= height - 8;
   };
 
   const center = (nodeId: string) => {
     const node = flow.getInternalNode(nodeId);
     if (!node) return;
     const { x, y } = node.internals.positionAbsolute;
-    void flow.setCenter(x + (node.measured.width ?? 240) / 2, y + (node.measured.height ?? 96) / 2, {
-      zoom: Math.max(flow.getZoom(), 0.6),
-      duration: duration(),
-    });
+    const zoom = Math.max(flow.getZoom(), 0.6);
+    const middle = x + (node.measured.width ?? 240) / 2 + insetRight() / 2 / zoom;
+    void flow.setCenter(middle, y + (node.measured.height ?? 96) / 2, { zoom, duration: duration() });
   };
 
   return {
     fit: (nodeIds) =>
       void flow.fitView({
-        ...FIT,
-        duration: duration(),
+        ...fitOptions(),
         ...(nodeIds && nodeIds.length > 0 ? { nodes: nodeIds.map((id) => ({ id })) } : {}),
       }),
     zoomIn: () => void flow.zoomIn({ duration: duration() }),
     zoomOut: () => void flow.zoomOut({ duration: duration() }),
     zoomTo: (zoom) => void flow.zoomTo(zoom, { duration: duration() }),
     center,
+    uncover(nodeId) {
+      const node = flow.getInternalNode(nodeId);
+      const inset = insetRight();
+      if (!node || inset === 0) return;
+      const { transform, width } = store.getState();
+      const [x, y, zoom] = transform;
+      const right = (node.internals.positionAbsolute.x + (node.measured.width ?? 240)) * zoom + x;
+      const hidden = right - (width - inset - 40);
+      if (hidden > 0) void flow.setViewport({ x: x - hidden, y, zoom }, { duration: duration() });
+    },
     reveal(nodeIds) {
       const hidden = nodeIds.filter((id) => !isInView(id));
       if (hidden.length === 1 && hidden[0]) center(hidden[0]);
       else if (hidden.length > 1)
-        void flow.fitView({ ...FIT, duration: duration(), nodes: nodeIds.map((id) => ({ id })) });
+        void flow.fitView({ ...fitOptions(), nodes: nodeIds.map((id) => ({ id })) });
     },
     focusNode(nodeId) {
       if (!isInView(nodeId)) center(nodeId);

@@ -2,6 +2,7 @@ import { exitLabels } from "@/components/canvas/ports";
 import { WorkflowEdge, type WorkflowGraph, WorkflowNode } from "@/server/domain/graph";
 import { freshEdgeId, freshNodeId } from "@/server/domain/ids";
 import { getNodeKind, type NodeBase, type NodeType } from "@/server/domain/nodes";
+import { type JsonSchema, StateKey } from "@/server/domain/values";
 import { type Fragment, withFragment } from "./fragment";
 import { type Place, placeAfter, placeOnEdge, shiftRight } from "./placing";
 
@@ -158,6 +159,19 @@ export const edits = {
       // The kind's own schema will say what is wrong with it; a half-written value must not be lost meanwhile.
       const next = { ...node, config: clean({ ...node.config, ...patch }) } as WorkflowNode;
       return followRename(withNode(graph, next), id, before, exitsOf(next));
+    },
+  }),
+
+  setInputs: edit<{ id: string; schema: JsonSchema | undefined }>({
+    id: "set_inputs",
+    label: "Change inputs",
+    apply(graph, { id, schema }) {
+      const node = graph.nodes[id];
+      if (!node) return graph;
+      const names = Object.keys((schema?.properties as object | undefined) ?? {});
+      const output_keys = names.filter((name) => StateKey.safeParse(name).success);
+      const config = clean({ ...node.config, input_schema: schema });
+      return withNode(graph, { ...node, output_keys, config } as WorkflowNode);
     },
   }),
 

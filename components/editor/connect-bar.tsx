@@ -7,7 +7,7 @@ import { useEditor } from "./editor-store";
 import { useUi } from "./ui-store";
 
 /** Says what connect mode is doing, and offers the same by mouse. */
-export function ConnectBar() {
+export function ConnectBar({ insetRight }: { insetRight: number }) {
   const connect = useUi((ui) => ui.connect);
   const graph = useEditor(({ doc }) => doc.graph);
   const commands = useEditorCommands();
@@ -15,7 +15,10 @@ export function ConnectBar() {
   const target = connect.targets[connect.at];
   const label = edgeFrom(connect.portId).edge_label;
   return (
-    <div className="absolute top-3 left-1/2 z-20 flex max-w-[calc(100%-1.5rem)] -translate-x-1/2 flex-wrap items-center gap-x-4 gap-y-1 rounded-xl border border-line bg-raised px-4 py-2 text-[13px] shadow-2">
+    <div
+      style={{ left: `calc((100% - ${insetRight}px) / 2)`, maxWidth: `calc(100% - ${insetRight + 24}px)` }}
+      className="absolute top-3 z-20 flex w-max -translate-x-1/2 flex-wrap items-center gap-x-4 gap-y-1 rounded-xl border border-line bg-raised px-4 py-2 text-[13px] shadow-2"
+    >
       <span>
         Connect <strong className="font-semibold">{graph.nodes[connect.from]?.name}</strong>
         {label ? <> ({label})</> : connect.portId === "error" ? " (on error)" : ""} to{" "}

@@ -2,13 +2,13 @@
 
 import { X } from "lucide-react";
 import dynamic from "next/dynamic";
-import { type KeyboardEvent, useEffect, useRef } from "react";
+import { type KeyboardEvent, useEffect, useRef, useSyncExternalStore } from "react";
 import { Button } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
 import { Skeleton } from "@/components/ui/skeleton";
 import type { RoleDefinition } from "@/server/domain/role";
 import { useEditorCommands } from "./actions";
-import { useEditor } from "./editor-store";
+import { useEditor, useEditorStore } from "./editor-store";
 import { useUi, useUiStore } from "./ui-store";
 
 const loading = () => (
@@ -24,9 +24,30 @@ const WorkflowInspector = dynamic(() => import("./workflow-inspector").then((m) 
   loading,
 });
 
-/** Right of the drawing: whatever is selected, or else the workflow. On small screens it lies over the drawing. */
-export function Inspector({ roles }: { roles: readonly RoleDefinition[] }) {
+/** Whether the inspector is to be seen: asked for, or, where there is room, because something is selected. */
+export function useIsInspectorShown(): boolean {
   const isOpen = useUi((ui) => ui.isInspectorOpen);
+  const isWide = useIsWide();
+  const hasSelection = useEditor(({ selection }) => selection.nodes.size + selection.edges.size > 0);
+  return isOpen || (isWide && hasSelection);
+}
+
+const wide = "(min-width: 900px)";
+const useIsWide = () =>
+  useSyncExternalStore(
+    (listener) => {
+      const query = matchMedia(wide);
+      query.addEventListener("change", listener);
+      return () => query.removeEventListener("change", listener);
+    },
+    () => matchMedia(wide).matches,
+    () => true,
+  );
+
+/** Over the right side of the drawing: whatever is selected, or else the workflow. */
+export function Inspector({ roles }: { roles: readonly RoleDefinition[] }) {
+  const isShown = useIsInspectorShown();
+  const store = useEditorStore();
   const width = useUi((ui) => ui.inspectorWidth);
   const ui = useUiStore();
   const commands = useEditorCommands();
@@ -37,25 +58,30 @@ export function Inspector({ roles }: { roles: readonly RoleDefinition[] }) {
     if (event.key !== "Escape" || event.defaultPrevented) return;
     const [picked] = commands.pickedNodes();
     ui.setState({ isInspectorOpen: false });
+    event.preventDefault();
     if (picked) commands.focus(picked);
     else document.querySelector<HTMLElement>(".graph-canvas")?.focus();
   };
 
+  if (!isShown) return null;
   return (
     <aside
       ref={panel}
       aria-label="Settings"
-      data-open={isOpen || undefined}
       onKeyDown={onKeyDown}
-      className="editor-inspector relative flex shrink-0 flex-col border-l border-line bg-surface"
+      className="editor-inspector absolute z-20 flex flex-col border-l border-line bg-surface shadow-2"
       style={{ ["--inspector-width" as string]: `${width}px` }}
     >
       <Grip />
       <IconButton
         label="Close the settings"
         icon={<X aria-hidden />}
-        onClick={() => ui.setState({ isInspectorOpen: false })}
-        className="absolute top-2 right-2 z-10 lg:hidden"
+        size="sm"
+        onClick={() => {
+          ui.setState({ isInspectorOpen: false });
+          store.getState().select({});
+        }}
+        className="absolute top-4 right-3 z-10"
       />
       <div className="min-h-0 flex-1 overflow-y-auto overscroll-contain">
         <Content roles={roles} />

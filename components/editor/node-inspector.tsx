@@ -9,6 +9,7 @@ import { FieldView } from "@/components/forms/field-view";
 import { type FormScope, FormScopeContext, writersOf } from "@/components/forms/form-scope";
 import { JsonField } from "@/components/forms/json-field";
 import { KeysField } from "@/components/forms/keys-field";
+import { SchemaField } from "@/components/forms/schema-field";
 import { Button } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
@@ -23,6 +24,7 @@ import { keysAvailableAt, type Problem } from "@/server/domain/problems";
 import type { RoleDefinition } from "@/server/domain/role";
 import { type Analysis, analyse } from "@/server/domain/schedule";
 import { templateKeys } from "@/server/domain/template";
+import type { JsonSchema } from "@/server/domain/values";
 import { useEditorCommands } from "./actions";
 import { edits } from "./commands";
 import { useEditor, useEditorStore } from "./editor-store";
@@ -54,9 +56,14 @@ function Inspector({ graph, node, roles }: Props) {
     <FormScopeContext.Provider value={scope}>
       <Head node={node} />
       <div className="flex flex-col gap-5 px-4 pt-1 pb-5">
-        <KindFields node={node} problems={problems} />
+        {kind.begins ? (
+          <Inputs node={node} problems={problems} />
+        ) : (
+          <KindFields node={node} problems={problems} />
+        )}
       </div>
-      {runs && <Keys node={node} scope={scope} problems={problems} />}
+      {runs && !kind.begins && <Keys node={node} scope={scope} problems={problems} />}
+      <AsideFields node={node} problems={problems} />
       {kind.hasExit !== false && <Ways graph={graph} node={node} />}
       {canFail && <Failing node={node} />}
       {analysis.isJoin(node.id) && <Joining node={node} incoming={forwardEdges(analysis, node.id)} />}
@@ -74,11 +81,11 @@ function Head({ node }: { node: WorkflowNode }) {
   const set = useSetNode(node.id);
   return (
     <header className="flex flex-col gap-3 px-4 pt-4 pb-4">
-      <div className="flex items-center gap-2.5">
+      <div className="flex items-center gap-1 pr-8">
         <span className="grid size-8 place-items-center rounded-lg bg-sunken text-ink-2">
           <KindIcon name={kind.icon} />
         </span>
-        <span className="min-w-0 flex-1">
+        <span className="ml-1.5 min-w-0 flex-1">
           <span className="block text-[13px] font-semibold">{kind.title}</span>
           <span className="block truncate text-xs text-ink-3">{kind.hint}</span>
         </span>
@@ -105,32 +112,109 @@ function Head({ node }: { node: WorkflowNode }) {
   );
 }
 
-function KindFields({ node, problems }: { node: WorkflowNode; problems: readonly Problem[] }) {
+/** What a run asks for: the start's keys and the shape of its input, which are one thing to a person. */
+function Inputs({ node, problems }: { node: WorkflowNode; problems: readonly Problem[] }) {
   const store = useEditorStore();
-  const fields = getNodeKind(node.node_type).fields as readonly Field[];
+  const { input_schema } = node.config as { input_schema?: JsonSchema };
+  return (
+    <div data-field="input_schema">
+      <SchemaField
+        label="Asks for"
+        hint="What a run asks for when it starts"
+        error={errorAt(problems, "input_schema") ?? errorAt(problems, "output_keys")}
+        itemName="input"
+        value={inputSchema(node.output_keys, input_schema)}
+        onChange={(schema) =>
+          store
+            .getState()
+            .edit(
+              edits.setInputs,
+              { id: node.id, schema: schema as JsonSchema | undefined },
+              { mergeKey: node.id },
+            )
+        }
+      />
+    </div>
+  );
+}
+
+/** As runs read it: a key without a shape is a text; without any shape all are required. */
+function inputSchema(keys: readonly string[], schema: JsonSchema | undefined): JsonSchema | undefined {
+  const properties = (schema?.properties ?? {}) as Record<string, JsonSchema>;
+  const missing = keys.filter((key) => !Object.hasOwn(properties, key));
+  if (missing.length === 0) return schema;
+  const added = Object.fromEntries(missing.map((key) => [key, { type: "string" }]));
+  return {
+    ...schema,
+    type: "object",
+    properties: { ...properties, ...added },
+    ...(schema ? {} : { required: missing }),
+  };
+}
+
+/** What can wait behind a line until somebody wants it. */
+const isAside = (field: Field, node: WorkflowNode) =>
+  field.as === "llm" || (field.as === "schema" && !getNodeKind(node.node_type).begins);
+
+function fieldsOf(node: WorkflowNode): Field[] {
   const config = node.config as Record<string, unknown>;
-  return fields
-    .filter(({ showIf }) => !showIf || showIf(config))
+  const fields = getNodeKind(node.node_type).fields as readonly Field[];
+  return fields.filter(({ showIf }) => !showIf || showIf(config));
+}
+
+function KindFields({ node, problems }: { node: WorkflowNode; problems: readonly Problem[] }) {
+  const fields = fieldsOf(node).filter((field) => !isAside(field, node));
+  return fields.map((field) => <KindField key={field.key} node={node} field={field} problems={problems} />);
+}
+
+function AsideFields({ node, problems }: { node: WorkflowNode; problems: readonly Problem[] }) {
+  const config = node.config as Record<string, unknown>;
+  return fieldsOf(node)
+    .filter((field) => isAside(field, node))
     .map((field) => (
-      <div key={field.key} data-field={field.key}>
-        <FieldView
-          field={field}
-          label={field.label}
-          hint={field.hint}
-          error={errorAt(problems, field.key)}
-          value={config[field.key]}
-          onChange={(value) =>
-            store
-              .getState()
-              .edit(
-                edits.setConfig,
-                { id: node.id, patch: { [field.key]: value } },
-                { mergeKey: `${node.id} ${field.key}` },
-              )
-          }
-        />
-      </div>
+      <Fold key={field.key} title={field.label} aside={asideWords(config[field.key])}>
+        <KindField node={node} field={field} problems={problems} hideLabel />
+      </Fold>
     ));
+}
+
+function asideWords(value: unknown): string {
+  if (value === undefined || value === null) return "Default";
+  const { model, properties } = value as { model?: string; properties?: object };
+  return model ?? (properties ? Object.keys(properties).join(", ") : "Set");
+}
+
+interface KindFieldProps {
+  node: WorkflowNode;
+  field: Field;
+  problems: readonly Problem[];
+  hideLabel?: boolean;
+}
+
+function KindField({ node, field, problems, hideLabel }: KindFieldProps) {
+  const store = useEditorStore();
+  const { key } = field;
+  return (
+    <div data-field={key}>
+      <FieldView
+        field={field}
+        label={field.label}
+        hideLabel={hideLabel}
+        hint={field.hint}
+        error={errorAt(problems, key)}
+        value={(node.config as Record<string, unknown>)[key]}
+        onChange={(value) =>
+          store
+            .getState()
+            .edit(
+              edits.setConfig,
+              { id: node.id, patch: { [key]: value } },
+              { mergeKey: `${node.id} ${key}` },
+            )
+        }
+      />
+    </div>
+  );
 }
 
 /** What state the node reads and writes. */
@@ -151,21 +235,6 @@ function Keys({
     (key) => !node.input_keys.includes(key) && !node.optional_input_keys.includes(key),
   );
   const words = [...node.input_keys, ...node.output_keys].join(", ");
-  if (kind.begins)
-    return (
-      <Fold title="Asks for" isOpen aside={node.output_keys.join(", ")}>
-        <div data-field="output_keys">
-          <KeysField
-            label="Keys"
-            hint="What a run asks for when it starts; types and defaults stand under Inputs"
-            keys={node.output_keys}
-            onChange={(output_keys) => set({ output_keys })}
-            suggestions={known.map((key) => ({ key }))}
-            placeholder="user_request"
-          />
-        </div>
-      </Fold>
-    );
   return (
     <Fold title={kind.ends ? "Hands out" : "Reads and writes"} isOpen aside={words || "Nothing"}>
       <div data-field="input_keys" className="flex flex-col gap-2">

@@ -16,7 +16,7 @@ import {
   Trash2,
   TriangleAlert,
   Undo2,
-  Workflow,
+  Waypoints,
 } from "lucide-react";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
@@ -46,12 +46,13 @@ export function TopBar({ flush, isLaunching, onLaunchingChange, onImport }: TopB
   const commands = useEditorCommands();
   const isSideOpen = useUi((ui) => ui.side !== null);
   const ui = useUiStore();
+  const store = useEditorStore();
   return (
     <header className="flex h-13 shrink-0 items-center gap-1 border-b border-line bg-bg px-2 sm:px-3">
       <IconButton
         label={isSideOpen ? "Hide the panel" : "Add, outline and problems"}
         icon={<PanelLeft aria-hidden />}
-        pressed={isSideOpen}
+        aria-expanded={isSideOpen}
         onClick={() => ui.setState({ side: isSideOpen ? null : "add" })}
       />
       <nav aria-label="Where you are" className="flex min-w-0 items-center gap-1">
@@ -67,16 +68,18 @@ export function TopBar({ flush, isLaunching, onLaunchingChange, onImport }: TopB
       <IconButton
         label="Tidy up"
         shortcut="Shift L"
-        icon={<Workflow aria-hidden />}
+        icon={<Waypoints aria-hidden />}
         onClick={() => void commands.tidy()}
         className="max-sm:hidden"
       />
       <ProblemMark />
       <IconButton
-        label="Settings"
+        label="Settings of the workflow"
         icon={<SlidersHorizontal aria-hidden />}
-        onClick={() => ui.setState(({ isInspectorOpen }) => ({ isInspectorOpen: !isInspectorOpen }))}
-        className="lg:hidden"
+        onClick={() => {
+          store.getState().select({});
+          ui.setState({ isInspectorOpen: true });
+        }}
       />
       <More id={id} name={name} flush={flush} onImport={onImport} />
       <span className="ml-1.5">

@@ -23,7 +23,7 @@ import { newAnnouncer } from "./announcer";
 import { edits } from "./commands";
 import { ConnectBar } from "./connect-bar";
 import { EditorContext, newEditorStore, useEditor, useEditorStore } from "./editor-store";
-import { Inspector } from "./inspector";
+import { Inspector, useIsInspectorShown } from "./inspector";
 import { commandFor, keyCommands, moreKeys, pressInConnectMode } from "./keys";
 import { menuItems } from "./menu-items";
 import type { Place } from "./placing";
@@ -197,6 +197,13 @@ function Stage({ roles, marks, onPointer }: StageProps) {
     [marks, connect, graph],
   );
   const isEmpty = Object.keys(graph.nodes).length === 0;
+  const isCovered = useIsInspectorShown();
+  const inspectorWidth = useUi((state) => state.inspectorWidth);
+  const insetRight = isCovered && window.innerWidth > 640 ? inspectorWidth : 0;
+  const [picked] = selection.nodes;
+  useEffect(() => {
+    if (isCovered && picked !== undefined) commands.view.uncover(picked);
+  }, [isCovered, picked, commands]);
   return (
     <ContextMenu
       items={menuItems(menu, commands)}
@@ -218,6 +225,7 @@ function Stage({ roles, marks, onPointer }: StageProps) {
           selection={selection}
           onSelectionChange={store.getState().changeSelection}
           dressing={dressing}
+          insetRight={insetRight}
           onKeyDown={(event) => {
             const native = event.nativeEvent;
             if (pressInConnectMode(native, commands, ui)) {
@@ -234,7 +242,7 @@ function Stage({ roles, marks, onPointer }: StageProps) {
             command.run(commands, native);
           }}
         />
-        <ConnectBar />
+        <ConnectBar insetRight={insetRight} />
         {isEmpty && (
           <p className="pointer-events-none absolute inset-0 flex items-center justify-center px-6 text-center font-serif text-2xl text-ink-3">
             An empty stage. Double-click, or press N, to add the first node.
@@ -266,6 +274,13 @@ function useWindowKeys({ onRun }: { onRun: () => void }, commands: ReturnType<ty
     run.current = onRun;
   }, [onRun]);
   useEffect(() => {
+    // A text that nobody has touched yet has nothing to take back: the drawing's own undo is meant.
+    let untouched: { field: EventTarget | null; value: string } = { field: null, value: "" };
+    const onFocus = ({ target }: FocusEvent) => {
+      untouched = { field: target, value: textIn(target) };
+    };
+    const isUntouched = (target: EventTarget | null) =>
+      target === untouched.field && textIn(target) === untouched.value;
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.defaultPrevented || isInDialog(event.target)) return;
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
@@ -274,14 +289,24 @@ function useWindowKeys({ onRun }: { onRun: () => void }, commands: ReturnType<ty
         return;
       }
       const command = commandFor(event, "editor");
-      if (!command || (isTyping(event.target) && command.id !== "save")) return;
+      if (!command) return;
+      const isHistory = command.id === "undo" || command.id === "redo";
+      const isAllowed = command.id === "save" || (isHistory && isUntouched(event.target));
+      if (isTyping(event.target) && !isAllowed) return;
       event.preventDefault();
       command.run(commands, event);
     };
     window.addEventListener("keydown", onKeyDown);
-    return () => window.removeEventListener("keydown", onKeyDown);
+    window.addEventListener("focusin", onFocus);
+    return () => {
+      window.removeEventListener("keydown", onKeyDown);
+      window.removeEventListener("focusin", onFocus);
+    };
   }, [commands]);
 }
+
+const textIn = (target: EventTarget | null) =>
+  target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement ? target.value : "";
 
 /** The clipboard's own events: they work on plain HTTP too, where the modern way does not exist. */
 function useClipboard(commands: ReturnType<typeof newEditorCommands>) {

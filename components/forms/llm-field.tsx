@@ -13,7 +13,7 @@ import type { FieldProps } from "./field-view";
 const DEFAULT = "(default)";
 
 /** Which model answers, and how freely; what is left empty comes from the default provider. */
-export function LlmField({ label, hint, error, value, onChange }: FieldProps) {
+export function LlmField({ label, hideLabel, hint, error, value, onChange }: FieldProps) {
   const trpc = useTrpc();
   const id = useId();
   const config = (value ?? {}) as LlmConfig;
@@ -34,7 +34,7 @@ export function LlmField({ label, hint, error, value, onChange }: FieldProps) {
     onChange(Object.keys(next).length > 0 ? next : undefined);
   };
   return (
-    <Field label={label} hint={hint} error={error} group>
+    <Field label={label} {...(hideLabel ? { hideLabel } : {})} hint={hint} error={error} group>
       <div className="grid grid-cols-2 gap-3">
         <Select
           label="Provider"

@@ -7,14 +7,7 @@ import type { FieldProps } from "./field-view";
 import { useFormScope } from "./form-scope";
 
 /** Which role does it, with what that role is for. */
-export function RoleField({
-  label,
-  hint,
-  error,
-  value,
-  onChange,
-  hideLabel,
-}: FieldProps & { hideLabel?: boolean }) {
+export function RoleField({ label, hint, error, value, onChange, hideLabel }: FieldProps) {
   const { roles } = useFormScope();
   const name = typeof value === "string" ? value : "";
   const role = roles.find((known) => known.name === name);

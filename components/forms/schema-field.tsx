@@ -1,6 +1,6 @@
 "use client";
 
-import { Braces, List, Plus, Trash2 } from "lucide-react";
+import { Braces, ChevronRight, List, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Button } from "@/components/ui/button";
 import { Field } from "@/components/ui/field";
@@ -24,7 +24,8 @@ import {
 } from "./schema-rows";
 
 /** The shape of an object: a row for each value, or its JSON Schema. */
-export function SchemaField({ label, hint, error, value, onChange }: FieldProps) {
+export function SchemaField(props: FieldProps & { itemName?: string }) {
+  const { label, hideLabel, hint, error, value, onChange, itemName = "value" } = props;
   const schema = (value ?? undefined) as JsonSchema | undefined;
   const rows = readSchema(schema);
   const [wantsJson, setWantsJson] = useState(false);
@@ -59,7 +60,7 @@ export function SchemaField({ label, hint, error, value, onChange }: FieldProps)
     );
   const names = rows.map(({ name }) => name);
   return (
-    <Field label={label} hint={hint} error={error} group>
+    <Field label={label} {...(hideLabel ? { hideLabel } : {})} hint={hint} error={error} group>
       {rows.length > 0 && (
         <ul className="flex flex-col gap-2">
           {rows.map((row, at) => (
@@ -83,7 +84,7 @@ export function SchemaField({ label, hint, error, value, onChange }: FieldProps)
             write([
               ...rows,
               {
-                name: freshKey("value", names),
+                name: freshKey(itemName, names),
                 type: "string",
                 required: false,
                 description: "",
@@ -93,7 +94,7 @@ export function SchemaField({ label, hint, error, value, onChange }: FieldProps)
             ])
           }
         >
-          Add a value
+          Add {/^[aeiou]/.test(itemName) ? "an" : "a"} {itemName}
         </Button>
         <Button size="sm" variant="ghost" icon={<Braces aria-hidden />} onClick={() => setWantsJson(true)}>
           JSON
@@ -139,28 +140,50 @@ function RowFields({ row, at, names, onChange, onRemove }: RowProps) {
           onClick={onRemove}
         />
       </div>
-      <TextField
-        label={`Description of ${row.name}`}
-        hideLabel
-        placeholder="What it is"
-        value={row.description}
-        onValueChange={(description) => onChange({ ...row, description })}
-      />
-      <div className="grid grid-cols-2 items-center gap-3">
-        <TextField
-          label={`Default of ${row.name}`}
-          hideLabel
-          placeholder="Default"
-          value={row.preset}
-          error={presetFault(row) ?? undefined}
-          onValueChange={(preset) => onChange({ ...row, preset })}
-        />
-        <Switch
-          label="Required"
-          checked={row.required}
-          onCheckedChange={(required) => onChange({ ...row, required })}
-        />
-      </div>
+      <details className="group/row">
+        <summary className="flex list-none items-center gap-1.5 truncate rounded text-xs text-ink-3 hover:text-ink-2 [&::-webkit-details-marker]:hidden">
+          <ChevronRight
+            aria-hidden
+            className="size-3 shrink-0 transition-transform group-open/row:rotate-90"
+          />
+          <span className="truncate">{rowWords(row)}</span>
+        </summary>
+        <div className="flex flex-col gap-2 pt-2">
+          <TextField
+            label={`Description of ${row.name}`}
+            hideLabel
+            placeholder="What it is"
+            value={row.description}
+            onValueChange={(description) => onChange({ ...row, description })}
+          />
+          <div className="grid grid-cols-2 items-start gap-3">
+            <TextField
+              label={`Default of ${row.name}`}
+              hideLabel
+              placeholder="Default"
+              value={row.preset}
+              error={presetFault(row) ?? undefined}
+              onValueChange={(preset) => onChange({ ...row, preset })}
+            />
+            <div className="pt-1.5">
+              <Switch
+                label="Required"
+                checked={row.required}
+                onCheckedChange={(required) => onChange({ ...row, required })}
+              />
+            </div>
+          </div>
+        </div>
+      </details>
     </>
   );
+}
+
+function rowWords({ required, preset, description }: SchemaRow): string {
+  const parts = [
+    required ? "Required" : "Optional",
+    preset ? `by default ${preset}` : null,
+    description || null,
+  ];
+  return parts.filter(Boolean).join(" · ");
 }

@@ -26,5 +26,9 @@ function keyWord(key: string, apple: boolean): string {
   if (key === "mod") return apple ? "⌘" : "Ctrl";
   if (key === "alt") return apple ? "⌥" : "Alt";
   if (key === "shift") return apple ? "⇧" : "Shift";
+  const arrow = arrows[key];
+  if (arrow) return arrow;
   return key.length === 1 ? key.toUpperCase() : key;
 }
+
+const arrows: Record<string, string> = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓" };
