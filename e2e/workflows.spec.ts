@@ -23,8 +23,10 @@ const graphNamed = (name: string) => ({
   start_node_id: "start",
 });
 
-/** Puts a workflow in place under a name that no other has. */
+/** Puts a workflow in place; none of an earlier attempt keeps its name. */
 async function place(name: string): Promise<string> {
+  const { workflows } = await api<{ workflows: { id: string; name: string }[] }>("GET", "/workflows");
+  for (const earlier of workflows) if (earlier.name === name) await api("DELETE", `/workflows/${earlier.id}`);
   const { id } = await api<{ id: string }>("POST", "/workflows", graphNamed(name));
   return id;
 }
@@ -94,7 +96,8 @@ test("an exported workflow is imported again with a preview, and nothing is save
   await page.getByRole("menuitem", { name: /^Workflow file JSON/ }).click();
   const file = await (await downloading).path();
   const text = readFileSync(file, "utf8");
-  expect(JSON.parse(text)).toMatchObject({ nodes: { write: { name: "Write" } } });
+  expect(JSON.parse(text), "the file is JSON").toBeInstanceOf(Object);
+  expect(text).toContain("Write about {{topic}}.");
 
   const count = async () => (await api<{ workflows: unknown[] }>("GET", "/workflows")).workflows.length;
   const before = await count();

@@ -6,8 +6,7 @@ import { isChanged, itemFaults, newRole, roleFaults, STANDARD_TEMPLATE, tidied }
 test("an own template that begins as the standard one makes the same prompt", () => {
   const role = findBuiltinRole("Writer")!;
   const own = rolePrompt({ ...role, system_prompt_template: STANDARD_TEMPLATE });
-  const lines = (text: string) => text.replace(/\n{3,}/g, "\n\n");
-  expect(lines(own)).toBe(rolePrompt(role));
+  expect(own.replace(/ +\n/g, "\n")).toBe(rolePrompt(role));
 });
 
 test("the roles that come along have no faults", () => {

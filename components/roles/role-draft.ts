@@ -71,9 +71,7 @@ export function itemFaults(faults: RoleFaults, list: string): Record<number, str
 }
 
 /** The standard prompt as a template, to begin an own one with. */
-export const STANDARD_TEMPLATE = `You are {{ role.name }}. {{ role.description }}
-
-{{ backstory }}
+export const STANDARD_TEMPLATE = `You are {{ role.name }}. {{ role.description }} {{ backstory }}
 
 Goals:
 {{ goals }}

@@ -172,7 +172,7 @@ export function RoleEditor({ saved, initial, otherNames }: RoleEditorProps) {
             }
           />
           <div className="flex flex-col gap-6 xl:sticky xl:top-0 xl:max-h-[calc(100dvh-7.5rem)] xl:self-start">
-            <PromptPreview role={tidied(draft)} />
+            <PromptPreview role={{ ...tidied(draft), name: draft.name.trim() || "…" }} />
             {saved ? <UsedBy uses={saved.used_by} /> : null}
           </div>
         </div>

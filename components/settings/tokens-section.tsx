@@ -130,9 +130,7 @@ function CreateToken({ onClose }: { onClose: () => void }) {
         }
       >
         <div className="flex items-center gap-2 rounded-lg border border-line bg-sunken py-1 pr-1 pl-3">
-          <code data-testid="token" className="min-w-0 flex-1 font-mono text-[13px] break-all">
-            {token}
-          </code>
+          <code className="min-w-0 flex-1 font-mono text-[13px] break-all">{token}</code>
           <CopyButton text={token} label="Copy the token" />
         </div>
       </Dialog>

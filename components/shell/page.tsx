@@ -23,7 +23,7 @@ export function Page({
       )}
     >
       <header className="mb-6 flex flex-wrap items-end gap-x-6 gap-y-3 sm:mb-8">
-        <div className="min-w-0 flex-1">
+        <div className="min-w-min flex-1">
           <h1 className="font-serif text-[34px] leading-10 tracking-[-0.01em] sm:text-[40px] sm:leading-12">
             {title}
           </h1>
