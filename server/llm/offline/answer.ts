@@ -47,7 +47,8 @@ function freeText(prompt: Prompt, persona: Persona, vary: Numbers): string {
 }
 
 const VERDICT = /status|verdict|decision|outcome|approv|accept|passed|label|choice|route|result$/i;
-const REASON = /comment|reason|feedback|review|critique|note|explanation|rationale|justification|why|issue/i;
+const REASON =
+  /comment|reason|feedback|review|critique|note|explanation|rationale|justification|why|issue|summary/i;
 const LONG =
   /draft|article|report|text|content|body|findings|research|answer|code|message|result|output|document|analysis|notes|story|post/i;
 
@@ -82,7 +83,7 @@ function decisionOf(prompt: Prompt, persona: Persona): Decision | null {
 }
 
 function decisionText(key: string, prompt: Prompt, persona: Persona, decision: Decision): string {
-  if (!VERDICT.test(key) || /comment|reason|feedback/i.test(key)) return lineOf(decision.rule);
+  if (!VERDICT.test(key) || /comment|reason|feedback|summary/i.test(key)) return lineOf(decision.rule);
   const otherwise = decision.yes ? "approved" : persona === "approver" ? "rejected" : "changes_requested";
   return wordInPrompt(decision.yes, prompt, otherwise);
 }
@@ -137,12 +138,12 @@ function numberFor(key: string, schema: JsonSchema, decision: Decision | null): 
 
 function textFor(key: string, prompt: Prompt, persona: Persona, vary: Numbers): string {
   if (/^(?:reason|rationale|why|explanation)$/i.test(key))
-    return lineOf(`Chosen by words that ${prompt.topic} mentions; the first choice where none fits.`);
+    return lineOf(`Chosen by words that “${prompt.topic}” mentions; the first choice where none fits.`);
   if (/title|headline|^name$/i.test(key)) return prompt.topic;
-  if (/summary|abstract|description/i.test(key)) return lineOf(`${prompt.topic}, in one sentence.`);
+  if (/summary|abstract|description/i.test(key)) return lineOf(`“${prompt.topic}” in one sentence.`);
   if (/status$/i.test(key) && prompt.wantedKey !== key) return persona === "messenger" ? "sent" : "done";
   if (prompt.wantedKey === key || LONG.test(key)) return proseOf(prompt, persona, vary);
-  return lineOf(`${sentenceCase(key)} for ${prompt.topic}`);
+  return lineOf(`${sentenceCase(key)} for “${prompt.topic}”`);
 }
 
 function sentenceCase(key: string): string {

@@ -81,10 +81,14 @@ const EARLIER =
   /(?:^|_)(?:reviews?|feedback|critique|comments?|changes|previous|prior|issues|objections?)(?:$|_)/i;
 const NOT_EARLIER = /guideline|criteria|instruction|checklist|focus|request|rubric/i;
 
+/** Whether an input's name says that it holds what a reviewer said before. */
+export const isReviewKey = (key: string) =>
+  EARLIER.test(key) && !NOT_EARLIER.test(key) && !/^approv/i.test(key);
+
 /** What an earlier round said about this piece of work; null in the first round. */
 export function earlierReview(prompt: Prompt): string | null {
   for (const [key, value] of Object.entries(prompt.inputs))
-    if (EARLIER.test(key) && !NOT_EARLIER.test(key) && !isEmptyValue(value)) return value;
+    if (isReviewKey(key) && !isEmptyValue(value)) return value;
   return /\bround \d+: changes requested[^\n]*/i.exec(prompt.all)?.[0] ?? null;
 }
 

@@ -1,6 +1,7 @@
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
 import { instanceOf, type Suggest } from "./instance";
 import type { Prompt } from "./prompt";
+import { type Persona, personaByName } from "./prose";
 
 /** A short plan for the roles on offer: two begin side by side, the last one brings their results together. */
 export function tasksFor(prompt: Prompt, list: JsonSchema, suggest: Suggest): Json[] {
@@ -30,11 +31,21 @@ export function tasksFor(prompt: Prompt, list: JsonSchema, suggest: Suggest): Js
   });
 }
 
+const WORK: Partial<Record<Persona, string>> = {
+  researcher: "Gather what is known for",
+  analyst: "Weigh options and risks for",
+  writer: "Write it up",
+  editor: "Polish the result for",
+  developer: "Build a first version for",
+  tester: "Test the result for",
+  reviewer: "Review the result for",
+  messenger: "Tell the people concerned about",
+};
+
 function describe(name: string | null, prompt: Prompt, closing: boolean): string {
-  const by = name === null ? "" : ` (${name})`;
-  return closing
-    ? `Bring the results together for: ${prompt.topic}${by}`
-    : `Work out one part of: ${prompt.topic}${by}`;
+  if (closing) return `Bring the results together for this goal: ${prompt.topic}`;
+  const persona = name === null ? undefined : personaByName(name);
+  return `${(persona && WORK[persona]) ?? "Work out one part of"}: ${prompt.topic}`;
 }
 
 const objectSchema = (value: unknown): JsonSchema =>

@@ -123,7 +123,7 @@ function shortened(text: string): string {
   const bare = line
     .replace(/^[#>*\-\s/]+/, "")
     .replace(
-      /^(?:findings|notes|draft|summary|report|article|analysis|revision \d+)\b[^:\n]{0,20}?(?: on|:)\s*/i,
+      /^(?:findings|notes|draft|summary|report|article|analysis|done|message|plan|test report|revision \d+)\b[^:\n]{0,20}?(?: on|:)\s*/i,
       "",
     )
     .replace(/^(?:please\s+|can you\s+|could you\s+|i(?:'d| would) like (?:to|you to)\s+)+/i, "");

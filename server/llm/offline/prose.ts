@@ -1,4 +1,4 @@
-import { earlierReview, roundOf } from "./decide";
+import { earlierReview, isReviewKey, roundOf } from "./decide";
 import { isEmptyValue, type Prompt } from "./prompt";
 
 /** Ends every text of this model, so that nobody takes it for an AI's. */
@@ -9,6 +9,8 @@ export type Persona =
   | "reviewer"
   | "planner"
   | "researcher"
+  | "analyst"
+  | "editor"
   | "writer"
   | "developer"
   | "tester"
@@ -17,20 +19,24 @@ export type Persona =
 
 const BY_NAME: readonly [Persona, RegExp][] = [
   ["approver", /approv|authori[sz]|gatekeeper/i],
+  ["worker", /\baction|execut|operator/i],
   ["reviewer", /review|critic|proofread|quality|\bqa\b/i],
   ["planner", /plan|coordinat|orchestrat|project manager|architect/i],
-  ["researcher", /research|analy|investigat|scout|expert|\bcollect/i],
+  ["analyst", /analy|strateg|risk/i],
+  ["researcher", /research|investigat|scout|expert|collect/i],
   ["tester", /test/i],
   ["developer", /develop|coder|coding|program|engineer/i],
   ["messenger", /notif|messenger|communicat|support|announce/i],
-  ["writer", /writ|author|copy|editor|summar|report|document|journal/i],
+  ["editor", /editor/i],
+  ["writer", /writ|author|copy|summar|report|document|journal/i],
 ];
 const BY_TASK: readonly [Persona, RegExp][] = [
-  ["approver", /\bapprov/i],
+  ["approver", /\bfor approval\b|^\s*(?:please )?(?:approve|decide (?:whether|if|on))\b/i],
   ["reviewer", /^\s*(?:please )?(?:review|check|critici)/i],
-  ["planner", /\bplan\b/i],
+  ["planner", /^\s*(?:please )?(?:make|write|draw up) an? (?:\w+ )?plan\b/i],
   ["messenger", /\b(?:notify|inform|tell|announce)\b/i],
-  ["researcher", /\b(?:research|find out|look up|analy[sz]e|collect)\b/i],
+  ["analyst", /\b(?:analy[sz]e|weigh|compare|risks?)\b/i],
+  ["researcher", /\b(?:research|find out|look up|collect|gather)\b/i],
   ["developer", /\b(?:implement|code|function|program)\b/i],
   ["writer", /\b(?:write|draft|summari[sz]e|compose|rewrite)\b/i],
 ];
@@ -42,10 +48,13 @@ export function personaOf(prompt: Prompt): Persona {
   return find(BY_NAME, prompt.role) ?? find(BY_TASK, prompt.task) ?? "worker";
 }
 
+/** What kind of worker a role is by its name alone. */
+export const personaByName = (role: string): Persona | undefined =>
+  BY_NAME.find(([, pattern]) => pattern.test(role))?.[0];
+
 /** A short text such as this kind of worker would hand in. */
 export function proseOf(prompt: Prompt, persona: Persona, vary: (n: number) => number): string {
-  const body = revisionLine(prompt, persona) + bodyOf(prompt, persona, vary);
-  return `${body}\n${received(prompt)}\n${SUFFIX}`;
+  return [...bodyOf(prompt, persona, vary), received(prompt), SUFFIX].join("\n");
 }
 
 /** One sentence for a field of a form. */
@@ -55,112 +64,152 @@ export const lineOf = (text: string) => `${text} ${SUFFIX}`;
 export function received(prompt: Prompt): string {
   const entries = Object.entries(prompt.inputs);
   if (entries.length === 0) return "Received keys: none";
-  return `Received keys: ${entries.map(([key, value]) => `${key} (${value.length} chars)`).join(", ")}`;
+  const size = (text: string) => `${text.length} ${text.length === 1 ? "char" : "chars"}`;
+  return `Received keys: ${entries.map(([key, value]) => `${key} (${size(value)})`).join(", ")}`;
 }
 
-function revisionLine(prompt: Prompt, persona: Persona): string {
-  const review = earlierReview(prompt);
-  if (
-    review === null ||
-    persona === "reviewer" ||
-    persona === "messenger" ||
-    persona === "worker" ||
-    persona === "approver"
-  )
-    return "";
-  return `Revision ${roundOf(prompt)}, after the review: ${quote(review, 90)}\n`;
-}
-
-function bodyOf(prompt: Prompt, persona: Persona, vary: (n: number) => number): string {
+function bodyOf(prompt: Prompt, persona: Persona, vary: (n: number) => number): string[] {
   const { topic } = prompt;
-  const material = materialOf(prompt);
+  const title = topic.charAt(0).toUpperCase() + topic.slice(1);
+  const review = earlierReview(prompt);
+  const revision =
+    review === null ? null : `Revision ${roundOf(prompt)}, after the review: ${quote(review, 100)}`;
+  const handedOver = materialsOf(prompt).map(({ key, text }) => `From ${key}: ${quote(text, 120)}`);
+  const oneOf = (...choices: string[]) => choices[vary(choices.length)]!;
   switch (persona) {
     case "researcher":
       return [
-        `Findings on ${topic}`,
-        `1. Background: what ${topic} is about, and for whom it matters.`,
-        `2. Key point: ${["purpose, cost and risk have to be weighed", "two views exist, and both have good reasons", "the basics are settled, the details are not"][vary(3)]}.`,
+        `Findings: ${title}`,
+        `1. Background: what “${topic}” covers, and whom it concerns.`,
+        `2. Key point: ${oneOf("purpose, cost and effort have to be weighed", "two views exist, and both have good reasons", "the basics are settled, the details are not")}.`,
         "3. Open question: which fact would change the picture?",
-      ].join("\n");
+        ...handedOver,
+      ];
+    case "analyst":
+      return [
+        `Analysis: ${title}`,
+        `1. Likeliest risk: ${oneOf("too few people take part", "it takes longer than planned", "it costs more than planned")}. Reduce it by starting small.`,
+        "2. Greatest risk: nobody feels responsible. Reduce it by naming one person.",
+        "3. Smallest risk: the first version is not perfect. Accept it.",
+        ...handedOver,
+      ];
     case "writer":
       return [
-        `Draft: ${topic}`,
-        `Opening. ${topic} in plain words, in one paragraph.`,
-        material
-          ? `Middle. Built on what was handed over: ${quote(material, 120)}`
-          : `Middle. Three points about ${topic}, each with an example.`,
-        `Close. ${["What to do next, and who does it.", "What follows from this for the reader.", "One sentence to remember."][vary(3)]}`,
-      ].join("\n");
+        `Draft: ${title}`,
+        ...(revision ? [revision] : []),
+        `Opening. “${topic}” in plain words, in one paragraph.`,
+        ...(handedOver.length > 0 ? handedOver : ["Middle. Three points, each with an example."]),
+        `Close. ${oneOf("What to do next, and who does it.", "What follows from this for the reader.", "One sentence to remember.")}`,
+      ];
+    case "editor":
+      return [
+        title,
+        ...(revision ? [revision] : []),
+        `What it is about. “${topic}”, shorter and clearer than before.`,
+        ...handedOver,
+        `Recommendation. ${oneOf("Try it once, on a small scale.", "Go ahead, and look at it again in a month.", "Ask two people who know it before going on.")}`,
+      ];
     case "developer":
-      return codeOf(topic, roundOf(prompt));
+      return codeOf(topic, roundOf(prompt), review);
     case "tester":
       return [
-        `Test report: ${topic}`,
+        `Test report: ${title}`,
         "1. Usual input: passed",
         "2. Empty input: passed",
         "3. Very long input: passed",
-      ].join("\n");
+      ];
     case "messenger":
-      return [
-        `Message about: ${topic}`,
-        ...(material ? [`Note: ${quote(material, 160)}`] : []),
-        "Sent to: nobody (this is a demo).",
-      ].join("\n");
+      return [`Message about “${topic}”`, ...handedOver, "Sent to: nobody, this is a demo."];
     case "planner":
-      return [
-        `Plan for ${topic}`,
-        "1. Collect what is known.",
-        "2. Work it out.",
-        "3. Check the result.",
-      ].join("\n");
+      return [`Plan: ${title}`, "1. Collect what is known.", "2. Work it out.", "3. Check the result."];
     default:
-      return [
-        `Done: ${topic}`,
-        ...(material ? [`Taken into account: ${quote(material, 120)}`] : []),
-        "Nothing outside this run was touched.",
-      ].join("\n");
+      return [`Done: ${title}`, ...handedOver, "Nothing outside this run was touched."];
   }
 }
 
-function codeOf(topic: string, revision: number): string {
-  const words =
-    topic
-      .toLowerCase()
-      .match(/[a-z0-9]+/g)
-      ?.filter((word) => word.length > 2)
-      .slice(0, 3) ?? [];
-  const name =
-    words
-      .map((word, at) => (at === 0 ? word : word[0]!.toUpperCase() + word.slice(1)))
-      .join("")
-      .replace(/^\d+/, "") || "solve";
+const NO_NAMES = new Set([
+  "the",
+  "and",
+  "for",
+  "that",
+  "this",
+  "with",
+  "whether",
+  "which",
+  "function",
+  "please",
+  "write",
+  "code",
+  "implement",
+  "program",
+]);
+
+function codeOf(topic: string, revision: number, review: string | null): string[] {
+  const words = (topic.toLowerCase().match(/[a-z0-9]+/g) ?? [])
+    .filter((word) => word.length > 2 && !NO_NAMES.has(word))
+    .slice(0, 3);
+  const name = words
+    .map((word, at) => (at === 0 ? word : word[0]!.toUpperCase() + word.slice(1)))
+    .join("")
+    .replace(/^\d+/, "");
   return [
     "```js",
     `// Revision ${revision}: ${topic}`,
-    `export function ${name}(input) {`,
+    ...(review === null ? [] : [`// After the review: ${quote(review, 100)}`]),
+    `export function ${name || "solve"}(input) {`,
     '  if (input === undefined) throw new Error("Give an input");',
-    ...(revision > 1 ? ["  if (input.length === 0) return []; // asked for in the review"] : []),
+    ...(revision > 1
+      ? ["  if (input.length === 0) return []; // the example that the review asked for"]
+      : []),
     "  return [...input].map((part) => part);",
     "}",
     "```",
-  ].join("\n");
+  ];
 }
 
-/** The handed-over text that is not the matter itself. */
-function materialOf(prompt: Prompt): string | null {
-  const values = Object.values(prompt.inputs).filter((value) => !isEmptyValue(value));
-  const own = (value: string) =>
-    !value.includes(prompt.topic.replace(/…$/, "")) || value.length > prompt.topic.length + 40;
-  return values.filter(own).sort((a, b) => b.length - a.length)[0] ?? null;
+/** What was handed over beside the matter itself, at most three pieces. */
+function materialsOf(prompt: Prompt): { key: string; text: string }[] {
+  const matter = prompt.topic.replace(/…$/, "");
+  return Object.entries(prompt.inputs)
+    .filter(([key, value]) => !isEmptyValue(value) && !isReviewKey(key))
+    .filter(([, value]) => !value.includes(matter) || value.length > matter.length + 40)
+    .slice(0, 3)
+    .map(([key, text]) => ({ key, text }));
 }
 
-/** A text on one line, shortened, without this model's own closing lines. */
+/** What a text says in one line, shortened, without this model's own headings and closing lines. */
 export function quote(text: string, most: number): string {
-  const flat = text
-    .replaceAll(SUFFIX, "")
-    .replace(/^Received keys:.*$/gm, "")
-    .replace(/```\w*/g, "")
-    .replace(/\s+/g, " ")
-    .trim();
+  const lines = plainLines(text);
+  const telling =
+    lines.find((line) => /^(?:key point|likeliest risk)/i.test(line)) ??
+    lines[lines.length > 2 ? 1 : 0] ??
+    "";
+  const flat = telling.replace(/\s+/g, " ").replaceAll(SUFFIX, "").replace(/[“”]/g, "'").trim();
   return `“${flat.length <= most ? flat : `${flat.slice(0, most - 1).replace(/\s+\S*$/, "")}…`}”`;
+}
+
+function plainLines(text: string): string[] {
+  return listed(text)
+    .split("\n")
+    .map((line) =>
+      line
+        .trim()
+        .replace(/^(?:\d+[.)]|[-*#>]+|\/\/)\s+/, "")
+        .replace(/^Round \d+: changes requested\.\s*/, ""),
+    )
+    .filter(
+      (line) =>
+        /[\p{L}\p{N}]/u.test(line) && !/^(?:Received keys:|From \w+:|```)/.test(line) && line !== SUFFIX,
+    );
+}
+
+/** A list that came as JSON, one entry a line. */
+function listed(text: string): string {
+  if (!text.trimStart().startsWith("[")) return text;
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value.filter((item) => typeof item === "string").join("\n") : text;
+  } catch {
+    return text;
+  }
 }
