@@ -23,7 +23,7 @@ import { RoleDefinition } from "./role";
 import { builtinRoles, findBuiltinRole } from "./roles/builtin";
 import { readRoleList } from "./roles/read-roles";
 import { analyse } from "./schedule";
-import { canonicalJson, Id, type Json, JsonSchema } from "./values";
+import { canonicalJson, Id, JsonSchema } from "./values";
 import { writeTersely } from "./writing";
 
 export type { Finding } from "./reading";
@@ -65,7 +65,7 @@ export function readWorkflow(source: unknown): ReadWorkflow {
   if (version !== undefined && (typeof version !== "number" || version > FILE_VERSION))
     return nothing(
       "troupe",
-      `This file was written by a newer version (format ${String(version)}). Update, then read it again.`,
+      `This file was written by a newer version (format ${JSON.stringify(version)}). Update, then read it again.`,
     );
   const { inner, at } = findGraph(value);
   const name = firstText(value.name, inner?.name, inner?.title);
@@ -187,7 +187,7 @@ function upgrade(graph: Raw, at: string, findings: Findings): Raw | null {
   if (typeof version !== "number" || !Number.isInteger(version) || version < 0 || version > SCHEMA_VERSION) {
     findings.error(
       join(at, "schema_version"),
-      `This workflow has the format ${String(version)}, which only a newer version can read. Update, then read it again.`,
+      `This workflow has the format ${JSON.stringify(version)}, which only a newer version can read. Update, then read it again.`,
     );
     return null;
   }
@@ -384,7 +384,7 @@ function readEdges(
     renameField(raw, ["edge_label", "label"]);
     if (typeof raw.edge_label === "number" || typeof raw.edge_label === "boolean")
       raw.edge_label = String(raw.edge_label);
-    const ends = [String(raw.source_node_id ?? ""), String(raw.target_node_id ?? "")] as const;
+    const ends = [endOf(raw.source_node_id), endOf(raw.target_node_id)] as const;
     const missing = ends.filter((end) => !ids.has(end));
     if (missing.length > 0) {
       const why = missing.every((end) => gone.has(end)) ? "which was left out" : "which does not exist";
@@ -410,6 +410,9 @@ function readEdges(
   }
   return edges;
 }
+
+const endOf = (value: unknown): string =>
+  typeof value === "string" || typeof value === "number" ? String(value) : "";
 
 /* ---------- plans ---------- */
 
@@ -553,9 +556,10 @@ const { ui, ...placeless } = nodeBase;
 const nodeSchemas = new Map(
   nodeKinds.map((kind) => {
     const { id, name, description, ...rest } = placeless;
+    const config = kind.config as z.ZodType;
     return [
       kind.type,
-      z.object({ id, node_type: z.literal(kind.type), name, description, config: kind.config, ...rest, ui }),
+      z.object({ id, node_type: z.literal(kind.type), name, description, config, ...rest, ui }),
     ] as const;
   }),
 );
@@ -733,7 +737,7 @@ function originalEdges(graph: WorkflowGraph, removed: ReadonlySet<string>, findi
   }
   const seen = new Set<string>();
   return written.filter((edge) => {
-    const text = canonicalJson(edge as Json);
+    const text = canonicalJson(edge);
     return seen.has(text) ? false : seen.add(text);
   });
 }

@@ -104,7 +104,7 @@ function addStart(graph: WorkflowGraph): WorkflowGraph {
 }
 
 function addEnd(graph: WorkflowGraph): WorkflowGraph {
-  const kind = nodeKinds.find(({ ends }) => ends);
+  const kind = nodeKinds.find((one) => one.ends !== undefined);
   if (!kind) return graph;
   const left = new Set(
     graph.edges.filter((edge) => edge.kind !== "error").map((edge) => edge.source_node_id),
@@ -127,7 +127,7 @@ function newNode(type: string, id: string, ui: { x: number; y: number }): Workfl
     ...kind.newNode?.(),
     id,
     node_type: type,
-    config: kind.newConfig?.() ?? {},
+    config: (kind.newConfig?.() ?? {}) as unknown,
     ui,
   });
 }

@@ -17,7 +17,7 @@ export function freshNodeId(
   type: string,
   taken: Iterable<string> | Readonly<Record<string, unknown>>,
 ): string {
-  return freshId(type, new Set(Symbol.iterator in taken ? (taken as Iterable<string>) : Object.keys(taken)));
+  return freshId(type, new Set(Symbol.iterator in taken ? taken : Object.keys(taken)));
 }
 
 /** The first free id of `edge_1`, `edge_2`, ... */

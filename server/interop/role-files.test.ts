@@ -179,7 +179,7 @@ describe("writing", () => {
         const parsed = RoleDefinition.parse(raw);
         expect(readRoles(writeRoles([parsed], format))).toEqual({ roles: [parsed], findings: [] });
       }),
-      { numRuns: 400 },
+      { numRuns: 300 },
     );
   });
 

@@ -1,4 +1,4 @@
-import { LineCounter, parseDocument, stringify } from "yaml";
+import { Document, LineCounter, parseDocument, visit } from "yaml";
 import { jsonTextProblem } from "../domain/json-limits";
 import { cleanCopy, type Finding, Findings, isRaw, unwrapText } from "../domain/reading";
 import { RoleDefinition } from "../domain/role";
@@ -137,7 +137,14 @@ export function writeRoles(roles: readonly RoleDefinition[], format: "yaml" | "j
       .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
       .map((role) => writeTersely(RoleDefinition, role)),
   };
-  return format === "json"
-    ? `${JSON.stringify(file, null, 2)}\n`
-    : stringify(file, { schema: "core", lineWidth: 100, aliasDuplicateObjects: false });
+  if (format === "json") return `${JSON.stringify(file, null, 2)}\n`;
+  const document = new Document(file, { schema: "core", aliasDuplicateObjects: false });
+  visit(document, {
+    Scalar(_key, node) {
+      // Blocks of lines lose spaces at their edges; quotes keep them.
+      if (typeof node.value === "string" && /^\s|[ \t]$|\n\n$|[ \t]\n|\t/.test(node.value))
+        node.type = node.value.includes("\n") || node.value.includes("\t") ? "QUOTE_DOUBLE" : undefined;
+    },
+  });
+  return document.toString({ lineWidth: 100 });
 }

@@ -206,7 +206,8 @@ function edge(
     .chain(([source_node_id, target_node_id]) => {
       const node = nodes[source_node_id] as WorkflowNode;
       const kind = getNodeKind(node.node_type);
-      const labels = (kind.exits?.(kind.config.parse(node.config)) ?? []).map(({ label }) => label);
+      const settings = kind.config as z.ZodType;
+      const labels = (kind.exits?.(settings.parse(node.config)) ?? []).map(({ label }) => label);
       return fc.record(
         {
           source_node_id: fc.constant(source_node_id),
