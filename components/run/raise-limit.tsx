@@ -73,6 +73,7 @@ function RaiseForm({
   const isHigher = now === null || value * unit.scale > now;
   return (
     <form
+      noValidate
       className="flex flex-col gap-3"
       onSubmit={(event) => {
         event.preventDefault();

@@ -122,6 +122,7 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
       {chosen ? (
         <form
           aria-label="Model provider"
+          noValidate
           className="flex flex-col gap-4"
           onSubmit={(event) => {
             event.preventDefault();
