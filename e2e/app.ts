@@ -84,27 +84,23 @@ export class App {
   /** A new, blank workflow. */
   async newWorkflow(): Promise<void> {
     await this.open();
-    const fromNothing = this.page.getByRole("button", { name: "Start from nothing" });
-    const menu = this.page.getByRole("button", { name: "New workflow" });
-    await expect(fromNothing.or(menu)).toBeVisible();
-    if (await fromNothing.isVisible()) await fromNothing.click();
-    else {
-      await menu.click();
-      await this.page.getByRole("menuitem", { name: "Blank workflow" }).click();
-    }
-    await this.canvas.isShown();
+    await this.choose(this.page.getByRole("button", { name: "Start from nothing" }), "Blank workflow");
   }
 
   /** A workflow from a template. */
   async fromTemplate(title: string): Promise<void> {
     await this.open();
-    const card = this.page.getByRole("button", { name: `Open the template ${title}` });
-    const menu = this.page.getByRole("button", { name: "New workflow" });
-    await expect(card.or(menu)).toBeVisible();
-    if (await card.isVisible()) await card.click();
+    await this.choose(this.page.getByRole("button", { name: `Open the template ${title}` }), title);
+  }
+
+  /** By the welcome of a first visit, or by the menu above a list that has something in it. */
+  private async choose(onWelcome: Locator, inMenu: string): Promise<void> {
+    const list = this.page.getByRole("list", { name: "Workflows", exact: true });
+    await expect(onWelcome.or(list)).toBeVisible();
+    if (await onWelcome.isVisible()) await onWelcome.click();
     else {
-      await menu.click();
-      await this.page.getByRole("menuitem", { name: title }).click();
+      await this.page.getByRole("button", { name: "New workflow" }).click();
+      await this.page.getByRole("menuitem", { name: inMenu }).click();
     }
     await this.canvas.isShown();
   }
