@@ -11,6 +11,7 @@ import {
 import type { inferRouterInputs, inferRouterOutputs } from "@trpc/server";
 import { createTRPCContext } from "@trpc/tanstack-react-query";
 import { type ReactNode, useState } from "react";
+import { create } from "zustand";
 import { toast } from "@/components/ui/toasts";
 import type { AppRouter } from "@/server/api/root";
 
@@ -51,6 +52,11 @@ export function toApiError(error: unknown): ApiError {
   };
 }
 
+const reachable = create(() => ({ yes: true }));
+
+/** Whether the last query found the server. */
+export const useIsServerReachable = () => reachable((state) => state.yes);
+
 /** The connection to the server for everything below it. */
 export function TroupeApi({ children }: { children: ReactNode }) {
   const [queryClient] = useState(newQueryClient);
@@ -86,7 +92,15 @@ function newQueryClient() {
       },
       mutations: { retry: false },
     },
-    queryCache: new QueryCache({ onError: signInIfNeeded }),
+    queryCache: new QueryCache({
+      onError: (error) => {
+        signInIfNeeded(error);
+        if (toApiError(error).code === "UNREACHABLE") reachable.setState({ yes: false });
+      },
+      onSuccess: () => {
+        if (!reachable.getState().yes) reachable.setState({ yes: true });
+      },
+    }),
     mutationCache: new MutationCache({
       onError: (error, _variables, _result, mutation) => {
         signInIfNeeded(error);

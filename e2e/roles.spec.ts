@@ -81,6 +81,9 @@ test("changes that are not saved are not lost by a wrong click", async ({ app, p
   const question = page.getByRole("alertdialog");
   await expect(question).toContainText("Discard the changes to “Careful”?");
   await question.getByRole("button", { name: "Keep editing" }).click();
+  await page.keyboard.press("ControlOrMeta+k");
+  await page.getByRole("option", { name: "Runs" }).click();
+  await question.getByRole("button", { name: "Keep editing" }).click();
   await expect(page.getByLabel("Description")).toHaveValue("Half a thought");
   await page.keyboard.press("ControlOrMeta+s");
   await expect(page.getByText("Saved “Careful”")).toBeVisible();

@@ -23,10 +23,15 @@ const graphNamed = (name: string) => ({
   start_node_id: "start",
 });
 
-/** Puts a workflow in place; none of an earlier attempt keeps its name. */
-async function place(name: string): Promise<string> {
+/** Deletes what an earlier attempt left behind under a name. */
+async function without(name: string) {
   const { workflows } = await api<{ workflows: { id: string; name: string }[] }>("GET", "/workflows");
   for (const earlier of workflows) if (earlier.name === name) await api("DELETE", `/workflows/${earlier.id}`);
+}
+
+/** Puts a workflow in place under a name that no other has. */
+async function place(name: string): Promise<string> {
+  await without(name);
   const { id } = await api<{ id: string }>("POST", "/workflows", graphNamed(name));
   return id;
 }
@@ -49,6 +54,7 @@ test("a workflow is found by a word of its name, and the search says when nothin
 });
 
 test("a workflow is renamed in place, and Escape keeps its name", async ({ app, page }) => {
+  await without("After the change");
   await place("Before the change");
   await app.open();
   await page.getByRole("link", { name: "Before the change", exact: true }).press("F2");
@@ -66,6 +72,7 @@ test("a workflow is renamed in place, and Escape keeps its name", async ({ app, 
 });
 
 test("a copy stands beside its original", async ({ app, page }) => {
+  await without("Worth having twice copy");
   await place("Worth having twice");
   await app.open();
   await page.getByRole("button", { name: "Actions for Worth having twice", exact: true }).click();

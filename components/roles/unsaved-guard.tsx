@@ -2,6 +2,7 @@
 
 import { useRouter } from "next/navigation";
 import { useEffect, useState } from "react";
+import { setLeaveGuard } from "@/components/shell/leaving";
 import { ConfirmDialog } from "@/components/ui/confirm-dialog";
 
 /** Asks before a link or a closed tab would lose what has not been saved. */
@@ -15,7 +16,7 @@ export function UnsavedGuard({
   onDiscard: () => void;
 }) {
   const router = useRouter();
-  const [target, setTarget] = useState<string | null>(null);
+  const [going, setGoing] = useState<{ go: () => void } | null>(null);
   useEffect(() => {
     if (!active) return;
     const onUnload = (event: BeforeUnloadEvent) => event.preventDefault();
@@ -28,30 +29,31 @@ export function UnsavedGuard({
       if (to.pathname + to.search === window.location.pathname + window.location.search) return;
       event.preventDefault();
       event.stopPropagation();
-      setTarget(to.pathname + to.search);
+      setGoing({ go: () => router.push(to.pathname + to.search) });
     };
+    setLeaveGuard((go) => setGoing({ go }));
     window.addEventListener("beforeunload", onUnload);
     // Before Next's own handler, which would already navigate.
     document.addEventListener("click", onClick, { capture: true });
     return () => {
+      setLeaveGuard(null);
       window.removeEventListener("beforeunload", onUnload);
       document.removeEventListener("click", onClick, { capture: true });
     };
-  }, [active]);
+  }, [active, router]);
   return (
     <ConfirmDialog
-      open={target !== null}
-      onOpenChange={(open) => (open ? undefined : setTarget(null))}
+      open={going !== null}
+      onOpenChange={(open) => (open ? undefined : setGoing(null))}
       title={`Discard the changes to ${what}?`}
       description="They have not been saved."
       cancel="Keep editing"
       confirm="Discard changes"
       danger
       onConfirm={() => {
-        const to = target;
-        setTarget(null);
+        setGoing(null);
         onDiscard();
-        if (to) router.push(to);
+        going?.go();
       }}
     />
   );

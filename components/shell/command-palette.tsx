@@ -18,6 +18,7 @@ import { useRouter } from "next/navigation";
 import { useTrpc } from "@/components/trpc";
 import { Kbd } from "@/components/ui/kbd";
 import { closeShellDialog, openHelp, useAllCommands } from "./commands";
+import { leaveTo } from "./leaving";
 import { places } from "./places";
 import { setTheme } from "./theme";
 
@@ -38,7 +39,7 @@ export function CommandPalette() {
       },
     }),
   );
-  const go = (href: string) => () => router.push(href);
+  const go = (href: string) => () => leaveTo(() => router.push(href));
   const item = (
     id: string,
     label: string,
@@ -109,7 +110,13 @@ export function CommandPalette() {
                 </Command.Group>
               ) : null}
               <Command.Group heading="Actions">
-                {item("new workflow", "New workflow", Plus, () => create.mutate({}), "create add")}
+                {item(
+                  "new workflow",
+                  "New workflow",
+                  Plus,
+                  () => leaveTo(() => create.mutate({})),
+                  "create add",
+                )}
                 {item("theme light", "Light theme", Sun, () => setTheme("light"), "appearance day")}
                 {item("theme dark", "Dark theme", Moon, () => setTheme("dark"), "appearance night")}
                 {item("keyboard", "Keyboard help", Keyboard, openHelp, "shortcuts keys", "?")}

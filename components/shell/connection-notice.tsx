@@ -1,6 +1,9 @@
 "use client";
 
+import { useQueryClient } from "@tanstack/react-query";
 import { Unplug } from "lucide-react";
+import { useEffect } from "react";
+import { useIsServerReachable } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Spinner } from "@/components/ui/spinner";
 
@@ -31,6 +34,26 @@ export function ConnectionNotice({
           Retry now
         </Button>
       ) : null}
+    </div>
+  );
+}
+
+/** Asks again every few seconds while the server cannot be reached, and says so. */
+export function ServerWatch() {
+  const isReachable = useIsServerReachable();
+  const queryClient = useQueryClient();
+  useEffect(() => {
+    if (isReachable) return;
+    const timer = setInterval(() => void queryClient.refetchQueries({ type: "active" }), 5_000);
+    return () => clearInterval(timer);
+  }, [isReachable, queryClient]);
+  if (isReachable) return null;
+  return (
+    <div className="fixed bottom-18 left-1/2 z-40 w-[min(26rem,calc(100vw-2rem))] -translate-x-1/2 md:bottom-6">
+      <ConnectionNotice
+        state="retrying"
+        onRetry={() => void queryClient.refetchQueries({ type: "active" })}
+      />
     </div>
   );
 }

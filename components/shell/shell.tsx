@@ -9,6 +9,7 @@ import { IconButton } from "@/components/ui/icon-button";
 import { Kbd } from "@/components/ui/kbd";
 import { Tooltip } from "@/components/ui/tooltip";
 import { openHelp, openPalette } from "./commands";
+import { ServerWatch } from "./connection-notice";
 import { DemoNotice, DemoStrip } from "./demo-notice";
 import { places } from "./places";
 import { ShellKeys } from "./shell-keys";
@@ -37,6 +38,7 @@ export function Shell({ children }: { children: ReactNode }) {
         </main>
       </div>
       <BottomBar path={path} />
+      <ServerWatch />
       <ShellKeys />
     </div>
   );
