@@ -121,7 +121,13 @@ function LaunchDialog({
         </>
       }
     >
-      <form id={FORM_ID} noValidate onSubmit={submit} onKeyDown={onKeyDown} className="flex flex-col gap-5 pt-1">
+      <form
+        id={FORM_ID}
+        noValidate
+        onSubmit={submit}
+        onKeyDown={onKeyDown}
+        className="flex flex-col gap-5 pt-1"
+      >
         <div className="flex flex-wrap items-center gap-2">
           <div className="min-w-0 flex-1">
             <AnsweredBy graph={graph} />
