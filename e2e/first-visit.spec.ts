@@ -21,5 +21,5 @@ test("a first visit leads to a first completed run", async ({ app, page }) => {
   await app.run.expectEnd("Completed");
 
   await app.open();
-  await expect(page.getByRole("list", { name: "Workflows" }).getByText("Completed")).toBeVisible();
+  await expect(page.getByRole("link", { name: "Last run of Approval" }).getByText("Completed")).toBeVisible();
 });

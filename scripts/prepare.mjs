@@ -178,7 +178,7 @@ export async function ensureBuilt() {
   const hash = sourcesHash();
   if (isBuilt(hash)) return { built: false };
   console.log(
-    "Building, because this is the first start or the sources changed. This takes about half a minute.\n",
+    "Building, because this is the first start or the sources changed. This takes a minute or so.\n",
   );
   rmSync(buildStamp(), { force: true });
   const { code, output } = await runNode(["node_modules/next/dist/bin/next", "build"], {
