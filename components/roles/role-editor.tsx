@@ -308,7 +308,8 @@ function RoleMenu({ saved, onLeave }: { saved: RoleListed; onLeave: () => void }
         pending={remove.isPending}
         onConfirm={() => remove.mutate({ name, force: true })}
       >
-        <ul className="mt-1 flex max-h-40 list-disc flex-col gap-1 overflow-y-auto pl-5 text-sm">
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+        <ul tabIndex={0} className="mt-1 flex max-h-40 list-disc flex-col gap-1 overflow-y-auto pl-5 text-sm">
           {saved.used_by.map((use) => (
             <li key={use.workflow_id}>{use.workflow_name}</li>
           ))}

@@ -45,7 +45,9 @@ export function WorkflowRow({ workflow, actions }: { workflow: WorkflowListed; a
             {name}
           </Link>
         )}
-        {description ? <p className="truncate text-[13px] text-ink-2">{description}</p> : null}
+        {description && description !== name ? (
+          <p className="truncate text-[13px] text-ink-2">{description}</p>
+        ) : null}
         <p className="mt-0.5 flex items-center gap-2 text-[13px] text-ink-3 sm:hidden">
           {last_run ? <RunStatus run={last_run} /> : `${count(node_count)}, never run`}
         </p>
