@@ -17,7 +17,7 @@ export function compiled(schema: JsonSchema): z.ZodType | null {
 
 function compile(schema: JsonSchema): z.ZodType | null {
   try {
-    return z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
+    return z.fromJSONSchema(schema);
   } catch {
     return null;
   }

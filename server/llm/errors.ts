@@ -40,15 +40,15 @@ export function classifyServerError(error: ServerError, callee: Callee): ModelEr
   const about = classOf(error, callee);
   const said = error.message.trim() === "" ? "" : ` The server says: “${scrub(error.message, callee.key)}”`;
   const wait = retryAfter(error.headers);
+  const later =
+    about.retryable && wait !== undefined && wait > 60_000
+      ? ` It asks to wait ${Math.ceil(wait / 60_000)} minutes.`
+      : "";
+  const retryable = about.retryable && error.headers?.get("x-should-retry") !== "false";
   return new ModelError(
-    {
-      code: about.code,
-      message: about.message + said,
-      retryable: about.retryable,
-      user_action: about.user_action,
-    },
+    { code: about.code, message: about.message + later + said, retryable, user_action: about.user_action },
     error.status,
-    about.retryable ? wait : undefined,
+    retryable ? wait : undefined,
   );
 }
 
@@ -96,7 +96,7 @@ function classOf(error: ServerError, callee: Callee): Class {
       "AUTH",
       `The key for ${provider} may not use ${model}. Check its rights, or choose another model.`,
     );
-  if (status === 404 && !has(error, NO_MODEL) && !/model/i.test(error.message))
+  if ((status === 405 || status === 404) && !has(error, NO_MODEL) && !/model/i.test(error.message))
     return fail(
       "CONFIG",
       `There is no model service at ${callee.base_url}. Check the address in the settings; it often ends in /v1.`,
@@ -172,6 +172,13 @@ export function classifyNetworkError(error: unknown, callee: Callee): ModelError
     return new ModelError({
       code: "CONFIG",
       message: `The connection to ${where} is not secure: ${tlsReason(words)}. Check the address, and whether it is http or https.`,
+      retryable: false,
+      user_action: "settings",
+    });
+  if (/bad port/i.test(words))
+    return new ModelError({
+      code: "CONFIG",
+      message: `${where}: this port belongs to another kind of service. Check the address in the settings.`,
       retryable: false,
       user_action: "settings",
     });

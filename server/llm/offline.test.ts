@@ -507,7 +507,7 @@ describe("values made from a schema", () => {
             `${JSON.stringify(value)} does not fit ${JSON.stringify(schema)}: ${checked.error.message}`,
           );
       }),
-      { numRuns: 500, seed: 7 },
+      { numRuns: 250, seed: 7 },
     );
   });
   test("recursion, references, parts and unique items come to an end", () => {

@@ -1,5 +1,4 @@
 import { jsonrepair } from "jsonrepair";
-import type { z } from "zod";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
 import { coerce } from "./coerce";
 import { compiled } from "./compiled";
