@@ -318,7 +318,7 @@ describe("an answer comes out right, however it is cut into pieces", () => {
     for (const size of [1, 2, 3, 5, 7, 64]) {
       const parts: Buffer[] = [];
       for (let at = 0; at < bytes.length; at += size) parts.push(bytes.subarray(at, at + size));
-      const fetch: typeof fetch = async () =>
+      const fetch: typeof globalThis.fetch = async () =>
         new Response(
           new ReadableStream({
             pull(controller) {
