@@ -91,18 +91,20 @@ function Facts() {
   const { usage, cost_usd, unknown_cost_calls } = totals;
   const isFree = isSimulated && cost_usd === 0 && unknown_cost_calls === 0;
   return (
-    <dl className="flex shrink-0 items-center gap-4 text-[13px] tabular-nums max-md:order-3 max-md:w-full max-md:justify-between max-md:px-1">
-      <Fact name="Time">
-        <RunElapsed />
-      </Fact>
-      <Fact name="Tokens">
-        <span title={`${formatTokens(usage.input_tokens)} in, ${formatTokens(usage.output_tokens)} out`}>
-          {formatTokens(usage.input_tokens + usage.output_tokens)}
-        </span>
-      </Fact>
-      <Fact name="Cost">{isFree ? "None" : formatCost(cost_usd, unknown_cost_calls)}</Fact>
+    <div className="flex shrink-0 items-center gap-4 text-[13px] tabular-nums max-md:order-3 max-md:w-full max-md:justify-between max-md:px-1">
+      <dl className="flex items-center gap-4">
+        <Fact name="Time">
+          <RunElapsed />
+        </Fact>
+        <Fact name="Tokens">
+          <span title={`${formatTokens(usage.input_tokens)} in, ${formatTokens(usage.output_tokens)} out`}>
+            {formatTokens(usage.input_tokens + usage.output_tokens)}
+          </span>
+        </Fact>
+        <Fact name="Cost">{isFree ? "None" : formatCost(cost_usd, unknown_cost_calls)}</Fact>
+      </dl>
       {isSimulated ? <SimulatedBadge className="sm:hidden" /> : null}
-    </dl>
+    </div>
   );
 }
 

@@ -4,7 +4,7 @@ import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-q
 import clsx from "clsx";
 import { History, Trash2 } from "lucide-react";
 import Link from "next/link";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { type Answers, toApiError, useTrpc, useTrpcClient } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { ConfirmDialog } from "@/components/ui/confirm-dialog";
@@ -123,14 +123,19 @@ function RunRow({
     <li className="group/run relative flex items-center gap-x-4 gap-y-1 px-4 py-3 transition-colors hover:bg-ink/3">
       <div className="flex min-w-0 flex-1 flex-col gap-1">
         <div className="flex min-w-0 items-center gap-2">
-          <StatusMark status={status} withWord={!hasName} />
           {hasName ? (
-            <RunLink run={run} className="truncate font-medium">
-              {run.workflow_name || "A workflow"}
-            </RunLink>
+            <>
+              <StatusMark status={status} />
+              <RunLink run={run} className="truncate font-medium">
+                {run.workflow_name || "A workflow"}
+              </RunLink>
+            </>
           ) : (
-            <RunLink run={run} className="sr-only">
-              Open the run of {new Date(run.created_at).toLocaleString("en-GB")}
+            <RunLink
+              run={run}
+              label={`${statusWord(status)}, ${new Date(run.created_at).toLocaleString("en-GB")}`}
+            >
+              <StatusMark status={status} withWord />
             </RunLink>
           )}
           {run.simulated ? <SimulatedBadge /> : null}
@@ -182,16 +187,19 @@ function RunRow({
 /** The whole row leads to the run; the link itself is its name. */
 function RunLink({
   run,
+  label,
   className,
   children,
 }: {
   run: RunSummary;
+  label?: string;
   className?: string;
-  children: React.ReactNode;
+  children: ReactNode;
 }) {
   return (
     <Link
       href={`/workflows/${run.workflow_id ?? "-"}/runs/${run.id}`}
+      aria-label={label}
       className={clsx("after:absolute after:inset-0 after:content-['']", className)}
     >
       {children}
