@@ -29,6 +29,7 @@ test("a new role is written down field by field, and its prompt follows the form
   expect(await app.accessibilityFaults()).toEqual([]);
 
   await page.getByRole("button", { name: "Create role" }).click();
+  await expect(page).toHaveURL(/role=Prompter/);
   await expect(
     page.getByRole("list", { name: "Roles" }).getByRole("link", { name: /Prompter/ }),
   ).toBeVisible();
