@@ -17,6 +17,9 @@ const held = globalThis as typeof globalThis & { __troupeBooted?: boolean; __tro
 /** How long work under way may take to finish when the server is asked to stop, in milliseconds. */
 const DRAIN_MS = 8000;
 
+/** How long a deleted workflow stays restorable. */
+const BIN_MS = 30 * 24 * 3_600_000;
+
 /** Brings the server up, once per process: checks, database, and every run that had not ended. */
 export async function boot(): Promise<void> {
   if (held.__troupeBooted) return;
@@ -28,6 +31,7 @@ export async function boot(): Promise<void> {
     const troupe = getTroupe();
     const taken = troupe.host.recover();
     if (taken > 0) log("info", `${taken} ${taken === 1 ? "run goes" : "runs go"} on from where they were.`);
+    troupe.workflows.purge(Date.now() - BIN_MS);
     stopOnSignal();
     if (process.env.NODE_ENV === "production") hardenPrototypes();
     hardenHttpServer();
