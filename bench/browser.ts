@@ -51,7 +51,7 @@ async function measureLatency(browser: Browser, server: TroupeProcess, workflow:
     const { run_id } = await server.call<{ run_id: string }>("POST", `/workflows/${workflow}/runs`, {
       input: {},
     });
-    const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+    const page = await newPage(browser);
     await page.addInitScript(recordStatuses);
     await page.goto(`http://127.0.0.1:${PORT}/workflows/${workflow}/runs/${run_id}`);
     await page.waitForFunction(
@@ -86,6 +86,13 @@ async function measureLatency(browser: Browser, server: TroupeProcess, workflow:
   ];
 }
 
+/** A page in which functions that tsx compiled can run: it wraps them in a helper of its own. */
+async function newPage(browser: Browser): Promise<Page> {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+  await page.addInitScript({ content: "globalThis.__name = (named) => named;" });
+  return page;
+}
+
 /** Runs in the page: notes when which card got which status. */
 function recordStatuses() {
   const statuses: [string, string, number][] = [];
@@ -107,7 +114,7 @@ async function compare(browser: Browser, ours: string, bare: string): Promise<Fi
       ["bare", bare],
       ["ours", ours],
     ] as const) {
-      const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+      const page = await newPage(browser);
       const opened = await openTime(page, url);
       const frames = await panRate(page);
       await page.close();
@@ -200,7 +207,7 @@ function freePlace(page: Page): Promise<{ x: number; y: number }> {
 
 /** Scripts that the editor sends before anything is clicked, compressed as they travel. */
 async function measureScripts(browser: Browser, url: string): Promise<Figure> {
-  const page = await browser.newPage();
+  const page = await newPage(browser);
   const session = await page.context().newCDPSession(page);
   await session.send("Network.enable");
   const scripts = new Set<string>();

@@ -54,7 +54,7 @@ function newBench() {
   return { run, close };
 }
 
-const graphOf = (nodes: Record<string, unknown>[], edges: [string, string][]) =>
+const graphOf = (nodes: ({ id: string } & Record<string, unknown>)[], edges: [string, string][]) =>
   WorkflowGraph.parse({
     graph_id: "bench",
     start_node_id: "start",

@@ -8,6 +8,7 @@ const focusedCard = (page: Page, name: string) =>
 async function pick(page: Page, words: string): Promise<void> {
   await expect(page.getByRole("dialog", { name: "Add a node" })).toBeVisible();
   await page.keyboard.type(words);
+  await expect(page.getByRole("option", { selected: true })).toContainText(words);
   await page.keyboard.press("Enter");
   await expect(page.getByRole("dialog", { name: "Add a node" })).toBeHidden();
 }
@@ -110,7 +111,7 @@ test("the approval workflow is drawn from nothing with the keyboard alone, and r
   await focusedCard(page, "End");
 
   await page.keyboard.press("Shift+L");
-  await expect(page.getByRole("status").filter({ hasText: "Saved" })).toBeVisible();
+  await expect(page.getByRole("status").getByText("Saved", { exact: true })).toBeVisible();
   await expect(page.getByRole("button", { name: /keeps? this workflow from running/ })).toHaveCount(0);
 
   await page.keyboard.press("ControlOrMeta+Enter");

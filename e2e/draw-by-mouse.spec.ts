@@ -106,7 +106,7 @@ test("the approval workflow is drawn from nothing with the mouse, and runs", asy
   await page.waitForTimeout(600);
   await app.canvas.connect("Perform Approved Action", "End");
 
-  await expect(page.getByRole("status").filter({ hasText: "Saved" })).toBeVisible();
+  await expect(page.getByRole("status").getByText("Saved", { exact: true })).toBeVisible();
   await expect(page.getByRole("button", { name: /keeps? this workflow from running/ })).toBeHidden();
 
   await app.run.start({ user_request: "Please approve my vacation for next week." });

@@ -188,7 +188,8 @@ function readDatabase(file: string) {
     let running = 0;
     for (const { run_id, events } of turns)
       for (const event of JSON.parse(String(events)) as RunEvent[]) {
-        if (event.type === "run_created") names.set(String(run_id), String(event.payload.input.user_request));
+        if (event.type === "run_created")
+          names.set(String(run_id), JSON.stringify(event.payload.input.user_request ?? "").slice(1, -1));
         if (event.type === "llm_call_started") running += 1;
         if (event.type === "llm_call_failed") running -= 1;
         if (event.type !== "llm_call_completed") continue;
