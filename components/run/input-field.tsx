@@ -24,7 +24,7 @@ export function InputFieldControl({
   const text = typeof value === "string" ? value : "";
   const words = {
     label: field.title,
-    hint: field.description,
+    hint: field.example && text === "" ? <Example field={field} onUse={onValueChange} /> : field.description,
     error,
     aside: field.isRequired || field.as === "switch" ? undefined : "Optional",
   };
@@ -70,4 +70,20 @@ export function InputFieldControl({
         <TextArea {...words} value={text} onValueChange={onValueChange} rows={4} autoFocus={autoFocus} />
       );
   }
+}
+
+/** What the field is for, and a text to try it with. */
+function Example({ field, onUse }: { field: InputField; onUse: (value: string) => void }) {
+  return (
+    <>
+      {field.description ? <>{field.description} </> : null}
+      <button
+        type="button"
+        className="cursor-pointer text-left text-accent underline decoration-dotted underline-offset-2 hover:text-accent-hover"
+        onClick={() => onUse(field.example ?? "")}
+      >
+        Try “{field.example}”
+      </button>
+    </>
+  );
 }

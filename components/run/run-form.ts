@@ -13,6 +13,8 @@ export interface InputField {
   isRequired: boolean;
   /** What stands in the field at first. */
   initial: string | boolean;
+  /** A text that people may try it with, from the schema's examples. */
+  example?: string;
 }
 
 /** What people typed, by key; a switch holds a boolean. */
@@ -34,10 +36,18 @@ export function inputFields(graph: WorkflowGraph): InputField[] {
       as,
       ...(schema.type === "integer" ? { isInteger: true } : {}),
       ...(as === "choice" ? { options: schema.enum as Json[] } : {}),
+      ...exampleOf(as, schema),
       isRequired: required,
       initial: fallback === undefined ? (as === "switch" ? false : "") : shown(as, fallback),
     };
   });
+}
+
+function exampleOf(as: InputField["as"], schema: JsonSchema): { example?: string } {
+  const first: unknown = Array.isArray(schema.examples) ? schema.examples[0] : undefined;
+  return (as === "text" || as === "line") && typeof first === "string" && first !== ""
+    ? { example: first }
+    : {};
 }
 
 /** What the fields say, as the run's input; or what is wrong, field by field. */

@@ -9,6 +9,11 @@ export const approval = defineTemplate({
     graph_id: "simple_approval_workflow",
     description: "A workflow that gets an approval status and then branches.",
     start_node_id: "node_start",
+    global_state_schema: {
+      properties: {
+        user_request: { type: "string", examples: ["Please approve my vacation for next week."] },
+      },
+    },
     nodes: {
       node_start: {
         id: "node_start",

@@ -21,7 +21,7 @@ export const codeAndReview = defineTemplate({
               feature_request: {
                 type: "string",
                 title: "What should be built?",
-                description: "For example: a function that checks whether a text is a palindrome",
+                examples: ["A function that checks whether a text is a palindrome"],
               },
             },
             required: ["feature_request"],

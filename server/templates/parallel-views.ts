@@ -21,7 +21,7 @@ export const parallelViews = defineTemplate({
               idea: {
                 type: "string",
                 title: "Idea",
-                description: "For example: a repair café in our town library",
+                examples: ["A repair café in our town library"],
               },
             },
             required: ["idea"],

@@ -21,7 +21,7 @@ export const plannedCrew = defineTemplate({
               goal: {
                 type: "string",
                 title: "Goal",
-                description: "For example: prepare a one-day workshop about home gardening",
+                examples: ["Prepare a one-day workshop about home gardening"],
               },
             },
             required: ["goal"],

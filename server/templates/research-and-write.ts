@@ -18,7 +18,12 @@ export const researchAndWrite = defineTemplate({
           input_schema: {
             type: "object",
             properties: {
-              topic: { type: "string", title: "Topic", description: "What the article is about" },
+              topic: {
+                type: "string",
+                title: "Topic",
+                description: "What the article is about",
+                examples: ["Why bees matter to cities"],
+              },
               audience: {
                 type: "string",
                 title: "Readers",

@@ -1,14 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { isSameJson } from "../domain/values";
 import { WorkflowGraph } from "../domain/graph";
 import { findProblems } from "../domain/problems";
 import { builtinRoles } from "../domain/roles/builtin";
+import { isSameJson } from "../domain/values";
 import { findTemplate, templates } from ".";
 
 describe("templates", () => {
-  test.each(templates.map((template) => [template.key, template] as const))("%s has no problems", (_key, template) => {
-    expect(findProblems(template.graph, builtinRoles)).toEqual([]);
-  });
+  test.each(templates.map((template) => [template.key, template] as const))(
+    "%s has no problems",
+    (_key, template) => {
+      expect(findProblems(template.graph, builtinRoles)).toEqual([]);
+    },
+  );
 
   test("each is a whole graph with its own key, and its cards do not touch", () => {
     expect(new Set(templates.map(({ key }) => key)).size).toBe(templates.length);
