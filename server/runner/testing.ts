@@ -71,7 +71,7 @@ export function newStage(options: { models?: Models; db?: Db; maxRuns?: number }
       more: {
         input?: JsonObject;
         config?: Partial<RunConfig>;
-        roles?: RoleDefinition[];
+        roles?: readonly RoleDefinition[];
         key?: string;
         workflow?: string;
       } = {},
@@ -80,7 +80,7 @@ export function newStage(options: { models?: Models; db?: Db; maxRuns?: number }
         workflow_id: more.workflow ?? "wf_test",
         workflow_name: "Test",
         graph,
-        roles: more.roles ?? [],
+        roles: [...(more.roles ?? [])],
         input: more.input ?? {},
         config: RunConfig.parse({ ...graph.config, ...more.config }),
         trigger: "test",
