@@ -1,5 +1,6 @@
 import type { RunEvent } from "@/server/domain/events";
 import { evolve, newRun, type RunState } from "@/server/domain/run";
+import { newRecord } from "@/server/domain/values";
 
 /** How many events lie between two kept states: going back folds at most this many again. */
 const EVERY = 500;
@@ -49,19 +50,14 @@ function copyState(state: RunState): RunState {
 }
 
 function copyContainer<K extends keyof RunState>(state: RunState, key: K): void {
-  const value: unknown = state[key];
-  // The boxes of tokens are changed in place down to their last array.
-  const isDeep = key === "inbox" || key === "backbox";
-  const copied = isDeep
-    ? structuredClone(value)
-    : value instanceof Set
-      ? new Set(value)
-      : value instanceof Map
-        ? new Map(value)
-        : Array.isArray(value)
-          ? value.slice()
-          : typeof value === "object" && value !== null && key !== "graph"
-            ? Object.assign(Object.create(Object.getPrototypeOf(value)), value)
-            : value;
-  state[key] = copied as RunState[K];
+  state[key] = copied(key, state[key]) as RunState[K];
+}
+
+function copied(key: keyof RunState, value: unknown): unknown {
+  // The boxes of tokens are changed in place down to their last array; the graph never is.
+  if (key === "inbox" || key === "backbox") return structuredClone(value);
+  if (key === "graph" || typeof value !== "object" || value === null) return value;
+  if (value instanceof Set) return new Set<unknown>(value);
+  if (value instanceof Map) return new Map<unknown, unknown>(value);
+  return Array.isArray(value) ? [...(value as unknown[])] : newRecord(Object.entries(value));
 }

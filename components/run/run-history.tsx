@@ -49,6 +49,7 @@ export function RunHistory({ workflowId, isNarrow }: { workflowId?: string; isNa
           options={FILTERS}
           value={filter}
           onValueChange={setFilter}
+          className="shrink-0 whitespace-nowrap"
         />
       </div>
       {runs.isLoading ? (
@@ -143,7 +144,7 @@ function RunRow({
         <p className="flex flex-wrap gap-x-3 text-xs text-ink-3">
           {hasName ? <span>{statusWord(status)}</span> : null}
           <TimeText at={run.created_at} />
-          <span>{TRIGGERS[run.trigger] ?? run.trigger}</span>
+          <span className="max-sm:hidden">{TRIGGERS[run.trigger] ?? run.trigger}</span>
         </p>
       </div>
       <div
@@ -171,15 +172,18 @@ function RunRow({
           </span>
         )}
       </div>
-      <IconButton
-        label="Remove this run"
-        size="sm"
-        variant="danger"
-        icon={<Trash2 aria-hidden />}
-        disabled={run.status !== "finished"}
-        onClick={() => onRemove(run)}
-        className="relative z-10 opacity-0 group-focus-within/run:opacity-100 group-hover/run:opacity-100 pointer-coarse:opacity-100"
-      />
+      {run.status === "finished" ? (
+        <IconButton
+          label="Remove this run"
+          size="sm"
+          variant="danger"
+          icon={<Trash2 aria-hidden />}
+          onClick={() => onRemove(run)}
+          className="relative z-10 opacity-0 group-focus-within/run:opacity-100 group-hover/run:opacity-100 pointer-coarse:opacity-100"
+        />
+      ) : (
+        <span aria-hidden className="w-7 shrink-0 pointer-coarse:w-9" />
+      )}
     </li>
   );
 }

@@ -119,7 +119,7 @@ function Moment({ at }: { at: number }) {
   const ts = useRun((view) => (at > 0 ? (view.events[at - 1]?.ts ?? 0) - (view.events[0]?.ts ?? 0) : 0), 0);
   const lastSeq = useRun((view) => view.lastSeq, 0);
   return (
-    <p className="w-19 shrink-0 text-right text-xs leading-4 text-ink-3 tabular-nums max-sm:hidden">
+    <p className="w-24 shrink-0 whitespace-nowrap text-right text-xs leading-4 text-ink-3 tabular-nums max-sm:hidden">
       <span className="block font-medium text-ink-2">{formatDuration(ts)}</span>
       <span className="block">
         {at} of {lastSeq}
