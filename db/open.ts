@@ -27,7 +27,7 @@ export function openDb(file: string): Db {
     client.pragma("trusted_schema = OFF");
     client.pragma("cell_size_check = ON");
     client.pragma("temp_store = MEMORY");
-    const db = drizzle(client) as Db;
+    const db: Db = drizzle(client);
     applyMigrations(db, isNew ? null : file);
     client.pragma("foreign_keys = ON");
     return db;

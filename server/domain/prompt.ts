@@ -80,7 +80,9 @@ function digest(schema: JsonSchema): string {
     .map(([key, property]) => {
       const choices = Array.isArray(property.enum)
         ? `one of ${property.enum.map((value) => JSON.stringify(value)).join(", ")}`
-        : String(property.type ?? "any");
+        : typeof property.type === "string"
+          ? property.type
+          : "any";
       return `"${key}" (${choices})`;
     })
     .join(", ");

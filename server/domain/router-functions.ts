@@ -18,7 +18,7 @@ const approvalStatusRouter: RouterFunction = {
   labels: ["approved", "rejected"],
   reads: ["approval_status"],
   choose: (state) => {
-    const status = String(state.approval_status ?? "")
+    const status = (typeof state.approval_status === "string" ? state.approval_status : "")
       .trim()
       .toLowerCase();
     return status === "approved" || status === "rejected" ? status : "error_unknown_status";

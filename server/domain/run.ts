@@ -420,7 +420,7 @@ export function evolve(s: RunState, event: RunEvent): RunState {
       const target = event.node_id!;
       const box = back ? s.backbox : s.inbox;
       box[target] ??= newRecord();
-      const tokens = box[target]!;
+      const tokens = box[target];
       (tokens[edge_id] ??= []).push(event.activation_id ?? "");
       s.parked.add(target);
       s.edges[edge_id] = { status: "taken", count: (s.edges[edge_id]?.count ?? 0) + 1 };
@@ -611,7 +611,7 @@ function setActivation(
 ) {
   const before = s.activations[id];
   if (!before) return;
-  const after = { ...before, ...patch } as Activation;
+  const after = { ...before, ...patch };
   s.activations[id] = after;
   const node = s.nodes[before.node_id];
   if (!node) return;

@@ -57,7 +57,7 @@ export function analyse(graph: WorkflowGraph): Analysis {
   const position = new Map(order.map((id, at) => [id, at]));
   const { loops, irreducible } =
     start === null
-      ? { loops: new Map(), irreducible: [] }
+      ? { loops: new Map<string, Set<string>>(), irreducible: [] }
       : findLoops(start, reachable, outgoing, incoming, backEdges);
 
   const forwardIn = (id: string) => (incoming.get(id) ?? []).filter((edge) => !backEdges.has(edge.id)).length;

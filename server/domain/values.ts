@@ -17,7 +17,7 @@ export const StateKey = z
   .refine((key) => !FORBIDDEN.has(key), "This word is reserved");
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-export const Json: z.ZodType<Json> = z.json() as z.ZodType<Json>;
+export const Json: z.ZodType<Json> = z.json();
 export type JsonObject = { [key: string]: Json };
 
 /** JSON Schema, the draft 2020-12 subset that `z.fromJSONSchema` reads. */

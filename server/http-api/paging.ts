@@ -19,9 +19,9 @@ export const toCursor = (place: Place) => Buffer.from(JSON.stringify(place)).toS
 
 export function fromCursor(cursor: string): Place {
   try {
-    const place: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
+    const place = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")) as unknown[];
     if (Array.isArray(place) && place.length === 2) {
-      const [key, id]: unknown[] = place;
+      const [key, id] = place;
       if ((typeof key === "number" || typeof key === "string") && typeof id === "string") return [key, id];
     }
   } catch {

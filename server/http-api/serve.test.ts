@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { z } from "zod";
+import { type z } from "zod";
 import { LIMITS } from "@/server/access/limits";
 import type { Principal } from "@/server/api/trpc";
 import { builtinRoles } from "@/server/domain/roles/builtin";
@@ -368,7 +368,9 @@ describe("runs", () => {
   test("cancelling stops a run, and a stopped run stays as it is", async () => {
     api = newApi(
       (_request, signal) =>
-        new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+        new Promise((_resolve, reject) =>
+          signal.addEventListener("abort", () => reject(new Error("aborted"))),
+        ),
     );
     const { body } = await start(api.addApproval());
     const cancelled = await api.ask("POST", `/runs/${body.run_id}/cancel`, { reason: "Changed my mind" });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
 import { readWorkflow, writeWorkflow } from "@/server/domain/document";
-import { WorkflowGraph } from "@/server/domain/graph";
+import { type WorkflowGraph } from "@/server/domain/graph";
 import { findProblems, GRAPH_LIMITS } from "@/server/domain/problems";
 import type { RoleDefinition } from "@/server/domain/role";
 import { roleUses } from "@/server/domain/role-use";

@@ -130,7 +130,7 @@ export class Interpreter {
 
   /** Gives an event its place in the log, folds it, and hands it to the engine. */
   apply(event: NewEvent): void {
-    const placed = { ...event, seq: this.s.seq + 1, ts: this.at } as RunEvent;
+    const placed = { ...event, seq: this.s.seq + 1, ts: this.at };
     evolve(this.s, placed);
     this.ctx.emit(placed);
     if (event.type === "edge_skipped") this.skippedTargets.push(event.node_id!);

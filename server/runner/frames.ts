@@ -17,9 +17,15 @@ export class Frames {
 
   add(runId: string, frame: LiveFrame): void {
     let calls = this.runs.get(runId);
-    if (!calls) this.runs.set(runId, (calls = new Map()));
+    if (!calls) {
+      calls = new Map<string, Map<LiveFrame["channel"], Stream>>();
+      this.runs.set(runId, calls);
+    }
     let channels = calls.get(frame.call_id);
-    if (!channels) calls.set(frame.call_id, (channels = new Map()));
+    if (!channels) {
+      channels = new Map<LiveFrame["channel"], Stream>();
+      calls.set(frame.call_id, channels);
+    }
     let stream = channels.get(frame.channel);
     if (!stream || frame.offset === 0) channels.set(frame.channel, (stream = { sent: "", unsent: "" }));
     stream.unsent += frame.text;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { openDb } from "@/db/open";
 import type { RunEvent } from "@/server/domain/events";
-import { WorkflowGraph } from "@/server/domain/graph";
+import { type WorkflowGraph } from "@/server/domain/graph";
 import { foldRun } from "@/server/domain/run";
 import { draw } from "@/server/domain/testing/drawing";
 import { ModelError } from "@/server/llm/model";
@@ -49,10 +49,9 @@ describe("a run", () => {
 
   test("hands an agent's answer on under its output key", async () => {
     const models = fakeModels(({ messages }) => `answer to ${messages.at(-1)!.content.split("\n")[0]}`);
-    const { state } = await newStage({ models }).run(
-      draw("start > ask > end", { ask: agent("ask") as never }),
-      { roles: [role("Worker")] },
-    );
+    const { state } = await newStage({ models }).run(draw("start > ask > end", { ask: agent("ask") }), {
+      roles: [role("Worker")],
+    });
     expect(state.state.ask_out).toBe("answer to Task: do ask");
     expect(state.totals).toMatchObject({ cost_usd: 0.001, global_iterations: 1, steps: 3 });
     expect(state.agents["ask#1/Worker"]?.messages.map((message) => message.role)).toEqual([
@@ -65,7 +64,7 @@ describe("a run", () => {
   test("asks again when the answer has the wrong shape", async () => {
     const answers = ["no json at all", '{"x": "1", "y": 2}', '{"x": "one", "y": "two"}'];
     const models = fakeModels(() => answers.shift()!);
-    const graph = draw("start > ask > end", { ask: agent("ask", { output_keys: ["x", "y"] }) as never });
+    const graph = draw("start > ask > end", { ask: agent("ask", { output_keys: ["x", "y"] }) });
     const { state, events } = await newStage({ models }).run(graph, { roles: [role("Worker")] });
     expect(state.run.final_status).toBe("COMPLETED");
     expect(
@@ -83,7 +82,7 @@ describe("a run", () => {
       return "fine";
     });
     const { events, state } = await newStage({ models }).run(
-      draw("start > ask > end", { ask: agent("ask") as never }),
+      draw("start > ask > end", { ask: agent("ask") }),
       { roles: [role("Worker")] },
     );
     expect(state.run.final_status).toBe("COMPLETED");
@@ -94,10 +93,9 @@ describe("a run", () => {
     const models = fakeModels(() => {
       throw trouble("AUTH");
     });
-    const { state } = await newStage({ models }).run(
-      draw("start > ask > end", { ask: agent("ask") as never }),
-      { roles: [role("Worker")] },
-    );
+    const { state } = await newStage({ models }).run(draw("start > ask > end", { ask: agent("ask") }), {
+      roles: [role("Worker")],
+    });
     expect(state.run).toMatchObject({ final_status: "ERROR", reason_code: "AUTH" });
     expect(state.nodes.ask?.status).toBe("failed");
   });
@@ -137,7 +135,7 @@ describe("a run", () => {
       return "at last";
     });
     const graph = draw("start > ask > end", {
-      ask: agent("ask", { retry: { max_attempts: 3, initial_delay_ms: 1 } }) as never,
+      ask: agent("ask", { retry: { max_attempts: 3, initial_delay_ms: 1 } }),
     });
     const { state, events } = await newStage({ models }).run(graph, { roles: [role("Worker")] });
     expect(state.activations["ask#1"]).toMatchObject({ status: "completed", attempt: 3 });
@@ -151,7 +149,7 @@ describe("a run", () => {
           signal.addEventListener("abort", () => reject(new Error("aborted"))),
         ),
     );
-    const graph = draw("start > ask > end", { ask: agent("ask", { run_timeout_ms: 30 }) as never });
+    const graph = draw("start > ask > end", { ask: agent("ask", { run_timeout_ms: 30 }) });
     const { state } = await newStage({ models }).run(graph, { roles: [role("Worker")] });
     expect(state.run).toMatchObject({ final_status: "ERROR", reason_code: "TIMEOUT" });
   });
@@ -159,7 +157,7 @@ describe("a run", () => {
   test("refuses a node whose required input was never written, before any model is asked", async () => {
     const models = fakeModels(() => "never");
     const { state } = await newStage({ models }).run(
-      draw("start > ask > end", { ask: agent("ask", { input_keys: ["missing"] }) as never }),
+      draw("start > ask > end", { ask: agent("ask", { input_keys: ["missing"] }) }),
       { roles: [role("Worker")] },
     );
     expect(state.run.reason_code).toBe("INPUT_MISSING");
@@ -245,7 +243,7 @@ describe("limits", () => {
 
   test("of model calls hold an agent before its call", async () => {
     const stage = newStage();
-    const graph = draw("start > one > two > end", { one: agent("one") as never, two: agent("two") as never });
+    const graph = draw("start > one > two > end", { one: agent("one"), two: agent("two") });
     const { id, state } = await stage.run(graph, {
       roles: [role("Worker")],
       config: { max_global_iterations: 1 },
@@ -263,7 +261,7 @@ describe("limits", () => {
       return "paid";
     });
     const stage = newStage({ models });
-    const { id, state } = await stage.run(draw("start > ask > end", { ask: agent("ask") as never }), {
+    const { id, state } = await stage.run(draw("start > ask > end", { ask: agent("ask") }), {
       roles: [role("Worker")],
     });
     expect(state.run).toMatchObject({
@@ -287,10 +285,10 @@ describe("cancelling", () => {
         ),
     );
     const stage = newStage({ models: hangs, maxRuns: 2 });
-    const asking = stage.start(draw("start > ask > end", { ask: agent("ask") as never }), {
+    const asking = stage.start(draw("start > ask > end", { ask: agent("ask") }), {
       roles: [role("Worker")],
     });
-    const asking2 = stage.start(draw("start > ask > end", { ask: agent("ask") as never }), {
+    const asking2 = stage.start(draw("start > ask > end", { ask: agent("ask") }), {
       roles: [role("Worker")],
     });
     const queued = stage.start(draw("start > w > end", { w: { config: { ms: 60_000 } } }));
@@ -317,7 +315,7 @@ describe("many runs", () => {
       return "ok";
     });
     const stage = newStage({ models, maxRuns: 4 });
-    const graph = draw("start > ask > end", { ask: agent("ask") as never });
+    const graph = draw("start > ask > end", { ask: agent("ask") });
     const many = Array.from({ length: 60 }, () =>
       stage.start(graph, { roles: [role("Worker")], workflow: "busy" }),
     );
@@ -531,8 +529,8 @@ describe("after a crash", () => {
 
   test("at any turn, the run goes on to the same result and no finished step runs again", async () => {
     const graph = draw("start > ask > r; r yes> x > j; r no> y > j; start > b > w > j; j > two > end", {
-      ask: agent("ask", { output_keys: ["r"] }) as never,
-      two: agent("two") as never,
+      ask: agent("ask", { output_keys: ["r"] }),
+      two: agent("two"),
     });
     const whole = newStage({
       models: fakeModels(({ messages }) => (messages.at(-1)!.content.includes("do ask") ? "yes" : "the end")),

@@ -2,8 +2,11 @@ import { z } from "zod";
 import { evaluateCondition, evaluateExpression } from "../expression";
 import { LlmConfig } from "../role";
 import { findRouterFunction } from "../router-functions";
-import { Expr } from "../values";
+import { Expr, type Json } from "../values";
 import { defineNode, NodeFailure } from "./define";
+
+/** A value as a label: text as it is, anything else as JSON writes it. */
+const labelOf = (value: Json) => (typeof value === "string" ? value : JSON.stringify(value));
 
 const DEFAULT_WORDS = new Set(["else", "default", "*"]);
 
@@ -136,13 +139,13 @@ export const conditionalRouter = defineNode({
         if (!rule)
           throw new NodeFailure("ROUTER_FAILED", `There is no rule called "${config.router_function_name}".`);
         const answer = rule.choose(ctx.state);
-        return { output: {}, labels: Array.isArray(answer) ? [...answer] : [answer as string] };
+        return { output: {}, labels: typeof answer === "string" ? [answer] : [...answer] };
       }
       case "value": {
         const value = evaluateExpression(config.value ?? "null", scope);
         return {
           output: {},
-          labels: value === null ? [] : Array.isArray(value) ? value.map(String) : [String(value)],
+          labels: (Array.isArray(value) ? value : [value]).filter((one) => one !== null).map(labelOf),
         };
       }
       case "expression": {

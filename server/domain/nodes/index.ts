@@ -31,13 +31,13 @@ export const WorkflowNode = z.discriminatedUnion(
 export type WorkflowNode = z.output<SchemaOf<Listed>>;
 
 /** A kind with its types erased, for code that treats all kinds alike. */
-// biome-ignore lint/suspicious/noExplicitAny: a kind's config type is only known to its own file
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a kind's config type is only known to its own file
 export type AnyNodeKind = NodeKind<NodeType, any>;
 
 const byType = new Map<string, AnyNodeKind>(list.map((kind) => [kind.type, kind as AnyNodeKind]));
 
 /** Every kind, in the order of the palette. */
-export const nodeKinds: readonly AnyNodeKind[] = list as unknown as readonly AnyNodeKind[];
+export const nodeKinds: readonly AnyNodeKind[] = list;
 
 export function findNodeKind(type: string): AnyNodeKind | undefined {
   return byType.get(type);

@@ -48,7 +48,7 @@ export function simulate(
   const cuts: number[] = [];
   const state = newRun("sim");
   const apply = (event: NewEvent) => {
-    const placed = { ...event, seq: state.seq + 1, ts: state.seq } as RunEvent;
+    const placed = { ...event, seq: state.seq + 1, ts: state.seq };
     events.push(placed);
     evolve(state, placed);
   };

@@ -33,9 +33,7 @@ export function* runCrew(run: NodeRun, request: CrewRequest): Flow<CrewAnswer> {
     run.emit({ type: "plan_created", payload: { plan, by: written.by } });
   } else run.emit({ type: "plan_created", payload: { plan: asNew(plan), by: "workflow" } });
 
-  const tasks = new Map(
-    plan.tasks.map((task) => [task.task_id, { ...task, status: "pending" as TaskStatus }]),
-  );
+  const tasks = new Map(plan.tasks.map((task) => [task.task_id, { ...task, status: "pending" }]));
   const order = inOrder(plan);
   const outputs: Record<string, Json> = {};
   const busy = new Map<string, string>();
@@ -137,10 +135,7 @@ export function* runCrew(run: NodeRun, request: CrewRequest): Flow<CrewAnswer> {
     });
   }
   if (failure)
-    run.warn(
-      "CREW_PARTIAL",
-      `Some tasks of ${run.node.name || run.node.id} failed: ${(failure as RunError).message}`,
-    );
+    run.warn("CREW_PARTIAL", `Some tasks of ${run.node.name || run.node.id} failed: ${failure.message}`);
   return { output: crewOutput(request.output_keys, sinks, outputs, finished), ...spent };
 }
 
