@@ -108,7 +108,9 @@ test("the approval workflow is drawn from nothing with the keyboard alone, and r
   ]);
   await page.keyboard.press("n");
   await pick(page, "End");
-  await focusedCard(page, "End");
+  await rename(page, "End (Rejected)");
+  await page.keyboard.press("Escape");
+  await focusedCard(page, "End (Rejected)");
 
   await page.keyboard.press("Shift+L");
   await expect(page.getByRole("status").getByText("Saved", { exact: true })).toBeVisible();

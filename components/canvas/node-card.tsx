@@ -1,6 +1,6 @@
-import { Handle, type NodeProps, Position } from "@xyflow/react";
+import { Handle, type NodeProps, Position, useUpdateNodeInternals } from "@xyflow/react";
 import { CircleAlert, Plus, TriangleAlert } from "lucide-react";
-import { memo, useEffect, useState } from "react";
+import { memo, useEffect, useRef, useState } from "react";
 import { RoleFace } from "@/components/roles/role-face";
 import { StatusMark } from "@/components/ui/status-mark";
 import type { WorkflowNode } from "@/server/domain/graph";
@@ -18,6 +18,7 @@ export const NodeCard = memo(function NodeCard({ data: { node, ports, mark } }: 
   const run = useNodeRun(node.id);
   const hasRun = useHasRun();
   const status = run?.status ?? "idle";
+  useFreshPorts(node.id, ports);
   const hasKeys = node.input_keys.length + node.optional_input_keys.length + node.output_keys.length > 0;
   return (
     <article
@@ -52,6 +53,18 @@ export const NodeCard = memo(function NodeCard({ data: { node, ports, mark } }: 
     </article>
   );
 });
+
+/** React Flow measures where lines begin once; when a card's ways out change, it has to look again. */
+function useFreshPorts(nodeId: string, ports: readonly Port[]) {
+  const update = useUpdateNodeInternals();
+  const ids = ports.map(({ id }) => id).join("\n");
+  const measured = useRef(ids);
+  useEffect(() => {
+    if (measured.current === ids) return;
+    measured.current = ids;
+    update(nodeId);
+  }, [ids, nodeId, update]);
+}
 
 /** Words on paper: a note is not part of any run. */
 export const NoteCard = memo(function NoteCard({ data: { node } }: NodeProps<FlowNode>) {

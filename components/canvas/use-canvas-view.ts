@@ -5,7 +5,8 @@ const MAX_ZOOM = 1;
 const duration = () => (matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 240);
 
 export interface CanvasView {
-  fit(nodeIds?: readonly string[]): void;
+  /** Shows these nodes, or all. `isAtOnce`: without a movement. */
+  fit(nodeIds?: readonly string[], isAtOnce?: boolean): void;
   zoomIn(): void;
   zoomOut(): void;
   zoomTo(zoom: number): void;
@@ -60,9 +61,10 @@ export function useCanvasView(): CanvasView {
   };
 
   return {
-    fit: (nodeIds) =>
+    fit: (nodeIds, isAtOnce) =>
       void flow.fitView({
         ...fitOptions(),
+        ...(isAtOnce ? { duration: 0 } : {}),
         ...(nodeIds && nodeIds.length > 0 ? { nodes: nodeIds.map((id) => ({ id })) } : {}),
       }),
     zoomIn: () => void flow.zoomIn({ duration: duration() }),

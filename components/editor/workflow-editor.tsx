@@ -389,7 +389,7 @@ function usePlaces() {
       if (doc.graph !== graph) return;
       const placed = { ...doc, graph: edits.layout.apply(graph, { places }) };
       store.getState().adopt(placed, revision);
-      requestAnimationFrame(() => fit.current());
+      requestAnimationFrame(() => fit.current(undefined, true));
     });
   }, [store]);
 }

@@ -46,6 +46,7 @@ export function KeysField({
     setFault(null);
     setText("");
     setActive(-1);
+    setOpen(false);
     if (names.length > 0) onChange([...new Set([...keys, ...names])]);
     return true;
   };
@@ -83,7 +84,7 @@ export function KeysField({
               spellCheck={false}
               value={text}
               placeholder={keys.length === 0 ? placeholder : undefined}
-              onFocus={() => setOpen(true)}
+              onClick={() => setOpen(true)}
               onBlur={() => {
                 setOpen(false);
                 if (text.trim()) add(text);
