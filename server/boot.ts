@@ -9,6 +9,7 @@ import {
 } from "@/server/access/boot";
 import { getAccess } from "@/server/access/current";
 import { log } from "@/server/access/log";
+import { readSettings } from "@/server/settings";
 import { dataDir } from "@/server/store/current";
 import { getTroupe } from "@/server/troupe";
 
@@ -25,6 +26,11 @@ export async function boot(): Promise<void> {
   if (held.__troupeBooted) return;
   held.__troupeBooted = true;
   registerEnvironmentSecrets();
+  try {
+    readSettings();
+  } catch (error) {
+    leave(error instanceof Error ? error.message : String(error));
+  }
   const refusal = checkBinding(process.env) ?? checkDataFolder(dataDir()) ?? lockDataFolder(dataDir());
   if (refusal) leave(refusal);
   try {

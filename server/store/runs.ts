@@ -60,6 +60,13 @@ export interface TurnWrite extends Omit<StoredTurn, "lastSeq"> {
   progress?: RunProgress;
 }
 
+export interface NewRun {
+  id: string;
+  created: RunEventOf<"run_created">;
+  interpreterVersion: number;
+  idempotencyKey: string | null;
+}
+
 export type RunStore = ReturnType<typeof newRunStore>;
 
 /** Runs and their logs. All methods are synchronous: each is one statement or one transaction. */
@@ -77,6 +84,13 @@ export function newRunStore(db: Db) {
     `update runs set status = @status, final_status = @final_status, reason_code = @reason_code, simulated = @simulated,
      cost_usd = @cost_usd, unknown_cost_calls = @unknown_cost_calls, input_tokens = @input_tokens, output_tokens = @output_tokens,
      started_at = @started_at, finished_at = @finished_at where id = @id`,
+  );
+  const findByKey = client.prepare<[string], { id: string }>("select id from runs where idempotency_key = ?");
+  const insertRun = client.prepare<
+    [string, string | null, string, number, string, number, string | null, number]
+  >(
+    `insert into runs (id, workflow_id, workflow_name, status, interpreter_version, trigger, simulated, idempotency_key, created_at)
+     values (?, ?, ?, 'queued', ?, ?, ?, ?, ?)`,
   );
   const writeTurn = (write: TurnWrite) => {
     insertTurn.run(
@@ -98,52 +112,39 @@ export function newRunStore(db: Db) {
     for (const write of writes) writeTurn(write);
   });
 
+  const createRun = client.transaction((run: NewRun): { id: string; created: boolean } => {
+    if (run.idempotencyKey !== null) {
+      const known = findByKey.get(run.idempotencyKey);
+      if (known) return { id: known.id, created: false };
+    }
+    const { payload, ts } = run.created;
+    insertRun.run(
+      run.id,
+      payload.workflow_id,
+      payload.workflow_name,
+      run.interpreterVersion,
+      payload.trigger,
+      payload.provider_summary?.simulated ? 1 : 0,
+      run.idempotencyKey,
+      ts,
+    );
+    writeTurn({
+      runId: run.id,
+      turn: 0,
+      key: null,
+      result: null,
+      at: ts,
+      lastSeq: 1,
+      events: [run.created],
+      timers: [],
+    });
+    return { id: run.id, created: true };
+  });
+
   return {
     /** Creates a run with its first event. With an idempotency key that was used before: that run, unchanged. */
-    create(run: {
-      id: string;
-      created: RunEventOf<"run_created">;
-      interpreterVersion: number;
-      idempotencyKey: string | null;
-    }): { id: string; created: boolean } {
-      return db.transaction(
-        (tx) => {
-          if (run.idempotencyKey !== null) {
-            const known = tx
-              .select({ id: runs.id })
-              .from(runs)
-              .where(eq(runs.idempotencyKey, run.idempotencyKey))
-              .get();
-            if (known) return { id: known.id, created: false };
-          }
-          const { payload, ts } = run.created;
-          tx.insert(runs)
-            .values({
-              id: run.id,
-              workflowId: payload.workflow_id,
-              workflowName: payload.workflow_name,
-              status: "queued",
-              interpreterVersion: run.interpreterVersion,
-              trigger: payload.trigger,
-              simulated: payload.provider_summary?.simulated ?? false,
-              idempotencyKey: run.idempotencyKey,
-              createdAt: ts,
-            })
-            .run();
-          writeTurn({
-            runId: run.id,
-            turn: 0,
-            key: null,
-            result: null,
-            at: ts,
-            lastSeq: 1,
-            events: [run.created],
-            timers: [],
-          });
-          return { id: run.id, created: true };
-        },
-        { behavior: "immediate" },
-      );
+    create(run: NewRun): { id: string; created: boolean } {
+      return createRun.immediate(run);
     },
 
     /** Writes turns of any runs in one transaction. */
