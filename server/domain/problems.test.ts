@@ -5,6 +5,7 @@ import { codeAndReview } from "../templates/code-and-review";
 import { parallelViews } from "../templates/parallel-views";
 import { WorkflowGraph } from "./graph";
 import { applyFix, findProblems, GRAPH_LIMITS, keysAvailableAt, type Problem } from "./problems";
+import { RoleDefinition } from "./role";
 import { builtinRoles } from "./roles/builtin";
 import { arbitraryGraph } from "./testing/arbitrary-graph";
 
@@ -64,7 +65,8 @@ const typeOf = (id: string) =>
           ? "note"
           : "agent_task";
 
-const find = (g: WorkflowGraph) => findProblems(g, builtinRoles);
+const toolsmith = RoleDefinition.parse({ name: "Toolsmith", tools: ["hammer"] });
+const find = (g: WorkflowGraph) => findProblems(g, [...builtinRoles, toolsmith]);
 const rule = { config: { router_function_name: "approval_status_router" }, input_keys: [] };
 const byConditions = (conditions: [label: string, when: string][], more: Raw = {}) => ({
   config: { kind: "expression", conditions: conditions.map(([label, when]) => ({ label, when })), ...more },
@@ -298,6 +300,22 @@ const cases: [code: string, WorkflowGraph, Omit<Problem, "code" | "fix">, fix?: 
       at: { kind: "node", id: "c", field: "crew" },
       message:
         'The agent "w" asks for the role "Wizard", which does not exist. Choose another role, or create this one.',
+    },
+  ],
+  [
+    "W_UNKNOWN_TOOL",
+    graph("start > a > end", {
+      a: {
+        node_type: "agent_task",
+        output_keys: ["x"],
+        config: { required_role: "Toolsmith", task_description_template: "do" },
+      },
+    }),
+    {
+      severity: "warning",
+      at: { kind: "node", id: "a", field: "required_role" },
+      message:
+        'The role Toolsmith lists "hammer", and this version of Troupe has no tools: it works without them.',
     },
   ],
   [

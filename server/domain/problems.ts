@@ -446,6 +446,13 @@ function checkRoles(
           { ...at, field: "tools" },
           `The role ${role?.name} may not use ${quoted(beyond)}. Allow it in the role, or remove it here.`,
         );
+      else if (role && role.tools.length > 0)
+        add(
+          "warning",
+          "W_UNKNOWN_TOOL",
+          { ...at, field: key },
+          `The role ${role.name} lists ${quoted(role.tools)}, and this version of Troupe has no tools: it works without them.`,
+        );
     }
     if (as === "crew") {
       crew = value as CrewLike;
