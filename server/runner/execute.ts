@@ -161,7 +161,8 @@ export class Interpreter {
     if (s.failing || s.ready.length === 0) return false;
     const { config } = s.run;
     for (const id of [...s.ready]) {
-      if (s.running.size >= config.max_parallel_nodes) return false;
+      if (s.running.size >= config.max_parallel_nodes && this.atWork() >= config.max_parallel_nodes)
+        return false;
       if (s.totals.steps >= config.max_steps) {
         this.limit = "max_steps";
         return false;
@@ -175,6 +176,13 @@ export class Interpreter {
       if (this.start(id, node)) return true;
     }
     return false;
+  }
+
+  /** How many activations are at work; one that waits for a time or a person takes nobody's place. */
+  private atWork(): number {
+    let count = 0;
+    for (const id of this.s.running) if (this.s.activations[id]?.status === "running") count++;
+    return count;
   }
 
   private isBusy(node: WorkflowNode): boolean {

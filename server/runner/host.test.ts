@@ -188,6 +188,17 @@ describe("a run", () => {
   });
 });
 
+test("waiting takes nobody's place: fifty waits at once need no more room than one", async () => {
+  const waits = Array.from({ length: 50 }, (_, k) => `w${k}`);
+  const graph = draw(
+    `${waits.map((id) => `start > ${id} > j`).join("; ")}; j > end`,
+    Object.fromEntries(waits.map((id) => [id, { config: { ms: 300 } }])),
+  );
+  const { events } = await newStage().run(graph, { config: { max_parallel_nodes: 1 } });
+  const types = events.map(({ type }) => type);
+  expect(types.lastIndexOf("node_waiting")).toBeLessThan(types.indexOf("timer_fired"));
+});
+
 describe("state", () => {
   test("parallel writers of one key: the later in the drawing wins whatever the timing, and it is told", async () => {
     const both = { a: { config: { set: { x: '"a"' } } }, b: { config: { set: { x: '"b"' } } } };

@@ -33,7 +33,9 @@ export function* runCrew(run: NodeRun, request: CrewRequest): Flow<CrewAnswer> {
     run.emit({ type: "plan_created", payload: { plan, by: written.by } });
   } else run.emit({ type: "plan_created", payload: { plan: asNew(plan), by: "workflow" } });
 
-  const tasks = new Map<string, Task>(plan.tasks.map((task) => [task.task_id, { ...task, status: "pending" }]));
+  const tasks = new Map<string, Task>(
+    plan.tasks.map((task) => [task.task_id, { ...task, status: "pending" }]),
+  );
   const order = inOrder(plan);
   const outputs: Record<string, Json> = {};
   const busy = new Map<string, string>();
