@@ -15,9 +15,11 @@ import {
   type ReactFlowInstance,
   ReactFlowProvider,
   SelectionMode,
+  useNodesInitialized,
+  useReactFlow,
   ViewportPortal,
 } from "@xyflow/react";
-import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import type { WorkflowGraph } from "@/server/domain/graph";
 import type { RoleDefinition } from "@/server/domain/role";
 import { CanvasContext, type CanvasEditing, type DropPoint, PALETTE_DRAG } from "./canvas-context";
@@ -47,6 +49,8 @@ const SNAP: [number, number] = [8, 8];
 const FIT = { maxZoom: 1, padding: 0.08 };
 const NOTHING: Selection = { nodes: new Set(), edges: new Set() };
 const NO_ROLES: ReadonlyMap<string, RoleDefinition> = new Map();
+/** Below this a card's words cannot be read. */
+const READABLE = 0.7;
 /** From here on only what is in view is drawn. */
 const MANY_NODES = 150;
 
@@ -279,6 +283,7 @@ export function GraphCanvas(props: GraphCanvasProps) {
             attributionPosition="bottom-center"
           >
             <Arrow />
+            <FirstView graph={graph} />
             <Background variant={BackgroundVariant.Dots} gap={24} size={1.4} color="var(--line-strong)" />
             <Guides guides={guides} />
             <Panel position="bottom-left" className="canvas-zoom">
@@ -384,6 +389,27 @@ function menuHandlers(
     onEdgeContextMenu: (event: MouseLike, edge: FlowEdge) => open(event, { kind: "edge", id: edge.id }),
     onPaneContextMenu: (event: MouseLike) => open(event, { kind: "pane" }),
   };
+}
+
+/** On a narrow screen the whole drawing would be too small to read: begins at its start instead. */
+function FirstView({ graph }: { graph: WorkflowGraph }) {
+  const isReady = useNodesInitialized();
+  const flow = useReactFlow();
+  const isDone = useRef(false);
+  useEffect(() => {
+    if (!isReady || isDone.current) return;
+    isDone.current = true;
+    const frame = requestAnimationFrame(() => {
+      const [first] = readingOrder(graph);
+      const node = first === undefined ? undefined : flow.getInternalNode(first);
+      if (!node || window.innerWidth > 700 || flow.getZoom() >= READABLE) return;
+      const { x, y } = node.internals.positionAbsolute;
+      const height = document.querySelector(".graph-canvas")?.clientHeight ?? window.innerHeight;
+      void flow.setViewport({ x: 20 - x * READABLE, y: height / 2 - (y + 45) * READABLE, zoom: READABLE });
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [isReady, flow, graph]);
+  return null;
 }
 
 function Guides({ guides }: { guides: Alignment | null }) {

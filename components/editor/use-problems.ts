@@ -1,27 +1,32 @@
-import { createContext, useContext, useEffect, useMemo, useState } from "react";
+import { createContext, useContext, useEffect, useState } from "react";
 import type { Mark } from "@/components/canvas/flow-mapping";
 import type { WorkflowGraph } from "@/server/domain/graph";
-import { findProblems, type Problem } from "@/server/domain/problems";
+import type { Problem } from "@/server/domain/problems";
 import type { RoleDefinition } from "@/server/domain/role";
 
 const PAUSE_MS = 180;
 
-/** The problems of a drawing, looked for in the pauses of drawing it. */
+const NONE: readonly Problem[] = [];
+
+/** The problems of a drawing, looked for in the pauses of drawing it; the code that looks loads after the drawing. */
 export function useProblems(
   graph: WorkflowGraph,
   roles: readonly RoleDefinition[] | undefined,
 ): readonly Problem[] {
-  const settled = useSettled(graph, PAUSE_MS);
-  return useMemo(() => (roles ? findProblems(settled, roles) : []), [settled, roles]);
-}
-
-function useSettled<T>(value: T, ms: number): T {
-  const [settled, setSettled] = useState(value);
+  const [problems, setProblems] = useState(NONE);
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), ms);
-    return () => clearTimeout(timer);
-  }, [value, ms]);
-  return settled;
+    if (!roles) return;
+    let isLatest = true;
+    const timer = setTimeout(async () => {
+      const { findProblems } = await import("@/server/domain/problems");
+      if (isLatest) setProblems(findProblems(graph, roles));
+    }, PAUSE_MS);
+    return () => {
+      isLatest = false;
+      clearTimeout(timer);
+    };
+  }, [graph, roles]);
+  return problems;
 }
 
 /** The worst problem of each node and edge, for its mark on the drawing. */

@@ -148,7 +148,7 @@ function StateKeys({ graph }: { graph: WorkflowGraph }) {
       <p className="text-[13px] text-ink-3">
         What nodes read and write. Name a key here to give it a type, a default, or a way to merge.
       </p>
-      <ul className="flex flex-col gap-2">
+      <ul className="flex flex-col gap-2 empty:hidden">
         {declared.map((key, at) => (
           <li key={key} className="flex flex-col gap-2 rounded-lg border border-line bg-bg p-2.5">
             <KeyRow
