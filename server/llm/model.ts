@@ -52,6 +52,10 @@ export interface ModelAnswer {
 /** A model call that failed, classified. Retrying is the caller's business; `retry_after_ms` is the server's wish. */
 export class ModelError extends Error {
   override name = "ModelError";
+  /** By name: start-up code and routes are separate bundles, each with its own copy of this class. */
+  static [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof Error && value.name === "ModelError";
+  }
   constructor(
     readonly error: RunError,
     readonly http_status?: number,

@@ -38,6 +38,10 @@ export interface StatusTick {
 
 export class QueueFull extends Error {
   override name = "QueueFull";
+  /** By name: start-up code and routes are separate bundles, each with its own copy of this class. */
+  static [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof Error && value.name === "QueueFull";
+  }
 }
 
 interface LiveRun {

@@ -11,6 +11,10 @@ import type { Host, StartRequest } from "./host";
 /** Why a run did not start: problems of the drawing, or an input that does not fit. */
 export class RefusedStart extends Error {
   override name = "RefusedStart";
+  /** By name: start-up code and routes are separate bundles, each with its own copy of this class. */
+  static [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof Error && value.name === "RefusedStart";
+  }
   constructor(
     message: string,
     readonly detail: { problems: Problem[] } | { errors: { key: string; message: string }[] },
