@@ -122,7 +122,7 @@ export function fromFlow(
               ...data.edge,
               source_node_id: source,
               target_node_id: target,
-              ...edgeWords(sourceHandle ?? "out", data.edge),
+              ...portWords(sourceHandle ?? "out"),
             },
           ]
         : [],
@@ -141,10 +141,10 @@ export function toConnection(drawn: { source: string; target: string; sourceHand
 
 export const rounded = ({ x, y }: XY): XY => ({ x: Math.round(x), y: Math.round(y) });
 
-/** A plain edge may still carry a label, which its port does not show. */
-function edgeWords(portId: string, edge: WorkflowEdge) {
+/** What a port says about a line; a plain one may carry a label that its port does not show. */
+function portWords(portId: string) {
   const words = edgeFrom(portId);
-  return portId === "out" ? { kind: words.kind } : words.kind === "error" ? { kind: words.kind } : words;
+  return words.edge_label === null ? { kind: words.kind } : words;
 }
 
 interface Drawn {

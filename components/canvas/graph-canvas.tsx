@@ -17,6 +17,7 @@ import {
   SelectionMode,
   useNodesInitialized,
   useReactFlow,
+  useStore,
   ViewportPortal,
 } from "@xyflow/react";
 import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
@@ -49,6 +50,7 @@ const SNAP: [number, number] = [8, 8];
 const FIT = { maxZoom: 1, padding: 0.08 };
 const NOTHING: Selection = { nodes: new Set(), edges: new Set() };
 const NO_ROLES: ReadonlyMap<string, RoleDefinition> = new Map();
+const FAR = 0.42;
 /** Below this a card's words cannot be read. */
 const READABLE = 0.7;
 /** From here on only what is in view is drawn. */
@@ -98,6 +100,8 @@ export function GraphCanvas(props: GraphCanvasProps) {
   const [guides, setGuides] = useState<Alignment | null>(null);
   const [instance, setInstance] = useState<ReactFlowInstance<FlowNode, FlowEdge> | null>(null);
   const { nodes, edges, setNodes } = useFlow(graph, selectedNodes, selection.edges, dressing, spliceId);
+  // From afar a card shows its name only, larger: it can be read, and hundreds of cards stay quick to draw.
+  const isFar = useStore(({ transform }) => transform[2] < FAR);
   const isCancelled = useRef(false);
   const dragged = useRef(new Map<string, XY>());
   const view = useCanvasView();
@@ -213,6 +217,7 @@ export function GraphCanvas(props: GraphCanvasProps) {
             className="graph-canvas"
             aria-label={label}
             tabIndex={0}
+            data-far={isFar || undefined}
             data-inset-right={props.insetRight ?? 0}
             style={{ ["--inset-right" as string]: `${props.insetRight ?? 0}px` }}
             onKeyDown={onKeyDown}

@@ -1,6 +1,7 @@
 "use client";
 
 import { ArrowRight, Copy, Trash2, Unplug } from "lucide-react";
+import { useDeferredValue, useMemo } from "react";
 import { KindIcon } from "@/components/canvas/kind-icon";
 import { AssignmentsField } from "@/components/forms/assignments-field";
 import { DurationField } from "@/components/forms/duration-field";
@@ -48,8 +49,11 @@ interface Props {
 function Inspector({ graph, node, roles }: Props) {
   const kind = getNodeKind(node.node_type);
   const problems = useProblemsAt("node", node.id);
-  const analysis = analyse(graph);
-  const scope: FormScope = { graph, node, roles, keys: keysAvailableAt(graph, node.id, analysis) };
+  // What can be read here follows the drawing with a delay: typing comes first, also in large drawings.
+  const settled = useDeferredValue(graph);
+  const analysis = useMemo(() => analyse(settled), [settled]);
+  const keys = useMemo(() => keysAvailableAt(settled, node.id, analysis), [settled, node.id, analysis]);
+  const scope: FormScope = { graph, node, roles, keys };
   const runs = kind.executes !== false;
   const canFail = runs && !kind.begins && !kind.ends;
   return (
