@@ -4,7 +4,6 @@ import type { ReactNode } from "react";
 import { Shell } from "@/components/shell/shell";
 import { TroupeApi } from "@/components/trpc";
 import { Toaster } from "@/components/ui/toasts";
-import { TooltipProvider } from "@/components/ui/tooltip";
 import "./globals.css";
 
 export const metadata: Metadata = {
@@ -34,9 +33,7 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
       </head>
       <body className="isolate">
         <TroupeApi>
-          <TooltipProvider>
-            <Shell>{children}</Shell>
-          </TooltipProvider>
+          <Shell>{children}</Shell>
           <Toaster />
         </TroupeApi>
       </body>

@@ -1,5 +1,4 @@
 import type { WorkflowGraph } from "@/server/domain/graph";
-import { analyse } from "@/server/domain/schedule";
 import { CARD_WIDTH, cardHeight, fallbackPlaces, type XY } from "./flow-mapping";
 import { portOf, portsOf } from "./ports";
 
@@ -8,7 +7,10 @@ import { portOf, portsOf } from "./ports";
  * The library loads when it is first needed.
  */
 export async function layout(graph: WorkflowGraph, only?: ReadonlySet<string>): Promise<Record<string, XY>> {
-  const { default: dagre } = await import("@dagrejs/dagre");
+  const [{ default: dagre }, { analyse }] = await Promise.all([
+    import("@dagrejs/dagre"),
+    import("@/server/domain/schedule"),
+  ]);
   const chosen = Object.values(graph.nodes).filter(
     ({ id, node_type }) => node_type !== "note" && (!only || only.has(id)),
   );

@@ -5,9 +5,10 @@ import { layout } from "@/components/canvas/layout";
 import { type Direction, neighbour, readingOrder } from "@/components/canvas/navigation";
 import { edgeFrom, portsOf } from "@/components/canvas/ports";
 import type { CanvasView } from "@/components/canvas/use-canvas-view";
+import { applyFix, type Fix } from "@/server/domain/fixes";
 import type { WorkflowGraph } from "@/server/domain/graph";
 import { getNodeKind, type NodeType } from "@/server/domain/nodes";
-import { applyFix, type Fix, type Problem } from "@/server/domain/problems";
+import type { Problem } from "@/server/domain/problems";
 import type { Announcer } from "./announcer";
 import { canConnect, edits, type NewNode, newNodeId } from "./commands";
 import type { EditorStore } from "./editor-store";
@@ -30,12 +31,12 @@ export interface Surroundings {
   ui: UiStore;
   view: CanvasView;
   announcer: Announcer;
-  /** Where the pointer was last over the drawing; null: not there. */
-  pointer(): Place | null;
   saveNow(): void;
 }
 
-export function newEditorCommands({ store, ui, view, announcer, pointer, saveNow }: Surroundings) {
+export function newEditorCommands({ store, ui, view, announcer, saveNow }: Surroundings) {
+  /** Where the pointer is over the drawing, on the screen: what is pasted goes there. */
+  let pointer: Place | null = null;
   const graph = () => store.getState().doc.graph;
   const nameOf = (id: string) => graph().nodes[id]?.name || id;
   const pickedNodes = () => [...store.getState().selection.nodes];
@@ -159,7 +160,7 @@ export function newEditorCommands({ store, ui, view, announcer, pointer, saveNow
   /** Adds what was copied at the pointer; a whole workflow asks first what to do with it. */
   function paste(text: string): boolean {
     const fragment = readFragment(text);
-    const at = pointer() ?? offCentre(view.middle());
+    const at = pointer ? view.toFlow(pointer) : offCentre(view.middle());
     if (fragment) {
       if (Object.keys(fragment.nodes).length > 0) insert(fragment, { x: snap(at.x), y: snap(at.y) });
       return true;
@@ -356,6 +357,9 @@ export function newEditorCommands({ store, ui, view, announcer, pointer, saveNow
 
   return {
     editing,
+    pointAt(client: Place | null) {
+      pointer = client;
+    },
     add,
     addSensibly,
     openPicker,

@@ -1,5 +1,6 @@
-import { createContext, useContext, useEffect, useState } from "react";
+import { createContext, startTransition, useContext, useEffect, useState } from "react";
 import type { Mark } from "@/components/canvas/flow-mapping";
+import { whenIdle } from "@/components/ui/when-idle";
 import type { WorkflowGraph } from "@/server/domain/graph";
 import type { Problem } from "@/server/domain/problems";
 import type { RoleDefinition } from "@/server/domain/role";
@@ -17,13 +18,18 @@ export function useProblems(
   useEffect(() => {
     if (!roles) return;
     let isLatest = true;
-    const timer = setTimeout(async () => {
+    const look = async () => {
       const { findProblems } = await import("@/server/domain/problems");
-      if (isLatest) setProblems(findProblems(graph, roles));
+      if (isLatest) startTransition(() => setProblems(findProblems(graph, roles)));
+    };
+    let callOff = () => {};
+    const timer = setTimeout(() => {
+      callOff = whenIdle(() => void look());
     }, PAUSE_MS);
     return () => {
       isLatest = false;
       clearTimeout(timer);
+      callOff();
     };
   }, [graph, roles]);
   return problems;

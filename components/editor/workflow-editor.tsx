@@ -16,6 +16,7 @@ import { ButtonLink } from "@/components/ui/button";
 import { ContextMenu } from "@/components/ui/context-menu";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Spinner } from "@/components/ui/spinner";
+import { whenIdle } from "@/components/ui/when-idle";
 import type { WorkflowGraph } from "@/server/domain/graph";
 import type { RoleDefinition } from "@/server/domain/role";
 import { CommandsContext, newEditorCommands, useEditorCommands } from "./actions";
@@ -26,7 +27,6 @@ import { EditorContext, newEditorStore, useEditor, useEditorStore } from "./edit
 import { Inspector, useIsInspectorShown } from "./inspector";
 import { commandFor, keyCommands, moreKeys, pressInConnectMode } from "./keys";
 import { menuItems } from "./menu-items";
-import type { Place } from "./placing";
 import { SidePanel } from "./side-panel";
 import { TopBar } from "./top-bar";
 import { newUiStore, UiContext, useUi, useUiStore } from "./ui-store";
@@ -34,7 +34,8 @@ import { useAutosave } from "./use-autosave";
 import { marksOf, ProblemsContext, useProblems } from "./use-problems";
 import "./editor.css";
 
-const QuickPicker = dynamic(() => import("./quick-picker").then((m) => m.QuickPicker), { ssr: false });
+const loadPicker = () => import("./quick-picker");
+const QuickPicker = dynamic(() => loadPicker().then((m) => m.QuickPicker), { ssr: false });
 const ConflictDialog = dynamic(() => import("./conflict-dialog").then((m) => m.ConflictDialog), {
   ssr: false,
 });
@@ -113,21 +114,15 @@ function Screen() {
   const view = useCanvasView();
   const autosave = useAutosave(store);
   const [announcer] = useState(newAnnouncer);
-  const pointer = useRef<Place | null>(null);
   const [isLaunching, setLaunching] = useState(false);
   const [isImporting, setImporting] = useState(false);
-  const latestView = useRef(view);
-  useEffect(() => {
-    latestView.current = view;
-  }, [view]);
   const [commands] = useState(() =>
     newEditorCommands({
       store,
       ui,
-      // The view's functions read React Flow's store when they are called; only their identity changes.
-      view: new Proxy(view, { get: (_first, key) => Reflect.get(latestView.current, key) }),
+      // The first one serves for good: it reads React Flow's store whenever it is asked.
+      view,
       announcer,
-      pointer: () => pointer.current,
       saveNow: () => void autosave.flush(),
     }),
   );
@@ -137,6 +132,9 @@ function Screen() {
   const rolesByName = useMemo(() => new Map(roles?.map((role) => [role.name, role])), [roles]);
   const graph = useEditor(({ doc }) => doc.graph);
   const problems = useProblems(graph, roles);
+  const isPicking = useUi(({ picker }) => picker !== null);
+  const hasIncoming = useUi(({ incoming }) => incoming !== null);
+  const isConflict = useEditor(({ save }) => save.state === "conflict");
   const marks = useMemo(() => marksOf(problems), [problems]);
 
   useWindowKeys({ onRun: () => setLaunching(true) }, commands);
@@ -144,6 +142,8 @@ function Screen() {
   useOffers(commands, () => setLaunching(true));
   usePlaces();
   useAskedNode(commands);
+  // A key opens it, and the next keys belong into it.
+  useEffect(() => whenIdle(() => void loadPicker()), []);
 
   return (
     <CommandsContext.Provider value={commands}>
@@ -157,19 +157,13 @@ function Screen() {
           />
           <div className="relative flex min-h-0 flex-1">
             <SidePanel roles={roles ?? NO_ROLES} />
-            <Stage
-              roles={rolesByName}
-              marks={marks}
-              onPointer={(place) => {
-                pointer.current = place;
-              }}
-            />
+            <Stage roles={rolesByName} marks={marks} />
             <Inspector roles={roles ?? NO_ROLES} />
           </div>
         </div>
-        <QuickPicker roles={roles ?? NO_ROLES} />
-        <ConflictDialog onSettled={autosave.settled.bind(autosave)} />
-        <IncomingDialog />
+        {isPicking && <QuickPicker roles={roles ?? NO_ROLES} />}
+        {isConflict && <ConflictDialog onSettled={autosave.settled.bind(autosave)} />}
+        {hasIncoming && <IncomingDialog />}
         {isImporting && <ImportDialog open onOpenChange={setImporting} />}
         <Live announcer={announcer} />
       </ProblemsContext.Provider>
@@ -180,10 +174,9 @@ function Screen() {
 interface StageProps {
   roles: ReadonlyMap<string, RoleDefinition>;
   marks: Dressing["marks"];
-  onPointer: (place: Place | null) => void;
 }
 
-function Stage({ roles, marks, onPointer }: StageProps) {
+function Stage({ roles, marks }: StageProps) {
   const graph = useEditor(({ doc }) => doc.graph);
   const name = useEditor(({ doc }) => doc.name);
   const selection = useEditor((state) => state.selection);
@@ -214,8 +207,8 @@ function Stage({ roles, marks, onPointer }: StageProps) {
       <section
         aria-label="Drawing"
         className="relative min-w-0 flex-1"
-        onPointerMove={(event) => onPointer(commands.view.toFlow({ x: event.clientX, y: event.clientY }))}
-        onPointerLeave={() => onPointer(null)}
+        onPointerMove={(event) => commands.pointAt({ x: event.clientX, y: event.clientY })}
+        onPointerLeave={() => commands.pointAt(null)}
       >
         <GraphCanvas
           graph={graph}

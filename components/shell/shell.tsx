@@ -13,7 +13,7 @@ import { ServerWatch } from "./connection-notice";
 import { DemoNotice, DemoStrip } from "./demo-notice";
 import { places } from "./places";
 import { ShellKeys } from "./shell-keys";
-import { ThemeMenu } from "./theme-switch";
+import { ThemeMenu } from "./theme-menu";
 import { Emblem, Wordmark } from "./wordmark";
 
 /** The frame around every page: a rail beside it, on phones a bar below it. The page scrolls inside `main`. */

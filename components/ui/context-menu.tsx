@@ -1,8 +1,19 @@
 "use client";
 
-import { ContextMenu as Base } from "@base-ui/react/context-menu";
-import type { ReactElement } from "react";
-import { MenuEntries, type MenuEntry, menuPopupLook } from "./menu";
+import {
+  cloneElement,
+  type HTMLAttributes,
+  lazy,
+  type ReactElement,
+  Suspense,
+  useEffect,
+  useState,
+} from "react";
+import type { MenuEntry } from "./menu";
+
+const MenuAtPoint = lazy(() => import("./menu-popup").then((m) => ({ default: m.MenuAtPoint })));
+
+const LONG_PRESS_MS = 500;
 
 /** A menu at the pointer. Everything in it must be reachable in another way too. */
 export function ContextMenu({
@@ -10,21 +21,65 @@ export function ContextMenu({
   items,
   onOpenChange,
 }: {
-  /** The area that it belongs to; takes props and a ref. */
+  /** The area that it belongs to; takes an element's props. */
   children: ReactElement;
   items: readonly MenuEntry[];
   onOpenChange?: (open: boolean) => void;
 }) {
+  const [point, setPoint] = useState<{ x: number; y: number } | null>(null);
+  const [isOpen, setOpen] = useState(false);
+  const [press] = useState(newPress);
+  useEffect(() => press.end, [press]);
+
+  const open = ({ clientX: x, clientY: y }: { clientX: number; clientY: number }) => {
+    press.end();
+    setPoint({ x, y });
+    setOpen(true);
+    onOpenChange?.(true);
+  };
+
+  const child = children as ReactElement<HTMLAttributes<Element>>;
   return (
-    <Base.Root onOpenChange={(open) => onOpenChange?.(open)}>
-      <Base.Trigger render={children} />
-      <Base.Portal>
-        <Base.Positioner className="z-[60] outline-none">
-          <Base.Popup className={menuPopupLook}>
-            <MenuEntries items={items} />
-          </Base.Popup>
-        </Base.Positioner>
-      </Base.Portal>
-    </Base.Root>
+    <>
+      {cloneElement(child, {
+        onContextMenu(event) {
+          child.props.onContextMenu?.(event);
+          event.preventDefault();
+          open(event);
+        },
+        // Not every browser makes a context menu of a long press.
+        onTouchStart: ({ touches }) => press.begin(touches, open),
+        onTouchMove: press.end,
+        onTouchEnd: press.end,
+        onTouchCancel: press.end,
+      })}
+      {point && (
+        <Suspense fallback={null}>
+          <MenuAtPoint
+            point={point}
+            isOpen={isOpen}
+            items={items}
+            onClose={() => {
+              setOpen(false);
+              onOpenChange?.(false);
+            }}
+          />
+        </Suspense>
+      )}
+    </>
   );
 }
+
+function newPress() {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const end = () => clearTimeout(timer);
+  const begin = (touches: TouchListLike, open: (at: TouchPoint) => void) => {
+    end();
+    const touch = touches[0];
+    if (touch && touches.length === 1) timer = setTimeout(() => open(touch), LONG_PRESS_MS);
+  };
+  return { begin, end };
+}
+
+type TouchPoint = { clientX: number; clientY: number };
+type TouchListLike = ArrayLike<TouchPoint>;

@@ -1,10 +1,6 @@
 "use client";
 
-import { Menu as Base } from "@base-ui/react/menu";
-import clsx from "clsx";
-import { Check } from "lucide-react";
-import Link from "next/link";
-import type { ReactElement, ReactNode } from "react";
+import { cloneElement, type HTMLAttributes, type ReactElement, type ReactNode, useState } from "react";
 
 export interface MenuAction {
   label: string;
@@ -29,69 +25,34 @@ export interface MenuProps {
   align?: "start" | "center" | "end";
 }
 
-/** A list of actions behind a button. */
-export function Menu({ trigger, items, side = "bottom", align = "start" }: MenuProps) {
-  return (
-    <Base.Root>
-      <Base.Trigger render={trigger} />
-      <Base.Portal>
-        <Base.Positioner side={side} align={align} sideOffset={4} className="z-[60] outline-none">
-          <Base.Popup className={menuPopupLook}>
-            <MenuEntries items={items} />
-          </Base.Popup>
-        </Base.Positioner>
-      </Base.Portal>
-    </Base.Root>
-  );
-}
+const load = () => import("./menu-popup");
+let loaded: Awaited<ReturnType<typeof load>> | null = null;
 
-export const menuPopupLook =
-  "popup max-h-(--available-height) min-w-48 max-w-88 overflow-y-auto p-1 outline-none select-none";
+/** A list of actions behind a button. All but the button loads when the pointer or the focus comes near it. */
+export function Menu(props: MenuProps) {
+  const [parts, setParts] = useState(loaded);
+  const [isAsked, setAsked] = useState(false);
+  if (parts) return <parts.WholeMenu {...props} isAsked={isAsked} />;
 
-/** The items inside a menu's popup; the context menu shows them too. */
-export function MenuEntries({ items }: { items: readonly MenuEntry[] }) {
-  return items.map((item, at) => {
-    // The list of a menu is fixed while it is open.
-    if (item === "separator") return <Base.Separator key={`s${at}`} className="-mx-1 my-1 h-px bg-line" />;
-    if ("heading" in item)
-      return (
-        <div key={item.heading} className="px-2 pt-2 pb-1 text-xs font-medium text-ink-3">
-          {item.heading}
-        </div>
-      );
-    return <Entry key={`${at}${item.label}`} item={item} />;
+  const near = () => void load();
+  const open = () => {
+    setAsked(true);
+    void load().then((all) => {
+      loaded = all;
+      setParts(all);
+    });
+  };
+  const trigger = props.trigger as ReactElement<HTMLAttributes<HTMLElement>>;
+  return cloneElement(trigger, {
+    "aria-haspopup": "menu",
+    "aria-expanded": false,
+    onPointerEnter: near,
+    onFocus: near,
+    onClick: open,
+    onKeyDown(event) {
+      if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+      event.preventDefault();
+      open();
+    },
   });
-}
-
-function Entry({ item }: { item: MenuAction }) {
-  const look = clsx(
-    "flex cursor-default items-center gap-2.5 rounded-md px-2 py-1.5 text-sm outline-none data-[disabled]:opacity-45 data-[highlighted]:bg-ink/6 pointer-coarse:py-2.5",
-    item.danger ? "text-failed data-[highlighted]:bg-failed/10" : "text-ink",
-  );
-  const inside = (
-    <>
-      {item.icon ? (
-        <span aria-hidden="true" className={clsx("[&>svg]:size-4", !item.danger && "text-ink-2")}>
-          {item.icon}
-        </span>
-      ) : null}
-      <span className="flex min-w-0 flex-1 flex-col">
-        {item.label}
-        {item.hint ? <span className="text-xs text-ink-3">{item.hint}</span> : null}
-      </span>
-      {item.checked ? <Check aria-label="chosen" className="size-4 text-accent" /> : null}
-      {item.shortcut ? <span className="pl-4 text-xs text-ink-3">{item.shortcut}</span> : null}
-    </>
-  );
-  if (item.href)
-    return (
-      <Base.LinkItem className={look} render={<Link href={item.href} />} closeOnClick>
-        {inside}
-      </Base.LinkItem>
-    );
-  return (
-    <Base.Item className={look} disabled={item.disabled} onClick={item.onSelect} label={item.label}>
-      {inside}
-    </Base.Item>
-  );
 }

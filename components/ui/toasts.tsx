@@ -1,7 +1,7 @@
 "use client";
 
-import { CircleCheck, Info, TriangleAlert } from "lucide-react";
-import { Toaster as Base, toast as show } from "sonner";
+import { lazy, Suspense, useEffect, useState } from "react";
+import { whenIdle } from "./when-idle";
 
 export interface ToastOptions {
   /** Offers to take it back. */
@@ -15,50 +15,39 @@ export interface ToastOptions {
   id?: string;
 }
 
+export type Say = (message: string, options: ToastOptions) => void;
+
+let say: Say | null = null;
+/** What was said before the place for it was there. */
+const early: [string, ToastOptions][] = [];
+let wake: () => void = () => undefined;
+
 /** Says in passing that something happened. */
-export function toast(message: string, { undo, action, detail, tone = "plain", id }: ToastOptions = {}) {
-  const button = undo
-    ? { label: "Undo", onClick: undo }
-    : action
-      ? { label: action.label, onClick: action.onSelect }
-      : undefined;
-  const say = tone === "error" ? show.error : tone === "success" ? show.success : show;
-  return say(message, {
-    id,
-    description: detail,
-    action: button,
-    duration: undo || tone === "error" ? 8000 : 4000,
-  });
+export function toast(message: string, options: ToastOptions = {}): void {
+  if (say) say(message, options);
+  else {
+    early.push([message, options]);
+    wake();
+  }
 }
 
-export function dismissToast(id: string | number) {
-  show.dismiss(id);
+const Stack = lazy(() => import("./toast-stack"));
+
+function onReady(ready: Say) {
+  say = ready;
+  for (const [message, options] of early.splice(0)) ready(message, options);
 }
 
-/** Where toasts appear; once per page, in the layout. */
+/** Where toasts appear; once per page, in the layout. It loads when the page has come to rest, or with the first toast. */
 export function Toaster() {
-  return (
-    <Base
-      position="bottom-right"
-      mobileOffset={{ bottom: 72 }}
-      gap={8}
-      icons={{
-        success: <CircleCheck className="size-4 text-completed" />,
-        error: <TriangleAlert className="size-4 text-failed" />,
-        info: <Info className="size-4 text-ink-2" />,
-      }}
-      toastOptions={{
-        unstyled: true,
-        classNames: {
-          toast:
-            "flex w-full items-center gap-3 rounded-xl border border-line bg-raised px-4 py-3 text-sm text-ink shadow-2 sm:w-88",
-          content: "min-w-0 flex-1",
-          title: "font-medium",
-          description: "mt-0.5 text-[13px] text-ink-2",
-          actionButton:
-            "shrink-0 rounded-md border border-line-strong px-2.5 py-1 text-[13px] font-medium hover:bg-sunken",
-        },
-      }}
-    />
-  );
+  const [isWanted, setWanted] = useState(false);
+  useEffect(() => {
+    wake = () => setWanted(true);
+    return whenIdle(wake);
+  }, []);
+  return isWanted ? (
+    <Suspense fallback={null}>
+      <Stack onReady={onReady} />
+    </Suspense>
+  ) : null;
 }

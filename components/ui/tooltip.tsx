@@ -1,30 +1,118 @@
 "use client";
 
-import { Tooltip as Base } from "@base-ui/react/tooltip";
-import type { ReactElement, ReactNode } from "react";
+import {
+  cloneElement,
+  type HTMLAttributes,
+  lazy,
+  type ReactElement,
+  type ReactNode,
+  Suspense,
+  useEffect,
+  useState,
+} from "react";
+import { useStore } from "zustand";
+import { createStore } from "zustand/vanilla";
 
 export interface TooltipProps {
   content: ReactNode;
   side?: "top" | "bottom" | "left" | "right";
-  /** One element that takes props and a ref. */
+  /** One element that takes an element's props. */
   children: ReactElement;
 }
 
+const load = () => import("./tooltip-popup");
+const Popup = lazy(load);
+
+const DELAY_MS = 400;
+/** Time to move the pointer from the element onto its words. */
+const GRACE_MS = 120;
+/** Neighbouring tooltips follow each other without a delay. */
+const FOLLOW_MS = 400;
+let lastClosedAt = 0;
+
 /** A few words about the element inside it. Never the only place of something a person must know. */
 export function Tooltip({ content, side = "top", children }: TooltipProps) {
+  const [tip] = useState(newTip);
+  const anchor = useStore(tip.anchor, ({ element }) => element);
+  useEffect(() => tip.drop, [tip]);
+  const child = children as ReactElement<HTMLAttributes<Element>>;
   return (
-    <Base.Root>
-      <Base.Trigger delay={400} render={children} />
-      <Base.Portal>
-        <Base.Positioner side={side} sideOffset={6} className="z-[70]">
-          <Base.Popup className="popup max-w-72 rounded-lg border-transparent bg-ink px-2 py-1 text-xs text-bg">
-            {content}
-          </Base.Popup>
-        </Base.Positioner>
-      </Base.Portal>
-    </Base.Root>
+    <>
+      {cloneElement(child, tip.listeners(child.props))}
+      {anchor && (
+        <Suspense fallback={null}>
+          <Popup
+            anchor={anchor}
+            side={side}
+            content={content}
+            onHover={tip.keep}
+            onLeave={tip.hideSoon}
+            onClose={tip.hide}
+          />
+        </Suspense>
+      )}
+    </>
   );
 }
 
-/** Lets neighbouring tooltips follow each other without a delay. */
-export const TooltipProvider = Base.Provider;
+/** When the words of one element are shown: after a moment under the pointer, at once with the keyboard's focus. */
+function newTip() {
+  const anchor = createStore<{ element: Element | null }>(() => ({ element: null }));
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const keep = () => clearTimeout(timer);
+  const drop = () => {
+    keep();
+    window.removeEventListener("keydown", onKeyDown);
+  };
+  const hide = () => {
+    drop();
+    if (!anchor.getState().element) return;
+    lastClosedAt = Date.now();
+    anchor.setState({ element: null });
+  };
+  const onKeyDown = ({ key }: KeyboardEvent) => {
+    if (key === "Escape") hide();
+  };
+  const show = (element: Element) => {
+    keep();
+    window.addEventListener("keydown", onKeyDown);
+    anchor.setState({ element });
+  };
+  const hideSoon = () => {
+    keep();
+    if (!anchor.getState().element) return;
+    lastClosedAt = Date.now();
+    timer = setTimeout(hide, GRACE_MS);
+  };
+
+  /** Besides those that the element has already. */
+  const listeners = (own: HTMLAttributes<Element>): HTMLAttributes<Element> => ({
+    onPointerEnter(event) {
+      own.onPointerEnter?.(event);
+      if (event.pointerType === "touch") return;
+      void load();
+      keep();
+      const element = event.currentTarget;
+      if (Date.now() - lastClosedAt < FOLLOW_MS) show(element);
+      else timer = setTimeout(() => show(element), DELAY_MS);
+    },
+    onPointerLeave(event) {
+      own.onPointerLeave?.(event);
+      hideSoon();
+    },
+    onPointerDown(event) {
+      own.onPointerDown?.(event);
+      hide();
+    },
+    onFocus(event) {
+      own.onFocus?.(event);
+      if (event.currentTarget.matches(":focus-visible")) show(event.currentTarget);
+    },
+    onBlur(event) {
+      own.onBlur?.(event);
+      hide();
+    },
+  });
+  return { anchor, keep, hide, hideSoon, drop, listeners };
+}

@@ -1,5 +1,6 @@
 import type { Durable, Flow, StepScope } from "@/server/domain/durable";
 import type { NewEvent } from "@/server/domain/events";
+import { evaluateCondition, evaluateExpression } from "@/server/domain/expression";
 import { stateProperties, type WorkflowNode } from "@/server/domain/graph";
 import { getNodeKind, type NodeContext } from "@/server/domain/nodes";
 import type {
@@ -68,6 +69,13 @@ export class NodeRun implements NodeContext {
   /** A key of this attempt, unique in the run. */
   private key(local: string): string {
     return `${this.activationId}/${this.attempt}/${local}`;
+  }
+
+  evaluate(expression: string): Json {
+    return evaluateExpression(expression, { state: this.state, input: this.input });
+  }
+  holds(condition: string): { value: boolean; note?: string } {
+    return evaluateCondition(condition, { state: this.state, input: this.input });
   }
 
   step(key: string, work: (scope: { abort: AbortSignal }) => Promise<Json> | Json): Flow<Json> {

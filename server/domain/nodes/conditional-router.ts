@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { evaluateCondition, evaluateExpression } from "../expression";
 import { LlmConfig } from "../role";
 import { findRouterFunction } from "../router-functions";
 import { Expr, type Json } from "../values";
@@ -131,7 +130,6 @@ export const conditionalRouter = defineNode({
       ? [{ field: "instruction", template: config.instruction }]
       : [],
   *run(config, ctx) {
-    const scope = { state: ctx.state, input: ctx.input };
     const known = new Set(ctx.exits.flatMap(({ label }) => (label ? [label] : [])));
     switch (config.kind) {
       case "function": {
@@ -142,7 +140,7 @@ export const conditionalRouter = defineNode({
         return { output: {}, labels: typeof answer === "string" ? [answer] : [...answer] };
       }
       case "value": {
-        const value = evaluateExpression(config.value ?? "null", scope);
+        const value = ctx.evaluate(config.value ?? "null");
         return {
           output: {},
           labels: (Array.isArray(value) ? value : [value]).filter((one) => one !== null).map(labelOf),
@@ -152,7 +150,7 @@ export const conditionalRouter = defineNode({
         const labels: string[] = [];
         const evaluations = [];
         for (const { label, when } of config.conditions) {
-          const { value, note } = evaluateCondition(when, scope);
+          const { value, note } = ctx.holds(when);
           evaluations.push({ label, when, value, ...(note ? { note } : {}) });
           if (value) labels.push(label);
           if (value && config.mode === "first") break;

@@ -183,6 +183,10 @@ export interface NodeContext {
     description: string;
   }[];
   readonly config: RunConfig;
+  /** The value of an expression over the run's state and what this node reads. */
+  evaluate(expression: string): Json;
+  /** Whether a condition over the same holds; `note` says why it could not be told. */
+  holds(condition: string): { value: boolean; note?: string };
   step(key: string, work: (scope: { abort: AbortSignal }) => Promise<Json> | Json): Flow<Json>;
   sleep(key: string, ms: number): Flow<void>;
   signal(name: string): Flow<Json>;

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { evaluateExpression } from "../expression";
 import { Expr, StateKey } from "../values";
 import { defineNode } from "./define";
 
@@ -40,10 +39,9 @@ export const transform = defineNode({
   expressions: (config) =>
     Object.entries(config.set).map(([key, expression]) => ({ field: `set.${key}`, expression })),
   *run(config, ctx) {
-    const scope = { state: ctx.state, input: ctx.input };
     return {
       output: Object.fromEntries(
-        Object.entries(config.set).map(([key, expression]) => [key, evaluateExpression(expression, scope)]),
+        Object.entries(config.set).map(([key, expression]) => [key, ctx.evaluate(expression)]),
       ),
     };
   },

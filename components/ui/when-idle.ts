@@ -1,0 +1,20 @@
+/**
+ * Runs work once the page is loaded and has nothing better to do: for what is not needed yet, but should be there when
+ * it is. Answers how to call it off.
+ */
+export function whenIdle(work: () => void): () => void {
+  let isOff = false;
+  const start = () => {
+    if (isOff) return;
+    // Safari has no such callback.
+    if (typeof requestIdleCallback === "function")
+      requestIdleCallback(() => isOff || work(), { timeout: 3_000 });
+    else setTimeout(() => isOff || work(), 300);
+  };
+  if (document.readyState === "complete") start();
+  else window.addEventListener("load", start, { once: true });
+  return () => {
+    isOff = true;
+    window.removeEventListener("load", start);
+  };
+}
