@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, unlinkSync, w
 import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { compressStatic } from "./static-files.mjs";
 
 export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 /** Where Next.js puts its build. */
@@ -190,6 +191,7 @@ export async function ensureBuilt() {
     console.error(output);
     giveUp("The build failed; the reason is above.", code);
   }
+  await compressStatic(distDir());
   writeFileSync(buildStamp(), hash);
   return { built: true };
 }

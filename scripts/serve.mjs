@@ -2,6 +2,7 @@
 import http from "node:http";
 import process from "node:process";
 import { distDir, giveUp, root } from "./prepare.mjs";
+import { staticAnswers } from "./static-files.mjs";
 
 /** Binds the port at once, then loads the application; requests that come earlier wait for it. */
 export async function serve({ host, port, local, url, dataDir, startedAt }) {
@@ -46,7 +47,9 @@ export async function serve({ host, port, local, url, dataDir, startedAt }) {
       httpServer: server,
     });
     await application.prepare();
-    answer = application.getRequestHandler();
+    const handle = application.getRequestHandler();
+    const isStatic = staticAnswers(distDir(), await headersOfEverything());
+    answer = (request, response) => isStatic(request, response) || handle(request, response);
     ready.resolve();
   } catch (error) {
     console.log = say;
@@ -87,6 +90,13 @@ function listen(server, { host, port, url }) {
     });
     server.listen(port, host, resolve);
   });
+}
+
+/** What the configuration sends with every answer. */
+async function headersOfEverything() {
+  const { default: config } = await import("../next.config.mjs");
+  const all = (await config.headers()).find(({ source }) => source === "/:path*")?.headers ?? [];
+  return Object.fromEntries(all.map(({ key, value }) => [key, value]));
 }
 
 /** Whether what holds the port is another Troupe. */
