@@ -33,7 +33,27 @@ const settings = (page: Page) => page.getByRole("complementary", { name: "Settin
 async function lookAtAll(app: App): Promise<void> {
   await app.page.getByRole("button", { name: "Close the settings" }).click();
   await app.page.getByRole("button", { name: "Show the whole drawing" }).click();
-  await app.page.waitForTimeout(400);
+  await still(app.page);
+}
+
+/** Waits until nothing on the drawing moves any more. */
+async function still(page: Page): Promise<void> {
+  const places = async () =>
+    JSON.stringify(
+      await Promise.all((await page.getByRole("article").all()).map((card) => card.boundingBox())),
+    );
+  let before = "";
+  await expect
+    .poll(
+      async () => {
+        const now = await places();
+        const isStill = now === before;
+        before = now;
+        return isStill;
+      },
+      { intervals: [150] },
+    )
+    .toBe(true);
 }
 
 test("the approval workflow is drawn from nothing with the mouse, and runs", async ({ app, page }) => {
@@ -103,7 +123,7 @@ test("the approval workflow is drawn from nothing with the mouse, and runs", asy
 
   await page.getByRole("button", { name: "Close the settings" }).click();
   await page.getByRole("button", { name: "Tidy up" }).click();
-  await page.waitForTimeout(600);
+  await still(page);
   await app.canvas.connect("Perform Approved Action", "End");
 
   await expect(page.getByRole("status").getByText("Saved", { exact: true })).toBeVisible();
@@ -119,7 +139,7 @@ test("a card put on a line goes in between, and the line's own plus does the sam
   await app.newWorkflow();
   await app.canvas.connect("Start", "End");
   await page.getByRole("button", { name: "Show the whole drawing" }).click();
-  await page.waitForTimeout(400);
+  await still(page);
   await place(page, "Wait", { x: 500, y: 620 });
   await lookAtAll(app);
   const start = await app.canvas.card("Start").boundingBox();

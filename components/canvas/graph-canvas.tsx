@@ -146,22 +146,31 @@ export function GraphCanvas(props: GraphCanvasProps) {
       props.onSelectionChange?.((before) => ({ ...before, edges: toggled(before.edges, picked) }));
   };
 
-  const onNodeDrag = (event: MouseEvent | TouchEvent, node: FlowNode, moving: FlowNode[]) => {
-    if (!editing || moving.length !== 1 || isConnected(graph, node.id)) return;
-    const pointer = pointOf(event);
-    const found = pointer && edgeIdAt(pointer);
-    const fits =
-      found && editing.canConnect({ source: sourceOf(graph, found), target: node.id }) ? found : null;
-    if (fits !== spliceId) setSpliceId(fits);
+  /** The line that a loose card was put on, if it can come in between there. */
+  const spliceUnder = (node: FlowNode): string | null => {
+    if (!editing || isConnected(graph, node.id)) return null;
+    const { width, height } = toBox(node);
+    const { x, y } = dragged.current.get(node.id) ?? node.position;
+    const found = edgeIdBetween(
+      view.toClient({ x: x + width / 2, y }),
+      view.toClient({ x, y: y + height }).y,
+    );
+    return found && editing.canConnect({ source: sourceOf(graph, found), target: node.id }) ? found : null;
+  };
+
+  const onNodeDrag = (_event: unknown, node: FlowNode, moving: FlowNode[]) => {
+    const found = moving.length === 1 ? spliceUnder(node) : null;
+    if (found !== spliceId) setSpliceId(found);
   };
 
   const onNodeDragStop = (_event: unknown, node: FlowNode) => {
     const places = Object.fromEntries([...dragged.current].map(([id, place]) => [id, rounded(place)]));
+    const spliced = dragged.current.size === 1 ? spliceUnder(node) : null;
     dragged.current.clear();
     setGuides(null);
     setSpliceId(null);
     if (!editing || Object.keys(places).length === 0) return;
-    if (spliceId) editing.onSplice(node.id, spliceId, places[node.id] ?? rounded(node.position));
+    if (spliced) editing.onSplice(node.id, spliced, places[node.id] ?? rounded(node.position));
     else editing.onMove(places);
   };
 
@@ -510,11 +519,13 @@ function nodeIdOf(target: EventTarget | null): string | null {
 
 const nodeIdAt = ({ x, y }: XY) => nodeIdOf(document.elementFromPoint(x, y));
 
-function edgeIdAt({ x, y }: XY): string | null {
-  for (const element of document.elementsFromPoint(x, y)) {
-    const edge = element.closest<HTMLElement>(".react-flow__edge");
-    if (edge) return edge.dataset.id ?? null;
-  }
+/** The line that passes between a point on the screen and a lower one. */
+function edgeIdBetween({ x, y: top }: XY, bottom: number): string | null {
+  for (let y = top + 2; y < bottom; y += 8)
+    for (const element of document.elementsFromPoint(x, y)) {
+      const edge = element.closest<HTMLElement>(".react-flow__edge");
+      if (edge) return edge.dataset.id ?? null;
+    }
   return null;
 }
 

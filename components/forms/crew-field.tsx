@@ -26,7 +26,7 @@ export function CrewField({ label, hint, error, value, onChange }: FieldProps) {
       next.length === 0 ? undefined : crew ? { ...crew, agents: next } : CrewConfig.parse({ agents: next }),
     );
   const set = (at: number, patch: Partial<AgentConfig>) =>
-    write(agents.map((agent, i) => (i === at ? ({ ...agent, ...patch }) : agent)));
+    write(agents.map((agent, i) => (i === at ? { ...agent, ...patch } : agent)));
   const add = (role: string) => {
     const id = freshId(toId(role).toLowerCase() || "agent", new Set(agents.map(({ agent_id }) => agent_id)));
     write([...agents, AgentConfig.parse({ agent_id: id, role_name: role })]);

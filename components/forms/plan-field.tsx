@@ -27,7 +27,7 @@ export function PlanField({ label, hint, error, value, onChange }: FieldProps) {
       next.length === 0 ? undefined : plan ? { ...plan, tasks: next } : ExecutionPlan.parse({ tasks: next }),
     );
   const set = (at: number, patch: Partial<Task>) =>
-    write(tasks.map((task, i) => (i === at ? ({ ...task, ...patch }) : task)));
+    write(tasks.map((task, i) => (i === at ? { ...task, ...patch } : task)));
   const remove = (at: number) => {
     const gone = tasks[at]?.task_id;
     write(
