@@ -9,7 +9,7 @@ import { portOf, portsOf } from "./ports";
 export async function layout(graph: WorkflowGraph, only?: ReadonlySet<string>): Promise<Record<string, XY>> {
   const [{ default: dagre }, { analyse }] = await Promise.all([
     import("@dagrejs/dagre"),
-    import("@/server/domain/schedule"),
+    import("@/server/domain/analysis"),
   ]);
   const chosen = Object.values(graph.nodes).filter(
     ({ id, node_type }) => node_type !== "note" && (!only || only.has(id)),

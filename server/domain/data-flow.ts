@@ -1,7 +1,7 @@
+import { type Analysis, analyse } from "./analysis";
 import { reducerOf, stateProperties, type WorkflowEdge, type WorkflowGraph } from "./graph";
 import { getNodeKind, writtenKeys } from "./nodes";
 import { inputFields } from "./run-input";
-import { type Analysis, analyse } from "./schedule";
 
 /** A key that can exist where a node begins. `from`: the nodes that write it; empty where the state schema gives it. */
 export interface AvailableKey {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { analyse } from "./analysis";
 import { SCHEMA_VERSION, WorkflowEdge, WorkflowGraph } from "./graph";
 import { freshEdgeId, freshId, toId } from "./ids";
 import { jsonTextProblem } from "./json-limits";
@@ -22,7 +23,6 @@ import {
 import { RoleDefinition } from "./role";
 import { builtinRoles, findBuiltinRole } from "./roles/builtin";
 import { readRoleList } from "./roles/read-roles";
-import { analyse } from "./schedule";
 import { canonicalJson, Id, JsonSchema } from "./values";
 import { writeTersely } from "./writing";
 

@@ -1,3 +1,4 @@
+import { type Analysis, analyse } from "./analysis";
 import { type KeySet, parallelWrites, possibleKeys } from "./data-flow";
 import { checkExpression, expressionReads, type TextFault } from "./expression";
 import type { Fix } from "./fixes";
@@ -6,7 +7,6 @@ import { type AnyNodeKind, getNodeKind, type WorkflowNode, writtenKeys } from ".
 import { isDefaultWord } from "./nodes/conditional-router";
 import type { RoleDefinition } from "./role";
 import { findRouterFunction } from "./router-functions";
-import { type Analysis, analyse } from "./schedule";
 import { checkTemplate, templateReads } from "./template";
 
 export { type AvailableKey, keysAvailableAt } from "./data-flow";

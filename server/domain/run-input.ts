@@ -1,8 +1,7 @@
+import { startOf } from "./analysis";
 import { stateProperties, type WorkflowGraph, type WorkflowNode } from "./graph";
 import { getNodeKind } from "./nodes";
-import { startOf } from "./schedule";
-import { schemaChecker } from "./state-check";
-import { type Json, type JsonObject, type JsonSchema, StateKey } from "./values";
+import type { Json, JsonObject, JsonSchema } from "./values";
 
 export const isBeginning = (node: WorkflowNode): boolean => getNodeKind(node.node_type).begins === true;
 
@@ -42,25 +41,6 @@ export function inputFields(graph: WorkflowGraph): RunInputField[] {
       ...(preset === undefined ? {} : { default: preset }),
     };
   });
-}
-
-/** What is wrong with the input of a run, by key; empty where it may start. */
-export function findInputErrors(graph: WorkflowGraph, input: JsonObject): { key: string; message: string }[] {
-  const errors: { key: string; message: string }[] = [];
-  for (const key of Object.keys(input))
-    if (!StateKey.safeParse(key).success)
-      errors.push({ key, message: "This is not a possible key: use letters, digits and _." });
-  for (const field of inputFields(graph)) {
-    const value = input[field.key];
-    if (value === undefined || value === null) {
-      if (field.required) errors.push({ key: field.key, message: "Please fill this in." });
-      continue;
-    }
-    const result = schemaChecker(field.schema)?.safeParse(value);
-    if (result && !result.success)
-      errors.push({ key: field.key, message: result.error.issues[0]?.message ?? "This value does not fit." });
-  }
-  return errors;
 }
 
 /** The state that a run begins with: schema defaults, the start node's defaults, then what was given. */

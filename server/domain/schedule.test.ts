@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { analyse } from "./analysis";
 import type { WorkflowGraph } from "./graph";
 import { foldRun } from "./run";
-import { analyse } from "./schedule";
 import { draw } from "./testing/drawing";
 import { counts, seeded, simulate } from "./testing/simulate";
 import { canonicalJson } from "./values";

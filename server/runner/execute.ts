@@ -1,3 +1,4 @@
+import { type Analysis, analyse } from "@/server/domain/analysis";
 import {
   Cancelled,
   type Durable,
@@ -13,16 +14,7 @@ import { durationText } from "@/server/domain/nodes/wait";
 import { type ErrorCode, RaisableLimit, type ReasonCode, type RunError } from "@/server/domain/outcome";
 import { evolve, newRun, type RunState } from "@/server/domain/run";
 import { isBeginning, startingState } from "@/server/domain/run-input";
-import {
-  type Analysis,
-  analyse,
-  begin,
-  complete,
-  decide,
-  fail,
-  passThrough,
-  unreachable,
-} from "@/server/domain/schedule";
+import { begin, complete, decide, fail, passThrough, unreachable } from "@/server/domain/schedule";
 import type { JsonObject } from "@/server/domain/values";
 import type { Models } from "@/server/llm/model";
 import { StepFailed } from "./flow";

@@ -1,9 +1,9 @@
 import type { WorkflowGraph } from "@/server/domain/graph";
+import { findInputErrors } from "@/server/domain/input-check";
 import { RunConfig } from "@/server/domain/outcome";
 import { findProblems, type Problem } from "@/server/domain/problems";
 import type { RoleDefinition } from "@/server/domain/role";
 import { roleUses } from "@/server/domain/role-use";
-import { findInputErrors } from "@/server/domain/run-input";
 import type { JsonObject } from "@/server/domain/values";
 import type { Models } from "@/server/llm/model";
 import type { Host, StartRequest } from "./host";

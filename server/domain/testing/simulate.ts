@@ -1,9 +1,10 @@
+import { analyse } from "../analysis";
 import type { NewEvent, RunEvent } from "../events";
 import type { WorkflowGraph } from "../graph";
 import { getNodeKind } from "../nodes";
 import { RunConfig } from "../outcome";
 import { evolve, newRun, type RunState } from "../run";
-import { analyse, begin, complete, decide } from "../schedule";
+import { begin, complete, decide } from "../schedule";
 import type { JsonObject } from "../values";
 
 /** A source of numbers in [0, 1) that a seed always repeats. */
