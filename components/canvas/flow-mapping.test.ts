@@ -114,6 +114,20 @@ describe("placing", () => {
     expect(places.start).toEqual({ x: 0, y: expect.any(Number) });
   });
 
+  test("the branches of a router lie in the order of its ways out", async () => {
+    const graph = ["no", "yes"].reduce(
+      (before, label) =>
+        edits.addNode.apply(before, {
+          id: `after_${label}`,
+          type: "transform",
+          after: { nodeId: "route", edge: { kind: "normal", edge_label: label } },
+        }),
+      edits.remove.apply(sampleGraph(), { nodes: ["done"], edges: ["edge_4"] }),
+    );
+    const places = await layout(graph);
+    expect(places.after_yes && places.after_no && places.after_yes.y < places.after_no.y).toBe(true);
+  });
+
   test("tidying a part leaves the rest alone", async () => {
     expect(Object.keys(await layout(sampleGraph(), new Set(["route", "done"])))).toEqual(["route", "done"]);
   });

@@ -1,4 +1,4 @@
-import type { WorkflowGraph } from "@/server/domain/graph";
+import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph";
 import { CARD_WIDTH, cardHeight, fallbackPlaces, type XY } from "./flow-mapping";
 import { portOf, portsOf } from "./ports";
 
@@ -19,17 +19,16 @@ export async function layout(graph: WorkflowGraph, only?: ReadonlySet<string>): 
   const drawing = new dagre.graphlib.Graph({ multigraph: true })
     .setGraph({ rankdir: "LR", nodesep: 32, ranksep: 88, edgesep: 24, ranker: "network-simplex" })
     .setDefaultEdgeLabel(() => ({}));
-  for (const node of chosen) {
-    const outgoing = graph.edges.filter(({ source_node_id }) => source_node_id === node.id);
+  const ways = waysOf(graph);
+  // The library keeps the order in which it first meets nodes: that of the lines, port by port.
+  for (const node of inLineOrder(ways, chosen, graph))
     drawing.setNode(node.id, {
       width: CARD_WIDTH,
-      height: boxHeight(cardHeight(node, portsOf(node, outgoing))),
+      height: boxHeight(cardHeight(node, portsOf(node, ways.get(node.id) ?? []))),
     });
-  }
   // A line back to where a loop begins says nothing about left and right.
   const { backEdges } = analyse(graph);
-  // Lines in the order of their ports, so that a router's branches lie as its ports do.
-  for (const edge of [...graph.edges].sort((a, b) => portRank(graph, a) - portRank(graph, b)))
+  for (const edge of [...ways.values()].flat())
     if (
       ids.has(edge.source_node_id) &&
       ids.has(edge.target_node_id) &&
@@ -43,6 +42,7 @@ export async function layout(graph: WorkflowGraph, only?: ReadonlySet<string>): 
     const { x, y } = drawing.node(node.id) as { x: number; y: number };
     return { id: node.id, x: x - CARD_WIDTH / 2, y: y - PORT_LINE };
   });
+  mirrorIfUpsideDown(ways, corners);
   const places = fallbackPlaces(graph);
   const now = chosen.map(({ id, ui }) => ui ?? places.get(id) ?? { x: 0, y: 0 });
   const shiftX = Math.min(...now.map(({ x }) => x)) - Math.min(...corners.map(({ x }) => x));
@@ -52,6 +52,55 @@ export async function layout(graph: WorkflowGraph, only?: ReadonlySet<string>): 
   );
 }
 
+/** The lines from each node, in the order of the ports they come from. */
+type Ways = ReadonlyMap<string, readonly WorkflowEdge[]>;
+
+function waysOf(graph: WorkflowGraph): Ways {
+  const ways = new Map<string, WorkflowEdge[]>();
+  for (const edge of graph.edges) {
+    const known = ways.get(edge.source_node_id);
+    if (known) known.push(edge);
+    else ways.set(edge.source_node_id, [edge]);
+  }
+  for (const [id, edges] of ways) {
+    const node = graph.nodes[id];
+    if (!node) continue;
+    const rank = new Map(portsOf(node, edges).map((port, at) => [port.id, at]));
+    edges.sort((a, b) => (rank.get(portOf(a, node)) ?? 0) - (rank.get(portOf(b, node)) ?? 0));
+  }
+  return ways;
+}
+
+/** Upside down a drawing is as good as it was; it stands so that branches lie as the ports they come from. */
+function mirrorIfUpsideDown(ways: Ways, corners: (XY & { id: string })[]): void {
+  const height = new Map(corners.map(({ id, y }) => [id, y]));
+  let turned = 0;
+  for (const edges of ways.values())
+    for (const [at, upper] of edges.entries())
+      for (const lower of edges.slice(at + 1))
+        turned += Math.sign(
+          (height.get(upper.target_node_id) ?? 0) - (height.get(lower.target_node_id) ?? 0),
+        );
+  if (turned > 0) for (const corner of corners) corner.y = -corner.y;
+}
+
+/** Nodes as one meets them following the lines, port by port, from where nothing leads in. */
+function inLineOrder(ways: Ways, chosen: readonly WorkflowNode[], { edges }: WorkflowGraph): WorkflowNode[] {
+  const left = new Map(chosen.map((node) => [node.id, node]));
+  const entered = new Set(edges.map(({ target_node_id }) => target_node_id));
+  const ordered: WorkflowNode[] = [];
+  const visit = (id: string) => {
+    const node = left.get(id);
+    if (!node) return;
+    left.delete(id);
+    ordered.push(node);
+    for (const { target_node_id } of ways.get(id) ?? []) visit(target_node_id);
+  };
+  for (const { id } of chosen) if (!entered.has(id)) visit(id);
+  for (const { id } of chosen) visit(id);
+  return ordered;
+}
+
 /** Lines arrive at a card at this height; canvas.css puts the entry there. */
 const PORT_LINE = 31;
 
@@ -59,10 +108,3 @@ const PORT_LINE = 31;
 const boxHeight = (height: number) => 2 * (height - PORT_LINE);
 
 const snap = (value: number) => Math.round(value / 8) * 8;
-
-function portRank(graph: WorkflowGraph, edge: WorkflowGraph["edges"][number]): number {
-  const source = graph.nodes[edge.source_node_id];
-  if (!source) return 0;
-  const outgoing = graph.edges.filter(({ source_node_id }) => source_node_id === source.id);
-  return portsOf(source, outgoing).findIndex(({ id }) => id === portOf(edge, source));
-}
