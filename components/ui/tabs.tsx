@@ -1,8 +1,7 @@
 "use client";
 
-import { Tabs as Base } from "@base-ui/react/tabs";
 import clsx from "clsx";
-import type { ReactNode } from "react";
+import { type KeyboardEvent, type ReactNode, useId } from "react";
 
 export interface TabsProps<V extends string> {
   /** Names the row of tabs for screen readers. */
@@ -13,8 +12,6 @@ export interface TabsProps<V extends string> {
   className?: string;
   listClassName?: string;
   panelClassName?: string;
-  /** Keeps the panels that are not shown in the page. */
-  keepMounted?: boolean;
 }
 
 /** Several views in one place, one of them shown. */
@@ -26,40 +23,66 @@ export function Tabs<V extends string>({
   className,
   listClassName,
   panelClassName,
-  keepMounted,
 }: TabsProps<V>) {
+  const id = useId();
+  const active = tabs.find((tab) => tab.value === value);
+  const walk = (event: KeyboardEvent<HTMLElement>) => {
+    const buttons = [...event.currentTarget.querySelectorAll<HTMLElement>("[role=tab]")];
+    const to = goal(event.key, buttons.indexOf(event.target as HTMLElement), buttons.length);
+    if (to === null) return;
+    event.preventDefault();
+    buttons[to]?.focus();
+  };
   return (
-    <Base.Root
-      value={value}
-      onValueChange={(next) => onValueChange(next as V)}
-      className={clsx("flex min-h-0 flex-col", className)}
-    >
-      <Base.List
+    <div className={clsx("flex min-h-0 flex-col", className)}>
+      <div
+        role="tablist"
         aria-label={label}
+        onKeyDown={walk}
         className={clsx("relative flex shrink-0 gap-4 overflow-x-auto border-b border-line", listClassName)}
       >
-        {tabs.map((tab) => (
-          <Base.Tab
-            key={tab.value}
-            value={tab.value}
-            className="-mb-px inline-flex h-10 shrink-0 items-center gap-1.5 border-b-2 border-transparent text-[13px] font-medium text-ink-2 hover:text-ink data-[active]:border-accent data-[active]:text-ink [&_svg]:size-4"
-          >
-            {tab.icon}
-            {tab.label}
-            {tab.badge}
-          </Base.Tab>
-        ))}
-      </Base.List>
-      {tabs.map((tab) => (
-        <Base.Panel
-          key={tab.value}
-          value={tab.value}
-          keepMounted={keepMounted}
+        {tabs.map((tab) => {
+          const isActive = tab.value === value;
+          return (
+            <button
+              key={tab.value}
+              type="button"
+              role="tab"
+              id={`${id}-tab-${tab.value}`}
+              aria-selected={isActive}
+              aria-controls={isActive ? `${id}-panel-${tab.value}` : undefined}
+              tabIndex={isActive ? 0 : -1}
+              data-active={isActive ? "" : undefined}
+              onClick={() => onValueChange(tab.value)}
+              className="-mb-px inline-flex h-10 shrink-0 items-center gap-1.5 border-b-2 border-transparent text-[13px] font-medium text-ink-2 hover:text-ink data-[active]:border-accent data-[active]:text-ink [&_svg]:size-4"
+            >
+              {tab.icon}
+              {tab.label}
+              {tab.badge}
+            </button>
+          );
+        })}
+      </div>
+      {active ? (
+        <div
+          key={active.value}
+          role="tabpanel"
+          id={`${id}-panel-${active.value}`}
+          aria-labelledby={`${id}-tab-${active.value}`}
+          tabIndex={0}
           className={clsx("min-h-0 flex-1 outline-none", panelClassName)}
         >
-          {tab.content}
-        </Base.Panel>
-      ))}
-    </Base.Root>
+          {active.content}
+        </div>
+      ) : null}
+    </div>
   );
+}
+
+/** Which tab a key leads to: round and round with the arrows, to the ends with Home and End. */
+function goal(key: string, from: number, count: number): number | null {
+  if (key === "ArrowRight") return (from + 1) % count;
+  if (key === "ArrowLeft") return (from - 1 + count) % count;
+  if (key === "Home") return 0;
+  return key === "End" ? count - 1 : null;
 }

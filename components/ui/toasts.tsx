@@ -31,6 +31,8 @@ export function toast(message: string, options: ToastOptions = {}): void {
   }
 }
 
+const SETTLED_MS = 1_500;
+
 const Stack = lazy(() => import("./toast-stack"));
 
 function onReady(ready: Say) {
@@ -43,7 +45,15 @@ export function Toaster() {
   const [isWanted, setWanted] = useState(false);
   useEffect(() => {
     wake = () => setWanted(true);
-    return whenIdle(wake);
+    let callOff = () => {};
+    // First comes what the page itself fetches.
+    const timer = setTimeout(() => {
+      callOff = whenIdle(wake);
+    }, SETTLED_MS);
+    return () => {
+      clearTimeout(timer);
+      callOff();
+    };
   }, []);
   return isWanted ? (
     <Suspense fallback={null}>

@@ -1,7 +1,7 @@
 import type { Analysis } from "./analysis";
 import type { NewEvent } from "./events";
 import { evaluateCondition } from "./expression";
-import { reducerOf, type WorkflowEdge, type WorkflowGraph, type WorkflowNode } from "./graph";
+import { reducerOf, type WorkflowEdge, type WorkflowNode } from "./graph";
 import { getNodeKind, type NodeResult, writtenKeys } from "./nodes";
 import type { RunError } from "./outcome";
 import type { RunState } from "./run";

@@ -13,6 +13,7 @@ import type {
 import type { RaisableLimit, RunConfig } from "@/server/domain/outcome";
 import type { RoleDefinition } from "@/server/domain/role";
 import type { RunState } from "@/server/domain/run";
+import { renderTemplate } from "@/server/domain/template";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
 import { type ModelAnswer, ModelError, type ModelRequest } from "@/server/llm/model";
 import { chooseLabel } from "./agent/choose";
@@ -76,6 +77,9 @@ export class NodeRun implements NodeContext {
   }
   holds(condition: string): { value: boolean; note?: string } {
     return evaluateCondition(condition, { state: this.state, input: this.input });
+  }
+  render(template: string): string {
+    return renderTemplate(template, { state: this.state, input: this.input });
   }
 
   step(key: string, work: (scope: { abort: AbortSignal }) => Promise<Json> | Json): Flow<Json> {

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { Guardrail, LlmConfig } from "../role";
-import { renderTemplate } from "../template";
 import { Id, JsonSchema } from "../values";
 import { defineNode } from "./define";
 
@@ -56,7 +55,7 @@ export const agentTask = defineNode({
   },
   templates: (config) => [{ field: "task_description_template", template: config.task_description_template }],
   *run(config, ctx) {
-    const task = renderTemplate(config.task_description_template, { state: ctx.state, input: ctx.input });
+    const task = ctx.render(config.task_description_template);
     return yield* ctx.agent({
       required_role: config.required_role,
       task,

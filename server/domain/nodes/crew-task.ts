@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { CrewConfig } from "../crew";
 import { ExecutionPlan } from "../plan";
-import { renderTemplate } from "../template";
 import { defineNode } from "./define";
 
 /** Several roles work on a plan: one that is written here, or one that a planner role writes. */
@@ -59,10 +58,7 @@ export const crewTask = defineNode({
   },
   templates: (config) => [{ field: "plan_description_template", template: config.plan_description_template }],
   *run(config, ctx) {
-    const description = renderTemplate(config.plan_description_template, {
-      state: ctx.state,
-      input: ctx.input,
-    });
+    const description = ctx.render(config.plan_description_template);
     return yield* ctx.crew({
       description,
       output_keys: ctx.node.output_keys,

@@ -187,6 +187,8 @@ export interface NodeContext {
   evaluate(expression: string): Json;
   /** Whether a condition over the same holds; `note` says why it could not be told. */
   holds(condition: string): { value: boolean; note?: string };
+  /** A template filled in with the same. */
+  render(template: string): string;
   step(key: string, work: (scope: { abort: AbortSignal }) => Promise<Json> | Json): Flow<Json>;
   sleep(key: string, ms: number): Flow<void>;
   signal(name: string): Flow<Json>;
