@@ -30,7 +30,9 @@ describe("the reference documents' files", () => {
     const { graph, name, roles, findings } = readWorkflow(JSON.stringify(referenceApproval));
     expect(findings).toEqual([]);
     expect({ name, roles }).toEqual({ name: "Simple approval workflow", roles: [] });
-    expect(graph).toEqual(withoutPlaces(findTemplate("approval")!.graph));
+    // The template adds an input to try it with; the rest is theirs, node for node.
+    const { global_state_schema: _example, ...template } = findTemplate("approval")!.graph;
+    expect(graph).toEqual(withoutPlaces(template));
     expect(findProblems(graph!, builtinRoles)).toEqual([]);
   });
 
