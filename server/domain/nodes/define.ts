@@ -119,7 +119,7 @@ export interface NodeKind<T extends string = string, S extends z.ZodType = z.Zod
   readonly title: string;
   /** One short line for the palette. */
   readonly hint: string;
-  /** A lucide icon name in kebab-case. */
+  /** One of the names in components/canvas/kind-icon.tsx; any other is drawn as a neutral shape. */
   readonly icon: string;
   readonly group: "flow" | "agents" | "data" | "notes";
   readonly config: S;
