@@ -135,3 +135,122 @@ export const settings = sqliteTable("settings", {
   key: text("key").primaryKey(),
   value: text("value").notNull(),
 });
+
+/** The virtual workspace of a run: every write is a version of its own. */
+export const workspaceFiles = sqliteTable(
+  "workspace_files",
+  {
+    runId: text("run_id").notNull(),
+    path: text("path").notNull(),
+    version: integer("version").notNull(),
+    artifactId: text("artifact_id").notNull().unique(),
+    /** file: written by an agent or a person; result: the whole output of a tool call that was cut for the model. */
+    kind: text("kind").notNull(),
+    mediaType: text("media_type").notNull(),
+    size: integer("size").notNull(),
+    content: text("content").notNull(),
+    /** What wrote it: agent, role, node, tool. */
+    source: text("source").notNull().default("{}"),
+    /** The call that wrote it: a repeated call writes nothing twice. */
+    writtenBy: text("written_by").notNull().unique(),
+    createdAt: integer("created_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.runId, t.path, t.version] })],
+);
+
+/** What agents remember. The full-text index beside it is made by its migration. */
+export const memories = sqliteTable(
+  "memories",
+  {
+    id: integer("id").primaryKey({ autoIncrement: true }),
+    /** task | agent | run | workflow | project | global */
+    scope: text("scope").notNull(),
+    /** What the scope is bound to: a run, a workflow ...; "" for global. */
+    scopeId: text("scope_id").notNull(),
+    key: text("key").notNull(),
+    value: text("value").notNull(),
+    importance: real("importance").notNull().default(0.5),
+    /** Came from content that nobody here vouches for. */
+    tainted: integer("tainted", { mode: "boolean" }).notNull().default(false),
+    source: text("source").notNull().default("{}"),
+    createdAt: integer("created_at").notNull(),
+    updatedAt: integer("updated_at").notNull(),
+    expiresAt: integer("expires_at"),
+  },
+  (t) => [
+    uniqueIndex("memories_key").on(t.scope, t.scopeId, t.key),
+    index("memories_expiry").on(t.expiresAt),
+  ],
+);
+
+/** Tools written in the app; the newest version is the one in use. */
+export const customTools = sqliteTable(
+  "custom_tools",
+  {
+    name: text("name").notNull(),
+    version: integer("version").notNull(),
+    definition: text("definition").notNull(),
+    createdAt: integer("created_at").notNull(),
+    /** Set on the newest version while the tool lies in the bin. */
+    deletedAt: integer("deleted_at"),
+  },
+  (t) => [primaryKey({ columns: [t.name, t.version] })],
+);
+
+export const mcpServers = sqliteTable("mcp_servers", {
+  /** The word in `mcp:NAME/tool`. */
+  name: text("name").primaryKey(),
+  url: text("url").notNull(),
+  /** AES-256-GCM record of the Authorization header, bound to this row and URL; null where there is none. */
+  secret: text("secret"),
+  secretHint: text("secret_hint"),
+  isEnabled: integer("is_enabled", { mode: "boolean" }).notNull().default(true),
+  createdAt: integer("created_at").notNull(),
+  updatedAt: integer("updated_at").notNull(),
+});
+
+/** The definition of a server's tool as a person approved it; servers of the operator's file have pins too. */
+export const mcpPins = sqliteTable(
+  "mcp_pins",
+  {
+    server: text("server").notNull(),
+    tool: text("tool").notNull(),
+    /** SHA-256 of the definition, hex. */
+    fingerprint: text("fingerprint").notNull(),
+    definition: text("definition").notNull(),
+    approvedAt: integer("approved_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.server, t.tool] })],
+);
+
+/** Crews that workflows use by their id. */
+export const crews = sqliteTable("crews", {
+  id: text("id").primaryKey(),
+  name: text("name").notNull(),
+  crew: text("crew").notNull(),
+  revision: integer("revision").notNull().default(1),
+  createdAt: integer("created_at").notNull(),
+  updatedAt: integer("updated_at").notNull(),
+});
+
+/** Agents that crews use by their id. */
+export const agents = sqliteTable("agents", {
+  id: text("id").primaryKey(),
+  agent: text("agent").notNull(),
+  revision: integer("revision").notNull().default(1),
+  createdAt: integer("created_at").notNull(),
+  updatedAt: integer("updated_at").notNull(),
+});
+
+/** Grants, confirmations, refusals and changes of secrets: only ever added to. */
+export const audit = sqliteTable(
+  "audit",
+  {
+    id: integer("id").primaryKey({ autoIncrement: true }),
+    at: integer("at").notNull(),
+    kind: text("kind").notNull(),
+    who: text("who").notNull(),
+    detail: text("detail").notNull().default("{}"),
+  },
+  (t) => [index("audit_at").on(t.at)],
+);

@@ -2,13 +2,18 @@ import type { WorkflowGraph } from "./graph";
 import type { FinalStatus, RaisableLimit, ReasonCode, RunConfig, RunError, Usage } from "./outcome";
 import type { ExecutionPlan, TaskStatus } from "./plan";
 import type { RoleDefinition } from "./role";
+import type { ToolCall, ToolProtocol } from "./tool";
 import type { Json, JsonObject } from "./values";
 
-/** One message of an agent's transcript. */
+/** One message of an agent's transcript, the same whichever protocol carried it. */
 export interface ChatMessage {
   role: "system" | "user" | "assistant" | "tool";
   content: string;
   name?: string;
+  /** What an assistant's message calls. */
+  tool_calls?: ToolCall[];
+  /** Which call a tool's message answers; every call has exactly one answer. */
+  tool_call_id?: string;
 }
 
 /** Everything that can happen in a run, by type, with its payload. The comment names the effect on the state. */
@@ -111,6 +116,8 @@ export interface Payloads {
     content: string;
     reasoning?: string;
     refusal?: string;
+    tool_calls?: ToolCall[];
+    tool_protocol?: ToolProtocol;
     finish_reason: string;
     provider: string;
     model: string;

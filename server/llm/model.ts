@@ -1,7 +1,15 @@
 import type { ChatMessage } from "@/server/domain/events";
 import type { RunError, Usage } from "@/server/domain/outcome";
 import type { LlmConfig } from "@/server/domain/role";
+import type { ToolCall, ToolProtocol } from "@/server/domain/tool";
 import type { Json, JsonSchema } from "@/server/domain/values";
+
+/** A tool as a model is told of it. */
+export interface ToolOffer {
+  name: string;
+  description: string;
+  parameters: JsonSchema;
+}
 
 /** One model call, ready to send. */
 export interface ModelRequest {
@@ -9,6 +17,10 @@ export interface ModelRequest {
   messages: readonly ChatMessage[];
   /** The shape that the answer must have; absent for free text. Schemas are objects at the root. */
   response?: { name: string; schema: JsonSchema };
+  /** What the model may call. Names are as people see them; the wire may need others. */
+  tools?: readonly ToolOffer[];
+  /** How to offer them; "auto": by functions where the model knows them, else by text. */
+  tool_protocol?: ToolProtocol | "auto";
   call_id: string;
   /** Groups calls for budgets. */
   run_id: string;
@@ -27,13 +39,17 @@ export interface BudgetCheck {
 export interface ModelIo {
   signal: AbortSignal;
   /** Streamed text; `offset` counts characters of this channel sent before. */
-  delta(channel: "content" | "reasoning", offset: number, text: string): void;
+  delta(channel: "content" | "reasoning" | "tool_args", offset: number, text: string): void;
 }
 
 export interface ModelAnswer {
   content: string;
   reasoning?: string;
   refusal?: string;
+  /** What the model calls, in order, with the names that the request gave; absent or empty: it answered. */
+  tool_calls?: ToolCall[];
+  /** How the tools were offered; absent where none were. */
+  tool_protocol?: ToolProtocol;
   /** stop | length | content_filter | tool_calls ...; never empty: an answer without one is an error. */
   finish_reason: string;
   provider: string;

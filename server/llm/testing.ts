@@ -125,7 +125,7 @@ export const budget = (more: Partial<BudgetCheck>): BudgetCheck => ({
 
 /** Collects what was streamed, and checks that offsets fit together. */
 export function newIo(signal: AbortSignal = new AbortController().signal) {
-  const got = { content: "", reasoning: "" };
+  const got = { content: "", reasoning: "", tool_args: "" };
   const io: ModelIo = {
     signal,
     delta(channel, offset, text) {

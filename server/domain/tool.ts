@@ -1,0 +1,95 @@
+import { z } from "zod";
+import { Json, JsonSchema } from "./values";
+
+/** How a call ended, in the numbers of HTTP: 200 done, 4xx the caller's fault, 5xx the tool's. */
+export const ToolStatus = z.union([
+  z.literal(200),
+  z.literal(400),
+  z.literal(403),
+  z.literal(404),
+  z.literal(408),
+  z.literal(409),
+  z.literal(413),
+  z.literal(429),
+  z.literal(500),
+  z.literal(503),
+]);
+export type ToolStatus = z.infer<typeof ToolStatus>;
+
+/** What every call of a tool gives, whatever the tool: a result or an error, never both. */
+export const ToolOutput = z.object({
+  output: Json.optional(),
+  error: z.string().optional(),
+  status_code: ToolStatus,
+  /** The whole result, where `output` was cut for the model. */
+  artifact_id: z.string().optional(),
+  /** Made up by the offline demo. */
+  simulated: z.boolean().optional(),
+});
+export type ToolOutput = z.infer<typeof ToolOutput>;
+
+/** How much harm a call can do. UNKNOWN: nobody has said. */
+export const RiskLevel = z.enum(["LOW", "MEDIUM", "HIGH", "UNKNOWN"]);
+export type RiskLevel = z.infer<typeof RiskLevel>;
+
+export const ToolSource = z.enum(["builtin", "crew", "custom", "operator", "mcp"]);
+export type ToolSource = z.infer<typeof ToolSource>;
+
+/**
+ * What is known of a tool without calling it. `source` "crew": carried out by the run itself and granted by the way
+ * a crew works, such as handoff; everything else only by `RoleDefinition.tools`.
+ */
+export const ToolSpec = z.object({
+  name: z.string().min(1).max(200),
+  description: z.string().max(4000),
+  /** An object at the root. */
+  input_schema: JsonSchema,
+  output_schema: JsonSchema.optional(),
+  source: ToolSource,
+  risk: RiskLevel,
+  /** Changes nothing. */
+  read_only: z.boolean().default(false),
+  /** Doing it twice is the same as once. */
+  idempotent: z.boolean().default(false),
+  /** Cannot be undone. */
+  destructive: z.boolean().default(false),
+  /** Its results are content that nobody here vouches for: the web, files, other people's servers, memory. */
+  taints: z.boolean().default(false),
+  /** It can carry data out of this installation. */
+  sink: z.boolean().default(false),
+  timeout_ms: z.number().int().positive().default(60_000),
+  /** Why it cannot be called now, with what to do about it; absent: it can. */
+  unavailable: z.string().optional(),
+  /** Counts the changes of a custom tool. */
+  version: z.number().int().optional(),
+});
+export type ToolSpec = z.infer<typeof ToolSpec>;
+
+/** One call as a model asked for it. `id` pairs it with its result. */
+export const ToolCall = z.object({
+  id: z.string(),
+  tool_name: z.string(),
+  args: z.record(z.string(), Json),
+  /** The text was not JSON and was mended: it runs only if it fits the schema, never unseen if destructive. */
+  repaired: z.boolean().optional(),
+  /** It cannot be read as a call; the sentence goes back to the model and nothing is executed. */
+  fault: z.string().optional(),
+});
+export type ToolCall = z.infer<typeof ToolCall>;
+
+/** How tools are offered to a model: by its interface for functions, or by lines of text. */
+export const ToolProtocol = z.enum(["native", "text"]);
+export type ToolProtocol = z.infer<typeof ToolProtocol>;
+
+/** Whether a list of tool names, as roles have it, grants this tool. `mcp:server/*` grants all of one server. */
+export function isGranted(tools: readonly string[], name: string): boolean {
+  return tools.some(
+    (granted) =>
+      granted === name ||
+      (granted.endsWith("/*") && granted.startsWith("mcp:") && name.startsWith(granted.slice(0, -1))),
+  );
+}
+
+export function succeeded(output: ToolOutput): boolean {
+  return output.status_code === 200;
+}

@@ -1,0 +1,76 @@
+import { z } from "zod";
+import { ToolOutput, ToolSpec, type ToolStatus } from "@/server/domain/tool";
+import type { Json, JsonSchema } from "@/server/domain/values";
+
+/** What a tool may know and use while it works. */
+export interface ToolScope {
+  readonly signal: AbortSignal;
+  /** The same for every attempt at this call, also after a crash: pass it on to what has effects outside. */
+  readonly idempotencyKey: string;
+  /** The run that calls; null where a person tries the tool out. */
+  readonly run: { id: string; workflow_id: string | null } | null;
+  /** Who calls. `task_id`: the task of a plan, where there is one. */
+  readonly agent: { agent_id: string; role_name: string; node_id: string; task_id?: string } | null;
+}
+
+/** Anything that agents can call. Implement it by `defineTool`, or directly where the schema is only known at run time. */
+export interface ToolInterface {
+  readonly spec: ToolSpec;
+  /** Checks and completes arguments; gives them as `execute` takes them, or what is wrong, place first. */
+  check(args: unknown): { ok: true; input: unknown } | { ok: false; errors: string[] };
+  /** Calls with a resource in common never run at the same time. */
+  resources?(input: unknown): readonly string[];
+  execute(input: unknown, scope: ToolScope): Promise<ToolOutput>;
+}
+
+/** Expected trouble inside a tool: becomes an output with that status. */
+export class ToolFailure extends Error {
+  override name = "ToolFailure";
+  constructor(
+    readonly status_code: ToolStatus,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export interface ToolDeclaration<S extends z.ZodObject>
+  extends Omit<z.input<typeof ToolSpec>, "input_schema"> {
+  input: S;
+  resources?(input: z.output<S>): readonly string[];
+  /** Gives the result. Throw ToolFailure for expected trouble. */
+  execute(input: z.output<S>, scope: ToolScope): Promise<Json> | Json;
+}
+
+/** A tool from its zod schema and one function. */
+export function defineTool<S extends z.ZodObject>(declaration: ToolDeclaration<S>): ToolInterface {
+  const { input, resources, execute, ...rest } = declaration;
+  const strict = input.strict();
+  const spec = ToolSpec.parse({ ...rest, input_schema: schemaOf(strict) });
+  return {
+    spec,
+    check(args) {
+      const read = strict.safeParse(args);
+      return read.success
+        ? { ok: true, input: read.data }
+        : { ok: false, errors: readableIssues(read.error) };
+    },
+    ...(resources ? { resources: (value) => resources(value as z.output<S>) } : {}),
+    async execute(value, scope) {
+      return { output: await execute(value as z.output<S>, scope), status_code: 200 };
+    },
+  };
+}
+
+/** A zod object as the JSON Schema that models and forms read. */
+export function schemaOf(schema: z.ZodType): JsonSchema {
+  const { $schema: _dialect, ...json } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  return json;
+}
+
+/** `path: message` for each issue, without the offending values. */
+export function readableIssues(error: z.ZodError): string[] {
+  return error.issues
+    .slice(0, 8)
+    .map(({ path, message }) => (path.length > 0 ? `${path.join(".")}: ${message}` : message));
+}

@@ -1,0 +1,83 @@
+import type { ToolOutput, ToolSpec } from "@/server/domain/tool";
+import { ToolFailure, type ToolInterface, type ToolScope } from "./define";
+
+/** The tools of this installation by name. Permission is not asked here: that is server/tools/policy.ts. */
+export class ToolsRegistry {
+  private readonly tools = new Map<string, ToolInterface>();
+
+  /** Throws where the name is taken. */
+  register(tool: ToolInterface): void {
+    if (this.tools.has(tool.spec.name)) throw new Error(`There is already a tool named "${tool.spec.name}".`);
+    this.tools.set(tool.spec.name, tool);
+  }
+  unregister(name: string): boolean {
+    return this.tools.delete(name);
+  }
+  get(name: string): ToolInterface | undefined {
+    return this.tools.get(name);
+  }
+  /** Sorted by name. */
+  list(): ToolSpec[] {
+    return [...this.tools.values()]
+      .map(({ spec }) => spec)
+      .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  }
+
+  /** Checks the arguments, executes, and gives an output in every case: nothing is thrown. */
+  async invoke(name: string, args: unknown, scope: ToolScope): Promise<ToolOutput> {
+    const tool = this.tools.get(name);
+    if (!tool) return { status_code: 404, error: unknownTool(name, [...this.tools.keys()]) };
+    if (tool.spec.unavailable) return { status_code: 503, error: tool.spec.unavailable };
+    const checked = tool.check(args);
+    if (!checked.ok) return { status_code: 400, error: invalidArguments(tool.spec, checked.errors) };
+    const timeout = AbortSignal.timeout(tool.spec.timeout_ms);
+    const signal = AbortSignal.any([scope.signal, timeout]);
+    try {
+      return await Promise.race([
+        tool.execute(checked.input, { ...scope, signal }),
+        // A tool that does not listen to its signal must not hold up the run.
+        new Promise<never>((_resolve, reject) => {
+          signal.addEventListener("abort", () => reject(new Error("aborted")), { once: true });
+        }),
+      ]);
+    } catch (error) {
+      if (scope.signal.aborted) return { status_code: 408, error: `${name} was stopped.` };
+      if (timeout.aborted)
+        return {
+          status_code: 408,
+          error: `${name} did not finish within ${Math.round(tool.spec.timeout_ms / 1000)} s`,
+        };
+      if (error instanceof ToolFailure) return { status_code: error.status_code, error: error.message };
+      return {
+        status_code: 500,
+        error: `${name} failed: ${error instanceof Error ? error.message : String(error)}`,
+      };
+    }
+  }
+}
+
+/** What a model is told that called a tool by a wrong name. */
+export function unknownTool(name: string, known: readonly string[]): string {
+  const near = known.find((other) => distance(other.toLowerCase(), name.toLowerCase()) <= 2);
+  const hint = near ? ` Did you mean "${near}"?` : "";
+  return `There is no tool named "${name}".${hint} Available: ${known.length > 0 ? known.join(", ") : "none"}.`;
+}
+
+export function invalidArguments(spec: ToolSpec, errors: readonly string[]): string {
+  const required = Array.isArray(spec.input_schema.required) ? spec.input_schema.required : [];
+  const needs = required.length > 0 ? ` Required: ${required.join(", ")}.` : "";
+  return `Invalid arguments for ${spec.name}: ${errors.join("; ")}.${needs}`;
+}
+
+/** Levenshtein's distance between two short words. */
+function distance(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > 2) return 3;
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++)
+      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)));
+    row = next;
+  }
+  return row[b.length]!;
+}
