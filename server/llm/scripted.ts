@@ -1,3 +1,4 @@
+import type { ToolCall } from "@/server/domain/tool";
 import type { Json } from "@/server/domain/values";
 import { cancelled } from "./errors";
 import { type ModelAnswer, type ModelError, type ModelIo, type ModelRequest, type Models } from "./model";
@@ -7,9 +8,13 @@ export type ScriptedStep =
   | { text: string; matches?: RegExp; delayMs?: number; finish_reason?: string; reasoning?: string }
   | { json: Json; matches?: RegExp; delayMs?: number }
   | { refusal: string; matches?: RegExp; delayMs?: number }
+  /** Calls tools, whether or not they are on offer. Calls without an id get `call_1`, `call_2` ... over all steps. */
+  | { tool_calls: readonly ScriptedCall[]; text?: string; matches?: RegExp; delayMs?: number }
   | { error: ModelError; matches?: RegExp; delayMs?: number }
   /** Answers only once the call is cancelled. */
   | { hang: true; matches?: RegExp };
+
+export type ScriptedCall = Pick<ToolCall, "tool_name"> & Partial<ToolCall>;
 
 export interface ScriptedModels extends Models {
   /** Every request that came, in order. */
@@ -24,6 +29,8 @@ export interface ScriptedModels extends Models {
 export function newScriptedModels(steps: readonly ScriptedStep[] = []): ScriptedModels {
   const queue = [...steps];
   const calls: ModelRequest[] = [];
+  let called = 0;
+  const withId = (call: ScriptedCall): ToolCall => ({ id: `call_${++called}`, args: {}, ...call });
   return {
     calls,
     add: (...more) => void queue.push(...more),
@@ -48,7 +55,8 @@ export function newScriptedModels(steps: readonly ScriptedStep[] = []): Scripted
       if (!step) throw new Error(`Call ${calls.length} was not in the script: ${prompt.slice(-200)}`);
       await wait("hang" in step ? null : (step.delayMs ?? 0), io.signal);
       if ("error" in step) throw step.error;
-      return answerOf(step, prompt, io);
+      const toolCalls = "tool_calls" in step ? step.tool_calls.map(withId) : undefined;
+      return answerOf(step, request, toolCalls, io);
     },
   };
 }
@@ -71,25 +79,32 @@ function wait(ms: number | null, signal: AbortSignal): Promise<void> {
 
 function answerOf(
   step: Exclude<ScriptedStep, { error: ModelError }>,
-  prompt: string,
+  request: ModelRequest,
+  toolCalls: ToolCall[] | undefined,
   io: ModelIo,
 ): ModelAnswer {
-  const content = "text" in step ? step.text : "json" in step ? JSON.stringify(step.json) : "";
-  const reasoning = "text" in step ? step.reasoning : undefined;
+  const content = "text" in step ? (step.text ?? "") : "json" in step ? JSON.stringify(step.json) : "";
+  const reasoning = "reasoning" in step ? step.reasoning : undefined;
   if (reasoning) io.delta("reasoning", 0, reasoning);
   if (content) io.delta("content", 0, content);
+  const written = toolCalls?.map(({ args }) => JSON.stringify(args)).join("") ?? "";
+  if (written) io.delta("tool_args", 0, written);
+  const asked = request.messages.reduce((sum, message) => sum + message.content.length, 0);
   return {
     content,
     ...(reasoning ? { reasoning } : {}),
     ...("refusal" in step ? { refusal: step.refusal } : {}),
-    finish_reason: ("text" in step && step.finish_reason) || "stop",
+    ...(toolCalls ? { tool_calls: toolCalls } : {}),
+    ...(request.tools ? { tool_protocol: request.tool_protocol === "text" ? "text" : "native" } : {}),
+    finish_reason:
+      ("finish_reason" in step && step.finish_reason) || (toolCalls?.length ? "tool_calls" : "stop"),
     provider: "Scripted",
     provider_id: "scripted",
     model: "scripted",
     simulated: true,
     usage: {
-      input_tokens: Math.ceil(prompt.length / 4),
-      output_tokens: Math.ceil(content.length / 4),
+      input_tokens: Math.ceil(asked / 4),
+      output_tokens: Math.ceil((content.length + written.length) / 4),
       cached_input_tokens: 0,
       reasoning_tokens: 0,
       requests: 1,
