@@ -1,0 +1,168 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type AgentStep, findStuck, similarity } from "./stuck";
+
+const call = (tool_name: string, q: string | number = "x", thought?: string): AgentStep => ({
+  kind: "action",
+  agent: "a",
+  tool_name,
+  args: { q },
+  ...(thought === undefined ? {} : { thought }),
+});
+const got = (text: string, status = 200): AgentStep => ({ kind: "observation", agent: "a", status, text });
+const say = (text: string): AgentStep => ({ kind: "message", agent: "a", text });
+const hand = (agent: string, to: string): AgentStep => ({ kind: "handoff", agent, to });
+const round = (state_hash: string): AgentStep => ({ kind: "iteration", node_id: "review", state_hash });
+const human: AgentStep = { kind: "human" };
+const times = (n: number, ...steps: AgentStep[]) => Array.from({ length: n }, () => steps).flat();
+const told = (...steps: AgentStep[]) => {
+  const stuck = findStuck(steps);
+  return stuck && `${stuck.severity} ${stuck.pattern}`;
+};
+
+describe("the same action", () => {
+  const search = [call("web_search"), got("nothing")];
+
+  test("with the same result: at the fourth time, and stopped when the nudge changed nothing", () => {
+    expect(told(...times(3, ...search))).toBeNull();
+    expect(findStuck(times(4, ...search))).toEqual({
+      pattern: "same_result",
+      severity: "nudge",
+      message:
+        "You've called web_search with the same arguments 4 times in a row and gotten the same result. Use that result, or try something else.",
+    });
+    const nudged: AgentStep[] = [...times(4, ...search), { kind: "nudge", pattern: "same_result" }];
+    expect(told(...nudged)).toBeNull();
+    expect(told(...nudged, ...search)).toBe("stop same_result");
+    // Another streak is told of anew.
+    expect(told(...nudged, ...times(4, call("web_search", "y"), got("nothing")))).toBe("nudge same_result");
+    expect(findStuck(times(4, ...search), { nudges: false })?.severity).toBe("stop");
+  });
+
+  test("counts as the same only with the same thought, arguments and result", () => {
+    const different: AgentStep[][] = [0, 1, 2, 3].map((n) => [
+      call("web_search", "x", `${n}`),
+      got("nothing"),
+    ]);
+    expect(told(...different.flat())).toBeNull();
+    expect(told(...[0, 1, 2, 3].flatMap((n) => [call("web_search", n), got("nothing")]))).toBeNull();
+    expect(told(...[0, 1, 2, 3].flatMap((n) => [call("web_search"), got(`${n}`)]))).toBeNull();
+  });
+
+  test("failing each time: nudge at three, stop at four, whatever it thinks meanwhile", () => {
+    const fail = (n: number): AgentStep[] =>
+      Array.from({ length: n }, (_, i) => [call("file_read", "a", `try ${i}`), got("not there", 404)]).flat();
+    expect(told(...fail(2))).toBeNull();
+    expect(findStuck(fail(3))).toEqual({
+      pattern: "same_failure",
+      severity: "nudge",
+      message:
+        "You've called file_read with the same arguments 3 times in a row and gotten the same error each time. Change the arguments or the approach.",
+    });
+    expect(told(...fail(3), { kind: "nudge", pattern: "same_failure" })).toBeNull();
+    expect(told(...fail(4))).toBe("stop same_failure");
+    expect(findStuck(fail(3), { nudges: false })).toBeNull();
+    expect(told(...fail(3), call("file_list"), got("a, b"), ...fail(2))).toBeNull();
+  });
+
+  test("pairs parallel calls with their results by id", () => {
+    const turn = (n: number): AgentStep[] => [
+      { kind: "action", agent: "a", tool_name: "one", args: {}, call_id: `x${n}` },
+      { kind: "action", agent: "a", tool_name: "two", args: {}, call_id: `y${n}` },
+      { kind: "observation", agent: "a", status: 500, text: "no", call_id: `y${n}` },
+      { kind: "observation", agent: "a", status: 200, text: "yes", call_id: `x${n}` },
+    ];
+    expect(told(...[1, 2, 3].flatMap(turn))).toBe("nudge alternating");
+  });
+});
+
+test("two actions in turn, six times", () => {
+  const there = [call("file_read"), got("1")];
+  const back = [call("file_write"), got("ok")];
+  expect(told(...times(2, ...there, ...back), ...there)).toBeNull();
+  expect(told(...times(3, ...there, ...back))).toBe("nudge alternating");
+  expect(told(...times(2, ...there, ...back), call("file_read"), got("2"), ...back)).toBeNull();
+});
+
+test("a monologue of three like messages", () => {
+  const text = "I will now look into the question of the bees and report what I find.";
+  expect(told(say(text), say(text))).toBeNull();
+  expect(told(say(text), say(`${text.toUpperCase()} `), say(text))).toBe("nudge monologue");
+  expect(told(say(text), say("Something else entirely."), say(text))).toBeNull();
+  expect(told(say(text), say(text), call("calculator"), got("4"), say(text))).toBeNull();
+});
+
+test("three condensations with nothing in between", () => {
+  const cut: AgentStep = { kind: "condensation" };
+  expect(told(cut, cut)).toBeNull();
+  expect(told(cut, cut, cut)).toBe("nudge condensation_loop");
+  expect(told(cut, cut, say("on it"), cut)).toBeNull();
+});
+
+test("a ping-pong of handoffs without new facts, however long each turn", () => {
+  const chat = times(4, say("Please take over."), say("No, this is yours."));
+  const hops = [hand("coder", "tester"), hand("tester", "coder")];
+  expect(told(...hops, ...hops)).toBeNull();
+  expect(told(...hops, ...hops, hops[0]!)).toBe("nudge handoff_ping_pong");
+  expect(told(hops[0]!, ...chat, hops[1]!, ...chat, hops[0]!, ...chat, hops[1]!, ...chat, hops[0]!)).toBe(
+    "nudge handoff_ping_pong",
+  );
+  const fact = (n: number) => [call("file_read", n), got(`${n}`)];
+  expect(told(...hops, ...hops, ...fact(1), hops[0]!)).toBeNull();
+  // A result that was there before is no news.
+  expect(told(...fact(1), ...hops, ...fact(1), ...hops, hops[0]!)).toBe("nudge handoff_ping_pong");
+  expect(told(...hops, hand("coder", "writer"), hand("writer", "coder"), hops[0]!)).toBeNull();
+});
+
+test("a loop that leaves the state as it was: told at once, stopped at the second time", () => {
+  expect(told(round("1"), round("2"))).toBeNull();
+  expect(told(round("1"), say("done"), round("1"))).toBe("nudge unchanged_loop");
+  expect(told(round("1"), round("1"), round("1"))).toBe("stop unchanged_loop");
+});
+
+test("only the last twenty steps count for actions", () => {
+  const slow = [call("slow"), got("same")];
+  const chat = (n: number) => Array.from({ length: n }, (_, i) => say(`${i} `.repeat(9)));
+  expect(told(...times(3, ...slow), ...chat(12), ...slow)).toBe("nudge same_result");
+  expect(told(...times(3, ...slow), ...chat(13), ...slow)).toBeNull();
+});
+
+const anyStep: fc.Arbitrary<AgentStep> = fc.oneof(
+  fc.record({ n: fc.constantFrom("a", "b") }).map(({ n }) => call(n)),
+  fc.constantFrom(got("1"), got("no", 404), say("hm"), hand("a", "b"), hand("b", "a"), round("1")),
+  fc.constant<AgentStep>({ kind: "condensation" }),
+  fc.constant<AgentStep>({ kind: "nudge", pattern: "monologue" }),
+);
+
+test("whatever was before a person's message makes no difference", () => {
+  fc.assert(
+    fc.property(fc.array(anyStep), fc.array(anyStep), (before, after) => {
+      expect(findStuck([...before, human, ...after])).toEqual(findStuck(after));
+      expect(findStuck([...before, human])).toBeNull();
+    }),
+  );
+});
+
+test("a nudge silences its own pattern until something happens", () => {
+  fc.assert(
+    fc.property(fc.array(anyStep, { minLength: 3 }), (steps) => {
+      const stuck = findStuck(steps);
+      if (!stuck || stuck.severity === "stop") return;
+      expect(findStuck([...steps, { kind: "nudge", pattern: stuck.pattern }])?.pattern).not.toBe(
+        stuck.pattern,
+      );
+    }),
+  );
+});
+
+test("similarity is symmetric, between 0 and 1, and 1 for the same words", () => {
+  fc.assert(
+    fc.property(fc.string(), fc.string(), (a, b) => {
+      const alike = similarity(a, b);
+      expect(similarity(b, a)).toBe(alike);
+      expect(alike >= 0 && alike <= 1).toBe(true);
+      expect(similarity(a, ` ${a}\n`)).toBe(1);
+    }),
+  );
+  expect(similarity("night", "nacht")).toBe(0.25);
+});
