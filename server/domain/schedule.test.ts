@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { analyse } from "./analysis";
 import type { WorkflowGraph } from "./graph";
+import { findProblems } from "./problems";
 import { foldRun } from "./run";
 import { draw } from "./testing/drawing";
 import { counts, seeded, simulate } from "./testing/simulate";
@@ -30,6 +31,15 @@ describe("workflow patterns (van der Aalst)", () => {
       m: 1,
       end: 1,
     });
+  });
+  test("a way called else, in whatever letters, is taken when nothing else fits, and no problem is made of it", () => {
+    for (const word of ["else", "Else", "DEFAULT", "*"]) {
+      const text = `start > r; r yes> a > end; r ${word}> b > end`;
+      expect(counts(run(text, { r: [["maybe"]] }).state)).toMatchObject({ b: 1 });
+      const conditions = ["yes", "maybe"].map((label) => ({ label, when: "true" }));
+      const drawn = draw(text, { r: { config: { kind: "expression", conditions } } });
+      expect(findProblems(drawn, []).filter(({ severity }) => severity === "error")).toEqual([]);
+    }
   });
   test("6, 7 multi-choice and structured synchronizing merge: waits for those that were chosen", () => {
     const text = "start > r; r one> a > m > end; r two> b > m; r three> c > m";

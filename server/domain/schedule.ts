@@ -3,6 +3,7 @@ import type { NewEvent } from "./events";
 import { evaluateCondition } from "./expression";
 import { reducerOf, type WorkflowEdge, type WorkflowNode } from "./graph";
 import { getNodeKind, type NodeResult, writtenKeys } from "./nodes";
+import { isDefaultWord } from "./nodes/conditional-router";
 import type { RunError } from "./outcome";
 import type { RunState } from "./run";
 import { findInvalid } from "./state-check";
@@ -189,9 +190,6 @@ const skipped = (edge: WorkflowEdge, activation_id: string): NewEvent => ({
   payload: { edge_id: edge.id },
 });
 
-/** Labels that stand for "anything else". */
-const DEFAULT_LABELS = new Set(["else", "default", "*"]);
-
 /** Which normal edges a router's labels choose; null where none matches and there is no default. */
 export function chooseEdges(
   a: Analysis,
@@ -207,7 +205,7 @@ export function chooseEdges(
     (edge) =>
       edge.is_default ||
       (edge.edge_label != null &&
-        (edge.edge_label === config.default_label || DEFAULT_LABELS.has(edge.edge_label.toLowerCase()))),
+        (edge.edge_label === config.default_label || isDefaultWord(edge.edge_label))),
   );
   if (fallback.length > 0) return fallback;
   const unnamed = edges.filter((edge) => edge.edge_label == null || edge.edge_label === "");

@@ -9,6 +9,9 @@ const labelOf = (value: Json) => (typeof value === "string" ? value : JSON.strin
 
 const DEFAULT_WORDS = new Set(["else", "default", "*"]);
 
+/** Whether a label stands for "anything else", in large or small letters. */
+export const isDefaultWord = (label: string) => DEFAULT_WORDS.has(label.toLowerCase());
+
 /** Chooses which ways to go on: by a registered function, by conditions, by a value, or by asking a model. */
 export const conditionalRouter = defineNode({
   type: "conditional_router",
@@ -166,7 +169,7 @@ export const conditionalRouter = defineNode({
         );
         const { label, reason, confidence } = yield* ctx.choose({
           instruction: config.instruction ?? "",
-          labels: unique.filter(({ label }) => !DEFAULT_WORDS.has(label) || unique.length < 2),
+          labels: unique.filter(({ label }) => !isDefaultWord(label) || unique.length < 2),
           ...(config.llm_config ? { llm_config: config.llm_config } : {}),
         });
         return { output: {}, labels: [label], why: { reason, confidence } };
@@ -174,6 +177,3 @@ export const conditionalRouter = defineNode({
     }
   },
 });
-
-/** Whether a label stands for "anything else". */
-export const isDefaultWord = (label: string) => DEFAULT_WORDS.has(label);
