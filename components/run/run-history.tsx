@@ -1,6 +1,6 @@
 "use client";
 
-import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import clsx from "clsx";
 import { History, Trash2 } from "lucide-react";
 import Link from "next/link";
@@ -16,12 +16,13 @@ import { Skeleton } from "@/components/ui/skeleton";
 import { StatusMark, statusWord } from "@/components/ui/status-mark";
 import { TimeText } from "@/components/ui/time-text";
 import { toast } from "@/components/ui/toasts";
+import type { FinalStatus } from "@/server/domain/outcome";
 import { Ticking } from "./elapsed";
 import { countOf, formatCost, formatDuration } from "./format";
 import { runStatus } from "./status";
 
 type RunSummary = Answers["runs"]["list"][number];
-type Filter = "all" | "going" | "COMPLETED" | "ERROR" | "INCOMPLETE" | "CANCELLED";
+type Filter = "all" | "going" | FinalStatus;
 
 const PAGE = 30;
 const FILTERS: readonly { value: Filter; label: string }[] = [
@@ -33,12 +34,19 @@ const FILTERS: readonly { value: Filter; label: string }[] = [
   { value: "CANCELLED", label: "Cancelled" },
 ];
 
+/** What the server is asked for. */
+const asked = (filter: Filter) =>
+  filter === "all"
+    ? {}
+    : filter === "going"
+      ? { status: ["queued" as const, "running" as const, "waiting" as const] }
+      : { final_status: filter };
+
 /** The runs of one workflow, or of all; refreshes itself while something runs. `isNarrow`: for a panel. */
 export function RunHistory({ workflowId, isNarrow }: { workflowId?: string; isNarrow?: boolean }) {
   const [filter, setFilter] = useState<Filter>("all");
-  const runs = useRuns(workflowId);
+  const runs = useRuns(workflowId, filter);
   const [removing, setRemoving] = useState<RunSummary | null>(null);
-  const shown = runs.items.filter((run) => fits(run, filter));
 
   return (
     <div className="flex min-w-0 flex-col gap-3">
@@ -66,7 +74,7 @@ export function RunHistory({ workflowId, isNarrow }: { workflowId?: string; isNa
         >
           {runs.error}
         </EmptyState>
-      ) : shown.length === 0 ? (
+      ) : runs.items.length === 0 ? (
         <EmptyState
           icon={<History />}
           title={filter === "all" ? "Nothing has run yet" : "No run is like that"}
@@ -86,7 +94,7 @@ export function RunHistory({ workflowId, isNarrow }: { workflowId?: string; isNa
             !isNarrow && "rounded-xl border border-line bg-surface",
           )}
         >
-          {shown.map((run) => (
+          {runs.items.map((run) => (
             <RunRow
               key={run.id}
               run={run}
@@ -244,14 +252,15 @@ function RemoveDialog({ run, onClose }: { run: RunSummary | null; onClose: () =>
 }
 
 /** One list, page by page; polled while something runs, so that it needs no stream of its own. */
-function useRuns(workflowId: string | undefined) {
+function useRuns(workflowId: string | undefined, filter: Filter) {
   const client = useTrpcClient();
   const trpc = useTrpc();
   const query = useInfiniteQuery({
-    queryKey: [...trpc.runs.list.pathKey(), "history", workflowId ?? "all"],
+    queryKey: [...trpc.runs.list.pathKey(), "history", workflowId ?? "all", filter],
     queryFn: ({ pageParam }) =>
       client.runs.list.query({
         limit: PAGE,
+        ...asked(filter),
         ...(workflowId ? { workflow_id: workflowId } : {}),
         ...(pageParam ? { before: pageParam } : {}),
       }),
@@ -260,8 +269,11 @@ function useRuns(workflowId: string | undefined) {
       const last = page.length < PAGE ? undefined : page.at(-1);
       return last ? { created_at: last.created_at, id: last.id } : undefined;
     },
+    // Another choice shows what was there until its own answer comes.
+    placeholderData: keepPreviousData,
+    // What one way of ending shows says nothing about the runs that are still under way.
     refetchInterval: ({ state }) =>
-      state.data?.pages.flat().some((run) => run.status !== "finished") ? 2_000 : 15_000,
+      filter !== "all" || state.data?.pages.flat().some((run) => run.status !== "finished") ? 2_000 : 15_000,
   });
   return {
     items: query.data?.pages.flat() ?? [],
@@ -272,12 +284,6 @@ function useRuns(workflowId: string | undefined) {
     isLoadingMore: query.isFetchingNextPage,
     loadMore: () => void query.fetchNextPage(),
   };
-}
-
-function fits(run: RunSummary, filter: Filter): boolean {
-  if (filter === "all") return true;
-  if (filter === "going") return run.status !== "finished";
-  return run.final_status === filter;
 }
 
 const TRIGGERS: Record<string, string> = {

@@ -1,6 +1,6 @@
 import { TRPCError, tracked } from "@trpc/server";
 import { z } from "zod";
-import { RaisableLimit, RunConfigChanges } from "@/server/domain/outcome";
+import { FinalStatus, RaisableLimit, RunConfigChanges } from "@/server/domain/outcome";
 import { Json, StateKey } from "@/server/domain/values";
 import { QueueFull } from "@/server/runner/host";
 import { RefusedStart } from "@/server/runner/launch";
@@ -37,7 +37,11 @@ export const runsRouter = router({
       z
         .object({
           workflow_id: z.string().optional(),
-          status: z.enum(["queued", "running", "waiting", "finished"]).optional(),
+          status: z
+            .array(z.enum(["queued", "running", "waiting", "finished"]))
+            .min(1)
+            .optional(),
+          final_status: FinalStatus.optional(),
           limit: z.number().int().min(1).max(200).default(50),
           before: z.object({ created_at: z.number(), id: z.string() }).optional(),
         })

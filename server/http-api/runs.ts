@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
 import { takeStream } from "@/server/access/streams";
+import { FinalStatus } from "@/server/domain/outcome";
 import type { RunState } from "@/server/domain/run";
 import type { RunFrame } from "@/server/runner/host";
 import type { RunSummary as StoredRun } from "@/server/store/runs";
@@ -66,18 +67,20 @@ export const runEndpoints = [
       limit: z.coerce.number().int().min(1).max(200).default(LIMITS.page.normal),
       workflow_id: z.string().optional(),
       status: RunStatus.optional(),
+      final_status: FinalStatus.optional().meta({ description: "Only runs that ended like this" }),
     }),
     success: {
       status: 200,
       about: "A page of runs",
       schema: z.object({ runs: z.array(RunSummary), next_cursor: z.string().nullable() }),
     },
-    answer({ services, query: { limit, cursor, workflow_id, status } }) {
+    answer({ services, query: { limit, cursor, workflow_id, status, final_status } }) {
       const place = cursor === undefined ? null : fromCursor(cursor);
       const runs = services.runs.list({
         limit,
         ...(workflow_id === undefined ? {} : { workflow_id }),
         ...(status === undefined ? {} : { status }),
+        ...(final_status === undefined ? {} : { final_status }),
         ...(place ? { before: { created_at: Number(place[0]), id: place[1] } } : {}),
       });
       const last = runs.at(-1);

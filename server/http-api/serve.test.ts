@@ -333,6 +333,31 @@ describe("runs", () => {
     expect((await api.ask("GET", "/runs?status=odd")).status).toBe(400);
   });
 
+  test("a list of those that ended in one way, whose pages leave none out", async () => {
+    const good = api.addApproval();
+    const { graph } = api.workflows.find(good)!;
+    const bad = api.workflows.create({
+      name: "stops at once",
+      graph: { ...graph, config: { ...graph.config, max_steps: 1 } } as never,
+    });
+    const stopped: string[] = [];
+    for (const id of [bad, good, bad, good, good, bad]) {
+      const { run_id } = (await start(id)).body;
+      await api.host.settled(run_id);
+      if (id === bad) stopped.unshift(run_id);
+    }
+    const list = async (query: string) => (await api.ask("GET", `/runs?${query}`)).body;
+    const idsOf = (body: { runs: { id: string }[] }) => body.runs.map(({ id }) => id);
+    const first = await list("final_status=INCOMPLETE&limit=2");
+    const second = await list(`final_status=INCOMPLETE&limit=2&cursor=${first.next_cursor}`);
+    expect([...idsOf(first), ...idsOf(second)]).toEqual(stopped);
+    expect((await list("final_status=COMPLETED")).runs).toHaveLength(3);
+    expect((await list("final_status=COMPLETED&status=running")).runs).toEqual([]);
+    expect((await api.ask("GET", "/runs?final_status=FINE")).status).toBe(400);
+    expect(api.runs.list({ status: ["queued", "running", "waiting"] })).toEqual([]);
+    expect(api.runs.list({ status: ["waiting", "finished"] })).toHaveLength(6);
+  });
+
   test("events in parts, in order, without a gap", async () => {
     const { body } = await start(api.addApproval());
     await api.host.settled(body.run_id);

@@ -163,11 +163,12 @@ export function newRunStore(db: Db) {
       return { ...toSummary(row), last_seq: last?.seq ?? 0, interpreter_version: row.interpreterVersion };
     },
 
-    /** Newest first. `before`: only runs created before this instant (or at it, with a smaller id). */
+    /** Newest first; those that ended like `final_status`, or stand at one of `status`. `before`: only runs created before this instant (or at it, with a smaller id). */
     list(
       query: {
         workflow_id?: string;
-        status?: RunStatus;
+        status?: RunStatus | readonly RunStatus[];
+        final_status?: FinalStatus;
         limit?: number;
         before?: { created_at: number; id: string };
       } = {},
@@ -179,7 +180,8 @@ export function newRunStore(db: Db) {
         .where(
           and(
             query.workflow_id === undefined ? undefined : eq(runs.workflowId, query.workflow_id),
-            query.status === undefined ? undefined : eq(runs.status, query.status),
+            query.status === undefined ? undefined : inArray(runs.status, [query.status].flat()),
+            query.final_status === undefined ? undefined : eq(runs.finalStatus, query.final_status),
             before
               ? sql`(${runs.createdAt} < ${before.created_at} or (${runs.createdAt} = ${before.created_at} and ${runs.id} < ${before.id}))`
               : undefined,
