@@ -2,6 +2,7 @@ import { jsonrepair } from "jsonrepair";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
 import { coerce } from "./coerce";
 import { compiled } from "./compiled";
+import { isTooDeep, MAX_REPAIR_CHARS, parseJson } from "./json";
 import { asSchema, withoutUnsafeParts } from "./schema";
 
 export type OutputShape = { kind: "text"; key: string } | { kind: "json"; schema: JsonSchema };
@@ -10,9 +11,6 @@ export type ParsedOutput = { ok: true; value: Json; repair: Repair } | { ok: fal
 
 /** The key of an answer that no output key asks for. */
 const FREE_KEY = "result";
-const MAX_DEPTH = 64;
-/** Longer answers are parsed, but not repaired. */
-const MAX_REPAIR_CHARS = 1_000_000;
 const MAX_ERRORS = 8;
 
 /**
@@ -183,36 +181,6 @@ function balancedObjects(text: string): string[] {
     else if (sign === "}" && depth > 0 && --depth === 0) found.push(text.slice(start, at + 1));
   }
   return found;
-}
-
-/** V8 parses a bracket bomb for seconds and validators overflow on it; looking first is cheap. */
-function isTooDeep(text: string): boolean {
-  let depth = 0;
-  let inString = false;
-  for (let at = 0; at < text.length; at++) {
-    const sign = text.charCodeAt(at);
-    if (inString) {
-      if (sign === 92) at++;
-      else if (sign === 34) inString = false;
-    } else if (sign === 34) inString = true;
-    else if (sign === 123 || sign === 91) {
-      if (++depth > MAX_DEPTH) return true;
-    } else if (sign === 125 || sign === 93) depth--;
-  }
-  return false;
-}
-
-const FORBIDDEN = new Set(["__proto__", "prototype", "constructor"]);
-
-function parseJson(text: string): Json | undefined {
-  if (isTooDeep(text)) return undefined;
-  try {
-    return JSON.parse(text, function (this: unknown, key: string, value: Json) {
-      return FORBIDDEN.has(key) && !Array.isArray(this) ? undefined : value;
-    }) as Json;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Where the shape has a single key, an answer without JSON can only be its value. */
