@@ -6,8 +6,11 @@ const config = {
   distDir: process.env.TROUPE_DIST_DIR ?? ".next",
   // The start path skips type checking: a wrong type in a test must not stop a person's `npm start`.
   typescript: { ignoreBuildErrors: !!process.env.SKIP_TYPECHECK },
-  serverExternalPackages: ["better-sqlite3"],
-  outputFileTracingIncludes: { "/*": ["./db/migrations/**/*"] },
+  // The sandbox loads its engine in a thread of its own, from the file; the MCP client starts processes.
+  serverExternalPackages: ["better-sqlite3", "@modelcontextprotocol/sdk"],
+  outputFileTracingIncludes: {
+    "/*": ["./db/migrations/**/*", "./server/tools/sandbox/worker.mjs", "./server/tools/operator/runner.py"],
+  },
   experimental: { agentUpgrade: false },
   // Pages get these and a policy of their own from proxy.ts; what it does not serve gets them here.
   headers: async () => [
