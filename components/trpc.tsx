@@ -4,6 +4,7 @@ import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@ta
 import {
   createTRPCClient,
   httpBatchLink,
+  httpLink,
   httpSubscriptionLink,
   splitLink,
   TRPCClientError,
@@ -77,7 +78,12 @@ function newClient() {
       splitLink({
         condition: (operation) => operation.type === "subscription",
         true: httpSubscriptionLink({ url }),
-        false: httpBatchLink({ url, maxURLLength: 2000 }),
+        false: splitLink({
+          // The page of a workflow asks for it before any script has run: see app/workflows/[id]/page.tsx.
+          condition: ({ path }) => path === "workflows.get",
+          true: httpLink({ url }),
+          false: httpBatchLink({ url, maxURLLength: 2000 }),
+        }),
       }),
     ],
   });

@@ -36,6 +36,9 @@ export interface CanvasValue {
 
 export const CanvasContext = createContext<CanvasValue>({ editing: null, roles: new Map() });
 
+/** Whether cards are too small for any words: then they are plain plates. */
+export const TinyContext = createContext(false);
+
 export function useCanvas(): CanvasValue {
   return useContext(CanvasContext);
 }

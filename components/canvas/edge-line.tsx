@@ -10,7 +10,7 @@ import { Plus, X } from "lucide-react";
 import { memo, useContext } from "react";
 import { useStore } from "zustand";
 import type { WorkflowEdge } from "@/server/domain/graph";
-import { useCanvas } from "./canvas-context";
+import { TinyContext, useCanvas } from "./canvas-context";
 import type { FlowEdge } from "./flow-mapping";
 import { HoverContext } from "./hover";
 import { useEdgeRun } from "./run-context";
@@ -22,6 +22,7 @@ export const EdgeLine = memo(function EdgeLine(props: EdgeProps<FlowEdge>) {
   const { path, x, y } = line(props);
   // A router's label already stands at its port.
   const words = data ? edgeWords(data.edge, props.sourceHandleId !== "out") : null;
+  const isTiny = useContext(TinyContext);
   const hover = useContext(HoverContext);
   const isHovered = useStore(hover, ({ edgeId }) => edgeId === id);
   return (
@@ -31,12 +32,12 @@ export const EdgeLine = memo(function EdgeLine(props: EdgeProps<FlowEdge>) {
         path={path}
         interactionWidth={24}
         className="edge-line"
-        markerEnd="url(#troupe-arrow)"
+        markerEnd={isTiny ? undefined : "url(#troupe-arrow)"}
         data-status={run?.status ?? "none"}
         data-kind={data?.edge.kind}
         data-problem={data?.mark?.severity}
       />
-      {(words || data?.mark || selected || isHovered || (run && run.count > 1)) && (
+      {(selected || isHovered || (!isTiny && (words || data?.mark || (run && run.count > 1)))) && (
         <EdgeLabelRenderer>
           <Chip
             edgeId={id}

@@ -1,4 +1,4 @@
-import type { Edge, Node } from "@xyflow/react";
+import { type Edge, type Node, type NodeHandle, Position } from "@xyflow/react";
 import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph";
 import { getNodeKind } from "@/server/domain/nodes";
 import { edgeFrom, type Port, portOf, portsOf } from "./ports";
@@ -170,6 +170,7 @@ function merge(
       ...(className ? { className } : {}),
       initialWidth: CARD_WIDTH,
       initialHeight: cardHeight(node, ports),
+      ...knownSize(node, ports),
       focusable: false,
       domAttributes: { "aria-roledescription": undefined, "aria-describedby": undefined },
     };
@@ -180,6 +181,7 @@ function merge(
   const { className: _dropped, ...kept } = old;
   return {
     ...kept,
+    ...(isSameData || !old.handles ? {} : { handles: cardHandles(node, ports) }),
     data: isSameData ? old.data : { node, ports, mark },
     position: isSamePlace ? old.position : position,
     selected,
@@ -210,16 +212,57 @@ function arePortsSame(a: readonly Port[], b: readonly Port[]): boolean {
 /** How high a card is, known before it is drawn; canvas.css gives its rows these heights. */
 export function cardHeight(node: WorkflowNode, ports: readonly Port[]): number {
   if (node.node_type === "note") return 96;
-  const hasKeys = node.input_keys.length + node.optional_input_keys.length + node.output_keys.length > 0;
   const rows = ports.filter(({ kind }) => kind !== "out").length;
   const isRouter = !!getNodeKind(node.node_type).routes;
   return (
     64 +
-    (hasKeys ? 28 : 0) +
+    (hasKeys(node) ? 28 : 0) +
     (isRouter ? 28 * ports.length : 28 * rows) +
     (ports.length > 0 && (isRouter || rows > 0) ? 8 : 0)
   );
 }
+
+/** What React Flow would measure of a card, so that it draws hundreds of them, and the lines between, at once. */
+function knownSize(node: WorkflowNode, ports: readonly Port[]): Pick<FlowNode, "measured" | "handles"> {
+  // A note is as high as its text.
+  if (node.node_type === "note") return {};
+  return {
+    measured: { width: CARD_WIDTH, height: cardHeight(node, ports) },
+    handles: cardHandles(node, ports),
+  };
+}
+
+const HANDLE = 11;
+const BORDER = 1;
+const HEAD = 62;
+const ROW_HEIGHT = 28;
+
+function cardHandles(node: WorkflowNode, ports: readonly Port[]): NodeHandle[] {
+  const at = (x: number, y: number) => ({
+    x: x - HANDLE / 2,
+    y: BORDER + y - HANDLE / 2,
+    width: HANDLE,
+    height: HANDLE,
+  });
+  const kind = getNodeKind(node.node_type);
+  const rows = ports.filter((port) => !!kind.routes || port.kind !== "out");
+  const top = HEAD + (hasKeys(node) ? ROW_HEIGHT : 0) + ROW_HEIGHT / 2;
+  const entry: NodeHandle[] =
+    kind.hasEntry === false
+      ? []
+      : [{ id: "in", type: "target", position: Position.Left, ...at(BORDER, HEAD / 2) }];
+  return [
+    ...entry,
+    ...ports.map((port): NodeHandle => {
+      const row = rows.indexOf(port);
+      const y = row < 0 ? HEAD / 2 : top + row * ROW_HEIGHT;
+      return { id: port.id, type: "source", position: Position.Right, ...at(CARD_WIDTH - BORDER, y) };
+    }),
+  ];
+}
+
+const hasKeys = (node: WorkflowNode) =>
+  node.input_keys.length + node.optional_input_keys.length + node.output_keys.length > 0;
 
 function groupBySource(edges: readonly WorkflowEdge[]): Map<string, WorkflowEdge[]> {
   const groups = new Map<string, WorkflowEdge[]>();

@@ -20,12 +20,27 @@ import {
   useStore,
   ViewportPortal,
 } from "@xyflow/react";
-import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  useDeferredValue,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import type { WorkflowGraph } from "@/server/domain/graph";
 import type { RoleDefinition } from "@/server/domain/role";
-import { CanvasContext, type CanvasEditing, type DropPoint, PALETTE_DRAG } from "./canvas-context";
+import {
+  CanvasContext,
+  type CanvasEditing,
+  type DropPoint,
+  PALETTE_DRAG,
+  TinyContext,
+} from "./canvas-context";
 import { EdgeLine } from "./edge-line";
 import {
+  CARD_WIDTH,
   type Dressing,
   type FlowEdge,
   type FlowNode,
@@ -51,9 +66,11 @@ const FIT = { maxZoom: 1, padding: 0.08 };
 const NOTHING: Selection = { nodes: new Set(), edges: new Set() };
 const NO_ROLES: ReadonlyMap<string, RoleDefinition> = new Map();
 const FAR = 0.42;
+/** Below this not even a name can be read. */
+const TINY = 0.22;
 /** Below this a card's words cannot be read. */
 const READABLE = 0.7;
-/** From here on only what is in view is drawn. */
+/** From here on only what is in view is drawn; plain plates are cheaper to keep than to draw anew at every move. */
 const MANY_NODES = 150;
 
 export interface Selection {
@@ -101,7 +118,7 @@ export function GraphCanvas(props: GraphCanvasProps) {
   const [instance, setInstance] = useState<ReactFlowInstance<FlowNode, FlowEdge> | null>(null);
   const { nodes, edges, setNodes } = useFlow(graph, selectedNodes, selection.edges, dressing, spliceId);
   // From afar a card shows its name only, larger: it can be read, and hundreds of cards stay quick to draw.
-  const isFar = useStore(({ transform }) => transform[2] < FAR);
+  const { isFar, isTiny } = useDetail(graph);
   const isCancelled = useRef(false);
   const dragged = useRef(new Map<string, XY>());
   const view = useCanvasView();
@@ -222,101 +239,104 @@ export function GraphCanvas(props: GraphCanvasProps) {
     <CanvasContext.Provider value={canvas}>
       <CanvasRunContext.Provider value={run}>
         <HoverContext.Provider value={hover}>
-          <ReactFlow<FlowNode, FlowEdge>
-            className="graph-canvas"
-            aria-label={label}
-            tabIndex={0}
-            data-far={isFar || undefined}
-            data-inset-right={props.insetRight ?? 0}
-            style={{ ["--inset-right" as string]: `${props.insetRight ?? 0}px` }}
-            onKeyDown={onKeyDown}
-            nodes={nodes}
-            edges={edges}
-            nodeTypes={nodeTypes}
-            edgeTypes={edgeTypes}
-            onInit={setInstance}
-            onNodesChange={onNodesChange}
-            onEdgesChange={onEdgesChange}
-            onNodeDrag={onNodeDrag}
-            onNodeDragStop={onNodeDragStop}
-            onSelectionDragStop={(event, moved) => moved[0] && onNodeDragStop(event, moved[0])}
-            onConnect={(drawn: Connection) => !isCancelled.current && editing?.onConnect(drawn)}
-            onConnectStart={onConnectStart}
-            onConnectEnd={onConnectEnd}
-            onReconnect={(edge, drawn) => editing?.onReconnect(edge.id, drawn)}
-            isValidConnection={(drawn) =>
-              editing?.canConnect({
-                source: drawn.source,
-                target: drawn.target,
-                sourceHandle: drawn.sourceHandle ?? null,
-              }) ?? false
-            }
-            onNodeClick={(_event, node) => props.onSelect?.(node.id)}
-            onPaneClick={() => props.onSelect?.(null)}
-            onNodeDoubleClick={(_event, node) => editing?.onOpen(node.id, "node")}
-            onEdgeDoubleClick={(_event, edge) => editing?.onOpen(edge.id, "edge")}
-            onEdgeMouseEnter={(_event, edge) => hover.getState().enter(edge.id)}
-            onEdgeMouseLeave={(_event, edge) => hover.getState().leave(edge.id)}
-            onDoubleClick={(event) => isPane(event.target) && editing?.onAddAt(at(event))}
-            {...(editing ? menuHandlers(editing, at) : {})}
-            onDragOver={(event) => {
-              if (!editing || !event.dataTransfer.types.includes(PALETTE_DRAG)) return;
-              event.preventDefault();
-              event.dataTransfer.dropEffect = "copy";
-            }}
-            onDrop={(event) => {
-              const payload = event.dataTransfer.getData(PALETTE_DRAG);
-              if (!editing || !payload) return;
-              event.preventDefault();
-              editing.onDropKind(payload, at(event));
-            }}
-            onMoveStart={(event) => event && props.onUserMove?.()}
-            nodesDraggable={!!editing}
-            nodesConnectable={!!editing}
-            edgesReconnectable={!!editing}
-            elementsSelectable={!!editing || !!props.onSelect}
-            nodesFocusable={false}
-            edgesFocusable={false}
-            disableKeyboardA11y
-            deleteKeyCode={null}
-            multiSelectionKeyCode={["Shift", "Meta", "Control"]}
-            selectionMode={SelectionMode.Partial}
-            selectNodesOnDrag={false}
-            nodeDragThreshold={3}
-            connectionRadius={28}
-            snapToGrid
-            snapGrid={SNAP}
-            panOnScroll
-            zoomOnDoubleClick={false}
-            minZoom={0.1}
-            maxZoom={2}
-            fitView
-            fitViewOptions={FIT}
-            onlyRenderVisibleElements={nodes.length > MANY_NODES}
-            elevateNodesOnSelect
-            attributionPosition="bottom-center"
-          >
-            <Arrow />
-            <FirstView graph={graph} />
-            <Background variant={BackgroundVariant.Dots} gap={24} size={1.4} color="var(--line-strong)" />
-            <Guides guides={guides} />
-            <Panel position="bottom-left" className="canvas-zoom">
-              <ZoomControls />
-            </Panel>
-            {props.hasMinimap !== false && nodes.length > 1 && (
-              <MiniMap
-                className="canvas-minimap"
-                pannable
-                zoomable
-                ariaLabel="Overview of the drawing"
-                nodeBorderRadius={24}
-                maskColor="var(--minimap-mask)"
-                nodeColor="var(--minimap-node)"
-                bgColor="var(--surface)"
-              />
-            )}
-            {props.children}
-          </ReactFlow>
+          <TinyContext.Provider value={isTiny}>
+            <ReactFlow<FlowNode, FlowEdge>
+              className="graph-canvas"
+              aria-label={label}
+              tabIndex={0}
+              data-far={isFar || undefined}
+              data-tiny={isTiny || undefined}
+              data-inset-right={props.insetRight ?? 0}
+              style={{ ["--inset-right" as string]: `${props.insetRight ?? 0}px` }}
+              onKeyDown={onKeyDown}
+              nodes={nodes}
+              edges={edges}
+              nodeTypes={nodeTypes}
+              edgeTypes={edgeTypes}
+              onInit={setInstance}
+              onNodesChange={onNodesChange}
+              onEdgesChange={onEdgesChange}
+              onNodeDrag={onNodeDrag}
+              onNodeDragStop={onNodeDragStop}
+              onSelectionDragStop={(event, moved) => moved[0] && onNodeDragStop(event, moved[0])}
+              onConnect={(drawn: Connection) => !isCancelled.current && editing?.onConnect(drawn)}
+              onConnectStart={onConnectStart}
+              onConnectEnd={onConnectEnd}
+              onReconnect={(edge, drawn) => editing?.onReconnect(edge.id, drawn)}
+              isValidConnection={(drawn) =>
+                editing?.canConnect({
+                  source: drawn.source,
+                  target: drawn.target,
+                  sourceHandle: drawn.sourceHandle ?? null,
+                }) ?? false
+              }
+              onNodeClick={(_event, node) => props.onSelect?.(node.id)}
+              onPaneClick={() => props.onSelect?.(null)}
+              onNodeDoubleClick={(_event, node) => editing?.onOpen(node.id, "node")}
+              onEdgeDoubleClick={(_event, edge) => editing?.onOpen(edge.id, "edge")}
+              onEdgeMouseEnter={(_event, edge) => hover.getState().enter(edge.id)}
+              onEdgeMouseLeave={(_event, edge) => hover.getState().leave(edge.id)}
+              onDoubleClick={(event) => isPane(event.target) && editing?.onAddAt(at(event))}
+              {...(editing ? menuHandlers(editing, at) : {})}
+              onDragOver={(event) => {
+                if (!editing || !event.dataTransfer.types.includes(PALETTE_DRAG)) return;
+                event.preventDefault();
+                event.dataTransfer.dropEffect = "copy";
+              }}
+              onDrop={(event) => {
+                const payload = event.dataTransfer.getData(PALETTE_DRAG);
+                if (!editing || !payload) return;
+                event.preventDefault();
+                editing.onDropKind(payload, at(event));
+              }}
+              onMoveStart={(event) => event && props.onUserMove?.()}
+              nodesDraggable={!!editing}
+              nodesConnectable={!!editing}
+              edgesReconnectable={!!editing && !isTiny}
+              elementsSelectable={!!editing || !!props.onSelect}
+              nodesFocusable={false}
+              edgesFocusable={false}
+              disableKeyboardA11y
+              deleteKeyCode={null}
+              multiSelectionKeyCode={["Shift", "Meta", "Control"]}
+              selectionMode={SelectionMode.Partial}
+              selectNodesOnDrag={false}
+              nodeDragThreshold={3}
+              connectionRadius={28}
+              snapToGrid
+              snapGrid={SNAP}
+              panOnScroll
+              zoomOnDoubleClick={false}
+              minZoom={0.1}
+              maxZoom={2}
+              fitView
+              fitViewOptions={FIT}
+              onlyRenderVisibleElements={nodes.length > MANY_NODES && !isTiny}
+              elevateNodesOnSelect
+              attributionPosition="bottom-center"
+            >
+              <Arrow />
+              <FirstView graph={graph} />
+              <Background variant={BackgroundVariant.Dots} gap={24} size={1.4} color="var(--line-strong)" />
+              <Guides guides={guides} />
+              <Panel position="bottom-left" className="canvas-zoom">
+                <ZoomControls />
+              </Panel>
+              {props.hasMinimap !== false && nodes.length > 1 && (
+                <MiniMap
+                  className="canvas-minimap"
+                  pannable
+                  zoomable
+                  ariaLabel="Overview of the drawing"
+                  nodeBorderRadius={24}
+                  maskColor="var(--minimap-mask)"
+                  nodeColor="var(--minimap-node)"
+                  bgColor="var(--surface)"
+                />
+              )}
+              {props.children}
+            </ReactFlow>
+          </TinyContext.Provider>
         </HoverContext.Provider>
       </CanvasRunContext.Provider>
     </CanvasContext.Provider>
@@ -403,6 +423,38 @@ function menuHandlers(
     onEdgeContextMenu: (event: MouseLike, edge: FlowEdge) => open(event, { kind: "edge", id: edge.id }),
     onPaneContextMenu: (event: MouseLike) => open(event, { kind: "pane" }),
   };
+}
+
+/** How much of the cards can be seen. Until the drawing is fitted into its place, that is guessed from its size. */
+function useDetail(graph: WorkflowGraph) {
+  const [guess] = useState(() => guessZoom(graph));
+  const zoomOf = ([x, y, zoom]: [number, number, number]) =>
+    x === 0 && y === 0 && zoom === 1 ? guess : zoom;
+  const isFar = useStore(({ transform }) => zoomOf(transform) < FAR);
+  const isTiny = useStore(({ transform }) => zoomOf(transform) < TINY);
+  // All cards in view are drawn anew: in pieces, so that zooming goes on meanwhile.
+  return { isFar, isTiny: useDeferredValue(isTiny) };
+}
+
+function guessZoom({ nodes }: WorkflowGraph): number {
+  const places = Object.values(nodes).flatMap(({ ui }) => (ui ? [ui] : []));
+  if (places.length === 0) return 1;
+  const [left, right] = extent(places.map(({ x }) => x));
+  const [top, bottom] = extent(places.map(({ y }) => y));
+  return Math.min(
+    FIT.maxZoom,
+    (window.innerWidth * 0.8) / (right - left + CARD_WIDTH),
+    (window.innerHeight * 0.8) / (bottom - top + 96),
+  );
+}
+
+function extent(values: readonly number[]): [number, number] {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const value of values) {
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  return [low, high];
 }
 
 /** On a narrow screen the whole drawing would be too small to read: begins at its start instead. */

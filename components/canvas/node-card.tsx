@@ -1,12 +1,12 @@
 import { Handle, type NodeProps, Position, useUpdateNodeInternals } from "@xyflow/react";
 import { CircleAlert, Plus, TriangleAlert } from "lucide-react";
-import { memo, useEffect, useRef, useState } from "react";
+import { memo, useContext, useEffect, useRef, useState } from "react";
 import { RoleFace } from "@/components/roles/role-face";
 import { StatusMark } from "@/components/ui/status-mark";
 import type { WorkflowNode } from "@/server/domain/graph";
 import { getNodeKind } from "@/server/domain/nodes";
 import type { RoleDefinition } from "@/server/domain/role";
-import { useCanvas } from "./canvas-context";
+import { TinyContext, useCanvas } from "./canvas-context";
 import type { FlowNode, Mark } from "./flow-mapping";
 import { KindIcon } from "./kind-icon";
 import type { Port } from "./ports";
@@ -19,6 +19,7 @@ export const NodeCard = memo(function NodeCard({ data: { node, ports, mark } }: 
   const hasRun = useHasRun();
   const status = run?.status ?? "idle";
   useFreshPorts(node.id, ports);
+  const isTiny = useContext(TinyContext);
   const hasKeys = node.input_keys.length + node.optional_input_keys.length + node.output_keys.length > 0;
   return (
     <article
@@ -38,18 +39,24 @@ export const NodeCard = memo(function NodeCard({ data: { node, ports, mark } }: 
         <Handle type="target" position={Position.Left} id="in" className="node-entry" />
       )}
       <header className="node-head">
-        <span className="node-icon">
-          <KindIcon name={kind.icon} />
-        </span>
-        <span className="node-words">
-          <span className="node-name">{node.name || kind.title}</span>
-          <Summary node={node} />
-        </span>
-        <Marks mark={mark} run={run} />
+        {!isTiny && (
+          <>
+            <span className="node-icon">
+              <KindIcon name={kind.icon} />
+            </span>
+            <span className="node-words">
+              <span className="node-name">{node.name || kind.title}</span>
+              <Summary node={node} />
+            </span>
+          </>
+        )}
+        {(mark || run || !isTiny) && <Marks mark={mark} run={run} />}
       </header>
-      {hasKeys && <Keys node={node} />}
+      {hasKeys && (isTiny ? <div className="node-keys" /> : <Keys node={node} />)}
       <Ports node={node} ports={ports} />
-      {run && (run.status === "running" || run.status === "waiting") && <Live node={node} run={run} />}
+      {run && !isTiny && (run.status === "running" || run.status === "waiting") && (
+        <Live node={node} run={run} />
+      )}
     </article>
   );
 });
@@ -200,6 +207,7 @@ function Ports({ node, ports }: { node: WorkflowNode; ports: readonly Port[] }) 
 
 function PortHandle({ node, port }: { node: WorkflowNode; port: Port }) {
   const { editing } = useCanvas();
+  const isTiny = useContext(TinyContext);
   const title = port.kind === "out" ? "next" : port.title;
   return (
     <>
@@ -210,7 +218,7 @@ function PortHandle({ node, port }: { node: WorkflowNode; port: Port }) {
         className="node-port"
         data-kind={port.kind}
       />
-      {editing && !port.isConnected && (
+      {editing && !isTiny && !port.isConnected && (
         <button
           type="button"
           tabIndex={-1}

@@ -18,14 +18,15 @@ import {
   Undo2,
   Waypoints,
 } from "lucide-react";
-import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { type KeyboardEvent, useContext, useState } from "react";
 import { RunLauncher } from "@/components/run/run-launcher";
 import { Button } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
+import { PageLink } from "@/components/ui/page-link";
 import { Spinner } from "@/components/ui/spinner";
+import { ExportLosses } from "@/components/workflows/export-losses";
 import { useWorkflowActions } from "@/components/workflows/workflow-actions";
 import { useEditorCommands } from "./actions";
 import { useEditor, useEditorStore } from "./editor-store";
@@ -56,9 +57,12 @@ export function TopBar({ flush, isLaunching, onLaunchingChange, onImport }: TopB
         onClick={() => ui.setState({ side: isSideOpen ? null : "add" })}
       />
       <nav aria-label="Where you are" className="flex min-w-0 items-center gap-1">
-        <Link href="/" className="rounded-md px-1.5 py-1 text-[13px] text-ink-2 hover:text-ink max-md:hidden">
+        <PageLink
+          href="/"
+          className="rounded-md px-1.5 py-1 text-[13px] text-ink-2 hover:text-ink max-md:hidden"
+        >
           Workflows
-        </Link>
+        </PageLink>
         <ChevronRight aria-hidden className="size-3.5 shrink-0 text-ink-3 max-md:hidden" />
         <Name name={name} />
       </nav>
@@ -233,30 +237,33 @@ function More({
     if (await flush()) await actions.exportFile(id, kind);
   };
   return (
-    <Menu
-      align="end"
-      trigger={<IconButton label="More" icon={<Ellipsis aria-hidden />} />}
-      items={[
-        { label: "Runs of this workflow", icon: <History />, href: `/workflows/${id}/runs` },
-        "separator",
-        { heading: "Export as JSON" },
-        { label: "With its roles", icon: <FileDown />, onSelect: () => void exportAs("included")() },
-        { label: "Without roles", icon: <FileDown />, onSelect: () => void exportAs("referenced")() },
-        { label: "For OpenHands", icon: <FileDown />, onSelect: () => void exportAs("openhands")() },
-        "separator",
-        { label: "Import a workflow…", icon: <FileUp />, onSelect: onImport },
-        {
-          label: "Duplicate this workflow",
-          icon: <Copy />,
-          onSelect: () => void flush().then(() => actions.duplicate(id, name)),
-        },
-        {
-          label: "Delete this workflow",
-          icon: <Trash2 />,
-          danger: true,
-          onSelect: () => void actions.remove(id, name).then(() => router.push("/")),
-        },
-      ]}
-    />
+    <>
+      <Menu
+        align="end"
+        trigger={<IconButton label="More" icon={<Ellipsis aria-hidden />} />}
+        items={[
+          { label: "Runs of this workflow", icon: <History />, href: `/workflows/${id}/runs` },
+          "separator",
+          { heading: "Export as JSON" },
+          { label: "With its roles", icon: <FileDown />, onSelect: () => void exportAs("included")() },
+          { label: "Without roles", icon: <FileDown />, onSelect: () => void exportAs("referenced")() },
+          { label: "For OpenHands", icon: <FileDown />, onSelect: () => void exportAs("openhands")() },
+          "separator",
+          { label: "Import a workflow…", icon: <FileUp />, onSelect: onImport },
+          {
+            label: "Duplicate this workflow",
+            icon: <Copy />,
+            onSelect: () => void flush().then(() => actions.duplicate(id, name)),
+          },
+          {
+            label: "Delete this workflow",
+            icon: <Trash2 />,
+            danger: true,
+            onSelect: () => void actions.remove(id, name).then(() => router.push("/")),
+          },
+        ]}
+      />
+      <ExportLosses actions={actions} />
+    </>
   );
 }

@@ -2,8 +2,8 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Drama } from "lucide-react";
-import Link from "next/link";
 import { useTrpc } from "@/components/trpc";
+import { PageLink } from "@/components/ui/page-link";
 import { Tooltip } from "@/components/ui/tooltip";
 
 /** Whether runs are answered by the offline demo unless a node says otherwise; null while unknown. */
@@ -19,17 +19,17 @@ export function DemoNotice({ compact }: { compact: boolean }) {
   if (compact)
     return (
       <Tooltip content="Offline demo: answers are simulated. Connect a model in Settings." side="right">
-        <Link
+        <PageLink
           href="/settings"
           aria-label="Offline demo: answers are simulated. Connect a model in Settings."
           className="flex size-9 items-center justify-center rounded-lg border border-dashed border-waiting/70 text-waiting hover:bg-ink/5"
         >
           <Drama aria-hidden="true" className="size-4.5" strokeWidth={1.75} />
-        </Link>
+        </PageLink>
       </Tooltip>
     );
   return (
-    <Link
+    <PageLink
       href="/settings"
       className="flex flex-col gap-1 rounded-lg border border-dashed border-waiting/70 p-3 text-[13px] leading-5 hover:bg-ink/4"
     >
@@ -38,7 +38,7 @@ export function DemoNotice({ compact }: { compact: boolean }) {
         Offline demo
       </span>
       <span className="text-ink-2">Answers are simulated, not an AI. Connect a model.</span>
-    </Link>
+    </PageLink>
   );
 }
 
@@ -46,7 +46,7 @@ export function DemoNotice({ compact }: { compact: boolean }) {
 export function DemoStrip() {
   if (useIsDemoDefault() !== true) return null;
   return (
-    <Link
+    <PageLink
       href="/settings"
       className="flex items-center gap-2 border-b border-line bg-surface px-4 py-2 text-[13px] text-ink-2 md:hidden"
     >
@@ -55,6 +55,6 @@ export function DemoStrip() {
         <span className="font-medium text-ink">Offline demo:</span> answers are simulated.
       </span>
       <span className="shrink-0 text-accent">Connect a model</span>
-    </Link>
+    </PageLink>
   );
 }

@@ -2,11 +2,11 @@
 
 import clsx from "clsx";
 import { CircleHelp, Search } from "lucide-react";
-import Link from "next/link";
 import { usePathname } from "next/navigation";
 import type { ReactNode } from "react";
 import { IconButton } from "@/components/ui/icon-button";
 import { Kbd } from "@/components/ui/kbd";
+import { PageLink } from "@/components/ui/page-link";
 import { Tooltip } from "@/components/ui/tooltip";
 import { openHelp, openPalette } from "./commands";
 import { ServerWatch } from "./connection-notice";
@@ -52,14 +52,14 @@ function Rail({ compact, path }: { compact: boolean; path: string }) {
         compact ? "w-14 items-center px-2" : "w-56 px-3",
       )}
     >
-      <Link
+      <PageLink
         href="/"
         aria-label="Troupe, home"
         className="mb-4 flex h-9 items-center gap-2.5 rounded-lg px-1.5"
       >
         <Emblem size={compact ? 28 : 24} />
         {compact ? null : <Wordmark className="-mt-0.5" />}
-      </Link>
+      </PageLink>
       {compact ? (
         <IconButton
           label="Search"
@@ -84,7 +84,7 @@ function Rail({ compact, path }: { compact: boolean; path: string }) {
         {places.map(({ href, label, icon: Icon, isHere }) => {
           const here = isHere(path);
           const link = (
-            <Link
+            <PageLink
               key={href}
               href={href}
               aria-label={compact ? label : undefined}
@@ -97,7 +97,7 @@ function Rail({ compact, path }: { compact: boolean; path: string }) {
             >
               <Icon aria-hidden="true" className="size-4.5" strokeWidth={here ? 2 : 1.75} />
               {compact ? null : label}
-            </Link>
+            </PageLink>
           );
           return compact ? (
             <Tooltip key={href} content={label} side="right">
@@ -133,7 +133,7 @@ function BottomBar({ path }: { path: string }) {
       {places.map(({ href, label, icon: Icon, isHere }) => {
         const here = isHere(path);
         return (
-          <Link
+          <PageLink
             key={href}
             href={href}
             aria-current={here ? "page" : undefined}
@@ -144,7 +144,7 @@ function BottomBar({ path }: { path: string }) {
           >
             <Icon aria-hidden="true" className="size-5" strokeWidth={here ? 2 : 1.75} />
             {label}
-          </Link>
+          </PageLink>
         );
       })}
     </nav>
