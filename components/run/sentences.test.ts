@@ -121,11 +121,122 @@ const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } =
   ],
   agent_finished: [
     { status: "failed", error, usage: NO_USAGE, cost_usd: null },
-    "The agent failed: It took too long",
+    "Support writer failed: It took too long",
+  ],
+  agent_tainted: [
+    { tool_name: "browse_url" },
+    "Support writer read what browse_url brought from outside; from now on a person confirms what leaves",
+  ],
+  context_condensed: [
+    { kind: "summarised", from: 1, to: 8, tokens_before: 9000, tokens_after: 1200 },
+    "The older part was summed up in what Support writer reads: 9,000 tokens became 1,200",
+  ],
+  stuck_detected: [
+    { pattern: "repeated_action", message: "the same search four times", action: "nudge" },
+    "Support writer goes round in circles: the same search four times. It was asked to try another way.",
+  ],
+  guardrail_checked: [
+    { name: "no_secrets", target: "output", ok: false, reason: "it holds a password", action: "retry" },
+    "The check “no_secrets” did not pass: it holds a password. It will be tried again.",
+  ],
+  tool_call_started: [
+    { tool_name: "web_search", args: {}, protocol: "native", risk: "LOW" },
+    "Support writer uses web_search",
+  ],
+  tool_call_refused: [
+    { tool_name: "file_write", args: {}, status_code: 403, reason: "the role may not use it" },
+    "file_write was not carried out: the role may not use it",
+  ],
+  tool_call_completed: [
+    { tool_name: "web_search", status_code: 503, error: "not configured" },
+    "web_search failed with 503: not configured",
+  ],
+  interaction_requested: [
+    {
+      interaction_id: "i1",
+      kind: "tool_confirmation",
+      title: "May Writer send this?",
+      why: "It leaves this installation",
+      fingerprint: "f",
+      expires_at: 0,
+    },
+    "A person is asked: May Writer send this?",
+  ],
+  interaction_answered: [
+    { interaction_id: "i1", answer: "reject", message: "not today", by: "user" },
+    "A person said no: not today",
+  ],
+  artifact_created: [
+    { artifact_id: "a1", path: "report.md", version: 2, size: 10, kind: "file" },
+    "The file report.md was changed (version 2)",
+  ],
+  memory_stored: [
+    { scope: "crew", key: "tone", tainted: true },
+    "Support writer remembers “tone” for crew, from content of strangers",
+  ],
+  crew_started: [
+    { process: "hierarchical", goal: "A report", members: [{ agent_id: "a", role_name: "A" }] },
+    "A crew of 1 agent works under a manager",
+  ],
+  crew_finished: [{ status: "completed", rounds: 3 }, "The crew is done after 3 rounds"],
+  round_started: [{ round: 2 }, "Round 2 of the crew begins"],
+  post_sent: [
+    { from: "manager", to: "code_writer", message: "Please\nbegin.", kind: "question" },
+    "Manager asks Code writer: Please begin.",
+  ],
+  ledger_updated: [
+    { ledger: {}, current_step: "Find sources", stalls: 1, replans: 0 },
+    "The manager took stock: Find sources (1 round without progress)",
+  ],
+  board_written: [{ alias: "researcher", bulletin: "Found it." }, "Researcher wrote on the board: Found it."],
+  handed_off: [
+    { from: "triage", to: "billing", reason: "it is about an invoice", count: 1 },
+    "Triage hands over to Billing: it is about an invoice",
+  ],
+  delegation_started: [
+    { from: "lead", to: "tester", task: "Test it", kind: "delegate", level: 1, child: "k" },
+    "Lead gives a task to Tester: Test it",
+  ],
+  delegation_finished: [
+    { from: "lead", to: "tester", child: "k", status: "failed" },
+    "Tester could not do it for Lead",
+  ],
+  team_changed: [
+    { team: "core", action: "created", agents: ["ada", "ben"], by: "lead" },
+    "Lead made the team “core” of Ada and Ben",
+  ],
+  proposal_created: [
+    { proposal_id: "p", decision: "Ship on Friday", rationale: "", by: "chair", stakeholders: [] },
+    "Chair proposes: Ship on Friday",
+  ],
+  vote_cast: [
+    { proposal_id: "p", round: 1, agent_id: "ada", vote: "reject", reasoning: "Too soon", confidence: 0.8 },
+    "Ada votes against it: Too soon",
+  ],
+  consensus_finalized: [
+    {
+      proposal_id: "p",
+      outcome: "approved",
+      rule: "majority",
+      approve: 2,
+      reject: 1,
+      abstain: 0,
+      turnout: 1,
+      decided_by: "votes",
+    },
+    "The proposal is accepted (2 for, 1 against, 0 abstained)",
   ],
   plan_created: [
     { plan: ExecutionPlan.parse({ tasks: [{ task_id: "a", description: "A" }] }), by: "Planner" },
     "Planner made a plan of 1 task",
+  ],
+  plan_changed: [
+    { version: 2, by: "planner", changed: { a: {} }, reason: "a source is gone" },
+    "Planner changed the plan (1 task changed): a source is gone",
+  ],
+  criterion_checked: [
+    { criterion: "Three sources", met: false, evidence: "only two" },
+    "“Three sources” is not met: only two",
   ],
   task_status_changed: [
     { from: "pending", to: "in_progress", assigned_agent: "writer" },
@@ -148,6 +259,7 @@ test.each(Object.keys(examples) as EventType[])("%s has its sentence", (type) =>
     payload: examples[type][0],
     node_id: "get",
     activation_id: "get#1",
+    agent_id: "support_writer",
     task_id: "draft",
   };
   expect(sentenceOf({ ...(event as NewEvent), seq: 1, ts: 0 }, names).text).toBe(examples[type][1]);
@@ -172,6 +284,6 @@ test("the story of a run reads as one", () => {
 });
 
 test("an event of a newer server is shown by its name", () => {
-  const event = { type: "tool_call_started", payload: {}, seq: 1, ts: 0 } as unknown as RunEvent;
-  expect(sentenceOf(event, names).text).toBe("tool call started");
+  const event = { type: "comet_passed_by", payload: {}, seq: 1, ts: 0 } as unknown as RunEvent;
+  expect(sentenceOf(event, names).text).toBe("comet passed by");
 });

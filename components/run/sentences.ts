@@ -1,3 +1,4 @@
+import type { CrewProcess } from "@/server/domain/crew";
 import type { EventType, RunEvent, RunEventOf } from "@/server/domain/events";
 import type { WorkflowGraph } from "@/server/domain/graph";
 import type { RaisableLimit } from "@/server/domain/outcome";
@@ -21,6 +22,9 @@ export interface Names {
 
 /** Tasks are called by what is to be done, as far as that fits. */
 const TASK_WORDS_MOST = 64;
+
+/** How much of what agents say to each other a sentence holds. */
+const SAID_MOST = 120;
 
 /** Names from the graph that a run runs on, and from its plans as they come to be. */
 export function newNames(
@@ -268,6 +272,9 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
       template: "The task was put to the model",
       reask: "The model was asked again for an answer that fits",
       nudge: "The model was asked to change its ways",
+      tool: "A tool's result joined the conversation",
+      handoff: "What was handed over joined the conversation",
+      person: "A person's words joined the conversation",
     };
     if (payload.message.role === "assistant") return detail("The answer joined the conversation");
     return detail(origin[payload.origin]);
@@ -277,6 +284,10 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
       task: "The model is asked",
       plan: "The model is asked for a plan",
       route: "The model is asked which way to go",
+      manage: "The manager is asked who goes on",
+      vote: "A vote is asked for",
+      judge: "A judge is asked",
+      summary: "A summary is asked for",
     };
     return detail(
       `${purpose[payload.purpose]}${payload.model ? ` (${payload.model})` : ""}${
@@ -304,15 +315,204 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
     if (!payload.ok) return story(`The answer does not fit: ${payload.errors.join("; ")}`, "warning");
     return detail(payload.repair === "none" ? "The answer fits" : "The answer fits after a small repair");
   },
-  agent_finished: ({ payload }) =>
+  agent_finished: ({ agent_id, payload }) => {
+    const agent = who(agent_id);
+    const why = payload.error ? `: ${payload.error.message}` : "";
+    const ways = {
+      completed: detail(`${agent} finished`, "completed"),
+      failed: story(`${agent} failed${why}`, "failed"),
+      handed_off: detail(`${agent} handed over`),
+      rejected: story(`${agent} says that it cannot be done${why}`, "warning"),
+    };
+    return ways[payload.status];
+  },
+  agent_tainted: ({ agent_id, payload }) =>
+    story(
+      `${who(agent_id)} read what ${payload.tool_name} brought from outside; from now on a person confirms what leaves`,
+      "warning",
+    ),
+  context_condensed: ({ agent_id, payload }) => {
+    const how = {
+      pruned: "Old results of tools were taken out of",
+      summarised: "The older part was summed up in",
+      reset: "All but the task was taken out of",
+    };
+    return detail(
+      `${how[payload.kind]} what ${who(agent_id)} reads: ${formatTokens(payload.tokens_before)} tokens became ${formatTokens(payload.tokens_after)}`,
+    );
+  },
+  stuck_detected: ({ agent_id, payload }) => {
+    const then = {
+      nudge: "It was asked to try another way.",
+      stop: "It was stopped.",
+      escalate: "A person is asked.",
+    };
+    return story(
+      `${who(agent_id)} goes round in circles: ${closed(payload.message)} ${then[payload.action]}`,
+      "warning",
+    );
+  },
+  guardrail_checked: ({ payload }) => {
+    if (payload.ok) return detail(`The check “${payload.name}” passed`, "completed");
+    const then = {
+      none: "",
+      retry: " It will be tried again.",
+      fail: " That ends the task.",
+      escalate: " A person is asked.",
+      warn: " It goes on with a warning.",
+    };
+    return story(
+      `The check “${payload.name}” did not pass: ${closed(payload.reason ?? "no reason was given")}${then[payload.action]}`,
+      payload.action === "fail" ? "failed" : "warning",
+    );
+  },
+
+  tool_call_started: ({ agent_id, node_id, payload }, names) =>
+    story(`${agent_id ? person(agent_id) : names.node(node_id)} uses ${payload.tool_name}`, "running"),
+  tool_call_refused: ({ payload }) =>
+    story(`${payload.tool_name} was not carried out: ${payload.reason}`, "warning"),
+  tool_call_completed: ({ payload }) =>
+    payload.status_code === 200
+      ? detail(
+          `${payload.tool_name} is done${after(payload.latency_ms)}${payload.simulated ? " (simulated)" : ""}`,
+          "completed",
+        )
+      : story(
+          `${payload.tool_name} failed with ${payload.status_code}${payload.error ? `: ${payload.error}` : ""}`,
+          "warning",
+        ),
+
+  interaction_requested: ({ payload }) => story(`A person is asked: ${payload.title}`, "waiting"),
+  interaction_answered: ({ payload }) => {
+    const said = payload.message ? `: ${payload.message}` : "";
+    const ways = {
+      approve: story(`${byPerson(payload.by)} approved it${said}`, "completed"),
+      approve_always: story(
+        `${byPerson(payload.by)} approved this tool for the rest of the run${said}`,
+        "completed",
+      ),
+      reject: story(`${byPerson(payload.by)} said no${said}`, "warning"),
+      expired: story("Nobody answered in time, which means no", "warning"),
+    };
+    return ways[payload.answer];
+  },
+
+  artifact_created: ({ payload }) =>
+    payload.kind === "file"
+      ? story(
+          payload.version > 1
+            ? `The file ${payload.path} was changed (version ${payload.version})`
+            : `The file ${payload.path} was written`,
+        )
+      : detail(`The whole result is kept as ${payload.path}`),
+  memory_stored: ({ agent_id, payload }) =>
+    detail(
+      `${who(agent_id)} remembers “${payload.key}” for ${payload.scope}${payload.tainted ? ", from content of strangers" : ""}`,
+    ),
+
+  crew_started: ({ payload }) => {
+    const count = countOf(payload.members.length, "agent");
+    const how: Record<CrewProcess, string> = {
+      sequential: "works one after the other",
+      parallel: "works side by side",
+      hierarchical: "works under a manager",
+      swarm: "works, each handing over to the next",
+      consensus: "is to agree",
+      custom: "works in its own way",
+    };
+    return story(`A crew of ${count} ${how[payload.process]}`, "running");
+  },
+  crew_finished: ({ payload }) =>
+    story(
+      `The crew ${payload.status === "completed" ? "is done" : "failed"}${
+        payload.rounds ? ` after ${countOf(payload.rounds, "round")}` : ""
+      }`,
+      payload.status,
+    ),
+  round_started: ({ payload }) => detail(`Round ${payload.round} of the crew begins`),
+  post_sent: ({ payload }) => {
+    const how = {
+      post: "writes to",
+      reply: "answers",
+      question: "asks",
+      answer: "answers",
+      feedback: "gives feedback to",
+    };
+    return story(
+      `${person(payload.from)} ${how[payload.kind]} ${person(payload.to)}: ${shortened(payload.message)}`,
+    );
+  },
+  ledger_updated: ({ payload }) => {
+    const step = payload.current_step ? `: ${shortened(payload.current_step)}` : "";
+    const stalls = payload.stalls > 0 ? ` (${countOf(payload.stalls, "round")} without progress)` : "";
+    return detail(`The manager took stock${step}${stalls}`);
+  },
+  board_written: ({ payload }) =>
+    story(`${person(payload.alias)} wrote on the board: ${shortened(payload.bulletin)}`),
+  handed_off: ({ payload }) =>
+    story(
+      `${person(payload.from)} hands over to ${person(payload.to)}${payload.reason ? `: ${shortened(payload.reason)}` : ""}`,
+    ),
+  delegation_started: ({ payload }) => {
+    const how = { delegate: "gives a task to", ask: "asks", parallel: "gives a part to" };
+    return story(
+      `${person(payload.from)} ${how[payload.kind]} ${person(payload.to)}: ${shortened(payload.task)}`,
+      "running",
+    );
+  },
+  delegation_finished: ({ payload }) =>
     payload.status === "completed"
-      ? detail("The agent finished", "completed")
-      : story(`The agent failed${payload.error ? `: ${payload.error.message}` : ""}`, "failed"),
+      ? detail(`${person(payload.to)} returned the result to ${person(payload.from)}`, "completed")
+      : story(`${person(payload.to)} could not do it for ${person(payload.from)}`, "failed"),
+  team_changed: ({ payload }) => {
+    const members = inWords(payload.agents.map(person));
+    const ways = {
+      created: `${person(payload.by)} made the team “${payload.team}” of ${members}`,
+      modified: `${person(payload.by)} changed the team “${payload.team}”: now ${members}`,
+      dissolved: `${person(payload.by)} dissolved the team “${payload.team}”`,
+    };
+    return story(ways[payload.action]);
+  },
+  proposal_created: ({ payload }) =>
+    story(`${person(payload.by)} proposes: ${shortened(payload.decision)}`, "waiting"),
+  vote_cast: ({ payload }) => {
+    const how = { approve: "votes for it", reject: "votes against it", abstain: "abstains" };
+    return story(
+      payload.forced
+        ? `${person(payload.agent_id)} gave no valid vote, which counts as abstaining`
+        : `${person(payload.agent_id)} ${how[payload.vote]}${payload.reasoning ? `: ${shortened(payload.reasoning)}` : ""}`,
+    );
+  },
+  consensus_finalized: ({ payload }) => {
+    const votes = `${payload.approve} for, ${payload.reject} against, ${payload.abstain} abstained`;
+    const ways = {
+      approved: story(`The proposal is accepted (${votes})`, "completed"),
+      rejected: story(`The proposal is turned down (${votes})`, "warning"),
+      tie: story(`The vote is a tie (${votes})`, "warning"),
+      no_quorum: story(`Too few voted (${votes})`, "warning"),
+    };
+    return ways[payload.outcome];
+  },
 
   plan_created: ({ payload }) => {
     const count = countOf(payload.plan.tasks.length, "task");
     return story(payload.by ? `${payload.by} made a plan of ${count}` : `A plan of ${count} is set`);
   },
+  plan_changed: ({ payload }) => {
+    const parts = [
+      payload.added?.length ? `${countOf(payload.added.length, "task")} added` : "",
+      payload.changed ? `${countOf(Object.keys(payload.changed).length, "task")} changed` : "",
+    ].filter(Boolean);
+    const reason = payload.reason ? `: ${shortened(payload.reason)}` : "";
+    return story(`${person(payload.by)} changed the plan (${parts.join(", ") || "nothing new"})${reason}`);
+  },
+  criterion_checked: ({ payload }) =>
+    story(
+      `“${shortened(payload.criterion)}” is ${payload.met ? "met" : "not met"}${
+        payload.evidence ? `: ${shortened(payload.evidence)}` : ""
+      }`,
+      payload.met ? "completed" : "warning",
+    ),
   // Who takes up a task says so itself: the beginning is only a detail.
   task_status_changed: ({ task_id, activation_id, payload }, names) => {
     const who =
@@ -346,6 +546,24 @@ export function sentenceOf(event: RunEvent, names: Names): Sentence {
 
 /** Every event type that has a sentence. */
 export const eventTypes = Object.keys(sentences) as EventType[];
+
+/** An agent as people call it: its id in words. "user" stands for whoever started the crew. */
+export function person(agentId: string): string {
+  if (agentId === "user") return "The requester";
+  const words = agentId.replace(/[_-]+/g, " ").trim();
+  return words === "" ? agentId : words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+const who = (agentId: string | undefined) => (agentId ? person(agentId) : "The agent");
+
+/** Whoever answered: the one person of this installation has no name of their own. */
+const byPerson = (by: string) => (by === "user" || by === "" ? "A person" : person(by));
+
+/** The beginning of something long, on one line. */
+function shortened(text: string): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length > SAID_MOST ? `${line.slice(0, SAID_MOST - 1).trimEnd()}…` : line;
+}
 
 /** A message that ends as a sentence does. */
 function closed(message: string): string {

@@ -20,6 +20,9 @@ const agent = (roles: readonly ("system" | "user" | "assistant")[]): AgentView =
   activation_id: "get#1",
   status: "running",
   messages: roles.map((role) => ({ role, content: role })),
+  tools: [],
+  delegate_level: 0,
+  started_at: 0,
 });
 const seen = (...args: Parameters<typeof transcript>) =>
   transcript(...args).map((turn) => (turn.kind === "call" ? `call ${turn.call.id}` : turn.message.role));

@@ -3,6 +3,7 @@ import { AgentConfig, LlmConfig } from "./role";
 import { Id, Json } from "./values";
 
 export const CrewProcess = z.enum(["sequential", "parallel", "hierarchical", "swarm", "consensus", "custom"]);
+export type CrewProcess = z.infer<typeof CrewProcess>;
 
 /** Several agents and the way in which they share out the work. */
 export const CrewConfig = z.object({

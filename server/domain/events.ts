@@ -1,8 +1,9 @@
+import type { CrewProcess } from "./crew";
 import type { WorkflowGraph } from "./graph";
 import type { FinalStatus, RaisableLimit, ReasonCode, RunConfig, RunError, Usage } from "./outcome";
-import type { ExecutionPlan, TaskStatus } from "./plan";
+import type { ExecutionPlan, Task, TaskStatus } from "./plan";
 import type { RoleDefinition } from "./role";
-import type { ToolCall, ToolProtocol } from "./tool";
+import type { RiskLevel, ToolCall, ToolProtocol, ToolStatus } from "./tool";
 import type { Json, JsonObject } from "./values";
 
 /** One message of an agent's transcript, the same whichever protocol carried it. */
@@ -15,6 +16,9 @@ export interface ChatMessage {
   /** Which call a tool's message answers; every call has exactly one answer. */
   tool_call_id?: string;
 }
+
+/** What a model is asked for. */
+export type CallPurpose = "task" | "plan" | "route" | "manage" | "vote" | "judge" | "summary";
 
 /** Everything that can happen in a run, by type, with its payload. The comment names the effect on the state. */
 export interface Payloads {
@@ -103,11 +107,22 @@ export interface Payloads {
     task_id?: string;
     output_keys: string[];
     limits: { max_iterations: number };
+    /** What it may call: the grant. Absent in runs from before there were tools. */
+    tools?: string[];
+    /** Tools of its role that it was not given, and why. */
+    withheld?: { tool_name: string; reason: string }[];
+    /** 0 for an agent that nobody delegated to. */
+    delegate_level?: number;
+    /** Key of the agent that delegated to this one. */
+    parent?: string;
   };
-  iteration_started: { global_iteration: number; local_iteration: number };
-  message_added: { message: ChatMessage; origin: "system" | "template" | "reask" | "nudge" };
+  iteration_started: { global_iteration: number; local_iteration: number; delegate_level?: number };
+  message_added: {
+    message: ChatMessage;
+    origin: "system" | "template" | "reask" | "nudge" | "tool" | "handoff" | "person";
+  };
   llm_call_started: {
-    purpose: "task" | "plan" | "route";
+    purpose: CallPurpose;
     attempt: number;
     message_count: number;
     model?: string;
@@ -143,14 +158,188 @@ export interface Payloads {
     attempt: number;
   };
   agent_finished: {
-    status: "completed" | "failed";
+    /** handed_off: another agent goes on. rejected: it says that the task cannot be done. */
+    status: "completed" | "failed" | "handed_off" | "rejected";
     output?: JsonObject;
     error?: RunError;
     usage: Usage;
     cost_usd: number | null;
   };
 
+  /** The agent read content that nobody here vouches for: from now on what carries data out needs a person. */
+  agent_tainted: { tool_name: string };
+  /** The view that the agent has of its transcript became shorter; the log keeps everything. */
+  context_condensed: {
+    kind: "pruned" | "summarised" | "reset";
+    /** Positions in the agent's messages, from inclusive, to exclusive. */
+    from: number;
+    to: number;
+    tokens_before: number;
+    tokens_after: number;
+    summary?: string;
+  };
+  stuck_detected: { pattern: string; message: string; action: "nudge" | "stop" | "escalate" };
+  guardrail_checked: {
+    name: string;
+    target: "input" | "output" | "tool_input" | "tool_output";
+    ok: boolean;
+    reason?: string;
+    action: "none" | "retry" | "fail" | "escalate" | "warn";
+  };
+
+  /** `call_id` of these events is the tool call's own, unique in the run. */
+  tool_call_started: {
+    tool_name: string;
+    args: JsonObject;
+    protocol: ToolProtocol;
+    risk: RiskLevel;
+    /** The model call that asked for it; absent for a node that calls a tool itself. */
+    by_call?: string;
+    /** Its id in the transcript. */
+    tool_call_id?: string;
+    repaired?: boolean;
+  };
+  /** Not executed. 400 unreadable or wrong arguments, 403 not permitted or declined, 404 unknown, 409 in conflict. */
+  tool_call_refused: {
+    tool_name: string;
+    args: JsonObject;
+    status_code: ToolStatus;
+    reason: string;
+    by_call?: string;
+    tool_call_id?: string;
+  };
+  tool_call_completed: {
+    tool_name: string;
+    status_code: ToolStatus;
+    output?: Json;
+    error?: string;
+    /** The whole result, where `output` was cut. */
+    artifact_id?: string;
+    simulated?: boolean;
+    latency_ms?: number;
+  };
+
+  /** A person is asked; the run goes on elsewhere meanwhile. */
+  interaction_requested: {
+    interaction_id: string;
+    kind: "tool_confirmation" | "escalation" | "review" | "tie";
+    title: string;
+    /** Why a person is asked, in words. */
+    why: string;
+    /** SHA-256 of what exactly is approved: an answer for anything else is refused. */
+    fingerprint: string;
+    tool_name?: string;
+    args?: JsonObject;
+    risk?: RiskLevel;
+    /** Tools whose results made the agent tainted. */
+    taint_sources?: string[];
+    /** Unix time in milliseconds; unanswered until then means no. */
+    expires_at: number;
+  };
+  interaction_answered: {
+    interaction_id: string;
+    answer: "approve" | "approve_always" | "reject" | "expired";
+    message?: string;
+    by: string;
+  };
+
+  artifact_created: {
+    artifact_id: string;
+    path: string;
+    version: number;
+    size: number;
+    kind: "file" | "result";
+  };
+  memory_stored: { scope: string; key: string; tainted: boolean };
+
+  crew_started: {
+    process: CrewProcess;
+    goal: string;
+    members: { agent_id: string; role_name: string; description?: string }[];
+    /** The agent that plans and sends the others, where there is one. */
+    manager?: string;
+  };
+  crew_finished: { status: "completed" | "failed"; rounds?: number };
+  /** A round of a mediated crew or of a vote, from 1. */
+  round_started: { round: number };
+  /** One agent says something to another; "user" stands for whoever started the crew. */
+  post_sent: {
+    from: string;
+    to: string;
+    message: string;
+    kind: "post" | "reply" | "question" | "answer" | "feedback";
+  };
+  ledger_updated: {
+    ledger: Record<string, { answer: boolean; reason: string }>;
+    current_step?: string;
+    stalls: number;
+    replans: number;
+  };
+  board_written: { alias: string; bulletin: string };
+  handed_off: {
+    from: string;
+    to: string;
+    reason: string;
+    context?: JsonObject;
+    count: number;
+  };
+  delegation_started: {
+    from: string;
+    to: string;
+    task: string;
+    kind: "delegate" | "ask" | "parallel";
+    level: number;
+    /** Key of the agent at work on it. */
+    child: string;
+  };
+  delegation_finished: { from: string; to: string; child: string; status: "completed" | "failed" };
+  team_changed: {
+    team: string;
+    action: "created" | "modified" | "dissolved";
+    agents: string[];
+    purpose?: string;
+    by: string;
+  };
+  proposal_created: {
+    proposal_id: string;
+    decision: string;
+    rationale: string;
+    by: string;
+    stakeholders: string[];
+  };
+  vote_cast: {
+    proposal_id: string;
+    round: number;
+    agent_id: string;
+    vote: "approve" | "reject" | "abstain";
+    reasoning: string;
+    confidence: number | null;
+    /** It failed to vote validly. */
+    forced?: boolean;
+  };
+  consensus_finalized: {
+    proposal_id: string;
+    outcome: "approved" | "rejected" | "tie" | "no_quorum";
+    rule: string;
+    approve: number;
+    reject: number;
+    abstain: number;
+    /** Share of the members that did not abstain, 0 to 1. */
+    turnout: number;
+    decided_by: "votes" | "chair" | "person" | "rule";
+  };
+
   plan_created: { plan: ExecutionPlan; by: string };
+  /** The plan was changed on the way. `version` is the new one. */
+  plan_changed: {
+    version: number;
+    by: string;
+    added?: Task[];
+    /** Fields that changed, by task. */
+    changed?: Record<string, Partial<Task>>;
+    reason?: string;
+  };
+  criterion_checked: { criterion: string; met: boolean; evidence: string };
   task_status_changed: {
     from: TaskStatus;
     to: TaskStatus;

@@ -1,4 +1,5 @@
-import type { ChatMessage, RunEvent, RunEventOf } from "./events";
+import { type CrewState, evolveCrew, newCrewState } from "./crew-run";
+import type { CallPurpose, ChatMessage, RunEvent, RunEventOf } from "./events";
 import { type WorkflowGraph } from "./graph";
 import {
   addUsage,
@@ -10,9 +11,9 @@ import {
   type RunError,
   type Usage,
 } from "./outcome";
-import type { ExecutionPlan } from "./plan";
 import { reduceValue } from "./reducers";
 import type { RoleDefinition } from "./role";
+import type { ToolCall } from "./tool";
 import { type Json, type JsonObject, newRecord } from "./values";
 
 export type NodeStatus =
@@ -58,10 +59,11 @@ export interface ModelCall {
   agent_id: string;
   task_id?: string;
   role_name?: string;
-  purpose: "task" | "plan" | "route";
+  purpose: CallPurpose;
   status: "running" | "completed" | "failed";
   attempt: number;
   content: string;
+  tool_calls?: readonly ToolCall[];
   reasoning?: string;
   provider?: string;
   model?: string;
@@ -82,11 +84,20 @@ export interface AgentView {
   role_name: string;
   activation_id: string;
   task_id?: string;
-  status: "running" | "completed" | "failed";
+  status: "running" | RunEventOf<"agent_finished">["payload"]["status"];
   messages: readonly ChatMessage[];
+  tools: readonly string[];
+  delegate_level: number;
+  /** Key of the agent that delegated to it. */
+  parent?: string;
+  /** It read content that nobody here vouches for. */
+  tainted?: boolean;
+  error?: RunError;
+  started_at: number;
+  finished_at?: number;
 }
 
-export interface RunState {
+export interface RunState extends CrewState {
   run: {
     id: string;
     workflow_id: string | null;
@@ -141,7 +152,6 @@ export interface RunState {
   activations: Record<string, Activation>;
   calls: Record<string, ModelCall>;
   agents: Record<string, AgentView>;
-  plans: Record<string, ExecutionPlan>;
   totals: {
     usage: Usage;
     cost_usd: number;
@@ -189,7 +199,7 @@ export function newRun(id = ""): RunState {
     activations: newRecord(),
     calls: newRecord(),
     agents: newRecord(),
-    plans: newRecord(),
+    ...newCrewState(),
     totals: {
       usage: NO_USAGE,
       cost_usd: 0,
@@ -485,10 +495,17 @@ export function evolve(s: RunState, event: RunEvent): RunState {
         activation_id: event.activation_id!,
         status: "running",
         messages: [],
+        tools: event.payload.tools ?? [],
+        delegate_level: event.payload.delegate_level ?? 0,
+        started_at: event.ts,
+        ...(event.payload.parent ? { parent: event.payload.parent } : {}),
         ...(event.task_id ? { task_id: event.task_id } : {}),
       };
       return s;
     }
+    case "agent_tainted":
+      setAgent(s, event, { tainted: true });
+      return s;
     case "iteration_started":
       s.totals.global_iterations = event.payload.global_iteration + 1;
       return s;
@@ -522,7 +539,11 @@ export function evolve(s: RunState, event: RunEvent): RunState {
         const { finish_reason: _f, cost_source: _c, response_format: _r, refusal: _x, ...seen } = payload;
         s.calls[call.id] = { ...call, ...seen, status: "completed", finished_at: event.ts };
       }
-      addMessage(s, event, { role: "assistant", content: payload.content });
+      addMessage(s, event, {
+        role: "assistant",
+        content: payload.content,
+        ...(payload.tool_calls && payload.tool_calls.length > 0 ? { tool_calls: payload.tool_calls } : {}),
+      });
       spend(s, event.activation_id!, payload.usage, payload.cost_usd);
       if (payload.simulated && !s.run.simulated) s.run = { ...s.run, simulated: true };
       return s;
@@ -534,32 +555,25 @@ export function evolve(s: RunState, event: RunEvent): RunState {
       return s;
     }
     case "agent_finished": {
-      const key = agentKey(event.activation_id!, event.agent_id!, event.task_id);
-      const agent = s.agents[key];
-      if (agent) s.agents[key] = { ...agent, status: event.payload.status };
+      const { status, error } = event.payload;
+      setAgent(s, event, { status, finished_at: event.ts, ...(error ? { error } : {}) });
       return s;
     }
-    case "plan_created":
-      s.plans[event.activation_id!] = event.payload.plan;
+    case "interaction_requested":
+      evolveCrew(s, event);
+      setActivation(s, event.activation_id!, {
+        status: "waiting",
+        waiting: { for: "human", until: event.payload.expires_at },
+      });
       return s;
-    case "task_status_changed": {
-      const plan = s.plans[event.activation_id!];
-      const { to, assigned_agent, output, error } = event.payload;
-      if (plan)
-        s.plans[event.activation_id!] = {
-          ...plan,
-          tasks: plan.tasks.map((task) =>
-            task.task_id === event.task_id
-              ? {
-                  ...task,
-                  status: to,
-                  ...(assigned_agent ? { assigned_agent } : {}),
-                  ...(output === undefined ? {} : { output }),
-                  ...(error ? { error_message: error.message } : {}),
-                }
-              : task,
-          ),
-        };
+    case "interaction_answered": {
+      evolveCrew(s, event);
+      const id = event.activation_id!;
+      const isOpen = Object.values(s.interactions).some(
+        (other) => other.activation_id === id && other.status === "open",
+      );
+      if (!isOpen && s.activations[id]?.status === "waiting")
+        setActivation(s, id, { status: "running", waiting: undefined });
       return s;
     }
     case "warning":
@@ -589,10 +603,14 @@ export function evolve(s: RunState, event: RunEvent): RunState {
     case "output_parsed":
     case "budget_warning":
     case "budget_exceeded":
+    case "context_condensed":
+    case "stuck_detected":
+    case "guardrail_checked":
+    case "memory_stored":
       return s;
     default:
-      // An event of a newer version: the fold goes on without it.
-      event satisfies never;
+      // What is not known here either is an event of a newer version: the fold goes on without it.
+      evolveCrew(s, event);
       return s;
   }
 }
@@ -650,6 +668,12 @@ function takeTokens(
 function isEmpty(record: object): boolean {
   for (const _key in record) return false;
   return true;
+}
+
+function setAgent(s: RunState, event: RunEvent, patch: Partial<AgentView>) {
+  const key = agentKey(event.activation_id!, event.agent_id!, event.task_id);
+  const agent = s.agents[key];
+  if (agent) s.agents[key] = { ...agent, ...patch };
 }
 
 function addMessage(s: RunState, event: RunEvent, message: ChatMessage) {

@@ -1,0 +1,349 @@
+import type { CrewProcess } from "./crew";
+import type { RunEvent, RunEventOf } from "./events";
+import type { ExecutionPlan } from "./plan";
+import type { RiskLevel, ToolProtocol, ToolStatus } from "./tool";
+import { type Json, type JsonObject, newRecord } from "./values";
+
+/** One call of a tool. */
+export interface ToolCallView {
+  id: string;
+  node_id: string;
+  activation_id: string;
+  /** Absent where a node called the tool itself. */
+  agent_id?: string;
+  task_id?: string;
+  tool_name: string;
+  args: JsonObject;
+  status: "running" | "completed" | "failed" | "refused";
+  risk?: RiskLevel;
+  protocol?: ToolProtocol;
+  repaired?: boolean;
+  status_code?: ToolStatus;
+  output?: Json;
+  error?: string;
+  artifact_id?: string;
+  simulated?: boolean;
+  by_call?: string;
+  /** Its id in the transcript. */
+  tool_call_id?: string;
+  started_at: number;
+  finished_at?: number;
+}
+
+/** A question to a person. */
+export interface Interaction {
+  id: string;
+  node_id: string;
+  activation_id: string;
+  agent_id?: string;
+  status: "open" | "answered";
+  requested: RunEventOf<"interaction_requested">["payload"];
+  answered?: RunEventOf<"interaction_answered">["payload"];
+  requested_at: number;
+  answered_at?: number;
+}
+
+export type CrewLink =
+  | { kind: "post"; post: RunEventOf<"post_sent">["payload"] }
+  | { kind: "handoff"; handoff: RunEventOf<"handed_off">["payload"] }
+  | {
+      kind: "delegation";
+      delegation: RunEventOf<"delegation_started">["payload"];
+      done?: "completed" | "failed";
+    }
+  | { kind: "vote"; vote: RunEventOf<"vote_cast">["payload"] };
+
+/** What went from one member of a crew to another; `seq` is the event's number. */
+export type CrewExchange = CrewLink & { seq: number; at: number; round: number };
+
+export interface Proposal {
+  id: string;
+  decision: string;
+  rationale: string;
+  by: string;
+  stakeholders: readonly string[];
+  votes: readonly RunEventOf<"vote_cast">["payload"][];
+  outcome?: RunEventOf<"consensus_finalized">["payload"];
+}
+
+/** A crew at work: one activation of a crew task. */
+export interface CrewRun {
+  activation_id: string;
+  process: CrewProcess;
+  goal: string;
+  members: readonly { agent_id: string; role_name: string; description?: string }[];
+  manager?: string;
+  status: "running" | "completed" | "failed";
+  round: number;
+  /** Who is to act now, in a crew where one acts at a time. */
+  active_agent?: string;
+  handoffs: number;
+  exchanges: readonly CrewExchange[];
+  board: Readonly<Record<string, string>>;
+  teams: Readonly<Record<string, { agents: readonly string[]; purpose: string }>>;
+  proposals: Readonly<Record<string, Proposal>>;
+  ledger?: RunEventOf<"ledger_updated">["payload"];
+}
+
+/** The part of a run's state that agents at work together make. */
+export interface CrewState {
+  crews: Record<string, CrewRun>;
+  tool_calls: Record<string, ToolCallView>;
+  interactions: Record<string, Interaction>;
+  /** Latest version of each file in the run's workspace, by path. */
+  files: Record<string, RunEventOf<"artifact_created">["payload"]>;
+  plans: Record<string, ExecutionPlan>;
+  criteria: Record<string, readonly RunEventOf<"criterion_checked">["payload"][]>;
+}
+
+export function newCrewState(): CrewState {
+  return {
+    crews: newRecord(),
+    tool_calls: newRecord(),
+    interactions: newRecord(),
+    files: newRecord(),
+    plans: newRecord(),
+    criteria: newRecord(),
+  };
+}
+
+/** Folds an event of crews, tools and people; answers whether it was one. */
+export function evolveCrew(s: CrewState, event: RunEvent): boolean {
+  const activation = event.activation_id ?? "";
+  switch (event.type) {
+    case "tool_call_started":
+    case "tool_call_refused": {
+      const { tool_name, args, by_call, tool_call_id } = event.payload;
+      const about = {
+        id: event.call_id!,
+        node_id: event.node_id!,
+        activation_id: activation,
+        tool_name,
+        args,
+        started_at: event.ts,
+        ...(event.agent_id ? { agent_id: event.agent_id } : {}),
+        ...(event.task_id ? { task_id: event.task_id } : {}),
+        ...(by_call ? { by_call } : {}),
+        ...(tool_call_id ? { tool_call_id } : {}),
+      };
+      s.tool_calls[about.id] =
+        event.type === "tool_call_started"
+          ? {
+              ...about,
+              status: "running",
+              risk: event.payload.risk,
+              protocol: event.payload.protocol,
+              ...(event.payload.repaired ? { repaired: true } : {}),
+            }
+          : {
+              ...about,
+              status: "refused",
+              status_code: event.payload.status_code,
+              error: event.payload.reason,
+              started_at: s.tool_calls[about.id]?.started_at ?? event.ts,
+              finished_at: event.ts,
+            };
+      return true;
+    }
+    case "tool_call_completed": {
+      const call = s.tool_calls[event.call_id!];
+      const { tool_name: _name, latency_ms: _latency, ...result } = event.payload;
+      if (call)
+        s.tool_calls[call.id] = {
+          ...call,
+          ...result,
+          status: result.status_code === 200 ? "completed" : "failed",
+          finished_at: event.ts,
+        };
+      return true;
+    }
+    case "interaction_requested":
+      s.interactions[event.payload.interaction_id] = {
+        id: event.payload.interaction_id,
+        node_id: event.node_id!,
+        activation_id: activation,
+        status: "open",
+        requested: event.payload,
+        requested_at: event.ts,
+        ...(event.agent_id ? { agent_id: event.agent_id } : {}),
+      };
+      return true;
+    case "interaction_answered": {
+      const open = s.interactions[event.payload.interaction_id];
+      if (open)
+        s.interactions[open.id] = {
+          ...open,
+          status: "answered",
+          answered: event.payload,
+          answered_at: event.ts,
+        };
+      return true;
+    }
+    case "artifact_created":
+      s.files[event.payload.path] = event.payload;
+      return true;
+
+    case "crew_started": {
+      const { process, goal, members, manager } = event.payload;
+      s.crews[activation] = {
+        activation_id: activation,
+        process,
+        goal,
+        members,
+        status: "running",
+        round: 0,
+        handoffs: 0,
+        exchanges: [],
+        board: newRecord(),
+        teams: newRecord(),
+        proposals: newRecord(),
+        ...(manager ? { manager } : {}),
+      };
+      return true;
+    }
+    case "crew_finished":
+      change(s, activation, { status: event.payload.status });
+      return true;
+    case "round_started":
+      change(s, activation, { round: event.payload.round });
+      return true;
+    case "post_sent":
+      exchange(s, event, { kind: "post", post: event.payload }, { active_agent: event.payload.to });
+      return true;
+    case "handed_off":
+      exchange(
+        s,
+        event,
+        { kind: "handoff", handoff: event.payload },
+        {
+          active_agent: event.payload.to,
+          handoffs: event.payload.count,
+        },
+      );
+      return true;
+    case "delegation_started":
+      exchange(s, event, { kind: "delegation", delegation: event.payload });
+      return true;
+    case "delegation_finished": {
+      const { child, status } = event.payload;
+      const crew = s.crews[activation];
+      if (crew)
+        change(s, activation, {
+          exchanges: crew.exchanges.map((one) =>
+            one.kind === "delegation" && one.delegation.child === child ? { ...one, done: status } : one,
+          ),
+        });
+      return true;
+    }
+    case "ledger_updated":
+      change(s, activation, { ledger: event.payload });
+      return true;
+    case "board_written": {
+      const crew = s.crews[activation];
+      if (crew)
+        change(s, activation, {
+          board: newRecord([...Object.entries(crew.board), [event.payload.alias, event.payload.bulletin]]),
+        });
+      return true;
+    }
+    case "team_changed": {
+      const crew = s.crews[activation];
+      const { team, action, agents, purpose } = event.payload;
+      if (!crew) return true;
+      const teams = newRecord(Object.entries(crew.teams));
+      if (action === "dissolved") delete teams[team];
+      else teams[team] = { agents, purpose: purpose ?? teams[team]?.purpose ?? "" };
+      change(s, activation, { teams });
+      return true;
+    }
+    case "proposal_created": {
+      const crew = s.crews[activation];
+      const { proposal_id, ...proposal } = event.payload;
+      if (crew)
+        change(s, activation, {
+          proposals: newRecord([
+            ...Object.entries(crew.proposals),
+            [proposal_id, { ...proposal, id: proposal_id, votes: [] }],
+          ]),
+        });
+      return true;
+    }
+    case "vote_cast":
+      exchange(s, event, { kind: "vote", vote: event.payload });
+      changeProposal(s, activation, event.payload.proposal_id, (proposal) => ({
+        votes: [...proposal.votes, event.payload],
+      }));
+      return true;
+    case "consensus_finalized":
+      changeProposal(s, activation, event.payload.proposal_id, () => ({ outcome: event.payload }));
+      return true;
+
+    case "plan_created":
+      s.plans[activation] = event.payload.plan;
+      return true;
+    case "plan_changed": {
+      const plan = s.plans[activation];
+      const { version, added, changed } = event.payload;
+      if (plan)
+        s.plans[activation] = {
+          ...plan,
+          version,
+          tasks: [...plan.tasks, ...(added ?? [])].map((task) => ({ ...task, ...changed?.[task.task_id] })),
+        };
+      return true;
+    }
+    case "task_status_changed": {
+      const plan = s.plans[activation];
+      const { to, assigned_agent, output, error } = event.payload;
+      if (plan)
+        s.plans[activation] = {
+          ...plan,
+          tasks: plan.tasks.map((task) =>
+            task.task_id === event.task_id
+              ? {
+                  ...task,
+                  status: to,
+                  ...(assigned_agent ? { assigned_agent } : {}),
+                  ...(output === undefined ? {} : { output }),
+                  ...(error ? { error_message: error.message } : {}),
+                }
+              : task,
+          ),
+        };
+      return true;
+    }
+    case "criterion_checked":
+      s.criteria[activation] = [...(s.criteria[activation] ?? []), event.payload];
+      return true;
+    default:
+      return false;
+  }
+}
+
+function change(s: CrewState, activation: string, patch: Partial<CrewRun>) {
+  const crew = s.crews[activation];
+  if (crew) s.crews[activation] = { ...crew, ...patch };
+}
+
+function exchange(s: CrewState, event: RunEvent, link: CrewLink, patch: Partial<CrewRun> = {}) {
+  const crew = s.crews[event.activation_id ?? ""];
+  if (!crew) return;
+  const one: CrewExchange = { ...link, seq: event.seq, at: event.ts, round: crew.round };
+  change(s, crew.activation_id, { ...patch, exchanges: [...crew.exchanges, one] });
+}
+
+function changeProposal(
+  s: CrewState,
+  activation: string,
+  id: string,
+  patch: (before: Proposal) => Partial<Proposal>,
+) {
+  const before = s.crews[activation]?.proposals[id];
+  if (!before) return;
+  change(s, activation, {
+    proposals: newRecord([
+      ...Object.entries(s.crews[activation]!.proposals),
+      [id, { ...before, ...patch(before) }],
+    ]),
+  });
+}
