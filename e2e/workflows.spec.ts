@@ -125,6 +125,46 @@ test("an exported workflow is imported again with a preview, and nothing is save
   expect({ ...copy, name: "" }).toEqual({ ...original, name: "" });
 });
 
+test("what the OpenHands format cannot carry is said before the file is downloaded", async ({
+  app,
+  page,
+}) => {
+  const where = "Where the nodes stand on the canvas is not part of this format.";
+  const graph = graphNamed("Leaves things behind");
+  await without(graph.name);
+  await api("POST", "/workflows", {
+    ...graph,
+    nodes: {
+      ...graph.nodes,
+      write: { ...graph.nodes.write, retry: { max_attempts: 3 }, ui: { x: 9, y: 9 } },
+    },
+  });
+  await app.open();
+  const exportIt = async () => {
+    await page.getByRole("button", { name: "Actions for Leaves things behind" }).click();
+    await page.getByRole("menuitem", { name: /^OpenHands WorkflowGraph/ }).click();
+  };
+  await exportIt();
+  const dialog = page.getByRole("dialog", { name: "Not everything fits into this file" });
+  const losses = dialog.getByRole("list", { name: "What the file does not hold" });
+  await expect(losses).toContainText(where);
+  await expect(losses).toContainText("nodes.write.retry");
+  expect(await app.accessibilityFaults()).toEqual([]);
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await expect(dialog).toBeHidden();
+
+  await exportIt();
+  const downloading = page.waitForEvent("download");
+  await dialog.getByRole("button", { name: "Download" }).click();
+  const text = readFileSync(await (await downloading).path(), "utf8");
+  expect(JSON.parse(text)).toMatchObject({
+    graph_id: "small",
+    nodes: { write: { node_type: "AGENT_TASK" } },
+  });
+  expect(text).not.toContain("max_attempts");
+  await expect(dialog).toBeHidden();
+});
+
 test("pasted text that is no workflow is refused in words", async ({ app, page }) => {
   await place("Just to have a list");
   await app.open();

@@ -2,11 +2,15 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "next/navigation";
-import { useTrpc, useTrpcClient } from "@/components/trpc";
+import { useState } from "react";
+import { type Answers, useTrpc, useTrpcClient } from "@/components/trpc";
 import { toast } from "@/components/ui/toasts";
 import { downloadText } from "./download";
 
 export type ExportKind = "included" | "referenced" | "openhands";
+
+/** A file that does not hold all of its workflow: shown before it is downloaded. */
+export type LossyFile = Answers["workflows"]["export"];
 
 /** What can be done to workflows from their list. Every action says what happened, and deleting can be undone. */
 export function useWorkflowActions() {
@@ -19,6 +23,8 @@ export function useWorkflowActions() {
     router.push(`/workflows/${id}`);
     await refresh();
   };
+
+  const [lossy, setLossy] = useState<LossyFile | null>(null);
 
   const create = useMutation(trpc.workflows.create.mutationOptions({ onSuccess: open }));
   const fromTemplate = useMutation(trpc.workflows.fromTemplate.mutationOptions({ onSuccess: open }));
@@ -42,13 +48,17 @@ export function useWorkflowActions() {
       toast(`Deleted “${name}”`, { undo: () => restore.mutate({ id }) });
     },
     exportFile: async (id: string, kind: ExportKind) => {
-      const { file_name, text } = await client.workflows.export.query({
+      const file = await client.workflows.export.query({
         id,
         flavour: kind === "openhands" ? "openhands" : "troupe",
         roles: kind === "referenced" ? "referenced" : "included",
       });
-      downloadText(file_name, text);
+      if (file.losses.length > 0) setLossy(file);
+      else downloadText(file.file_name, file.text);
     },
+    /** For ExportLosses, which the component that offers exports has beside it. */
+    lossy,
+    settleLossy: () => setLossy(null),
   };
 }
 export type WorkflowActions = ReturnType<typeof useWorkflowActions>;

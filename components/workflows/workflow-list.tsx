@@ -15,6 +15,7 @@ import { Skeleton } from "@/components/ui/skeleton";
 import { TextField } from "@/components/ui/text-field";
 import { DropZone } from "./drop-zone";
 import "./sketch.css";
+import { ExportLosses } from "./export-losses";
 import { useRunTicks } from "./use-run-ticks";
 import { Welcome } from "./welcome";
 import { useWorkflowActions, type WorkflowActions } from "./workflow-actions";
@@ -73,6 +74,7 @@ export function WorkflowList() {
         </Page>
       )}
       <DropZone what="a workflow" onText={(text) => setImporting({ text })} />
+      <ExportLosses actions={actions} />
       {importing ? <ImportDialog open text={importing.text} onOpenChange={() => setImporting(null)} /> : null}
     </>
   );

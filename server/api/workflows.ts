@@ -1,6 +1,6 @@
 import { TRPCError } from "@trpc/server";
 import { z } from "zod";
-import { readWorkflow, writeWorkflow } from "@/server/domain/document";
+import { lossesOf, readWorkflow, writeWorkflow } from "@/server/domain/document";
 import { WorkflowGraph } from "@/server/domain/graph";
 import { toId } from "@/server/domain/ids";
 import type { RoleDefinition } from "@/server/domain/role";
@@ -115,6 +115,7 @@ export const workflowsRouter = router({
       return {
         file_name: `${toId(name).toLowerCase() || "workflow"}.json`,
         text: writeWorkflow(graph, { flavour: input.flavour, name, ...(roles ? { roles } : {}) }),
+        losses: lossesOf(graph, input.flavour),
       };
     }),
 
