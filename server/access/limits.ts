@@ -1,4 +1,4 @@
-/** Every limit at the door, by name. Refusals say the number, so that nobody has to guess it. */
+/** Every limit at the door and of what agents may keep, by name. Refusals say the number, so that nobody has to guess it. */
 export const LIMITS = {
   /** Bytes of a request's body. */
   body: { normal: 2 * 1024 * 1024, import: 5 * 1024 * 1024, login: 4 * 1024 },
@@ -19,6 +19,16 @@ export const LIMITS = {
   /** One HTTP server for all; applied to the sockets. */
   http: { headersTimeoutMs: 10_000, requestTimeoutMs: 30_000, maxConnections: 2_000 },
   page: { normal: 50, largest: 500 },
+  /** The virtual workspace of a run. Sizes in bytes of UTF-8; `runBytes` counts every version. */
+  workspace: {
+    fileBytes: 5 * 1024 * 1024,
+    runBytes: 50 * 1024 * 1024,
+    files: 500,
+    versions: 5_000,
+    pathLength: 400,
+  },
+  /** What agents remember. `perScope`: entries bound to one run, workflow ... */
+  memory: { valueBytes: 64 * 1024, keyLength: 200, perScope: 1_000, sweepMs: 3_600_000 },
   /** Characters of an Idempotency-Key. */
   idempotencyKey: 200,
 } as const;

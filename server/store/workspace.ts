@@ -1,0 +1,313 @@
+import { and, asc, count, countDistinct, desc, eq, max, sql, sum } from "drizzle-orm";
+import { z } from "zod";
+import type { Db } from "@/db/open";
+import { workspaceFiles } from "@/db/schema";
+import { LIMITS } from "@/server/access/limits";
+import { newId } from "@/server/domain/ids";
+
+/** file: written by an agent or a person; result: the whole output of a tool call that was cut for the model. */
+export type FileKind = "file" | "result";
+
+/** Who wrote a file; what is not known is left out. */
+export const FileSource = z.object({
+  agent_id: z.string().optional(),
+  role_name: z.string().optional(),
+  node_id: z.string().optional(),
+  task_id: z.string().optional(),
+  tool_name: z.string().optional(),
+});
+export type FileSource = z.infer<typeof FileSource>;
+
+export interface WrittenFile {
+  artifact_id: string;
+  path: string;
+  /** Counts the writes to this path, from 1. */
+  version: number;
+  /** Bytes of UTF-8. */
+  size: number;
+}
+export interface WorkspaceFile extends WrittenFile {
+  kind: FileKind;
+  media_type: string;
+  source: FileSource;
+  created_at: number;
+}
+/** A part of a file. Places are counted in UTF-16 units, as JavaScript and most models do; no character is cut in two. */
+export interface FilePart extends WorkspaceFile {
+  content: string;
+  offset: number;
+  /** Of the whole file. */
+  total: number;
+  /** Where to go on reading; null at the end. */
+  next_offset: number | null;
+}
+
+export type FileAddress = { path: string; version?: number | undefined } | { artifact_id: string };
+
+export interface FileWrite {
+  /** The key of the step that writes: a repeated write gives the first one's result and writes nothing. */
+  writtenBy: string;
+  kind?: FileKind;
+  source?: FileSource;
+  /** Puts the content behind what the newest version holds. */
+  append?: boolean;
+}
+
+/** A write that cannot be made, in words for the one who tried. */
+export class WorkspaceError extends Error {
+  override name = "WorkspaceError";
+  constructor(
+    readonly code: "BAD_PATH" | "TOO_LARGE",
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** The files of runs. They are rows of the database and never touch the disk, so a path leads nowhere else. */
+export interface WorkspaceStore {
+  /** Throws WorkspaceError. */
+  write(runId: string, path: string, content: string, options: FileWrite): WrittenFile;
+  /** The newest version where none is named. Other runs' artifacts are not found. Throws WorkspaceError for odd paths. */
+  read(
+    runId: string,
+    address: FileAddress,
+    part?: { offset?: number | undefined; limit?: number | undefined },
+  ): FilePart | undefined;
+  /** The newest version of every file, by path. */
+  list(runId: string): WorkspaceFile[];
+  /** All versions of a file, the oldest first. */
+  versions(runId: string, path: string): WorkspaceFile[];
+}
+
+/** Results lie here, out of the way of what agents write. */
+export const RESULTS_FOLDER = "tool-results";
+
+// Names that Windows keeps for itself: a workspace can be downloaded.
+const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
+const SEGMENT = /^[\p{L}\p{N}\p{M}_.\- ()+@,=]{1,80}$/u;
+const MAX_SEGMENTS = 8;
+
+/** A path as it is stored: without `./` in front, doubled slashes and other spellings of the same letters. Throws WorkspaceError. */
+export function normalPath(text: string): string {
+  const refuse = (why: string): never => {
+    throw new WorkspaceError("BAD_PATH", `"${shown(text)}" cannot be the path of a file: ${why}.`);
+  };
+  const path = text
+    .normalize("NFC")
+    .replace(/^(\.\/+)+/, "")
+    .replace(/\/{2,}/g, "/");
+  if (path.length > LIMITS.workspace.pathLength)
+    return refuse(`it has more than ${LIMITS.workspace.pathLength} characters`);
+  if (path === "") return refuse("it names no file");
+  if (text.startsWith("/")) return refuse("it must not begin with /; files lie in the workspace of the run");
+  const segments = path.split("/");
+  if (segments.length > MAX_SEGMENTS) return refuse(`it has more than ${MAX_SEGMENTS} parts`);
+  for (const segment of segments) {
+    if (segment === "") return refuse("it ends with /");
+    if (segment === "." || segment === "..") return refuse("it contains . or ..");
+    if (!SEGMENT.test(segment))
+      return refuse("use letters, digits, spaces and _ . - ( ) + @ , = with at most 80 characters a part");
+    if (/^ |[ .]$/.test(segment)) return refuse("a part begins with a space, or ends with a space or a dot");
+    if (RESERVED.test(segment)) return refuse(`"${segment}" is a reserved name`);
+  }
+  return path;
+}
+
+export function newWorkspaceStore(db: Db, now: () => number = Date.now): WorkspaceStore {
+  const columns = {
+    artifact_id: workspaceFiles.artifactId,
+    path: workspaceFiles.path,
+    version: workspaceFiles.version,
+    size: workspaceFiles.size,
+    kind: workspaceFiles.kind,
+    media_type: workspaceFiles.mediaType,
+    source: workspaceFiles.source,
+    created_at: workspaceFiles.createdAt,
+  };
+  const newest = (runId: string, path: string) =>
+    db
+      .select({ version: workspaceFiles.version, content: workspaceFiles.content })
+      .from(workspaceFiles)
+      .where(and(eq(workspaceFiles.runId, runId), eq(workspaceFiles.path, path)))
+      .orderBy(desc(workspaceFiles.version))
+      .limit(1)
+      .get();
+  const usage = (runId: string) =>
+    db
+      .select({
+        bytes: sum(workspaceFiles.size).mapWith(Number),
+        files: countDistinct(workspaceFiles.path),
+        versions: count(),
+      })
+      .from(workspaceFiles)
+      .where(eq(workspaceFiles.runId, runId))
+      .get();
+
+  const write = (runId: string, path: string, given: string, options: FileWrite): WrittenFile => {
+    const { kind = "file", source = {}, append = false } = options;
+    const place = normalPath(path);
+    if (kind === "file" && place.split("/")[0] === RESULTS_FOLDER)
+      throw new WorkspaceError(
+        "BAD_PATH",
+        `The folder ${RESULTS_FOLDER} is for the results of tools. Choose another path.`,
+      );
+    const writtenBy = `${runId}:${options.writtenBy}`;
+    const before = db
+      .select({
+        artifact_id: columns.artifact_id,
+        path: columns.path,
+        version: columns.version,
+        size: columns.size,
+      })
+      .from(workspaceFiles)
+      .where(eq(workspaceFiles.writtenBy, writtenBy))
+      .get();
+    if (before) return before;
+    const last = newest(runId, place);
+    const content = (append ? (last?.content ?? "") + given : given).toWellFormed();
+    const size = Buffer.byteLength(content);
+    refuseTooMuch(place, size, last === undefined, usage(runId));
+    const written = { artifact_id: newId("art"), path: place, version: (last?.version ?? 0) + 1, size };
+    db.insert(workspaceFiles)
+      .values({
+        runId,
+        path: place,
+        version: written.version,
+        artifactId: written.artifact_id,
+        kind,
+        mediaType: mediaTypeOf(place),
+        size,
+        content,
+        source: JSON.stringify(source),
+        writtenBy,
+        createdAt: now(),
+      })
+      .run();
+    return written;
+  };
+
+  return {
+    write: (runId, path, content, options) =>
+      db.transaction(() => write(runId, path, content, options), { behavior: "immediate" }),
+    read(runId, address, part = {}) {
+      const isThis =
+        "artifact_id" in address
+          ? eq(workspaceFiles.artifactId, address.artifact_id)
+          : and(
+              eq(workspaceFiles.path, normalPath(address.path)),
+              address.version === undefined ? undefined : eq(workspaceFiles.version, address.version),
+            );
+      const row = db
+        .select({ ...columns, content: workspaceFiles.content })
+        .from(workspaceFiles)
+        .where(and(eq(workspaceFiles.runId, runId), isThis))
+        .orderBy(desc(workspaceFiles.version))
+        .limit(1)
+        .get();
+      if (!row) return undefined;
+      const { content, ...file } = row;
+      return { ...toFile(file), ...partOf(content, part.offset ?? 0, part.limit) };
+    },
+    list(runId) {
+      const latest = db
+        .select({ path: workspaceFiles.path, version: max(workspaceFiles.version).as("latest") })
+        .from(workspaceFiles)
+        .where(eq(workspaceFiles.runId, runId))
+        .groupBy(workspaceFiles.path)
+        .as("latest_versions");
+      return db
+        .select(columns)
+        .from(workspaceFiles)
+        .innerJoin(
+          latest,
+          and(eq(workspaceFiles.path, latest.path), eq(workspaceFiles.version, sql`${latest.version}`)),
+        )
+        .where(eq(workspaceFiles.runId, runId))
+        .orderBy(asc(workspaceFiles.path))
+        .all()
+        .map(toFile);
+    },
+    versions: (runId, path) =>
+      db
+        .select(columns)
+        .from(workspaceFiles)
+        .where(and(eq(workspaceFiles.runId, runId), eq(workspaceFiles.path, normalPath(path))))
+        .orderBy(asc(workspaceFiles.version))
+        .all()
+        .map(toFile),
+  };
+}
+
+interface Usage {
+  bytes: number | null;
+  files: number;
+  versions: number;
+}
+
+function refuseTooMuch(path: string, size: number, isNew: boolean, usage: Usage | undefined) {
+  const { fileBytes, runBytes, files, versions } = LIMITS.workspace;
+  const refuse = (message: string) => {
+    throw new WorkspaceError("TOO_LARGE", message);
+  };
+  if (size > fileBytes)
+    refuse(`${path} would have ${mebibytes(size)}; a file has at most ${mebibytes(fileBytes)}.`);
+  if (!usage) return;
+  if (isNew && usage.files >= files) refuse(`A run keeps at most ${files} files.`);
+  if (usage.versions >= versions) refuse(`A run keeps at most ${versions} versions of its files.`);
+  if ((usage.bytes ?? 0) + size > runBytes)
+    refuse(`The files of a run have at most ${mebibytes(runBytes)}, earlier versions included.`);
+}
+
+const mebibytes = (bytes: number) => `${Math.round((bytes / 1024 / 1024) * 10) / 10} MiB`;
+
+function toFile(
+  row: Omit<WorkspaceFile, "kind" | "source"> & { kind: string; source: string },
+): WorkspaceFile {
+  const source = FileSource.safeParse(JSON.parse(row.source));
+  return {
+    ...row,
+    kind: row.kind === "result" ? "result" : "file",
+    source: source.success ? source.data : {},
+  };
+}
+
+function partOf(content: string, offset: number, limit = Number.POSITIVE_INFINITY) {
+  const from = wholeAt(content, Math.min(Math.max(0, Math.trunc(offset)), content.length));
+  let to = wholeAt(content, Math.min(content.length, from + Math.max(1, limit)));
+  // A first character of two units goes in whole, or reading would stand still.
+  if (to <= from && from < content.length) to = Math.min(content.length, from + 2);
+  return {
+    content: content.slice(from, to),
+    offset: from,
+    total: content.length,
+    next_offset: to < content.length ? to : null,
+  };
+}
+
+/** The place itself, or the one before it where it lies between the two halves of one character. */
+const wholeAt = (text: string, at: number) =>
+  at > 0 && at < text.length && (text.codePointAt(at - 1) ?? 0) > 0xffff ? at - 1 : at;
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  md: "text/markdown",
+  json: "application/json",
+  csv: "text/csv",
+  html: "text/html",
+  xml: "application/xml",
+  yaml: "application/yaml",
+  yml: "application/yaml",
+  js: "text/javascript",
+  ts: "text/typescript",
+  py: "text/x-python",
+  css: "text/css",
+  svg: "image/svg+xml",
+};
+const mediaTypes = new Map(Object.entries(MEDIA_TYPES));
+
+/** By the ending of the name; plain text where that says nothing. For display: downloads must not trust it. */
+const mediaTypeOf = (path: string) =>
+  mediaTypes.get(path.slice(path.lastIndexOf(".") + 1).toLowerCase()) ?? "text/plain";
+
+/** The start of a text from outside, without what could confuse a terminal or a model. */
+const shown = (text: string) => text.slice(0, 80).replace(/[\p{C}]/gu, "?");
