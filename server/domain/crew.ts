@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { CollaborationPattern } from "./crew-pattern";
 import { AgentConfig, LlmConfig } from "./role";
-import { Id, Json } from "./values";
+import { Id } from "./values";
 
 export const CrewProcess = z.enum(["sequential", "parallel", "hierarchical", "swarm", "consensus", "custom"]);
 export type CrewProcess = z.infer<typeof CrewProcess>;
@@ -29,6 +30,6 @@ export const CrewConfig = z.object({
       weights: z.record(z.string(), z.number()).default({}),
     })
     .prefault({}),
-  collaboration_patterns: z.array(Json).default([]),
+  collaboration_patterns: z.array(CollaborationPattern).default([]),
 });
 export type CrewConfig = z.infer<typeof CrewConfig>;

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { Liquid } from "liquidjs";
 import { describe, expect, test } from "vitest";
 import {
+  asTemplate,
   checkTemplate,
   missingKeys,
   renderTemplate,
@@ -253,4 +254,9 @@ describe("compared with Liquid", () => {
       { numRuns: 500 },
     );
   });
+});
+
+test("a text as a template renders to itself", () => {
+  const text = fc.string({ unit: fc.constantFrom("{", "}", "%", "-", '"', "'", "a", " ", "\n", "|", ".") });
+  fc.assert(fc.property(text, (given) => renderTemplate(asTemplate(given), { state: {} }) === given));
 });

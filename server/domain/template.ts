@@ -110,6 +110,11 @@ export function renderTemplate(text: string, scope: TemplateScope): string {
   return written.join("");
 }
 
+/** A template that renders to exactly this text, whatever stands in it. */
+export function asTemplate(text: string): string {
+  return text.replace(/\{\{|\{%/g, (opening) => `{{ "${opening}" }}`);
+}
+
 /** The keys that a template reads, each once. */
 export function templateKeys(text: string): string[] {
   return [...new Set(templateReads(text).map(({ key }) => key))];
