@@ -68,7 +68,32 @@ const RULES: Rule[] = [
     allowsTypes: true,
     why: "server/egress is the only place that opens outbound connections",
   },
-  { who: /^(server|app|components)\//, refuses: PROCESSES, why: "nothing here starts processes or threads" },
+  {
+    // The sandbox ends code that never ends, by its thread; the other two start what the operator's file declares.
+    who: /^(server\/(?!tools\/(sandbox|operator|mcp\/stdio)[/.])|app\/|components\/)/,
+    refuses: PROCESSES,
+    why: "only the sandbox starts threads, and only the operator's tools start processes",
+  },
+  {
+    who: /^server\/tools\/sandbox\//,
+    refuses: /^(node:)?(child_process|vm|cluster)$/,
+    why: "the sandbox starts threads, and no processes",
+  },
+  {
+    who: /^server\/tools\/(operator|mcp)\//,
+    refuses: /^(node:)?(worker_threads|vm|cluster)$/,
+    why: "the operator's tools are processes of their own",
+  },
+  {
+    who: /^server\/(?!tools\/mcp\/)/,
+    refuses: /^@modelcontextprotocol\//,
+    why: "server/tools/mcp is the only place that speaks MCP",
+  },
+  {
+    who: /^server\/tools\/mcp\/(?!stdio\.ts)/,
+    refuses: /^@modelcontextprotocol\/sdk\/client\/stdio/,
+    why: "processes of MCP servers are started in one place, from the operator's file",
+  },
   {
     who: /^components\/ui\//,
     refuses: /^(server|db|app|components)\//,

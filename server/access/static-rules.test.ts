@@ -80,6 +80,22 @@ test("nothing that is data becomes code", () => {
   ).toEqual([]);
 });
 
+test("processes are started from lists of words, never through a shell", () => {
+  const shells = new Set(["exec", "execSync", "execFile", "execFileSync", "spawnSync", "fork"]);
+  const users = files
+    .filter(({ tree }) => /from "(node:)?child_process"/.test(tree.text))
+    .map(({ file }) => file);
+  expect(users.filter((file) => !/^server\/tools\/(operator|mcp\/stdio)/.test(file))).toEqual([]);
+  expect(
+    findings((node, file) => {
+      if (ts.isPropertyAssignment(node) && node.name.getText() === "shell")
+        return node.initializer.kind !== ts.SyntaxKind.FalseKeyword && "asks for a shell";
+      const name = calledName(node);
+      return !!name && users.includes(file) && shells.has(name) && `calls ${name}`;
+    }),
+  ).toEqual([]);
+});
+
 test("only server/egress reaches out, and model clients get its fetch", () => {
   expect(
     findings((node, file) => {
@@ -249,6 +265,7 @@ test("packages are at least where their known holes are closed", () => {
     undici: "7.30.0",
     zod: "4.6.0",
     "ipaddr.js": "2.5.0",
+    "@modelcontextprotocol/sdk": "1.24.0",
   };
   const below = Object.entries(floors).filter(
     ([name, floor]) => !isAtLeast(lock.packages[`node_modules/${name}`]?.version ?? "0", floor),

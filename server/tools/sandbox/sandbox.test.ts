@@ -1,0 +1,229 @@
+import { afterEach, describe, expect, test } from "vitest";
+import type { Json } from "@/server/domain/values";
+import { type RecordedCall, runInSandbox, runWithCalls, SANDBOX_LIMITS } from "./sandbox";
+
+describe("code in the sandbox", () => {
+  test("gets JSON, gives JSON, and what it logs is kept", async () => {
+    const result = await runInSandbox({
+      code: `console.log("sum of", input.numbers); return { sum: input.numbers.reduce((a, b) => a + b, 0) };`,
+      input: { numbers: [1, 2, 3] },
+    });
+    expect(result).toMatchObject({ ok: true, value: { sum: 6 }, logs: ["sum of [1,2,3]"] });
+  });
+
+  test("may await, and may return nothing", async () => {
+    expect(
+      await runInSandbox({ code: "await null; const x = await Promise.resolve(4); return x" }),
+    ).toMatchObject({
+      ok: true,
+      value: 4,
+    });
+    expect(await runInSandbox({ code: "const a = 1; // the end" })).toMatchObject({ ok: true, value: null });
+  });
+
+  test("says in words and by line what is wrong with it", async () => {
+    expect((await runInSandbox({ code: "const a = ;" })).error).toMatchObject({ code: "SYNTAX", line: 1 });
+    expect((await runInSandbox({ code: "let a;\n\na.b()" })).error).toEqual({
+      code: "THROWN",
+      message: "TypeError: cannot read property 'b' of undefined (line 3)",
+      line: 3,
+    });
+    expect((await runInSandbox({ code: "throw { reason: 'no' }" })).error?.message).toContain(
+      '{"reason":"no"}',
+    );
+  });
+
+  test("keeps nothing from one program to the next", async () => {
+    await runInSandbox({ code: "globalThis.left = 1; Object.prototype.polluted = 1" });
+    expect((await runInSandbox({ code: "return [typeof left, typeof ({}).polluted]" })).value).toEqual([
+      "undefined",
+      "undefined",
+    ]);
+    expect("polluted" in {}).toBe(false);
+  });
+
+  test("is stopped when nobody wants its result any more, also while it waits for its turn", async () => {
+    const stop = new AbortController();
+    const first = runInSandbox({ code: "for(;;);", timeout_ms: 10_000 }, { signal: stop.signal });
+    const second = runInSandbox({ code: "return 1" }, { signal: stop.signal });
+    stop.abort();
+    expect([(await first).error?.code, (await second).error?.code]).toEqual(["CANCELLED", "CANCELLED"]);
+    expect(await runInSandbox({ code: "return 1" })).toMatchObject({ ok: true, value: 1 });
+  });
+});
+
+describe("code that calls tools", () => {
+  /** Runs to the end, answering calls by a function; counts how often the code ran. */
+  async function toEnd(code: string, answer: (tool: string, args: Json) => RecordedCall["output"]) {
+    const results: RecordedCall[] = [];
+    for (let runs = 1; ; runs++) {
+      const step = await runWithCalls({ code, tools: ["add", "fail"], results, at: 1_700_000_000_000 });
+      if ("done" in step) return { ...step.done, results, runs };
+      expect(step.index).toBe(results.length);
+      results.push({ ...step.needs, output: answer(step.needs.tool, step.needs.args) });
+    }
+  }
+  const add = (_tool: string, args: Json) => {
+    const { a, b } = args as { a: number; b: number };
+    return { status_code: 200 as const, output: a + b };
+  };
+
+  test("runs again with the answers until it has all", async () => {
+    const result = await toEnd(
+      `let sum = 0; for (const n of [1, 2, 3]) sum = await call("add", { a: sum, b: n }); return sum`,
+      add,
+    );
+    expect(result).toMatchObject({ ok: true, value: 6, runs: 4 });
+    expect(result.results.map(({ args }) => args)).toEqual([
+      { a: 0, b: 1 },
+      { a: 1, b: 2 },
+      { a: 3, b: 3 },
+    ]);
+  });
+
+  test("may ask for several at once, and a call that nobody awaits is made too", async () => {
+    expect(
+      await toEnd(`return Promise.all([call("add", { a: 1, b: 1 }), call("add", { a: 2, b: 2 })])`, add),
+    ).toMatchObject({ value: [2, 4], runs: 3 });
+    expect((await toEnd(`call("add", { a: 1, b: 1 }); return "done"`, add)).results).toHaveLength(1);
+  });
+
+  test("sees a failed call as an error that it can catch", async () => {
+    const result = await toEnd(
+      `try { await call("fail") } catch (error) { return [error.message, error.status_code] }`,
+      () => ({ status_code: 503, error: "not connected" }),
+    );
+    expect(result.value).toEqual(["not connected", 503]);
+  });
+
+  test("has the same clock and the same dice each time", async () => {
+    const result = await toEnd(
+      `const first = [Date.now(), Math.random(), new Date().toISOString()]; await call("add", { a: Math.random(), b: 0 }); return first`,
+      add,
+    );
+    expect(result).toMatchObject({ ok: true, runs: 2 });
+    expect((result.value as Json[])[0]).toBe(1_700_000_000_000);
+    expect((result.value as Json[])[2]).toBe("2023-11-14T22:13:20.000Z");
+  });
+
+  test("may call what it was given only, and not without end", async () => {
+    const other = await toEnd(`await call("constructor", {})`, add);
+    expect(other.error?.message).toContain("may not call constructor. It may call: add, fail");
+    const endless = await toEnd(`for (;;) await call("add", { a: 1, b: 1 })`, add);
+    expect(endless.error?.message).toContain(`at most ${SANDBOX_LIMITS.calls} times`);
+    expect(endless.results).toHaveLength(SANDBOX_LIMITS.calls);
+    expect((await runInSandbox({ code: `return call("add")` })).error?.message).toContain(
+      "may call no tools",
+    );
+  });
+
+  test("is refused where answers belong to other calls", async () => {
+    const step = await runWithCalls({
+      code: `return call("add", { a: 1, b: 1 })`,
+      tools: ["add"],
+      results: [{ tool: "add", args: { a: 5, b: 5 }, output: { status_code: 200, output: 10 } }],
+      at: 1,
+    });
+    expect(step).toMatchObject({ done: { ok: false, error: { code: "NOT_REPEATABLE" } } });
+  });
+});
+
+describe("abuse ends in a typed error, and the sandbox works on", () => {
+  afterEach(async () => {
+    expect(await runInSandbox({ code: "return 'fine'" })).toMatchObject({ ok: true, value: "fine" });
+  });
+  const cases: [string, string, string[]][] = [
+    ["an endless loop", "for (;;);", ["TIMEOUT"]],
+    ["an endless chain of promises", "for (;;) await 0;", ["TIMEOUT"]],
+    [
+      "an endless fan of promises",
+      "const f = () => { Promise.resolve().then(f).then(f) }; f(); await new Promise(() => {})",
+      ["TIMEOUT", "MEMORY"],
+    ],
+    [
+      "an endless loop that catches everything",
+      "for (;;) { try { for (;;); } catch {} finally { continue } }",
+      ["TIMEOUT"],
+    ],
+    ["an endless generator", "function* g() { for (;;) yield 1 } for (const _ of g());", ["TIMEOUT"]],
+    ["a regular expression that explodes", `return /(a+)+$/.test("a".repeat(40) + "!")`, ["TIMEOUT"]],
+    [
+      "a regular expression with two nested repetitions",
+      `return /(x+x+)+y/.test("x".repeat(60))`,
+      ["TIMEOUT"],
+    ],
+    ["recursion", "const f = () => f() + 1; return f()", ["STACK"]],
+    [
+      "JSON nested a million deep",
+      `return JSON.parse("[".repeat(1e6) + "]".repeat(1e6))`,
+      ["STACK", "MEMORY", "THROWN", "TIMEOUT"],
+    ],
+    [
+      "a result nested deeper than it may be",
+      "let a = []; for (let i = 0; i < 100; i++) a = [a]; return a",
+      ["TOO_LARGE"],
+    ],
+    [
+      "a list that eats the memory",
+      "const a = []; for (;;) a.push(new Array(1e5).fill(a.length))",
+      ["MEMORY", "TIMEOUT"],
+    ],
+    ["a text that doubles", `let s = "x"; for (;;) s += s`, ["MEMORY", "THROWN"]],
+    ["one huge buffer", "return new ArrayBuffer(2 ** 31 - 1).byteLength", ["MEMORY", "THROWN"]],
+    ["a number of many digits", "return String(7n ** (7n ** 9n)).length", ["MEMORY", "TIMEOUT", "THROWN"]],
+    ["a sort whose comparison never ends", "return [3, 2, 1].sort(() => { for (;;); })", ["TIMEOUT"]],
+    ["a result whose toJSON never ends", "return { toJSON() { for (;;); } }", ["TIMEOUT"]],
+    [
+      "an error whose message never ends",
+      "throw Object.defineProperty(new Error(), 'message', { get() { for (;;); } })",
+      ["TIMEOUT"],
+    ],
+    ["a result that is too large", `return "x".repeat(${SANDBOX_LIMITS.jsonBytes + 1})`, ["TOO_LARGE"]],
+    ["a promise that nobody keeps", "await new Promise(() => {})", ["NEVER_ENDS"]],
+    ["modules", "await import('node:fs')", ["THROWN"]],
+    ["ways to the host", "return process.exit(1)", ["THROWN"]],
+    ["the host's Function", "return console.log.constructor('return process')().pid", ["THROWN"]],
+    ["a body that breaks out of its braces", "}); for (;;); (async function () {", ["TIMEOUT"]],
+    ["a broken Promise", "Promise.prototype.then = () => {}; await 1; return 1", ["NEVER_ENDS", "THROWN"]],
+  ];
+  test.each(cases)("%s", async (_name, code, codes) => {
+    const before = process.memoryUsage().rss;
+    const began = performance.now();
+    const result = await runInSandbox({ code, timeout_ms: 300 });
+    expect(result.ok).toBe(false);
+    expect(codes).toContain(result.error?.code);
+    // Ended from inside or from outside, never left running.
+    const most = SANDBOX_LIMITS.startMs + 300 + SANDBOX_LIMITS.graceMs;
+    expect(performance.now() - began).toBeLessThan(most + 5_000);
+    expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024);
+  });
+
+  test("the sandbox has nothing of the host", async () => {
+    const { value } = await runInSandbox({
+      code: `return ["process", "require", "module", "fetch", "setTimeout", "WebAssembly", "Deno", "Worker", "XMLHttpRequest", "parentPort", "workerData", "std", "os"].filter((name) => typeof globalThis[name] !== "undefined")`,
+    });
+    expect(value).toEqual([]);
+  });
+
+  test("a prototype cannot be handed out", async () => {
+    const { value } = await runInSandbox({
+      code: `return JSON.parse('{"__proto__": {"polluted": 1}, "a": {"__proto__": {"b": 1}}}')`,
+    });
+    const copied = Object.assign({}, value as object) as { polluted?: number };
+    expect(copied.polluted).toBeUndefined();
+    expect(value).toEqual({ a: {} });
+  });
+
+  test("logs are cut, and input and code that are too large are refused", async () => {
+    const { logs } = await runInSandbox({
+      code: `for (let i = 0; i < 1000; i++) console.log("x".repeat(1000))`,
+    });
+    expect(logs.join("").length).toBeLessThanOrEqual(SANDBOX_LIMITS.logChars);
+    expect((await runInSandbox({ code: "", input: "x".repeat(SANDBOX_LIMITS.jsonBytes) })).error?.code).toBe(
+      "TOO_LARGE",
+    );
+    expect((await runInSandbox({ code: " ".repeat(SANDBOX_LIMITS.codeBytes + 1) })).error?.code).toBe(
+      "TOO_LARGE",
+    );
+  });
+});

@@ -1,0 +1,322 @@
+import path from "node:path";
+import { Worker } from "node:worker_threads";
+import { z } from "zod";
+import { jsonTextProblem } from "@/server/domain/json-limits";
+import type { ToolOutput } from "@/server/domain/tool";
+import { type Json } from "@/server/domain/values";
+
+/** Bytes, milliseconds and counts that hold for every program. */
+export const SANDBOX_LIMITS = {
+  memoryBytes: 32 * 1024 * 1024,
+  stackBytes: 256 * 1024,
+  cpuMs: 1_000,
+  /** The most that `timeout_ms` may ask for instead of `cpuMs`. */
+  maxCpuMs: 10_000,
+  /** What the thread may take on top before it is ended from outside. */
+  graceMs: 1_000,
+  /** What the thread may take to begin, on a machine that is busy with other things. */
+  startMs: 10_000,
+  jobs: 100_000,
+  codeBytes: 64 * 1024,
+  jsonBytes: 256 * 1024,
+  logLines: 200,
+  logChars: 32 * 1024,
+  calls: 16,
+  /** How many programs may wait for the one place. */
+  waiting: 50,
+} as const;
+
+export interface SandboxProgram {
+  /** The body of an async function of `input`, `call` and `console`; what it returns is the result. */
+  code: string;
+  input?: Json;
+  /** How long it may compute, in milliseconds. */
+  timeout_ms?: number;
+}
+
+export type SandboxErrorCode =
+  | "SYNTAX"
+  | "THROWN"
+  | "TIMEOUT"
+  | "MEMORY"
+  | "STACK"
+  | "TOO_LARGE"
+  | "NEVER_ENDS"
+  | "NOT_REPEATABLE"
+  | "CANCELLED"
+  | "BUSY"
+  | "CRASHED";
+
+export interface SandboxError {
+  code: SandboxErrorCode;
+  /** A sentence for whoever wrote the code, with the line where there is one. */
+  message: string;
+  line?: number;
+}
+
+export interface SandboxResult {
+  ok: boolean;
+  value?: Json;
+  error?: SandboxError;
+  /** What the code wrote by console.log. */
+  logs: string[];
+  duration_ms: number;
+}
+
+/** One call of a tool that code made, with its answer: what a program needs in order to run again up to there. */
+export interface RecordedCall {
+  tool: string;
+  args: Json;
+  output: ToolOutput;
+}
+
+export interface ProgramWithCalls extends SandboxProgram {
+  /** The tools that the code may call. */
+  tools: readonly string[];
+  /** The answers so far, in the order of the calls. */
+  results: readonly RecordedCall[];
+  /** When it ran first, in Unix milliseconds: its clock and its dice say the same each time. */
+  at: number;
+}
+
+/** `needs`: carry this call out, add its answer to `results`, and run again. */
+export type CallsStep =
+  | { done: SandboxResult }
+  | { needs: { tool: string; args: Json }; index: number; logs: string[]; duration_ms: number };
+
+/** Runs code that calls nothing. Every way to fail is a result; nothing is thrown. */
+export async function runInSandbox(
+  program: SandboxProgram,
+  { signal }: { signal?: AbortSignal } = {},
+): Promise<SandboxResult> {
+  const step = await runWithCalls({ ...program, tools: [], results: [], at: Date.now() }, { signal });
+  if ("done" in step) return step.done;
+  return { ...step, ok: false, error: problem("CRASHED", "The code asked for a tool that it was not given") };
+}
+
+/**
+ * Runs code until its first call that has no answer yet, or to its end. The same program with the same results gives
+ * the same step; the code is never held in the middle, so that a crash loses nothing.
+ */
+export async function runWithCalls(
+  program: ProgramWithCalls,
+  { signal }: { signal?: AbortSignal } = {},
+): Promise<CallsStep> {
+  const began = performance.now();
+  const ended = (message: { failure?: Failure; answer?: string }) =>
+    toStep(message, Math.round(performance.now() - began));
+  const refused = refusalOf(program);
+  if (refused) return ended({ failure: refused });
+  const place = await takePlace(signal);
+  if (place === "busy")
+    return ended({ failure: { kind: "BUSY", message: "Too much code is waiting to run; try again later" } });
+  if (place === "cancelled") return ended({ failure: { kind: "CANCELLED" } });
+  try {
+    if (signal?.aborted) return ended({ failure: { kind: "CANCELLED" } });
+    return ended(await inWorker(program, signal));
+  } finally {
+    place.leave();
+  }
+}
+
+const Failure = z.object({
+  kind: z.string(),
+  name: z.string().optional(),
+  message: z.string().optional(),
+  stack: z.string().optional(),
+});
+type Failure = z.infer<typeof Failure>;
+
+const FromWorker = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("ready") }),
+  z.object({ kind: z.literal("ended"), failure: Failure.optional(), answer: z.string().optional() }),
+]);
+
+const Answer = z.object({
+  outcome: z
+    .union([z.object({ result: z.string() }), z.object({ failed: Failure.omit({ kind: true }) })])
+    .nullable(),
+  wanted: z.object({ index: z.number(), tool: z.string(), args: z.string().optional() }).nullable(),
+  broken: z.string().nullable(),
+  logs: z.array(z.string()),
+});
+
+/** Not import.meta.url: the server is bundled, and the thread must load the file as it is. */
+const workerFile = () => path.join(process.cwd(), "server", "tools", "sandbox", "worker.mjs");
+
+/** One thread for one program, ended whatever happens. */
+function inWorker(
+  program: ProgramWithCalls,
+  signal: AbortSignal | undefined,
+): Promise<{ failure?: Failure; answer?: string }> {
+  const cpuMs = Math.min(program.timeout_ms ?? SANDBOX_LIMITS.cpuMs, SANDBOX_LIMITS.maxCpuMs);
+  const worker = new Worker(workerFile(), {
+    workerData: {
+      code: program.code,
+      input: JSON.stringify(program.input ?? null),
+      replay: program.results,
+      tools: program.tools,
+      at: program.at,
+      limits: { ...SANDBOX_LIMITS, cpuMs },
+    },
+    resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32, stackSizeMb: 16 },
+    // Neither the loaders of development and tests, nor anything that the server knows.
+    execArgv: [],
+    env: {},
+    argv: [],
+    stdin: false,
+    stdout: true,
+    stderr: true,
+  });
+  return new Promise((resolve) => {
+    let timer = setTimeout(() => end({ failure: { kind: "TIMEOUT" } }), SANDBOX_LIMITS.startMs);
+    const cancel = () => end({ failure: { kind: "CANCELLED" } });
+    let isOver = false;
+    const end = (result: { failure?: Failure; answer?: string }) => {
+      // Ending the thread makes it say that it ended.
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", cancel);
+      void worker.terminate().then(() => resolve(result));
+    };
+    signal?.addEventListener("abort", cancel, { once: true });
+    worker.on("message", (message: unknown) => {
+      const read = FromWorker.safeParse(message);
+      if (!read.success) return end({ failure: { kind: "CRASHED" } });
+      if (read.data.kind === "ended") return end(read.data);
+      clearTimeout(timer);
+      timer = setTimeout(() => end({ failure: { kind: "TIMEOUT" } }), cpuMs + SANDBOX_LIMITS.graceMs);
+    });
+    worker.on("error", (error) => end({ failure: crash(error) }));
+    worker.on("exit", () => end({ failure: { kind: "CRASHED" } }));
+  });
+}
+
+const crash = (error: unknown): Failure =>
+  error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY"
+    ? { kind: "MEMORY" }
+    : { kind: "CRASHED", message: error instanceof Error ? error.message : String(error) };
+
+function refusalOf({ code, input, results, tools }: ProgramWithCalls): Failure | null {
+  if (Buffer.byteLength(code) > SANDBOX_LIMITS.codeBytes)
+    return { kind: "TOO_LARGE", message: `The code is larger than ${SANDBOX_LIMITS.codeBytes} bytes` };
+  const given = JSON.stringify([input ?? null, results, tools]);
+  // Each answer to a call may be as large as an input.
+  if (Buffer.byteLength(given) > SANDBOX_LIMITS.jsonBytes * (1 + results.length))
+    return { kind: "TOO_LARGE", message: `The input is larger than ${SANDBOX_LIMITS.jsonBytes} bytes` };
+  return null;
+}
+
+function toStep({ failure, answer }: { failure?: Failure; answer?: string }, duration_ms: number): CallsStep {
+  const failed = (error: SandboxError, logs: string[] = []): CallsStep => ({
+    done: { ok: false, error, logs, duration_ms },
+  });
+  if (failure) return failed(errorOf(failure));
+  const read = parsed(answer ?? "", Answer);
+  if (!read) return failed(problem("CRASHED"));
+  const { outcome, wanted, broken, logs } = read;
+  if (broken) return failed(problem("NOT_REPEATABLE", broken), logs);
+  if (outcome && "failed" in outcome) return failed(errorOf({ kind: "THROWN", ...outcome.failed }), logs);
+  if (wanted) {
+    const args = jsonFrom(wanted.args ?? "null");
+    if (args === undefined) return failed(problem("TOO_LARGE"), logs);
+    return { needs: { tool: wanted.tool, args }, index: wanted.index, logs, duration_ms };
+  }
+  if (!outcome) return failed(problem("NEVER_ENDS"), logs);
+  const value = jsonFrom(outcome.result);
+  return value === undefined
+    ? failed(problem("TOO_LARGE"), logs)
+    : { done: { ok: true, value, logs, duration_ms } };
+}
+
+/** A value that the code made, or undefined where it is larger or deeper than JSON may be here. */
+function jsonFrom(text: string): Json | undefined {
+  if (Buffer.byteLength(text) > SANDBOX_LIMITS.jsonBytes || jsonTextProblem(text)) return undefined;
+  try {
+    // A key of this name would change the prototype of whatever it is copied into.
+    return JSON.parse(text, (key, value: unknown) => (key === "__proto__" ? undefined : value)) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+function parsed<S extends z.ZodType>(text: string, schema: S): z.output<S> | null {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+const SENTENCES: Record<SandboxErrorCode, string> = {
+  SYNTAX: "The code cannot be read",
+  THROWN: "The code failed",
+  TIMEOUT: "The code did not finish in the time it has",
+  MEMORY: `The code needs more memory than the ${SANDBOX_LIMITS.memoryBytes / 1024 / 1024} MiB it has`,
+  STACK: "The code calls itself too deeply",
+  TOO_LARGE: `The result is larger than ${SANDBOX_LIMITS.jsonBytes} bytes, or nested too deeply`,
+  NEVER_ENDS: "The code waits for something that never comes",
+  NOT_REPEATABLE: "The code asked for other calls when it ran again",
+  CANCELLED: "The code was stopped",
+  BUSY: "Too much code is waiting to run",
+  CRASHED: "The sandbox broke down",
+};
+
+const isCode = (kind: string): kind is SandboxErrorCode => Object.hasOwn(SENTENCES, kind);
+
+const problem = (code: SandboxErrorCode, message: string = SENTENCES[code]): SandboxError => ({
+  code,
+  message,
+});
+
+/** What went wrong in words; the engine's own errors are told by what they say. */
+function errorOf({ kind, name, message, stack }: Failure): SandboxError {
+  if (kind === "JOBS") return problem("TIMEOUT", "The code goes from promise to promise without an end");
+  if (kind !== "THROWN" && kind !== "SYNTAX")
+    return problem(isCode(kind) ? kind : "CRASHED", kind === "CRASHED" ? undefined : message);
+  if (name === "TooLarge") return problem("TOO_LARGE", message);
+  if (name === "InternalError" && message === "out of memory") return problem("MEMORY");
+  if (name === "InternalError" && message === "interrupted") return problem("TIMEOUT");
+  if (/stack overflow|call stack size/i.test(message ?? "") && name !== "Error") return problem("STACK");
+  const line = Number(stack?.match(/code\.js:(\d{1,6})/)?.[1] ?? Number.NaN);
+  const said = [name, message].filter(Boolean).join(": ");
+  return {
+    code: kind,
+    message: `${said || SENTENCES[kind]}${Number.isNaN(line) ? "" : ` (line ${line})`}`,
+    ...(Number.isNaN(line) ? {} : { line }),
+  };
+}
+
+// One program at a time: two would only take the processor from each other and from the server.
+const held = globalThis as typeof globalThis & {
+  __troupeSandbox?: { isTaken: boolean; waiting: (() => void)[] };
+};
+held.__troupeSandbox ??= { isTaken: false, waiting: [] };
+const line = held.__troupeSandbox;
+
+async function takePlace(signal: AbortSignal | undefined): Promise<{ leave(): void } | "busy" | "cancelled"> {
+  if (signal?.aborted) return "cancelled";
+  const leave = () => {
+    const next = line.waiting.shift();
+    if (next) next();
+    else line.isTaken = false;
+  };
+  if (!line.isTaken) {
+    line.isTaken = true;
+    return { leave };
+  }
+  if (line.waiting.length >= SANDBOX_LIMITS.waiting) return "busy";
+  return new Promise((resolve) => {
+    const enter = () => {
+      signal?.removeEventListener("abort", giveUp);
+      resolve({ leave });
+    };
+    const giveUp = () => {
+      line.waiting = line.waiting.filter((other) => other !== enter);
+      resolve("cancelled");
+    };
+    line.waiting.push(enter);
+    signal?.addEventListener("abort", giveUp, { once: true });
+  });
+}
