@@ -35,11 +35,20 @@ export function parseJson(text: string): Json | undefined {
   }
 }
 
-/** The value of a text, mended where it is not JSON; undefined where even that does not help. */
-export function parseMended(text: string): { value: Json; repaired: boolean } | undefined {
+/**
+ * The value of a text, mended where it is not JSON; undefined where even that does not help. `isCautious`: only where
+ * nothing in it can be mistaken.
+ */
+export function parseMended(
+  text: string,
+  { isCautious = false } = {},
+): { value: Json; repaired: boolean } | undefined {
   const straight = parseJson(text);
   if (straight !== undefined) return { value: straight, repaired: false };
   if (text.length > MAX_REPAIR_CHARS || isTooDeep(text)) return undefined;
+  const close = parseJson(straightened(text));
+  if (close !== undefined) return { value: close, repaired: true };
+  if (isCautious) return undefined;
   try {
     const value = parseJson(jsonrepair(text));
     return value === undefined ? undefined : { value, repaired: true };
@@ -47,3 +56,64 @@ export function parseMended(text: string): { value: Json; repaired: boolean } | 
     return undefined;
   }
 }
+
+/** Whether a quote at this place begins a string: an apostrophe does only where a value can begin, as in Python. */
+export const opensString = (sign: string, before: string) =>
+  sign === '"' || (sign === "'" && "{[,:(".includes(before));
+
+const CLOSERS: Readonly<Record<string, string>> = { "{": "}", "[": "]" };
+const PYTHON_WORDS: Readonly<Record<string, string>> = { True: "true", False: "false", None: "null" };
+
+/**
+ * JSON of a text that differs from it only in ways that cannot be mistaken: Python's quotes and words, commas at the
+ * end, brackets that are missing at the end. Its strings stay as they are, which the general repair does not promise.
+ */
+function straightened(text: string): string {
+  const open: string[] = [];
+  let out = "";
+  let before = "";
+  for (let at = 0; at < text.length; at++) {
+    const sign = text[at]!;
+    if (opensString(sign, before)) {
+      const end = endOfString(text, at, sign);
+      out += sign === '"' ? text.slice(at, end) : `"${requoted(text.slice(at + 1, end - 1))}"`;
+      at = end - 1;
+      before = sign;
+      continue;
+    }
+    const word = /^(?:True|False|None)\b/.exec(text.slice(at, at + 6))?.[0];
+    if (word && !/\w/.test(text[at - 1] ?? "")) {
+      out += PYTHON_WORDS[word];
+      at += word.length - 1;
+    } else if (sign === "}" || sign === "]") {
+      out = withoutComma(out);
+      while (open.length > 0 && open.at(-1) !== sign) out += open.pop();
+      open.pop();
+      out += sign;
+    } else {
+      if (CLOSERS[sign]) open.push(CLOSERS[sign]);
+      out += sign;
+    }
+    if (sign.trim() !== "") before = sign;
+  }
+  return withoutComma(out) + open.reverse().join("");
+}
+
+const withoutComma = (text: string) => {
+  const bare = text.trimEnd();
+  return bare.endsWith(",") ? bare.slice(0, -1) : text;
+};
+
+/** The place after the string that begins at `start`. */
+function endOfString(text: string, start: number, quote: string): number {
+  for (let at = start + 1; at < text.length; at++)
+    if (text[at] === "\\") at++;
+    else if (text[at] === quote) return at + 1;
+  return text.length;
+}
+
+/** The inside of a string in single quotes, as it stands between double ones. */
+const requoted = (inside: string) =>
+  inside.replace(/\\([\s\S])|"/g, (whole, escaped?: string) =>
+    escaped === "'" ? "'" : escaped === undefined ? '\\"' : whole,
+  );

@@ -1,0 +1,153 @@
+import type { ChatMessage } from "@/server/domain/events";
+import type { ToolCall, ToolStatus } from "@/server/domain/tool";
+import type { Json, JsonSchema } from "@/server/domain/values";
+import type { ToolOffer } from "./model";
+import { asSchema, deref } from "./schema";
+
+// How tools are offered, called and answered where a model knows no functions: by lines of text.
+
+export const CALL_MARKER = "TOOL_CALL";
+export const RESULT_MARKER = "TOOL_RESULT";
+/** Ends an answer before the model makes up the results of its own calls. */
+export const RESULT_STOP = `\n${RESULT_MARKER}`;
+
+const MAX_DOC_CHARS = 300;
+const MAX_SIGNATURE_DEPTH = 3;
+
+const RULES = `To use a tool, respond with a line:
+${CALL_MARKER}: {"tool_name": "tool_name", "args": {"param": "value"}}
+Rules: JSON on one line where possible; at most 8 calls per message; write nothing after the last ${CALL_MARKER};
+results come back as ${RESULT_MARKER} lines; never write a ${RESULT_MARKER} yourself. When you are done, answer without ${CALL_MARKER}.`;
+
+/** What a model is told of its tools, for the end of the system message. */
+export function toolBlock(tools: readonly ToolOffer[]): string {
+  return `Available Tools:\n${tools.map(describe).join("\n")}\n${RULES}`;
+}
+
+function describe({ name, description, parameters }: ToolOffer): string {
+  const properties = Object.entries(asSchema(parameters.properties));
+  const required = new Set(Array.isArray(parameters.required) ? parameters.required : []);
+  const signature = properties.map(([key, raw]) => {
+    const schema = deref(asSchema(raw), parameters);
+    const type = typeOf(schema, parameters, 0);
+    const standard = schema.default === undefined ? "" : ` = ${JSON.stringify(schema.default)}`;
+    const isOptional = !required.has(key) && standard === "" && !type.startsWith("Optional[");
+    return `${key}: ${isOptional ? `Optional[${type}]` : type}${standard}`;
+  });
+  const docs = properties.flatMap(([key, raw]) => {
+    const doc = oneLine(deref(asSchema(raw), parameters).description);
+    return doc === "" ? [] : [`    ${key}: ${doc}`];
+  });
+  return [`- ${name}(${signature.join(", ")}): ${oneLine(description)}`, ...docs].join("\n");
+}
+
+function typeOf(schema: JsonSchema, root: JsonSchema, depth: number): string {
+  const plain = deref(schema, root);
+  if (plain.const !== undefined) return JSON.stringify(plain.const);
+  if (Array.isArray(plain.enum)) return union(plain.enum.map((value) => JSON.stringify(value)));
+  const options = plain.anyOf ?? plain.oneOf;
+  if (Array.isArray(options))
+    return union(options.map((option) => typeOf(asSchema(option), root, depth + 1)));
+  const types = Array.isArray(plain.type)
+    ? plain.type
+    : [plain.type ?? (plain.properties ? "object" : "any")];
+  return union(types.map((type) => nameOf(type, plain, root, depth)));
+}
+
+function nameOf(type: unknown, schema: JsonSchema, root: JsonSchema, depth: number): string {
+  const isDeep = depth >= MAX_SIGNATURE_DEPTH;
+  switch (type) {
+    case "string":
+      return "str";
+    case "integer":
+      return "int";
+    case "number":
+      return "float";
+    case "boolean":
+      return "bool";
+    case "null":
+      return "null";
+    case "array":
+      return isDeep || !schema.items ? "List" : `List[${typeOf(asSchema(schema.items), root, depth + 1)}]`;
+    case "object": {
+      const inner = Object.entries(asSchema(schema.properties));
+      if (isDeep || inner.length === 0) return "Dict";
+      return `{${inner.map(([key, value]) => `${key}: ${typeOf(asSchema(value), root, depth + 1)}`).join(", ")}}`;
+    }
+    default:
+      return "Any";
+  }
+}
+
+function union(types: readonly string[]): string {
+  const others = [...new Set(types.filter((type) => type !== "null"))];
+  const all = others.join(" | ") || "null";
+  return others.length < new Set(types).size && others.length > 0 ? `Optional[${all}]` : all;
+}
+
+function oneLine(text: unknown): string {
+  const line = typeof text === "string" ? text.replace(/\s+/g, " ").trim() : "";
+  return line.length > MAX_DOC_CHARS ? `${line.slice(0, MAX_DOC_CHARS - 1)}…` : line;
+}
+
+/** A call as a model writes it. */
+export function callLine(name: string, args: Json): string {
+  return `${CALL_MARKER}: ${JSON.stringify({ tool_name: name, args })}`;
+}
+
+/**
+ * The content of a message of role "tool": the tool, how the call ended, and what the model may read of the result.
+ * Both protocols carry it as it is; in text it follows `TOOL_RESULT [n] `.
+ */
+export function toolResultText(name: string, status: ToolStatus, text: string): string {
+  return `${name} (${status}): ${text}`;
+}
+
+/**
+ * A conversation without calls of functions: calls are lines of the assistant, and all results of a turn are one
+ * message of the user. Lines inside results that look like the protocol's own are set off, so that a result cannot
+ * pass for another.
+ */
+export function withoutFunctions(messages: readonly ChatMessage[]): ChatMessage[] {
+  const plain: ChatMessage[] = [];
+  let calls: readonly ToolCall[] = [];
+  let isCollecting = false;
+  for (const [index, { tool_calls, tool_call_id, ...message }] of messages.entries()) {
+    if (message.role !== "tool") {
+      isCollecting = false;
+      calls = tool_calls ?? [];
+      const lines = calls.map(({ tool_name, args, fault }) =>
+        fault === undefined ? callLine(tool_name, args) : `(a ${CALL_MARKER} that could not be read)`,
+      );
+      plain.push({ ...message, content: [message.content, ...lines].filter(Boolean).join("\n") });
+      continue;
+    }
+    const at = calls.findIndex(({ id }) => id === tool_call_id);
+    const number =
+      at >= 0
+        ? at + 1
+        : index + 1 - messages.findLastIndex(({ role }, i) => i < index && role !== "tool") - 1;
+    const line = `${RESULT_MARKER} [${number}] ${setOff(named(message))}`;
+    const last = plain.at(-1);
+    if (isCollecting && last) last.content += `\n${line}`;
+    else plain.push({ role: "user", content: line });
+    isCollecting = true;
+  }
+  return plain;
+}
+
+/** Whoever wrote the content without `toolResultText` still says which tool it was. */
+const named = ({ name, content }: ChatMessage) =>
+  name === undefined || content.startsWith(`${name} (`) ? content : `${name}: ${content}`;
+
+const setOff = (text: string) =>
+  text.replace(new RegExp(`\\n([ \\t]*)(?=${CALL_MARKER}|${RESULT_MARKER})`, "g"), "\n$1| ");
+
+/** Puts the block where models look for it: at the end of the system message. */
+export function withToolBlock(messages: readonly ChatMessage[], tools: readonly ToolOffer[]): ChatMessage[] {
+  const [first, ...others] = messages;
+  const block = toolBlock(tools);
+  return first?.role === "system"
+    ? [{ ...first, content: `${first.content}\n\n${block}` }, ...others]
+    : [{ role: "system", content: block }, ...messages];
+}
