@@ -1,11 +1,12 @@
 import { and, asc, desc, eq, gt, inArray, lt, sql } from "drizzle-orm";
 import type { Db } from "@/db/open";
-import { runSignals, runs, runTimers, runTurns } from "@/db/schema";
+import { memories, runSignals, runs, runTimers, runTurns, workspaceFiles } from "@/db/schema";
 import type { Settled } from "@/server/domain/durable";
 import type { RunEvent, RunEventOf } from "@/server/domain/events";
 import type { FinalStatus, ReasonCode } from "@/server/domain/outcome";
 import { foldRun, type RunState } from "@/server/domain/run";
 import type { Json } from "@/server/domain/values";
+import { ofRun } from "./memories";
 
 export type RunStatus = "queued" | "running" | "waiting" | "finished";
 
@@ -346,8 +347,9 @@ export function newRunStore(db: Db) {
             .where(and(eq(runs.id, id), eq(runs.status, "finished")))
             .run();
           if (changes === 0) return false;
-          for (const table of [runTurns, runTimers, runSignals])
+          for (const table of [runTurns, runTimers, runSignals, workspaceFiles])
             tx.delete(table).where(eq(table.runId, id)).run();
+          tx.delete(memories).where(ofRun(id)).run();
           return true;
         },
         { behavior: "immediate" },

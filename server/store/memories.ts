@@ -1,0 +1,301 @@
+import { and, count, desc, eq, gt, inArray, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
+import { z } from "zod";
+import type { Db } from "@/db/open";
+import { memories } from "@/db/schema";
+import { LIMITS } from "@/server/access/limits";
+import { FileSource } from "./workspace";
+
+/** How far a memory reaches, the narrowest first. */
+export const MemoryScope = z.enum(["task", "agent", "run", "workflow", "project", "global"]);
+export type MemoryScope = z.infer<typeof MemoryScope>;
+
+/** What a scope is bound to: a run, a workflow ... Those inside a run begin with the run's id and a slash. */
+export interface MemoryPlace {
+  scope: MemoryScope;
+  scope_id: string;
+}
+
+/** Where a memory came from; `by` says whether an agent or a person wrote it. */
+export const MemorySource = FileSource.extend({
+  by: z.enum(["agent", "person"]).optional(),
+  run_id: z.string().optional(),
+});
+export type MemorySource = z.infer<typeof MemorySource>;
+
+export interface Memory extends MemoryPlace {
+  id: number;
+  key: string;
+  value: string;
+  /** 0 to 1. */
+  importance: number;
+  /** Came from content that nobody here vouches for. */
+  tainted: boolean;
+  source: MemorySource;
+  created_at: number;
+  updated_at: number;
+  /** Null: stays until it is removed. */
+  expires_at: number | null;
+}
+export interface FoundMemory extends Memory {
+  /** 0 to 1: 0.5 relevance + 0.3 recency + 0.2 importance. */
+  score: number;
+  /** 1 for the best match of the words among those found. */
+  relevance: number;
+  /** Halves every 30 days. */
+  recency: number;
+}
+
+export interface MemoryInput extends MemoryPlace {
+  key: string;
+  value: string;
+  ttl_seconds?: number | undefined;
+  importance?: number | undefined;
+  tainted: boolean;
+  source: MemorySource;
+}
+
+/** A memory that cannot be kept, in words for the one who tried. */
+export class MemoryError extends Error {
+  override name = "MemoryError";
+  constructor(
+    readonly code: "BAD_KEY" | "TOO_LARGE",
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** What agents remember. What has expired is not there, whether or not it was swept away already. */
+export interface MemoryStore {
+  /** Adds, or replaces what the key held. Throws MemoryError. */
+  store(input: MemoryInput): Memory;
+  retrieve(place: MemoryPlace, key: string): Memory | undefined;
+  /** The best `k` of these places for free text; whatever the text, it is words to look for and nothing else. */
+  search(query: string, places: readonly MemoryPlace[], k?: number): FoundMemory[];
+  /** The last changed first. `before`: the id and time of the last one of the page before. */
+  list(filter?: {
+    scope?: MemoryScope | undefined;
+    scope_id?: string | undefined;
+    limit?: number | undefined;
+    before?: { updated_at: number; id: number } | undefined;
+  }): Memory[];
+  find(id: number): Memory | undefined;
+  /** A person's correction: what they entered, they vouch for. Throws MemoryError. */
+  update(
+    id: number,
+    change: { value?: string; importance?: number; expires_at?: number | null },
+  ): Memory | undefined;
+  remove(id: number): boolean;
+  /** Forgets everything bound to one place, such as a task that has ended; gives how many. */
+  forget(place: MemoryPlace): number;
+  /** Deletes what has expired; gives how many. */
+  sweep(): number;
+}
+
+const HALF_LIFE_MS = 30 * 24 * 3_600_000;
+const WEIGHTS = { relevance: 0.5, recency: 0.3, importance: 0.2 } as const;
+/** BM25 chooses this many; the whole score orders them. */
+const CANDIDATES = 200;
+const QUERY = { words: 32, length: 64 } as const;
+const INSIDE_RUN = ["task", "agent", "run"] as const satisfies MemoryScope[];
+
+/** Everything bound to a run: what it, its agents and its tasks remember. For deleting the run. */
+export const ofRun = (runId: string): SQL | undefined =>
+  and(
+    inArray(memories.scope, [...INSIDE_RUN]),
+    or(
+      eq(memories.scopeId, runId),
+      sql`substr(${memories.scopeId}, 1, ${runId.length + 1}) = ${`${runId}/`}`,
+    ),
+  );
+
+/**
+ * Free text as a query of FTS5: its words in quotes, any of them. Quotes make a word a word, so that nothing of the
+ * query language is left. Null where there are no words.
+ */
+export function toMatch(text: string): string | null {
+  const words = text.slice(0, 4_000).match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+  const unique = [...new Set(words.map((word) => word.slice(0, QUERY.length).toWellFormed().toLowerCase()))];
+  return unique.length === 0
+    ? null
+    : unique
+        .slice(0, QUERY.words)
+        .map((word) => `"${word}"`)
+        .join(" OR ");
+}
+
+export function newMemoryStore(db: Db, now: () => number = Date.now): MemoryStore {
+  const isAlive = () => or(isNull(memories.expiresAt), gt(memories.expiresAt, now()));
+  const isAt = ({ scope, scope_id }: MemoryPlace) =>
+    and(eq(memories.scope, scope), eq(memories.scopeId, scope_id));
+  const find = (id: number): Memory | undefined => {
+    const row = db
+      .select()
+      .from(memories)
+      .where(and(eq(memories.id, id), isAlive()))
+      .get();
+    return row && toMemory(row);
+  };
+
+  const store = (input: MemoryInput): Memory => {
+    const key = checkedKey(input.key);
+    const value = checkedValue(input.value);
+    const at = now();
+    // An expired memory must not stand in the way, nor lend its age to the new one.
+    db.delete(memories)
+      .where(and(isAt(input), lte(memories.expiresAt, at)))
+      .run();
+    const isKnown = db
+      .select({ id: memories.id })
+      .from(memories)
+      .where(and(isAt(input), eq(memories.key, key)))
+      .get();
+    const kept = db.select({ count: count() }).from(memories).where(isAt(input)).get()?.count ?? 0;
+    if (!isKnown && kept >= LIMITS.memory.perScope)
+      throw new MemoryError(
+        "TOO_LARGE",
+        `The scope "${input.scope}" holds ${LIMITS.memory.perScope} memories already. Replace one by using its key.`,
+      );
+    const values = {
+      value,
+      importance: clamped(input.importance ?? 0.5),
+      tainted: input.tainted,
+      source: JSON.stringify(input.source),
+      updatedAt: at,
+      expiresAt: input.ttl_seconds === undefined ? null : at + Math.round(input.ttl_seconds * 1000),
+    };
+    const row = db
+      .insert(memories)
+      .values({ scope: input.scope, scopeId: input.scope_id, key, createdAt: at, ...values })
+      .onConflictDoUpdate({ target: [memories.scope, memories.scopeId, memories.key], set: values })
+      .returning()
+      .get();
+    return toMemory(row);
+  };
+
+  return {
+    store: (input) => db.transaction(() => store(input), { behavior: "immediate" }),
+    retrieve(place, key) {
+      const row = db
+        .select()
+        .from(memories)
+        .where(and(isAt(place), eq(memories.key, normalKey(key)), isAlive()))
+        .get();
+      return row && toMemory(row);
+    },
+    search(query, places, k = 5) {
+      const match = toMatch(query);
+      if (match === null || places.length === 0) return [];
+      const rank = sql<number>`bm25(memories_fts, 2.0, 1.0)`;
+      const rows = db
+        .select({ memory: memories, rank })
+        .from(sql`memories_fts`)
+        .innerJoin(memories, sql`${memories.id} = memories_fts.rowid`)
+        .where(and(sql`memories_fts match ${match}`, or(...places.map(isAt)), isAlive()))
+        .orderBy(sql`bm25(memories_fts, 2.0, 1.0)`)
+        .limit(CANDIDATES)
+        .all();
+      // The lower the better. Its size depends on how much is stored, so only the proportion says something.
+      const best = Math.max(...rows.map((row) => -row.rank), Number.MIN_VALUE);
+      const at = now();
+      return rows
+        .map(({ memory, rank }) => scored(toMemory(memory), clamped(-rank / best), at))
+        .sort((a, b) => b.score - a.score || b.updated_at - a.updated_at || a.id - b.id)
+        .slice(0, Math.max(0, k));
+    },
+    list({ scope, scope_id, limit = 50, before } = {}) {
+      return db
+        .select()
+        .from(memories)
+        .where(
+          and(
+            scope === undefined ? undefined : eq(memories.scope, scope),
+            scope_id === undefined ? undefined : eq(memories.scopeId, scope_id),
+            before &&
+              or(
+                lt(memories.updatedAt, before.updated_at),
+                and(eq(memories.updatedAt, before.updated_at), lt(memories.id, before.id)),
+              ),
+            isAlive(),
+          ),
+        )
+        .orderBy(desc(memories.updatedAt), desc(memories.id))
+        .limit(limit)
+        .all()
+        .map(toMemory);
+    },
+    find,
+    update(id, change) {
+      const before = find(id);
+      if (!before) return undefined;
+      const { value, importance, expires_at } = change;
+      db.update(memories)
+        .set({
+          updatedAt: now(),
+          ...(value === undefined
+            ? {}
+            : {
+                value: checkedValue(value),
+                tainted: false,
+                source: JSON.stringify({ ...before.source, by: "person" }),
+              }),
+          ...(importance === undefined ? {} : { importance: clamped(importance) }),
+          ...(expires_at === undefined ? {} : { expiresAt: expires_at }),
+        })
+        .where(eq(memories.id, id))
+        .run();
+      return find(id);
+    },
+    remove: (id) => db.delete(memories).where(eq(memories.id, id)).run().changes > 0,
+    forget: (place) => db.delete(memories).where(isAt(place)).run().changes,
+    sweep: () => db.delete(memories).where(lte(memories.expiresAt, now())).run().changes,
+  };
+}
+
+function scored(memory: Memory, relevance: number, at: number): FoundMemory {
+  const recency = 0.5 ** (Math.max(0, at - memory.updated_at) / HALF_LIFE_MS);
+  const score =
+    WEIGHTS.relevance * relevance + WEIGHTS.recency * recency + WEIGHTS.importance * memory.importance;
+  return { ...memory, relevance, recency, score };
+}
+
+const clamped = (share: number) => Math.min(1, Math.max(0, share));
+const normalKey = (key: string) => key.normalize("NFC").trim();
+
+function checkedKey(text: string): string {
+  const key = normalKey(text);
+  if (key === "" || key.length > LIMITS.memory.keyLength || /\p{C}/u.test(key))
+    throw new MemoryError(
+      "BAD_KEY",
+      `The key of a memory has 1 to ${LIMITS.memory.keyLength} characters, on one line.`,
+    );
+  return key;
+}
+
+function checkedValue(text: string): string {
+  const value = text.toWellFormed();
+  const { valueBytes } = LIMITS.memory;
+  if (Buffer.byteLength(value) > valueBytes)
+    throw new MemoryError(
+      "TOO_LARGE",
+      `A memory holds at most ${valueBytes / 1024} kB. Save it with create_artifact, and remember the artifact's id.`,
+    );
+  return value;
+}
+
+function toMemory(row: typeof memories.$inferSelect): Memory {
+  const source = MemorySource.safeParse(JSON.parse(row.source));
+  return {
+    id: row.id,
+    scope: MemoryScope.parse(row.scope),
+    scope_id: row.scopeId,
+    key: row.key,
+    value: row.value,
+    importance: row.importance,
+    tainted: row.tainted,
+    source: source.success ? source.data : {},
+    created_at: row.createdAt,
+    updated_at: row.updatedAt,
+    expires_at: row.expiresAt,
+  };
+}
