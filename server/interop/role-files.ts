@@ -1,11 +1,9 @@
-import { Document, LineCounter, parseDocument, visit } from "yaml";
-import { jsonTextProblem } from "../domain/json-limits";
-import { cleanCopy, type Finding, Findings, isRaw, unwrapText } from "../domain/reading";
+import { cleanCopy, type Finding, Findings, isRaw } from "../domain/reading";
 import { RoleDefinition } from "../domain/role";
 import { readRoleList } from "../domain/roles/read-roles";
 import { writeTersely } from "../domain/writing";
+import { parseText, writeText } from "./text-files";
 
-const MAX_BYTES = 256 * 1024;
 const MAX_ROLES = 500;
 
 /**
@@ -18,11 +16,7 @@ export function readRoles(text: string): { roles: RoleDefinition[]; findings: Fi
     findings.error("", message);
     return { roles: [], findings: findings.all() };
   };
-  if (text.length > MAX_BYTES || new TextEncoder().encode(text).length > MAX_BYTES)
-    return nothing("The file is larger than 256 KiB.");
-  const plain = unwrapText(text);
-  if (!plain.trim()) return nothing("The file is empty.");
-  const parsed = /^\s*[{[]/.test(plain) ? parseJson(plain) : parseYaml(plain);
+  const parsed = parseText(text);
   if ("problem" in parsed) return nothing(parsed.problem);
   const copy = cleanCopy(parsed.value, findings);
   if (!copy) return nothing("The file is nested too deeply to hold roles.");
@@ -40,96 +34,6 @@ export function readRoles(text: string): { roles: RoleDefinition[]; findings: Fi
   return { roles, findings: findings.all() };
 }
 
-type Parsed = { value: unknown } | { problem: string };
-
-function parseJson(text: string): Parsed {
-  const problem = jsonTextProblem(text);
-  if (problem) return { problem };
-  try {
-    return { value: JSON.parse(text) as unknown };
-  } catch {
-    // YAML's flow style looks alike, and reads what JSON does not.
-    return parseYaml(text);
-  }
-}
-
-function parseYaml(text: string): Parsed {
-  const problem = shapeProblem(text);
-  if (problem) return { problem };
-  const lineCounter = new LineCounter();
-  try {
-    const document = parseDocument(text, {
-      schema: "core",
-      customTags: null,
-      merge: false,
-      uniqueKeys: true,
-      prettyErrors: false,
-      logLevel: "silent",
-      lineCounter,
-    });
-    const error = document.errors[0];
-    if (error) {
-      const { line, col } = lineCounter.linePos(error.pos[0]);
-      return { problem: `This is not YAML: line ${line}, column ${col}: ${error.message}` };
-    }
-    // Aliases are refused: a few lines of them can stand for gigabytes.
-    return { value: document.toJS({ maxAliasCount: 0 }) as unknown };
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return {
-      problem: /alias/i.test(message)
-        ? "The file uses aliases (*name); write the values out."
-        : `This is not YAML: ${message}`,
-    };
-  }
-}
-
-const MAX_BRACKETS = 100;
-const MAX_INDENT = 256;
-const MAX_COMPACT = 32;
-/** Lines and commas: the time that the parser takes grows faster than their number. */
-const MAX_PIECES = 12_000;
-
-/**
- * Whether a text could be nested so deeply that the parser, which recurses, runs out of stack: that can end the whole
- * process. Counted from the characters alone, in one pass: brackets, the indentation of a line, and `- ? : & !`
- * standing one after another at its beginning (each may open a level of its own).
- */
-function shapeProblem(text: string): string | null {
-  const tooDeep = "The file is nested too deeply to hold roles.";
-  let depth = 0;
-  let isPrefix = true;
-  let column = 0;
-  let compact = 0;
-  let pieces = 0;
-  for (let i = 0; i < text.length; i++) {
-    const char = text[i]!;
-    if (char === "[" || char === "{") {
-      if (++depth > MAX_BRACKETS) return tooDeep;
-    } else if ((char === "]" || char === "}") && depth > 0) depth--;
-    if (char === "," || char === "\n" || char === "\r")
-      if (++pieces > MAX_PIECES) return `The file has more than ${MAX_PIECES} lines and list items.`;
-    if (char === "\n" || char === "\r") {
-      isPrefix = true;
-      column = 0;
-      compact = 0;
-      continue;
-    }
-    if (!isPrefix) continue;
-    column++;
-    const next = text[i + 1] ?? " ";
-    if (char === " " || char === "\t") {
-      if (compact === 0 && column > MAX_INDENT) return tooDeep;
-    } else if ((char === "-" || char === "?" || char === ":") && /\s/.test(next)) {
-      if (++compact > MAX_COMPACT) return tooDeep;
-    } else if (char === "&" || char === "!") {
-      if (++compact > MAX_COMPACT) return tooDeep;
-      while (i + 1 < text.length && !/\s/.test(text[i + 1]!)) i++;
-    } else isPrefix = false;
-  }
-  return null;
-}
-
 /** Roles as a file that readRoles reads back to the same; sorted by name, without what is as always. */
 export function writeRoles(roles: readonly RoleDefinition[], format: "yaml" | "json"): string {
   const file = {
@@ -137,14 +41,5 @@ export function writeRoles(roles: readonly RoleDefinition[], format: "yaml" | "j
       .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
       .map((role) => writeTersely(RoleDefinition, role)),
   };
-  if (format === "json") return `${JSON.stringify(file, null, 2)}\n`;
-  const document = new Document(file, { schema: "core", aliasDuplicateObjects: false });
-  visit(document, {
-    Scalar(_key, node) {
-      // Blocks of lines lose spaces at their edges; quotes keep them.
-      if (typeof node.value === "string" && /^\s|[ \t]$|\n\n$|[ \t]\n|\t/.test(node.value))
-        node.type = node.value.includes("\n") || node.value.includes("\t") ? "QUOTE_DOUBLE" : undefined;
-    },
-  });
-  return document.toString({ lineWidth: 100 });
+  return writeText(file, format);
 }

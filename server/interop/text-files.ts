@@ -1,0 +1,120 @@
+import { Document, LineCounter, parseDocument, visit } from "yaml";
+import { jsonTextProblem } from "../domain/json-limits";
+import { unwrapText } from "../domain/reading";
+
+/** Files in YAML or JSON, as people write them: small, without aliases, and never able to stop the process. */
+
+const MAX_BYTES = 256 * 1024;
+
+export type Parsed = { value: unknown } | { problem: string };
+
+/** The value that a text in YAML or JSON holds, or a sentence that says why it cannot be read. */
+export function parseText(text: string): Parsed {
+  if (text.length > MAX_BYTES || new TextEncoder().encode(text).length > MAX_BYTES)
+    return { problem: "The file is larger than 256 KiB." };
+  const plain = unwrapText(text);
+  if (!plain.trim()) return { problem: "The file is empty." };
+  return /^\s*[{[]/.test(plain) ? parseJson(plain) : parseYaml(plain);
+}
+
+function parseJson(text: string): Parsed {
+  const problem = jsonTextProblem(text);
+  if (problem) return { problem };
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    // YAML's flow style looks alike, and reads what JSON does not.
+    return parseYaml(text);
+  }
+}
+
+function parseYaml(text: string): Parsed {
+  const problem = shapeProblem(text);
+  if (problem) return { problem };
+  const lineCounter = new LineCounter();
+  try {
+    const document = parseDocument(text, {
+      schema: "core",
+      customTags: null,
+      merge: false,
+      uniqueKeys: true,
+      prettyErrors: false,
+      logLevel: "silent",
+      lineCounter,
+    });
+    const error = document.errors[0];
+    if (error) {
+      const { line, col } = lineCounter.linePos(error.pos[0]);
+      return { problem: `This is not YAML: line ${line}, column ${col}: ${error.message}` };
+    }
+    // Aliases are refused: a few lines of them can stand for gigabytes.
+    return { value: document.toJS({ maxAliasCount: 0 }) as unknown };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return {
+      problem: /alias/i.test(message)
+        ? "The file uses aliases (*name); write the values out."
+        : `This is not YAML: ${message}`,
+    };
+  }
+}
+
+const MAX_BRACKETS = 100;
+const MAX_INDENT = 256;
+const MAX_COMPACT = 32;
+/** Lines and commas: the time that the parser takes grows faster than their number. */
+const MAX_PIECES = 12_000;
+
+/**
+ * Whether a text could be nested so deeply that the parser, which recurses, runs out of stack: that can end the whole
+ * process. Counted from the characters alone, in one pass: brackets, the indentation of a line, and `- ? : & !`
+ * standing one after another at its beginning (each may open a level of its own).
+ */
+function shapeProblem(text: string): string | null {
+  const tooDeep = "The file is nested too deeply.";
+  let depth = 0;
+  let isPrefix = true;
+  let column = 0;
+  let compact = 0;
+  let pieces = 0;
+  for (let i = 0; i < text.length; i++) {
+    const char = text[i]!;
+    if (char === "[" || char === "{") {
+      if (++depth > MAX_BRACKETS) return tooDeep;
+    } else if ((char === "]" || char === "}") && depth > 0) depth--;
+    if (char === "," || char === "\n" || char === "\r")
+      if (++pieces > MAX_PIECES) return `The file has more than ${MAX_PIECES} lines and list items.`;
+    if (char === "\n" || char === "\r") {
+      isPrefix = true;
+      column = 0;
+      compact = 0;
+      continue;
+    }
+    if (!isPrefix) continue;
+    column++;
+    const next = text[i + 1] ?? " ";
+    if (char === " " || char === "\t") {
+      if (compact === 0 && column > MAX_INDENT) return tooDeep;
+    } else if ((char === "-" || char === "?" || char === ":") && /\s/.test(next)) {
+      if (++compact > MAX_COMPACT) return tooDeep;
+    } else if (char === "&" || char === "!") {
+      if (++compact > MAX_COMPACT) return tooDeep;
+      while (i + 1 < text.length && !/\s/.test(text[i + 1]!)) i++;
+    } else isPrefix = false;
+  }
+  return null;
+}
+
+/** A value as a text that parseText reads back to the same. */
+export function writeText(value: unknown, format: "yaml" | "json"): string {
+  if (format === "json") return `${JSON.stringify(value, null, 2)}\n`;
+  const document = new Document(value, { schema: "core", aliasDuplicateObjects: false });
+  visit(document, {
+    Scalar(_key, node) {
+      // Blocks of lines lose spaces at their edges; quotes keep them.
+      if (typeof node.value === "string" && /^\s|[ \t]$|\n\n$|[ \t]\n|\t/.test(node.value))
+        node.type = node.value.includes("\n") || node.value.includes("\t") ? "QUOTE_DOUBLE" : undefined;
+    },
+  });
+  return document.toString({ lineWidth: 100 });
+}
