@@ -10,6 +10,7 @@ describe("settings", () => {
       HOST: "127.0.0.1",
       TROUPE_DATA_DIR: "./data",
       TROUPE_START_LINK: false,
+      TROUPE_ENABLE_CODE: false,
       TROUPE_OFFLINE_SPEED: 1,
     });
   });

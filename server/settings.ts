@@ -62,6 +62,22 @@ export const Settings = z.object({
     .describe(
       "Model servers in a private network that may be reached, for example 192.168.1.20:11434, gpu.lan; this machine and the internet always may",
     ),
+  TROUPE_ENABLE_CODE: z
+    .stringbool({ error: "TROUPE_ENABLE_CODE must be 1 or 0" })
+    .default(false)
+    .describe("1: tools written in the app and the code interpreter may run, as JavaScript in a sandbox"),
+  TROUPE_TOOLS_FILE: z
+    .string()
+    .optional()
+    .describe(
+      "A YAML or JSON file that declares scripts, Python functions, containers and MCP servers as tools; see server/tools/operator/README.md",
+    ),
+  TROUPE_MCP_ALLOWED_HOSTS: z
+    .string()
+    .optional()
+    .describe(
+      "MCP servers on this machine or in a private network that may be reached, for example localhost:8080, tools.lan; the internet always may",
+    ),
   TROUPE_OFFLINE_SPEED: z.coerce
     .number({ error: "TROUPE_OFFLINE_SPEED must be a number, 0 for no delays" })
     .min(0)

@@ -1,0 +1,59 @@
+import { beforeEach, expect, test } from "vitest";
+import { openDb } from "@/db/open";
+import { CustomToolDefinition } from "@/server/domain/custom-tool";
+import { type CustomToolStore, newCustomToolStore } from "./custom-tools";
+
+const tool = (name: string, code: string) =>
+  CustomToolDefinition.parse({ name, description: "Does it", code });
+let store: CustomToolStore;
+let clock = 0;
+beforeEach(() => {
+  clock = 1000;
+  store = newCustomToolStore(openDb(":memory:"), () => clock++);
+});
+
+test("every save is a version; the newest is in use", () => {
+  expect(store.save(tool("b", "return 1"), null)).toEqual({ saved: true, version: 1 });
+  expect(store.save(tool("b", "return 2"), 1)).toEqual({ saved: true, version: 2 });
+  expect(store.save(tool("a", "return 0"), null)).toEqual({ saved: true, version: 1 });
+  expect(store.list().map(({ definition, version }) => [definition.name, version])).toEqual([
+    ["a", 1],
+    ["b", 2],
+  ]);
+  expect(store.find("b")?.definition).toEqual(tool("b", "return 2"));
+  expect(store.versions("b").map(({ version }) => version)).toEqual([2, 1]);
+});
+
+test("nothing is saved over what the writer has not seen, and the same again is no version", () => {
+  store.save(tool("a", "return 1"), null);
+  expect(store.save(tool("a", "return 9"), null)).toEqual({ saved: false, reason: "name_taken" });
+  store.save(tool("a", "return 2"), 1);
+  expect(store.save(tool("a", "return 3"), 1)).toEqual({ saved: false, reason: "stale" });
+  expect(store.save(tool("a", "return 2"), 2)).toEqual({ saved: true, version: 2 });
+  expect(store.save(tool("gone", "return 2"), 4)).toEqual({ saved: false, reason: "stale" });
+});
+
+test("an older version comes back as the newest", () => {
+  store.save(tool("a", "return 1"), null);
+  store.save(tool("a", "return 2"), 1);
+  expect(store.restoreVersion("a", 1)).toBe(3);
+  expect(store.find("a")).toMatchObject({ version: 3, definition: { code: "return 1" } });
+  expect(store.restoreVersion("a", 7)).toBeUndefined();
+});
+
+test("what is removed can be restored, until the bin is emptied", () => {
+  store.save(tool("a", "return 1"), null);
+  expect([store.remove("a"), store.remove("a")]).toEqual([true, false]);
+  expect([store.list(), store.find("a")]).toEqual([[], undefined]);
+  expect(store.bin().map(({ definition }) => definition.name)).toEqual(["a"]);
+  expect(store.restore("a")).toBe(true);
+  expect([store.find("a")?.version, store.bin()]).toEqual([1, []]);
+
+  store.remove("a");
+  // A new tool by that name keeps the old one's versions within reach.
+  expect(store.save(tool("a", "return 2"), null)).toEqual({ saved: true, version: 2 });
+  expect(store.bin()).toEqual([]);
+  store.remove("a");
+  expect(store.purge(clock + 1)).toBe(1);
+  expect([store.versions("a"), store.restore("a")]).toEqual([[], false]);
+});

@@ -1,0 +1,134 @@
+import { expect, test } from "vitest";
+import { CustomToolDefinition } from "@/server/domain/custom-tool";
+import type { Json } from "@/server/domain/values";
+import type { ToolScope } from "../define";
+import { ToolsRegistry } from "../registry";
+import { CODE_IS_OFF, customTool } from "./custom-tool";
+import { runJavascript } from "./run-javascript";
+
+const scope: ToolScope = {
+  signal: new AbortController().signal,
+  idempotencyKey: "key",
+  run: null,
+  agent: null,
+};
+const definition = CustomToolDefinition.parse({
+  name: "word_count",
+  description: "Counts words",
+  input_schema: {
+    type: "object",
+    properties: { text: { type: "string", pattern: "^(a+)+$" }, min: { type: "number", default: 1 } },
+    required: ["text"],
+    additionalProperties: false,
+  },
+  output_schema: { type: "object", properties: { words: { type: "integer" } }, required: ["words"] },
+  code: `return { words: input.text.split(/\\s+/).filter((word) => word.length >= (input.min ?? 1)).length };`,
+});
+const registry = (isEnabled = true, changes: Partial<CustomToolDefinition> = {}) => {
+  const tools = new ToolsRegistry();
+  tools.register(customTool({ ...definition, ...changes }, { isEnabled, version: 3 }));
+  return tools;
+};
+
+test("a custom tool computes its result from checked arguments", async () => {
+  const tools = registry();
+  expect(tools.get("word_count")?.spec).toMatchObject({ source: "custom", risk: "LOW", version: 3 });
+  expect(await tools.invoke("word_count", { text: "so it is", min: 9 }, scope)).toEqual({
+    output: { words: 0 },
+    status_code: 200,
+  });
+  expect(await tools.invoke("word_count", { text: "three more words" }, scope)).toMatchObject({
+    output: { words: 3 },
+  });
+  expect(await tools.invoke("word_count", { words: 1 }, scope)).toMatchObject({ status_code: 400 });
+  expect(await tools.invoke("word_count", "text", scope)).toMatchObject({ status_code: 400 });
+});
+
+test("a pattern that could search for ever is not searched with", async () => {
+  const text = `${"a".repeat(50)}!`;
+  expect(await registry().invoke("word_count", { text }, scope)).toMatchObject({ status_code: 200 });
+});
+
+test("its failures say what happened, in the statuses of all tools", async () => {
+  const failing = (code: string) => registry(true, { code }).invoke("word_count", { text: "a" }, scope);
+  expect(await failing("console.log('here'); throw new Error('no words')")).toEqual({
+    status_code: 500,
+    error: "word_count: Error: no words (line 1)\nLogs:\nhere",
+  });
+  expect(await failing("return 'three'")).toMatchObject({
+    status_code: 500,
+    error: expect.stringContaining("does not fit its output schema"),
+  });
+  expect(await failing("for (;;);")).toMatchObject({ status_code: 408 });
+  expect(await failing("return { words: 'x'.repeat(300000) }")).toMatchObject({ status_code: 413 });
+});
+
+test("code does not run where the operator has not said so, and the answer says what to do", async () => {
+  const off = await registry(false).invoke("word_count", { text: "a" }, scope);
+  expect(off).toEqual({ status_code: 503, error: CODE_IS_OFF });
+  const tool = runJavascript({ isEnabled: false });
+  expect(tool.spec.unavailable).toBe(CODE_IS_OFF);
+  expect(await tool.execute({ code: "return 1" }, scope)).toEqual({ status_code: 503, error: CODE_IS_OFF });
+});
+
+test("a definition is refused with its place", () => {
+  const read = CustomToolDefinition.safeParse({
+    name: "has space",
+    description: "",
+    code: "return 1",
+    input_schema: { type: "string" },
+    timeout_ms: 60_000,
+  });
+  expect(read.error?.issues.map(({ path }) => path.join("."))).toEqual([
+    "name",
+    "description",
+    "input_schema",
+    "timeout_ms",
+  ]);
+});
+
+test("the code interpreter gets a result and its logs, or what is wrong", async () => {
+  const tools = new ToolsRegistry();
+  tools.register(runJavascript({ isEnabled: true }));
+  const run = (code: string, input?: Json) => tools.invoke("run_javascript", { code, input }, scope);
+  expect(await run("console.log('n', input.n); return input.n * 2", { n: 21 })).toEqual({
+    output: { result: 42, logs: ["n 21"] },
+    status_code: 200,
+  });
+  expect(await run("return nothing.here")).toMatchObject({
+    status_code: 500,
+    error: expect.stringContaining("ReferenceError"),
+  });
+  expect(await run("return call('x')")).toMatchObject({
+    error: expect.stringContaining("may call no tools"),
+  });
+});
+
+test("the code interpreter's code calls tools by the usual way, each call with a key of its own", async () => {
+  const seen: unknown[] = [];
+  const tools = new ToolsRegistry();
+  tools.register(
+    runJavascript({
+      isEnabled: true,
+      plugins: {
+        namesFor: () => ["double", "run_javascript"],
+        async call(tool, args, { idempotencyKey }) {
+          seen.push([tool, args, idempotencyKey]);
+          return { status_code: 200, output: (args as { n: number }).n * 2 };
+        },
+      },
+    }),
+  );
+  const result = await tools.invoke(
+    "run_javascript",
+    { code: "const a = await call('double', { n: 1 }); return call('double', { n: a })" },
+    scope,
+  );
+  expect(result).toMatchObject({ output: { result: 4 } });
+  expect(seen).toEqual([
+    ["double", { n: 1 }, "key/0"],
+    ["double", { n: 2 }, "key/1"],
+  ]);
+  const inside = await tools.invoke("run_javascript", { code: "return call('run_javascript', {})" }, scope);
+  expect(inside).toMatchObject({ error: expect.stringContaining("may not call run_javascript") });
+});
