@@ -1,9 +1,12 @@
 import { config } from "zod/v4/core";
+import { watchSteps } from "@/components/shell/leaving";
 
 // Runs before the application wakes up.
 
 // Otherwise zod asks the browser whether it may compile code, and the pages' policy answers with an error in the console.
 config({ jitless: true });
+
+watchSteps();
 
 interface TrustedTypes {
   createPolicy(name: "default", rules: { createScriptURL(url: string): string | null }): unknown;

@@ -42,6 +42,15 @@ export async function api<T>(
   return (text ? JSON.parse(text) : null) as T;
 }
 
+/** The settings of what is selected, in the editor. */
+export const settings = (page: Page) => page.getByRole("complementary", { name: "Settings" });
+
+/** Waits until the last step is saved. `step`: what the undo button calls it; it changes together with the mark. */
+export async function saved(page: Page, step?: string): Promise<void> {
+  if (step) await expect(page.getByRole("button", { name: `Undo: ${step}` })).toBeVisible();
+  await expect(page.getByRole("status").getByText("Saved", { exact: true })).toBeVisible();
+}
+
 /** The application in a person's words: what they see and do, by role and label. */
 export class App {
   readonly canvas: Canvas;
@@ -131,6 +140,26 @@ export class Canvas {
   /** A node's card, by the node's name. */
   card(name: string): Locator {
     return this.page.getByRole("article", { name, exact: true });
+  }
+
+  /** Waits until nothing on it moves any more. */
+  async still(): Promise<void> {
+    const places = async () =>
+      JSON.stringify(
+        await Promise.all((await this.page.getByRole("article").all()).map((card) => card.boundingBox())),
+      );
+    let before = "";
+    await expect
+      .poll(
+        async () => {
+          const now = await places();
+          const isStill = now === before;
+          before = now;
+          return isStill;
+        },
+        { intervals: [150] },
+      )
+      .toBe(true);
   }
 
   /** Opens a node's settings. */

@@ -92,6 +92,49 @@ test("changes that are not saved are not lost by a wrong click", async ({ app, p
   await expect(page.getByRole("heading", { name: "Settings", level: 1 })).toBeVisible();
 });
 
+test("a step back or forward with changes that are not saved asks first, and then goes where it was meant to", async ({
+  app,
+  page,
+}) => {
+  await withoutRoles("Careful", "Careful copy");
+  await api("POST", "/roles", { name: "Careful" });
+  const roles = page.getByRole("list", { name: "Roles" });
+  await app.open("/roles");
+  await roles.getByRole("link", { name: /^ApprovalAgent/ }).click();
+  await expect(page.getByLabel("Name", { exact: true })).toHaveValue("ApprovalAgent");
+  await roles.getByRole("link", { name: /^Careful/ }).click();
+  await expect(page.getByLabel("Name", { exact: true })).toHaveValue("Careful");
+  await page.getByLabel("Description").fill("Half a thought");
+
+  const question = page.getByRole("alertdialog");
+  for (let time = 0; time < 2; time++) {
+    await page.goBack();
+    await expect(question).toContainText("Discard the changes to “Careful”?");
+    await question.getByRole("button", { name: "Keep editing" }).click();
+    await expect(page).toHaveURL(/role=Careful$/);
+    await expect(page.getByLabel("Description")).toHaveValue("Half a thought");
+  }
+
+  // A copy is of what is saved; what is not saved stays here until it is given up.
+  await page.getByRole("button", { name: "Actions for Careful" }).click();
+  await page.getByRole("menuitem", { name: "Duplicate" }).click();
+  await question.getByRole("button", { name: "Keep editing" }).click();
+  await expect(page.getByLabel("Description")).toHaveValue("Half a thought");
+
+  await page.goBack();
+  await question.getByRole("button", { name: "Discard changes" }).click();
+  await expect(page.getByLabel("Name", { exact: true })).toHaveValue("ApprovalAgent");
+  await page.getByLabel("Description").fill("Another half");
+  await page.goForward();
+  await question.getByRole("button", { name: "Discard changes" }).click();
+  await expect(page.getByLabel("Name", { exact: true })).toHaveValue("Careful");
+  await expect(page.getByLabel("Description")).toHaveValue("");
+  await page.goBack();
+  await expect(page.getByLabel("Name", { exact: true })).toHaveValue("ApprovalAgent");
+  await page.goBack();
+  await expect(page.getByText("Choose a role", { exact: true })).toBeVisible();
+});
+
 test("two people who edit the same role do not overwrite each other unseen", async ({
   app,
   page,

@@ -5,6 +5,7 @@ import { Copy, Download, Ellipsis, Trash2, TriangleAlert } from "lucide-react";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useEffect, useState } from "react";
+import { leaveTo } from "@/components/shell/leaving";
 import { type Answers, toApiError, useTrpc, useTrpcClient } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
@@ -259,7 +260,7 @@ function RoleMenu({ saved, onLeave }: { saved: RoleListed; onLeave: () => void }
     trpc.roles.duplicate.mutationOptions({
       onSuccess: async (copy) => {
         await refresh();
-        router.push(`/roles?role=${encodeURIComponent(copy.name)}`);
+        leaveTo(() => router.push(`/roles?role=${encodeURIComponent(copy.name)}`));
       },
     }),
   );

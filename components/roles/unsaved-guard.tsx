@@ -2,10 +2,13 @@
 
 import { useRouter } from "next/navigation";
 import { useEffect, useState } from "react";
-import { setLeaveGuard } from "@/components/shell/leaving";
+import { setLeaveGuard, setStepGuard } from "@/components/shell/leaving";
 import { ConfirmDialog } from "@/components/ui/confirm-dialog";
 
-/** Asks before a link or a closed tab would lose what has not been saved. */
+/** Where the page stands in the tab's history; undefined in browsers that do not tell. */
+const placeInHistory = () => (window.navigation as Navigation | undefined)?.currentEntry?.index;
+
+/** Asks before a link, a step back or forward, or a closed tab would lose what has not been saved. */
 export function UnsavedGuard({
   active,
   what,
@@ -31,12 +34,34 @@ export function UnsavedGuard({
       event.stopPropagation();
       setGoing({ go: () => router.push(to.pathname + to.search) });
     };
+    const here = placeInHistory();
+    let isReturning = false;
+    let isReleased = false;
+    const holdStep = () => {
+      if (isReleased) return false;
+      const now = placeInHistory();
+      // Where the browser does not tell, a step is one back, and the next one is our own way forward again.
+      const steps = here !== undefined && now !== undefined ? now - here : isReturning ? 0 : -1;
+      isReturning = steps !== 0;
+      if (isReturning) {
+        window.history.go(-steps);
+        setGoing({
+          go: () => {
+            isReleased = true;
+            window.history.go(steps);
+          },
+        });
+      }
+      return true;
+    };
     setLeaveGuard((go) => setGoing({ go }));
+    setStepGuard(holdStep);
     window.addEventListener("beforeunload", onUnload);
     // Before Next's own handler, which would already navigate.
     document.addEventListener("click", onClick, { capture: true });
     return () => {
       setLeaveGuard(null);
+      setStepGuard(null);
       window.removeEventListener("beforeunload", onUnload);
       document.removeEventListener("click", onClick, { capture: true });
     };

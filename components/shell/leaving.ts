@@ -13,3 +13,20 @@ export function leaveTo(go: () => void) {
   if (guard) guard(go);
   else go();
 }
+
+/** Asked when the tab has gone a step back or forward; true keeps the page that is shown. */
+type StepGuard = () => boolean;
+
+let stepGuard: StepGuard | null = null;
+
+/** Like setLeaveGuard, for steps in the tab's history: those have already happened when they are told. */
+export function setStepGuard(next: StepGuard | null) {
+  stepGuard = next;
+}
+
+/** Lets the guard hear of steps before the router does; to be called before the router wakes up. */
+export function watchSteps() {
+  window.addEventListener("popstate", (event) => {
+    if (stepGuard?.()) event.stopImmediatePropagation();
+  });
+}
