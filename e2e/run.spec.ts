@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { api, expect, test } from "./app";
+import { api, expect, saved, settings, test } from "./app";
 import { agent, edge, end, file, start } from "./run-graphs";
 
 /** The panel beside the drawing of a run. */
@@ -322,6 +322,64 @@ test("what is missing is said at its field, and earlier inputs can be taken agai
   await app.open(`/workflows/${id}`);
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await expect(page.getByRole("dialog").getByLabel("Topic")).toHaveValue("Bees");
+});
+
+test("running again after a change says that it is the present drawing that runs, and what is new in it", async ({
+  app,
+  page,
+}) => {
+  const id = await app.openWorkflow(
+    file(
+      "Changing",
+      [start(), agent("one", "Step one", '[[offline: text "one"]]', 1), end("end", "End", 2)],
+      [edge("start", "one"), edge("one", "end")],
+    ),
+  );
+  await app.run.start({ topic: "x" });
+  await app.run.expectEnd("Completed");
+  const old = page.url();
+  await page.getByRole("button", { name: "Run again" }).click();
+  await page.waitForURL((url) => url.href !== old);
+  await app.run.expectEnd("Completed");
+  await expect(page.getByText("This runs the workflow as it is now")).toBeHidden();
+
+  await app.open(`/workflows/${id}`);
+  await app.canvas.select("Step one");
+  await settings(page).getByLabel("Name", { exact: true }).fill("Step one, renewed");
+  await saved(page, "Change node");
+  await page.goto(old);
+  await app.run.expectEnd("Completed");
+  await expect(app.canvas.card("Step one")).toBeVisible();
+  await page.getByRole("button", { name: "Run again" }).click();
+  await expect(page.getByText("This runs the workflow as it is now")).toBeVisible();
+  await expect(page.getByText("Changed since that run: Node “Step one, renewed” changed")).toBeVisible();
+  await expect(app.canvas.card("Step one, renewed")).toBeVisible();
+});
+
+test("the run of a deleted workflow can still be read, says so, and offers to bring the workflow back", async ({
+  app,
+  page,
+}) => {
+  const id = await app.openWorkflow(file("Gone", [start(), end("end", "End", 1)], [edge("start", "end")]));
+  await app.run.start({ topic: "x" });
+  await app.run.expectEnd("Completed");
+  await api("DELETE", `/workflows/${id}`);
+  await app.open("/runs");
+  await page
+    .getByRole("list", { name: "Runs" })
+    .getByRole("link", { name: "Gone", exact: true })
+    .first()
+    .click();
+  await app.run.expectEnd("Completed");
+  await app.run.expectStatus("End", "completed");
+  await expect(page.getByText("The workflow of this run was deleted")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Run again" })).toBeHidden();
+  await expect(page.getByRole("link", { name: "Edit workflow" })).toBeHidden();
+  expect(await app.accessibilityFaults()).toEqual([]);
+  await page.getByRole("button", { name: "Bring the workflow back" }).click();
+  await page.getByRole("link", { name: "Edit workflow" }).click();
+  await app.canvas.isShown();
+  await expect(page).toHaveURL(new RegExp(`/workflows/${id}$`));
 });
 
 test("the history lists the runs and can be narrowed down", async ({ app, page }) => {

@@ -1,6 +1,6 @@
 "use client";
 
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { ArrowLeft, Ban, Ellipsis, Pencil, RotateCcw } from "lucide-react";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
@@ -12,7 +12,9 @@ import { Menu } from "@/components/ui/menu";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { StatusMark, statusWord } from "@/components/ui/status-mark";
 import { toast } from "@/components/ui/toasts";
+import type { WorkflowGraph } from "@/server/domain/graph";
 import type { RunState } from "@/server/domain/run";
+import { changesSince } from "./changes-since";
 import { RunElapsed } from "./elapsed";
 import { formatCost, formatTokens } from "./format";
 import { newIdempotencyKey } from "./idempotency";
@@ -32,13 +34,14 @@ export function RunHeader({
 }) {
   const name = useRun(({ head }) => head.run.workflow_name, "");
   const isSimulated = useRun(({ head }) => head.run.simulated, false);
+  const isGone = useTodaysWorkflow(workflowId).isGone;
   usePageTitle(name);
   return (
     <header className="flex shrink-0 flex-wrap items-center gap-x-5 gap-y-1 border-b border-line bg-surface px-3 py-2 md:min-h-14 md:px-4">
       <div className="flex min-w-0 flex-1 items-center gap-2">
         <Link
-          href={`/workflows/${workflowId}`}
-          aria-label="Back to the workflow"
+          href={isGone ? "/runs" : `/workflows/${workflowId}`}
+          aria-label={isGone ? "All runs" : "Back to the workflow"}
           className="inline-flex size-8 shrink-0 items-center justify-center rounded-lg text-ink-2 hover:bg-ink/6 hover:text-ink pointer-coarse:size-10"
         >
           <ArrowLeft aria-hidden className="size-4" />
@@ -49,7 +52,43 @@ export function RunHeader({
       </div>
       <Facts />
       <Actions runId={runId} workflowId={workflowId} onResumed={onResumed} />
+      {isGone ? <GoneNote workflowId={workflowId} /> : null}
     </header>
+  );
+}
+
+/** The workflow as it is now, once the run has ended: what can be run again. */
+function useTodaysWorkflow(workflowId: string) {
+  const isOver = useRun(({ head }) => head.run.status === "finished", false);
+  const { data, error } = useQuery({
+    ...useTrpc().workflows.get.queryOptions({ id: workflowId }),
+    enabled: isOver,
+  });
+  return { graph: data?.graph, isGone: error !== null && toApiError(error).code === "NOT_FOUND" };
+}
+
+/** What it means for a run that its workflow was deleted. */
+function GoneNote({ workflowId }: { workflowId: string }) {
+  const trpc = useTrpc();
+  const queryClient = useQueryClient();
+  const restore = useMutation(
+    trpc.workflows.restore.mutationOptions({
+      onSuccess: () => queryClient.invalidateQueries(trpc.workflows.pathFilter()),
+      onError: () => toast("It cannot be brought back any more.", { tone: "error" }),
+    }),
+  );
+  return (
+    <p className="order-last flex w-full flex-wrap items-center gap-x-2 text-[13px] text-ink-2">
+      The workflow of this run was deleted; what happened in the run is kept.
+      <Button
+        size="sm"
+        variant="ghost"
+        pending={restore.isPending}
+        onClick={() => restore.mutate({ id: workflowId })}
+      >
+        Bring the workflow back
+      </Button>
+    </p>
   );
 }
 
@@ -129,7 +168,8 @@ function Actions({
   const isOver = useRun(({ head }) => head.run.status === "finished", false);
   const isResumable = useRun(({ head }) => (head.run.resumable?.length ?? 0) > 0, false);
   const isKnown = useRun(({ lastSeq }) => lastSeq > 0, false);
-  const again = useRunAgain(workflowId);
+  const { graph, isGone } = useTodaysWorkflow(workflowId);
+  const again = useRunAgain(workflowId, graph);
   const cancel = useCancel(runId);
   if (!isKnown) return null;
   return (
@@ -146,7 +186,7 @@ function Actions({
           <span className="max-sm:sr-only">Cancel</span>
         </Button>
       )}
-      {isOver ? (
+      {isOver && !isGone ? (
         <Button
           variant={isResumable ? "secondary" : "primary"}
           icon={<RotateCcw aria-hidden />}
@@ -157,19 +197,27 @@ function Actions({
           Run again
         </Button>
       ) : null}
-      <ButtonLink href={`/workflows/${workflowId}`} icon={<Pencil aria-hidden />} className="max-md:hidden">
-        Edit workflow
-      </ButtonLink>
-      <span className="md:hidden">
-        <Menu
-          align="end"
-          trigger={<IconButton label="More" icon={<Ellipsis aria-hidden />} plain />}
-          items={[
-            { label: "Run again", icon: <RotateCcw />, onSelect: again.start, disabled: !isOver },
-            { label: "Edit workflow", icon: <Pencil />, href: `/workflows/${workflowId}` },
-          ]}
-        />
-      </span>
+      {isGone ? null : (
+        <>
+          <ButtonLink
+            href={`/workflows/${workflowId}`}
+            icon={<Pencil aria-hidden />}
+            className="max-md:hidden"
+          >
+            Edit workflow
+          </ButtonLink>
+          <span className="md:hidden">
+            <Menu
+              align="end"
+              trigger={<IconButton label="More" icon={<Ellipsis aria-hidden />} plain />}
+              items={[
+                { label: "Run again", icon: <RotateCcw />, onSelect: again.start, disabled: !isOver },
+                { label: "Edit workflow", icon: <Pencil />, href: `/workflows/${workflowId}` },
+              ]}
+            />
+          </span>
+        </>
+      )}
     </div>
   );
 }
@@ -183,15 +231,20 @@ function useCancel(runId: string) {
   return { isPending: cancel.isPending, ask: () => cancel.mutate({ run_id: runId }) };
 }
 
-/** Starts today's workflow with this run's input. */
-function useRunAgain(workflowId: string) {
+/** Starts today's workflow with this run's input, and says so where it is not the one that ran. */
+function useRunAgain(workflowId: string, today: WorkflowGraph | undefined) {
   const router = useRouter();
   const store = useRunStore();
   // One key for as long as this page stands: however often it is clicked, one run starts.
   const [key] = useState(newIdempotencyKey);
   const start = useMutation(
     useTrpc().runs.start.mutationOptions({
-      onSuccess: ({ run_id }) => router.push(`/workflows/${workflowId}/runs/${run_id}`),
+      onSuccess: ({ run_id }) => {
+        router.push(`/workflows/${workflowId}/runs/${run_id}`);
+        const changes = today && store ? changesSince(store.view.getState().head.graph, today) : null;
+        if (changes)
+          toast("This runs the workflow as it is now", { detail: `Changed since that run: ${changes}` });
+      },
       onError: (error) =>
         toast(toApiError(error).message, {
           tone: "error",
