@@ -56,9 +56,9 @@ export function WorkflowRow({ workflow, actions }: { workflow: WorkflowListed; a
         {last_run ? (
           <Link
             href={`/workflows/${id}/runs/${last_run.id}`}
-            aria-label={`Last run of ${name}`}
             className="relative z-10 inline-flex flex-col rounded-md hover:underline hover:underline-offset-2"
           >
+            <span className="sr-only">Last run of {name}: </span>
             <RunStatus run={last_run} />
           </Link>
         ) : (
