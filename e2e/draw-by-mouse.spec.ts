@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { type App, expect, test } from "./app";
+import { type App, expect, saved, settings, test } from "./app";
 
 const canvas = (page: Page) => page.getByRole("application");
 
@@ -27,33 +27,11 @@ async function addKeys(page: Page, label: string, keys: string[]): Promise<void>
   }
 }
 
-const settings = (page: Page) => page.getByRole("complementary", { name: "Settings" });
-
 /** Closes the settings, so that the whole drawing is free. */
 async function lookAtAll(app: App): Promise<void> {
   await app.page.getByRole("button", { name: "Close the settings" }).click();
   await app.page.getByRole("button", { name: "Show the whole drawing" }).click();
-  await still(app.page);
-}
-
-/** Waits until nothing on the drawing moves any more. */
-async function still(page: Page): Promise<void> {
-  const places = async () =>
-    JSON.stringify(
-      await Promise.all((await page.getByRole("article").all()).map((card) => card.boundingBox())),
-    );
-  let before = "";
-  await expect
-    .poll(
-      async () => {
-        const now = await places();
-        const isStill = now === before;
-        before = now;
-        return isStill;
-      },
-      { intervals: [150] },
-    )
-    .toBe(true);
+  await app.canvas.still();
 }
 
 test("the approval workflow is drawn from nothing with the mouse, and runs", async ({ app, page }) => {
@@ -123,10 +101,10 @@ test("the approval workflow is drawn from nothing with the mouse, and runs", asy
 
   await page.getByRole("button", { name: "Close the settings" }).click();
   await page.getByRole("button", { name: "Tidy up" }).click();
-  await still(page);
+  await app.canvas.still();
   await app.canvas.connect("Perform Approved Action", "End");
 
-  await expect(page.getByRole("status").getByText("Saved", { exact: true })).toBeVisible();
+  await saved(page);
   await expect(page.getByRole("button", { name: /keeps? this workflow from running/ })).toBeHidden();
 
   await app.run.start({ user_request: "Please approve my vacation for next week." });
@@ -139,7 +117,7 @@ test("a card put on a line goes in between, and the line's own plus does the sam
   await app.newWorkflow();
   await app.canvas.connect("Start", "End");
   await page.getByRole("button", { name: "Show the whole drawing" }).click();
-  await still(page);
+  await app.canvas.still();
   await place(page, "Wait", { x: 500, y: 620 });
   await lookAtAll(app);
   const start = await app.canvas.card("Start").boundingBox();

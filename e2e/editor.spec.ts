@@ -1,36 +1,8 @@
-import type { Page } from "@playwright/test";
-import { expect, fixture, test } from "./app";
-
-/** Waits until the last step is saved. `step`: what the undo button calls it; it changes together with the mark. */
-async function saved(page: Page, step?: string): Promise<void> {
-  if (step) await expect(page.getByRole("button", { name: `Undo: ${step}` })).toBeVisible();
-  await expect(page.getByRole("status").getByText("Saved", { exact: true })).toBeVisible();
-}
-const settings = (page: Page) => page.getByRole("complementary", { name: "Settings" });
-
-/** Waits until nothing on the drawing moves any more. */
-async function still(page: Page): Promise<void> {
-  const places = async () =>
-    JSON.stringify(
-      await Promise.all((await page.getByRole("article").all()).map((card) => card.boundingBox())),
-    );
-  let before = "";
-  await expect
-    .poll(
-      async () => {
-        const now = await places();
-        const isStill = now === before;
-        before = now;
-        return isStill;
-      },
-      { intervals: [150] },
-    )
-    .toBe(true);
-}
+import { expect, fixture, saved, settings, test } from "./app";
 
 test("every step can be taken back and made again, each gesture as one", async ({ app, page }) => {
   await app.openWorkflow(fixture("simple-approval-workflow.json"));
-  await still(page);
+  await app.canvas.still();
   const card = app.canvas.card("Handle Rejection");
   const before = await card.boundingBox();
   await app.canvas.move("Handle Rejection", { x: 60, y: 90 });
@@ -156,7 +128,7 @@ test("nodes are copied with the lines between them, and pasted as new ones in on
   await app.openWorkflow(fixture("simple-approval-workflow.json"));
   const nodes = page.getByRole("article");
   await expect(nodes).toHaveCount(7);
-  await still(page);
+  await app.canvas.still();
   // A frame around both, drawn with Shift.
   const first = await app.canvas.card("Perform Approved Action").boundingBox();
   const last = await app.canvas.card("End (Approved)").boundingBox();

@@ -3,14 +3,13 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { toApiError, useTrpc } from "@/components/trpc";
-import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { SegmentedControl } from "@/components/ui/segmented-control";
 import { toast } from "@/components/ui/toasts";
 import { FileSource } from "@/components/workflows/file-source";
 import { FindingList } from "@/components/workflows/finding-list";
-import { RoleFace } from "./role-face";
+import { RolesInFile } from "./roles-in-file";
 
 /** Imports roles from a YAML or JSON text; shows what is in it before anything is saved. */
 export function RoleImportDialog({ text: given, onClose }: { text?: string; onClose: () => void }) {
@@ -70,20 +69,7 @@ export function RoleImportDialog({ text: given, onClose }: { text?: string; onCl
       {found ? (
         <div className="flex flex-col gap-4">
           {found.roles.length > 0 ? (
-            <ul aria-label="Roles in the file" className="divide-y divide-line rounded-lg border border-line">
-              {found.roles.map(({ role, state }) => (
-                <li key={role.name} className="flex items-center gap-3 px-3 py-2">
-                  <RoleFace name={role.name} icon={role.icon} color={role.color} size={28} />
-                  <span className="min-w-0 flex-1">
-                    <span className="block truncate font-medium">{role.name}</span>
-                    <span className="block truncate text-[13px] text-ink-2">{role.description}</span>
-                  </span>
-                  <Badge tone={state === "differs" ? "waiting" : "neutral"}>
-                    {state === "new" ? "New" : state === "same" ? "Same as yours" : "Differs from yours"}
-                  </Badge>
-                </li>
-              ))}
-            </ul>
+            <RolesInFile roles={found.roles} />
           ) : (
             <p role="alert">No role could be read from this text.</p>
           )}
@@ -102,23 +88,17 @@ export function RoleImportDialog({ text: given, onClose }: { text?: string; onCl
           {found.findings.length > 0 ? <FindingList findings={found.findings} /> : null}
         </div>
       ) : (
-        <>
-          {preview.error ? (
-            <p role="alert" className="mb-4 text-[13px] text-failed">
-              {toApiError(preview.error).message}
-            </p>
-          ) : null}
-          <FileSource
-            accept=".yaml,.yml,.json,application/json,application/yaml,text/yaml"
-            pasteLabel="Or paste its text"
-            placeholder={"name: Writer\ngoals:\n  - Clear text"}
-            pending={preview.isPending}
-            onText={(next) => {
-              setText(next);
-              read({ text: next });
-            }}
-          />
-        </>
+        <FileSource
+          accept=".yaml,.yml,.json,application/json,application/yaml,text/yaml"
+          pasteLabel="Or paste its text"
+          placeholder={"name: Writer\ngoals:\n  - Clear text"}
+          error={preview.error ? toApiError(preview.error).message : undefined}
+          pending={preview.isPending}
+          onText={(next) => {
+            setText(next);
+            read({ text: next });
+          }}
+        />
       )}
     </Dialog>
   );

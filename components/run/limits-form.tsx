@@ -1,6 +1,6 @@
 "use client";
 
-import { NumberField } from "@/components/ui/number-field";
+import { NumberField, type NumberFieldProps } from "@/components/ui/number-field";
 import type { RunConfig } from "@/server/domain/outcome";
 
 /** The limits of one run; null where there is none. Time in minutes. */
@@ -40,65 +40,31 @@ export function withLimits(config: RunConfig, limits: Limits): RunConfig {
   };
 }
 
+const ROWS: readonly ({ key: keyof Limits } & Omit<NumberFieldProps, "value" | "onValueChange">)[] = [
+  { key: "max_cost_usd", label: "Cost", unit: "US$", placeholder: "No limit", min: 0, step: 0.1 },
+  { key: "max_total_tokens", label: "Tokens", placeholder: "No limit", min: 0, step: 1000 },
+  { key: "minutes", label: "Running time", unit: "min", min: 0.1, max: 1440, step: 5 },
+  { key: "max_steps", label: "Node runs", min: 1, max: 5000, step: 10 },
+  { key: "max_loop_iterations", label: "Rounds of a loop", min: 1, max: 1000, step: 1 },
+  { key: "max_global_iterations", label: "Model turns", min: 1, max: 2000, step: 10 },
+];
+
 /** How far a run may go before it stops and asks. */
 export function LimitsForm({ limits, onChange }: { limits: Limits; onChange: (limits: Limits) => void }) {
-  const set = (key: keyof Limits) => (value: number | null) => onChange({ ...limits, [key]: value });
   return (
     <div className="flex flex-col gap-4">
       <p className="text-[13px] text-ink-2">
         A run that reaches a limit stops there; raise it and the run goes on.
       </p>
       <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
-        <NumberField
-          label="Cost"
-          unit="US$"
-          placeholder="No limit"
-          min={0}
-          step={0.1}
-          value={limits.max_cost_usd}
-          onValueChange={set("max_cost_usd")}
-        />
-        <NumberField
-          label="Tokens"
-          placeholder="No limit"
-          min={0}
-          step={1000}
-          value={limits.max_total_tokens}
-          onValueChange={set("max_total_tokens")}
-        />
-        <NumberField
-          label="Running time"
-          unit="min"
-          min={0.1}
-          max={1440}
-          step={5}
-          value={limits.minutes}
-          onValueChange={set("minutes")}
-        />
-        <NumberField
-          label="Node runs"
-          min={1}
-          max={5000}
-          step={10}
-          value={limits.max_steps}
-          onValueChange={set("max_steps")}
-        />
-        <NumberField
-          label="Rounds of a loop"
-          min={1}
-          max={1000}
-          step={1}
-          value={limits.max_loop_iterations}
-          onValueChange={set("max_loop_iterations")}
-        />
-        <NumberField
-          label="Model turns"
-          min={1}
-          max={2000}
-          step={10}
-          value={limits.max_global_iterations}
-          onValueChange={set("max_global_iterations")}
-        />
+        {ROWS.map(({ key, ...row }) => (
+          <NumberField
+            key={key}
+            {...row}
+            value={limits[key]}
+            onValueChange={(value) => onChange({ ...limits, [key]: value })}
+          />
+        ))}
       </div>
     </div>
   );

@@ -10,18 +10,26 @@ export function FileSource({
   accept,
   pasteLabel,
   placeholder,
+  error,
   pending,
   onText,
 }: {
   accept: string;
   pasteLabel: string;
   placeholder: string;
+  /** Why the last text could not be read. */
+  error?: string | undefined;
   pending: boolean;
   onText: (text: string) => void;
 }) {
   const [pasted, setPasted] = useState("");
   return (
     <div className="flex flex-col gap-4">
+      {error ? (
+        <p role="alert" className="text-[13px] text-failed">
+          {error}
+        </p>
+      ) : null}
       <label className="flex cursor-pointer flex-col items-center gap-2 rounded-xl border border-dashed border-line-strong bg-bg px-6 py-8 text-center hover:border-ink-3 has-focus-visible:outline-2 has-focus-visible:outline-focus">
         <FileUp aria-hidden="true" className="size-6 text-ink-3" strokeWidth={1.5} />
         <span className="font-medium">Choose a file</span>

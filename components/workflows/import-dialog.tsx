@@ -4,8 +4,8 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { CircleCheck } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useEffect, useState } from "react";
+import { RolesInFile } from "@/components/roles/roles-in-file";
 import { type Answers, toApiError, useTrpc } from "@/components/trpc";
-import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { SegmentedControl } from "@/components/ui/segmented-control";
@@ -93,23 +93,17 @@ function Open({ text: given, onClose }: { text: string | undefined; onClose: () 
       {found ? (
         <Found found={found} name={name} onName={setName} roles={roles} onRoles={setRoles} />
       ) : (
-        <>
-          {preview.error ? (
-            <p role="alert" className="mb-4 text-[13px] text-failed">
-              {toApiError(preview.error).message}
-            </p>
-          ) : null}
-          <FileSource
-            accept=".json,application/json"
-            pasteLabel="Or paste its text"
-            placeholder='{ "graph_id": … }'
-            pending={preview.isPending}
-            onText={(next) => {
-              setText(next);
-              read({ text: next });
-            }}
-          />
-        </>
+        <FileSource
+          accept=".json,application/json"
+          pasteLabel="Or paste its text"
+          placeholder='{ "graph_id": … }'
+          error={preview.error ? toApiError(preview.error).message : undefined}
+          pending={preview.isPending}
+          onText={(next) => {
+            setText(next);
+            read({ text: next });
+          }}
+        />
       )}
     </Dialog>
   );
@@ -152,20 +146,9 @@ function Found({ found, name, onName, roles, onRoles }: FoundProps) {
         )}
       </section>
       {found.roles.length > 0 ? (
-        <section aria-label="Roles in the file" className="flex flex-col gap-2">
+        <div className="flex flex-col gap-2">
           <h3 className="text-[13px] font-medium">Roles in the file</h3>
-          <ul className="flex flex-wrap gap-1.5">
-            {found.roles.map(({ role, state }) => (
-              <li key={role.name}>
-                <Badge tone={state === "differs" ? "waiting" : "neutral"}>
-                  {role.name}
-                  <span className="text-ink-3">
-                    {state === "new" ? "new" : state === "same" ? "same as yours" : "differs from yours"}
-                  </span>
-                </Badge>
-              </li>
-            ))}
-          </ul>
+          <RolesInFile roles={found.roles} />
           <SegmentedControl<RoleChoice>
             label="What to do with the roles"
             value={roles}
@@ -179,7 +162,7 @@ function Found({ found, name, onName, roles, onRoles }: FoundProps) {
               { value: "skip", label: "Leave out" },
             ]}
           />
-        </section>
+        </div>
       ) : null}
     </div>
   );

@@ -1,0 +1,31 @@
+"use client";
+
+import { Badge } from "@/components/ui/badge";
+import type { RoleDefinition } from "@/server/domain/role";
+import { RoleFace } from "./role-face";
+
+export interface RoleInFile {
+  role: RoleDefinition;
+  /** How it stands to the role of the same name here. */
+  state: "new" | "same" | "differs";
+}
+
+const words = { new: "New", same: "Same as yours", differs: "Differs from yours" } as const;
+
+/** The roles that a file brings, before anything is saved. */
+export function RolesInFile({ roles }: { roles: readonly RoleInFile[] }) {
+  return (
+    <ul aria-label="Roles in the file" className="divide-y divide-line rounded-lg border border-line">
+      {roles.map(({ role, state }) => (
+        <li key={role.name} className="flex items-center gap-3 px-3 py-2">
+          <RoleFace name={role.name} icon={role.icon} color={role.color} size={28} />
+          <span className="min-w-0 flex-1">
+            <span className="block truncate font-medium">{role.name}</span>
+            <span className="block truncate text-[13px] text-ink-2">{role.description}</span>
+          </span>
+          <Badge tone={state === "differs" ? "waiting" : "neutral"}>{words[state]}</Badge>
+        </li>
+      ))}
+    </ul>
+  );
+}
