@@ -26,11 +26,7 @@ export function RaiseLimit({ runId, onRaised }: { runId: string; onRaised: () =>
       onOpenChange={setOpen}
       align="end"
       trigger={
-        <Button
-          variant="primary"
-          icon={<CirclePlay aria-hidden />}
-          className="data-[popup-open]:!bg-accent-hover"
-        >
+        <Button variant="primary" icon={<CirclePlay aria-hidden />}>
           Raise limit and go on
         </Button>
       }
