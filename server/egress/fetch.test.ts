@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { reachOf } from "./addresses";
-import { EgressError, isProviderAddress, providerFetch, publicFetch } from "./fetch";
+import { EgressError, isProviderAddress, newPublicFetch, providerFetch, publicFetch } from "./fetch";
 
 let canary: Server;
 let port = 0;
@@ -110,6 +110,90 @@ describe("the public door", () => {
       "http://example.org:22/",
     ])
       expect([url, await outcome(publicFetch(url))]).toEqual([url, "BAD_URL"]);
+  });
+});
+
+describe("redirects from the public door", () => {
+  // Stands for a site on the internet: this one server is let through, under one of its names, and nothing else.
+  const fromSite = newPublicFetch(
+    (_address, hostname, at) => hostname === "127.0.0.1" && at === String(port),
+  );
+  const site = (path = "/") => `http://127.0.0.1:${port}${path}`;
+  const ask = (path: string, init: Parameters<typeof fromSite>[1] = {}, sameOrigin = false) =>
+    outcome(fromSite(site(path), init, { ports: [port], sameOrigin }));
+  const redirectTo = (location: string, status = 302) => {
+    answer = (request, response) =>
+      request.url === "/start"
+        ? void response.writeHead(status, { location }).end()
+        : void response.end(`${request.method} ${request.url}`);
+  };
+
+  test("are followed inside the site, and the answer says where it is from", async () => {
+    redirectTo("/end");
+    const response = await fromSite(site("/start"), {}, { ports: [port] });
+    expect([response.url, await response.text()]).toEqual([site("/end"), "GET /end"]);
+  });
+
+  test.each(["127.0.0.2", "localhost", "[::1]", "2130706434", "0x7f000002", "169.254.169.254", "10.0.0.5"])(
+    "are refused where they lead to %s",
+    async (host) => {
+      for (const status of [302, 307]) {
+        redirectTo(`http://${host}:${port}/inside`, status);
+        expect(await ask("/start")).toBe("ADDRESS_REFUSED");
+      }
+      expect(hits.map(({ url }) => url)).toEqual(["/start", "/start"]);
+    },
+  );
+
+  test("are refused where they lead to other kinds of addresses or ports, or in circles", async () => {
+    for (const location of ["file:///etc/passwd", "ftp://127.0.0.1/", `http://127.0.0.1:${port + 1}/`]) {
+      redirectTo(location);
+      expect([location, await ask("/start")]).toEqual([location, "BAD_URL"]);
+    }
+    redirectTo("/start");
+    expect(await ask("/start")).toBe("TOO_MANY_REDIRECTS");
+  });
+
+  test("turn a sending into a reading, or repeat it; never to another site where it was meant for one", async () => {
+    const post = { method: "POST", body: "x" };
+    redirectTo("/end", 303);
+    expect(await ask("/start", post)).toBe("GET /end");
+    redirectTo("/end", 307);
+    expect(await ask("/start", post, true)).toBe("POST /end");
+    redirectTo("http://example.org/", 307);
+    expect(await ask("/start", post, true)).toBe("REDIRECT_REFUSED");
+  });
+
+  test("keep every header of its own from another site", async () => {
+    const anywhere = newPublicFetch((address) => address === "127.0.0.1" || address === "127.0.0.2");
+    redirectTo(`http://127.0.0.2:${port}/end`);
+    const headers = {
+      authorization: "Bearer k",
+      cookie: "k",
+      "x-api-key": "k",
+      "x-site-token": "k",
+      accept: "text/html",
+    };
+    const other = createServer((request, response) => {
+      hits.push({ url: "other", headers: request.headers });
+      response.end("other");
+    });
+    await once(other.listen(port, "127.0.0.2"), "listening");
+    try {
+      expect(await outcome(anywhere(site("/start"), { headers }, { ports: [port] }))).toBe("other");
+    } finally {
+      other.closeAllConnections();
+      other.close();
+    }
+    expect(hits[0]?.headers).toMatchObject(headers);
+    const carried = JSON.stringify(hits[1]?.headers);
+    expect([hits[1]?.headers.accept, /"k"|Bearer/.test(carried)]).toEqual(["text/html", false]);
+  });
+
+  test("a body that swells when unpacked is cut off", async () => {
+    const packed = gzipSync(Buffer.alloc(8 * 1024 * 1024));
+    answer = (_request, response) => void response.writeHead(200, { "content-encoding": "gzip" }).end(packed);
+    expect(await ask("/")).toBe("RESPONSE_TOO_LARGE");
   });
 });
 

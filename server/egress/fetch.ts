@@ -26,16 +26,23 @@ export const EGRESS_LIMITS = {
   publicBytes: 5 * 1024 * 1024,
   providerBytes: 64 * 1024 * 1024,
   providerHeadersMs: 11 * 60_000,
+  /** A whole request of a tool, redirects and body included. */
+  toolMs: 15_000,
 } as const;
 
 /** Whether a connection to this address may be made for this host name. */
-type Allows = (address: string, hostname: string, port: string) => boolean;
+export type Allows = (address: string, hostname: string, port: string) => boolean;
 
 /**
  * An agent whose every connection is checked: literal addresses before, all answers of the name service during, and
  * the address at the other end after connecting. There is no check of URLs that could disagree with what is dialled.
  */
-function guardedAgent(allows: Allows, options: Agent.Options): Agent {
+function guardedAgent(allows: Allows, options: Agent.Options, hint = ""): Agent {
+  const refusal = (host: string) =>
+    new EgressError(
+      "ADDRESS_REFUSED",
+      `Connecting to ${host} is not allowed: the address is inside a private network.${hint}`,
+    );
   const connector: buildConnector.connector = (target, callback) => {
     const hostname = target.hostname.replace(/^\[|\]$/g, "");
     const refuse = () => callback(refusal(target.hostname), null);
@@ -64,17 +71,6 @@ function guardedAgent(allows: Allows, options: Agent.Options): Agent {
 
 const defaultPort = (protocol: string) => (protocol === "https:" ? "443" : "80");
 
-const refusal = (host: string) =>
-  new EgressError(
-    "ADDRESS_REFUSED",
-    `Connecting to ${host} is not allowed: the address is inside a private network. Whoever runs Troupe can list it in LLM_ALLOWED_HOSTS for model providers.`,
-  );
-
-const publicAgent = guardedAgent((address) => reachOf(address) === "public", {
-  headersTimeout: 15_000,
-  bodyTimeout: 15_000,
-});
-
 /** Whether a model provider may be at this address. */
 export function isProviderAddress(address: string, hostname: string, port: string): boolean {
   const reach = reachOf(address);
@@ -85,10 +81,11 @@ export function isProviderAddress(address: string, hostname: string, port: strin
 }
 
 // Whoever calls a model has timers of its own.
-const providerAgent = guardedAgent(isProviderAddress, {
-  headersTimeout: EGRESS_LIMITS.providerHeadersMs,
-  bodyTimeout: 0,
-});
+const providerAgent = guardedAgent(
+  isProviderAddress,
+  { headersTimeout: EGRESS_LIMITS.providerHeadersMs, bodyTimeout: 0 },
+  " Whoever runs Troupe can list it in LLM_ALLOWED_HOSTS, for model providers and search services.",
+);
 
 /** Hosts in private networks that the operator named: LLM_ALLOWED_HOSTS, and the host of OPENAI_BASE_URL. */
 function listedHosts(): Set<string> {
@@ -105,38 +102,60 @@ export interface PublicFetchOptions {
   maxBytes?: number;
   /** Ports beside 80 and 443. */
   ports?: readonly number[];
+  /** Follows redirects within the site only: for requests whose content is meant for one receiver. */
+  sameOrigin?: boolean;
+}
+
+/** Gives a response whose `url` is where the last redirect led. Throws EgressError for what it refuses. */
+export type PublicFetch = (
+  url: string | URL,
+  init?: RequestInit,
+  options?: PublicFetchOptions,
+) => Promise<Response>;
+
+/** `also`: further addresses that are fine, for tests. */
+export function newPublicFetch(also: Allows = () => false): PublicFetch {
+  const agent = guardedAgent((...target) => reachOf(target[0]) === "public" || also(...target), {
+    headersTimeout: EGRESS_LIMITS.toolMs,
+    bodyTimeout: EGRESS_LIMITS.toolMs,
+  });
+  return async (url, init = {}, options = {}) => {
+    let target = checkedUrl(url, options.ports);
+    let request: RequestInit = { ...init };
+    for (let hops = 0; hops <= EGRESS_LIMITS.redirects; hops++) {
+      const response = await send(target, request, agent);
+      const location = isRedirect(response.status) ? response.headers.get("location") : null;
+      if (location === null)
+        return Object.defineProperty(capped(response, options.maxBytes ?? EGRESS_LIMITS.publicBytes), "url", {
+          value: target.href,
+        });
+      await response.body?.cancel();
+      const next = checkedUrl(
+        URL.canParse(location, target) ? new URL(location, target) : location,
+        options.ports,
+      );
+      if (target.protocol === "https:" && next.protocol === "http:")
+        throw new EgressError("REDIRECT_REFUSED", `${target.host} redirects from https to http.`);
+      if (options.sameOrigin && next.origin !== target.origin)
+        throw new EgressError(
+          "REDIRECT_REFUSED",
+          `${target.host} redirects to ${next.host}, which this request was not meant for.`,
+        );
+      request = redirected(request, response.status, next.origin !== target.origin);
+      target = next;
+    }
+    throw new EgressError(
+      "TOO_MANY_REDIRECTS",
+      `${target.host} redirects more than ${EGRESS_LIMITS.redirects} times.`,
+    );
+  };
 }
 
 /**
  * Fetches from the internet and from nowhere else: this machine and the networks around it are refused, however the
  * address is spelled and wherever a redirect leads. Credentials stay with the site they were meant for.
  */
-export async function publicFetch(
-  url: string | URL,
-  init: RequestInit = {},
-  options: PublicFetchOptions = {},
-): Promise<Response> {
-  let target = checkedUrl(url, options.ports);
-  let request: RequestInit = { ...init };
-  for (let hops = 0; hops <= EGRESS_LIMITS.redirects; hops++) {
-    const response = await send(target, request, publicAgent);
-    const location = isRedirect(response.status) ? response.headers.get("location") : null;
-    if (location === null) return capped(response, options.maxBytes ?? EGRESS_LIMITS.publicBytes);
-    await response.body?.cancel();
-    const next = checkedUrl(
-      URL.canParse(location, target) ? new URL(location, target) : location,
-      options.ports,
-    );
-    if (target.protocol === "https:" && next.protocol === "http:")
-      throw new EgressError("REDIRECT_REFUSED", `${target.host} redirects from https to http.`);
-    request = redirected(request, response.status, next.origin !== target.origin);
-    target = next;
-  }
-  throw new EgressError(
-    "TOO_MANY_REDIRECTS",
-    `${target.host} redirects more than ${EGRESS_LIMITS.redirects} times.`,
-  );
-}
+export const publicFetch = newPublicFetch();
 
 async function providerRequest(url: string | URL, init: RequestInit = {}): Promise<Response> {
   const response = await send(checkedUrl(url, "any"), init, providerAgent);
@@ -184,6 +203,8 @@ function checkedUrl(url: string | URL, ports: readonly number[] | "any" = []): U
 
 const isRedirect = (status: number) => [301, 302, 303, 307, 308].includes(status);
 
+const IMPERSONAL = new Set(["accept", "accept-language", "content-type", "user-agent"]);
+
 /** The next request of a chain: most redirects turn it into a plain reading, and another site gets no credentials. */
 function redirected(init: RequestInit, status: number, isElsewhere: boolean): RequestInit {
   const headers = new Headers(init.headers as HeadersInit);
@@ -194,8 +215,8 @@ function redirected(init: RequestInit, status: number, isElsewhere: boolean): Re
     next.body = undefined;
     for (const name of ["content-type", "content-length", "content-encoding"]) headers.delete(name);
   }
-  if (isElsewhere)
-    for (const name of ["authorization", "cookie", "x-api-key", "proxy-authorization"]) headers.delete(name);
+  // Any header may be a key under a name of the site's own.
+  if (isElsewhere) for (const name of [...headers.keys()]) if (!IMPERSONAL.has(name)) headers.delete(name);
   next.headers = [...headers];
   return next;
 }
