@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ToolProtocol } from "./tool";
 
 /** The provider that is always there: answers by rules, without any network. */
 export const OFFLINE = {
@@ -18,6 +19,10 @@ export const Capability = z
     response_format: ResponseRung,
     /** False: refuses `stream_options.include_usage`. */
     stream_usage: z.boolean(),
+    /** False: does not know functions; tools are offered as text. */
+    native_tools: z.boolean(),
+    /** False: one call at a time is all it can do. */
+    parallel_tools: z.boolean(),
     max_tokens_name: z.enum(["max_tokens", "max_completion_tokens"]),
     /** Request fields that it refuses. */
     refuses: z.array(z.string().max(80)).max(20),
@@ -37,6 +42,12 @@ export const ProviderSettings = z
   .object({
     /** Calls at the same time. */
     max_concurrency: z.number().int().min(1).max(64),
+    /** Calls in a minute. */
+    max_requests_per_minute: z.number().int().min(1).max(1_000_000),
+    /** Tokens in a minute, in and out together. */
+    max_tokens_per_minute: z.number().int().min(1).max(1_000_000_000),
+    /** How tools are offered to all its models; absent: by functions where a model knows them. */
+    tool_protocol: ToolProtocol,
     /** How long a call may take until it begins to answer, in milliseconds. */
     first_byte_ms: z.number().int().min(1000).max(1_800_000),
     /** Runs on hardware of one's own: costs nothing. */

@@ -10,7 +10,12 @@ export interface Adaptation {
 
 const FORMAT =
   /response_format|json_schema|json_object|structured output|guided_json|guided decoding|json mode/i;
+const TOOLS = /\b(?:tools?|functions?|function[_ -]?call(?:s|ing)?|tool[_ -](?:choice|calls?|use))\b/i;
+/** About one tool or one message: no lesson about others. */
+const THIS_TOOL =
+  /invalid schema|schema for function|invalid_function_parameters|\brole\b|tool_call_id|must be (?:a response|followed)/i;
 const FIELDS = [
+  "parallel_tool_calls",
   "temperature",
   "top_p",
   "seed",
@@ -28,6 +33,8 @@ export function adapt(
   error: ServerError,
   capability: Capability,
   rung: ResponseRung | null,
+  /** Functions were offered, and it is ours to offer them otherwise. */
+  mayDropFunctions = false,
 ): Adaptation | null {
   if (error.status !== 400 && error.status !== 404 && error.status !== 422) return null;
   const words = `${error.param} ${error.code} ${error.message}`;
@@ -43,6 +50,7 @@ export function adapt(
       new RegExp(`(?:^|[^\\w])${name}(?:$|[^\\w])`).test(words) && !(capability.refuses ?? []).includes(name),
   );
   if (field && !FORMAT.test(error.param)) return learned(withoutField(field, words, capability));
+  if (mayDropFunctions && TOOLS.test(words)) return learned({ native_tools: false }, !THIS_TOOL.test(words));
   if (rung !== null && rung !== "prompt" && (FORMAT.test(words) || isVague(error))) {
     const next = ResponseRung.options[ResponseRung.options.indexOf(rung) + 1] ?? "prompt";
     // A schema that the server cannot take says nothing about others.

@@ -16,7 +16,7 @@ import { cancelled } from "./errors";
 import { type Gate, newGate } from "./gate";
 import { type ModelAnswer, ModelError, type ModelIo, type ModelRequest, type Models } from "./model";
 import { newOfflineFetch } from "./offline";
-import { callOnce, type RawAnswer, rungFor, ServerRefusal } from "./openai";
+import { callOnce, chosenProtocol, protocolFor, type RawAnswer, rungFor, ServerRefusal } from "./openai";
 import { costOf, isPriceKnown } from "./prices";
 import { WIRE_LIMITS, type WireLimits } from "./wire";
 
@@ -122,12 +122,17 @@ export function newModels(options: ModelsOptions): Models {
         return await callOnce({ ...call, capability }, io);
       } catch (error) {
         if (!(error instanceof ServerRefusal)) throw error;
-        const rung = request.response ? rungFor({ request, capability, provider }) : null;
+        const rung =
+          request.response && !request.tools?.length ? rungFor({ request, capability, provider }) : null;
         const isFixed =
           request.llm_config.structured_output !== undefined &&
           request.llm_config.structured_output !== "auto";
+        const offered = protocolFor({ request, capability, provider });
+        const mayDropFunctions = offered === "native" && chosenProtocol({ request, provider }) === undefined;
         const next =
-          adaptations < MAX_ADAPTATIONS ? adapt(error.refusal, capability, isFixed ? null : rung) : null;
+          adaptations < MAX_ADAPTATIONS
+            ? adapt(error.refusal, capability, isFixed ? null : rung, mayDropFunctions)
+            : null;
         if (!next) throw error.asModelError;
         capability = next.capability;
         if (next.remember) providers.learn(provider.id, model, capability);
@@ -195,16 +200,23 @@ function reserve(
   signal: AbortSignal,
 ) {
   const estimate: Estimate = {
-    input_tokens: estimateTokens(
-      request.messages.map(({ content }) => content).join("\n") +
-        (request.response ? JSON.stringify(request.response.schema) : ""),
-    ),
+    input_tokens: estimateTokens(promptText(request)),
     max_tokens: request.llm_config.max_tokens,
     price: (input_tokens, output_tokens) =>
       costOf(provider, model, { input_tokens, output_tokens, cached_input_tokens: 0 }).cost_usd,
     model,
   };
   return budgets.reserve(request.run_id, request.budget, estimate, signal);
+}
+
+/** All that a request makes the model read. */
+function promptText({ messages, response, tools }: ModelRequest): string {
+  const said = messages.map(({ content, tool_calls }) =>
+    tool_calls?.length ? `${content}\n${JSON.stringify(tool_calls)}` : content,
+  );
+  return [...said, response && JSON.stringify(response.schema), tools?.length && JSON.stringify(tools)]
+    .filter(Boolean)
+    .join("\n");
 }
 
 /** About how many tokens a text is, where nobody counted. */
@@ -222,6 +234,8 @@ function toAnswer(
     content: raw.content,
     ...(raw.reasoning === undefined ? {} : { reasoning: raw.reasoning }),
     ...(raw.refusal === undefined ? {} : { refusal: raw.refusal }),
+    ...(raw.tool_calls === undefined ? {} : { tool_calls: raw.tool_calls }),
+    ...(raw.tool_protocol === undefined ? {} : { tool_protocol: raw.tool_protocol }),
     finish_reason: raw.finish_reason,
     provider: provider.name,
     provider_id: provider.id,
@@ -247,14 +261,17 @@ function usageOf(raw: RawAnswer, request: ModelRequest): Usage {
       estimated: false,
     };
   return {
-    input_tokens: estimateTokens(request.messages.map(({ content }) => content).join("\n")),
-    output_tokens: estimateTokens(raw.content + (raw.reasoning ?? "") + (raw.refusal ?? "")),
+    input_tokens: estimateTokens(promptText(request)),
+    output_tokens: estimateTokens(answerText(raw)),
     cached_input_tokens: 0,
     reasoning_tokens: estimateTokens(raw.reasoning ?? ""),
     requests: 1,
     estimated: true,
   };
 }
+
+const answerText = ({ content, reasoning = "", refusal = "", tool_calls }: RawAnswer) =>
+  content + reasoning + refusal + (tool_calls?.length ? JSON.stringify(tool_calls) : "");
 
 /** Too many requests for one are too many for all: nobody asks this provider again for a while. */
 function coolDown(gate: Gate, error: ModelError) {

@@ -2,6 +2,7 @@ import "server-only";
 import OpenAI, { APIError } from "openai";
 import { z } from "zod";
 import type { Capability, Provider, ResponseRung } from "@/server/domain/provider";
+import type { ToolCall, ToolProtocol } from "@/server/domain/tool";
 import {
   type Callee,
   cancelled,
@@ -10,9 +11,19 @@ import {
   cutOff,
   type ServerError,
 } from "./errors";
+import {
+  callIds,
+  functionsOf,
+  newCallAssembler,
+  type WireMessage,
+  wireNames,
+  withFunctions,
+} from "./functions";
 import { type ModelAnswer, ModelError, type ModelIo, type ModelRequest } from "./model";
 import { OFFLINE_RUN_HEADER } from "./offline";
 import { strictSchema } from "./strict-schema";
+import { readTextCalls } from "./text-calls";
+import { newCallSplitter, RESULT_STOP, withoutFunctions, withToolBlock } from "./text-protocol";
 import { newThinkSplitter, splitUnopened } from "./think";
 import { newWire, type WireLimits } from "./wire";
 
@@ -41,7 +52,14 @@ export interface Call {
 /** A complete answer as the server gave it; its cost is worked out elsewhere. */
 export type RawAnswer = Pick<
   ModelAnswer,
-  "content" | "reasoning" | "refusal" | "finish_reason" | "ttft_ms" | "response_format"
+  | "content"
+  | "reasoning"
+  | "refusal"
+  | "tool_calls"
+  | "tool_protocol"
+  | "finish_reason"
+  | "ttft_ms"
+  | "response_format"
 > & {
   /** Undefined where the server did not count. */
   usage: z.infer<typeof ReportedUsage> | undefined;
@@ -60,12 +78,35 @@ const ReportedUsage = z.object({
 });
 
 const text = z.string().nullish().catch(undefined);
+/** Servers leave out, or misspell, any of it. */
+const CalledPiece = z.object({
+  index: z.number().int().nullish().catch(undefined),
+  id: text,
+  function: z
+    .object({
+      name: text,
+      arguments: z
+        .union([z.string(), z.record(z.string(), z.unknown())])
+        .nullish()
+        .catch(undefined),
+    })
+    .nullish()
+    .catch(undefined),
+});
 const Chunk = z.object({
   choices: z
     .array(
       z.object({
         index: z.number().catch(0),
-        delta: z.object({ content: text, reasoning_content: text, reasoning: text, refusal: text }).nullish(),
+        delta: z
+          .object({
+            content: text,
+            reasoning_content: text,
+            reasoning: text,
+            refusal: text,
+            tool_calls: z.array(CalledPiece).nullish().catch(undefined),
+          })
+          .nullish(),
         finish_reason: text,
       }),
     )
@@ -96,15 +137,15 @@ export async function callOnce(call: Call, io: ModelIo): Promise<RawAnswer> {
     io: ModelIo,
   ): Promise<RawAnswer> {
     const started = performance.now();
-    const { body, rung } = bodyOf(call);
+    const { body, rung, protocol } = bodyOf(call);
     const stream = await newClient(call, fetch).chat.completions.create(body);
-    const answer = newCollector(io, started);
+    const answer = newCollector(io, started, protocol !== null);
     for await (const chunk of stream) answer.add(chunk);
     // The client ends a stream that was aborted or cut as if it were complete.
     const fault = wire.fault();
     if (fault) throw fault;
     if (io.signal.aborted) throw cancelled();
-    return finished(answer.end(), rung, callee);
+    return finished(answer.end(), call.request, { rung, protocol }, callee);
   }
 }
 
@@ -173,10 +214,16 @@ function plainMessage(error: APIError): string {
 type Body = OpenAI.Chat.Completions.ChatCompletionCreateParamsStreaming;
 
 /** The request as this provider's model is known to take it. */
-function bodyOf(call: Call): { body: Body; rung: ResponseRung | null } {
+function bodyOf(call: Call): { body: Body; rung: ResponseRung | null; protocol: ToolProtocol | null } {
   const { request, model, capability } = call;
   const config = request.llm_config;
-  const rung = request.response ? rungFor(call) : null;
+  const protocol = protocolFor(call);
+  // Many servers cannot do both; whoever needs the shape asks for it once the tools have done their work.
+  const rung = request.response && protocol === null ? rungFor(call) : null;
+  const stop = [
+    ...(config.stop ?? []).slice(0, protocol === "text" ? 3 : 4),
+    ...(protocol === "text" ? [RESULT_STOP] : []),
+  ];
   const maxTokens = call.max_tokens ?? config.max_tokens;
   const tokensName =
     capability.max_tokens_name ??
@@ -185,9 +232,10 @@ function bodyOf(call: Call): { body: Body; rung: ResponseRung | null } {
     temperature: config.temperature,
     top_p: config.top_p,
     seed: config.seed,
-    stop: config.stop && config.stop.length > 0 ? config.stop : undefined,
+    stop: stop.length > 0 ? stop : undefined,
     reasoning_effort: config.reasoning_effort,
     [tokensName]: maxTokens,
+    parallel_tool_calls: protocol === "native" && capability.parallel_tools === false ? false : undefined,
   };
   const refused = new Set(capability.refuses ?? []);
   const sent = Object.fromEntries(
@@ -196,14 +244,36 @@ function bodyOf(call: Call): { body: Body; rung: ResponseRung | null } {
   const body = {
     ...(config.extra_body ?? {}),
     model,
-    messages: messagesFor(request, rung),
+    messages: withShape(messagesFor(request, protocol), request, rung),
+    ...(protocol === "native" ? { tools: functionsOf(request.tools ?? [], namesFor(request)) } : {}),
     ...sent,
     ...responseFormat(request, rung),
     ...(capability.stream_usage === false ? {} : { stream_options: { include_usage: true } }),
     stream: true,
   };
   // Settings of a workflow may carry fields that only some servers know.
-  return { body: body as Body, rung };
+  return { body: body as Body, rung, protocol };
+}
+
+const namesFor = ({ tools, messages }: ModelRequest) => wireNames(tools ?? [], messages);
+
+/** How to offer the tools: as the agent wants it, else the provider's settings, else as the model is known to take it. */
+export function protocolFor({
+  request,
+  capability,
+  provider,
+}: Pick<Call, "request" | "capability" | "provider">): ToolProtocol | null {
+  if (!request.tools || request.tools.length === 0) return null;
+  return chosenProtocol({ request, provider }) ?? (capability.native_tools === false ? "text" : "native");
+}
+
+/** The protocol that a person chose; undefined where none did. */
+export function chosenProtocol({
+  request,
+  provider,
+}: Pick<Call, "request" | "provider">): ToolProtocol | undefined {
+  const { tool_protocol: wish } = request;
+  return wish === undefined || wish === "auto" ? provider.settings.tool_protocol : wish;
 }
 
 /** Which way of asking for a shape to use: the person's choice, else the best one not known to be refused. */
@@ -236,15 +306,19 @@ function responseFormat({ response }: ModelRequest, rung: ResponseRung | null): 
   };
 }
 
-function messagesFor(
-  request: ModelRequest,
-  rung: ResponseRung | null,
-): { role: string; content: string; name?: string }[] {
-  const messages = request.messages.map(({ role, content, name }) => ({
+function messagesFor(request: ModelRequest, protocol: ToolProtocol | null): WireMessage[] {
+  const { messages, tools = [] } = request;
+  if (protocol === "native") return withFunctions(messages, namesFor(request));
+  // Servers refuse results of functions that are not on offer, so past calls are told as text.
+  const plain = withoutFunctions(messages);
+  return (protocol === "text" ? withToolBlock(plain, tools) : plain).map(({ role, content, name }) => ({
     role,
     content,
     ...(name ? { name } : {}),
   }));
+}
+
+function withShape(messages: WireMessage[], request: ModelRequest, rung: ResponseRung | null): WireMessage[] {
   if (!request.response || (rung !== "json_object" && rung !== "prompt")) return messages;
   // Some servers demand the word JSON in the prompt, and answer with blanks without it.
   const shape = `Answer with one JSON object and nothing else. It must match this JSON schema:\n${JSON.stringify(request.response.schema)}`;
@@ -255,7 +329,12 @@ function messagesFor(
 }
 
 interface Collected {
+  /** What was said, calls in text included. */
+  text: string;
+  /** What of it was streamed as the answer. */
   content: string;
+  tool_args: string;
+  calls: ReturnType<typeof newCallAssembler>;
   reasoning: string;
   refusal: string;
   finish: string | null;
@@ -264,9 +343,12 @@ interface Collected {
 }
 
 /** Puts the pieces of a stream together and hands them on. */
-function newCollector(io: ModelIo, started: number) {
+function newCollector(io: ModelIo, started: number, hasTools: boolean) {
   const got: Collected = {
+    text: "",
     content: "",
+    tool_args: "",
+    calls: newCallAssembler(),
     reasoning: "",
     refusal: "",
     finish: null,
@@ -274,7 +356,8 @@ function newCollector(io: ModelIo, started: number) {
     ttft_ms: null,
   };
   const splitter = newThinkSplitter();
-  const give = (channel: "content" | "reasoning", piece: string) => {
+  const callSplitter = newCallSplitter();
+  const give = (channel: "content" | "reasoning" | "tool_args", piece: string) => {
     if (piece === "") return;
     got.ttft_ms ??= Math.round(performance.now() - started);
     io.delta(channel, got[channel].length, piece);
@@ -282,7 +365,13 @@ function newCollector(io: ModelIo, started: number) {
   };
   const split = ({ content, reasoning }: { content: string; reasoning: string }) => {
     give("reasoning", reasoning);
+    got.text += content;
+    if (hasTools) show(callSplitter.push(content));
+    else give("content", content);
+  };
+  const show = ({ content, calls }: { content: string; calls: string }) => {
     give("content", content);
+    give("tool_args", calls);
   };
   return {
     add(raw: unknown) {
@@ -294,19 +383,32 @@ function newCollector(io: ModelIo, started: number) {
       give("reasoning", choice.delta?.reasoning_content ?? choice.delta?.reasoning ?? "");
       if (choice.delta?.content) split(splitter.push(choice.delta.content));
       got.refusal += choice.delta?.refusal ?? "";
+      const pieces = (choice.delta?.tool_calls ?? []).map((piece) => ({
+        index: piece.index ?? undefined,
+        id: piece.id ?? undefined,
+        name: piece.function?.name ?? undefined,
+        args: piece.function?.arguments ?? undefined,
+      }));
+      give("tool_args", got.calls.add(pieces).grown);
       got.finish = choice.finish_reason || got.finish;
     },
     end(): Collected {
       split(splitter.end());
-      const unopened = splitUnopened(got.content);
+      if (hasTools) show(callSplitter.end());
+      const unopened = splitUnopened(got.text);
       if (unopened)
-        Object.assign(got, { content: unopened.content, reasoning: got.reasoning + unopened.reasoning });
+        Object.assign(got, { text: unopened.content, reasoning: got.reasoning + unopened.reasoning });
       return got;
     },
   };
 }
 
-function finished(got: Collected, rung: ResponseRung | null, callee: Callee): RawAnswer {
+function finished(
+  got: Collected,
+  request: ModelRequest,
+  { rung, protocol }: { rung: ResponseRung | null; protocol: ToolProtocol | null },
+  callee: Callee,
+): RawAnswer {
   if (got.finish === null) throw cutOff(callee, "ended in the middle");
   if (got.finish === "content_filter")
     throw new ModelError({
@@ -316,7 +418,11 @@ function finished(got: Collected, rung: ResponseRung | null, callee: Callee): Ra
       user_action: "edit_graph",
     });
   if (got.finish === "error") throw cutOff(callee, "ended with an error");
-  if (got.content.trim() === "" && got.refusal === "" && got.finish === "stop")
+  const { content, calls } = called(got, request, protocol);
+  // Servers end calls with "stop", and answers without any with "tool_calls".
+  const isEnd = ["stop", "tool_calls", "function_call"].includes(got.finish);
+  const finish = isEnd ? (calls.length > 0 ? "tool_calls" : "stop") : got.finish;
+  if (content.trim() === "" && got.refusal === "" && finish === "stop")
     throw new ModelError({
       code: "OUTPUT_INVALID",
       message: `${callee.model} answered with nothing.`,
@@ -324,12 +430,29 @@ function finished(got: Collected, rung: ResponseRung | null, callee: Callee): Ra
       user_action: "retry",
     });
   return {
-    content: got.content,
+    content,
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    ...(protocol === null ? {} : { tool_protocol: protocol }),
     ...(got.reasoning.trim() === "" ? {} : { reasoning: got.reasoning }),
     ...(got.refusal === "" ? {} : { refusal: got.refusal }),
-    finish_reason: got.finish,
+    finish_reason: finish,
     usage: got.usage,
     ttft_ms: got.ttft_ms,
     response_format: rung === null ? "text" : rung === "strict" ? "json_schema" : rung,
   };
+}
+
+/** What an answer calls, and what it says besides. Text calls count only where the server made none of its own. */
+function called(
+  got: Collected,
+  request: ModelRequest,
+  protocol: ToolProtocol | null,
+): { content: string; calls: ToolCall[] } {
+  if (protocol === null) return { content: got.text, calls: [] };
+  const isCut = got.finish === "length";
+  const idOf = callIds(request.messages);
+  const own = got.calls.end(namesFor(request), idOf, isCut);
+  const written = readTextCalls(got.text, { tools: request.tools ?? [], isCut });
+  const calls = own.length > 0 ? own : written.calls.map((call) => ({ id: idOf(), ...call }));
+  return { content: written.content, calls };
 }

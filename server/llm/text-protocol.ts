@@ -151,3 +151,51 @@ export function withToolBlock(messages: readonly ChatMessage[], tools: readonly 
     ? [{ ...first, content: `${first.content}\n\n${block}` }, ...others]
     : [{ role: "system", content: block }, ...messages];
 }
+
+const MARKERS = [CALL_MARKER, "<tool_call>", "[TOOL_CALLS]"];
+const BEFORE_MARKER = /^[ \t>*_`"'“\-+\d.)]*/;
+
+/** Tells calls from the rest of streamed text, for those who watch: from the first marker at a line's beginning on. */
+export function newCallSplitter() {
+  let isCalling = false;
+  let isLineStart = true;
+  let held = "";
+
+  const step = (isEnd: boolean): { content: string; calls: string } => {
+    let content = "";
+    while (!isCalling && held !== "") {
+      const newline = held.indexOf("\n");
+      if (isLineStart) {
+        const line = newline < 0 ? held : held.slice(0, newline);
+        const bare = line.replace(BEFORE_MARKER, "").toUpperCase();
+        if (MARKERS.some((marker) => bare.startsWith(marker.toUpperCase()))) {
+          isCalling = true;
+          break;
+        }
+        // What may still become a marker is held back.
+        if (
+          newline < 0 &&
+          !isEnd &&
+          line.length < 80 &&
+          MARKERS.some((marker) => marker.toUpperCase().startsWith(bare))
+        )
+          break;
+      }
+      const end = newline < 0 ? held.length : newline + 1;
+      content += held.slice(0, end);
+      held = held.slice(end);
+      isLineStart = newline >= 0;
+    }
+    const calls = isCalling ? held : "";
+    if (isCalling) held = "";
+    return { content, calls };
+  };
+
+  return {
+    push(text: string) {
+      held += text;
+      return step(false);
+    },
+    end: () => step(true),
+  };
+}
