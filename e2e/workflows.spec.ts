@@ -159,7 +159,7 @@ test("what the OpenHands format cannot carry is said before the file is download
   const text = readFileSync(await (await downloading).path(), "utf8");
   expect(JSON.parse(text)).toMatchObject({
     graph_id: "small",
-    nodes: { write: { node_type: "AGENT_TASK" } },
+    nodes: { write: { node_type: "agent_task" } },
   });
   expect(text).not.toContain("max_attempts");
   await expect(dialog).toBeHidden();
