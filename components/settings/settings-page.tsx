@@ -7,6 +7,7 @@ import { useTrpc } from "@/components/trpc";
 import { Panel } from "@/components/ui/panel";
 import { AboutSection, type SettingRow } from "./about-section";
 import { ProvidersSection } from "./providers-section";
+import { SignOut } from "./sign-out";
 import { TokensSection } from "./tokens-section";
 
 /** Everything that is set for this server, and how it looks to this browser. */
@@ -18,6 +19,13 @@ export function SettingsPage({ settings }: { settings: readonly SettingRow[] }) 
         <ProvidersSection />
         <TokensSection apiBase={info.data?.api_base} />
         <Panel title="Appearance" description="For this browser." actions={<ThemeSwitch />} />
+        {info.data?.password_set ? (
+          <Panel
+            title="Signed in"
+            description="In this browser; signing out asks for the password again."
+            actions={<SignOut />}
+          />
+        ) : null}
         <AboutSection info={info.data} settings={settings} />
       </div>
     </Page>

@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { expect, test } from "./app";
+import { TroupeProcess } from "./troupe-process";
+
+const PORT = 3225;
+const HOME = `http://127.0.0.1:${PORT}`;
+
+/** A server of its own whose door is shut, for as long as the work takes. */
+async function behindADoor(env: Record<string, string>, work: (server: TroupeProcess) => Promise<void>) {
+  const dataDir = mkdtempSync(path.join(os.tmpdir(), "troupe-door-"));
+  const server = new TroupeProcess(dataDir, PORT, "door-token-of-this-test", env);
+  try {
+    await server.start();
+    await work(server);
+  } finally {
+    await server.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+test("a password opens the page that was asked for, a wrong one is refused in words, and signing out shuts the door again", async ({
+  app,
+  page,
+}) => {
+  await behindADoor({ TROUPE_PASSWORD: "correct horse battery" }, async () => {
+    await app.open(`${HOME}/settings`);
+    await expect(page).toHaveURL(/\/login\?next=%2Fsettings$/);
+    expect(await app.accessibilityFaults()).toEqual([]);
+    const password = page.getByLabel("Password");
+    await password.fill("correct horse");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await expect(page.getByRole("alert").filter({ hasText: "That is not the password." })).toBeVisible();
+    await expect(page).toHaveURL(/\/login/);
+
+    await password.fill("correct horse battery");
+    await password.press("Enter");
+    await expect(page.getByRole("heading", { name: "Settings", level: 1 })).toBeVisible();
+    await expect(page).toHaveURL(`${HOME}/settings`);
+    await page.reload();
+    await expect(page.getByText(/asks for a password/)).toBeVisible();
+
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await expect(password).toBeVisible();
+    await expect(page).toHaveURL(`${HOME}/login`);
+    await app.open(`${HOME}/`);
+    await expect(page).toHaveURL(/\/login\?next=/);
+    await expect(password).toBeVisible();
+  });
+});
+
+test("the link that the start prints opens the door once, and says so to whoever comes with it later", async ({
+  app,
+  page,
+  browser,
+}) => {
+  await behindADoor({ TROUPE_START_LINK: "1" }, async (server) => {
+    const link = /http:\/\/\S+\/login\?link=\S+/.exec(server.printed)?.[0] ?? "";
+    expect(link, server.printed).toMatch(new RegExp(`^${HOME}/`));
+    await app.open(`${HOME}/roles`);
+    await expect(page.getByText("This server opens with a one-time link.")).toBeVisible();
+
+    await app.open(link);
+    await expect(page).toHaveURL(`${HOME}/`);
+    await expect(page.getByRole("navigation", { name: "Main" })).toBeVisible();
+    await app.open(`${HOME}/settings`);
+    await expect(page.getByText(/^Troupe \d+\.\d+\.\d+, Node v/)).toBeVisible();
+    await expect(page.getByRole("button", { name: "Sign out" })).toBeHidden();
+
+    const stranger = await browser.newContext();
+    const theirs = await stranger.newPage();
+    await theirs.goto(link);
+    await expect(
+      theirs.getByText("This link was used before, or belongs to an earlier start."),
+    ).toBeVisible();
+    await stranger.close();
+  });
+});
