@@ -68,6 +68,23 @@ export const runsRouter = router({
       return {};
     }),
 
+  /** A person's answer to exactly the question that the fingerprint names. */
+  answer: procedure
+    .input(
+      ById.extend({
+        interaction_id: z.string(),
+        fingerprint: z.string(),
+        answer: z.enum(["approve", "approve_always", "reject"]),
+        message: z.string().max(4000).optional(),
+      }),
+    )
+    .mutation(({ ctx, input: { run_id, interaction_id, fingerprint, ...value } }) => {
+      if (!ctx.troupe.runs.find(run_id)) notFound();
+      if (!ctx.troupe.host.answer(run_id, interaction_id, fingerprint, { ...value, by: "user" }))
+        throw refusal("CONFLICT", "This question was answered already, or it is not open any more.");
+      return {};
+    }),
+
   remove: procedure.input(ById).mutation(({ ctx, input }) => {
     if (ctx.troupe.host.isLive(input.run_id) || !ctx.troupe.runs.remove(input.run_id))
       throw refusal("PRECONDITION_FAILED", "A run can be deleted once it has ended.");

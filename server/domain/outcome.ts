@@ -19,6 +19,8 @@ export const ErrorCode = z.enum([
   "OUTPUT_TRUNCATED",
   "CONTEXT_OVERFLOW",
   "TOOL_FAILED",
+  /** An agent says that its task cannot be done. */
+  "REJECTED",
   "PERMISSION",
   "GUARDRAIL",
   "STUCK",
@@ -107,6 +109,8 @@ export const RunConfig = z.object({
       mode: z.enum(["hard", "soft"]).default("hard"),
     })
     .prefault({}),
+  /** Tools that no agent of this run gets, whatever its role says. */
+  denied_tools: z.array(z.string().max(200)).default([]),
   confirmation: ConfirmationPolicy.default({ kind: "risky", threshold: "HIGH", confirm_unknown: true }),
   on_stuck: z.enum(["nudge_then_fail", "nudge_then_escalate", "fail"]).default("nudge_then_fail"),
   strict_state: z.boolean().default(false),

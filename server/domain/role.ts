@@ -10,6 +10,8 @@ export const Guardrail = z.object({
   max_retries: z.number().int().default(2),
 });
 
+export type Guardrail = z.infer<typeof Guardrail>;
+
 export const ConfirmationPolicy = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("never") }),
   z.object({ kind: z.literal("always") }),
@@ -21,6 +23,8 @@ export const ConfirmationPolicy = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("tools"), tools: z.array(z.string()) }),
   z.object({ kind: z.literal("when"), when: Expr }),
 ]);
+
+export type ConfirmationPolicy = z.infer<typeof ConfirmationPolicy>;
 
 export const RoleName = z.string().trim().min(1, "A role needs a name").max(80);
 

@@ -23,6 +23,8 @@ export const ToolOutput = z.object({
   status_code: ToolStatus,
   /** The whole result, where `output` was cut for the model. */
   artifact_id: z.string().optional(),
+  /** Whether this result is content that nobody here vouches for, where that differs from the tool's own word. */
+  tainted: z.boolean().optional(),
   /** Made up by the offline demo. */
   simulated: z.boolean().optional(),
 });

@@ -17,6 +17,7 @@ import { isBeginning, startingState } from "@/server/domain/run-input";
 import { begin, complete, decide, fail, passThrough, unreachable } from "@/server/domain/schedule";
 import type { JsonObject } from "@/server/domain/values";
 import type { Models } from "@/server/llm/model";
+import type { ToolHost } from "@/server/tools/host";
 import { StepFailed } from "./flow";
 import { NodeRun } from "./node-run";
 
@@ -26,6 +27,8 @@ export const INTERPRETER_VERSION = 1;
 /** What a run reaches outside itself. */
 export interface Effects {
   models: Models;
+  /** Absent where runs have no tools. */
+  tools?: ToolHost;
 }
 
 /** One attempt of one activation, under way. */
@@ -396,8 +399,7 @@ export class Interpreter {
   /** Ends the run; true if it may go on after a limit was raised. */
   private finish(): boolean {
     const { s } = this;
-    const output: JsonObject = {};
-    for (const { activationId } of this.ended) Object.assign(output, s.activations[activationId]!.output);
+    const output = this.output();
     const warnings = [...s.run.warnings];
     const finished = (
       final_status: "COMPLETED" | "ERROR" | "INCOMPLETE",
@@ -440,18 +442,23 @@ export class Interpreter {
     return false;
   }
 
-  private cancelRun(by: string, reason: string): void {
-    this.apply({ type: "run_cancel_requested", payload: { by, reason } });
-    this.cancelTasks(reason || "The run was cancelled.");
+  /** What the ends that were reached give. */
+  private output(): JsonObject {
     const output: JsonObject = {};
     for (const { activationId } of this.ended)
       Object.assign(output, this.s.activations[activationId]!.output);
+    return output;
+  }
+
+  private cancelRun(by: string, reason: string): void {
+    this.apply({ type: "run_cancel_requested", payload: { by, reason } });
+    this.cancelTasks(reason || "The run was cancelled.");
     this.apply({
       type: "run_finished",
       payload: {
         final_status: "CANCELLED",
         reason_code: "CANCELLED",
-        output,
+        output: this.output(),
         warnings: [...this.s.run.warnings],
       },
     });
@@ -490,6 +497,21 @@ export class Interpreter {
     const { node_id } = this.s.activations[activationId]!;
     this.apply({ type: "node_waiting", node_id, activation_id: activationId, payload: { for: "limit" } });
     yield [{ key }];
+  }
+
+  /** The time that a person takes to answer is not the node's. */
+  stopClock(activationId: string): void {
+    const task = this.tasks.get(activationId);
+    if (!task?.timeout) return;
+    this.drop(task.timeout);
+    task.timeout = null;
+  }
+
+  /** The node has its whole time again. */
+  startClock(activationId: string): void {
+    const task = this.tasks.get(activationId);
+    if (task && !task.timeout && this.s.activations[activationId]?.status === "running")
+      this.armTimeout(task);
   }
 
   /** The limit that stands in the way of another model call, if any. */

@@ -159,6 +159,27 @@ export class Host {
     else this.carryOut(runId, this.store.find(runId)?.workflow_id ?? null);
   }
 
+  /**
+   * Answers a question of a run. False where it is not open any more, or asks for something else than what the
+   * fingerprint names: an answer counts for exactly one question, once.
+   */
+  answer(
+    runId: string,
+    interactionId: string,
+    fingerprint: string,
+    value: { answer: "approve" | "approve_always" | "reject"; message?: string; by: string },
+  ): boolean {
+    const interaction = this.store.state(runId)?.interactions[interactionId];
+    if (interaction?.status !== "open" || interaction.requested.fingerprint !== fingerprint) return false;
+    if (interaction.requested.expires_at <= Date.now()) return false;
+    const name = `answer:${interactionId}`;
+    if (!this.store.signal(runId, name, value, Date.now())) return false;
+    const live = this.live.get(runId);
+    if (live) live.engine.deliver(name, value);
+    else this.carryOut(runId, this.store.find(runId)?.workflow_id ?? null);
+    return true;
+  }
+
   /** Watches all runs change their status. Answers how to stop. */
   watch(onTick: (tick: StatusTick) => void): () => void {
     this.watchers.add(onTick);

@@ -1,5 +1,7 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
 import type { Durable, Flow, StepScope } from "@/server/domain/durable";
-import type { NewEvent } from "@/server/domain/events";
+import type { NewEvent, Payloads } from "@/server/domain/events";
 import { evaluateCondition, evaluateExpression } from "@/server/domain/expression";
 import { stateProperties, type WorkflowNode } from "@/server/domain/graph";
 import { getNodeKind, type NodeContext } from "@/server/domain/nodes";
@@ -14,13 +16,32 @@ import type { RaisableLimit, RunConfig } from "@/server/domain/outcome";
 import type { RoleDefinition } from "@/server/domain/role";
 import type { RunState } from "@/server/domain/run";
 import { renderTemplate } from "@/server/domain/template";
-import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
+import { isGranted, type ToolOutput, type ToolSpec } from "@/server/domain/tool";
+import { canonicalJson, type Json, type JsonObject, type JsonSchema } from "@/server/domain/values";
 import { type ModelAnswer, ModelError, type ModelRequest } from "@/server/llm/model";
+import type { Agent } from "./agent/agent";
 import { chooseLabel } from "./agent/choose";
 import { runAgent } from "./agent/loop";
 import { runCrew } from "./crew/run-crew";
 import type { Interpreter } from "./execute";
 import { waitFor } from "./flow";
+
+/** Unanswered for so long means no. */
+export const ANSWER_WITHIN_MS = 15 * 60_000;
+
+const PersonsAnswer = z.object({
+  answer: z.enum(["approve", "approve_always", "reject"]),
+  message: z.string().optional(),
+  by: z.string(),
+});
+
+const FILE_TOOLS: ReadonlySet<string> = new Set(["create_artifact", "file_write"]);
+const WrittenFile = z.object({
+  artifact_id: z.string(),
+  path: z.string(),
+  version: z.number(),
+  size: z.number(),
+});
 
 /** One attempt of one node: what its behaviour may reach. */
 export class NodeRun implements NodeContext {
@@ -46,6 +67,11 @@ export class NodeRun implements NodeContext {
   }
   get stateProperties(): Readonly<Record<string, JsonSchema>> {
     return stateProperties(this.s.graph);
+  }
+
+  /** When the present answer was recorded, Unix time in milliseconds. */
+  get now(): number {
+    return this.interpreter.now;
   }
 
   get exits(): NodeContext["exits"] {
@@ -142,6 +168,117 @@ export class NodeRun implements NodeContext {
   /** Waits until that limit is raised. */
   hold(limit: RaisableLimit): Flow<void> {
     return this.interpreter.hold(this.activationId, limit);
+  }
+
+  /** Tools of this installation that the list grants, as they are now, and the names of all; recorded. */
+  *toolSpecs(who: string, granted: readonly string[]): Flow<{ specs: ToolSpec[]; names: string[] }> {
+    const { tools } = this.interpreter.effects;
+    const recorded = yield* this.step(`${who}/tools`, () => {
+      const all = tools?.specs() ?? [];
+      const specs = all.filter(({ name }) => isGranted(granted, name));
+      return { specs, names: all.map(({ name }) => name) } as unknown as Json;
+    });
+    return recorded as unknown as { specs: ToolSpec[]; names: string[] };
+  }
+
+  /** What a call must not share with another at the same time. */
+  toolResources(name: string, args: JsonObject): readonly string[] {
+    return this.interpreter.effects.tools?.resources(name, args) ?? [];
+  }
+
+  /** Calls a tool, as a step of its own. Nothing is thrown: trouble is an output, too. */
+  *callTool(key: string, name: string, args: JsonObject, agent: Agent | null): Flow<ToolOutput> {
+    const { tools } = this.interpreter.effects;
+    const { run } = this.s;
+    const output = yield* waitFor(
+      this.interpreter.context.step(this.key(key), async ({ abort, idempotencyKey }: StepScope) => {
+        if (!tools) return { status_code: 503, error: "There are no tools here." };
+        const output = await tools.invoke(name, args, {
+          signal: abort,
+          idempotencyKey,
+          run: { id: run.id, workflow_id: run.workflow_id },
+          agent: agent && {
+            ...agent.about,
+            role_name: agent.role.name,
+            node_id: this.node.id,
+            is_tainted: agent.taintSources.size > 0,
+          },
+        });
+        return output as unknown as Json;
+      }),
+    );
+    return output as unknown as ToolOutput;
+  }
+
+  /** Null where the pattern matches, else why not. Tried where a bad pattern can do no harm. */
+  *matches(key: string, pattern: string, text: string): Flow<string | null> {
+    const { tools } = this.interpreter.effects;
+    const fault = yield* this.step(`${key}/pattern`, ({ abort }) =>
+      tools ? tools.matches(pattern, text, abort) : "Patterns cannot be checked here.",
+    );
+    return fault as string | null;
+  }
+
+  /** Tells what a tool did beside giving its result. */
+  noteEffects(agent: Agent, name: string, args: JsonObject, { output }: ToolOutput): void {
+    const made = WrittenFile.safeParse(output);
+    if (FILE_TOOLS.has(name) && made.success)
+      this.emit({ type: "artifact_created", ...agent.about, payload: { ...made.data, kind: "file" } });
+    if (name === "store_memory" && typeof args.key === "string")
+      this.emit({
+        type: "memory_stored",
+        ...agent.about,
+        payload: {
+          scope: typeof args.scope === "string" ? args.scope : "run",
+          key: args.key,
+          tainted: agent.taintSources.size > 0,
+        },
+      });
+  }
+
+  /** Whether a person has approved this tool for the rest of the run. */
+  isApproved(name: string): boolean {
+    return Object.values(this.s.interactions).some(
+      ({ requested, answered }) => requested.tool_name === name && answered?.answer === "approve_always",
+    );
+  }
+
+  /** Asks a person and waits, durably. No answer in time means no. */
+  *ask(
+    key: string,
+    question: Omit<Payloads["interaction_requested"], "interaction_id" | "fingerprint" | "expires_at"> & {
+      about: { agent_id: string; task_id?: string } | Record<string, never>;
+    },
+  ): Flow<Payloads["interaction_answered"]> {
+    const { about, ...payload } = question;
+    const interaction_id = this.key(key);
+    const { context } = this.interpreter;
+    const exactly = { run: this.s.run.id, interaction_id, tool: payload.tool_name, args: payload.args };
+    this.emit({
+      type: "interaction_requested",
+      ...about,
+      payload: {
+        interaction_id,
+        ...payload,
+        fingerprint: createHash("sha256").update(canonicalJson(exactly)).digest("hex"),
+        expires_at: this.interpreter.now + ANSWER_WITHIN_MS,
+      },
+    });
+    this.interpreter.stopClock(this.activationId);
+    const answer = context.signal(`answer:${interaction_id}`);
+    const expiry = context.sleep(`${interaction_id}/expiry`, ANSWER_WITHIN_MS);
+    const { key: settled, result } = yield [answer, expiry];
+    const read =
+      settled === answer.key && result.ok
+        ? PersonsAnswer.safeParse(result.value)
+        : { success: false as const };
+    const answered = {
+      interaction_id,
+      ...(read.success ? read.data : { answer: "expired" as const, by: "time" }),
+    };
+    this.emit({ type: "interaction_answered", ...about, payload: answered });
+    this.interpreter.startClock(this.activationId);
+    return answered;
   }
 
   /** One attempt at a model call, as a step of its own. Throws StepFailed that carries the ModelError. */

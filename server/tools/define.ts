@@ -10,7 +10,14 @@ export interface ToolScope {
   /** The run that calls; null where a person tries the tool out. */
   readonly run: { id: string; workflow_id: string | null } | null;
   /** Who calls. `task_id`: the task of a plan, where there is one. */
-  readonly agent: { agent_id: string; role_name: string; node_id: string; task_id?: string } | null;
+  readonly agent: {
+    agent_id: string;
+    role_name: string;
+    node_id: string;
+    task_id?: string;
+    /** It has read content that nobody here vouches for; what it stores is such content, too. */
+    is_tainted?: boolean;
+  } | null;
 }
 
 /** Anything that agents can call. Implement it by `defineTool`, or directly where the schema is only known at run time. */

@@ -1,80 +1,219 @@
+import {
+  applyCondensation,
+  type CondenseLimits,
+  estimateTranscript,
+  planCondensation,
+  summaryPrompt,
+} from "@/server/domain/agent/condense";
+import { findStuck } from "@/server/domain/agent/stuck";
 import type { Flow } from "@/server/domain/durable";
-import type { ChatMessage } from "@/server/domain/events";
 import { NodeFailure } from "@/server/domain/nodes";
-import type { AgentAnswer, AgentRequest } from "@/server/domain/nodes/define";
-import { addUsage, NO_USAGE, type RunError, type Usage } from "@/server/domain/outcome";
 import { rolePrompt, taskPrompt } from "@/server/domain/prompt";
-import type { RoleDefinition } from "@/server/domain/role";
-import { fraction } from "@/server/domain/schedule";
-import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
+import type { JsonObject } from "@/server/domain/values";
 import type { ModelAnswer } from "@/server/llm/model";
-import { outputSchema, parseOutput, reaskMessage } from "@/server/llm/structured-output";
-import { StepFailed } from "../flow";
+import { type OutputShape, outputSchema, parseOutput, reaskMessage } from "@/server/llm/structured-output";
 import type { NodeRun } from "../node-run";
+import { Agent, type AgentEnd, type AgentResult, type AgentTask } from "./agent";
+import { callModel, errorOf } from "./call-model";
+import { checkGuardrails } from "./guardrails";
+import { carryOut } from "./tool-calls";
 
 const MAX_ITERATIONS = 10;
-/** Attempts at one model call, with back-off between them (runtime.md 2.7). */
-const CALL_ATTEMPTS = 4;
 const MAX_REASKS = 2;
-const LONGEST_RETRY_AFTER_MS = 60_000;
+/** Where nothing says how much the model can read; tokens. */
+const CONTEXT_WINDOW = 128_000;
+const LAST_TURN = "Give your best final answer now.";
 
-export interface AgentTask extends AgentRequest {
-  agent_id: string;
-  task_id?: string;
-  /** A role of our own making, instead of one that people defined. */
-  role?: RoleDefinition;
-  purpose?: "task" | "plan" | "route";
-  /** Coworkers in one line each, for agents of a crew. */
-  team?: string;
-  /** Results of earlier tasks by name. */
-  earlier?: Record<string, Json>;
-  /** What else must hold of the answer; faults are fed back like a wrong shape. */
-  check?: (value: Json) => string[];
-  /** The answer's shape where it is not one value per output key. */
-  answer_schema?: JsonSchema;
-  /** What the role reads; the node's input where absent. */
-  inputs?: JsonObject;
-}
-
-/** Lets one role work on one task until its answer has the right shape. */
-export function* runAgent(run: NodeRun, task: AgentTask): Flow<AgentAnswer> {
+/** Lets one role work on one task, turn by turn, until it has answered in the right shape or handed the task over. */
+export function* runAgent(run: NodeRun, task: AgentTask): Flow<AgentResult> {
   const role = task.role ?? run.findRole(task.required_role);
   if (!role)
     throw new NodeFailure(
       "CONFIG",
       `There is no role called "${task.required_role}". Create it, or choose another for ${run.node.name || run.node.id}.`,
     );
-  const about = { agent_id: task.agent_id, ...(task.task_id ? { task_id: task.task_id } : {}) };
+  const agent = new Agent(run, task, role);
+  const shape = shapeOf(agent);
   const limit = task.max_iterations ?? MAX_ITERATIONS;
-  const shape = task.answer_schema
-    ? ({ kind: "json", schema: task.answer_schema } as const)
+  const { granted, withheld } = yield* agent.equip();
+  run.emit({
+    type: "agent_started",
+    ...agent.about,
+    payload: {
+      role_name: role.name,
+      output_keys: [...task.output_keys],
+      limits: { max_iterations: limit },
+      ...(granted.length > 0 ? { tools: granted.map(({ name }) => name) } : {}),
+      ...(withheld.length > 0 ? { withheld } : {}),
+      ...(agent.level > 0 ? { delegate_level: agent.level } : {}),
+      ...(task.parent ? { parent: task.parent.key } : {}),
+    },
+  });
+  open(agent, shape);
+  const { spent } = agent;
+  try {
+    yield* guardInput(agent);
+    const end = yield* work(agent, shape, limit);
+    if (end.kind === "reject") {
+      run.emit({ type: "agent_finished", ...agent.about, payload: { status: "rejected", ...spent } });
+      throw new NodeFailure("REJECTED", `${role.name} says that this cannot be done: ${end.reason}`, {
+        user_action: "edit_graph",
+      });
+    }
+    const transcript = agent.messages.filter((message) => message.role !== "system");
+    if (end.kind === "handoff") {
+      run.emit({ type: "agent_finished", ...agent.about, payload: { status: "handed_off", ...spent } });
+      return { output: {}, handoff: end, transcript, ...spent };
+    }
+    const { output } = end;
+    run.emit({ type: "agent_finished", ...agent.about, payload: { status: "completed", output, ...spent } });
+    return { output, transcript, ...spent };
+  } catch (error) {
+    if (!(error instanceof NodeFailure && error.code === "REJECTED"))
+      run.emit({
+        type: "agent_finished",
+        ...agent.about,
+        payload: { status: "failed", error: errorOf(error), ...spent },
+      });
+    throw error;
+  }
+}
+
+type WorkEnd = Exclude<AgentEnd, { kind: "finish" }> | { kind: "answer"; output: JsonObject };
+
+function* work(agent: Agent, shape: OutputShape, limit: number): Flow<WorkEnd> {
+  const { run, task } = agent;
+  const mayCall = agent.toolNames.length > 0 && task.config?.tool_protocol !== "none";
+  const begun = run.now;
+  const calledAt: number[] = [];
+  let reasks = 0;
+  let resets = 0;
+  let maxTokens = task.llm_config?.max_tokens;
+  // With tools on offer many servers cannot also hold to a schema: it is asked for once a free answer does not fit.
+  let wantsShape = !mayCall;
+  for (let local = 0; local < limit; local++) {
+    yield* breathe(agent, local, begun, calledAt);
+    const isLast = mayCall && local > 0 && local === limit - 1;
+    if (isLast) agent.say({ role: "user", content: LAST_TURN }, "nudge");
+    else yield* watchOut(agent);
+    yield* condense(agent, `${local}`, 0);
+    run.emit({
+      type: "iteration_started",
+      ...agent.about,
+      payload: {
+        global_iteration: run.s.totals.global_iterations,
+        local_iteration: local,
+        ...(agent.level > 0 ? { delegate_level: agent.level } : {}),
+      },
+    });
+    calledAt.push(run.now);
+    let answer: ModelAnswer & { call_id: string };
+    try {
+      answer = yield* callModel(agent, {
+        name: String(local),
+        messages: agent.messages,
+        ...(shape.kind === "json" && (wantsShape || isLast) ? { schema: shape.schema } : {}),
+        ...(mayCall && !wantsShape && !isLast ? { tools: agent.offers } : {}),
+        ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
+      });
+    } catch (error) {
+      if (errorOf(error).code !== "CONTEXT_OVERFLOW") throw error;
+      if (!(yield* condense(agent, `${local}`, ++resets))) throw error;
+      continue;
+    }
+    if (answer.refusal)
+      throw new NodeFailure("MODEL_REFUSAL", `The model refused: ${answer.refusal}`, {
+        user_action: "edit_graph",
+      });
+    const calls = answer.tool_calls ?? [];
+    if (answer.finish_reason === "length" && calls.length === 0) {
+      if (maxTokens === undefined || maxTokens !== task.llm_config?.max_tokens)
+        throw new NodeFailure(
+          "OUTPUT_TRUNCATED",
+          "The model's answer was cut off at its length limit. Raise the maximum of tokens, or ask for less.",
+          { user_action: "edit_graph" },
+        );
+      maxTokens *= 2;
+      continue;
+    }
+    agent.messages.push({
+      role: "assistant",
+      content: answer.content,
+      ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    });
+    if (calls.length > 0) {
+      const end = yield* carryOut(agent, calls, {
+        by_call: answer.call_id,
+        protocol: answer.tool_protocol ?? "native",
+        thought: answer.content,
+        turn: local,
+      });
+      if (end?.kind === "finish") {
+        const faults = yield* finishFaults(agent, shape, end, String(local));
+        if ("output" in faults) return { kind: "answer", output: faults.output };
+        agent.say({ role: "user", content: reaskMessage(faults.errors) }, "reask");
+        wantsShape = true;
+      } else if (end) return end;
+      continue;
+    }
+    agent.steps.push({ kind: "message", agent: task.agent_id, text: answer.content });
+    const read = readAnswer(answer.content, shape, task);
+    run.emit({
+      type: "output_parsed",
+      ...agent.about,
+      payload: {
+        ok: read.errors.length === 0,
+        errors: read.errors,
+        repair: read.repair,
+        attempt: reasks + 1,
+      },
+    });
+    if (read.output && read.errors.length === 0) {
+      const fault = yield* checkGuardrails(agent, "output", read.output, `${agent.path}/turn${local}`);
+      if (fault === null) return { kind: "answer", output: read.output };
+      agent.say({ role: "user", content: reaskMessage([fault]) }, "reask");
+      continue;
+    }
+    if (++reasks > MAX_REASKS)
+      throw new NodeFailure(
+        "OUTPUT_INVALID",
+        `The model's answer did not have the asked shape, also after ${MAX_REASKS} corrections: ${read.errors[0]}`,
+        { retryable: true, user_action: "retry" },
+      );
+    agent.say({ role: "user", content: reaskMessage(read.errors) }, "reask");
+    wantsShape = true;
+  }
+  throw new NodeFailure("MAX_ITERATIONS", `${agent.role.name} did not come to an answer in ${limit} turns.`, {
+    user_action: "edit_graph",
+  });
+}
+
+function shapeOf({ task, role, run }: Agent): OutputShape {
+  return task.answer_schema
+    ? { kind: "json", schema: task.answer_schema }
     : outputSchema([...task.output_keys], {
         ...(task.output_schema ? { nodeSchema: task.output_schema } : {}),
         ...(role.output_schema ? { roleSchema: role.output_schema } : {}),
         stateProperties: run.stateProperties,
       });
+}
 
-  run.emit({
-    type: "agent_started",
-    ...about,
-    payload: { role_name: role.name, output_keys: [...task.output_keys], limits: { max_iterations: limit } },
-  });
-  const messages: ChatMessage[] = [];
-  const say = (message: ChatMessage, origin: "system" | "template" | "reask" | "nudge") => {
-    messages.push(message);
-    run.emit({ type: "message_added", ...about, payload: { message, origin } });
-  };
-  say(
+/** The messages that every work begins with. */
+function open(agent: Agent, shape: OutputShape): void {
+  const { run, task, role } = agent;
+  const backstory = task.backstory ?? task.config?.backstory;
+  agent.say(
     {
       role: "system",
       content: rolePrompt(role, {
-        ...(task.backstory ? { backstory: task.backstory } : {}),
+        ...(backstory ? { backstory } : {}),
         ...(task.team ? { team: task.team } : {}),
       }),
     },
     "system",
   );
-  say(
+  for (const message of task.history ?? []) agent.say(message, "handoff");
+  agent.say(
     {
       role: "user",
       content: taskPrompt({
@@ -88,85 +227,136 @@ export function* runAgent(run: NodeRun, task: AgentTask): Flow<AgentAnswer> {
     },
     "template",
   );
+}
 
-  const spent = { usage: NO_USAGE, cost_usd: 0 as number | null };
-  let reasks = 0;
-  let maxTokens = task.llm_config?.max_tokens;
-  try {
-    for (let local = 0; local < limit; local++) {
-      for (let blocked = run.limitBeforeCall(); blocked; blocked = run.limitBeforeCall())
-        yield* run.hold(blocked);
-      run.emit({
-        type: "iteration_started",
-        ...about,
-        payload: { global_iteration: run.s.totals.global_iterations, local_iteration: local },
-      });
-      const answer = yield* callModel(
-        run,
-        task,
-        about,
-        String(local),
-        messages,
-        shape.kind === "json" ? shape.schema : undefined,
-        maxTokens,
-        spent,
-      );
-      if (answer.refusal)
-        throw new NodeFailure("MODEL_REFUSAL", `The model refused: ${answer.refusal}`, {
-          user_action: "edit_graph",
-        });
-      messages.push({ role: "assistant", content: answer.content });
-      if (answer.finish_reason === "length") {
-        if (maxTokens === undefined || maxTokens !== task.llm_config?.max_tokens)
-          throw new NodeFailure(
-            "OUTPUT_TRUNCATED",
-            "The model's answer was cut off at its length limit. Raise the maximum of tokens, or ask for less.",
-            { user_action: "edit_graph" },
-          );
-        maxTokens *= 2;
-        messages.pop();
-        continue;
-      }
-      const read = readAnswer(answer.content, shape, task);
-      run.emit({
-        type: "output_parsed",
-        ...about,
-        payload: {
-          ok: read.errors.length === 0,
-          errors: read.errors,
-          repair: read.repair,
-          attempt: reasks + 1,
-        },
-      });
-      if (read.errors.length === 0) {
-        const output = read.output!;
-        run.emit({ type: "agent_finished", ...about, payload: { status: "completed", output, ...spent } });
-        return { output, ...spent };
-      }
-      if (++reasks > MAX_REASKS)
-        throw new NodeFailure(
-          "OUTPUT_INVALID",
-          `The model's answer did not have the asked shape, also after ${MAX_REASKS} corrections: ${read.errors[0]}`,
-          { retryable: true, user_action: "retry" },
-        );
-      say({ role: "user", content: reaskMessage(read.errors) }, "reask");
-    }
-    throw new NodeFailure("MAX_ITERATIONS", `${role.name} did not come to an answer in ${limit} turns.`, {
-      user_action: "edit_graph",
-    });
-  } catch (error) {
-    run.emit({
-      type: "agent_finished",
-      ...about,
-      payload: { status: "failed", error: errorOf(error), ...spent },
-    });
-    throw error;
+function* guardInput(agent: Agent): Flow<void> {
+  const { run, task } = agent;
+  if (!agent.role.guardrails.some(({ target }) => target === "input")) return;
+  const inputs = { task: task.task, ...(task.inputs ?? run.input) };
+  const fault = yield* checkGuardrails(agent, "input", inputs, `${agent.path}/input`);
+  // What came in cannot be tried again.
+  if (fault !== null) throw new NodeFailure("GUARDRAIL", `${agent.role.name} may not take this: ${fault}`);
+}
+
+/** Waits for whatever stands in the way of another turn: the run's limits, the agent's own time and rate. */
+function* breathe(agent: Agent, local: number, begun: number, calledAt: readonly number[]): Flow<void> {
+  const { run } = agent;
+  const config = agent.task.config;
+  for (let blocked = run.limitBeforeCall(); blocked; blocked = run.limitBeforeCall())
+    yield* run.hold(blocked);
+  if (!config) return;
+  if (run.now - begun > config.max_execution_time_s * 1000)
+    throw new NodeFailure(
+      "TIME_LIMIT",
+      `${agent.role.name} was not done after ${config.max_execution_time_s} s, which is its limit.`,
+      { user_action: "edit_graph" },
+    );
+  const { max_rpm } = config;
+  const oldest = max_rpm === undefined ? undefined : calledAt.at(-max_rpm);
+  if (oldest !== undefined && run.now - oldest < 60_000)
+    yield* run.pause(`${agent.path}/turn${local}/rate`, 60_000 - (run.now - oldest));
+}
+
+/** Tells an agent that goes round in circles; stops it, or asks a person, where it goes on. */
+function* watchOut(agent: Agent): Flow<void> {
+  const { run, steps } = agent;
+  const policy = run.config.on_stuck;
+  const stuck = findStuck(steps, { nudges: policy !== "fail" });
+  if (!stuck) return;
+  const action =
+    stuck.severity === "nudge" ? "nudge" : policy === "nudge_then_escalate" ? "escalate" : "stop";
+  run.emit({
+    type: "stuck_detected",
+    ...agent.about,
+    payload: { pattern: stuck.pattern, message: stuck.message, action },
+  });
+  if (action === "nudge") {
+    steps.push({ kind: "nudge", pattern: stuck.pattern });
+    agent.say({ role: "user", content: stuck.message }, "nudge");
+    return;
   }
+  if (action === "escalate") {
+    const answer = yield* run.ask(`${agent.path}/stuck${steps.length}`, {
+      about: agent.about,
+      kind: "escalation",
+      title: `${agent.role.name} goes round in circles`,
+      why: stuck.message,
+    });
+    if (answer.answer === "approve" || answer.answer === "approve_always") {
+      steps.push({ kind: "human" });
+      agent.say({ role: "user", content: answer.message ?? "Go on, but take another way." }, "person");
+      return;
+    }
+  }
+  throw new NodeFailure("STUCK", `${agent.role.name} goes round in circles: ${stuck.message}`, {
+    user_action: "edit_graph",
+  });
+}
+
+/** Shortens what the model is sent where it grows too long; false where nothing more can go. */
+function* condense(agent: Agent, turn: string, reset: number): Flow<boolean> {
+  const { run, task, messages } = agent;
+  const settings = task.config?.context;
+  const limits: CondenseLimits = {
+    context_window: CONTEXT_WINDOW,
+    condense_at: settings?.condense_at ?? 0.75,
+    target: settings?.target ?? 0.5,
+    keep_first: settings?.keep_first ?? 4,
+    max_messages: settings?.max_messages ?? 80,
+  };
+  const plan = planCondensation(messages, limits, reset);
+  if (plan === null) return true;
+  if (plan.kind === "impossible") return false;
+  const before = estimateTranscript(messages);
+  let summary = "";
+  if (plan.kind === "summarise") {
+    const answer = yield* callModel(agent, {
+      name: `${turn}/summary${reset}`,
+      purpose: "summary",
+      messages: summaryPrompt(messages, plan),
+    });
+    summary = answer.content;
+  }
+  const shorter = applyCondensation(messages, plan, summary);
+  messages.splice(0, messages.length, ...shorter);
+  agent.steps.push({ kind: "condensation" });
+  run.emit({
+    type: "context_condensed",
+    ...agent.about,
+    payload: {
+      kind: reset > 0 ? "reset" : plan.kind === "prune" ? "pruned" : "summarised",
+      from: plan.kind === "summarise" ? plan.from : (plan.cut[0] ?? 0),
+      to: plan.kind === "summarise" ? plan.to : (plan.cut.at(-1) ?? 0) + 1,
+      tokens_before: before,
+      tokens_after: estimateTranscript(messages),
+      ...(summary ? { summary } : {}),
+    },
+  });
+  return true;
+}
+
+/** What `finish` gave, as the outputs that were asked for. */
+function* finishFaults(
+  agent: Agent,
+  shape: OutputShape,
+  end: Extract<AgentEnd, { kind: "finish" }>,
+  turn: string,
+): Flow<{ output: JsonObject } | { errors: string[] }> {
+  const text =
+    shape.kind === "json"
+      ? JSON.stringify(end.outputs ?? {})
+      : typeof end.outputs?.[shape.key] === "string"
+        ? (end.outputs[shape.key] as string)
+        : end.message;
+  const read = readAnswer(text, shape, agent.task);
+  if (!read.output || read.errors.length > 0) return { errors: read.errors };
+  const fault = yield* checkGuardrails(agent, "output", read.output, `${agent.path}/turn${turn}/finish`);
+  return fault === null ? { output: read.output } : { errors: [fault] };
 }
 
 function readAnswer(
   content: string,
-  shape: ReturnType<typeof outputSchema>,
+  shape: OutputShape,
   task: AgentTask,
 ): { output?: JsonObject; errors: string[]; repair: "none" | "jsonrepair" | "coerced" | "extracted" } {
   if (shape.kind === "text") {
@@ -179,149 +369,4 @@ function readAnswer(
   const faults = task.check?.(parsed.value) ?? [];
   if (faults.length > 0) return { errors: faults, repair: parsed.repair };
   return { output: parsed.value as JsonObject, errors: [], repair: parsed.repair };
-}
-
-/** One model turn: attempts with back-off, each an event and a step of its own; then the fallback models. */
-function* callModel(
-  run: NodeRun,
-  task: AgentTask,
-  about: { agent_id: string; task_id?: string },
-  turn: string,
-  messages: readonly ChatMessage[],
-  schema: JsonSchema | undefined,
-  maxTokens: number | undefined,
-  spent: { usage: Usage; cost_usd: number | null },
-): Flow<ModelAnswer> {
-  const base = { ...task.llm_config, ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }) };
-  const configs = [base, ...(base.fallback_models ?? []).map((other) => ({ ...base, ...other }))];
-  let last: unknown;
-  for (const [which, llm_config] of configs.entries()) {
-    for (let attempt = 1; attempt <= CALL_ATTEMPTS; attempt++) {
-      const local = [
-        task.task_id ?? task.agent_id,
-        `turn${turn}`,
-        ...(which > 0 ? [`fallback${which}`] : []),
-        `call${attempt}`,
-      ].join("/");
-      const call_id = `${run.activationId}/${run.attempt}/${local}`;
-      const config = run.config;
-      run.emit({
-        type: "llm_call_started",
-        ...about,
-        call_id,
-        payload: {
-          purpose: task.purpose ?? "task",
-          attempt,
-          message_count: messages.length,
-          ...(llm_config.model ? { model: llm_config.model } : {}),
-        },
-      });
-      try {
-        const answer = yield* run.call(local, {
-          llm_config,
-          messages: [...messages],
-          ...(schema ? { response: { name: "answer", schema } } : {}),
-          call_id,
-          run_id: run.s.run.id,
-          budget: {
-            max_cost_usd: config.budget.max_cost_usd ?? null,
-            max_total_tokens: config.budget.max_total_tokens ?? null,
-            spent_cost_usd: run.s.totals.cost_usd,
-            spent_tokens: run.s.totals.usage.input_tokens + run.s.totals.usage.output_tokens,
-            mode: config.budget.mode,
-          },
-        });
-        const { provider_id: _id, ...seen } = answer;
-        run.emit({ type: "llm_call_completed", ...about, call_id, payload: seen });
-        warnOfBudget(run, answer);
-        spent.usage = addUsage(spent.usage, answer.usage);
-        spent.cost_usd =
-          spent.cost_usd === null || answer.cost_usd === null ? null : spent.cost_usd + answer.cost_usd;
-        return answer;
-      } catch (error) {
-        if (!(error instanceof StepFailed)) throw error;
-        last = error;
-        const detail = error.error.detail as
-          | { error?: RunError; http_status?: number; retry_after_ms?: number }
-          | undefined;
-        const cause = errorOf(error);
-        const budget = cause.code === "BUDGET";
-        const wait = detail?.retry_after_ms;
-        const mayRetry =
-          cause.retryable &&
-          attempt < CALL_ATTEMPTS &&
-          (wait === undefined || wait <= LONGEST_RETRY_AFTER_MS);
-        const delay = Math.max(wait ?? 0, backOff(call_id, attempt));
-        run.emit({
-          type: "llm_call_failed",
-          ...about,
-          call_id,
-          payload: {
-            error: cause,
-            attempt,
-            will_retry: mayRetry || budget,
-            ...(detail?.http_status ? { http_status: detail.http_status } : {}),
-            ...(mayRetry ? { delay_ms: delay } : {}),
-          },
-        });
-        if (budget) {
-          const { metric, used, limit } = (cause.detail ?? {}) as {
-            metric?: "cost_usd" | "total_tokens";
-            used?: number;
-            limit?: number;
-          };
-          run.emit({
-            type: "budget_exceeded",
-            ...about,
-            payload: { metric: metric ?? "cost_usd", used: used ?? 0, limit: limit ?? 0 },
-          });
-          yield* run.hold(metric === "total_tokens" ? "max_total_tokens" : "max_cost_usd");
-          return yield* callModel(run, task, about, `${turn}+`, messages, schema, maxTokens, spent);
-        }
-        if (!mayRetry) break;
-        yield* run.pause(`${local}/backoff`, delay);
-      }
-    }
-    const cause = errorOf(last);
-    if (!cause.retryable && cause.code !== "QUOTA" && cause.code !== "AUTH") break;
-  }
-  throw last;
-}
-
-/** 1 s, 2 s, 4 s ... at most 30 s, each varied by up to a quarter; the same on every replay. */
-function backOff(call_id: string, attempt: number): number {
-  return Math.round(Math.min(30_000, 1000 * 2 ** (attempt - 1)) * (0.75 + 0.5 * fraction(call_id)));
-}
-
-/** Says once when a budget is nearly used up. */
-function warnOfBudget(run: NodeRun, answer: ModelAnswer) {
-  const { budget } = run.config;
-  const { totals } = run.s;
-  const tokens = totals.usage.input_tokens + totals.usage.output_tokens;
-  const crossed = (used: number, added: number, limit: number | null | undefined) =>
-    limit != null && used >= limit * budget.warn_at && used - added < limit * budget.warn_at;
-  if (crossed(totals.cost_usd, answer.cost_usd ?? 0, budget.max_cost_usd))
-    run.emit({
-      type: "budget_warning",
-      payload: { metric: "cost_usd", used: totals.cost_usd, limit: budget.max_cost_usd! },
-    });
-  if (crossed(tokens, answer.usage.input_tokens + answer.usage.output_tokens, budget.max_total_tokens))
-    run.emit({
-      type: "budget_warning",
-      payload: { metric: "total_tokens", used: tokens, limit: budget.max_total_tokens! },
-    });
-}
-
-export function errorOf(error: unknown): RunError {
-  if (error instanceof NodeFailure) return error.toRunError();
-  if (error instanceof StepFailed) {
-    const detail = error.error.detail as { error?: RunError } | undefined;
-    if (detail?.error) return detail.error;
-  }
-  return {
-    code: "INTERNAL",
-    message: error instanceof Error ? error.message : String(error),
-    retryable: false,
-    user_action: "none",
-  };
 }

@@ -1,0 +1,158 @@
+import type { AgentStep } from "@/server/domain/agent/stuck";
+import type { Flow } from "@/server/domain/durable";
+import type { ChatMessage, Payloads } from "@/server/domain/events";
+import type { AgentAnswer, AgentRequest } from "@/server/domain/nodes/define";
+import { addUsage, NO_USAGE } from "@/server/domain/outcome";
+import type { AgentConfig, Guardrail, RoleDefinition } from "@/server/domain/role";
+import { agentKey } from "@/server/domain/run";
+import type { ToolSpec } from "@/server/domain/tool";
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
+import type { ModelAnswer, ToolOffer } from "@/server/llm/model";
+import { type Grants, grantTools } from "@/server/tools/policy";
+import type { NodeRun } from "../node-run";
+import type { CrewTool } from "./crew-tool";
+import { finish, rejectTask } from "./ending-tools";
+
+export interface AgentTask extends AgentRequest {
+  agent_id: string;
+  task_id?: string;
+  /** A role of our own making, instead of one that people defined. */
+  role?: RoleDefinition;
+  purpose?: Payloads["llm_call_started"]["purpose"];
+  /** Coworkers in one line each, and what stands on the board, for agents of a crew. */
+  team?: string;
+  /** Results of earlier tasks by name. */
+  earlier?: Record<string, Json>;
+  /** What else must hold of the answer; faults are fed back like a wrong shape. */
+  check?: (value: Json) => string[];
+  /** The answer's shape where it is not one value per output key. */
+  answer_schema?: JsonSchema;
+  /** What the role reads; the node's input where absent. */
+  inputs?: JsonObject;
+  /** How this agent works, for agents of a crew. */
+  config?: AgentConfig;
+  /** Tools that the run itself carries out, which the way of working grants. */
+  crew_tools?: readonly CrewTool[];
+  /** Others of the kind, granted only where the role names them. */
+  crew_tools_by_role?: readonly CrewTool[];
+  /** The agent that delegated this task. */
+  parent?: Agent;
+  /** A conversation that it takes over, without system messages. */
+  history?: readonly ChatMessage[];
+  /** False: no tools at all, for managers and voters. */
+  may_use_tools?: boolean;
+}
+
+/** How an agent's work ended, other than with an answer. */
+export type AgentEnd =
+  | { kind: "finish"; message: string; outputs?: JsonObject }
+  | { kind: "reject"; reason: string }
+  | { kind: "handoff"; to: string; reason: string; context?: JsonObject; mode: "full" | "context_only" };
+
+export interface AgentResult extends AgentAnswer {
+  handoff?: Extract<AgentEnd, { kind: "handoff" }>;
+  /** What was said, without system messages. */
+  transcript: readonly ChatMessage[];
+}
+
+/** One role at work on one task: who it is, what it has said, and what it may call. */
+export class Agent {
+  readonly key: string;
+  readonly messages: ChatMessage[] = [];
+  /** What it did and met, for telling whether it goes round in circles. */
+  readonly steps: AgentStep[] = [];
+  readonly level: number;
+  readonly spent: { usage: AgentAnswer["usage"]; cost_usd: number | null } = { usage: NO_USAGE, cost_usd: 0 };
+  /** Tools whose results it has read that nobody vouches for. */
+  readonly taintSources = new Set<string>();
+  readonly crewTools = new Map<string, CrewTool>();
+  /** How often each guardrail has sent it back. */
+  readonly guardTries = new Map<Guardrail, number>();
+  private readonly tools = new Map<string, ToolSpec>();
+  private known: readonly string[] = [];
+
+  constructor(
+    readonly run: NodeRun,
+    readonly task: AgentTask,
+    readonly role: RoleDefinition,
+  ) {
+    this.key = agentKey(run.activationId, task.agent_id, task.task_id);
+    this.level = task.parent ? task.parent.level + 1 : 0;
+  }
+
+  get about(): { agent_id: string; task_id?: string } {
+    const { agent_id, task_id } = this.task;
+    return { agent_id, ...(task_id ? { task_id } : {}) };
+  }
+  /** Names the agent's part of a key, unique in the node's attempt. */
+  get path(): string {
+    const { agent_id, task_id } = this.task;
+    return task_id ? `${task_id}/${agent_id}` : agent_id;
+  }
+
+  /** Finds out what it may call. What it gets is recorded: it stays the same, whatever changes meanwhile. */
+  *equip(): Flow<Grants> {
+    const { run, task, role } = this;
+    if (task.may_use_tools === false) return { granted: [], withheld: [] };
+    const byRole = task.crew_tools_by_role ?? [];
+    const crewSpecs = byRole.map(({ spec }) => spec);
+    const { specs: registered, names } =
+      role.tools.length > 0 ? yield* run.toolSpecs(this.path, role.tools) : { specs: [], names: [] };
+    const grants = grantTools({
+      role_tools: role.tools,
+      known: [...registered, ...crewSpecs],
+      denied: run.config.denied_tools,
+      ...(task.parent ? { parent: task.parent.toolNames } : {}),
+    });
+    const granted = new Set(grants.granted.map(({ name }) => name));
+    for (const spec of grants.granted) this.tools.set(spec.name, spec);
+    for (const tool of [...(task.crew_tools ?? []), ...byRole.filter(({ spec }) => granted.has(spec.name))]) {
+      if (run.config.denied_tools.includes(tool.spec.name)) continue;
+      this.tools.set(tool.spec.name, tool.spec);
+      this.crewTools.set(tool.spec.name, tool);
+    }
+    if (this.tools.size > 0)
+      for (const tool of [finish, rejectTask]) {
+        this.tools.set(tool.spec.name, tool.spec);
+        this.crewTools.set(tool.spec.name, tool);
+      }
+    this.known = [...names, ...crewSpecs.map(({ name }) => name)];
+    return { ...grants, granted: [...this.tools.values()] };
+  }
+
+  get toolNames(): string[] {
+    return [...this.tools.keys()];
+  }
+  tool(name: string): ToolSpec | undefined {
+    return this.tools.get(name);
+  }
+  /** Whether there is such a tool at all, permitted or not. */
+  isKnown(name: string): boolean {
+    return this.tools.has(name) || this.known.includes(name);
+  }
+  get offers(): ToolOffer[] {
+    return [...this.tools.values()].map(({ name, description, input_schema }) => ({
+      name,
+      description,
+      parameters: input_schema,
+    }));
+  }
+
+  say(message: ChatMessage, origin: Payloads["message_added"]["origin"]): void {
+    this.messages.push(message);
+    this.run.emit({ type: "message_added", ...this.about, payload: { message, origin } });
+  }
+
+  taint(source: string): void {
+    if (this.taintSources.size === 0)
+      this.run.emit({ type: "agent_tainted", ...this.about, payload: { tool_name: source } });
+    this.taintSources.add(source);
+  }
+
+  pay(answer: Pick<ModelAnswer, "usage" | "cost_usd">): void {
+    const { spent } = this;
+    spent.usage = addUsage(spent.usage, answer.usage);
+    spent.cost_usd =
+      spent.cost_usd === null || answer.cost_usd === null ? null : spent.cost_usd + answer.cost_usd;
+  }
+}

@@ -1,0 +1,162 @@
+import type { Flow } from "@/server/domain/durable";
+import type { ChatMessage, Payloads } from "@/server/domain/events";
+import { NodeFailure } from "@/server/domain/nodes";
+import type { RunError } from "@/server/domain/outcome";
+import { fraction } from "@/server/domain/schedule";
+import type { JsonSchema } from "@/server/domain/values";
+import type { ModelAnswer, ToolOffer } from "@/server/llm/model";
+import { StepFailed } from "../flow";
+import type { NodeRun } from "../node-run";
+import type { Agent } from "./agent";
+
+/** Attempts at one model call, with back-off between them (runtime.md 2.7). */
+const CALL_ATTEMPTS = 4;
+const LONGEST_RETRY_AFTER_MS = 60_000;
+
+export interface Turn {
+  /** Names the turn in keys, unique in the agent's work. */
+  name: string;
+  messages: readonly ChatMessage[];
+  schema?: JsonSchema;
+  tools?: readonly ToolOffer[];
+  max_tokens?: number;
+  purpose?: Payloads["llm_call_started"]["purpose"];
+}
+
+/** One model turn: attempts with back-off, each an event and a step of its own; then the fallback models. */
+export function* callModel(agent: Agent, turn: Turn): Flow<ModelAnswer & { call_id: string }> {
+  const { run, task, about } = agent;
+  const { messages, schema, max_tokens: maxTokens, tools } = turn;
+  const protocol = task.config?.tool_protocol ?? "auto";
+  const base = { ...task.llm_config, ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }) };
+  const configs = [base, ...(base.fallback_models ?? []).map((other) => ({ ...base, ...other }))];
+  let last: unknown;
+  for (const [which, llm_config] of configs.entries()) {
+    for (let attempt = 1; attempt <= CALL_ATTEMPTS; attempt++) {
+      const local = [
+        agent.path,
+        `turn${turn.name}`,
+        ...(which > 0 ? [`fallback${which}`] : []),
+        `call${attempt}`,
+      ].join("/");
+      const call_id = `${run.activationId}/${run.attempt}/${local}`;
+      const config = run.config;
+      run.emit({
+        type: "llm_call_started",
+        ...about,
+        call_id,
+        payload: {
+          purpose: turn.purpose ?? task.purpose ?? "task",
+          attempt,
+          message_count: messages.length,
+          ...(llm_config.model ? { model: llm_config.model } : {}),
+        },
+      });
+      try {
+        const answer = yield* run.call(local, {
+          llm_config,
+          messages: [...messages],
+          ...(schema ? { response: { name: "answer", schema } } : {}),
+          ...(tools && tools.length > 0 && protocol !== "none" ? { tools, tool_protocol: protocol } : {}),
+          call_id,
+          run_id: run.s.run.id,
+          budget: {
+            max_cost_usd: config.budget.max_cost_usd ?? null,
+            max_total_tokens: config.budget.max_total_tokens ?? null,
+            spent_cost_usd: run.s.totals.cost_usd,
+            spent_tokens: run.s.totals.usage.input_tokens + run.s.totals.usage.output_tokens,
+            mode: config.budget.mode,
+          },
+        });
+        const { provider_id: _id, ...seen } = answer;
+        run.emit({ type: "llm_call_completed", ...about, call_id, payload: seen });
+        warnOfBudget(run, answer);
+        agent.pay(answer);
+        return { ...answer, call_id };
+      } catch (error) {
+        if (!(error instanceof StepFailed)) throw error;
+        last = error;
+        const detail = error.error.detail as
+          | { error?: RunError; http_status?: number; retry_after_ms?: number }
+          | undefined;
+        const cause = errorOf(error);
+        const budget = cause.code === "BUDGET";
+        const wait = detail?.retry_after_ms;
+        const mayRetry =
+          cause.retryable &&
+          attempt < CALL_ATTEMPTS &&
+          (wait === undefined || wait <= LONGEST_RETRY_AFTER_MS);
+        const delay = Math.max(wait ?? 0, backOff(call_id, attempt));
+        run.emit({
+          type: "llm_call_failed",
+          ...about,
+          call_id,
+          payload: {
+            error: cause,
+            attempt,
+            will_retry: mayRetry || budget,
+            ...(detail?.http_status ? { http_status: detail.http_status } : {}),
+            ...(mayRetry ? { delay_ms: delay } : {}),
+          },
+        });
+        if (budget) {
+          const { metric, used, limit } = (cause.detail ?? {}) as {
+            metric?: "cost_usd" | "total_tokens";
+            used?: number;
+            limit?: number;
+          };
+          run.emit({
+            type: "budget_exceeded",
+            ...about,
+            payload: { metric: metric ?? "cost_usd", used: used ?? 0, limit: limit ?? 0 },
+          });
+          yield* run.hold(metric === "total_tokens" ? "max_total_tokens" : "max_cost_usd");
+          return yield* callModel(agent, { ...turn, name: `${turn.name}+` });
+        }
+        if (!mayRetry) break;
+        yield* run.pause(`${local}/backoff`, delay);
+      }
+    }
+    const cause = errorOf(last);
+    if (!cause.retryable && cause.code !== "QUOTA" && cause.code !== "AUTH") break;
+  }
+  throw last;
+}
+
+/** 1 s, 2 s, 4 s ... at most 30 s, each varied by up to a quarter; the same on every replay. */
+function backOff(call_id: string, attempt: number): number {
+  return Math.round(Math.min(30_000, 1000 * 2 ** (attempt - 1)) * (0.75 + 0.5 * fraction(call_id)));
+}
+
+/** Says once when a budget is nearly used up. */
+function warnOfBudget(run: NodeRun, answer: ModelAnswer) {
+  const { budget } = run.config;
+  const { totals } = run.s;
+  const tokens = totals.usage.input_tokens + totals.usage.output_tokens;
+  const crossed = (used: number, added: number, limit: number | null | undefined) =>
+    limit != null && used >= limit * budget.warn_at && used - added < limit * budget.warn_at;
+  if (crossed(totals.cost_usd, answer.cost_usd ?? 0, budget.max_cost_usd))
+    run.emit({
+      type: "budget_warning",
+      payload: { metric: "cost_usd", used: totals.cost_usd, limit: budget.max_cost_usd! },
+    });
+  if (crossed(tokens, answer.usage.input_tokens + answer.usage.output_tokens, budget.max_total_tokens))
+    run.emit({
+      type: "budget_warning",
+      payload: { metric: "total_tokens", used: tokens, limit: budget.max_total_tokens! },
+    });
+}
+
+export function errorOf(error: unknown): RunError {
+  if (error instanceof NodeFailure) return error.toRunError();
+  if (error instanceof StepFailed) {
+    const detail = error.error.detail as { error?: RunError } | undefined;
+    if (detail?.error) return detail.error;
+  }
+  return {
+    code: "INTERNAL",
+    message: error instanceof Error ? error.message : String(error),
+    retryable: false,
+    user_action: "none",
+  };
+}

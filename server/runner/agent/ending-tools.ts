@@ -1,0 +1,28 @@
+import { z } from "zod";
+import { Json } from "@/server/domain/values";
+import { defineCrewTool, done } from "./crew-tool";
+
+/** For models that always call a tool: an answer as a call. */
+export const finish = defineCrewTool({
+  name: "finish",
+  description: "Give your final answer and end your work.",
+  input: z.object({
+    message: z.string().describe("The answer"),
+    outputs: z
+      .record(z.string(), Json)
+      .optional()
+      .describe("One value per asked key, where several are asked for"),
+  }),
+  *call({ message, outputs }) {
+    return { ...done("Done."), ends: { kind: "finish", message, ...(outputs ? { outputs } : {}) } };
+  },
+});
+
+export const rejectTask = defineCrewTool({
+  name: "reject_task",
+  description: "Say that the task cannot be done, and why. It ends your work.",
+  input: z.object({ reason: z.string().min(1).max(4000) }),
+  *call({ reason }) {
+    return { ...done("The task is given back."), ends: { kind: "reject", reason } };
+  },
+});

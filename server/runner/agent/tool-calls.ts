@@ -1,0 +1,279 @@
+import type { Flow } from "@/server/domain/durable";
+import type { ChatMessage } from "@/server/domain/events";
+import {
+  succeeded,
+  type ToolCall,
+  type ToolOutput,
+  type ToolProtocol,
+  type ToolSpec,
+} from "@/server/domain/tool";
+import type { JsonObject } from "@/server/domain/values";
+import { compiled } from "@/server/llm/compiled";
+import { toolResultText } from "@/server/llm/text-protocol";
+import { readableIssues } from "@/server/tools/define";
+import { confirmationReason } from "@/server/tools/policy";
+import { invalidArguments, unknownTool } from "@/server/tools/registry";
+import { Children } from "../flow";
+import type { Agent, AgentEnd } from "./agent";
+import { checkGuardrails } from "./guardrails";
+
+/** More calls in one message are refused. */
+const MAX_CALLS = 8;
+const CONCURRENCY = 4;
+/** Crew tools that end the agent's turn: carried out last, and only the first of them. */
+const ENDING: ReadonlySet<string> = new Set(["handoff", "finish", "reject_task"]);
+
+/**
+ * Carries out what a message calls, native or text alike: known, permitted, valid, agreed to, executed. Results go
+ * into the transcript in the order of the calls, one for each. Answers how the agent's work ended, if it did.
+ */
+export function* carryOut(
+  agent: Agent,
+  calls: readonly ToolCall[],
+  about: { by_call: string; protocol: ToolProtocol; thought: string; turn: number },
+): Flow<AgentEnd | null> {
+  const results = new Map<string, ToolOutput>();
+  const jobs = calls.map((call, at) => newJob(agent, call, at, about));
+  const ending = jobs.filter(({ call }) => ENDING.has(call.tool_name));
+  const [last, ...surplus] = ending;
+  let end: AgentEnd | null = null;
+
+  const children = new Children<CallOutcome>();
+  const waiting = jobs.filter((job) => !ending.includes(job));
+  const running = new Map<string, Job>();
+  const limit = agent.task.config?.tool_concurrency ?? CONCURRENCY;
+  for (;;) {
+    for (const job of [...waiting]) {
+      if (running.size >= limit) break;
+      const ahead = [...running.values(), ...waiting.slice(0, waiting.indexOf(job))];
+      if (ahead.some((other) => inConflict(job, other))) continue;
+      waiting.splice(waiting.indexOf(job), 1);
+      running.set(job.id, job);
+      children.add(job.id, carryOutOne(agent, job));
+    }
+    if (children.size === 0) break;
+    const next = yield* children.next();
+    running.delete(next.id);
+    if (!next.ok) throw next.error;
+    results.set(next.id, next.value.output);
+  }
+  for (const job of surplus)
+    results.set(
+      job.id,
+      refuse(
+        agent,
+        job,
+        409,
+        `Multiple ${last!.call.tool_name === job.call.tool_name ? `${job.call.tool_name}s` : "endings"} detected, ignoring this one.`,
+      ),
+    );
+  if (last) {
+    const outcome = yield* carryOutOne(agent, last);
+    results.set(last.id, outcome.output);
+    end = outcome.ends ?? null;
+  }
+
+  for (const job of jobs) {
+    const output = results.get(job.id)!;
+    const text = toolText(output);
+    const message: ChatMessage = {
+      role: "tool",
+      name: job.call.tool_name,
+      tool_call_id: job.call.id,
+      content: toolResultText(job.call.tool_name, output.status_code, text),
+    };
+    agent.say(message, "tool");
+    agent.steps.push(
+      {
+        kind: "action",
+        agent: agent.task.agent_id,
+        tool_name: job.call.tool_name,
+        args: job.call.args,
+        thought: about.thought,
+        call_id: job.id,
+      },
+      {
+        kind: "observation",
+        agent: agent.task.agent_id,
+        status: output.status_code,
+        text,
+        call_id: job.id,
+      },
+    );
+  }
+  return end;
+}
+
+interface Job {
+  /** Unique in the run: the events' call_id. */
+  id: string;
+  key: string;
+  call: ToolCall;
+  spec: ToolSpec | undefined;
+  /** 0 for the first call of its message. */
+  at: number;
+  resources: readonly string[];
+  by_call: string;
+  protocol: ToolProtocol;
+}
+
+interface CallOutcome {
+  output: ToolOutput;
+  ends?: AgentEnd;
+}
+
+function newJob(
+  agent: Agent,
+  call: ToolCall,
+  at: number,
+  about: { by_call: string; protocol: ToolProtocol; turn: number },
+): Job {
+  const key = `${agent.path}/turn${about.turn}/tool${at + 1}`;
+  const { activationId, attempt } = agent.run;
+  return {
+    id: `${activationId}/${attempt}/${key}`,
+    key,
+    call,
+    spec: agent.tool(call.tool_name),
+    at,
+    resources: agent.run.toolResources(call.tool_name, call.args),
+    by_call: about.by_call,
+    protocol: about.protocol,
+  };
+}
+
+/** What cannot be undone runs alone; what shares a resource runs in order. */
+function inConflict(job: Job, other: Job): boolean {
+  return (
+    !!job.spec?.destructive ||
+    !!other.spec?.destructive ||
+    job.resources.some((resource) => other.resources.includes(resource))
+  );
+}
+
+function* carryOutOne(agent: Agent, job: Job): Flow<CallOutcome> {
+  const { run } = agent;
+  const { call, spec } = job;
+  if (call.fault !== undefined) return { output: refuse(agent, job, 400, call.fault) };
+  if (job.at >= MAX_CALLS)
+    return {
+      output: refuse(
+        agent,
+        job,
+        400,
+        `At most ${MAX_CALLS} calls in one message; this one was not executed.`,
+      ),
+    };
+  if (!agent.isKnown(call.tool_name))
+    return { output: refuse(agent, job, 404, unknownTool(call.tool_name, agent.toolNames)) };
+  if (!spec) {
+    const may = agent.toolNames.length > 0 ? agent.toolNames.join(", ") : "none";
+    const reason = `Your role "${agent.role.name}" may not use ${call.tool_name}. Tools you may use: ${may}.`;
+    return { output: refuse(agent, job, 403, reason) };
+  }
+  const crewTool = agent.crewTools.get(spec.name);
+  const checked = crewTool ? crewTool.check(call.args) : checkBySchema(spec, call.args);
+  if (!checked.ok) return { output: refuse(agent, job, 400, invalidArguments(spec, checked.errors)) };
+  const faults = yield* checkGuardrails(agent, "tool_input", { tool: spec.name, args: call.args }, job.key);
+  if (faults !== null) return { output: refuse(agent, job, 403, faults) };
+
+  const why = confirmationReason({
+    spec,
+    args: call.args,
+    repaired: call.repaired ?? false,
+    policy: agent.role.confirmation ?? run.config.confirmation,
+    taint_sources: [...agent.taintSources],
+    approved_always: run.isApproved(spec.name),
+  });
+  if (why !== null) {
+    const answer = yield* run.ask(job.key, {
+      about: agent.about,
+      kind: "tool_confirmation",
+      title: `${agent.role.name} wants to use ${spec.name}`,
+      why,
+      tool_name: spec.name,
+      args: call.args,
+      risk: spec.risk,
+      taint_sources: [...agent.taintSources],
+    });
+    if (answer.answer === "expired")
+      return { output: refuse(agent, job, 403, "Nobody answered in time, so the call was declined.") };
+    if (answer.answer === "reject") {
+      const reason = answer.message ? `: ${answer.message}` : ".";
+      return { output: refuse(agent, job, 403, `A person declined this call${reason}`) };
+    }
+  }
+
+  run.emit({
+    type: "tool_call_started",
+    ...agent.about,
+    call_id: job.id,
+    payload: {
+      tool_name: spec.name,
+      args: call.args,
+      protocol: job.protocol,
+      risk: spec.risk,
+      by_call: job.by_call,
+      tool_call_id: call.id,
+      ...(call.repaired ? { repaired: true } : {}),
+    },
+  });
+  const begun = run.now;
+  const { ends, ...output } = crewTool
+    ? yield* crewTool.call(checked.input, agent, job.key)
+    : { ...(yield* run.callTool(job.key, spec.name, call.args, agent)), ends: undefined };
+  const kept = yield* guardOutput(agent, spec, output, job.key);
+  run.emit({
+    type: "tool_call_completed",
+    ...agent.about,
+    call_id: job.id,
+    payload: { tool_name: spec.name, ...kept, latency_ms: Math.max(0, run.now - begun) },
+  });
+  if (succeeded(kept)) {
+    if (kept.tainted ?? spec.taints) agent.taint(spec.name);
+    run.noteEffects(agent, spec.name, call.args, kept);
+  }
+  return { output: kept, ...(ends ? { ends } : {}) };
+}
+
+function* guardOutput(agent: Agent, spec: ToolSpec, output: ToolOutput, key: string): Flow<ToolOutput> {
+  if (!succeeded(output)) return output;
+  const fault = yield* checkGuardrails(
+    agent,
+    "tool_output",
+    { tool: spec.name, output: output.output ?? null },
+    `${key}/output`,
+  );
+  return fault === null ? output : { status_code: 403, error: fault };
+}
+
+/** Records a call that is not executed. */
+function refuse(agent: Agent, job: Job, status_code: ToolOutput["status_code"], reason: string): ToolOutput {
+  agent.run.emit({
+    type: "tool_call_refused",
+    ...agent.about,
+    call_id: job.id,
+    payload: {
+      tool_name: job.call.tool_name,
+      args: job.call.args,
+      status_code,
+      reason,
+      by_call: job.by_call,
+      tool_call_id: job.call.id,
+    },
+  });
+  return { status_code, error: reason };
+}
+
+function checkBySchema(
+  spec: ToolSpec,
+  args: JsonObject,
+): { ok: true; input: unknown } | { ok: false; errors: string[] } {
+  const read = compiled(spec.input_schema)?.safeParse(args);
+  // A schema that nothing here can check is checked by the tool itself.
+  if (!read || read.success) return { ok: true, input: args };
+  return { ok: false, errors: readableIssues(read.error) };
+}
+
+const toolText = (output: ToolOutput): string =>
+  output.error ?? (typeof output.output === "string" ? output.output : JSON.stringify(output.output ?? null));

@@ -1,0 +1,133 @@
+import type { AgentStep } from "@/server/domain/agent/stuck";
+import type { CrewConfig } from "@/server/domain/crew";
+import type { CrewRun } from "@/server/domain/crew-run";
+import type { Flow } from "@/server/domain/durable";
+import type { Payloads } from "@/server/domain/events";
+import type { AgentAnswer, CrewRequest } from "@/server/domain/nodes/define";
+import { addUsage, NO_USAGE } from "@/server/domain/outcome";
+import type { ExecutionPlan } from "@/server/domain/plan";
+import type { AgentConfig } from "@/server/domain/role";
+import type { Json, JsonObject } from "@/server/domain/values";
+import type { AgentResult, AgentTask } from "../agent/agent";
+import type { CrewTool } from "../agent/crew-tool";
+import { runAgent } from "../agent/loop";
+import type { NodeRun } from "../node-run";
+import { toolsOf } from "./tools";
+
+/** Of the board, this much is shown to every agent; characters. */
+const BOARD_CHARS = 4000;
+
+export type Work = Omit<AgentTask, "agent_id" | "required_role" | "config" | "team" | "crew_tools_by_role">;
+
+/** Several agents at one goal: what they have in common. What happens is kept in the run's state, by events. */
+export class Crew {
+  readonly spent: Pick<AgentAnswer, "usage" | "cost_usd"> = { usage: NO_USAGE, cost_usd: 0 };
+  /** What all of them did, for telling whether they only hand the work to and fro. */
+  readonly steps: AgentStep[] = [];
+
+  constructor(
+    readonly run: NodeRun,
+    readonly config: CrewConfig,
+    readonly request: CrewRequest,
+  ) {}
+
+  get goal(): string {
+    return this.request.description;
+  }
+  get name(): string {
+    return this.run.node.name || this.run.node.id;
+  }
+  /** As the events have it so far. */
+  get view(): CrewRun {
+    return this.run.s.crews[this.run.activationId]!;
+  }
+  get plan(): ExecutionPlan | undefined {
+    return this.run.s.plans[this.run.activationId];
+  }
+
+  /** The agent that is called so, by its id or by a role that only one has, however the name is written. */
+  member(name: string): AgentConfig | undefined {
+    const wanted = plain(name);
+    const byId = this.config.agents.find(({ agent_id }) => plain(agent_id) === wanted);
+    if (byId) return byId;
+    const byRole = this.config.agents.filter(({ role_name }) => plain(role_name) === wanted);
+    return byRole.length === 1 ? byRole[0] : undefined;
+  }
+
+  describe(agent: AgentConfig): string {
+    return `${agent.agent_id} (${agent.role_name}): ${this.run.findRole(agent.role_name)?.description ?? ""}`.trimEnd();
+  }
+
+  /** Coworkers in one line each, and what stands on the board. */
+  digest(): string {
+    const { agents } = this.config;
+    const board = Object.entries(this.view.board).map(([alias, bulletin]) => `${alias}: ${bulletin}`);
+    const bulletins = board.join("\n").slice(0, BOARD_CHARS);
+    return [
+      agents.length > 1
+        ? `Your coworkers and you:\n${agents.map((agent) => `- ${this.describe(agent)}`).join("\n")}`
+        : "",
+      bulletins ? `The board, which all of you share:\n${bulletins}` : "",
+    ]
+      .filter((part) => part !== "")
+      .join("\n\n");
+  }
+
+  /** Lets one of the crew work, with what the crew gives it. */
+  *work(agent: AgentConfig, work: Work): Flow<AgentResult> {
+    const team = this.digest();
+    const llm = work.llm_config ?? agent.llm_config;
+    const level = work.parent ? work.parent.level + 1 : 0;
+    const tools = toolsOf(this, agent, level);
+    const result = yield* runAgent(this.run, {
+      max_iterations: agent.max_iterations,
+      ...work,
+      agent_id: agent.agent_id,
+      required_role: agent.role_name,
+      config: agent,
+      crew_tools: [...(work.crew_tools ?? []), ...tools.always],
+      crew_tools_by_role: tools.byRole,
+      ...(llm ? { llm_config: llm } : {}),
+      ...(team ? { team } : {}),
+    });
+    this.pay(result);
+    return result;
+  }
+
+  pay(answer: Pick<AgentAnswer, "usage" | "cost_usd">): void {
+    const { spent } = this;
+    spent.usage = addUsage(spent.usage, answer.usage);
+    spent.cost_usd =
+      spent.cost_usd === null || answer.cost_usd === null ? null : spent.cost_usd + answer.cost_usd;
+  }
+
+  post(from: string, to: string, message: string, kind: Payloads["post_sent"]["kind"]): void {
+    this.run.emit({ type: "post_sent", agent_id: from, payload: { from, to, message, kind } });
+  }
+
+  writeBoard(alias: string, bulletin: string): void {
+    this.run.emit({ type: "board_written", agent_id: alias, payload: { alias, bulletin } });
+  }
+
+  /** One value per output key of the node, from a text or from an object with values of those names. */
+  outputs(value: Json): JsonObject {
+    const keys = this.request.output_keys;
+    const inside = (key: string) =>
+      value !== null && typeof value === "object" && !Array.isArray(value) && Object.hasOwn(value, key)
+        ? value[key]!
+        : undefined;
+    return Object.fromEntries(keys.map((key) => [key, inside(key) ?? value]));
+  }
+}
+
+/** What an agent said, in one value: its only output, or all of them. */
+export function valueOf(output: JsonObject): Json {
+  const values = Object.values(output);
+  return values.length === 1 ? values[0]! : output;
+}
+
+export const textOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+const plain = (name: string) => name.toLowerCase().replace(/["'`]/g, "").replace(/\s+/g, " ").trim();
+
+export type { CrewTool };

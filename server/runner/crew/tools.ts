@@ -1,0 +1,57 @@
+import type { AgentConfig } from "@/server/domain/role";
+import type { CrewTool } from "../agent/crew-tool";
+import type { Crew } from "./crew";
+import { boardTools } from "./tools/board";
+import { consensusTools } from "./tools/consensus";
+import { delegationTools } from "./tools/delegation";
+import { handoffTools } from "./tools/handoff";
+import { planTools } from "./tools/plan";
+import { teamTools } from "./tools/team";
+
+/** The names of all tools that a run carries out itself. */
+export const CREW_TOOLS: readonly string[] = [
+  "handoff",
+  "parallel_handoff",
+  "delegate_task",
+  "ask_coworker",
+  "finish",
+  "reject_task",
+  "plan_read",
+  "plan_add_task",
+  "plan_update_task",
+  "plan_assign_task",
+  "plan_estimate_duration",
+  "plan_set_dependencies",
+  "write_board",
+  "read_board",
+  "create_team",
+  "modify_team",
+  "dissolve_team",
+  "propose_decision",
+  "vote_on_proposal",
+  "finalize_consensus",
+];
+
+/**
+ * What an agent of a crew may be given beside its role's tools: what the way of working brings along, and what its
+ * role has to name.
+ */
+export function toolsOf(
+  crew: Crew,
+  agent: AgentConfig,
+  level: number,
+): { always: CrewTool[]; byRole: CrewTool[] } {
+  const { process } = crew.config;
+  const always: CrewTool[] = [];
+  const byRole: CrewTool[] = [...planTools(crew), ...teamTools(crew), ...consensusTools(crew)];
+  const [handoff, parallelHandoff] = handoffTools(crew, agent);
+  // A delegate reports to whoever asked it; it cannot pass the whole work on.
+  if (process === "swarm" && level === 0 && crew.config.agents.length > 1) {
+    always.push(handoff);
+    byRole.push(parallelHandoff);
+  }
+  (process === "hierarchical" ? always : byRole).push(...boardTools(crew));
+  if (agent.allow_delegation && crew.config.agents.length > 1 && level < agent.max_delegation_depth)
+    always.push(...delegationTools(crew, agent));
+  return { always, byRole };
+}

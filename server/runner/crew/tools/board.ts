@@ -1,0 +1,38 @@
+import { z } from "zod";
+import { type CrewTool, defineCrewTool, done, refused } from "../../agent/crew-tool";
+import type { Crew } from "../crew";
+
+/** The board of a crew: one bulletin per role or agent, the last one stands. */
+export function boardTools(crew: Crew): CrewTool[] {
+  return [
+    defineCrewTool({
+      name: "write_board",
+      description: "Write a bulletin that all coworkers see; it replaces your last one.",
+      input: z.object({
+        role_alias: z.string().max(80).optional().describe("Whose bulletin it is; yours by default"),
+        bulletin: z.string().max(8000).describe("What everybody should know"),
+      }),
+      *call({ role_alias, bulletin }, caller) {
+        const own = caller.task.agent_id;
+        if (role_alias !== undefined && crew.member(role_alias)?.agent_id !== own)
+          return refused(403, `You can only write your own bulletin, as ${own}.`);
+        crew.writeBoard(own, bulletin);
+        return done("The bulletin is on the board.");
+      },
+    }),
+    defineCrewTool({
+      name: "read_board",
+      description: "Read the bulletins of all coworkers, or of one.",
+      read_only: true,
+      input: z.object({ role_alias: z.string().max(80).optional().describe("Whose bulletin to read") }),
+      *call({ role_alias }) {
+        const { board } = crew.view;
+        if (role_alias === undefined) return done({ ...board });
+        const id = crew.member(role_alias)?.agent_id ?? role_alias;
+        return board[id] === undefined
+          ? refused(404, `${role_alias} has not written anything on the board.`)
+          : done(board[id]);
+      },
+    }),
+  ];
+}

@@ -1,0 +1,98 @@
+import { z } from "zod";
+import { tally } from "@/server/domain/consensus";
+import { type CrewTool, defineCrewTool, done, refused } from "../../agent/crew-tool";
+import type { Crew } from "../crew";
+
+/** Proposing, voting and counting. What was decided is counted by the run, never by a model. */
+export function consensusTools(crew: Crew): CrewTool[] {
+  const unknown = (id: string) => {
+    const ids = Object.keys(crew.view.proposals).join(", ");
+    return refused(404, `There is no proposal "${id}". Open: ${ids || "none"}.`);
+  };
+  return [
+    defineCrewTool({
+      name: "propose_decision",
+      description: "Put a decision to the vote.",
+      input: z.object({
+        decision: z.string().min(1).max(4000),
+        rationale: z.string().max(8000),
+        stakeholders: z.array(z.string()).max(32).default([]).describe("Who votes; everybody if empty"),
+      }),
+      *call({ decision, rationale, stakeholders }, caller) {
+        const ids = stakeholders.map((name) => crew.member(name)?.agent_id ?? null);
+        const missing = stakeholders.filter((_name, at) => ids[at] === null);
+        if (missing.length > 0) return refused(404, `There is no agent ${missing.join(", ")}.`);
+        const proposal_id = `proposal_${Object.keys(crew.view.proposals).length + 1}`;
+        crew.run.emit({
+          type: "proposal_created",
+          ...caller.about,
+          payload: {
+            proposal_id,
+            decision,
+            rationale,
+            by: caller.task.agent_id,
+            stakeholders:
+              ids.length > 0
+                ? [...new Set(ids as string[])]
+                : crew.config.agents.map(({ agent_id }) => agent_id),
+          },
+        });
+        return done({ proposal_id });
+      },
+    }),
+    defineCrewTool({
+      name: "vote_on_proposal",
+      description: "Vote on a proposal, with your reason.",
+      input: z.object({
+        proposal_id: z.string(),
+        vote: z.enum(["approve", "reject", "abstain"]),
+        reasoning: z.string().min(1).max(4000),
+      }),
+      *call({ proposal_id, vote, reasoning }, caller) {
+        const proposal = crew.view.proposals[proposal_id];
+        if (!proposal) return unknown(proposal_id);
+        const agent_id = caller.task.agent_id;
+        if (proposal.outcome) return refused(409, "This was decided already.");
+        if (!proposal.stakeholders.includes(agent_id)) return refused(403, "You have no vote on this.");
+        if (proposal.votes.some((one) => one.agent_id === agent_id))
+          return refused(409, "You have voted on this already.");
+        crew.run.emit({
+          type: "vote_cast",
+          ...caller.about,
+          payload: { proposal_id, round: 1, agent_id, vote, reasoning, confidence: null },
+        });
+        return done("Your vote counts.");
+      },
+    }),
+    defineCrewTool({
+      name: "finalize_consensus",
+      description: "Count the votes of a proposal. Who has not voted abstains.",
+      input: z.object({ proposal_id: z.string() }),
+      *call({ proposal_id }, caller) {
+        const proposal = crew.view.proposals[proposal_id];
+        if (!proposal) return unknown(proposal_id);
+        if (proposal.outcome) return refused(409, `This was decided already: ${proposal.outcome.outcome}.`);
+        if (proposal.by !== caller.task.agent_id)
+          return refused(403, `Only ${proposal.by}, who proposed it, may close the vote.`);
+        const { outcome, ...count } = tally(
+          proposal.votes,
+          proposal.stakeholders.length,
+          crew.config.consensus,
+        );
+        const settled = outcome ?? "rejected";
+        crew.run.emit({
+          type: "consensus_finalized",
+          ...caller.about,
+          payload: {
+            proposal_id,
+            outcome: settled,
+            rule: crew.config.consensus.rule,
+            ...count,
+            decided_by: outcome === null ? "rule" : "votes",
+          },
+        });
+        return done({ outcome: settled, ...count });
+      },
+    }),
+  ];
+}

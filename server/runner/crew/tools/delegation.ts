@@ -1,0 +1,105 @@
+import { z } from "zod";
+import type { Flow } from "@/server/domain/durable";
+import type { AgentConfig } from "@/server/domain/role";
+import { agentKey } from "@/server/domain/run";
+import type { Agent } from "../../agent/agent";
+import { errorOf } from "../../agent/call-model";
+import { type CrewTool, type CrewToolResult, defineCrewTool, done, refused } from "../../agent/crew-tool";
+import { type Crew, textOf, valueOf } from "../crew";
+
+/** Of a delegate's work only the result comes back, this much of it; characters. */
+const LONGEST_RESULT = 16_000;
+
+/** Tools for asking coworkers; each works with a transcript of its own. */
+export function delegationTools(crew: Crew, agent: AgentConfig): CrewTool[] {
+  const others = crew.config.agents.filter((other) => other !== agent);
+  const who = `One of: ${others.map((other) => `${other.agent_id} (${other.role_name})`).join(", ")}`;
+  const input = { coworker: z.string().describe(who), context: z.string().max(16_000).default("") };
+  return [
+    defineCrewTool({
+      name: "delegate_task",
+      description: "Let a coworker do a task. It knows nothing but what you tell it; you get its result.",
+      input: z.object({
+        coworker: input.coworker,
+        task: z.string().min(1).max(8000),
+        context: input.context,
+      }),
+      call: ({ coworker, task, context }, caller, key) =>
+        delegate(crew, caller, coworker, task, context, key, "delegate"),
+    }),
+    defineCrewTool({
+      name: "ask_coworker",
+      description: "Ask a coworker a question. It knows nothing but what you tell it; you get its answer.",
+      input: z.object({
+        coworker: input.coworker,
+        question: z.string().min(1).max(8000),
+        context: input.context,
+      }),
+      call: ({ coworker, question, context }, caller, key) =>
+        delegate(crew, caller, coworker, `Answer this question: ${question}`, context, key, "ask"),
+    }),
+  ];
+}
+
+/** Lets another agent work on a task for the caller, which has it in hand meanwhile. */
+export function* delegate(
+  crew: Crew,
+  caller: Agent,
+  coworker: string,
+  task: string,
+  context: string,
+  key: string,
+  kind: "delegate" | "ask" | "parallel",
+): Flow<CrewToolResult> {
+  const { run } = crew;
+  const agent = crew.member(coworker);
+  const from = caller.task.agent_id;
+  if (!agent) {
+    const known = crew.config.agents.filter(({ agent_id }) => agent_id !== from);
+    return refused(
+      404,
+      `There is no coworker "${coworker}". You can ask: ${known.map(({ agent_id }) => agent_id).join(", ")}.`,
+    );
+  }
+  if (agent.agent_id === from) return refused(400, "You cannot delegate a task to yourself.");
+  for (let above = caller.task.parent; above; above = above.task.parent)
+    if (above.task.agent_id === agent.agent_id)
+      return refused(
+        409,
+        `${agent.agent_id} is waiting for this very result. Do it yourself, or ask another.`,
+      );
+
+  const task_id = key.replaceAll("/", ".");
+  const child = agentKey(run.activationId, agent.agent_id, task_id);
+  run.emit({
+    type: "delegation_started",
+    ...caller.about,
+    payload: { from, to: agent.agent_id, task, kind, level: caller.level + 1, child },
+  });
+  const over = (status: "completed" | "failed") =>
+    run.emit({
+      type: "delegation_finished",
+      ...caller.about,
+      payload: { from, to: agent.agent_id, child, status },
+    });
+  try {
+    const result = yield* crew.work(agent, {
+      task_id,
+      task,
+      output_keys: [],
+      inputs: context ? { context } : {},
+      parent: caller,
+    });
+    over("completed");
+    // What a delegate read that nobody vouches for, its result may carry on.
+    const tainted = run.s.agents[child]?.tainted ?? false;
+    const text = textOf(valueOf(result.output)).slice(0, LONGEST_RESULT);
+    return { ...done(text), ...(tainted ? { tainted } : {}) };
+  } catch (error) {
+    over("failed");
+    const { code, message } = errorOf(error);
+    // What concerns the whole run is not for the caller to mend.
+    if (code === "BUDGET" || code === "AUTH" || code === "QUOTA") throw error;
+    return refused(500, `${agent.agent_id} could not do it: ${message}`);
+  }
+}

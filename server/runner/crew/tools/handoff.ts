@@ -1,0 +1,119 @@
+import { z } from "zod";
+import { findStuck } from "@/server/domain/agent/stuck";
+import { NodeFailure } from "@/server/domain/nodes";
+import type { AgentConfig } from "@/server/domain/role";
+import { Json } from "@/server/domain/values";
+import { type CrewTool, type CrewToolResult, defineCrewTool, done, refused } from "../../agent/crew-tool";
+import { Children } from "../../flow";
+import type { Crew } from "../crew";
+import { delegate } from "./delegation";
+
+/** Whom an agent may hand over to, by id. */
+export function destinationsOf(crew: Crew, agent: AgentConfig): string[] {
+  return crew.config.agents
+    .map(({ agent_id }) => agent_id)
+    .filter((id) => id !== agent.agent_id && (agent.handoffs?.includes(id) ?? true));
+}
+
+/** Handing the work to another agent for good, and to several at once for their results. */
+export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: CrewTool, parallel: CrewTool] {
+  const destinations = destinationsOf(crew, agent);
+  const about = destinations.map((id) => crew.describe(crew.member(id)!)).join("; ");
+  const handoff = defineCrewTool({
+    name: "handoff",
+    description: `Transfer control to another agent, who goes on with this conversation. Agents: ${about || "none"}.`,
+    input: z.object({
+      destination_agent: z.string().describe(`One of: ${destinations.join(", ")}`),
+      reason: z.string().min(1).max(4000),
+      context: z.record(z.string(), Json).optional().describe("What it should know beside the conversation"),
+      context_mode: z.enum(["full", "context_only"]).default("full"),
+    }),
+    *call({ destination_agent, reason, context, context_mode }, caller) {
+      const to = crew.member(destination_agent);
+      if (!to || !destinations.includes(to.agent_id)) {
+        if (to?.agent_id === agent.agent_id) return refused(400, "You cannot hand over to yourself.");
+        return refused(
+          to ? 403 : 404,
+          `You cannot hand over to "${destination_agent}". You can hand over to: ${destinations.join(", ")}.`,
+        );
+      }
+      if (crew.view.handoffs >= crew.config.max_handoffs)
+        return refused(
+          409,
+          `The crew has handed over ${crew.view.handoffs} times, which is its limit. Answer now.`,
+        );
+      crew.steps.push(...caller.steps, { kind: "handoff", agent: agent.agent_id, to: to.agent_id });
+      const stuck = findStuck(crew.steps);
+      if (stuck?.pattern === "handoff_ping_pong") {
+        crew.run.emit({
+          type: "stuck_detected",
+          ...caller.about,
+          payload: {
+            pattern: stuck.pattern,
+            message: stuck.message,
+            action: stuck.severity === "nudge" ? "nudge" : "stop",
+          },
+        });
+        if (stuck.severity === "stop") throw new NodeFailure("STUCK", stuck.message);
+        crew.steps.push({ kind: "nudge", pattern: stuck.pattern });
+        return refused(409, stuck.message);
+      }
+      return {
+        ...done(`${to.agent_id} takes over.`),
+        ends: {
+          kind: "handoff",
+          to: to.agent_id,
+          reason,
+          mode: context_mode,
+          ...(context ? { context } : {}),
+        },
+      };
+    },
+  });
+
+  const parallel = defineCrewTool({
+    name: "parallel_handoff",
+    description: "Let several coworkers work at the same time, each on its task, and get their results.",
+    input: z.object({
+      agents: z.array(z.string()).min(1).max(8),
+      tasks: z
+        .array(z.string().min(1).max(8000))
+        .min(1)
+        .max(8)
+        .describe("One for each agent, or one for all"),
+      coordination_strategy: z
+        .enum(["wait_all", "first_success", "majority"])
+        .default("wait_all")
+        .describe("How many results to wait for"),
+    }),
+    *call({ agents, tasks, coordination_strategy }, caller, key) {
+      if (tasks.length !== agents.length && tasks.length !== 1)
+        return refused(400, "Give one task for each agent, or one for all of them.");
+      const children = new Children<CrewToolResult>();
+      for (const [at, name] of agents.entries())
+        children.add(
+          String(at),
+          delegate(crew, caller, name, tasks[at] ?? tasks[0]!, "", `${key}/${at + 1}`, "parallel"),
+        );
+      const needed =
+        coordination_strategy === "wait_all"
+          ? agents.length
+          : coordination_strategy === "majority"
+            ? Math.floor(agents.length / 2) + 1
+            : 1;
+      const results: ({ agent: string } & CrewToolResult)[] = [];
+      while (children.size > 0 && results.filter(({ status_code }) => status_code === 200).length < needed) {
+        const next = yield* children.next();
+        if (!next.ok) throw next.error;
+        results.push({ agent: agents[Number(next.id)]!, ...next.value });
+      }
+      const tainted = results.some((result) => result.tainted);
+      const seen = results.map(({ agent: name, output, error }) => ({
+        agent: name,
+        ...(error === undefined ? { output: output ?? null } : { error }),
+      }));
+      return { ...done(seen), ...(tainted ? { tainted } : {}) };
+    },
+  });
+  return [handoff, parallel];
+}

@@ -1,0 +1,166 @@
+import { z } from "zod";
+import { type ExecutionPlan, planFaults, Task, TaskStatus } from "@/server/domain/plan";
+import { Json } from "@/server/domain/values";
+import type { Agent } from "../../agent/agent";
+import { type CrewTool, type CrewToolResult, defineCrewTool, done, refused } from "../../agent/crew-tool";
+import type { Crew } from "../crew";
+
+const MOST_TASKS = 100;
+const taskId = z.string().describe("The task's id");
+/** What an agent may say of a task by itself; the rest is set by the run when it happens. */
+const SETTABLE = ["pending", "completed", "skipped", "cancelled", "blocked"] as const;
+
+/** The tools for reading and changing plan.json. */
+export function planTools(crew: Crew): CrewTool[] {
+  return [
+    defineCrewTool({
+      name: "plan_read",
+      description: "Read the whole plan with the state of every task.",
+      read_only: true,
+      input: z.object({}),
+      *call() {
+        return crew.plan ? done(crew.plan as unknown as Json) : refused(404, "There is no plan.");
+      },
+    }),
+    defineCrewTool({
+      name: "plan_add_task",
+      description: "Add a task to the plan; it runs once what it depends on is done.",
+      input: z.object({
+        description: z.string().min(1).max(4000),
+        priority: z.enum(["low", "medium", "high", "critical"]).default("medium"),
+        dependencies: z
+          .array(z.string())
+          .max(50)
+          .default([])
+          .describe("Ids of tasks that must be done first"),
+        task_id: z.string().optional().describe("An id of your own; made up if absent"),
+        required_role: z.string().optional().describe("Which role does it"),
+        assigned_agent: z.string().optional().describe("Which agent does it"),
+      }),
+      *call({ task_id, ...input }, caller) {
+        const { plan } = crew;
+        if (!plan) return refused(404, "There is no plan.");
+        if (plan.tasks.length >= MOST_TASKS) return refused(400, `A plan holds at most ${MOST_TASKS} tasks.`);
+        const id = task_id ?? nextId(plan);
+        const task = Task.safeParse({
+          task_id: id,
+          ...input,
+          ...(input.required_role || input.assigned_agent ? {} : { assigned_agent: caller.task.agent_id }),
+        });
+        if (!task.success) return refused(400, task.error.issues.map(({ message }) => message).join("; "));
+        const faults = planFaults([...plan.tasks, task.data]);
+        if (faults.length > 0) return refused(400, faults.map(({ message }) => message).join(" "));
+        change(crew, caller, { added: [task.data] });
+        return done({ task_id: id, version: crew.plan!.version });
+      },
+    }),
+    defineCrewTool({
+      name: "plan_update_task",
+      description: "Change a task's status or what is noted about it.",
+      input: z.object({
+        task_id: taskId,
+        status: z.enum(SETTABLE).optional(),
+        description: z.string().min(1).max(4000).optional(),
+        metadata: z.record(z.string(), Json).optional().describe("Merged into what is there"),
+      }),
+      *call({ task_id, status, description, metadata }, caller) {
+        const task = crew.plan?.tasks.find((other) => other.task_id === task_id);
+        if (!task) return unknownTask(crew, task_id);
+        if (status && task.status === "in_progress")
+          return refused(409, `Task "${task_id}" is being worked on; its state follows from that.`);
+        const merged = Task.shape.metadata.safeParse({ ...task.metadata, ...metadata });
+        if (!merged.success)
+          return refused(400, merged.error.issues.map(({ message }) => message).join("; "));
+        change(crew, caller, {
+          changed: {
+            [task_id]: {
+              ...(description ? { description } : {}),
+              ...(metadata ? { metadata: merged.data } : {}),
+            },
+          },
+        });
+        if (status && status !== task.status)
+          crew.run.emit({
+            type: "task_status_changed",
+            task_id,
+            payload: { from: TaskStatus.parse(task.status), to: status },
+          });
+        return done({ task_id, version: crew.plan!.version });
+      },
+    }),
+    defineCrewTool({
+      name: "plan_assign_task",
+      description: "Give a task to an agent.",
+      input: z.object({ task_id: taskId, agent_name: z.string() }),
+      *call({ task_id, agent_name }, caller) {
+        const agent = crew.member(agent_name);
+        if (!agent)
+          return refused(
+            404,
+            `There is no agent "${agent_name}". The crew has: ${crew.config.agents.map(({ agent_id }) => agent_id).join(", ")}.`,
+          );
+        return changePending(crew, caller, task_id, { assigned_agent: agent.agent_id });
+      },
+    }),
+    defineCrewTool({
+      name: "plan_estimate_duration",
+      description: "Say how long a task will probably take, such as 15m or 2h.",
+      input: z.object({ task_id: taskId, duration: z.string() }),
+      *call({ task_id, duration }, caller) {
+        const read = Task.shape.estimated_duration.safeParse(duration);
+        if (!read.success) return refused(400, "Write a duration like 15m or 2h.");
+        return changePending(crew, caller, task_id, { estimated_duration: duration });
+      },
+    }),
+    defineCrewTool({
+      name: "plan_set_dependencies",
+      description: "Say which tasks must be done before this one.",
+      input: z.object({ task_id: taskId, dependencies: z.array(z.string()).max(50) }),
+      *call({ task_id, dependencies }, caller) {
+        const tasks = crew.plan?.tasks ?? [];
+        const faults = planFaults(
+          tasks.map((task) => (task.task_id === task_id ? { ...task, dependencies } : task)),
+        );
+        if (faults.length > 0) return refused(400, faults.map(({ message }) => message).join(" "));
+        return changePending(crew, caller, task_id, { dependencies });
+      },
+    }),
+  ];
+}
+
+/** Changes a task that has not begun: what runs or ran is not rewritten. */
+function changePending(crew: Crew, caller: Agent, task_id: string, patch: Partial<Task>): CrewToolResult {
+  const task = crew.plan?.tasks.find((other) => other.task_id === task_id);
+  if (!task) return unknownTask(crew, task_id);
+  if (task.status !== "pending" && task.status !== "blocked")
+    return refused(
+      409,
+      `Task "${task_id}" is ${task.status.replace("_", " ")} and cannot be changed any more.`,
+    );
+  change(crew, caller, { changed: { [task_id]: patch } });
+  return done({ task_id, version: crew.plan!.version });
+}
+
+function change(
+  crew: Crew,
+  caller: Agent,
+  what: { added?: Task[]; changed?: Record<string, Partial<Task>> },
+): void {
+  crew.run.emit({
+    type: "plan_changed",
+    agent_id: caller.task.agent_id,
+    payload: { version: (crew.plan?.version ?? 0) + 1, by: caller.task.agent_id, ...what },
+  });
+}
+
+function unknownTask(crew: Crew, task_id: string): CrewToolResult {
+  const ids = crew.plan?.tasks.map((task) => task.task_id).join(", ");
+  return refused(400, `There is no task "${task_id}". The plan has: ${ids ?? "no tasks"}.`);
+}
+
+function nextId(plan: ExecutionPlan): string {
+  for (let count = plan.tasks.length + 1; ; count++) {
+    const id = `task_${String(count).padStart(3, "0")}`;
+    if (!plan.tasks.some(({ task_id }) => task_id === id)) return id;
+  }
+}

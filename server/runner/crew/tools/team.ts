@@ -1,0 +1,86 @@
+import { z } from "zod";
+import type { Agent } from "../../agent/agent";
+import { type CrewTool, type CrewToolResult, defineCrewTool, done, refused } from "../../agent/crew-tool";
+import type { Crew } from "../crew";
+
+const names = z.array(z.string()).max(32);
+
+/** Teams inside a crew that agents form on the way: a name that stands for several of them. */
+export function teamTools(crew: Crew): CrewTool[] {
+  const change = (
+    caller: Agent,
+    team: string,
+    action: "created" | "modified" | "dissolved",
+    agents: readonly string[],
+    purpose?: string,
+  ): CrewToolResult => {
+    crew.run.emit({
+      type: "team_changed",
+      agent_id: caller.task.agent_id,
+      payload: {
+        team,
+        action,
+        agents: [...agents],
+        by: caller.task.agent_id,
+        ...(purpose ? { purpose } : {}),
+      },
+    });
+    return done({ team, agents: [...agents] });
+  };
+  /** Their ids, or what is wrong. */
+  const resolve = (agents: readonly string[]): string[] | CrewToolResult => {
+    const unknown = agents.filter((name) => !crew.member(name));
+    if (unknown.length > 0) {
+      const known = crew.config.agents.map(({ agent_id }) => agent_id).join(", ");
+      return refused(404, `There is no agent ${unknown.join(", ")}. The crew has: ${known}.`);
+    }
+    return [...new Set(agents.map((name) => crew.member(name)!.agent_id))];
+  };
+  const unknownTeam = (team: string) => refused(404, `There is no team "${team}".`);
+
+  return [
+    defineCrewTool({
+      name: "create_team",
+      description: "Form a team of coworkers for a purpose.",
+      input: z.object({
+        team_name: z.string().min(1).max(80),
+        agents: names.min(1),
+        purpose: z.string().max(2000),
+      }),
+      *call({ team_name, agents, purpose }, caller) {
+        if (crew.view.teams[team_name]) return refused(409, `There is already a team "${team_name}".`);
+        const ids = resolve(agents);
+        return Array.isArray(ids) ? change(caller, team_name, "created", ids, purpose) : ids;
+      },
+    }),
+    defineCrewTool({
+      name: "modify_team",
+      description: "Add agents to a team, or take some out.",
+      input: z.object({
+        team_name: z.string(),
+        add_agents: names.default([]),
+        remove_agents: names.default([]),
+      }),
+      *call({ team_name, add_agents, remove_agents }, caller) {
+        const team = crew.view.teams[team_name];
+        if (!team) return unknownTeam(team_name);
+        const [added, removed] = [resolve(add_agents), resolve(remove_agents)];
+        if (!Array.isArray(added)) return added;
+        if (!Array.isArray(removed)) return removed;
+        const agents = [...new Set([...team.agents, ...added])].filter((id) => !removed.includes(id));
+        if (agents.length === 0) return refused(400, "A team needs at least one agent; dissolve it instead.");
+        return change(caller, team_name, "modified", agents);
+      },
+    }),
+    defineCrewTool({
+      name: "dissolve_team",
+      description: "Dissolve a team; its agents stay in the crew.",
+      input: z.object({ team_name: z.string(), reason: z.string().max(2000) }),
+      *call({ team_name, reason }, caller) {
+        const team = crew.view.teams[team_name];
+        if (!team) return unknownTeam(team_name);
+        return change(caller, team_name, "dissolved", team.agents, reason);
+      },
+    }),
+  ];
+}

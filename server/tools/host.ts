@@ -1,0 +1,57 @@
+import type { ToolOutput, ToolSpec } from "@/server/domain/tool";
+import type { Json, JsonObject } from "@/server/domain/values";
+import type { ToolInterface, ToolScope } from "./define";
+import type { ToolsRegistry } from "./registry";
+import { isTooLong, textOf, truncateOutput } from "./truncate";
+
+/** The tools that runs may call. */
+export interface ToolHost {
+  specs(): ToolSpec[];
+  /** What a call must not share with another at the same time; the same for the same arguments. */
+  resources(name: string, args: JsonObject): readonly string[];
+  /** Calls a tool. Nothing is thrown. A long output is cut, and the whole is kept as an artifact. */
+  invoke(name: string, args: JsonObject, scope: ToolScope): Promise<ToolOutput>;
+  /** Null where the pattern matches the text, else why not; never on this thread. */
+  matches(pattern: string, text: string, signal: AbortSignal): Promise<string | null>;
+}
+
+/** Tools that are there anyway, and tools that come and go: custom ones, servers. */
+export interface ToolSource {
+  tools(): readonly ToolInterface[];
+}
+
+export function newToolHost(parts: {
+  registry: ToolsRegistry;
+  /** Keeps a whole output; answers its artifact id. */
+  keep(runId: string, callKey: string, tool: string, text: string): string;
+  matches: ToolHost["matches"];
+}): ToolHost {
+  const { registry } = parts;
+  return {
+    specs: () => registry.list(),
+    resources(name, args) {
+      const tool = registry.get(name);
+      const checked = tool?.resources ? tool.check(args) : null;
+      return checked?.ok ? (tool!.resources!(checked.input) ?? []) : [];
+    },
+    async invoke(name, args, scope) {
+      const result = await registry.invoke(name, args, scope);
+      return result.status_code === 200 ? cut(result, scope, name, parts.keep) : result;
+    },
+    matches: parts.matches,
+  };
+}
+
+function cut(
+  result: ToolOutput,
+  scope: ToolScope,
+  name: string,
+  keep: (runId: string, callKey: string, tool: string, text: string) => string,
+): ToolOutput {
+  if (!isTooLong(result.output)) return result;
+  const artifact_id =
+    result.artifact_id ??
+    (scope.run ? keep(scope.run.id, scope.idempotencyKey, name, textOf(result.output)) : undefined);
+  const output: Json = truncateOutput(result.output, { artifact_id });
+  return { ...result, output, ...(artifact_id ? { artifact_id } : {}) };
+}
