@@ -1,0 +1,199 @@
+import { expect, test } from "vitest";
+import { foldRun, type RunState } from "@/server/domain/run";
+import {
+  bow,
+  cardSize,
+  depthOf,
+  layersOf,
+  linesOf,
+  memberNamed,
+  PROPOSAL,
+  placeCrew,
+  REQUESTER,
+  type Size,
+  type Spot,
+} from "./drawing";
+import { byDelegation, type CrewScene, costsBy, memberLook } from "./members";
+import { stories } from "./testing/stories";
+import { CREW_ACTIVATION, keyOf } from "./testing/story";
+
+const card = cardSize(700);
+
+function sceneOf(state: RunState): CrewScene {
+  const mine = (one: { activation_id: string }) => one.activation_id === CREW_ACTIVATION;
+  return {
+    crew: state.crews[CREW_ACTIVATION]!,
+    agents: Object.values(state.agents).filter(mine),
+    tools: Object.values(state.tool_calls).filter(mine),
+    calls: Object.values(state.calls).filter(mine),
+    asks: Object.values(state.interactions).filter(mine),
+    plan: state.plans[CREW_ACTIVATION],
+  };
+}
+const scene = (name: keyof typeof stories) => sceneOf(foldRun(name, stories[name]));
+/** The scene just after the last event of a kind that fits. */
+const sceneAfter = (
+  name: keyof typeof stories,
+  fits: (event: (typeof stories)["swarm"][number]) => boolean,
+) => {
+  const at = stories[name].findLastIndex(fits);
+  expect(at).toBeGreaterThan(0);
+  return sceneOf(foldRun(name, stories[name].slice(0, at + 1)));
+};
+
+const overlap = (card: Size, a: Spot, b: Spot) =>
+  Math.abs(a.x - b.x) < card.width && Math.abs(a.y - b.y) < card.height;
+
+test.each([
+  ["swarm", 5, { width: 700, height: 420 }],
+  ["consensus", 8, { width: 700, height: 460 }],
+  ["sequential", 7, { width: 700, height: 420 }],
+  ["hierarchical", 9, { width: 700, height: 460 }],
+  ["swarm", 6, { width: 366, height: 480 }],
+  ["hierarchical", 5, { width: 366, height: 480 }],
+] as const)("a crew %s of %i stands inside its place without covering each other", (process, count, area) => {
+  const card = cardSize(area.width);
+  const members = Array.from({ length: count }, (_, at) => `a${at}`);
+  const spots = placeCrew(
+    { process, members, manager: process === "hierarchical" ? "a0" : undefined },
+    area,
+    card,
+  );
+  const all = Object.values(spots);
+  expect(Object.keys(spots).sort()).toEqual([...members].sort());
+  for (const { x, y } of all) {
+    expect(x).toBeGreaterThanOrEqual(card.width / 2);
+    expect(x).toBeLessThanOrEqual(area.width - card.width / 2);
+    expect(y).toBeGreaterThanOrEqual(card.height / 2);
+    expect(y).toBeLessThanOrEqual(area.height - card.height / 2);
+  }
+  for (const [at, a] of all.entries())
+    for (const b of all.slice(at + 1)) expect(overlap(card, a, b)).toBe(false);
+});
+
+test("the manager stands above everyone, in the middle", () => {
+  const area = { width: 700, height: 420 };
+  const spots = placeCrew({ process: "hierarchical", manager: "m", members: ["a", "m", "b"] }, area, card);
+  expect(spots.m?.x).toBe(350);
+  expect(spots.m!.y).toBeLessThan(Math.min(spots.a!.y, spots.b!.y) - card.height);
+});
+
+test("side by side, members stand in the column of their first task", () => {
+  const { crew, plan } = scene("parallel");
+  expect(layersOf(crew, plan)).toEqual({ designer: 0, frontend: 1, backend: 1, tester: 2 });
+  const spots = placeCrew(
+    {
+      process: "parallel",
+      members: crew.members.map(({ agent_id }) => agent_id),
+      layers: layersOf(crew, plan),
+    },
+    { width: 690, height: 400 },
+    card,
+  );
+  expect(spots.frontend?.x).toBe(spots.backend?.x);
+  expect(spots.designer!.x).toBeLessThan(spots.frontend!.x);
+  expect(spots.frontend!.x).toBeLessThan(spots.tester!.x);
+});
+
+test("a circle among tasks does not hang the drawing", () => {
+  const task = (task_id: string, dependencies: string[]) => ({ task_id, dependencies }) as never;
+  expect(Object.keys(depthOf({ tasks: [task("a", ["b"]), task("b", ["a"])] })).sort()).toEqual(["a", "b"]);
+});
+
+test("there is one line for each pair and direction, the newest lit and last", () => {
+  const lines = linesOf(scene("hierarchical").crew);
+  expect(lines.map(({ key, age }) => [key, age])).toEqual([
+    ["lead→researcher", 5],
+    ["researcher→lead", 4],
+    ["lead→analyst", 3],
+    ["lead→writer", 2],
+    ["writer→analyst", 1],
+    ["analyst→writer", 0],
+  ]);
+});
+
+test("handing over twice on the same way is one line that counts", () => {
+  const { crew } = scene("swarm");
+  const twice = { ...crew, exchanges: [...crew.exchanges, crew.exchanges.at(-1)!] };
+  expect(linesOf(twice).at(-1)).toMatchObject({ key: "technician→billing", count: 2, age: 0 });
+});
+
+test("votes lead to the proposal, and what goes to nobody known is not drawn", () => {
+  const { crew } = scene("consensus");
+  expect(linesOf(crew).every(({ to }) => to === `${PROPOSAL}p1`)).toBe(true);
+  const post = {
+    kind: "post",
+    seq: 1,
+    at: 0,
+    round: 0,
+    post: { from: "chair", to: "nobody", message: "", kind: "post" },
+  } as const;
+  expect(linesOf({ ...crew, exchanges: [post] })).toEqual([]);
+});
+
+test("members are known by id, by role and as the manager", () => {
+  const { crew } = scene("hierarchical");
+  expect(
+    ["writer", "Data analyst", "manager", "user", "nobody"].map((name) => memberNamed(crew, name)),
+  ).toEqual(["writer", "analyst", "lead", REQUESTER, null]);
+});
+
+test("there and back are different lines, from edge to edge", () => {
+  const a = { x: 100, y: 100, ...card };
+  const b = { x: 500, y: 100, ...card };
+  const there = bow(a, b);
+  const back = bow(b, a);
+  expect(there.words.y).toBeGreaterThan(100);
+  expect(back.words.y).toBeLessThan(100);
+  expect(there.path).not.toBe(back.path);
+  const [startX = 0] = there.path.slice(2).split(" ").map(Number);
+  expect(startX).toBeGreaterThan(a.x + card.width / 2);
+});
+
+test("a member's state tells what it does right now", () => {
+  expect(memberLook(scene("swarm"), "sales").state).toBe("idle");
+  expect(memberLook(scene("swarm"), "billing").state).toBe("thinking");
+  expect(memberLook(scene("swarm"), "technician").state).toBe("passed");
+  expect(memberLook(scene("parallel"), "frontend")).toMatchObject({
+    state: "tool",
+    words: "Uses file_write",
+  });
+  expect(memberLook(scene("asking"), "researcher")).toMatchObject({ state: "waiting", tainted: true });
+  expect(memberLook(scene("consensus"), "security").state).toBe("failed");
+  expect(memberLook(scene("hierarchical"), "writer").state).toBe("done");
+});
+
+test("the past is shown as it was", () => {
+  const early = sceneAfter(
+    "hierarchical",
+    ({ type, task_id }) => type === "agent_started" && task_id === "research",
+  );
+  expect(memberLook(early, "researcher").state).toBe("working");
+  expect(memberLook(early, "writer").state).toBe("idle");
+  expect(linesOf(early.crew).map(({ key }) => key)).toEqual(["lead→researcher"]);
+});
+
+test("tokens and cost add up by agent, role and model; an unknown price is not zero", () => {
+  const { calls } = scene("hierarchical");
+  const by = (what: "agent" | "role" | "model") => costsBy(calls, what);
+  expect(by("agent").map(({ name }) => name)).toContain("researcher");
+  for (const what of ["agent", "role", "model"] as const) {
+    const rows = by(what);
+    expect(rows.reduce((sum, row) => sum + row.calls, 0)).toBe(calls.length);
+    expect(rows.reduce((sum, row) => sum + row.unknown, 0)).toBe(1);
+  }
+  expect(by("model").find(({ name }) => name === "scripted-free")).toMatchObject({ cost_usd: 0, unknown: 1 });
+});
+
+test("agents stand behind whoever delegated to them", () => {
+  expect(byDelegation(scene("delegation").agents).map(({ key }) => key)).toEqual([
+    keyOf("lead"),
+    keyOf("developer"),
+    keyOf("tester"),
+  ]);
+  // Whose parent is not there stands at the top.
+  expect(byDelegation(scene("delegation").agents.slice(1)).map(({ key }) => key)).toEqual([
+    keyOf("developer"),
+    keyOf("tester"),
+  ]);
+});
