@@ -615,7 +615,8 @@ function secretPlaces(value: unknown, at = "", isPassedOn = false): string[] {
   });
 }
 
-function withoutSecrets(value: unknown, isPassedOn = false): unknown {
+/** A value without what looks like a secret in the fields that are passed on to providers as they are. */
+export function withoutSecrets(value: unknown, isPassedOn = false): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, isPassedOn));
   if (!isRaw(value)) return value;
   return Object.fromEntries(

@@ -1,0 +1,204 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { CrewConfig } from "../domain/crew";
+import { customPatterns } from "../domain/crew-pattern";
+import { compilePattern } from "../domain/pattern";
+import { rolePrompt } from "../domain/prompt";
+import { AgentConfig, RoleDefinition } from "../domain/role";
+import { readTeams, writeTeams } from "./team-files";
+
+const said = (text: string) =>
+  readTeams(text).findings.map(({ level, at, message }) => `${level} ${at}: ${message}`);
+
+describe("Roboco's team configurations", () => {
+  test("with parallel groups and tools of every type", () => {
+    const { crews, roles, findings } = readTeams(`
+name: "Web team"
+agents:
+  - {name: frontend_dev, description: Builds pages, tools: [web_search, custom_analyzer]}
+  - {name: backend_dev, tools: [external_api, approval_gateway]}
+  - {name: "database dev"}
+  - name: tech_lead
+    role: Developer
+    system_message: "Answer with {{braces}}."
+collaboration_patterns:
+  parallel_groups:
+    - name: "development_team"
+      agents: ["frontend_dev", "backend_dev", "database dev", "nobody"]
+      coordination_agent: "tech_lead"
+      sync_points: ["design_review", "integration_testing"]
+tools:
+  - {name: "web_search", type: "builtin", config: {}}
+  - {name: "custom_analyzer", type: "custom", path: "./tools/analyzer.py", function: "analyze_code"}
+  - {name: "external_api", type: "mcp", server_url: "http://localhost:8080/mcp"}
+  - {name: "approval_gateway", type: "hitl", config: {timeout: 3600, escalation_policy: "manager"}}
+`);
+    expect(crews).toEqual([
+      CrewConfig.parse({
+        crew_id: "Web_team",
+        process: "parallel",
+        agents: [
+          { agent_id: "frontend_dev", role_name: "frontend_dev" },
+          { agent_id: "backend_dev", role_name: "backend_dev" },
+          { agent_id: "database_dev", role_name: "database dev" },
+          { agent_id: "tech_lead", role_name: "Developer" },
+        ],
+        collaboration_patterns: [
+          {
+            parallel_groups: [
+              {
+                name: "development_team",
+                agents: ["frontend_dev", "backend_dev", "database_dev", "nobody"],
+                coordination_agent: "tech_lead",
+                sync_points: ["design_review", "integration_testing"],
+              },
+            ],
+          },
+        ],
+      }),
+    ]);
+    expect(roles.map(({ name, tools }) => ({ name, tools }))).toEqual([
+      { name: "frontend_dev", tools: ["web_search", "custom_analyzer"] },
+      { name: "backend_dev", tools: ["mcp:external_api/*", "request_approval"] },
+      { name: "Developer", tools: [] },
+    ]);
+    expect(rolePrompt(roles[2]!)).toBe("Answer with {{braces}}.");
+    expect(findings.map(({ level, at }) => `${level} ${at}`)).toEqual([
+      "info tools.0",
+      "dropped tools.1",
+      "changed tools.2",
+      "changed tools.3",
+      "dropped tools.3.config.timeout",
+      "dropped tools.3.config.escalation_policy",
+      "changed crew_id",
+      "info agents.0",
+      "info agents.1",
+      "changed agents.2.agent_id",
+      "info agents.3",
+      "changed collaboration_patterns.parallel_groups.0.agents.3",
+      "info process",
+    ]);
+    expect(findings[1]?.message).toContain("files of teams bring no code");
+  });
+
+  test("with a custom pattern, which compiles", () => {
+    const { crews, findings } = readTeams(`
+agents: {coder: {role: Developer}, reviewer: {role: QualityReviewer}, tester: {role: Analyst}}
+collaboration_patterns:
+  - name: "code_review_cycle"
+    type: "custom"
+    workflow:
+      - {step: "code_generation", agent: "coder", next_on_success: "code_review", next_on_failure: "error_handler"}
+      - {step: "code_review", agent: "reviewer", next_on_approve: "testing", next_on_reject: "coder"}
+      - {step: "testing", agent: "tester", next_on_pass: "deployment", next_on_fail: "coder"}
+  - {name: auction, type: market}
+`);
+    expect(findings).toEqual([
+      {
+        level: "info",
+        at: "collaboration_patterns.1",
+        message: 'The pattern "market" is not known here; it is kept, and has no effect.',
+      },
+      {
+        level: "info",
+        at: "process",
+        message: 'The file names no process; by what it describes, it became "custom".',
+      },
+    ]);
+    const [pattern] = customPatterns(crews[0]!.collaboration_patterns);
+    const { graph, warnings } = compilePattern(pattern!, crews[0]!.agents);
+    expect(warnings).toHaveLength(2);
+    expect(graph.nodes.testing?.config).toMatchObject({ required_role: "Analyst", agent_id: "tester" });
+  });
+
+  test("without patterns: its agents hand over to each other", () => {
+    const team = readTeams("agents: [{name: a, role: Writer}, {name: b, role: Editor}]\ntools: [handoff]");
+    expect(team.crews[0]?.process).toBe("swarm");
+  });
+});
+
+test("agents that share a name or bring nothing", () => {
+  expect(
+    said(
+      "crew: {agents: [{agent_id: a, role_name: Writer}, {agent_id: a, role: Editor}, {x: 1}, {mood: 1, role: X}]}",
+    ),
+  ).toEqual([
+    'changed crew.agents.1.agent_id: Two agents are called "a"; this one became "a_2".',
+    "dropped crew.agents.2: This is not an agent: it has neither an id nor a role.",
+    'dropped crew.agents.3.mood: "mood" is not known here and was left out.',
+  ]);
+});
+
+test("what holds no crew is refused with a sentence", () => {
+  expect(said("[]")).toEqual(['error : This is not a crew: an object with "agents", or with "crews".']);
+  expect(said("")).toEqual(["error : The file is empty."]);
+  expect(said("nodes: {}")).toEqual([
+    "error : This file holds a workflow, not crews. Read it on the page of workflows.",
+  ]);
+  expect(said("x: 1")).toEqual(["error : No crew and no agent was found in this file."]);
+  expect(said("crews: []")).toEqual(["error : No crew and no agent was found in this file."]);
+});
+
+test("secrets stay at home", () => {
+  const agent = AgentConfig.parse({
+    agent_id: "a",
+    role_name: "Writer",
+    llm_config: { extra_body: { api_key: "sk-1234", top_k: 3 } },
+  });
+  const { agents } = readTeams(writeTeams({ agents: [agent] }, "yaml"));
+  expect(agents[0]?.llm_config).toEqual({ extra_body: { top_k: 3 } });
+});
+
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
+const text = fc.string({
+  maxLength: 30,
+  unit: fc.constantFrom("a", "é", "\n", " ", ":", "#", "'", "{", "-", "0", "~"),
+});
+const agentOf = (agent_id: string) =>
+  fc.record({
+    agent_id: fc.constant(agent_id),
+    role_name: fc.constantFrom("Writer", "no", "007"),
+    backstory: maybe(text),
+    handoffs: maybe(fc.constant(["b"])),
+    allow_delegation: fc.boolean(),
+    llm_config: maybe(fc.record({ model: text, temperature: fc.constantFrom(0, 1) })),
+    max_rpm: maybe(fc.integer({ min: 1, max: 9 })),
+    context: maybe(fc.record({ keep_first: fc.nat(9) })),
+  });
+const pattern = fc.oneof(
+  fc.constant({
+    parallel_groups: [{ name: "g", agents: ["a", "b"], coordination_agent: "a", sync_points: ["x"] }],
+  }),
+  fc.constant({ name: "p", type: "custom", workflow: [{ step: "s", agent: "a", next_on_done: "b" }] }),
+);
+const crew = fc.record({
+  crew_id: fc.constantFrom("crew", "team", "yes"),
+  agents: fc.tuple(agentOf("a"), agentOf("b")),
+  process: fc.constantFrom("sequential", "swarm", "consensus", "custom"),
+  entry_agent: maybe(fc.constant("b")),
+  manager: maybe(fc.constant({ agent_id: "a" })),
+  consensus: maybe(fc.record({ quorum: fc.constantFrom(0.5, 0.7), weights: fc.constant({ a: 2 }) })),
+  collaboration_patterns: fc.array(pattern, { maxLength: 2 }),
+});
+
+test("crews, agents and roles read back to the same", () => {
+  const file = fc.record({
+    crews: fc.uniqueArray(crew, { maxLength: 2, selector: ({ crew_id }) => crew_id }),
+    agents: fc.tuple(agentOf("lone")),
+    roles: fc.array(fc.record({ name: fc.constant("Writer"), description: text }), { maxLength: 1 }),
+    format: fc.constantFrom("yaml" as const, "json" as const),
+  });
+  fc.assert(
+    fc.property(file, ({ format, ...raw }) => {
+      const teams = {
+        crews: raw.crews.map((one) => CrewConfig.parse(one)),
+        agents: raw.agents.map((one) => AgentConfig.parse(one)),
+        roles: raw.roles.map((one) => RoleDefinition.parse(one)),
+      };
+      const { findings, ...read } = readTeams(writeTeams(teams, format));
+      expect(read).toEqual(teams);
+      expect(findings.filter(({ level }) => level !== "info")).toEqual([]);
+    }),
+    { numRuns: 150 },
+  );
+});
