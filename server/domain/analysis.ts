@@ -185,17 +185,45 @@ function findLoops(
     }
     loops.set(header, body);
     if (header === start) continue;
-    const around = reach([start], (id) =>
-      outgoing
-        .get(id)!
-        .map((edge) => edge.target_node_id)
-        .filter((to) => to !== header),
-    );
-    around.add(start);
+    const around = reachAround(start, header, outgoing);
     for (const edge of edges)
       if (edge.source_node_id !== header && around.has(edge.source_node_id)) irreducible.push(edge.id);
   }
   return { loops, irreducible };
+}
+
+/** What a run can reach without ever coming to this node. */
+function reachAround(
+  start: string,
+  node: string,
+  outgoing: ReadonlyMap<string, readonly WorkflowEdge[]>,
+): Set<string> {
+  const around = reach([start], (id) =>
+    outgoing
+      .get(id)!
+      .map((edge) => edge.target_node_id)
+      .filter((to) => to !== node),
+  );
+  return around.add(start);
+}
+
+/** The edges by which a run comes into the loop of a back edge past its header, which is where that edge leads. */
+export function sideEntries(a: Analysis, back: WorkflowEdge): WorkflowEdge[] {
+  const { source_node_id: last, target_node_id: header } = back;
+  if (a.start === null) return [];
+  const isForward = (edge: WorkflowEdge) => !a.backEdges.has(edge.id);
+  const ahead = reach([header], (id) =>
+    (a.outgoing.get(id) ?? []).filter(isForward).map((edge) => edge.target_node_id),
+  );
+  const behind = reach([last], (id) =>
+    (a.incoming.get(id) ?? []).filter(isForward).map((edge) => edge.source_node_id),
+  ).add(last);
+  const inside = (id: string) => id !== header && ahead.has(id) && behind.has(id);
+  const around = reachAround(a.start, header, a.outgoing);
+  return [...ahead]
+    .filter(inside)
+    .flatMap((id) => a.incoming.get(id) ?? [])
+    .filter(({ source_node_id: from }) => around.has(from) && !inside(from));
 }
 
 /** What can be reached by at least one step. */

@@ -1,13 +1,14 @@
 import type { WorkflowEdge, WorkflowGraph } from "./graph";
 import { freshEdgeId, freshNodeId } from "./ids";
 import { getNodeKind, nodeKinds, WorkflowNode } from "./nodes";
-import type { Json } from "./values";
+import { canonicalJson, type Json } from "./values";
 
 /** A repair that one click can make. `label` is what the button says. */
 export type Fix = { label: string } & (
   | { kind: "remove_node"; node_id: string }
   | { kind: "remove_edge"; edge_id: string }
   | { kind: "set_edge"; edge_id: string; set: Partial<Pick<WorkflowEdge, "edge_label" | "is_default">> }
+  | { kind: "lead_to"; node_id: string; edge_ids: string[] }
   | { kind: "set_start"; node_id: string }
   | { kind: "set_node"; node_id: string; set: Partial<WorkflowNode> }
   | { kind: "set_config"; node_id: string; path: (string | number)[]; value: Json }
@@ -41,6 +42,8 @@ export function applyFix(graph: WorkflowGraph, fix: Fix): WorkflowGraph {
         ...graph,
         edges: graph.edges.map((edge) => (edge.id === fix.edge_id ? { ...edge, ...fix.set } : edge)),
       };
+    case "lead_to":
+      return leadTo(graph, fix.node_id, new Set(fix.edge_ids));
     case "set_start":
       return { ...graph, start_node_id: fix.node_id };
     case "set_node":
@@ -68,6 +71,21 @@ export function applyFix(graph: WorkflowGraph, fix: Fix): WorkflowGraph {
     case "add_end":
       return addEnd(graph);
   }
+}
+
+/** Edges led to another node; one that would then say the same as an edge that leads there already is left out. */
+function leadTo(graph: WorkflowGraph, target_node_id: string, ids: ReadonlySet<string>): WorkflowGraph {
+  if (!graph.nodes[target_node_id]) return graph;
+  const said = ({ id: _id, ...rest }: WorkflowEdge) => canonicalJson(rest);
+  const there = new Set(graph.edges.filter((edge) => !ids.has(edge.id)).map(said));
+  const edges = graph.edges.flatMap((edge) => {
+    if (!ids.has(edge.id)) return [edge];
+    const led = { ...edge, target_node_id };
+    if (there.has(said(led))) return [];
+    there.add(said(led));
+    return [led];
+  });
+  return { ...graph, edges };
 }
 
 function changeNode(

@@ -456,6 +456,7 @@ const cases: [code: string, WorkflowGraph, Omit<Problem, "code" | "fix">, fix?: 
       message:
         "This loop can be entered in two places, so its rounds cannot be told apart. Lead every way into it to the same node first.",
     },
+    'Enter it at "a" only',
   ],
   [
     "W_LOOP_WITHOUT_EXIT",
@@ -848,6 +849,46 @@ describe("any graph", () => {
       }),
       { numRuns: 200 },
     );
+  });
+
+  test("with loops that are entered in two places has only loops with one entry once the repairs are made", () => {
+    const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 7 }), fc.integer({ min: 1, max: 7 })), {
+      minLength: 6,
+      maxLength: 20,
+    });
+    let mended = 0;
+    fc.assert(
+      fc.property(steps, (pairs) => {
+        const name = (at: number) => (at === 0 ? "start" : `r${at}`);
+        let g = graph(pairs.map(([from, to], at) => `${name(from)} ${at}> ${name(to)}`).join("; "), {
+          start: {},
+        });
+        const { nodes } = g;
+        for (let time = 0; ; time++) {
+          const found = find(g).filter(({ code }) => code === "W_IRREDUCIBLE_LOOP");
+          if (found.length === 0) break;
+          const fix = found[0]!.fix!;
+          g = applyFix(g, fix);
+          mended++;
+          expect(time, "every repair brings it nearer").toBeLessThan(pairs.length);
+        }
+        expect(g.nodes).toEqual(nodes);
+        expect(g.edges.map(({ source_node_id, edge_label }) => [source_node_id, edge_label])).toEqual(
+          pairs.map(([from], at) => [name(from), String(at)]),
+        );
+      }),
+      { numRuns: 300 },
+    );
+    expect(mended).toBeGreaterThan(20);
+  });
+
+  test("with a loop entered from one node twice keeps one of the two edges", () => {
+    const g = graph("start > a > r; start > b > a; r on> b; r out> end");
+    const { fix } = find(g).find(({ code }) => code === "W_IRREDUCIBLE_LOOP")!;
+    const from = (edges: typeof g.edges) =>
+      edges.filter(({ source_node_id }) => source_node_id === "start").map((edge) => edge.target_node_id);
+    expect(from(g.edges)).toEqual(["a", "b"]);
+    expect(from(applyFix(g, fix!).edges)).toEqual(["a"]);
   });
 
   test("of 500 nodes is examined while drawing", () => {

@@ -1,4 +1,4 @@
-import { type Analysis, analyse } from "./analysis";
+import { type Analysis, analyse, sideEntries } from "./analysis";
 import { type KeySet, parallelWrites, possibleKeys } from "./data-flow";
 import { checkExpression, expressionReads, type TextFault } from "./expression";
 import type { Fix } from "./fixes";
@@ -310,7 +310,21 @@ function checkEdges({ graph, add, analysis }: Check): void {
       "W_IRREDUCIBLE_LOOP",
       { kind: "edge", id },
       "This loop can be entered in two places, so its rounds cannot be told apart. Lead every way into it to the same node first.",
+      oneEntry(graph, analysis, id),
     );
+}
+
+/** Leads every way into the loop of a back edge to where that edge leads. */
+function oneEntry(graph: WorkflowGraph, analysis: Analysis, backEdge: string): Fix | undefined {
+  const back = graph.edges.find(({ id }) => id === backEdge);
+  const header = back && graph.nodes[back.target_node_id];
+  if (!header) return undefined;
+  return {
+    kind: "lead_to",
+    node_id: header.id,
+    edge_ids: sideEntries(analysis, back).map(({ id }) => id),
+    label: `Enter it at ${nameOf(header)} only`,
+  };
 }
 
 function reportText(
