@@ -1,0 +1,336 @@
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Json } from "@/server/domain/values";
+import type { ToolScope } from "../define";
+import { ToolsRegistry } from "../registry";
+import { OperatorTool, parseOperatorFile, readOperatorFile } from "./file";
+import { dockerWords, operatorTools } from "./tools";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), "troupe-operator-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const scope = (signal = new AbortController().signal): ToolScope => ({
+  signal,
+  idempotencyKey: "call-1",
+  run: null,
+  agent: null,
+});
+
+/** Calls the one tool of a file in the test's folder. */
+async function call(
+  yaml: string,
+  args: Json,
+  options: { signal?: AbortSignal; env?: NodeJS.ProcessEnv } = {},
+) {
+  const file = parseOperatorFile(yaml, { file: "tools.yaml", folder });
+  const registry = new ToolsRegistry();
+  for (const tool of operatorTools(file, options.env ?? process.env)) registry.register(tool);
+  return registry.invoke(file.tools[0]!.name, args, scope(options.signal));
+}
+
+const write = (name: string, text: string) => {
+  writeFileSync(path.join(folder, name), text);
+  chmodSync(path.join(folder, name), 0o755);
+};
+
+/** A program of Node that prints its arguments, as a list of words for the file. */
+const node = (script: string, ...args: string[]) =>
+  JSON.stringify([process.execPath, "-e", script, "--", ...args]);
+const script = (command: string, more = "") => `
+tools:
+  - name: tool
+    type: script
+    description: A script
+    command: ${command}
+    memory_mb: 8192
+    input: { type: object, properties: { text: { type: string }, n: {} }, required: [text] }
+${more}`;
+
+describe("scripts", () => {
+  const hostile = [
+    "two words",
+    `quotes " and '`,
+    "-rf",
+    "--version",
+    "$(touch pwned)",
+    "`touch pwned`",
+    "; touch pwned",
+    "| cat /etc/passwd",
+    "a\nb",
+    "%PATH%",
+    "*",
+    "~",
+    "{{text}}",
+    "\\",
+    "",
+  ];
+  test("arguments arrive as they are, whatever they look like", async () => {
+    const echo = node(
+      "process.stdout.write(JSON.stringify(process.argv.slice(1)))",
+      "{{text}}",
+      "{{n}}",
+      "end",
+    );
+    const yaml = script(echo.replace('"{{n}}",', ""), "    result: json");
+    for (const text of hostile)
+      expect(await call(yaml, { text })).toEqual({ status_code: 200, output: [text, "end"] });
+    expect(existsSync(path.join(folder, "pwned"))).toBe(false);
+  });
+
+  test("a file beside the tools file runs, gets JSON on its input, and may fail with its words", async () => {
+    write("upper.sh", `#!/bin/sh\ncat | tr a-z A-Z\n`);
+    expect(await call(script(`["./upper.sh"]`), { text: "so" })).toEqual({
+      status_code: 200,
+      output: '{"TEXT":"SO"}',
+    });
+    write("fails.sh", `#!/bin/sh\necho "no such thing" >&2\nexit 3\n`);
+    expect(await call(script(`["./fails.sh"]`), { text: "" })).toEqual({
+      status_code: 500,
+      error: "tool ended with exit code 3:\nno such thing",
+    });
+    expect(await call(script(`["./fails.sh"]`, "    result: full"), { text: "" })).toEqual({
+      status_code: 200,
+      output: { exit_code: 3, stdout: "", stderr: "no such thing\n" },
+    });
+  });
+
+  test("it works in a folder of its own, which is gone afterwards, and sees the named environment only", async () => {
+    const look = node(
+      "require('fs').writeFileSync('file','x');process.stdout.write(JSON.stringify({ cwd: process.cwd(), env: Object.keys(process.env), key: process.env.TROUPE_IDEMPOTENCY_KEY, a: process.env.A, b: process.env.B }))",
+    );
+    const { output } = await call(
+      script(look, "    result: json\n    env: [A]\n    set_env: { B: two }"),
+      { text: "" },
+      {
+        env: { ...process.env, A: "one", TROUPE_PASSWORD: "secret-password", OPENAI_API_KEY: "sk-secret" },
+      },
+    );
+    const seen = output as { cwd: string; env: string[]; key: string; a: string; b: string };
+    expect(seen).toMatchObject({ key: "call-1", a: "one", b: "two" });
+    expect(seen.env).not.toContain("TROUPE_PASSWORD");
+    expect(seen.env).not.toContain("OPENAI_API_KEY");
+    expect(seen.cwd).not.toBe(process.cwd());
+    expect(existsSync(seen.cwd)).toBe(false);
+  });
+
+  test("what takes too long ends, and everything it started", async () => {
+    const marker = path.join(folder, "child.pid");
+    // The child's child ignores polite requests and would live for a minute.
+    write(
+      "parent.sh",
+      `#!/bin/sh\n(trap "" TERM; echo $$ > /dev/null; exec sleep 60) &\necho $! > ${marker}\nwait\n`,
+    );
+    const result = await call(script(`["./parent.sh"]`, "    timeout_ms: 3000"), { text: "" });
+    expect(result).toEqual({ status_code: 408, error: "It did not finish within 3 s." });
+    await expect.poll(() => isAlive(Number(readFileSync(marker, "utf8")))).toBe(false);
+  });
+
+  test("what it leaves running in the background ends with it", async () => {
+    const marker = path.join(folder, "left.pid");
+    write("leaves.sh", `#!/bin/sh\nsleep 60 &\necho $! > ${marker}\necho done\n`);
+    expect(await call(script(`["./leaves.sh"]`), { text: "" })).toEqual({
+      status_code: 200,
+      output: "done\n",
+    });
+    await expect.poll(() => isAlive(Number(readFileSync(marker, "utf8")))).toBe(false);
+  });
+
+  test("it ends when its result is not wanted any more", async () => {
+    const stop = new AbortController();
+    const running = call(script(`["sleep", "60"]`), { text: "" }, { signal: stop.signal });
+    setTimeout(() => stop.abort(), 200);
+    expect(await running).toMatchObject({ status_code: 408 });
+  });
+
+  test("what writes without end is stopped", async () => {
+    expect(await call(script(`["yes"]`, "    max_output_kb: 16"), { text: "" })).toEqual({
+      status_code: 413,
+      error: "It wrote more than 16384 bytes.",
+    });
+  });
+
+  test.runIf(existsSync("/usr/bin/prlimit"))("memory has a limit where the system can set one", async () => {
+    const yaml = script(`["python3", "-c", "x = bytearray(512 * 1024 * 1024)"]`).replace("8192", "128");
+    expect(await call(yaml, { text: "" })).toMatchObject({
+      status_code: 500,
+      error: expect.stringContaining("MemoryError"),
+    });
+  });
+
+  test("a program that is not there says so", async () => {
+    expect((await call(script(`["./nowhere.sh"]`), { text: "" })).status_code).not.toBe(200);
+    expect(await call(script(`["sleep", "{{text}}"]`), { text: "a\0b" })).toMatchObject({ status_code: 400 });
+  });
+});
+
+describe("Python functions", () => {
+  const python = (name: string, more = "") => `
+tools:
+  - name: tool
+    type: custom
+    description: A function
+    path: ./analyzer.py
+    function: ${name}
+    input: { type: object, properties: { text: { type: string }, times: { type: integer } }, required: [text] }
+${more}`;
+  beforeAll(() => {
+    write("beside.py", "def twice(text):\n    return text * 2\n");
+    write(
+      "analyzer.py",
+      `import asyncio, time, os
+from beside import twice
+
+def analyze(text: str, times: int = 1) -> dict:
+    print("a word on the side")
+    return {"text": twice(text) * times, "length": len(text), "nothing": None}
+
+async def later(text: str):
+    await asyncio.sleep(0)
+    return text
+
+def fails(text: str):
+    raise ValueError("not this: " + text)
+
+def slow(text: str):
+    time.sleep(60)
+
+def big(text: str):
+    return len(bytearray(1024 * 1024 * 1024))
+
+not_a_function = 3
+`,
+    );
+  });
+
+  test("is called with the arguments by name and gives JSON; what it prints is no result", async () => {
+    expect(await call(python("analyze"), { text: `é "$(x)"`, times: 2 })).toEqual({
+      status_code: 200,
+      output: { text: `é "$(x)"`.repeat(4), length: 8, nothing: null },
+    });
+    expect(await call(python("later"), { text: "so" })).toEqual({ status_code: 200, output: "so" });
+  });
+
+  test("its failures, limits and absence are told", async () => {
+    expect(await call(python("fails"), { text: "one" })).toMatchObject({
+      status_code: 500,
+      error: expect.stringContaining("ValueError: not this: one"),
+    });
+    expect(await call(python("slow", "    timeout_ms: 1000"), { text: "" })).toMatchObject({
+      status_code: 408,
+    });
+    expect(await call(python("big", "    memory_mb: 256"), { text: "" })).toMatchObject({
+      status_code: 500,
+      error: expect.stringContaining("MemoryError"),
+    });
+    expect(await call(python("not_a_function"), { text: "" })).toMatchObject({
+      error: expect.stringContaining("There is no function not_a_function"),
+    });
+    expect(await call(python("analyze"), { text: 5 })).toMatchObject({ status_code: 400 });
+  });
+});
+
+test("a container gets nothing that was not asked for, and values as words of their own", () => {
+  const tool = OperatorTool.parse({
+    type: "docker",
+    name: "convert",
+    description: "Converts",
+    image: "registry.example/convert:1.2",
+    args: ["--format", "{{format}}", "--", "{{file}}"],
+    input: { type: "object", properties: { format: {}, file: {} }, required: ["format", "file"] },
+    env: ["TOKEN"],
+    memory_mb: 256,
+    cpus: 0.5,
+  });
+  if (tool.type !== "docker") throw new Error("not a container");
+  expect(dockerWords(tool, { format: "a b; rm -rf /", file: "--privileged" }, "troupe-1")).toEqual(
+    `docker run --rm --interactive --name troupe-1 --network none --read-only --tmpfs /tmp:rw,size=64m --memory 256m --memory-swap 256m --cpus 0.5 --pids-limit 256 --cap-drop ALL --security-opt no-new-privileges --env TOKEN --env TROUPE_IDEMPOTENCY_KEY registry.example/convert:1.2 --format`
+      .split(" ")
+      .concat("a b; rm -rf /", "--", "--privileged"),
+  );
+});
+
+describe("the file", () => {
+  const problemsOf = (text: string) => {
+    try {
+      parseOperatorFile(text, { file: "tools.yaml", folder });
+      return "";
+    } catch (error) {
+      return error instanceof Error ? error.message : "";
+    }
+  };
+
+  test("tools are risky, untrusted and able to send, unless it says otherwise", () => {
+    const { tools } = parseOperatorFile(script(`["true"]`), { file: "tools.yaml", folder });
+    const [tool] = operatorTools({ tools, mcp_servers: [], folder });
+    expect(tool?.spec).toMatchObject({
+      source: "operator",
+      risk: "HIGH",
+      taints: true,
+      sink: true,
+      read_only: false,
+    });
+    const low = parseOperatorFile(script(`["true"]`, "    risk: LOW\n    taints: false\n    sink: false"), {
+      file: "tools.yaml",
+      folder,
+    });
+    expect(operatorTools(low)[0]?.spec).toMatchObject({ risk: "LOW", taints: false, sink: false });
+  });
+
+  test("every mistake is named with its place", () => {
+    expect(
+      problemsOf(`
+tools:
+  - { name: a, type: script, description: d, command: ["./a.sh", "--x={{y}}"] }
+  - { name: "b c", type: script, description: d, command: [] }
+  - { name: d, type: shell, description: d }
+  - { name: e, type: docker, description: d, image: "--privileged", shell: true }
+  - { name: f, type: script, description: d, command: ["{{z}}"] }
+  - { name: g, type: python, description: d, path: x.py, function: "a b", env: [TROUPE_PASSWORD] }
+`).split("\n"),
+    ).toEqual([
+      "TROUPE_TOOLS_FILE: tools.yaml cannot be used:",
+      "  tools[0].command[1]: a value takes the place of a whole argument: write {{name}} alone, or read standard input",
+      "  tools[1].name: use letters, digits, _ and - (at most 64)",
+      expect.stringContaining("  tools[1].command: "),
+      "  tools[2]: must have type: script, python or docker",
+      "  tools[3].image: is not the name of an image",
+      expect.stringContaining('  tools[3]: Unrecognized key: "shell"'),
+      "  tools[4].command[0]: the program itself cannot be a value",
+      '  tools[4].command[0]: "z" must be listed in input.required',
+      "  tools[5].env[0]: Troupe's own settings are not passed on",
+      "  tools[5].function: is not the name of a function",
+    ]);
+    expect(problemsOf("tools: [")).toContain("tools.yaml cannot be used");
+    expect(problemsOf(`mcp_servers: [{ name: a, command: x }, { name: a, command: y }]`)).toContain(
+      'mcp_servers: "a" is there twice',
+    );
+    expect(() => readOperatorFile(path.join(folder, "nowhere.yaml"))).toThrow("cannot be read (ENOENT)");
+  });
+
+  test("JSON is as good, and an empty file declares nothing", () => {
+    const json = JSON.stringify({ mcp_servers: [{ name: "files", command: "./server", args: ["a b"] }] });
+    expect(parseOperatorFile(json, { file: "tools.json", folder }).mcp_servers).toEqual([
+      { name: "files", command: path.join(folder, "server"), args: ["a b"], environment: {}, cwd: folder },
+    ]);
+    expect(parseOperatorFile("", { file: "tools.yaml", folder })).toEqual({
+      tools: [],
+      mcp_servers: [],
+      folder,
+    });
+  });
+});
+
+/** Whether a process is there and not only waiting to be collected. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,171 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { jsonTextProblem } from "@/server/domain/json-limits";
+import { type ToolOutput, ToolSpec } from "@/server/domain/tool";
+import { Json } from "@/server/domain/values";
+import { ToolFailure, type ToolInterface, type ToolScope } from "../define";
+import { checkBySchema } from "../schema-check";
+import { chosen, filledIn, type OperatorFile, type OperatorTool, resolveProgram } from "./file";
+import { type ProcessResult, runProcess } from "./process";
+
+/** What every tool sees of Troupe's environment. */
+const ALWAYS = ["PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT"];
+const PRLIMIT = "/usr/bin/prlimit";
+
+/** The tools of the operator's file. `env`: Troupe's own environment, of which a tool gets what its entry names. */
+export function operatorTools(file: OperatorFile, env: NodeJS.ProcessEnv = process.env): ToolInterface[] {
+  return file.tools.map((tool) => operatorTool(tool, file.folder, env));
+}
+
+function operatorTool(tool: OperatorTool, folder: string, env: NodeJS.ProcessEnv): ToolInterface {
+  const spec = ToolSpec.parse({
+    name: tool.name,
+    description: tool.description,
+    input_schema: tool.input,
+    output_schema: tool.output_schema,
+    source: "operator",
+    risk: tool.risk,
+    read_only: tool.read_only,
+    idempotent: tool.idempotent,
+    destructive: tool.destructive,
+    taints: tool.taints,
+    // A container without a network keeps what it is given.
+    sink: tool.type === "docker" ? tool.network !== "none" : tool.sink,
+    // The process has the time; ending it takes a moment more.
+    timeout_ms: tool.timeout_ms + 5_000,
+  });
+  return {
+    spec,
+    check: (args) => checkBySchema(tool.input, args),
+    async execute(input, scope) {
+      const stdin = JSON.stringify(input);
+      const { words, onKill } = commandOf(tool, input as Record<string, unknown>, folder, env);
+      const result = await runProcess({
+        words,
+        stdin,
+        environment: { ...chosen([...ALWAYS, ...tool.env], env), ...tool.set_env, ...callVariables(scope) },
+        timeout_ms: tool.timeout_ms,
+        max_output_bytes: tool.max_output_kb * 1024,
+        signal: scope.signal,
+        ...(onKill ? { onKill } : {}),
+      });
+      const output = outputOf(tool, result);
+      const checked =
+        tool.output_schema && output.status_code === 200
+          ? checkBySchema(tool.output_schema, output.output)
+          : null;
+      return checked && !checked.ok
+        ? {
+            status_code: 500,
+            error: `${tool.name} gave a result that does not fit: ${checked.errors.join("; ")}`,
+          }
+        : output;
+    },
+  };
+}
+
+/** What lets a program recognise a repeated call. */
+const callVariables = ({ idempotencyKey }: ToolScope) => ({ TROUPE_IDEMPOTENCY_KEY: idempotencyKey });
+
+/** The words of the process, and what ends more than the process. */
+export function commandOf(
+  tool: OperatorTool,
+  values: Record<string, unknown>,
+  folder: string,
+  env: NodeJS.ProcessEnv = process.env,
+): { words: string[]; onKill?(): void } {
+  switch (tool.type) {
+    case "script": {
+      const [program = "", ...args] = filledIn(tool.command, values);
+      const words = [resolveProgram(program, folder), ...args];
+      // Where the system can limit memory without a shell.
+      const limit = existsSync(PRLIMIT) ? [PRLIMIT, `--as=${tool.memory_mb * 1024 * 1024}`, "--"] : [];
+      return { words: [...limit, ...words] };
+    }
+    case "python":
+      return {
+        words: [
+          resolveProgram(tool.python, folder),
+          "-I",
+          path.join(process.cwd(), "server", "tools", "operator", "runner.py"),
+          path.resolve(folder, tool.path),
+          tool.function,
+          String(tool.memory_mb),
+        ],
+      };
+    case "docker": {
+      const name = `troupe-${randomBytes(8).toString("hex")}`;
+      return {
+        words: dockerWords(tool, values, name),
+        onKill: () =>
+          void runProcess({
+            words: ["docker", "kill", name],
+            stdin: "",
+            environment: chosen([...ALWAYS, "DOCKER_HOST"], env),
+            timeout_ms: 10_000,
+            max_output_bytes: 64 * 1024,
+            signal: new AbortController().signal,
+          }).catch(() => {}),
+      };
+    }
+  }
+}
+
+/** `docker run` with nothing that was not asked for: no network, no rights, nothing to write on but a small /tmp. */
+export function dockerWords(
+  tool: Extract<OperatorTool, { type: "docker" }>,
+  values: Record<string, unknown>,
+  name: string,
+): string[] {
+  return [
+    "docker",
+    "run",
+    "--rm",
+    "--interactive",
+    "--name",
+    name,
+    "--network",
+    tool.network,
+    "--read-only",
+    "--tmpfs",
+    "/tmp:rw,size=64m",
+    "--memory",
+    `${tool.memory_mb}m`,
+    "--memory-swap",
+    `${tool.memory_mb}m`,
+    "--cpus",
+    String(tool.cpus),
+    "--pids-limit",
+    "256",
+    "--cap-drop",
+    "ALL",
+    "--security-opt",
+    "no-new-privileges",
+    // By name: the values come from the environment of the command and show in no list of processes.
+    ...[...tool.env, ...Object.keys(tool.set_env), "TROUPE_IDEMPOTENCY_KEY"].flatMap((word) => [
+      "--env",
+      word,
+    ]),
+    tool.image,
+    ...filledIn(tool.args, values),
+  ];
+}
+
+function outputOf(tool: OperatorTool, { exit_code, stdout, stderr }: ProcessResult): ToolOutput {
+  const result = tool.type === "python" ? "json" : tool.result;
+  if (result === "full") return { status_code: 200, output: { exit_code, stdout, stderr } };
+  if (exit_code !== 0) {
+    const said = (stderr.trim() || stdout.trim()).slice(-2000);
+    const how = exit_code === null ? "was ended by the system" : `ended with exit code ${exit_code}`;
+    return { status_code: 500, error: `${tool.name} ${how}${said ? `:\n${said}` : ""}` };
+  }
+  if (result === "text") return { status_code: 200, output: stdout };
+  const deep = jsonTextProblem(stdout);
+  if (deep) throw new ToolFailure(413, `${tool.name}: ${deep}`);
+  try {
+    return { status_code: 200, output: Json.parse(JSON.parse(stdout)) };
+  } catch {
+    return { status_code: 500, error: `${tool.name} did not write JSON, but: ${stdout.slice(0, 300)}` };
+  }
+}
