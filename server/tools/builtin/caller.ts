@@ -1,0 +1,19 @@
+import { ToolFailure, type ToolScope } from "../define";
+
+/** The run that calls. Throws ToolFailure(400) where a person tries the tool out. */
+export function runOf(scope: ToolScope, tool: string) {
+  if (!scope.run) throw new ToolFailure(400, `${tool} works inside a run only.`);
+  return scope.run;
+}
+
+/** Who is writing something that outlives the call. */
+export function sourceOf(scope: ToolScope, tool_name: string) {
+  const { agent_id, role_name, node_id, task_id } = scope.agent ?? {};
+  return {
+    tool_name,
+    ...(agent_id === undefined ? {} : { agent_id }),
+    ...(role_name === undefined ? {} : { role_name }),
+    ...(node_id === undefined ? {} : { node_id }),
+    ...(task_id === undefined ? {} : { task_id }),
+  };
+}

@@ -1,0 +1,144 @@
+import { z } from "zod";
+import type { Memory, MemoryPlace, MemoryScope, MemoryStore } from "@/server/store/memories";
+import { defineTool, ToolFailure, type ToolInterface, type ToolScope } from "../define";
+import { sourceOf } from "./caller";
+
+type Memories = Pick<MemoryStore, "store" | "retrieve" | "search">;
+
+const SCOPES = ["task", "agent", "run", "workflow", "project", "global"] as const satisfies MemoryScope[];
+const Scope = z
+  .enum(SCOPES)
+  .describe(
+    "How far it reaches: this task, this agent, this run, this workflow, this project, or everything",
+  );
+const Key = z.string().min(1).max(200);
+const YEAR_SECONDS = 365 * 24 * 3600;
+
+/**
+ * What a scope means for this caller, or null where it has none. The model names the scope; what the scope is bound
+ * to never comes from its words.
+ */
+export function memoryPlace(scope: MemoryScope, { run, agent }: ToolScope): MemoryPlace | null {
+  const bound = (scope_id: string | null | undefined) => (scope_id ? { scope, scope_id } : null);
+  switch (scope) {
+    case "task":
+      return bound(run && agent && `${run.id}/${agent.node_id}/${agent.task_id ?? agent.agent_id}`);
+    case "agent":
+      return bound(run && agent && `${run.id}/${agent.agent_id}`);
+    case "run":
+      return bound(run?.id);
+    case "workflow":
+      return bound(run?.workflow_id);
+    case "project":
+      // There is one project in an installation.
+      return { scope, scope_id: "default" };
+    case "global":
+      return { scope, scope_id: "" };
+  }
+}
+
+function placeFor(scope: MemoryScope, caller: ToolScope): MemoryPlace {
+  const place = memoryPlace(scope, caller);
+  if (!place) throw new ToolFailure(400, `There is no ${scope} here whose memory could be used.`);
+  return place;
+}
+
+const shown = ({ key, value, scope, updated_at, expires_at }: Memory) => ({
+  key,
+  value,
+  scope,
+  updated_at: new Date(updated_at).toISOString(),
+  ...(expires_at === null ? {} : { expires_at: new Date(expires_at).toISOString() }),
+});
+
+/** What agents remember, within the run and beyond it. Whatever is read from memory taints: a run may have been misled. */
+export function memoryTools(memories: Memories): ToolInterface[] {
+  return [
+    defineTool({
+      name: "store_memory",
+      description: "Remembers a value under a key; replaces what the key held in this scope.",
+      input: z.object({
+        key: Key,
+        value: z.string().describe("Text, or JSON as text; at most 64 kB"),
+        scope: Scope.default("run"),
+        ttl: z
+          .number()
+          .positive()
+          .max(10 * YEAR_SECONDS)
+          .optional()
+          .describe("Seconds until it is forgotten"),
+      }),
+      source: "builtin",
+      risk: "MEDIUM",
+      idempotent: true,
+      resources: ({ key, scope }) => [`memory:${scope}:${key}`],
+      execute({ key, value, scope, ttl }, caller) {
+        try {
+          const stored = memories.store({
+            ...placeFor(scope, caller),
+            key,
+            value,
+            ttl_seconds: ttl,
+            // Nobody vouches for what a model wrote until a person has looked at it.
+            tainted: true,
+            source: {
+              ...sourceOf(caller, "store_memory"),
+              by: caller.agent ? "agent" : "person",
+              ...(caller.run ? { run_id: caller.run.id } : {}),
+            },
+          });
+          const { value: _known, ...rest } = shown(stored);
+          return rest;
+        } catch (error) {
+          if (error instanceof Error && error.name === "MemoryError" && "code" in error)
+            throw new ToolFailure(error.code === "TOO_LARGE" ? 413 : 400, error.message);
+          throw error;
+        }
+      },
+    }),
+    defineTool({
+      name: "retrieve_memory",
+      description: "Gives what was remembered under a key, in the named scope only.",
+      input: z.object({ key: Key, scope: Scope.default("run") }),
+      source: "builtin",
+      risk: "LOW",
+      read_only: true,
+      idempotent: true,
+      taints: true,
+      resources: ({ key, scope }) => [`memory:${scope}:${key}`],
+      execute({ key, scope }, caller) {
+        const memory = memories.retrieve(placeFor(scope, caller), key);
+        if (!memory)
+          throw new ToolFailure(
+            404,
+            `Nothing is remembered under that key in the scope "${scope}". Try search_memory.`,
+          );
+        return shown(memory);
+      },
+    }),
+    defineTool({
+      name: "search_memory",
+      description: "Finds memories by words in their keys and values, the best first.",
+      input: z.object({
+        query: z.string().min(1).max(4_000),
+        scope: Scope.optional().describe("Left out: every scope of this agent"),
+        k: z.number().int().min(1).max(50).default(5),
+      }),
+      source: "builtin",
+      risk: "LOW",
+      read_only: true,
+      idempotent: true,
+      taints: true,
+      execute({ query, scope, k }, caller) {
+        const places = scope
+          ? [placeFor(scope, caller)]
+          : SCOPES.map((each) => memoryPlace(each, caller)).filter((place) => place !== null);
+        return {
+          memories: memories
+            .search(query, places, k)
+            .map((memory) => ({ ...shown(memory), score: Math.round(memory.score * 1000) / 1000 })),
+        };
+      },
+    }),
+  ];
+}

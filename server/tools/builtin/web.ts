@@ -1,0 +1,306 @@
+import { compile } from "html-to-text";
+import { z } from "zod";
+import { jsonTextProblem } from "@/server/domain/json-limits";
+import { Json } from "@/server/domain/values";
+import { EGRESS_LIMITS, EgressError, type PublicFetch, type PublicFetchOptions } from "@/server/egress/fetch";
+import { defineTool, ToolFailure, type ToolInterface, type ToolScope } from "../define";
+
+const USER_AGENT = "Troupe";
+/** What of a response's head a model may see; cookies and the like stay away from transcripts. */
+const SHOWN_HEADERS = [
+  "content-type",
+  "content-length",
+  "content-language",
+  "date",
+  "last-modified",
+  "etag",
+  "expires",
+  "location",
+  "link",
+  "retry-after",
+  "x-total-count",
+  "x-ratelimit-limit",
+  "x-ratelimit-remaining",
+  "x-ratelimit-reset",
+];
+/** These belong to the connection, or say who is asking. */
+const REFUSED_HEADERS =
+  /^(host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|content-length|origin|referer|forwarded|via|cookie2?|(proxy|sec|x-forwarded)-.*|x-real-ip)$/i;
+
+const Url = z.string().min(1).max(4_000).describe("An address that begins with https:// or http://");
+const Headers = z
+  .record(
+    z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, "That is no name of a header"),
+    z
+      .string()
+      .max(4_000)
+      .regex(/^[\t\x20-\x7e]*$/, "A header holds plain characters on one line"),
+  )
+  .refine((headers) => Object.keys(headers).length <= 30, "At most 30 headers")
+  .default({});
+
+type Answer = Awaited<ReturnType<PublicFetch>>;
+type Request = NonNullable<Parameters<PublicFetch>[1]>;
+
+export interface WebDeps {
+  /** The door to the internet, `publicFetch` of server/egress. */
+  fetch: PublicFetch;
+}
+
+/** Requests to the internet. What comes back is somebody else's words, so all of them taint. */
+export function webTools({ fetch }: WebDeps): ToolInterface[] {
+  return [
+    defineTool({
+      name: "http_request",
+      description:
+        "Reads from a web address or an HTTP API. Gives the status, some headers and the body: JSON as JSON, other text as text.",
+      input: z.object({ url: Url, method: z.enum(["GET", "HEAD"]).default("GET"), headers: Headers }),
+      source: "builtin",
+      // Reading, but at an address and with headers of the model's choice.
+      risk: "MEDIUM",
+      read_only: true,
+      idempotent: true,
+      taints: true,
+      timeout_ms: EGRESS_LIMITS.toolMs,
+      async execute({ url, method, headers }, scope) {
+        const response = await sent(fetch, url, { method, headers: checkedHeaders(headers) }, scope);
+        return shownResponse(response);
+      },
+    }),
+    defineTool({
+      name: "http_write",
+      description:
+        "Sends data to an HTTP API: POST, PUT, PATCH or DELETE. It changes something outside, and cannot be undone here.",
+      input: z.object({
+        url: Url,
+        method: z.enum(["POST", "PUT", "PATCH", "DELETE"]).default("POST"),
+        headers: Headers,
+        body: Json.optional().describe("Text is sent as it is, everything else as JSON"),
+      }),
+      source: "builtin",
+      risk: "HIGH",
+      destructive: true,
+      taints: true,
+      sink: true,
+      timeout_ms: EGRESS_LIMITS.toolMs,
+      async execute({ url, method, headers, body }, scope) {
+        const checked = checkedHeaders(headers);
+        const isSet = (name: string) => Object.keys(checked).some((key) => key.toLowerCase() === name);
+        const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
+        const own = {
+          ...(text === undefined || isSet("content-type")
+            ? {}
+            : {
+                "content-type": typeof body === "string" ? "text/plain; charset=utf-8" : "application/json",
+              }),
+          // Services that know this header carry out a repeated attempt once.
+          ...(isSet("idempotency-key") ? {} : { "idempotency-key": scope.idempotencyKey }),
+        };
+        const request = {
+          method,
+          headers: { ...checked, ...own },
+          ...(text === undefined ? {} : { body: text }),
+        };
+        // Whoever agreed to this call agreed to this site.
+        const response = await sent(fetch, url, request, scope, { sameOrigin: true });
+        return shownResponse(response);
+      },
+    }),
+    defineTool({
+      name: "browse_url",
+      description: "Opens a web page and gives its title and readable text, with the addresses of its links.",
+      input: z.object({ url: Url }),
+      source: "builtin",
+      risk: "LOW",
+      read_only: true,
+      idempotent: true,
+      taints: true,
+      timeout_ms: EGRESS_LIMITS.toolMs,
+      async execute({ url }, scope) {
+        const headers = { accept: "text/html, application/xhtml+xml, text/plain;q=0.9, */*;q=0.5" };
+        const response = await sent(fetch, url, { headers }, scope);
+        const type = mediaType(response);
+        if (!isText(type)) {
+          await response.body?.cancel();
+          throw new ToolFailure(
+            400,
+            `That is no readable page but ${type || "something of an unknown kind"}.`,
+          );
+        }
+        const body = await textOf(response);
+        const page = /html/.test(type) ? readPage(body, response.url) : { title: "", text: body };
+        return { url: response.url, status: response.status, ...page };
+      },
+    }),
+  ];
+}
+
+/** One request through the door; what the door or the network refuses becomes a failure with a status of its own. */
+async function sent(
+  fetch: PublicFetch,
+  url: string,
+  init: Request,
+  scope: ToolScope,
+  options?: PublicFetchOptions,
+): Promise<Answer> {
+  try {
+    const headers = { "user-agent": USER_AGENT, ...(init.headers as Record<string, string>) };
+    return await fetch(url, { ...init, headers, signal: scope.signal }, options);
+  } catch (error) {
+    throw toFailure(error, scope);
+  }
+}
+
+const STATUS_OF: Readonly<Record<EgressError["code"], 400 | 403 | 413>> = {
+  BAD_URL: 400,
+  ADDRESS_REFUSED: 403,
+  REDIRECT_REFUSED: 403,
+  TOO_MANY_REDIRECTS: 400,
+  RESPONSE_TOO_LARGE: 413,
+};
+
+/** What went wrong with a request, as a tool says it. An abort stays an abort. */
+export function toFailure(error: unknown, scope: ToolScope): unknown {
+  if (scope.signal.aborted || error instanceof ToolFailure) return error;
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof EgressError) return new ToolFailure(STATUS_OF[cause.code], cause.message);
+    const code = "code" in cause && typeof cause.code === "string" ? cause.code : "";
+    if (code === "ENOTFOUND" || code === "EAI_AGAIN") return new ToolFailure(503, "There is no such host.");
+    if (/^(E[A-Z]+|UND_ERR_.*|CERT_.*|.*_CERT.*)$/.test(code))
+      return new ToolFailure(503, `The host cannot be reached (${code}).`);
+  }
+  return error;
+}
+
+function checkedHeaders(headers: Record<string, string>): Record<string, string> {
+  const refused = Object.keys(headers).find((name) => REFUSED_HEADERS.test(name));
+  if (refused) throw new ToolFailure(400, `The header ${refused} cannot be set here.`);
+  return headers;
+}
+
+const mediaType = (response: Answer) =>
+  (response.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+const isText = (type: string) =>
+  type === "" || /^text\/|[/+](json|xml|yaml|javascript|x-www-form-urlencoded|x-ndjson|graphql)$/.test(type);
+
+/** The body in the charset that its head names; UTF-8 where that says nothing. */
+export async function textOf(response: Answer): Promise<string> {
+  const bytes = await bodyOf(response);
+  const charset =
+    /charset\s*=\s*"?([\w.:-]+)/i.exec(response.headers.get("content-type") ?? "")?.[1] ?? "utf-8";
+  try {
+    return new TextDecoder(charset).decode(bytes);
+  } catch {
+    return new TextDecoder().decode(bytes);
+  }
+}
+
+async function bodyOf(response: Answer): Promise<ArrayBuffer> {
+  try {
+    return await response.arrayBuffer();
+  } catch (error) {
+    for (let cause: unknown = error; cause instanceof Error; cause = cause.cause)
+      if (cause instanceof EgressError) throw new ToolFailure(STATUS_OF[cause.code], cause.message);
+    throw error;
+  }
+}
+
+async function shownResponse(response: Answer): Promise<Json> {
+  const headers = Object.fromEntries(
+    SHOWN_HEADERS.flatMap((name) => {
+      const value = response.headers.get(name);
+      return value === null ? [] : [[name, value]];
+    }),
+  );
+  const head = { url: response.url, status: response.status, headers };
+  const type = mediaType(response);
+  if (!isText(type)) {
+    const { byteLength } = await bodyOf(response);
+    return { ...head, body: null, note: `${byteLength} bytes of ${type}, which is no text.` };
+  }
+  const text = await textOf(response);
+  return { ...head, body: /json$/.test(type) ? readJson(text) : text };
+}
+
+/** JSON that is safe to walk, or the text. */
+export function readJson(text: string): Json {
+  if (jsonTextProblem(text) !== null) return text;
+  try {
+    return Json.parse(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
+const SKIPPED = [
+  "script",
+  "style",
+  "noscript",
+  "template",
+  "svg",
+  "iframe",
+  "form",
+  "nav",
+  "footer",
+  "aside",
+  "[hidden]",
+  '[aria-hidden="true"]',
+];
+
+/** Characters of a page that are read, and how deep its elements may stand in each other: parsing costs the depth's square. */
+const PAGE_LIMITS = { length: 1_000_000, depth: 3_000 } as const;
+
+/**
+ * A page as text: its main part where it names one, without what is there for browsing or is not shown. Throws
+ * ToolFailure(413) for a page that is nested too deep to be one.
+ */
+export function readPage(html: string, url: string): { title: string; text: string } {
+  const page = html.slice(0, PAGE_LIMITS.length);
+  if (depthOf(page) > PAGE_LIMITS.depth)
+    throw new ToolFailure(413, `The page is nested deeper than ${PAGE_LIMITS.depth} elements.`);
+  const [, title = ""] = /<title[^>]{0,200}>([^<]{0,1000})/i.exec(page) ?? [];
+  const absolute = (href: string) => (URL.canParse(href, url) ? new URL(href, url).href : href);
+  const convert = compile({
+    wordwrap: false,
+    baseElements: { selectors: ["main", "article"], returnDomByDefault: true },
+    limits: {
+      maxInputLength: EGRESS_LIMITS.publicBytes,
+      maxDepth: 200,
+      maxChildNodes: 20_000,
+      ellipsis: "…",
+    },
+    selectors: [
+      ...SKIPPED.map((selector) => ({ selector, format: "skip" })),
+      { selector: "img", format: "skip" },
+      {
+        selector: "a",
+        options: { pathRewrite: absolute, hideLinkHrefIfSameAsText: true, noAnchorUrl: true },
+      },
+      ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({
+        selector,
+        options: { uppercase: false },
+      })),
+      { selector: "table", format: "dataTable", options: { uppercaseHeaderCells: false } },
+    ],
+  });
+  const plain = compile({ wordwrap: false });
+  return {
+    title: plain(title).trim(),
+    text: convert(page)
+      .replace(/\n{3,}/g, "\n\n")
+      .trim(),
+  };
+}
+
+/** How deep the elements of a page stand in each other, at most: elements that end without a tag count as open. */
+function depthOf(html: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const [, slash] of html.matchAll(
+    /<(\/?)(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr|p|li|t[drh]|option|d[td])\b)[a-z]/gi,
+  )) {
+    depth = slash ? Math.max(0, depth - 1) : depth + 1;
+    deepest = Math.max(deepest, depth);
+  }
+  return deepest;
+}
