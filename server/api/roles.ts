@@ -44,6 +44,7 @@ export const rolesRouter = router({
       if (result.saved) return { revision: result.revision, workflows_changed: result.workflows_changed };
       if (result.reason === "name_taken") throw nameTaken(input.role.name);
       if (result.reason === "gone") return notFound(input.name);
+      if (result.reason === "read_only") throw readOnly(input.name, result.file);
       const { role, revision } = result.current;
       throw refusal("CONFLICT", "This role was changed in another place.", {
         reason: "stale",
@@ -62,6 +63,8 @@ export const rolesRouter = router({
   remove: procedure
     .input(z.object({ name: z.string(), force: z.boolean().default(false) }))
     .mutation(({ ctx, input }) => {
+      const origin = ctx.troupe.roles.find(input.name)?.origin;
+      if (origin) throw readOnly(input.name, origin.file);
       const used_by = allUses(ctx.troupe.workflows).get(input.name) ?? [];
       if (used_by.length > 0 && !input.force)
         throw refusal("CONFLICT", `"${input.name}" is used by ${count(used_by.length, "workflow")}.`, {
@@ -95,7 +98,11 @@ export const rolesRouter = router({
         if (state === "new") {
           ctx.troupe.roles.create(role);
           done.created.push(role.name);
-        } else if (state === "differs" && input.existing === "replace") {
+        } else if (
+          state === "differs" &&
+          input.existing === "replace" &&
+          !ctx.troupe.roles.find(role.name)?.origin
+        ) {
           ctx.troupe.roles.put(role);
           done.replaced.push(role.name);
         } else done.skipped.push(role.name);
@@ -127,6 +134,13 @@ const fileWord = (name: string) =>
 
 function nameTaken(name: string) {
   return refusal("CONFLICT", `There is already a role called "${name}".`, { reason: "name_taken" });
+}
+
+function readOnly(name: string, file: string) {
+  return refusal("FORBIDDEN", `"${name}" is read from the file ${file}; change it there, or duplicate it.`, {
+    reason: "read_only",
+    file,
+  });
 }
 
 function notFound(name: string): never {

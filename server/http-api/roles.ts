@@ -96,6 +96,7 @@ export const roleEndpoints = [
         return { body: found(services, body.name), headers: { etag: `"${result.revision}"` } };
       if (result.reason === "name_taken") throw nameTaken(body.name);
       if (result.reason === "gone") throw notFound("role");
+      if (result.reason === "read_only") throw readOnly(body.name, result.file);
       throw new ApiError(412, "changed_meanwhile", "The role was changed in between.", {
         revision: result.current.revision,
       });
@@ -113,7 +114,8 @@ export const roleEndpoints = [
     success: { status: 204, about: "It is gone" },
     refusals: [404, 409],
     answer({ services, params, query }) {
-      found(services, params.name);
+      const { origin } = found(services, params.name);
+      if (origin) throw readOnly(params.name, origin.file);
       const used_by = query.force ? [] : usersOf(services, params.name);
       if (used_by.length > 0)
         throw new ApiError(409, "role_in_use", `${used_by.length} workflows use this role.`, { used_by });
@@ -122,3 +124,10 @@ export const roleEndpoints = [
     },
   }),
 ];
+
+/** 409: no other token or revision would help. */
+function readOnly(name: string, file: string): ApiError {
+  return new ApiError(409, "read_only", `"${name}" is read from the file ${file}; change it there.`, {
+    file,
+  });
+}

@@ -109,6 +109,10 @@ export const StoredRole = z.object({
   revision: z.int(),
   builtin: z.boolean(),
   updated_at: Time,
+  origin: z
+    .object({ kind: z.literal("folder"), file: z.string() })
+    .optional()
+    .meta({ description: "Present on roles that are read from a file; they are changed only there" }),
 });
 
 export const StartRun = z

@@ -134,10 +134,11 @@ function readCrew(value: unknown, at: string, reading: Reading, isForeign = fals
   const patterns = readPatterns(raw.collaboration_patterns, place, names, findings);
   const isRoboco = isForeign || isRaw(raw.collaboration_patterns);
   if (raw.process === undefined && (isRoboco || patterns.hasGroups || patterns.hasCustom)) {
-    raw.process = patterns.hasCustom ? "custom" : patterns.hasGroups ? "parallel" : "swarm";
+    const process = patterns.hasCustom ? "custom" : patterns.hasGroups ? "parallel" : "swarm";
+    raw.process = process;
     findings.info(
       join(at, "process"),
-      `The file names no process; by what it describes, it became "${raw.process}".`,
+      `The file names no process; by what it describes, it became "${process}".`,
     );
   }
   if (typeof raw.entry_agent === "string") raw.entry_agent = names.own(raw.entry_agent);
@@ -271,7 +272,7 @@ function readPatterns(value: unknown, at: string, names: Names, findings: Findin
           key.startsWith("next_on_") && typeof target === "string" ? names.own(target) : target,
         ]);
         const where = join(place, `workflow.${position}.agent`);
-        return { ...Object.fromEntries(next), agent: agent(step.agent, where) };
+        return { ...(Object.fromEntries(next) as Raw), agent: agent(step.agent, where) };
       });
       return { ...item, workflow };
     }

@@ -88,3 +88,32 @@ test("a role's new name and the workflows that name it change together", () => {
   });
   expect(roleUses(workflows.find(id)!.graph).get("Approver")).toEqual(["node_get_approval"]);
 });
+
+test("roles of a folder hide those of the same name, say their file, and stay as they are", () => {
+  const files = [{ role: role("Writer", "from a file"), file: "writer.yaml" }];
+  const shared = newRoleStore(db, () => 1000, { roles: () => files });
+  store.create(role("Writer", "my own"));
+  store.create(role("Zoe"));
+  expect(shared.list()).toEqual([
+    {
+      role: role("Writer", "from a file"),
+      revision: 1,
+      builtin: false,
+      updated_at: 0,
+      origin: { kind: "folder", file: "writer.yaml" },
+    },
+    { role: role("Zoe"), revision: 1, builtin: false, updated_at: 1000 },
+  ]);
+  expect(shared.create(role("Writer"))).toBe(false);
+  expect(shared.remove("Writer")).toBe(false);
+  shared.put(role("Writer", "imported"));
+  expect(shared.save("Writer", 1, role("Writer", "changed"))).toEqual({
+    saved: false,
+    reason: "read_only",
+    file: "writer.yaml",
+  });
+  expect(shared.save("Zoe", 1, role("Writer"))).toEqual({ saved: false, reason: "name_taken" });
+  expect(shared.find("Writer")?.role.description).toBe("from a file");
+  files.pop();
+  expect(shared.find("Writer")?.role.description).toBe("my own");
+});

@@ -11,6 +11,13 @@ export interface StoredRole {
   /** It came with Troupe. */
   builtin: boolean;
   updated_at: number;
+  /** Where it comes from if not from here: it is read from a file, and only changed there. */
+  origin?: { kind: "folder"; file: string };
+}
+
+/** Roles that stand in files beside the database. A role of the same name in the database is hidden by them. */
+export interface RoleSource {
+  roles(): readonly { role: RoleDefinition; file: string }[];
 }
 
 export type RoleSaveResult =
@@ -18,7 +25,8 @@ export type RoleSaveResult =
   | { saved: true; revision: number; workflows_changed: number }
   | { saved: false; reason: "stale"; current: StoredRole }
   | { saved: false; reason: "gone" }
-  | { saved: false; reason: "name_taken" };
+  | { saved: false; reason: "name_taken" }
+  | { saved: false; reason: "read_only"; file: string };
 
 /** The roles that workflows may name. */
 export interface RoleStore {
@@ -31,8 +39,9 @@ export interface RoleStore {
   create(role: RoleDefinition): boolean;
   /** Saves over a revision that the caller has seen; the role may carry a new name. */
   save(name: string, revision: number, role: RoleDefinition): RoleSaveResult;
-  /** Adds or replaces, whatever was there. */
+  /** Adds or replaces, whatever was there; a role from a file stays as it is. */
   put(role: RoleDefinition): void;
+  /** False if there is none, or if it comes from a file. */
   remove(name: string): boolean;
   /** Adds roles that came with Troupe: new ones, and newer versions of those that nobody has touched. */
   seed(builtin: readonly RoleDefinition[]): void;
@@ -41,7 +50,11 @@ export interface RoleStore {
 /** The names that were ever seeded, so that a role which someone deleted does not come back at the next start. */
 const SEEDED = "roles.seeded";
 
-export function newRoleStore(db: Db, now: () => number = Date.now): RoleStore {
+export function newRoleStore(
+  db: Db,
+  now: () => number = Date.now,
+  folder: RoleSource = { roles: () => [] },
+): RoleStore {
   const workflows = newWorkflowStore(db, now);
   const toStored = (row: typeof roles.$inferSelect): StoredRole => ({
     role: RoleDefinition.parse(JSON.parse(row.role)),
@@ -49,14 +62,31 @@ export function newRoleStore(db: Db, now: () => number = Date.now): RoleStore {
     builtin: row.builtin,
     updated_at: row.updatedAt,
   });
-  const list = () =>
-    db
+  const inFolder = (name: string) => folder.roles().find(({ role }) => role.name === name);
+  const fromFolder = ({ role, file }: { role: RoleDefinition; file: string }): StoredRole => ({
+    role,
+    revision: 1,
+    builtin: false,
+    updated_at: 0,
+    origin: { kind: "folder", file },
+  });
+  const list = () => {
+    const files = folder.roles();
+    const hidden = new Set(files.map(({ role }) => role.name));
+    const own = db
       .select()
       .from(roles)
       .orderBy(asc(sql`lower(${roles.name})`))
       .all()
+      .filter(({ name }) => !hidden.has(name))
       .map(toStored);
+    if (files.length === 0) return own;
+    const word = ({ role }: StoredRole) => role.name.toLowerCase();
+    return [...own, ...files.map(fromFolder)].sort((a, b) => (word(a) < word(b) ? -1 : 1));
+  };
   const find = (name: string) => {
+    const file = inFolder(name);
+    if (file) return fromFolder(file);
     const row = db.select().from(roles).where(eq(roles.name, name)).get();
     return row && toStored(row);
   };
@@ -69,11 +99,15 @@ export function newRoleStore(db: Db, now: () => number = Date.now): RoleStore {
     list,
     all: () => list().map(({ role }) => role),
     find,
-    create: (role) => db.insert(roles).values(rowOf(role)).onConflictDoNothing().run().changes > 0,
+    create: (role) =>
+      !inFolder(role.name) && db.insert(roles).values(rowOf(role)).onConflictDoNothing().run().changes > 0,
     save: (name, revision, role) =>
       db.transaction(
         (tx): RoleSaveResult => {
+          const file = inFolder(name)?.file;
+          if (file !== undefined) return { saved: false, reason: "read_only", file };
           const moved = role.name !== name;
+          if (moved && inFolder(role.name)) return { saved: false, reason: "name_taken" };
           if (moved && tx.select({ name: roles.name }).from(roles).where(eq(roles.name, role.name)).get())
             return { saved: false, reason: "name_taken" };
           const row = tx
@@ -97,6 +131,7 @@ export function newRoleStore(db: Db, now: () => number = Date.now): RoleStore {
         { behavior: "immediate" },
       ),
     put: (role) => {
+      if (inFolder(role.name)) return;
       const row = rowOf(role);
       db.insert(roles)
         .values(row)
@@ -106,7 +141,7 @@ export function newRoleStore(db: Db, now: () => number = Date.now): RoleStore {
         })
         .run();
     },
-    remove: (name) => db.delete(roles).where(eq(roles.name, name)).run().changes > 0,
+    remove: (name) => !inFolder(name) && db.delete(roles).where(eq(roles.name, name)).run().changes > 0,
     seed: (builtin) =>
       db.transaction(
         (tx) => {
