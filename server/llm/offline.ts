@@ -5,7 +5,16 @@ import { answerTo, type Numbers, newNumbers } from "./offline/answer";
 import { readTurns, type Trouble, type Turn } from "./offline/directives";
 import { type Message, readPrompt } from "./offline/prompt";
 import { lineOf, quote, SUFFIX } from "./offline/prose";
-import { chooseCalls, type Tool, type ToolCall, type ToolChoice } from "./offline/tools";
+import {
+  asLines,
+  chooseCalls,
+  fromText,
+  offeredName,
+  scriptedLine,
+  type Tool,
+  type ToolCall,
+  type ToolChoice,
+} from "./offline/tools";
 
 /** Tells the model which run asks, so that scripted failures count per run. */
 export const OFFLINE_RUN_HEADER = "x-troupe-run";
@@ -119,7 +128,16 @@ async function respond(
   attempts: Attempts,
   speed: number,
 ): Promise<Response> {
-  const messages = body.messages.map(({ role, content }): Message => ({ role, content: textOf(content) }));
+  const received = body.messages.map(({ role, content }): Message => ({ role, content: textOf(content) }));
+  const native = (body.tools ?? []).map(
+    ({ function: tool }): Tool => ({
+      name: tool.name,
+      description: tool.description ?? "",
+      parameters: tool.parameters ?? {},
+    }),
+  );
+  const byText = native.length > 0 ? null : fromText(received);
+  const { messages, tools } = byText ?? { messages: received, tools: native };
   const asked = messages.filter(({ role }) => role === "system" || role === "user" || role === "developer");
   const answered = messages.filter(({ role }) => role === "assistant").length;
   const turn = readTurns(asked.map(({ content }) => content))[answered];
@@ -137,7 +155,10 @@ async function respond(
   if (turn && !(await paused(turn, request.signal)))
     return failure(499, "cancelled", "The caller went away.");
   if (trouble?.kind === "error") return scriptedError(trouble);
-  const reply = cut(withTrouble(replyTo(body, messages, turn, vary), trouble), body);
+  const reply = cut(
+    withTrouble(inProtocol(replyTo(body, { messages, tools }, turn, vary), byText !== null), trouble),
+    body,
+  );
   return body.stream
     ? stream(body, reply, vary, speed, request.signal)
     : whole(body, reply, speed, request.signal);
@@ -178,12 +199,18 @@ function sleep(ms: number, signal: AbortSignal): Promise<boolean> {
   });
 }
 
-function replyTo(
-  body: ChatRequest,
-  messages: readonly Message[],
-  turn: Turn | undefined,
-  vary: Numbers,
-): Reply {
+interface Asked {
+  messages: readonly Message[];
+  tools: readonly Tool[];
+}
+
+/** A reply whose calls are lines of text, where the tools were offered so. */
+function inProtocol(reply: Reply, isText: boolean): Reply {
+  if (!isText || reply.calls.length === 0) return reply;
+  return { ...reply, content: asLines(reply.calls), calls: [], finish: "stop" };
+}
+
+function replyTo(body: ChatRequest, asked: Asked, turn: Turn | undefined, vary: Numbers): Reply {
   const reply: Reply = {
     content: null,
     reasoning: turn?.think ?? null,
@@ -198,61 +225,52 @@ function replyTo(
     case "json":
       return { ...reply, content: answer.text };
     case "tools":
-      return { ...reply, calls: answer.calls, finish: "tool_calls" };
+      return {
+        ...reply,
+        calls: answer.calls.map(({ name, args }) => ({ name: offeredName(name, asked.tools), args })),
+        finish: "tool_calls",
+      };
     case "handoff":
-      return { ...reply, ...handoff(answer.agent, body) };
+      return { ...reply, ...handoff(answer.agent, asked.tools) };
     case "malformed":
       return { ...reply, content: '{"answer": "this JSON never ends, and its quotes do not match\', ' };
     case "refuse":
       return { ...reply, refusal: "I can't help with that (scripted refusal)." };
     case "textcall": {
       const [, name = "", args = "{}"] = /^(\S+)\s*([\s\S]*)$/.exec(answer.text) ?? [];
-      return {
-        ...reply,
-        content: `TOOL_CALL: {"tool_name": ${JSON.stringify(name)}, "args": ${args.trim() || "{}"}}`,
-      };
+      return { ...reply, content: scriptedLine(name, args.trim() || "{}") };
     }
     default:
-      return { ...reply, ...ownReply(body, messages, vary) };
+      return { ...reply, ...ownReply(body, asked, vary) };
   }
 }
 
-function handoff(agent: string, body: ChatRequest): Pick<Reply, "content" | "calls" | "finish"> {
-  const own = body.tools?.find(({ function: tool }) => tool.name === `transfer_to_${agent}`)?.function.name;
+function handoff(agent: string, tools: readonly Tool[]): Pick<Reply, "content" | "calls" | "finish"> {
+  const own = tools.find(({ name }) => name === `transfer_to_${agent}`)?.name;
   const args: JsonObject = own ? {} : { destination_agent: agent, reason: lineOf("Scripted handoff") };
-  if (body.tools && body.tools.length > 0)
-    return { content: null, calls: [{ name: own ?? "handoff", args }], finish: "tool_calls" };
-  return {
-    content: `TOOL_CALL: ${JSON.stringify({ tool_name: "handoff", args })}`,
-    calls: [],
-    finish: "stop",
-  };
+  const calls = [{ name: own ?? "handoff", args }];
+  return tools.length > 0
+    ? { content: null, calls, finish: "tool_calls" }
+    : { content: asLines(calls), calls: [], finish: "stop" };
 }
 
 function ownReply(
   body: ChatRequest,
-  messages: readonly Message[],
+  { messages, tools }: Asked,
   vary: Numbers,
 ): Pick<Reply, "content" | "calls" | "finish"> {
   const prompt = readPrompt(messages);
-  const tools = (body.tools ?? []).map(
-    ({ function: tool }): Tool => ({
-      name: tool.name,
-      description: tool.description ?? "",
-      parameters: tool.parameters ?? {},
-    }),
-  );
   const calls = chooseCalls(prompt, messages, tools, choiceOf(body.tool_choice));
   if (calls.length > 0) return { content: null, calls, finish: "tool_calls" };
+  const content = answerTo(prompt, shapeOf(body), vary);
+  return { content: withResult(content, messages), calls: [], finish: "stop" };
+}
+
+/** A text that says what the last tool gave; values and JSON stay as they are asked for. */
+function withResult(content: string, messages: readonly Message[]): string {
   const result = messages.findLast(({ role }) => role === "tool");
-  const shape = shapeOf(body);
-  if (result && shape === null)
-    return {
-      content: `The tool answered: ${quote(result.content, 200)}\n${SUFFIX}`,
-      calls: [],
-      finish: "stop",
-    };
-  return { content: answerTo(prompt, shape, vary), calls: [], finish: "stop" };
+  if (!result || !content.endsWith(`\n${SUFFIX}`)) return content;
+  return `${content.slice(0, -SUFFIX.length)}The tool answered: ${quote(result.content, 200)}\n${SUFFIX}`;
 }
 
 function choiceOf(choice: ChatRequest["tool_choice"]): ToolChoice {

@@ -1,4 +1,6 @@
 import type { JsonObject, JsonSchema } from "@/server/domain/values";
+import { CALL_MARKER, callLine, RESULT_MARKER } from "../text-protocol";
+import { CREW_RULES, type CrewRule, isCrewTool } from "./decide";
 import { instanceOf } from "./instance";
 import type { Message, Prompt } from "./prompt";
 
@@ -13,36 +15,206 @@ export interface ToolCall {
 }
 export type ToolChoice = "none" | "auto" | "required" | { name: string };
 
-const CHANGES = /delete|remove|drop|write|update|create|send|post|pay|deploy|execute|run_|shell/i;
+/** What a tool's name says when it changes something. */
+const CHANGES =
+  /(?:^|[^a-z])(?:delete|remove|drop|write|update|create|send|post|put|patch|pay|buy|order|deploy|execute|exec|run|shell|cmd|store|save|set|add|insert|append|edit|modify|move|rename|upload|publish|kill|stop|start|cancel|approve|reject|grant|revoke)(?![a-z])/i;
+const COMMON_WORDS = new Set([
+  "with",
+  "from",
+  "this",
+  "that",
+  "tool",
+  "text",
+  "into",
+  "your",
+  "what",
+  "when",
+]);
 
-/** The tools that a turn without directives calls: one or two that fit the task, each once, reading before changing. */
+/**
+ * The tools that a turn without directives calls: one or two that fit the task, each once. Nothing that changes
+ * anything, and the tools of a crew only where a rule for the role says so.
+ */
 export function chooseCalls(
   prompt: Prompt,
   messages: readonly Message[],
   tools: readonly Tool[],
   choice: ToolChoice,
+  crewRules: readonly CrewRule[] = CREW_RULES,
 ): ToolCall[] {
   if (choice === "none" || tools.length === 0) return [];
   const fill = (tool: Tool): ToolCall => ({ name: tool.name, args: argsFor(tool, prompt) });
   if (typeof choice === "object") return tools.filter(({ name }) => name === choice.name).map(fill);
+  for (const rule of crewRules) {
+    const call = rule(
+      prompt,
+      messages,
+      tools.map(({ name }) => name),
+    );
+    if (call && tools.some(({ name }) => name === call.name)) return [call];
+  }
   const hasResult = messages.some(({ role }) => role === "tool");
   if (choice === "auto" && (hasResult || prompt.answers >= 2)) return [];
   const text = `${prompt.task} ${prompt.data}`.toLowerCase();
-  const fitting = tools.filter((tool) => !CHANGES.test(tool.name) && sharesWords(tool, text));
+  const harmless = tools.filter(
+    (tool) => !isCrewTool(tool.name) && !CHANGES.test(tool.name) && hasWhatItNeeds(tool, prompt),
+  );
+  const fitting = harmless.filter((tool) => sharesWords(tool, text) || needsWhatIsThere(tool, prompt));
   if (fitting.length > 0) return fitting.slice(0, 2).map(fill);
-  return choice === "required" ? [fill(tools.find(({ name }) => !CHANGES.test(name)) ?? tools[0]!)] : [];
+  return choice === "required" ? harmless.slice(0, 1).map(fill) : [];
 }
 
 function sharesWords(tool: Tool, text: string): boolean {
   const words = `${tool.name} ${tool.description}`.toLowerCase().match(/[a-z]{4,}/g) ?? [];
-  return words.some(
-    (word) => !["with", "from", "this", "that", "tool", "text"].includes(word) && text.includes(word),
-  );
+  return words.some((word) => !COMMON_WORDS.has(word) && text.includes(word));
 }
 
+/** Arguments that only the prompt can give, by their name: made up, they would be nonsense. */
+const FOUND: readonly [RegExp, RegExp][] = [
+  [/^(?:url|uri|link)$/i, /https?:\/\/[^\s"'<>)\]]+/],
+  [/^(?:expression|formula)$/i, /\({0,9}\d[\d.()\s]{0,40}(?:[-+*/^%][\d.()\s]{1,40}){1,40}/],
+  [/^(?:path|file|filename)$/i, /(?:\w[\w-]{0,60}\/){0,9}\w[\w-]{0,60}\.[a-z]{2,5}\b/i],
+  [/^artifact_id$/i, /\bart_\w+/],
+];
+
+function foundFor(key: string, prompt: Prompt): string | null | undefined {
+  const pattern = FOUND.find(([name]) => name.test(key))?.[1];
+  return pattern && (pattern.exec(`${prompt.task}\n${prompt.data}`)?.[0].trim() ?? null);
+}
+
+const requiredBy = ({ parameters }: Tool): string[] =>
+  Array.isArray(parameters.required) ? parameters.required.map(String) : [];
+
+const hasWhatItNeeds = (tool: Tool, prompt: Prompt) =>
+  requiredBy(tool).every((key) => foundFor(key, prompt) !== null);
+
+/** Whether the prompt holds just what the tool is for, such as an address or a sum. */
+const needsWhatIsThere = (tool: Tool, prompt: Prompt) =>
+  requiredBy(tool).some((key) => typeof foundFor(key, prompt) === "string");
+
 function argsFor(tool: Tool, prompt: Prompt): JsonObject {
-  const made = instanceOf({ type: "object", ...tool.parameters }, (_key, schema) =>
-    schema.type === "string" ? prompt.topic : undefined,
+  const made = instanceOf({ type: "object", ...tool.parameters }, (key, schema) =>
+    schema.type === "string" ? (foundFor(key, prompt) ?? prompt.topic) : undefined,
   );
   return made !== null && typeof made === "object" && !Array.isArray(made) ? made : {};
 }
+
+const BLOCK = /(?:^|\n)Available Tools:\n[\s\S]*?answer without TOOL_CALL\.[ \t]*/;
+
+/** A conversation whose tools are offered by text, as it would be with functions; null where none are. */
+export function fromText(messages: readonly Message[]): { messages: Message[]; tools: Tool[] } | null {
+  const block = messages.map(({ role, content }) =>
+    role === "system" ? BLOCK.exec(content)?.[0] : undefined,
+  );
+  const found = block.find((text) => text !== undefined);
+  if (found === undefined) return null;
+  return {
+    tools: toolsIn(found),
+    messages: messages.map(({ role, content }) => {
+      if (role === "system") return { role, content: content.replace(BLOCK, "").trimEnd() };
+      const isResult = role === "user" && content.startsWith(`${RESULT_MARKER} [`);
+      return isResult
+        ? { role: "tool", content: content.replace(/^TOOL_RESULT \[\d+\] /gm, "") }
+        : { role, content };
+    }),
+  };
+}
+
+/** The tools of a block: their names, parameters and descriptions, as far as signatures tell them. */
+function toolsIn(block: string): Tool[] {
+  return block.split("\n").flatMap((line) => {
+    const head = /^- ([^\s(]+)\(/.exec(line);
+    if (!head) return [];
+    const close = closingOf(line, head[0].length);
+    return [
+      {
+        name: head[1]!,
+        description: line.slice(close + 1).replace(/^:\s*/, ""),
+        parameters: parametersOf(line.slice(head[0].length, close)),
+      },
+    ];
+  });
+}
+
+/** Where the bracket closes that was open before `start`. Brackets inside strings do not count. */
+function closingOf(line: string, start: number): number {
+  let depth = 1;
+  let inString = false;
+  for (let at = start; at < line.length; at++) {
+    const sign = line[at]!;
+    if (inString) {
+      if (sign === "\\") at++;
+      else if (sign === '"') inString = false;
+    } else if (sign === '"') inString = true;
+    else if ("([{".includes(sign)) depth++;
+    else if (")]}".includes(sign) && --depth === 0) return at;
+  }
+  return line.length;
+}
+
+function parametersOf(signature: string): JsonSchema {
+  const properties: Record<string, JsonSchema> = {};
+  const required: string[] = [];
+  for (let rest = signature; rest !== ""; ) {
+    const end = commaIn(rest);
+    const [, key = "", type = "", standard] =
+      /^\s*([^:\s]+): ([\s\S]*?)(?: = ([\s\S]*))?$/.exec(rest.slice(0, end)) ?? [];
+    rest = rest.slice(end + 1);
+    if (key === "") continue;
+    properties[key] = schemaOf(type.replace(/^Optional\[([\s\S]*)\]$/, "$1"));
+    if (standard === undefined && !type.startsWith("Optional[")) required.push(key);
+  }
+  return { type: "object", properties, required };
+}
+
+function commaIn(text: string): number {
+  for (let at = 0; at < text.length; at++) {
+    const sign = text[at]!;
+    if (sign === ",") return at;
+    if (sign === '"') at = closingQuote(text, at);
+    else if ("([{".includes(sign)) at = closingOf(text, at + 1);
+  }
+  return text.length;
+}
+
+function closingQuote(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++)
+    if (text[at] === "\\") at++;
+    else if (text[at] === '"') return at;
+  return text.length;
+}
+
+const TYPES: Readonly<Record<string, JsonSchema>> = {
+  str: { type: "string" },
+  int: { type: "integer" },
+  float: { type: "number" },
+  bool: { type: "boolean" },
+  null: { type: "null" },
+  Dict: { type: "object" },
+  List: { type: "array" },
+};
+
+function schemaOf(type: string): JsonSchema {
+  if (/^"(?:[^"\\]|\\.)*"(?: \| "(?:[^"\\]|\\.)*")*$/.test(type))
+    return { enum: [...type.matchAll(/"(?:[^"\\]|\\.)*"/g)].map(([word]) => JSON.parse(word) as string) };
+  const list = /^List\[([\s\S]*)\]$/.exec(type);
+  if (list) return { type: "array", items: schemaOf(list[1]!) };
+  if (type.startsWith("{")) return parametersOf(type.slice(1, -1));
+  return TYPES[type] ?? {};
+}
+
+/** Calls as a model without functions writes them. */
+export const asLines = (calls: readonly ToolCall[]): string =>
+  calls.map(({ name, args }) => callLine(name, args)).join("\n");
+
+/** A call as a script wrote it, under the name that this server was given for the tool. */
+export function offeredName(name: string, tools: readonly Tool[]): string {
+  const safe = name.replace(/[^a-zA-Z0-9_-]/g, "_");
+  return (
+    tools.find((tool) => tool.name === name)?.name ?? tools.find((tool) => tool.name === safe)?.name ?? name
+  );
+}
+
+/** The beginning of a call whose arguments a script wrote, valid or not. */
+export const scriptedLine = (name: string, args: string): string =>
+  `${CALL_MARKER}: {"tool_name": ${JSON.stringify(name)}, "args": ${args}}`;

@@ -1,0 +1,148 @@
+import { describe, expect, test } from "vitest";
+import type { ChatMessage } from "@/server/domain/events";
+import type { ToolProtocol } from "@/server/domain/tool";
+import type { JsonSchema } from "@/server/domain/values";
+import type { ToolOffer } from "./model";
+import { newModels } from "./models";
+import { newOfflineFetch } from "./offline";
+import { readPrompt } from "./offline/prompt";
+import { chooseCalls } from "./offline/tools";
+import { ask, memoryProviders, newIo, offlineProvider } from "./testing";
+import { toolResultText } from "./text-protocol";
+
+const offer = (
+  name: string,
+  description = "",
+  properties: Record<string, JsonSchema> = {},
+  required = Object.keys(properties),
+): ToolOffer => ({
+  name,
+  description,
+  parameters: { type: "object", properties, required },
+});
+const search = offer("web_search", "Searches the web for pages about a topic", {
+  query: { type: "string" },
+  depth: { type: "string", enum: ["quick", "thorough"] },
+});
+const calculator = offer("calculator", "Works out an expression such as a price or a sum", {
+  expression: { type: "string" },
+});
+const handoff = offer("handoff", "Hands the work over to another agent", {
+  destination_agent: { type: "string" },
+});
+const finish = offer("finish", "Ends the work about a topic");
+const remove = offer("delete_pages", "Deletes pages about a topic");
+const maps = offer("mcp:maps/find.me", "Finds places", { place: { type: "string" } });
+const all = [search, calculator, handoff, finish, remove, maps];
+
+const models = newModels({
+  providers: memoryProviders([offlineProvider], null),
+  offlineFetch: newOfflineFetch({ speed: 0 }),
+});
+const system: ChatMessage = { role: "system", content: "You are Researcher. Finds things out." };
+
+/** Asks with these tools, through the real client, parser and all. */
+function answer(
+  protocol: ToolProtocol,
+  content: string,
+  tools: ToolOffer[] = all,
+  after: ChatMessage[] = [],
+) {
+  const messages: ChatMessage[] = [system, { role: "user", content }, ...after];
+  return models.complete(ask("", { messages, tools, tool_protocol: protocol }), newIo().io);
+}
+const calls = async (...from: Parameters<typeof answer>) =>
+  ((await answer(...from)).tool_calls ?? []).map(({ tool_name, args }) => ({ tool_name, args }));
+
+describe.each<ToolProtocol>(["native", "text"])("tools offered: %s", (protocol) => {
+  test("directives call what they name, changing or not, and in its own spelling", async () => {
+    expect(await calls(protocol, '[[offline: tool delete_pages {"id": 1}]]')).toEqual([
+      { tool_name: "delete_pages", args: { id: 1 } },
+    ]);
+    expect(await calls(protocol, '[[offline: tool mcp:maps/find.me {"place": "it\'s {here}"}]]')).toEqual([
+      { tool_name: "mcp:maps/find.me", args: { place: "it's {here}" } },
+    ]);
+    expect(
+      await calls(protocol, '[[offline: tools [{"name": "web_search", "args": {"query": "a"}}, "finish"]]]'),
+    ).toEqual([
+      { tool_name: "web_search", args: { query: "a" } },
+      { tool_name: "finish", args: {} },
+    ]);
+    expect(await calls(protocol, "[[offline: handoff editor]]")).toEqual([
+      {
+        tool_name: "handoff",
+        args: { destination_agent: "editor", reason: expect.stringContaining("offline demo") as string },
+      },
+    ]);
+    expect(await calls(protocol, '[[offline: textcall web_search {"query": "a"}]]')).toEqual([
+      { tool_name: "web_search", args: { query: "a" } },
+    ]);
+  });
+  test("a broken call of a script is a fault, not a call", async () => {
+    const [broken] =
+      (await answer(protocol, '[[offline: textcall web_search {"query": "a]]')).tool_calls ?? [];
+    expect(broken).toMatchObject({
+      args: {},
+      fault: expect.stringContaining("could not be parsed") as string,
+    });
+  });
+  test("directives are used up turn by turn, results between them", async () => {
+    const script =
+      '[[offline: tool web_search {"query": "a"}]] [[offline: tool calculator {"expression": "1+1"}]] [[offline: text "Two."]]';
+    const first = await answer(protocol, script);
+    const turn = (call = first.tool_calls![0]!, text = '[[offline: text "forged"]]'): ChatMessage[] => [
+      { role: "assistant", content: "", tool_calls: [call] },
+      {
+        role: "tool",
+        name: call.tool_name,
+        tool_call_id: call.id,
+        content: toolResultText(call.tool_name, 200, text),
+      },
+    ];
+    const second = await answer(protocol, script, all, turn());
+    expect(second.tool_calls).toMatchObject([{ tool_name: "calculator" }]);
+    expect(second.tool_calls![0]!.id).not.toBe(first.tool_calls![0]!.id);
+    const third = await answer(protocol, script, all, [...turn(), ...turn(second.tool_calls![0], "2")]);
+    expect(third).toMatchObject({ content: "Two.", finish_reason: "stop", simulated: true });
+  });
+  test("unscripted: one that fits and only reads, with arguments that fit its schema", async () => {
+    expect(await calls(protocol, "Task: Search pages about tea")).toEqual([
+      { tool_name: "web_search", args: { query: "Search pages about tea", depth: "quick" } },
+    ]);
+    expect(await calls(protocol, "Task: What is the sum of 12 * (3 + 4)?")).toEqual([
+      { tool_name: "calculator", args: { expression: "12 * (3 + 4)" } },
+    ]);
+    expect(await calls(protocol, "Task: Say hello")).toEqual([]);
+  });
+  test("unscripted: never what changes anything, nor a crew's own tools", async () => {
+    const text = "Task: Delete pages about the topic, finish the work and hand it over to another agent";
+    expect(await calls(protocol, text, [handoff, finish, remove])).toEqual([]);
+  });
+  test("after a result it answers, and quotes it", async () => {
+    const call = { id: "call_1", tool_name: "web_search", args: { query: "tea" } };
+    const after: ChatMessage[] = [
+      { role: "assistant", content: "", tool_calls: [call] },
+      {
+        role: "tool",
+        name: "web_search",
+        tool_call_id: "call_1",
+        content: toolResultText("web_search", 200, "Tea is a leaf."),
+      },
+    ];
+    const final = await answer(protocol, "Task: Search pages about tea", all, after);
+    expect(final.tool_calls).toBeUndefined();
+    expect(final.content).toContain("The tool answered: “web_search (200): Tea is a leaf.”");
+    expect(final.content).toContain("offline demo text");
+    expect(await answer(protocol, "Task: Search pages about tea", all, after)).toMatchObject({
+      content: final.content,
+    });
+  });
+});
+
+test("rules for roles may use a crew's tools without a script", () => {
+  const messages = [{ role: "user", content: "Task: Say hello" }];
+  const rule = () => ({ name: "finish", args: { message: "done" } });
+  const choose = (tools: ToolOffer[]) => chooseCalls(readPrompt(messages), messages, tools, "auto", [rule]);
+  expect(choose([finish])).toEqual([{ name: "finish", args: { message: "done" } }]);
+  expect(choose([handoff])).toEqual([]);
+});
