@@ -152,6 +152,8 @@ export interface RunState extends CrewState {
   activations: Record<string, Activation>;
   calls: Record<string, ModelCall>;
   agents: Record<string, AgentView>;
+  /** Tools that brought content into the run that nobody here vouches for, in the order in which they did. */
+  taint_sources: readonly string[];
   totals: {
     usage: Usage;
     cost_usd: number;
@@ -199,6 +201,7 @@ export function newRun(id = ""): RunState {
     activations: newRecord(),
     calls: newRecord(),
     agents: newRecord(),
+    taint_sources: [],
     ...newCrewState(),
     totals: {
       usage: NO_USAGE,
@@ -505,6 +508,8 @@ export function evolve(s: RunState, event: RunEvent): RunState {
     }
     case "agent_tainted":
       setAgent(s, event, { tainted: true });
+      if (!s.taint_sources.includes(event.payload.tool_name))
+        s.taint_sources = [...s.taint_sources, event.payload.tool_name];
       return s;
     case "iteration_started":
       s.totals.global_iterations = event.payload.global_iteration + 1;

@@ -1,7 +1,17 @@
 import { z } from "zod";
-import { CrewConfig } from "../crew";
+import { CrewConfig, type CrewProcess } from "../crew";
+import { customPatterns } from "../crew-pattern";
 import { ExecutionPlan } from "../plan";
 import { defineNode } from "./define";
+
+const HOW: Record<CrewProcess, string> = {
+  sequential: "one after another",
+  parallel: "in parallel",
+  hierarchical: "led by a manager",
+  swarm: "handing over to each other",
+  consensus: "deciding by vote",
+  custom: "by their own pattern",
+};
 
 /** Several roles work on a plan: one that is written here, or one that a planner role writes. */
 export const crewTask = defineNode({
@@ -33,9 +43,10 @@ export const crewTask = defineNode({
       return config.crew_id_or_config_ref ? `Crew ${config.crew_id_or_config_ref}` : "No crew yet";
     const who = `${members} ${members === 1 ? "agent" : "agents"}`;
     const tasks = config.plan?.tasks.length ?? 0;
-    const how = config.crew?.process === "parallel" ? "in parallel" : "one after another";
+    const process = config.crew?.process ?? "sequential";
+    if (process !== "sequential" && process !== "parallel") return `${who}, ${HOW[process]}`;
     return tasks > 0
-      ? `${who}, ${tasks} ${tasks === 1 ? "task" : "tasks"} ${how}`
+      ? `${who}, ${tasks} ${tasks === 1 ? "task" : "tasks"} ${HOW[process]}`
       : `${who}, plan written by ${config.crew?.agents[0]?.role_name}`;
   },
   newConfig: () => ({ plan_description_template: "" }),
@@ -45,12 +56,21 @@ export const crewTask = defineNode({
       return [
         { severity: "error", code: "E_CREW_EMPTY", message: "Add the agents of this crew.", field: "crew" },
       ];
-    if (config.crew.process !== "sequential" && config.crew.process !== "parallel")
+    if (config.crew.process === "custom" && customPatterns(config.crew.collaboration_patterns).length === 0)
       return [
         {
           severity: "error",
           code: "E_CREW_PROCESS",
-          message: `The process "${config.crew.process}" cannot run yet; choose sequential or parallel.`,
+          message: "A crew with its own pattern needs the steps of that pattern.",
+          field: "crew",
+        },
+      ];
+    if (config.crew.process === "hierarchical" && config.crew.agents.length < 2)
+      return [
+        {
+          severity: "error",
+          code: "E_CREW_PROCESS",
+          message: "A crew with a manager needs at least one more agent, who does the work.",
           field: "crew",
         },
       ];

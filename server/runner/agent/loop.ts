@@ -49,6 +49,8 @@ export function* runAgent(run: NodeRun, task: AgentTask): Flow<AgentResult> {
       ...(task.parent ? { parent: task.parent.key } : {}),
     },
   });
+  // What one agent of a run read, it may have passed on to any later one.
+  for (const source of run.s.taint_sources) agent.taint(source);
   open(agent, shape);
   const { spent } = agent;
   try {

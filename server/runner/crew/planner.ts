@@ -1,11 +1,10 @@
 import type { CrewConfig } from "@/server/domain/crew";
 import type { Flow } from "@/server/domain/durable";
-import type { AgentAnswer } from "@/server/domain/nodes/define";
-import { ExecutionPlan } from "@/server/domain/plan";
+import type { RunError } from "@/server/domain/outcome";
+import { ExecutionPlan, planFaults, Task } from "@/server/domain/plan";
 import type { AgentConfig } from "@/server/domain/role";
 import type { Json, JsonSchema } from "@/server/domain/values";
-import { runAgent } from "../agent/loop";
-import type { NodeRun } from "../node-run";
+import type { Crew } from "./crew";
 
 /** The agent that writes the plan: the named manager, else a role that sounds like one, else the first. */
 export function plannerOf(crew: CrewConfig): AgentConfig {
@@ -17,35 +16,84 @@ export function plannerOf(crew: CrewConfig): AgentConfig {
 }
 
 /** Lets the crew's planner write a plan whose tasks the crew's other roles can carry out. */
-export function* writePlan(
-  run: NodeRun,
-  crew: CrewConfig,
-  goal: string,
-): Flow<{ plan: ExecutionPlan; by: string; answer: AgentAnswer }> {
-  const planner = plannerOf(crew);
-  const others = crew.agents.filter((agent) => agent !== planner);
-  const workers = others.length > 0 ? others : [planner];
-  const roles = [...new Set(workers.map(({ role_name }) => role_name))];
-  const about = roles.map((name) => `- ${name}: ${run.findRole(name)?.description ?? ""}`).join("\n");
-  const answer = yield* runAgent(run, {
-    agent_id: planner.agent_id,
-    required_role: planner.role_name,
+export function* writePlan(crew: Crew): Flow<{ plan: ExecutionPlan; by: string }> {
+  const planner = plannerOf(crew.config);
+  const { roles, about } = workersOf(crew, planner);
+  const answer = yield* crew.work(planner, {
     purpose: "plan",
-    task: `Write a plan that reaches this goal: ${goal}\nDivide it into tasks. Give each task to exactly one of these roles:\n${about}\nA task may depend on earlier tasks by their task_id. Use at most 8 tasks.`,
+    may_use_tools: false,
+    task: `Write a plan that reaches this goal: ${crew.goal}\nDivide it into tasks. Give each task to exactly one of these roles:\n${about}\nA task may depend on earlier tasks by their task_id. Use at most 8 tasks.`,
     output_keys: [],
     answer_schema: planSchema(roles),
     check: (value) => findPlanFaults(value),
-    ...((crew.manager?.llm_config ?? planner.llm_config)
-      ? { llm_config: crew.manager?.llm_config ?? planner.llm_config }
-      : {}),
-    ...(planner.backstory ? { backstory: planner.backstory } : {}),
+    ...managerModel(crew.config),
   });
   return {
-    plan: ExecutionPlan.parse({ user_instruction: goal, ...answer.output }),
+    plan: ExecutionPlan.parse({ user_instruction: crew.goal, ...answer.output }),
     by: planner.agent_id,
-    answer,
   };
 }
+
+/** Lets the planner replace what is left of the plan after a task failed; false if it sees no way. */
+export function* replan(
+  crew: Crew,
+  failed: string,
+  error: RunError,
+  outputs: Readonly<Record<string, Json>>,
+): Flow<boolean> {
+  const { plan } = crew;
+  if (!plan) return false;
+  const planner = plannerOf(crew.config);
+  const { roles, about } = workersOf(crew, planner);
+  const isOpen = ({ status }: Task) => status === "pending" || status === "blocked";
+  const kept = plan.tasks.filter((task) => !isOpen(task));
+  const ids = new Set(kept.map(({ task_id }) => task_id));
+  const states = plan.tasks.map(
+    ({ task_id, status, description }) => `- ${task_id} (${status}): ${description}`,
+  );
+  const fits = (value: Json): string[] => {
+    const read = Task.array().safeParse((value as { tasks?: unknown }).tasks);
+    if (!read.success) return read.error.issues.slice(0, 5).map(({ message }) => message);
+    const doubled = read.data.filter(({ task_id }) => ids.has(task_id));
+    if (doubled.length > 0) return doubled.map(({ task_id }) => `"${task_id}" is taken; use a new task_id.`);
+    const lost = read.data.filter(({ dependencies }) => dependencies.includes(failed));
+    if (lost.length > 0) return [`No new task may depend on "${failed}", which failed.`];
+    return planFaults([...kept, ...read.data]).map(({ message }) => message);
+  };
+  const version = plan.version + 1;
+  const answer = yield* crew.work(planner, {
+    task_id: `replan-${version}`,
+    purpose: "plan",
+    may_use_tools: false,
+    task: `The task "${failed}" failed: ${error.message}\nThe plan so far:\n${states.join("\n")}\nReplace what is not done yet by tasks that reach the goal another way: ${crew.goal}\nGive each task to exactly one of these roles:\n${about}\nNew tasks need new ids and may depend on completed tasks. Use at most 8 tasks.`,
+    output_keys: [],
+    answer_schema: planSchema(roles),
+    check: fits,
+    inputs: { completed: Object.keys(outputs) },
+    ...managerModel(crew.config),
+  });
+  const added = Task.array().parse(answer.output.tasks);
+  const changed = Object.fromEntries(
+    plan.tasks.filter(isOpen).map(({ task_id }) => [task_id, { status: "cancelled" as const }]),
+  );
+  crew.run.emit({
+    type: "plan_changed",
+    agent_id: planner.agent_id,
+    payload: { version, by: planner.agent_id, added, changed, reason: error.message },
+  });
+  return true;
+}
+
+function workersOf(crew: Crew, planner: AgentConfig): { roles: string[]; about: string } {
+  const others = crew.config.agents.filter((agent) => agent !== planner);
+  const workers = others.length > 0 ? others : [planner];
+  const roles = [...new Set(workers.map(({ role_name }) => role_name))];
+  const about = roles.map((name) => `- ${name}: ${crew.run.findRole(name)?.description ?? ""}`).join("\n");
+  return { roles, about };
+}
+
+const managerModel = ({ manager }: CrewConfig) =>
+  manager?.llm_config ? { llm_config: manager.llm_config } : {};
 
 const planSchema = (roles: readonly string[]): JsonSchema => ({
   type: "object",

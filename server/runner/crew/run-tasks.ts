@@ -1,0 +1,310 @@
+import { byUrgency, inOrder, interventionPoint, lastTasks, startingPlan } from "@/server/domain/crew-plan";
+import type { Flow } from "@/server/domain/durable";
+import { evaluateCondition } from "@/server/domain/expression";
+import { NodeFailure } from "@/server/domain/nodes";
+import type { RunError } from "@/server/domain/outcome";
+import type { ExecutionPlan, Task, TaskStatus } from "@/server/domain/plan";
+import type { AgentConfig } from "@/server/domain/role";
+import type { Json, JsonObject } from "@/server/domain/values";
+import { errorOf } from "../agent/call-model";
+import { Children } from "../flow";
+import { type Crew, valueOf } from "./crew";
+import { meetCriteria } from "./criteria";
+import { replan, writePlan } from "./planner";
+
+/** How often a person may send a task's result back. */
+const MAX_REVIEWS = 3;
+
+/**
+ * Carries out a plan: one task after another, or every task as soon as what it depends on is done. The plan is the
+ * crew's own, or a planner role writes it first. Agents may add to it on the way.
+ */
+export function* runTasks(crew: Crew): Flow<JsonObject> {
+  const { run, config, request } = crew;
+  let plan = request.plan;
+  if (!plan || config.planning || plan.tasks.length === 0) {
+    const written = yield* writePlan(crew);
+    plan = { ...written.plan, ...(request.plan ? settingsOf(request.plan) : {}) };
+    run.emit({ type: "plan_created", payload: { plan: startingPlan(plan, config), by: written.by } });
+  } else run.emit({ type: "plan_created", payload: { plan: startingPlan(plan, config), by: "workflow" } });
+
+  const work = new PlanWork(crew);
+  yield* work.carryOut();
+  const output = work.result();
+  return yield* meetCriteria(crew, output, work.outputs);
+}
+
+/** What a plan says beside its tasks. */
+const settingsOf = ({ execution_mode, human_intervention_points, success_criteria }: ExecutionPlan) => ({
+  execution_mode,
+  human_intervention_points,
+  success_criteria,
+});
+
+interface TaskDone {
+  output: Json;
+}
+
+class PlanWork {
+  readonly outputs: Record<string, Json> = {};
+  private readonly busy = new Map<string, string>();
+  private readonly children = new Children<TaskDone>();
+  private readonly parallel: number;
+  private failure: RunError | null = null;
+  private replans = 0;
+
+  constructor(private readonly crew: Crew) {
+    this.parallel = crew.config.process === "parallel" ? crew.config.max_parallel : 1;
+  }
+
+  private get tasks(): readonly Task[] {
+    return this.crew.plan!.tasks;
+  }
+  private task(id: string): Task {
+    return this.tasks.find(({ task_id }) => task_id === id)!;
+  }
+
+  *carryOut(): Flow<void> {
+    for (;;) {
+      if (!this.hasStopped) this.begin();
+      if (this.children.size === 0) break;
+      const done = yield* this.children.next();
+      this.busy.delete(done.id);
+      if (done.ok) {
+        this.outputs[done.id] = done.value.output;
+        this.move(done.id, "completed", { output: done.value.output });
+      } else yield* this.failed(done.id, errorOf(done.error));
+    }
+    this.conclude();
+  }
+
+  private get hasStopped(): boolean {
+    return this.failure !== null && this.crew.config.on_task_failure === "stop";
+  }
+
+  private move(
+    id: string,
+    to: TaskStatus,
+    more: { assigned_agent?: string; output?: Json; error?: RunError } = {},
+  ): void {
+    const from = this.task(id).status;
+    this.crew.run.emit({ type: "task_status_changed", task_id: id, payload: { from, to, ...more } });
+  }
+
+  /** Begins every task that may begin now. */
+  private begin(): void {
+    const { run, config } = this.crew;
+    const is = (id: string, ...statuses: TaskStatus[]) => statuses.includes(this.task(id).status);
+    for (let hasChanged = true; hasChanged; ) {
+      hasChanged = false;
+      for (const { task_id: id } of byUrgency(inOrder(this.tasks))) {
+        if (this.children.size >= this.parallel) return;
+        const task = this.task(id);
+        if (task.status !== "pending") continue;
+        if (task.dependencies.some((other) => is(other, "failed", "blocked", "cancelled"))) {
+          this.move(id, "blocked");
+          hasChanged = true;
+          continue;
+        }
+        if (!task.dependencies.every((other) => is(other, "completed", "skipped"))) continue;
+        if (
+          task.condition &&
+          !evaluateCondition(task.condition, {
+            state: { ...run.state, ...this.outputs },
+            input: run.input,
+          }).value
+        ) {
+          this.move(id, "skipped");
+          hasChanged = true;
+          continue;
+        }
+        const agent = agentFor(task, config.agents, this.busy);
+        if (!agent) {
+          const error = unroutable(task, config.agents);
+          this.move(id, "failed", { error });
+          this.failure ??= error;
+          if (this.hasStopped) return;
+          hasChanged = true;
+          continue;
+        }
+        this.busy.set(id, agent.agent_id);
+        this.move(id, "in_progress", { assigned_agent: agent.agent_id });
+        this.children.add(id, this.carryOutOne(task, agent));
+        hasChanged = true;
+      }
+    }
+  }
+
+  private *carryOutOne(task: Task, agent: AgentConfig): Flow<TaskDone> {
+    const { crew } = this;
+    const { plan } = crew;
+    const id = task.task_id;
+    const points = plan?.human_intervention_points ?? [];
+    const before = interventionPoint(task, "before", points);
+    if (before || plan?.execution_mode === "step")
+      yield* this.askToGoOn(
+        task,
+        agent,
+        before ? `The plan says ${before}.` : "The plan is carried out step by step.",
+      );
+
+    const sinks = lastTasks(this.tasks);
+    const isLast = sinks.length === 1 && sinks[0]!.task_id === id;
+    const { output_keys } = crew.request;
+    let feedback: string | undefined;
+    for (let review = 0; ; review++) {
+      const result = yield* crew.work(agent, {
+        task_id: review === 0 ? id : `${id}.r${review}`,
+        task:
+          feedback === undefined
+            ? task.description
+            : `${task.description}\n\nA person sent the last result back: ${feedback}`,
+        ...(task.expected_output ? { expected_output: task.expected_output } : {}),
+        ...(task.output_schema ? { output_schema: task.output_schema } : {}),
+        output_keys: isLast && output_keys.length > 1 ? output_keys : [id],
+        inputs: { goal: crew.goal, ...crew.run.input },
+        earlier: this.contextOf(task),
+      });
+      const own = result.output;
+      const output: Json = Object.hasOwn(own, id) && Object.keys(own).length === 1 ? own[id]! : own;
+      const after = interventionPoint(task, "after", points);
+      if ((!after && !task.human_review) || review >= MAX_REVIEWS) return { output };
+      const answer = yield* crew.run.ask(`${id}/review${review}`, {
+        about: { agent_id: agent.agent_id, task_id: id },
+        kind: "review",
+        title: `Look at the result of "${task.description.slice(0, 80)}"`,
+        why: after ? `The plan says ${after}.` : "The plan asks for a person's review of this task.",
+        args: { output },
+      });
+      if (answer.answer === "approve" || answer.answer === "approve_always") return { output };
+      if (answer.answer === "expired")
+        throw new NodeFailure("HUMAN_TIMEOUT", `Nobody looked at the result of "${id}" in time.`, {
+          user_action: "retry",
+        });
+      feedback = answer.message || "It is not good enough yet.";
+    }
+  }
+
+  private *askToGoOn(task: Task, agent: AgentConfig, why: string): Flow<void> {
+    const id = task.task_id;
+    this.move(id, "awaiting_human");
+    const answer = yield* this.crew.run.ask(`${id}/before`, {
+      about: { agent_id: agent.agent_id, task_id: id },
+      kind: "review",
+      title: `Begin "${task.description.slice(0, 80)}"?`,
+      why,
+      args: { task: task.description, agent: agent.agent_id },
+    });
+    if (answer.answer === "expired")
+      throw new NodeFailure("HUMAN_TIMEOUT", `Nobody agreed to "${id}" in time.`, { user_action: "retry" });
+    if (answer.answer === "reject")
+      throw new NodeFailure(
+        "HUMAN_REJECTED",
+        `A person declined "${id}"${answer.message ? `: ${answer.message}` : "."}`,
+      );
+    this.move(id, "in_progress");
+  }
+
+  /** What follows from a failed task, as the crew is set. */
+  private *failed(id: string, error: RunError): Flow<void> {
+    const { crew } = this;
+    const { on_task_failure, max_replans } = crew.config;
+    const points = crew.plan?.human_intervention_points ?? [];
+    this.move(id, "failed", { error });
+    if (on_task_failure === "replan" && this.replans < max_replans) {
+      this.replans++;
+      if (yield* replan(crew, id, error, this.outputs)) return;
+    }
+    if (on_task_failure === "escalate" || points.includes("on_error")) {
+      const answer = yield* crew.run.ask(`${id}/failed`, {
+        about: { agent_id: this.task(id).assigned_agent ?? "", task_id: id },
+        kind: "escalation",
+        title: `"${id}" failed. Go on without it?`,
+        why: error.message,
+      });
+      if (answer.answer === "approve" || answer.answer === "approve_always") {
+        crew.run.warn("TASK_FAILED", `Task "${id}" failed and was passed over: ${error.message}`);
+        this.move(id, "skipped");
+        return;
+      }
+    }
+    this.failure ??= error;
+  }
+
+  /** What a task is told of earlier ones: its dependencies' results, else the previous task's. */
+  private contextOf(task: Task): JsonObject {
+    const pick = (ids: readonly string[]) =>
+      Object.fromEntries(
+        ids.filter((id) => Object.hasOwn(this.outputs, id)).map((id) => [id, this.outputs[id]!]),
+      );
+    if (task.dependencies.length > 0 || this.parallel > 1) return pick(task.dependencies);
+    const order = inOrder(this.tasks);
+    const before = order[order.findIndex(({ task_id }) => task_id === task.task_id) - 1];
+    return before === undefined ? {} : pick([before.task_id]);
+  }
+
+  /** Says what was not reached; throws where the crew as a whole failed. */
+  private conclude(): void {
+    const { failure, crew } = this;
+    if (!failure) return;
+    const finished = this.tasks.some(({ status }) => status === "completed");
+    // Anything but going on independently means: one failed task fails the crew.
+    if (crew.config.on_task_failure !== "continue_independent" || !finished)
+      throw new NodeFailure(failure.code, `The crew stopped: ${failure.message}`, {
+        retryable: failure.retryable,
+        user_action: failure.user_action,
+      });
+    crew.run.warn("CREW_PARTIAL", `Some tasks of ${crew.name} failed: ${failure.message}`);
+  }
+
+  /** One value per output key: a task of that name, else what the last tasks gave. */
+  result(): JsonObject {
+    const { outputs } = this;
+    const ends = lastTasks(this.tasks)
+      .map(({ task_id }) => task_id)
+      .filter((id) => Object.hasOwn(outputs, id));
+    const finished = this.tasks.filter(({ task_id }) => Object.hasOwn(outputs, task_id));
+    const shown = ends.length > 0 ? ends : finished.slice(-1).map(({ task_id }) => task_id);
+    const whole = valueOf(Object.fromEntries(shown.map((id) => [id, outputs[id]!])));
+    const inside = this.crew.outputs(whole);
+    return Object.fromEntries(
+      Object.entries(inside).map(([key, value]) => [
+        key,
+        Object.hasOwn(outputs, key) ? outputs[key]! : value,
+      ]),
+    );
+  }
+}
+
+/** Least busy agent of the role, ties by the order of the crew; an assigned agent wins. */
+function agentFor(
+  task: Task,
+  agents: readonly AgentConfig[],
+  busy: ReadonlyMap<string, string>,
+): AgentConfig | undefined {
+  const wanted = task.assigned_agent ?? undefined;
+  const named = wanted === undefined ? undefined : agents.find((agent) => agent.agent_id === wanted);
+  if (named) return named;
+  const role = task.required_role ?? wanted;
+  if (role === undefined) return undefined;
+  const load = (agent: AgentConfig) => [...busy.values()].filter((id) => id === agent.agent_id).length;
+  return agents
+    .filter((agent) => agent.role_name === role)
+    .reduce<AgentConfig | undefined>(
+      (best, agent) => (best && load(best) <= load(agent) ? best : agent),
+      undefined,
+    );
+}
+
+function unroutable(task: Task, agents: readonly AgentConfig[]): RunError {
+  const roles = [...new Set(agents.map(({ role_name }) => role_name))].join(", ");
+  const wanted = task.required_role ?? task.assigned_agent;
+  return {
+    code: "CONFIG",
+    message: wanted
+      ? `Task "${task.task_id}" asks for ${wanted}, and no agent of the crew is that. The crew has: ${roles}.`
+      : `Task "${task.task_id}" does not say which role does it. The crew has: ${roles}.`,
+    retryable: false,
+    user_action: "edit_graph",
+  };
+}

@@ -1,0 +1,180 @@
+import { tally } from "@/server/domain/consensus";
+import type { Flow } from "@/server/domain/durable";
+import type { Payloads } from "@/server/domain/events";
+import type { AgentConfig } from "@/server/domain/role";
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
+import { errorOf } from "../agent/call-model";
+import { Children } from "../flow";
+import type { Crew } from "./crew";
+import { plannerOf } from "./planner";
+
+const PROPOSAL: JsonSchema = {
+  type: "object",
+  properties: { decision: { type: "string", minLength: 1 }, rationale: { type: "string" } },
+  required: ["decision", "rationale"],
+  additionalProperties: false,
+};
+const BALLOT: JsonSchema = {
+  type: "object",
+  properties: {
+    vote: { type: "string", enum: ["approve", "reject", "abstain"] },
+    reasoning: { type: "string", minLength: 1 },
+    confidence: { type: "number", minimum: 0, maximum: 1 },
+  },
+  required: ["vote", "reasoning", "confidence"],
+  additionalProperties: false,
+};
+
+type Vote = Payloads["vote_cast"];
+
+/**
+ * The crew decides together. Its chair puts the goal into one proposal; all vote at the same time without seeing each
+ * other; where the rule is not met, another round shows everybody's reasons. What was decided is counted here.
+ */
+export function* vote(crew: Crew): Flow<JsonObject> {
+  const { run, config } = crew;
+  const rules = config.consensus;
+  const chair = plannerOf(config);
+  const proposed = yield* crew.work(chair, {
+    task_id: "proposal",
+    task: `Put this into one decision that the crew can approve or reject, with the reasons for it: ${crew.goal}`,
+    output_keys: [],
+    answer_schema: PROPOSAL,
+  });
+  const { decision, rationale } = proposed.output as { decision: string; rationale: string };
+  const proposal_id = `proposal_${Object.keys(crew.view.proposals).length + 1}`;
+  run.emit({
+    type: "proposal_created",
+    agent_id: chair.agent_id,
+    payload: {
+      proposal_id,
+      decision,
+      rationale,
+      by: chair.agent_id,
+      stakeholders: config.agents.map(({ agent_id }) => agent_id),
+    },
+  });
+
+  let votes: Vote[] = [];
+  let counted = tally([], config.agents.length, rules);
+  for (let round = 1; round <= rules.rounds; round++) {
+    run.emit({ type: "round_started", payload: { round } });
+    votes = yield* ballots(crew, proposal_id, decision, rationale, round, votes);
+    counted = tally(votes, config.agents.length, rules);
+    if (counted.outcome === "approved" || counted.outcome === "rejected") break;
+  }
+  const { outcome: byVotes, ...count } = counted;
+  const settled = yield* settle(crew, chair, decision, byVotes);
+  run.emit({
+    type: "consensus_finalized",
+    agent_id: chair.agent_id,
+    payload: { proposal_id, rule: rules.rule, ...count, ...settled },
+  });
+  const reasons = Object.fromEntries(
+    votes.map(({ agent_id, vote: cast, reasoning }) => [agent_id, `${cast}: ${reasoning}`]),
+  );
+  return crew.outputs({
+    decision,
+    rationale,
+    outcome: settled.outcome,
+    approved: settled.outcome === "approved",
+    votes: { approve: count.approve, reject: count.reject, abstain: count.abstain },
+    reasons,
+  });
+}
+
+/** Everybody's ballot of one round, in the order of the crew. */
+function* ballots(
+  crew: Crew,
+  proposal_id: string,
+  decision: string,
+  rationale: string,
+  round: number,
+  before: readonly Vote[],
+): Flow<Vote[]> {
+  const { run, config } = crew;
+  const seen = before
+    .map(({ agent_id, vote: cast, reasoning }) => `- ${agent_id}: ${cast}. ${reasoning}`)
+    .join("\n");
+  const children = new Children<Vote>();
+  for (const agent of config.agents)
+    children.add(agent.agent_id, ballot(crew, agent, proposal_id, decision, rationale, round, seen));
+  const cast = new Map<string, Vote>();
+  while (children.size > 0) {
+    const next = yield* children.next();
+    if (!next.ok) throw next.error;
+    cast.set(next.id, next.value);
+  }
+  // Shown together, so that nobody could have seen another's before.
+  const votes = config.agents.map(({ agent_id }) => cast.get(agent_id)!);
+  for (const one of votes) run.emit({ type: "vote_cast", agent_id: one.agent_id, payload: one });
+  return votes;
+}
+
+function* ballot(
+  crew: Crew,
+  agent: AgentConfig,
+  proposal_id: string,
+  decision: string,
+  rationale: string,
+  round: number,
+  seen: string,
+): Flow<Vote> {
+  const about = { proposal_id, round, agent_id: agent.agent_id };
+  try {
+    const result = yield* crew.work(agent, {
+      task_id: `ballot-${round}`,
+      purpose: "vote",
+      may_use_tools: false,
+      task: `Vote on this proposal, from what your role cares for: ${decision}\nReasons given: ${rationale}${seen ? `\nVotes of the round before:\n${seen}` : ""}`,
+      output_keys: [],
+      answer_schema: BALLOT,
+    });
+    const {
+      vote: cast,
+      reasoning,
+      confidence,
+    } = result.output as unknown as Pick<Vote, "vote" | "reasoning" | "confidence">;
+    return { ...about, vote: cast, reasoning, confidence };
+  } catch (error) {
+    const { code, message } = errorOf(error);
+    if (code !== "OUTPUT_INVALID" && code !== "MODEL_REFUSAL") throw error;
+    return { ...about, vote: "abstain", reasoning: message, confidence: null, forced: true };
+  }
+}
+
+type Settled = Pick<Payloads["consensus_finalized"], "outcome" | "decided_by">;
+
+/** What stands where the votes decided nothing: a tie goes by the crew's rule, too little agreement is a no. */
+function* settle(
+  crew: Crew,
+  chair: AgentConfig,
+  decision: string,
+  outcome: ReturnType<typeof tally>["outcome"],
+): Flow<Settled> {
+  if (outcome === null) return { outcome: "rejected", decided_by: "rule" };
+  if (outcome !== "tie") return { outcome, decided_by: "votes" };
+  const { tie } = crew.config.consensus;
+  if (tie === "reject") return { outcome: "rejected", decided_by: "rule" };
+  if (tie === "chair") {
+    const result = yield* crew.work(chair, {
+      task_id: "casting-vote",
+      purpose: "vote",
+      may_use_tools: false,
+      task: `The votes are equal. You decide: approve or reject this proposal: ${decision}`,
+      output_keys: [],
+      answer_schema: BALLOT,
+      check: (value: Json) =>
+        (value as { vote?: string }).vote === "abstain" ? ["You must approve or reject."] : [],
+    });
+    return { outcome: result.output.vote === "approve" ? "approved" : "rejected", decided_by: "chair" };
+  }
+  const answer = yield* crew.run.ask("tie", {
+    about: { agent_id: chair.agent_id },
+    kind: "tie",
+    title: "The votes are equal. Approve the proposal?",
+    why: decision,
+  });
+  if (answer.answer === "expired") return { outcome: "tie", decided_by: "votes" };
+  return { outcome: answer.answer === "reject" ? "rejected" : "approved", decided_by: "person" };
+}
