@@ -26,6 +26,8 @@ export const EGRESS_LIMITS = {
   publicBytes: 5 * 1024 * 1024,
   providerBytes: 64 * 1024 * 1024,
   providerHeadersMs: 11 * 60_000,
+  /** One answer of an MCP server; a stream that is longer begins anew. */
+  mcpBytes: 16 * 1024 * 1024,
   /** A whole request of a tool, redirects and body included. */
   toolMs: 15_000,
 } as const;
@@ -89,14 +91,18 @@ const providerAgent = guardedAgent(
 
 /** Hosts in private networks that the operator named: LLM_ALLOWED_HOSTS, and the host of OPENAI_BASE_URL. */
 function listedHosts(): Set<string> {
-  const hosts = (process.env.LLM_ALLOWED_HOSTS ?? "")
-    .split(",")
-    .map((host) => host.trim().replace(/^\[|\](?=:|$)/g, ""))
-    .filter(Boolean);
+  const hosts = hostsIn(process.env.LLM_ALLOWED_HOSTS);
   const base = process.env.OPENAI_BASE_URL;
   if (base && URL.canParse(base)) hosts.push(new URL(base).hostname.replace(/^\[|\]$/g, ""));
   return new Set(hosts);
 }
+
+/** The hosts of a list such as `192.168.1.20:11434, gpu.lan, [::1]:80`, without brackets. */
+const hostsIn = (list = "") =>
+  list
+    .split(",")
+    .map((host) => host.trim().replace(/^\[|\](?=:|$)/g, ""))
+    .filter(Boolean);
 
 export interface PublicFetchOptions {
   maxBytes?: number;
@@ -177,6 +183,37 @@ export const providerFetch: typeof globalThis.fetch = (input, init) =>
     input instanceof Request ? input.url : input,
     init as unknown as RequestInit,
   ) as unknown as Promise<globalThis.Response>;
+
+/**
+ * Fetches from MCP servers: the internet, and the hosts on this machine and around it that are listed
+ * (TROUPE_MCP_ALLOWED_HOSTS). Answers may be streams that rest for long. Follows no redirect, because requests carry keys.
+ */
+export function newMcpFetch(allowed: string | undefined): typeof globalThis.fetch {
+  const listed = new Set(hostsIn(allowed));
+  const agent = guardedAgent(
+    (address, hostname, port) => {
+      const reach = reachOf(address);
+      if (reach === "public") return true;
+      return reach !== "forbidden" && (listed.has(hostname) || listed.has(`${hostname}:${port}`));
+    },
+    { headersTimeout: EGRESS_LIMITS.providerHeadersMs, bodyTimeout: 0 },
+    " Whoever runs Troupe can list it in TROUPE_MCP_ALLOWED_HOSTS.",
+  );
+  const request = async (url: string | URL, init: RequestInit): Promise<Response> => {
+    const response = await send(checkedUrl(url, "any"), init, agent);
+    if (!isRedirect(response.status)) return capped(response, EGRESS_LIMITS.mcpBytes);
+    await response.body?.cancel();
+    throw new EgressError(
+      "REDIRECT_REFUSED",
+      "The MCP server answered with a redirect, which would carry the authorization elsewhere. Enter the address it leads to.",
+    );
+  };
+  return (input, init) =>
+    request(
+      input instanceof Request ? input.url : input,
+      (init ?? {}) as unknown as RequestInit,
+    ) as unknown as Promise<globalThis.Response>;
+}
 
 /** Sends one request. A refused connection comes out as the refusal, not as undici's "fetch failed". */
 async function send(url: URL, init: RequestInit, dispatcher: Agent): Promise<Response> {

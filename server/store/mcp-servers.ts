@@ -1,0 +1,152 @@
+import { and, asc, eq } from "drizzle-orm";
+import type { Db } from "@/db/open";
+import { mcpPins, mcpServers } from "@/db/schema";
+import type { Sealer } from "@/server/access/secrets";
+
+export interface StoredMcpServer {
+  /** The word in `mcp:NAME/tool`. */
+  name: string;
+  url: string;
+  has_authorization: boolean;
+  /** The end of the Authorization header. */
+  authorization_hint: string | null;
+  is_enabled: boolean;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface McpServerInput {
+  name: string;
+  url: string;
+  /** Left out: keeps the stored header, unless the address changes. Null or blank: removes it. */
+  authorization?: string | null;
+  is_enabled?: boolean;
+}
+
+/** The definition of a tool as a person approved it. */
+export interface McpPin {
+  tool: string;
+  /** SHA-256 of the definition, hex. */
+  fingerprint: string;
+  /** JSON; whoever pinned it knows its shape. */
+  definition: string;
+  approved_at: number;
+}
+
+/** MCP servers that people added, their sealed Authorization headers, and what was approved of any server. */
+export interface McpServerStore {
+  /** By name. */
+  list(): StoredMcpServer[];
+  find(name: string): StoredMcpServer | undefined;
+  /** The header's value, or null. Throws SecretError where it cannot be opened. */
+  authorizationOf(name: string): string | null;
+  /** Adds or changes. What was approved is forgotten where the address changes: it is another server. */
+  save(input: McpServerInput): void;
+  setEnabled(name: string, is_enabled: boolean): boolean;
+  /** With everything that was approved of it. */
+  remove(name: string): boolean;
+  /** Of any server, also one of the operator's file. */
+  pins(server: string): McpPin[];
+  approve(server: string, pin: Omit<McpPin, "approved_at">): void;
+  /** Takes an approval back. */
+  withdraw(server: string, tool: string): boolean;
+}
+
+export function newMcpServerStore(db: Db, sealer: Sealer, now: () => number = Date.now): McpServerStore {
+  const rowOf = (name: string) => db.select().from(mcpServers).where(eq(mcpServers.name, name)).get();
+  const toServer = (row: typeof mcpServers.$inferSelect): StoredMcpServer => ({
+    name: row.name,
+    url: row.url,
+    has_authorization: row.secret !== null,
+    authorization_hint: row.secretHint,
+    is_enabled: row.isEnabled,
+    created_at: row.createdAt,
+    updated_at: row.updatedAt,
+  });
+  const forget = (server: string) => db.delete(mcpPins).where(eq(mcpPins.server, server)).run();
+
+  return {
+    list: () => db.select().from(mcpServers).orderBy(asc(mcpServers.name)).all().map(toServer),
+    find: (name) => {
+      const row = rowOf(name);
+      return row && toServer(row);
+    },
+    authorizationOf: (name) => {
+      const row = rowOf(name);
+      return row?.secret ? sealer.open(row.secret, bindingOf(row.name, row.url)) : null;
+    },
+    save: ({ name, url, authorization, is_enabled }) =>
+      db.transaction(
+        () => {
+          const before = rowOf(name);
+          const isSameAddress = before?.url === url;
+          const header = authorization?.trim() || null;
+          const secret =
+            authorization === undefined
+              ? // A header goes to the address that it was entered for, and nowhere else.
+                {
+                  secret: isSameAddress ? (before?.secret ?? null) : null,
+                  secretHint: isSameAddress ? (before?.secretHint ?? null) : null,
+                }
+              : {
+                  secret: header === null ? null : sealer.seal(header, bindingOf(name, url)),
+                  secretHint: header !== null && header.length >= 12 ? header.slice(-4) : null,
+                };
+          const at = now();
+          const values = {
+            url,
+            ...secret,
+            isEnabled: is_enabled ?? before?.isEnabled ?? true,
+            updatedAt: at,
+          };
+          if (before && !isSameAddress) forget(name);
+          db.insert(mcpServers)
+            .values({ name, createdAt: at, ...values })
+            .onConflictDoUpdate({ target: mcpServers.name, set: values })
+            .run();
+        },
+        { behavior: "immediate" },
+      ),
+    setEnabled: (name, is_enabled) =>
+      db
+        .update(mcpServers)
+        .set({ isEnabled: is_enabled, updatedAt: now() })
+        .where(eq(mcpServers.name, name))
+        .run().changes > 0,
+    remove: (name) =>
+      db.transaction(
+        () => {
+          forget(name);
+          return db.delete(mcpServers).where(eq(mcpServers.name, name)).run().changes > 0;
+        },
+        { behavior: "immediate" },
+      ),
+    pins: (server) =>
+      db
+        .select()
+        .from(mcpPins)
+        .where(eq(mcpPins.server, server))
+        .orderBy(asc(mcpPins.tool))
+        .all()
+        .map(({ tool, fingerprint, definition, approvedAt }) => ({
+          tool,
+          fingerprint,
+          definition,
+          approved_at: approvedAt,
+        })),
+    approve: (server, { tool, fingerprint, definition }) => {
+      const values = { fingerprint, definition, approvedAt: now() };
+      db.insert(mcpPins)
+        .values({ server, tool, ...values })
+        .onConflictDoUpdate({ target: [mcpPins.server, mcpPins.tool], set: values })
+        .run();
+    },
+    withdraw: (server, tool) =>
+      db
+        .delete(mcpPins)
+        .where(and(eq(mcpPins.server, server), eq(mcpPins.tool, tool)))
+        .run().changes > 0,
+  };
+}
+
+const bindingOf = (name: string, url: string) => `mcp_servers:${name}:authorization:${url}`;

@@ -1,0 +1,283 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import {
+  StreamableHTTPClientTransport,
+  StreamableHTTPError,
+} from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { ErrorCode, McpError, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import packageJson from "@/package.json";
+import type { ToolOutput, ToolStatus } from "@/server/domain/tool";
+import type { JsonObject } from "@/server/domain/values";
+import type { StdioServer } from "../operator/file";
+import { type McpToolDefinition, readable, readDefinition } from "./definition";
+import { type ContentBlock, outputOf } from "./result";
+import { newStdioTransport } from "./stdio";
+
+export const MCP_LIMITS = {
+  connectMs: 15_000,
+  listMs: 15_000,
+  pages: 20,
+  tools: 500,
+  /** A connection that rests is asked whether it is still there. */
+  pingEveryMs: 60_000,
+  /** Waiting before connecting again: doubled each time. */
+  firstRetryMs: 1_000,
+  lastRetryMs: 60_000,
+} as const;
+
+/** Where a server is and how to come in. */
+export type McpAddress =
+  | { kind: "http"; url: string; authorization: string | null; fetch: typeof globalThis.fetch }
+  | { kind: "stdio"; server: StdioServer };
+
+export interface McpHealth {
+  state: "off" | "connecting" | "connected" | "failed";
+  /** Why it is not connected, or what went wrong last; in words. */
+  last_error: string | null;
+  /** Unix milliseconds. */
+  connected_at: number | null;
+  /** How long a ping took last, in milliseconds. */
+  latency_ms: number | null;
+  /** Tools of the server that cannot be offered, with the reason. */
+  problems: string[];
+}
+
+/**
+ * One server: connects, lists its tools, calls them, and connects again after a failure, ever more patiently. Nothing
+ * here decides what may be called.
+ */
+export class McpConnection {
+  private client: Client | null = null;
+  private lastWords: () => string = () => "";
+  private timer: NodeJS.Timeout | null = null;
+  private failures = 0;
+  private isWanted = false;
+  private working: Promise<void> | null = null;
+  definitions: McpToolDefinition[] = [];
+  health: McpHealth = { state: "off", last_error: null, connected_at: null, latency_ms: null, problems: [] };
+
+  constructor(
+    readonly name: string,
+    private readonly address: () => McpAddress,
+    /** The tools or the state changed. */
+    private readonly changed: () => void,
+  ) {}
+
+  /** Connects, and stays connected until `stop`. Resolves when the first attempt is over; never throws. */
+  async start(): Promise<void> {
+    this.isWanted = true;
+    await this.refresh();
+  }
+
+  async stop(): Promise<void> {
+    this.isWanted = false;
+    this.clearTimer();
+    await this.working;
+    await this.hangUp();
+    this.note({ state: "off", connected_at: null, latency_ms: null });
+  }
+
+  /** Connects if need be, and lists the tools again. Never throws: `health` says how it went. */
+  refresh(): Promise<void> {
+    this.working ??= this.attempt().finally(() => {
+      this.working = null;
+    });
+    return this.working;
+  }
+
+  /** Calls a tool of the server. Gives an output in every case. */
+  async call(
+    tool: string,
+    args: JsonObject,
+    options: { signal: AbortSignal; timeout_ms: number; idempotencyKey: string },
+  ): Promise<ToolOutput> {
+    const name = `mcp:${this.name}/${tool}`;
+    const { client } = this;
+    if (!client) return { status_code: 503, error: this.unavailable() };
+    try {
+      const answer = await client.callTool(
+        { name: tool, arguments: args, _meta: { "troupe/idempotency-key": options.idempotencyKey } },
+        undefined,
+        { signal: options.signal, timeout: options.timeout_ms, maxTotalTimeout: options.timeout_ms },
+      );
+      return outputOf(name, {
+        // Older servers answer without content.
+        content: Array.isArray(answer.content) ? (answer.content as ContentBlock[]) : [],
+        structuredContent: answer.structuredContent,
+        isError: answer.isError === true,
+      });
+    } catch (error) {
+      if (options.signal.aborted) return { status_code: 408, error: `${name} was stopped.` };
+      const status_code = statusOf(error);
+      if (status_code === 503) void this.lose(error);
+      const words =
+        status_code === 503 ? `Not connected to "${this.name}": ${wordsOf(error)}` : wordsOf(error);
+      return {
+        status_code,
+        error:
+          status_code === 408
+            ? `${name} did not finish within ${Math.round(options.timeout_ms / 1000)} s`
+            : words,
+      };
+    }
+  }
+
+  /** Why the server cannot be called now. */
+  unavailable(): string {
+    const { state, last_error } = this.health;
+    if (state === "off") return `The MCP server "${this.name}" is switched off.`;
+    if (state === "connecting")
+      return `The MCP server "${this.name}" is being connected; try again in a moment.`;
+    return `Not connected to the MCP server "${this.name}"${last_error ? `: ${last_error}` : ""}.`;
+  }
+
+  private async attempt(): Promise<void> {
+    this.clearTimer();
+    try {
+      if (!this.client) await this.connect();
+      await this.list();
+      this.failures = 0;
+      this.note({ state: "connected", last_error: null });
+      this.later(MCP_LIMITS.pingEveryMs);
+    } catch (error) {
+      await this.lose(error);
+    }
+  }
+
+  private async connect(): Promise<void> {
+    this.note({ state: "connecting" });
+    const client = new Client(
+      { name: "troupe", version: packageJson.version },
+      // The built-in validator writes code from schemas, and these come from strangers; results are checked here.
+      {
+        capabilities: {},
+        jsonSchemaValidator: {
+          getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
+        },
+      },
+    );
+    client.onclose = () => {
+      if (this.client === client) void this.lose(new Error("The server closed the connection"));
+    };
+    // What happens outside of a request is told by the next request that fails.
+    client.onerror = () => {};
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+      if (this.client === client) void this.refresh();
+    });
+    const transport = this.newTransport();
+    try {
+      await client.connect(transport, { timeout: MCP_LIMITS.connectMs });
+    } catch (error) {
+      await client.close().catch(() => {});
+      const words = this.lastWords();
+      throw words ? new Error(`${wordsOf(error)}; it wrote: ${words.slice(-500)}`) : error;
+    }
+    this.client = client;
+    this.note({ connected_at: Date.now() });
+  }
+
+  private newTransport(): Transport {
+    const address = this.address();
+    if (address.kind === "stdio") {
+      const { transport, lastWords } = newStdioTransport(address.server);
+      this.lastWords = lastWords;
+      return transport;
+    }
+    const { authorization } = address;
+    return new StreamableHTTPClientTransport(new URL(address.url), {
+      fetch: address.fetch,
+      ...(authorization === null ? {} : { requestInit: { headers: { Authorization: authorization } } }),
+      reconnectionOptions: {
+        initialReconnectionDelay: 1_000,
+        maxReconnectionDelay: 30_000,
+        reconnectionDelayGrowFactor: 2,
+        maxRetries: 2,
+      },
+    });
+  }
+
+  private async list(): Promise<void> {
+    const client = this.client!;
+    const began = performance.now();
+    await client.ping({ timeout: MCP_LIMITS.listMs });
+    const latency_ms = Math.round(performance.now() - began);
+    const found: McpToolDefinition[] = [];
+    const problems: string[] = [];
+    const names = new Set<string>();
+    let cursor: string | undefined;
+    for (let page = 0; page === 0 || (cursor !== undefined && page < MCP_LIMITS.pages); page++) {
+      const answer = await client.listTools(cursor === undefined ? {} : { cursor }, {
+        timeout: MCP_LIMITS.listMs,
+      });
+      for (const tool of answer.tools) {
+        const read = readDefinition(tool);
+        if ("problem" in read) problems.push(read.problem);
+        else if (names.has(read.definition.name)) problems.push(`"${read.definition.name}" is there twice.`);
+        else if (found.length >= MCP_LIMITS.tools)
+          problems.push(`"${read.definition.name}": more than ${MCP_LIMITS.tools} tools.`);
+        else {
+          names.add(read.definition.name);
+          found.push(read.definition);
+        }
+      }
+      cursor = answer.nextCursor;
+    }
+    if (cursor !== undefined)
+      problems.push(`The list of tools has more than ${MCP_LIMITS.pages} pages; the rest was left out.`);
+    this.definitions = found;
+    this.note({ latency_ms, problems: problems.slice(0, 50) });
+  }
+
+  /** The connection is gone or useless: says so, and comes back later. */
+  private async lose(error: unknown): Promise<void> {
+    await this.hangUp();
+    this.note({ state: "failed", last_error: wordsOf(error), connected_at: null, latency_ms: null });
+    const wait = Math.min(MCP_LIMITS.firstRetryMs * 2 ** this.failures++, MCP_LIMITS.lastRetryMs);
+    this.later(wait);
+  }
+
+  private async hangUp(): Promise<void> {
+    const { client } = this;
+    this.client = null;
+    await client?.close().catch(() => {});
+  }
+
+  private later(ms: number): void {
+    this.clearTimer();
+    if (!this.isWanted) return;
+    this.timer = setTimeout(() => void this.refresh(), ms);
+    // Waiting to connect again keeps no process alive.
+    this.timer.unref();
+  }
+
+  private clearTimer(): void {
+    if (this.timer) clearTimeout(this.timer);
+    this.timer = null;
+  }
+
+  private note(change: Partial<McpHealth>): void {
+    this.health = { ...this.health, ...change };
+    this.changed();
+  }
+}
+
+/** What happened, in words for a person; hidden characters are spelled out, because servers write some of it. */
+function wordsOf(error: unknown): string {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (cause.name === "EgressError") return cause.message;
+  if (error instanceof StreamableHTTPError && (error.code === 401 || error.code === 403))
+    return `The server refuses the authorization (${error.code}). Enter the Authorization header again.`;
+  const message = error instanceof Error ? error.message : String(error);
+  const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : "";
+  return readable(`${message.replace(/^MCP error -?\d{1,6}: /, "")}${cause}`).slice(0, 1000);
+}
+
+function statusOf(error: unknown): ToolStatus {
+  if (error instanceof McpError) {
+    if (error.code === (ErrorCode.RequestTimeout as number)) return 408;
+    if (error.code === (ErrorCode.ConnectionClosed as number)) return 503;
+    return error.code === (ErrorCode.InvalidParams as number) ? 400 : 500;
+  }
+  // The way to the server failed, or it does not know this session any more.
+  return 503;
+}

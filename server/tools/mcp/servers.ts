@@ -1,0 +1,303 @@
+import { ToolSpec } from "@/server/domain/tool";
+import type { JsonObject, JsonSchema } from "@/server/domain/values";
+import type { McpPin, McpServerInput, McpServerStore } from "@/server/store/mcp-servers";
+import { type ToolInterface } from "../define";
+import type { StdioServer } from "../operator/file";
+import { checkBySchema } from "../schema-check";
+import { type McpAddress, McpConnection, type McpHealth } from "./connection";
+import { fingerprintOf, McpToolDefinition, readable } from "./definition";
+
+export interface McpToolStatus {
+  /** As the server calls it. */
+  name: string;
+  /** As roles and calls name it: `mcp:server/tool`. */
+  full_name: string;
+  /** Hidden characters are spelled out. */
+  description: string;
+  input_schema: JsonSchema;
+  /** approved: may be called. new, changed: somebody must approve it first. gone: approved, but not there now. */
+  state: "approved" | "new" | "changed" | "gone";
+  /** What `approve` must name. */
+  fingerprint: string;
+  /** Where it was changed: what was approved before. */
+  approved: { description: string; input_schema: JsonSchema } | null;
+}
+
+export interface McpServerStatus extends McpHealth {
+  name: string;
+  kind: "http" | "stdio";
+  /** The address, or the command of a server that is a process. */
+  where: string;
+  has_authorization: boolean;
+  authorization_hint: string | null;
+  is_enabled: boolean;
+  /** Declared by whoever runs Troupe; the app cannot change it. */
+  from_file: boolean;
+  tools: McpToolStatus[];
+}
+
+export interface McpServersParts {
+  store: McpServerStore;
+  /** Servers of the operator's file. Their names go before those that people add. */
+  declared: readonly StdioServer[];
+  fetch: typeof globalThis.fetch;
+  /** Tools or states changed. */
+  onChange(): void;
+}
+
+export const MCP_CALL_MS = 60_000;
+
+/** All MCP servers of this installation: who is connected, what they offer, and what of it may be called. */
+export class McpServers {
+  private readonly connections = new Map<string, McpConnection>();
+
+  constructor(private readonly parts: McpServersParts) {}
+
+  /** Begins to connect to all that are enabled; resolves when each was tried once. */
+  async start(): Promise<void> {
+    for (const server of this.parts.declared)
+      this.connections.set(
+        server.name,
+        this.newConnection(server.name, () => ({ kind: "stdio", server })),
+      );
+    for (const { name, is_enabled } of this.parts.store.list()) if (is_enabled) this.connectStored(name);
+    await Promise.all([...this.connections.values()].map((connection) => connection.start()));
+  }
+
+  async stop(): Promise<void> {
+    const connections = [...this.connections.values()];
+    this.connections.clear();
+    await Promise.all(connections.map((connection) => connection.stop()));
+  }
+
+  /** By name. */
+  list(): McpServerStatus[] {
+    const declared = this.parts.declared.map(
+      ({ name, command, args }): Omit<McpServerStatus, "tools" | keyof McpHealth> => ({
+        name,
+        kind: "stdio",
+        where: [command, ...args].join(" "),
+        has_authorization: false,
+        authorization_hint: null,
+        is_enabled: true,
+        from_file: true,
+      }),
+    );
+    const stored = this.parts.store
+      .list()
+      .filter(({ name }) => !this.isDeclared(name))
+      .map(
+        (server): Omit<McpServerStatus, "tools" | keyof McpHealth> => ({
+          name: server.name,
+          kind: "http",
+          where: server.url,
+          has_authorization: server.has_authorization,
+          authorization_hint: server.authorization_hint,
+          is_enabled: server.is_enabled,
+          from_file: false,
+        }),
+      );
+    return [...declared, ...stored]
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .map((server) => ({
+        ...server,
+        ...(this.connections.get(server.name)?.health ?? OFF),
+        tools: this.known(server.name).map(({ definition: _definition, ...tool }) => tool),
+      }));
+  }
+
+  /** Adds or changes a server and connects to it; resolves when that was tried. Nothing of it may be called yet. */
+  async save(input: McpServerInput): Promise<void> {
+    if (this.isDeclared(input.name)) throw new Error(fromFile(input.name));
+    this.parts.store.save(input);
+    await this.disconnect(input.name);
+    if (this.parts.store.find(input.name)?.is_enabled) await this.connectStored(input.name).start();
+    this.parts.onChange();
+  }
+
+  async setEnabled(name: string, is_enabled: boolean): Promise<boolean> {
+    if (!this.parts.store.setEnabled(name, is_enabled)) return false;
+    await this.disconnect(name);
+    if (is_enabled) await this.connectStored(name).start();
+    this.parts.onChange();
+    return true;
+  }
+
+  async remove(name: string): Promise<boolean> {
+    if (this.isDeclared(name)) throw new Error(fromFile(name));
+    await this.disconnect(name);
+    const done = this.parts.store.remove(name);
+    this.parts.onChange();
+    return done;
+  }
+
+  /** Connects again if need be and lists the tools again; false where there is no such server in use. */
+  async refresh(name: string): Promise<boolean> {
+    const connection = this.connections.get(name);
+    await connection?.refresh();
+    return connection !== undefined;
+  }
+
+  /** Lets a tool be called, exactly as it was shown: another fingerprint than that of the tool now is refused. */
+  approve(server: string, tool: string, fingerprint: string): "approved" | "changed" | "gone" {
+    const definition = this.connections.get(server)?.definitions.find(({ name }) => name === tool);
+    if (!definition) return "gone";
+    if (fingerprintOf(definition) !== fingerprint) return "changed";
+    this.parts.store.approve(server, { tool, fingerprint, definition: JSON.stringify(definition) });
+    this.parts.onChange();
+    return "approved";
+  }
+
+  withdraw(server: string, tool: string): boolean {
+    const done = this.parts.store.withdraw(server, tool);
+    if (done) this.parts.onChange();
+    return done;
+  }
+
+  /** Every tool that a server has or had; those that cannot be called now say why. */
+  tools(): ToolInterface[] {
+    const names = [...this.parts.declared, ...this.parts.store.list()].map(({ name }) => name);
+    return [...new Set(names)].flatMap((server) =>
+      this.known(server).map((tool) => this.toolOf(server, tool.definition, this.whyNot(server, tool.state))),
+    );
+  }
+
+  private toolOf(server: string, definition: McpToolDefinition, unavailable: string | null): ToolInterface {
+    const { name, description, input_schema, output_schema, hints } = definition;
+    const spec = ToolSpec.parse({
+      name: `mcp:${server}/${name}`,
+      description: readable(description).slice(0, 4000),
+      input_schema: { type: "object", ...input_schema },
+      output_schema,
+      source: "mcp",
+      // What a server says of itself is believed only where it warns.
+      risk: hints.destructive && !hints.read_only ? "HIGH" : "UNKNOWN",
+      destructive: hints.destructive === true && !hints.read_only,
+      taints: true,
+      sink: true,
+      timeout_ms: MCP_CALL_MS + 2_000,
+      ...(unavailable === null ? {} : { unavailable }),
+    });
+    const fingerprint = fingerprintOf(definition);
+    return {
+      spec,
+      check: (args) => checkBySchema(spec.input_schema, args),
+      execute: async (input, { signal, idempotencyKey }) => {
+        // The server may have changed it since this tool was handed out.
+        const now = this.known(server).find((tool) => tool.name === name);
+        const why =
+          !now || now.fingerprint !== fingerprint ? changed(spec.name) : this.whyNot(server, now.state);
+        const connection = this.connections.get(server);
+        if (why !== null || !connection)
+          return { status_code: 503, error: why ?? `There is no MCP server "${server}" any more.` };
+        const output = await connection.call(name, input as JsonObject, {
+          signal,
+          timeout_ms: MCP_CALL_MS,
+          idempotencyKey,
+        });
+        const fits =
+          output.status_code === 200 && output_schema && typeof output.output === "object"
+            ? checkBySchema(output_schema, output.output)
+            : null;
+        return fits && !fits.ok
+          ? {
+              status_code: 500,
+              error: `${spec.name} gave a result that does not fit: ${fits.errors.join("; ")}`,
+            }
+          : output;
+      },
+    };
+  }
+
+  /** Why a tool in this state cannot be called, or null. */
+  private whyNot(server: string, state: McpToolStatus["state"]): string | null {
+    const connection = this.connections.get(server);
+    if (!connection) return `The MCP server "${server}" is switched off. Switch it on on the Tools page.`;
+    if (state === "new")
+      return `It is new on the MCP server "${server}". Approve it on the Tools page first.`;
+    if (state === "changed")
+      return `It was changed since it was approved, by the MCP server "${server}". Look at it on the Tools page and approve it again.`;
+    if (connection.health.state !== "connected") return connection.unavailable();
+    return state === "gone" ? `The MCP server "${server}" does not offer it any more.` : null;
+  }
+
+  /** What a server offers now and what was approved of it, side by side, by name. */
+  private known(server: string): (McpToolStatus & { definition: McpToolDefinition })[] {
+    const pins = new Map(this.parts.store.pins(server).map((pin) => [pin.tool, pin]));
+    const definitions = this.connections.get(server)?.definitions ?? [];
+    const there = definitions.map((definition) => {
+      const fingerprint = fingerprintOf(definition);
+      const pin = pins.get(definition.name);
+      pins.delete(definition.name);
+      const state = !pin ? "new" : pin.fingerprint === fingerprint ? "approved" : "changed";
+      return toStatus(server, definition, fingerprint, state, pin);
+    });
+    const gone = [...pins.values()].flatMap((pin) => {
+      const definition = definitionOf(pin);
+      return definition ? [toStatus(server, definition, pin.fingerprint, "gone", pin)] : [];
+    });
+    return [...there, ...gone].sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  private isDeclared(name: string): boolean {
+    return this.parts.declared.some((server) => server.name === name);
+  }
+
+  private connectStored(name: string): McpConnection {
+    const { store, fetch } = this.parts;
+    const connection = this.newConnection(name, () => {
+      const server = store.find(name);
+      if (!server) throw new Error("This server was removed");
+      return { kind: "http", url: server.url, authorization: store.authorizationOf(name), fetch };
+    });
+    if (!this.isDeclared(name)) this.connections.set(name, connection);
+    return connection;
+  }
+
+  private newConnection(name: string, address: () => McpAddress): McpConnection {
+    return new McpConnection(name, address, () => this.parts.onChange());
+  }
+
+  private async disconnect(name: string): Promise<void> {
+    const connection = this.connections.get(name);
+    this.connections.delete(name);
+    await connection?.stop();
+  }
+}
+
+const OFF: McpHealth = { state: "off", last_error: null, connected_at: null, latency_ms: null, problems: [] };
+
+const fromFile = (name: string) =>
+  `"${name}" is declared in the file of whoever runs Troupe (TROUPE_TOOLS_FILE). Change it there.`;
+
+const changed = (name: string) =>
+  `${name} was changed since it was approved. Look at it on the Tools page and approve it again.`;
+
+function toStatus(
+  server: string,
+  definition: McpToolDefinition,
+  fingerprint: string,
+  state: McpToolStatus["state"],
+  pin: McpPin | undefined,
+): McpToolStatus & { definition: McpToolDefinition } {
+  const before = state === "changed" && pin ? definitionOf(pin) : null;
+  return {
+    name: definition.name,
+    full_name: `mcp:${server}/${definition.name}`,
+    description: readable(definition.description),
+    input_schema: definition.input_schema,
+    state,
+    fingerprint,
+    approved: before && { description: readable(before.description), input_schema: before.input_schema },
+    definition,
+  };
+}
+
+function definitionOf(pin: McpPin): McpToolDefinition | null {
+  try {
+    return McpToolDefinition.parse(JSON.parse(pin.definition));
+  } catch {
+    // An approval that cannot be read is none.
+    return null;
+  }
+}
