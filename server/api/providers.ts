@@ -7,7 +7,8 @@ import { procedure, refusal, router } from "./trpc";
 
 export type ProviderView = Provider;
 
-const BaseUrl = z
+/** The address of a service: without credentials, ? and #. */
+export const BaseUrl = z
   .string()
   .trim()
   .max(2000)
@@ -23,7 +24,8 @@ const BaseUrl = z
     (text) => !URL.canParse(text) || (new URL(text).search === "" && new URL(text).hash === ""),
     "Enter the address without ? and #",
   );
-const Key = z
+/** A key as people paste it. */
+export const Key = z
   .string()
   .max(4000)
   // A header cannot carry anything else, and an invisible character in a pasted key is hard to find.

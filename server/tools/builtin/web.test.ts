@@ -211,12 +211,11 @@ describe("browse_url", () => {
   });
 
   test("pages made to be a burden come to an end", () => {
-    for (const deep of ["<div>", "<title", "<b><p>"])
+    for (const deep of ["<div>", "<title", "<a href='", "<b><p>"])
       expect(() => readPage(deep.repeat(50_000), at())).toThrow(/nested deeper/);
     for (const html of [
       "<p>x</p>".repeat(50_000),
       "<p>".repeat(50_000),
-      "<a href='".repeat(50_000),
       `<table>${"<tr><td>x".repeat(2_000)}`,
       "<!--".repeat(100_000),
       "&".repeat(3_000_000),

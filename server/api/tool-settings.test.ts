@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { openDb } from "@/db/open";
+import { newSealer } from "@/server/access/secrets";
+import { newToolSettingStore } from "@/server/store/tool-settings";
+import { newTroupe } from "@/server/troupe";
+import { newToolSettingsRouter } from "./tool-settings";
+
+function newCaller(principal: { kind: "session"; id: string } | null = { kind: "session", id: "ses_1" }) {
+  const db = openDb(":memory:");
+  const store = newToolSettingStore(db, newSealer(null, {}), () => false);
+  const routes = newToolSettingsRouter(() => store);
+  return { store, ask: routes.createCaller({ troupe: newTroupe(db, { dataDir: null }), principal }) };
+}
+const KEY = "ghp_abcdefghijklmnop4321";
+
+test("a service is saved, shown without its key, and removed", async () => {
+  const { store, ask } = newCaller();
+  const saved = await ask.save({ purpose: "code", kind: "github", base_url: "", key: KEY });
+  expect(saved).toMatchObject({ saved: { kind: "github", key_hint: "4321" }, needs_key: false });
+  expect(JSON.stringify([saved, await ask.list()])).not.toContain(KEY);
+  expect(store.backendFor("code")?.key).toBe(KEY);
+  expect(await ask.save({ purpose: "code", kind: "github", base_url: "", key: null })).toMatchObject({
+    needs_key: true,
+  });
+  expect(await ask.remove({ purpose: "code" })).toEqual({ purpose: "code" });
+  await expect(ask.remove({ purpose: "code" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+});
+
+test("what cannot work is refused, and so is whoever has not signed in", async () => {
+  const { ask } = newCaller();
+  const searxng = { purpose: "web", kind: "searxng", base_url: "http://localhost:8888" } as const;
+  for (const input of [
+    { ...searxng, base_url: "" },
+    { ...searxng, base_url: "file:///etc" },
+    { ...searxng, base_url: "http://a:b@localhost" },
+    { ...searxng, purpose: "code" as const },
+    { ...searxng, key: "with\u200bcharacter" },
+  ])
+    await expect(ask.save(input)).rejects.toMatchObject({ code: "BAD_REQUEST" });
+  const { ask: stranger } = newCaller(null);
+  await expect(stranger.list()).rejects.toMatchObject({ code: "UNAUTHORIZED" });
+  await expect(stranger.save(searxng)).rejects.toMatchObject({ code: "UNAUTHORIZED" });
+});
