@@ -25,6 +25,10 @@ export const Settings = z.object({
     .default("127.0.0.1")
     .describe("The address to listen on; any but this machine's own needs TROUPE_PASSWORD"),
   TROUPE_DATA_DIR: z.string().default("./data").describe("The folder that holds everything Troupe keeps"),
+  TROUPE_ROLES_DIR: z
+    .string()
+    .optional()
+    .describe("A folder of roles as YAML, JSON or Markdown files; otherwise `roles` in the data folder"),
   TROUPE_PASSWORD: z
     .string()
     .min(8, "TROUPE_PASSWORD must have at least 8 characters")

@@ -1,9 +1,11 @@
 import "server-only";
+import path from "node:path";
 import { type Db } from "@/db/open";
 import { log } from "@/server/access/log";
 import { redactJson } from "@/server/access/redact";
 import { newSealer } from "@/server/access/secrets";
 import { builtinRoles } from "@/server/domain/roles/builtin";
+import { newRoleFolder } from "@/server/interop/role-folder";
 import { newModels } from "@/server/llm/models";
 import { Host } from "@/server/runner/host";
 import { newLauncher } from "@/server/runner/launch";
@@ -20,7 +22,9 @@ export type Troupe = ReturnType<typeof newTroupe>;
 export function newTroupe(db: Db, options: { dataDir: string | null; env?: NodeJS.ProcessEnv }) {
   const env = options.env ?? process.env;
   const workflows = newWorkflowStore(db);
-  const roles = newRoleStore(db);
+  const rolesDir = env.TROUPE_ROLES_DIR?.trim() || (options.dataDir && path.join(options.dataDir, "roles"));
+  const roleFolder = rolesDir ? newRoleFolder(rolesDir) : null;
+  const roles = newRoleStore(db, Date.now, roleFolder ?? undefined);
   const runs = newRunStore(db);
   const tokens = newTokenStore(db);
   const providers = newProviderStore(db, newSealer(options.dataDir, env), env);
@@ -30,6 +34,8 @@ export function newTroupe(db: Db, options: { dataDir: string | null; env?: NodeJ
     db,
     workflows,
     roles,
+    /** The folder of roles that are read from files; null where nothing is kept on disk. */
+    roleFolder,
     runs,
     tokens,
     providers,
