@@ -57,6 +57,12 @@ const RULES: Rule[] = [
     why: "models and the network know the domain only, not who uses them",
   },
   {
+    who: /^server\/tools\//,
+    refuses: /^server\/(runner|store|api|access|http-api)\//,
+    allowsTypes: true,
+    why: "a tool reaches only what it was handed; who calls it and what is kept is decided above it",
+  },
+  {
     who: /^server\/store\//,
     refuses: /^server\/(runner|api|http-api|llm)\//,
     allowsTypes: true,
