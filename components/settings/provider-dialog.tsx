@@ -8,6 +8,7 @@ import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Dialog } from "@/components/ui/dialog";
 import { NumberField } from "@/components/ui/number-field";
+import { Select } from "@/components/ui/select";
 import { TextField } from "@/components/ui/text-field";
 import { toast } from "@/components/ui/toasts";
 import { concurrencyOf, isLocalServer } from "@/server/domain/provider";
@@ -23,6 +24,12 @@ export interface ProviderDraft {
   base_url: string;
   default_model: string;
 }
+
+const TOOL_PROTOCOLS = [
+  { value: "auto", label: "As the model can" },
+  { value: "native", label: "As functions" },
+  { value: "text", label: "As text" },
+] as const;
 
 export interface ProviderDialogProps {
   /** The provider that is changed; null for a new one. */
@@ -235,6 +242,39 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
                 value={everyPrice?.output_per_mtok ?? null}
                 placeholder="known"
                 onValueChange={(value) => setSettings(withPrice(settings, { output_per_mtok: value }))}
+              />
+            </div>
+            <div className="mt-4 grid gap-4 sm:grid-cols-3">
+              <NumberField
+                label="Calls a minute"
+                hint="Others wait their turn."
+                min={1}
+                max={1_000_000}
+                value={settings.max_requests_per_minute ?? null}
+                placeholder="any"
+                onValueChange={(value) =>
+                  setSettings(without(settings, "max_requests_per_minute", value ?? undefined))
+                }
+              />
+              <NumberField
+                label="Tokens a minute"
+                hint="In and out together."
+                min={1}
+                max={1_000_000_000}
+                value={settings.max_tokens_per_minute ?? null}
+                placeholder="any"
+                onValueChange={(value) =>
+                  setSettings(without(settings, "max_tokens_per_minute", value ?? undefined))
+                }
+              />
+              <Select
+                label="Tools are offered"
+                hint="Small models often do better with text."
+                value={settings.tool_protocol ?? "auto"}
+                options={TOOL_PROTOCOLS}
+                onValueChange={(value) =>
+                  setSettings(without(settings, "tool_protocol", value === "auto" ? undefined : value))
+                }
               />
             </div>
             <div className="mt-4">

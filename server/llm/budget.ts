@@ -30,7 +30,7 @@ export interface Budgets {
 }
 
 /** Tokens held back for an answer without a limit of its own. */
-const USUAL_ANSWER = 8192;
+export const USUAL_ANSWER = 8192;
 /** With less than this left, an answer would be of no use. */
 const SMALLEST_ANSWER = 256;
 

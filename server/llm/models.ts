@@ -11,13 +11,14 @@ import {
 import type { LlmConfig } from "@/server/domain/role";
 import { providerFetch } from "@/server/egress/fetch";
 import { adapt } from "./adapt";
-import { type Budgets, type Estimate, newBudgets } from "./budget";
+import { type Estimate, newBudgets, USUAL_ANSWER } from "./budget";
 import { cancelled } from "./errors";
 import { type Gate, newGate } from "./gate";
 import { type ModelAnswer, ModelError, type ModelIo, type ModelRequest, type Models } from "./model";
 import { newOfflineFetch } from "./offline";
 import { callOnce, chosenProtocol, protocolFor, type RawAnswer, rungFor, ServerRefusal } from "./openai";
 import { costOf, isPriceKnown } from "./prices";
+import { newTokenRatios } from "./token-ratio";
 import { WIRE_LIMITS, type WireLimits } from "./wire";
 
 /** How often one call may be asked anew in another way, after the server refused a part of it. */
@@ -43,11 +44,15 @@ export function newModels(options: ModelsOptions): Models {
   const offlineFetch = options.offlineFetch ?? newOfflineFetch();
   const gates = new Map<string, Gate>();
   const budgets = newBudgets();
+  const ratios = newTokenRatios();
 
   const gateOf = (provider: Provider): Gate => {
     const most = concurrencyOf(provider);
     const gate = gates.get(provider.id) ?? newGate(most);
-    gate.setLimit(most);
+    gate.setLimit(most, {
+      requests: provider.settings.max_requests_per_minute,
+      tokens: provider.settings.max_tokens_per_minute,
+    });
     gates.set(provider.id, gate);
     return gate;
   };
@@ -58,12 +63,19 @@ export function newModels(options: ModelsOptions): Models {
       const { provider, model } = choose(providers, request.llm_config);
       const fetcher = provider.kind === "offline" ? offlineFetch : fetch;
       const limits = limitsFor(provider, request.llm_config, options.limits);
-      const reservation = await asCancelled(reserve(budgets, request, provider, model, io.signal), io.signal);
+      const prompt = promptText(request);
+      const estimate = estimateOf(request, provider, model, ratios.tokens(provider.id, model, prompt));
+      const reservation = await asCancelled(
+        budgets.reserve(request.run_id, request.budget, estimate, io.signal),
+        io.signal,
+      );
       let used: Pick<ModelAnswer, "usage" | "cost_usd"> | undefined;
       try {
         const gate = gateOf(provider);
         if (gate.waiting >= BUSY_QUEUE) throw tooBusy(provider);
-        const leave = await asCancelled(gate.enter(io.signal), io.signal);
+        const guessed =
+          estimate.input_tokens + (reservation.max_tokens ?? estimate.max_tokens ?? USUAL_ANSWER);
+        const leave = await asCancelled(gate.enter(io.signal, guessed), io.signal);
         const started = performance.now();
         try {
           const key = provider.kind === "offline" ? null : keyOf(providers, provider);
@@ -79,14 +91,17 @@ export function newModels(options: ModelsOptions): Models {
             },
             io,
           );
-          const answer = toAnswer(raw, provider, model, request, Math.round(performance.now() - started));
+          const count = (text: string) => ratios.tokens(provider.id, model, text);
+          const usage = usageOf(raw, prompt, count);
+          const answer = toAnswer(raw, provider, model, usage, Math.round(performance.now() - started));
           used = answer;
+          if (!usage.estimated) ratios.learn(provider.id, model, prompt, usage.input_tokens);
           return answer;
         } catch (error) {
           if (error instanceof ModelError) coolDown(gate, error);
           throw error;
         } finally {
-          leave();
+          leave(used && used.usage.input_tokens + used.usage.output_tokens);
         }
       } finally {
         reservation.settle({
@@ -192,21 +207,19 @@ function limitsFor(provider: Provider, config: LlmConfig, own: Partial<WireLimit
   };
 }
 
-function reserve(
-  budgets: Budgets,
+function estimateOf(
   request: ModelRequest,
   provider: Provider,
   model: string,
-  signal: AbortSignal,
-) {
-  const estimate: Estimate = {
-    input_tokens: estimateTokens(promptText(request)),
+  input_tokens: number,
+): Estimate {
+  return {
+    input_tokens,
     max_tokens: request.llm_config.max_tokens,
     price: (input_tokens, output_tokens) =>
       costOf(provider, model, { input_tokens, output_tokens, cached_input_tokens: 0 }).cost_usd,
     model,
   };
-  return budgets.reserve(request.run_id, request.budget, estimate, signal);
 }
 
 /** All that a request makes the model read. */
@@ -219,17 +232,13 @@ function promptText({ messages, response, tools }: ModelRequest): string {
     .join("\n");
 }
 
-/** About how many tokens a text is, where nobody counted. */
-export const estimateTokens = (text: string): number => Math.ceil(Buffer.byteLength(text, "utf8") / 4);
-
 function toAnswer(
   raw: RawAnswer,
   provider: Provider,
   model: string,
-  request: ModelRequest,
+  usage: Usage,
   latency_ms: number,
 ): ModelAnswer {
-  const usage = usageOf(raw, request);
   return {
     content: raw.content,
     ...(raw.reasoning === undefined ? {} : { reasoning: raw.reasoning }),
@@ -249,7 +258,7 @@ function toAnswer(
   };
 }
 
-function usageOf(raw: RawAnswer, request: ModelRequest): Usage {
+function usageOf(raw: RawAnswer, prompt: string, count: (text: string) => number): Usage {
   const { usage } = raw;
   if (usage && usage.prompt_tokens + usage.completion_tokens > 0)
     return {
@@ -261,10 +270,10 @@ function usageOf(raw: RawAnswer, request: ModelRequest): Usage {
       estimated: false,
     };
   return {
-    input_tokens: estimateTokens(promptText(request)),
-    output_tokens: estimateTokens(answerText(raw)),
+    input_tokens: count(prompt),
+    output_tokens: count(answerText(raw)),
     cached_input_tokens: 0,
-    reasoning_tokens: estimateTokens(raw.reasoning ?? ""),
+    reasoning_tokens: count(raw.reasoning ?? ""),
     requests: 1,
     estimated: true,
   };
