@@ -55,6 +55,15 @@ function searchTool(
     if (!found) throw new ToolFailure(503, NOT_CONFIGURED[purpose]);
     return found;
   };
+  /** A key that cannot be opened must not take the list of all tools down with it. */
+  const unavailable = (): string | null => {
+    try {
+      backend();
+      return null;
+    } catch (error) {
+      return error instanceof Error ? error.message : NOT_CONFIGURED[purpose];
+    }
+  };
   const tool = defineTool({
     ...words,
     input,
@@ -75,8 +84,8 @@ function searchTool(
     ...tool,
     // People enter and remove services while the server runs.
     get spec() {
-      const isThere = deps.backendFor(purpose) !== null;
-      return isThere ? tool.spec : { ...tool.spec, unavailable: NOT_CONFIGURED[purpose] };
+      const reason = unavailable();
+      return reason === null ? tool.spec : { ...tool.spec, unavailable: reason };
     },
     async execute(args, scope) {
       const simulated = deps.backendFor(purpose)?.kind === "demo";

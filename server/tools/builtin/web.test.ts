@@ -305,6 +305,14 @@ describe("search", () => {
     }
   });
 
+  test("a key that cannot be opened makes the tool unavailable, and only that", () => {
+    const fail = () => {
+      throw new Error("Enter the key again.");
+    };
+    const specs = searchTools({ backendFor: fail, fetch: providerFetch }).map(({ spec }) => spec.unavailable);
+    expect(specs).toEqual(["Enter the key again.", "Enter the key again."]);
+  });
+
   test("the demo finds bundled texts, says that they are made up, and asks nobody", async () => {
     const demo: SearchBackend = { kind: "demo", base_url: "", key: null };
     const web = await call("web_search", { query: "how do teams review code?", count: 1 }, { backend: demo });
