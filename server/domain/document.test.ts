@@ -49,6 +49,14 @@ describe("the reference documents' files", () => {
     ]);
   });
 
+  test("what their format has no place for is named in words", () => {
+    const { graph } = readWorkflow({ ...referenceApproval, version: 4, config: { max_steps: 3 } });
+    expect(lossesOf(graph!, "openhands").map(({ message }) => message)).toEqual([
+      "The number of the version is not part of this format.",
+      "Limits and other settings of runs are not part of this format.",
+    ]);
+  });
+
   test("plan.json becomes a workflow with one crew, the plan unchanged", () => {
     const { graph, name, roles, findings } = readWorkflow(JSON.stringify(referencePlan));
     const crew = graph!.nodes.carry_out;

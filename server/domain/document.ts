@@ -672,8 +672,10 @@ function toOriginal(graph: WorkflowGraph): { graph: Raw; losses: Finding[] } {
   }
   if (Object.values(graph.nodes).some(({ ui: place }) => place))
     findings.dropped("nodes", "Where the nodes stand on the canvas is not part of this format.");
-  for (const key of ["version", "config"])
-    if (full[key] !== undefined) findings.dropped(key, `"${key}" is not part of this format.`);
+  if (full.version !== undefined)
+    findings.dropped("version", "The number of the version is not part of this format.");
+  if (full.config !== undefined)
+    findings.dropped("config", "Limits and other settings of runs are not part of this format.");
   const edges = originalEdges(graph, removed, findings);
   const { graph_id, description, start_node_id, global_state_schema } = full;
   const start =
