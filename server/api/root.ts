@@ -1,4 +1,6 @@
 import { accessRouter } from "./access";
+import { customToolsRouter } from "./custom-tools";
+import { mcpRouter } from "./mcp";
 import { providersRouter } from "./providers";
 import { rolesRouter } from "./roles";
 import { runsRouter } from "./runs";
@@ -11,6 +13,8 @@ export const appRouter = router({
   roles: rolesRouter,
   runs: runsRouter,
   providers: providersRouter,
+  customTools: customToolsRouter,
+  mcp: mcpRouter,
   access: accessRouter,
 });
 export type AppRouter = typeof appRouter;

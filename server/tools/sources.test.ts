@@ -1,0 +1,126 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openDb } from "@/db/open";
+import { newSealer } from "@/server/access/secrets";
+import { appRouter } from "@/server/api/root";
+import { CustomToolDefinition } from "@/server/domain/custom-tool";
+import { newCustomToolStore } from "@/server/store/custom-tools";
+import { newMcpServerStore } from "@/server/store/mcp-servers";
+import { newToolSources } from "./sources";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), "troupe-sources-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function setUp(env: Record<string, string> = {}) {
+  const db = openDb(":memory:");
+  const sources = newToolSources({
+    customTools: newCustomToolStore(db),
+    mcpServers: newMcpServerStore(db, newSealer(null, {})),
+    env: { NODE_ENV: "test", ...env },
+    reserved: () => ["calculator"],
+  });
+  const api = appRouter.createCaller({
+    principal: { kind: "session", id: "s" },
+    troupe: { toolSources: sources } as never,
+  });
+  return { sources, api };
+}
+const definition = CustomToolDefinition.parse({
+  name: "shout",
+  description: "In capitals",
+  input_schema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+  code: "return input.text.toUpperCase()",
+});
+
+test("a tool is written, tried, saved, changed, removed and brought back", async () => {
+  const { sources, api } = setUp({ TROUPE_ENABLE_CODE: "1" });
+  let changes = 0;
+  const stop = sources.onChange(() => changes++);
+  expect(await api.customTools.try({ definition, args: { text: "hey" } })).toEqual({
+    status_code: 200,
+    output: "HEY",
+  });
+  expect(await api.customTools.try({ definition, args: {} })).toMatchObject({ status_code: 400 });
+  await api.customTools.save({ definition, base_version: null });
+  await api.customTools.save({ definition: { ...definition, risk: "MEDIUM" }, base_version: 1 });
+  await expect(api.customTools.save({ definition, base_version: 1 })).rejects.toMatchObject({
+    code: "CONFLICT",
+  });
+  expect((await api.customTools.versions({ name: "shout" })).map(({ version }) => version)).toEqual([2, 1]);
+  expect(sources.tools().map(({ spec }) => [spec.name, spec.source, spec.version])).toEqual([
+    ["run_javascript", "builtin", undefined],
+    ["shout", "custom", 2],
+  ]);
+  expect(await api.customTools.restore({ name: "shout", version: 1 })).toEqual({ name: "shout", version: 3 });
+  await api.customTools.remove({ name: "shout" });
+  expect(sources.tools()).toHaveLength(1);
+  expect(await api.customTools.list()).toMatchObject({ enabled: true, tools: [], bin: [{ version: 3 }] });
+  await api.customTools.restore({ name: "shout" });
+  expect((await api.customTools.get({ name: "shout" })).definition.risk).toBe("LOW");
+  expect(changes).toBe(5);
+  stop();
+});
+
+test("names that are taken are refused", async () => {
+  const { api } = setUp();
+  for (const name of ["calculator", "run_javascript"])
+    await expect(
+      api.customTools.save({ definition: { ...definition, name }, base_version: null }),
+    ).rejects.toMatchObject({ code: "CONFLICT" });
+});
+
+test("where code may not run, its tools are listed and say what to do", async () => {
+  const { sources, api } = setUp();
+  await api.customTools.save({ definition, base_version: null });
+  for (const { spec } of sources.tools()) expect(spec.unavailable).toContain("TROUPE_ENABLE_CODE=1");
+  expect(await api.customTools.try({ definition, args: { text: "a" } })).toMatchObject({ status_code: 503 });
+  expect((await api.customTools.list()).enabled).toBe(false);
+});
+
+test("the operator's file brings tools and servers; a mistake in it stops the start", async () => {
+  const file = path.join(folder, "tools.yaml");
+  writeFileSync(
+    file,
+    `tools: [{ name: list, type: script, description: d, command: ["ls"] }]\nmcp_servers: [{ name: local, command: "./nowhere" }]\n`,
+  );
+  const { sources, api } = setUp({ TROUPE_TOOLS_FILE: file });
+  expect(sources.tools().map(({ spec }) => spec.name)).toEqual(["list", "run_javascript"]);
+  expect(await api.mcp.list()).toMatchObject([
+    { name: "local", kind: "stdio", state: "off", from_file: true },
+  ]);
+  await expect(api.mcp.remove({ name: "local" })).rejects.toMatchObject({ code: "BAD_REQUEST" });
+  writeFileSync(file, "tools: [{ name: list }]");
+  expect(() => setUp({ TROUPE_TOOLS_FILE: file })).toThrow("tools[0]: must have type");
+});
+
+test("a server that cannot be reached is kept, and says why", async () => {
+  const { sources, api } = setUp();
+  const status = await api.mcp.add({
+    name: "inside",
+    url: "http://127.0.0.1:48123/mcp",
+    authorization: "Bearer s3cret-word",
+  });
+  expect(status).toMatchObject({
+    state: "failed",
+    last_error: expect.stringContaining("TROUPE_MCP_ALLOWED_HOSTS"),
+    has_authorization: true,
+  });
+  expect(JSON.stringify(await api.mcp.list())).not.toContain("s3cret-word");
+  expect(await api.mcp.setEnabled({ name: "inside", is_enabled: false })).toMatchObject({ state: "off" });
+  expect(await api.mcp.approve({ name: "inside", tools: [{ tool: "t", fingerprint: "f" }] })).toMatchObject({
+    refused: [{ tool: "t", reason: "gone" }],
+  });
+  await expect(api.mcp.add({ name: "a b", url: "http://x.example" })).rejects.toMatchObject({
+    code: "BAD_REQUEST",
+  });
+  await expect(api.mcp.add({ name: "a", url: "file:///etc/passwd" })).rejects.toMatchObject({
+    code: "BAD_REQUEST",
+  });
+  await api.mcp.remove({ name: "inside" });
+  await sources.stop();
+});

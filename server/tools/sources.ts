@@ -1,0 +1,100 @@
+import type { CustomToolDefinition } from "@/server/domain/custom-tool";
+import type { ToolOutput } from "@/server/domain/tool";
+import { newMcpFetch } from "@/server/egress/fetch";
+import { readSettings } from "@/server/settings";
+import type { CustomToolStore } from "@/server/store/custom-tools";
+import type { McpServerStore } from "@/server/store/mcp-servers";
+import type { ToolInterface } from "./define";
+import { McpServers } from "./mcp/servers";
+import { NO_OPERATOR_FILE, readOperatorFile } from "./operator/file";
+import { operatorTools } from "./operator/tools";
+import { ToolsRegistry } from "./registry";
+import { customTool } from "./sandbox/custom-tool";
+import { type CodePlugins, runJavascript } from "./sandbox/run-javascript";
+
+/** The tools that come and go while Troupe runs, and those that its operator declared. */
+export interface ToolSources {
+  /** Connects to MCP servers. Resolves when each was tried once; it need not be awaited. */
+  start(): Promise<void>;
+  /** Ends connections and processes. */
+  stop(): Promise<void>;
+  /** All of them as they are now, also those that cannot be called and say why. No name is there twice. */
+  tools(): ToolInterface[];
+  /** Calls back when `tools()` may give something else; answers how to stop that. */
+  onChange(listener: () => void): () => void;
+  readonly customTools: CustomToolStore;
+  readonly mcp: McpServers;
+  /** TROUPE_ENABLE_CODE. */
+  readonly isCodeEnabled: boolean;
+  /** Whether a new custom tool cannot have this name. */
+  isTaken(name: string): boolean;
+  /** To be called after every change of `customTools`. */
+  customToolsChanged(): void;
+  /** Calls a custom tool as it is being written. Gives an output in every case. */
+  tryOut(definition: CustomToolDefinition, args: unknown, signal: AbortSignal): Promise<ToolOutput>;
+}
+
+export interface ToolSourcesParts {
+  customTools: CustomToolStore;
+  mcpServers: McpServerStore;
+  env?: NodeJS.ProcessEnv;
+  /** Names that are taken elsewhere, such as those of built-in tools. */
+  reserved?: () => readonly string[];
+  /** How code of the code interpreter calls other tools; left out: it calls none. */
+  plugins?: CodePlugins;
+}
+
+/** Reads the operator's file and puts the sources together; nothing is connected yet. Throws SettingsError. */
+export function newToolSources(parts: ToolSourcesParts): ToolSources {
+  const { customTools, mcpServers, env = process.env, reserved = () => [] } = parts;
+  const settings = readSettings(env);
+  const isEnabled = settings.TROUPE_ENABLE_CODE;
+  const file = settings.TROUPE_TOOLS_FILE
+    ? readOperatorFile(settings.TROUPE_TOOLS_FILE, env)
+    : NO_OPERATOR_FILE;
+  const fixed = [...operatorTools(file, env), runJavascript({ isEnabled, plugins: parts.plugins })];
+  const listeners = new Set<() => void>();
+  const notify = () => {
+    for (const listener of listeners) listener();
+  };
+  const mcp = new McpServers({
+    store: mcpServers,
+    declared: file.mcp_servers,
+    fetch: newMcpFetch(settings.TROUPE_MCP_ALLOWED_HOSTS),
+    onChange: notify,
+  });
+  const isTaken = (name: string) => fixed.some(({ spec }) => spec.name === name) || reserved().includes(name);
+
+  return {
+    start: () => mcp.start(),
+    stop: () => mcp.stop(),
+    tools: () => [
+      ...fixed,
+      ...customTools
+        .list()
+        // The operator may have declared a tool of the same name later.
+        .filter(({ definition }) => !isTaken(definition.name))
+        .map(({ definition, version }) => customTool(definition, { isEnabled, version })),
+      ...mcp.tools(),
+    ],
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    customTools,
+    mcp,
+    isCodeEnabled: isEnabled,
+    isTaken,
+    customToolsChanged: notify,
+    tryOut(definition, args, signal) {
+      const registry = new ToolsRegistry();
+      registry.register(customTool(definition, { isEnabled }));
+      return registry.invoke(definition.name, args, {
+        signal,
+        idempotencyKey: `try:${crypto.randomUUID()}`,
+        run: null,
+        agent: null,
+      });
+    },
+  };
+}
