@@ -2,6 +2,7 @@ import { createContext, startTransition, useContext, useEffect, useState } from 
 import type { Mark } from "@/components/canvas/flow-mapping";
 import { whenIdle } from "@/components/ui/when-idle";
 import type { WorkflowGraph } from "@/server/domain/graph";
+import type { ModelChoice } from "@/server/domain/model-uses";
 import type { Problem } from "@/server/domain/problems";
 import type { RoleDefinition } from "@/server/domain/role";
 
@@ -13,6 +14,7 @@ const NONE: readonly Problem[] = [];
 export function useProblems(
   graph: WorkflowGraph,
   roles: readonly RoleDefinition[] | undefined,
+  isPriceKnown?: (choice: ModelChoice) => boolean,
 ): readonly Problem[] {
   const [problems, setProblems] = useState(NONE);
   useEffect(() => {
@@ -20,7 +22,7 @@ export function useProblems(
     let isLatest = true;
     const look = async () => {
       const { findProblems } = await import("@/server/domain/problems");
-      if (isLatest) startTransition(() => setProblems(findProblems(graph, roles)));
+      if (isLatest) startTransition(() => setProblems(findProblems(graph, roles, undefined, isPriceKnown)));
     };
     let callOff = () => {};
     const timer = setTimeout(() => {
@@ -31,7 +33,7 @@ export function useProblems(
       clearTimeout(timer);
       callOff();
     };
-  }, [graph, roles]);
+  }, [graph, roles, isPriceKnown]);
   return problems;
 }
 

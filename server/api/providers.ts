@@ -98,6 +98,13 @@ export const providersRouter = router({
     .input(TestInput)
     .mutation(({ ctx, input }) => checkProvider(checkedFrom(ctx.troupe.providers, input))),
 
+  /** Whether the prices of these models are known, in the same order; a model that is not there counts as known. */
+  knownPrices: procedure
+    .input(z.array(z.object({ provider_id: z.string().optional(), model: z.string().optional() })).max(1000))
+    .query(({ ctx, input }) =>
+      input.map((choice) => ctx.troupe.models.describe(choice)?.price_known !== false),
+    ),
+
   models: procedure.input(Id).query(async ({ ctx, input }) => {
     const provider = ctx.troupe.providers.find(input.id);
     if (!provider) throw notFound();

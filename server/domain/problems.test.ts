@@ -4,6 +4,7 @@ import { approval } from "../templates/approval";
 import { codeAndReview } from "../templates/code-and-review";
 import { parallelViews } from "../templates/parallel-views";
 import { WorkflowGraph } from "./graph";
+import { RunConfig } from "./outcome";
 import { applyFix, findProblems, GRAPH_LIMITS, keysAvailableAt, type Problem } from "./problems";
 import { RoleDefinition } from "./role";
 import { builtinRoles } from "./roles/builtin";
@@ -651,6 +652,44 @@ describe("every code", () => {
       find(mended).filter((problem) => problem.code === code && problem.message === found.message),
     ).toEqual([]);
     expect(WorkflowGraph.safeParse(mended).success).toBe(true);
+  });
+
+  test("W_PRICE_UNKNOWN: a budget in dollars, and a model nobody knows the price of", () => {
+    const own = { model: "mystery", provider_id: "p" };
+    const g = graph("start > a > b > c > end", {
+      a: agent({ llm_config: own }),
+      b: agent({}),
+      c: {
+        node_type: "crew_task",
+        output_keys: ["k"],
+        config: { crew: { agents: [{ agent_id: "w", role_name: "Writer", llm_config: own }] } },
+      },
+    });
+    const places = (has: WorkflowGraph, isKnown?: (choice: { model?: string | undefined }) => boolean) =>
+      findProblems(has, [...builtinRoles, toolsmith], undefined, isKnown)
+        .filter(({ code }) => code === "W_PRICE_UNKNOWN")
+        .map(({ severity, at: { kind, id, field }, message }) => [severity, id ?? kind, field, message]);
+    const inDollars = { ...g, config: RunConfig.parse({ budget: { max_cost_usd: 1 } }) };
+    const advice = "Set it in the provider's settings, or limit tokens instead.";
+    const ofMystery = (name: string) =>
+      `This workflow has a budget in dollars, but the price of "mystery", which "${name}" uses, is unknown. ${advice}`;
+    expect(places(inDollars, () => false)).toEqual([
+      [
+        "warning",
+        "workflow",
+        "budget.max_cost_usd",
+        `This workflow has a budget in dollars, but the price of the standard model is unknown. ${advice}`,
+      ],
+      ["warning", "a", "llm_config", ofMystery("a")],
+      ["warning", "c", "crew", ofMystery("c")],
+    ]);
+    expect(places(inDollars, ({ model }) => model !== "mystery").map(([, place]) => place)).toEqual([
+      "a",
+      "c",
+    ]);
+    expect(places(inDollars, () => true)).toEqual([]);
+    expect(places(inDollars)).toEqual([]);
+    expect(places(g, () => false)).toEqual([]);
   });
 
   test("too large", () => {

@@ -3,6 +3,7 @@ import { type KeySet, parallelWrites, possibleKeys } from "./data-flow";
 import { checkExpression, expressionReads, type TextFault } from "./expression";
 import type { Fix } from "./fixes";
 import type { WorkflowEdge, WorkflowGraph } from "./graph";
+import { isStandard, type ModelChoice, modelUses } from "./model-uses";
 import { type AnyNodeKind, getNodeKind, type WorkflowNode, writtenKeys } from "./nodes";
 import { isDefaultWord } from "./nodes/conditional-router";
 import type { RoleDefinition } from "./role";
@@ -55,11 +56,15 @@ interface Check {
   outgoing: ReadonlyMap<string, readonly WorkflowEdge[]>;
 }
 
-/** Everything that is wrong with a workflow: first the errors, then the warnings, each in the order of the graph. */
+/**
+ * Everything that is wrong with a workflow: first the errors, then the warnings, each in the order of the graph.
+ * `isPriceKnown`: whether a model's price is known; without it, nothing is said about prices.
+ */
 export function findProblems(
   graph: WorkflowGraph,
   roles: readonly Pick<RoleDefinition, "name" | "tools">[],
   known?: Analysis,
+  isPriceKnown?: (choice: ModelChoice) => boolean,
 ): Problem[] {
   const problems: Problem[] = [];
   const add: Add = (severity, code, at, message, fix) => {
@@ -82,6 +87,7 @@ export function findProblems(
   checkCycles(check);
   checkKeys(check);
   checkParallelWrites(check);
+  if (isPriceKnown) checkPrices(check, isPriceKnown);
   return problems.sort((a, b) => Number(a.severity === "warning") - Number(b.severity === "warning"));
 }
 
@@ -91,6 +97,31 @@ export const hasErrors = (problems: readonly Problem[]): boolean =>
 const nameOf = (node: WorkflowNode) => `"${node.name || node.id}"`;
 const named = (graph: WorkflowGraph, id: string) => (graph.nodes[id] ? nameOf(graph.nodes[id]) : `"${id}"`);
 const quoted = (words: readonly string[]) => words.map((word) => `"${word}"`).join(", ");
+
+/** A budget in dollars cannot be kept where nobody knows what a model costs. */
+function checkPrices({ graph, add }: Check, isPriceKnown: (choice: ModelChoice) => boolean): void {
+  if (graph.config?.budget?.max_cost_usd == null) return;
+  const unknown = modelUses(graph).filter(({ choice }) => !isPriceKnown(choice));
+  const advice = "Set it in the provider's settings, or limit tokens instead.";
+  if (unknown.some(({ choice }) => isStandard(choice)))
+    add(
+      "warning",
+      "W_PRICE_UNKNOWN",
+      { kind: "workflow", field: "budget.max_cost_usd" },
+      `This workflow has a budget in dollars, but the price of the standard model is unknown. ${advice}`,
+    );
+  const told = new Set<string>();
+  for (const { node, field, choice } of unknown) {
+    if (isStandard(choice) || told.has(node.id)) continue;
+    told.add(node.id);
+    add(
+      "warning",
+      "W_PRICE_UNKNOWN",
+      { kind: "node", id: node.id, field },
+      `This workflow has a budget in dollars, but the price of ${choice.model ? `"${choice.model}"` : "the model"}, which ${nameOf(node)} uses, is unknown. ${advice}`,
+    );
+  }
+}
 
 function checkSize({ graph, add }: Check): void {
   const nodes = Object.keys(graph.nodes).length;

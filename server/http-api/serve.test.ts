@@ -37,6 +37,7 @@ function newApi(
     roles,
     runs: store,
     host,
+    models,
     ...newLauncher({ workflows, roles, models, host }),
   };
   const principal: Principal = { kind: "token", id: `program${people++}` };

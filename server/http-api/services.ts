@@ -1,3 +1,4 @@
+import type { Models } from "@/server/llm/model";
 import type { RunFrame } from "@/server/runner/host";
 import type { Launch } from "@/server/runner/launch";
 import type { RoleStore } from "@/server/store/roles";
@@ -13,6 +14,7 @@ export interface ApiServices {
     cancel(runId: string, about: { by: string; reason: string }): boolean;
     follow(runId: string, after: number, signal?: AbortSignal): AsyncIterable<RunFrame>;
   };
+  models: Pick<Models, "describe">;
   /** Throws RefusedStart; answers undefined where there is no such workflow. */
   startRun(launch: Launch): { run_id: string; created: boolean } | undefined;
 }

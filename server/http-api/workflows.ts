@@ -199,7 +199,12 @@ export const workflowEndpoints = [
     },
     refusals: [404],
     answer({ services, params }) {
-      const problems = findProblems(found(services, params.id).graph, services.roles.all());
+      const problems = findProblems(
+        found(services, params.id).graph,
+        services.roles.all(),
+        undefined,
+        (choice) => services.models.describe(choice)?.price_known !== false,
+      );
       return {
         body: {
           can_run: !problems.some(({ severity }) => severity === "error"),

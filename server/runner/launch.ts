@@ -1,5 +1,6 @@
 import type { WorkflowGraph } from "@/server/domain/graph";
 import { findInputErrors } from "@/server/domain/input-check";
+import { isStandard, modelUses } from "@/server/domain/model-uses";
 import { RunConfig } from "@/server/domain/outcome";
 import { findProblems, type Problem } from "@/server/domain/problems";
 import type { RoleDefinition } from "@/server/domain/role";
@@ -73,16 +74,18 @@ export function readyToRun(
   const errors = findInputErrors(graph, given.input);
   if (errors.length > 0) throw new RefusedStart("The input does not fit.", { errors });
   const config = RunConfig.parse({ ...graph.config, ...given.config });
-  if (config.budget.max_cost_usd != null && models.describe()?.price_known === false)
+  const priceless = modelUses(graph).find(({ choice }) => models.describe(choice)?.price_known === false);
+  if (config.budget.max_cost_usd != null && priceless) {
+    const { choice } = priceless;
     throw new RefusedStart("A budget in dollars cannot be kept: the price of this model is unknown.", {
       errors: [
         {
           key: "max_cost_usd",
-          message:
-            "The model's price is unknown. Set its price in the settings, limit tokens instead, or run without this budget.",
+          message: `${isStandard(choice) ? "The model's price" : `The price of ${choice.model ?? "a model"}`} is unknown. Set its price in the settings, limit tokens instead, or run without this budget.`,
         },
       ],
     });
+  }
   const used = roleUses(graph);
   const provider = models.describe();
   return {
