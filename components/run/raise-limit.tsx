@@ -27,7 +27,9 @@ export function RaiseLimit({ runId, onRaised }: { runId: string; onRaised: () =>
       align="end"
       trigger={
         <Button variant="primary" icon={<CirclePlay aria-hidden />}>
-          Raise limit and go on
+          <span>
+            Raise limit<span className="max-sm:sr-only"> and go on</span>
+          </span>
         </Button>
       }
     >

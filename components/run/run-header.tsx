@@ -78,11 +78,12 @@ function GoneNote({ workflowId }: { workflowId: string }) {
     }),
   );
   return (
-    <p className="order-last flex w-full flex-wrap items-center gap-x-2 text-[13px] text-ink-2">
+    <p className="order-last flex w-full flex-wrap items-center gap-x-4 text-[13px] text-ink-2 max-md:px-1">
       The workflow of this run was deleted; what happened in the run is kept.
       <Button
         size="sm"
         variant="ghost"
+        className="-ml-2.5"
         pending={restore.isPending}
         onClick={() => restore.mutate({ id: workflowId })}
       >

@@ -45,9 +45,10 @@ export function SegmentedControl<V extends string>({
           aria-label={option.label}
           title={option.iconOnly ? option.label : undefined}
           className={clsx(
-            "inline-flex cursor-pointer select-none items-center justify-center gap-1.5 rounded-md border border-transparent text-[13px] text-ink-2 transition-colors hover:text-ink",
+            "inline-flex cursor-pointer select-none items-center justify-center gap-1.5 rounded-md border border-transparent text-center text-[13px] leading-4.5 text-ink-2 transition-colors hover:text-ink",
             "data-[checked]:border-line data-[checked]:bg-raised data-[checked]:font-medium data-[checked]:text-ink data-[checked]:shadow-1 [&_svg]:size-4",
-            size === "sm" ? "h-6 pointer-coarse:h-8" : "h-7 pointer-coarse:h-9",
+            // Where the words need a second line, the control grows.
+            size === "sm" ? "min-h-6 pointer-coarse:min-h-8" : "min-h-7 pointer-coarse:min-h-9",
             option.iconOnly ? "w-8" : "px-2.5",
             fill && "flex-1",
           )}

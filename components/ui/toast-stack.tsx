@@ -16,7 +16,8 @@ const say: Say = (message, { undo, action, detail, tone = "plain", id }) => {
     id,
     description: detail,
     action: button,
-    duration: undo || tone === "error" ? 8000 : 4000,
+    // Long enough to act on it, or to read on.
+    duration: undo || detail || tone === "error" ? 8000 : 4000,
   });
 };
 
@@ -37,7 +38,7 @@ export default function ToastStack({ onReady }: { onReady: (say: Say) => void })
         unstyled: true,
         classNames: {
           toast:
-            "flex w-full items-center gap-3 rounded-xl border border-line bg-raised px-4 py-3 text-sm text-ink shadow-2 sm:w-88",
+            "flex w-full items-center gap-3 rounded-xl border border-line bg-raised px-4 py-3 font-sans text-sm text-ink shadow-2 sm:w-88",
           content: "min-w-0 flex-1",
           title: "font-medium",
           description: "mt-0.5 text-[13px] text-ink-2",
