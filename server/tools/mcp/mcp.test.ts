@@ -274,6 +274,20 @@ describe("a server that is a process", () => {
     expect(await invoke("mcp:local/environment", {})).toMatchObject({ status_code: 200 });
   });
 
+  test.each([
+    ["pages", "", 3, 0],
+    ["endless", "endless", 20, 1],
+  ])(
+    "a list of %s is read to its end, or to where it stops to be one",
+    async (_name, mode, tools, problems) => {
+      const file = path.join(import.meta.dirname, "testing", "paging-server.mjs");
+      servers = newServers({ declared: [{ ...declared()[0]!, args: [file, mode] }] });
+      await servers.start();
+      expect(servers.list()[0]?.tools).toHaveLength(tools);
+      expect(servers.list()[0]?.problems).toHaveLength(problems);
+    },
+  );
+
   test("one that cannot be started says so, and nobody in the app can change it", async () => {
     servers = newServers({ declared: [{ ...declared()[0]!, command: "/nowhere/to-be-found" }] });
     await servers.start();
