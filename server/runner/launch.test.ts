@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { builtinRoles } from "@/server/domain/roles/builtin";
+import { newScriptedModels } from "@/server/llm/scripted";
+import { findTemplate } from "@/server/templates";
+import { readyToRun } from "./launch";
+
+const graph = structuredClone(findTemplate("approval")!.graph);
+const agent = Object.values(graph.nodes).find(({ node_type }) => node_type === "agent_task")!;
+const config = { budget: { max_cost_usd: 1, warn_at: 0.8, mode: "hard" as const } };
+/** Models of which only these have no known price; the standard one has the name "". */
+const models = (unknown: readonly string[]) => ({
+  ...newScriptedModels(),
+  describe: (choice: { model?: string | undefined } = {}) => ({
+    provider_id: "p",
+    name: "P",
+    model: choice.model ?? "",
+    simulated: false,
+    price_known: !unknown.includes(choice.model ?? ""),
+  }),
+});
+const start = (unknown: readonly string[], given: Partial<typeof config> = config) =>
+  readyToRun(
+    graph,
+    builtinRoles,
+    { input: { user_request: "Two days off" }, config: given },
+    models(unknown),
+  );
+
+test("a budget in dollars needs the price of every model that the drawing names", () => {
+  expect(() => start([""])).toThrow("A budget in dollars cannot be kept");
+  expect(start(["mystery"]).config.budget.max_cost_usd).toBe(1);
+  expect(start([""], {}).config.budget.max_cost_usd ?? null).toBeNull();
+  Object.assign(agent.config, { llm_config: { model: "mystery" } });
+  expect(() => start(["mystery"])).toThrow("A budget in dollars cannot be kept");
+  expect(start(["another"]).config.budget.max_cost_usd).toBe(1);
+});
