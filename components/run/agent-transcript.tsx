@@ -1,16 +1,19 @@
 "use client";
 
 import clsx from "clsx";
-import { Brain, ChevronRight, MessageSquareText } from "lucide-react";
+import { Brain, ChevronRight, MessageSquareText, ShieldAlert } from "lucide-react";
 import { type ReactNode, useEffect, useRef } from "react";
+import { Badge } from "@/components/ui/badge";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { Spinner } from "@/components/ui/spinner";
+import type { ToolCallView } from "@/server/domain/crew-run";
 import type { ChatMessage } from "@/server/domain/events";
 import type { AgentView, ModelCall } from "@/server/domain/run";
 import { Ticking } from "./elapsed";
 import { ErrorNote } from "./error-note";
 import { countOf, formatCost, formatDuration } from "./format";
 import { useLiveText, useRun, useRunList } from "./run-context";
+import { ToolCallCard } from "./tool-call-card";
 import { transcript } from "./transcript";
 import { TextBlock } from "./values";
 
@@ -18,17 +21,41 @@ import { TextBlock } from "./values";
 export function AgentTranscript({ agentKey }: { agentKey: string }) {
   const agent = useRun<AgentView | undefined>(({ state }) => state.agents[agentKey], undefined);
   const calls = useRunList<ModelCall>(({ state }) => (agent ? callsOf(state, agent) : []));
+  const tools = useRunList<ToolCallView>(({ state }) =>
+    agent ? Object.values(state.tool_calls).filter((tool) => isBy(tool, agent)) : [],
+  );
   if (!agent) return null;
   return (
-    <ol aria-label={`Conversation of ${agent.role_name}`} className="flex flex-col gap-2">
-      {transcript(agent, calls).map((turn) => (
-        <li key={turn.key} className="min-w-0">
-          {turn.kind === "message" ? <Message message={turn.message} /> : <CallView call={turn.call} />}
-        </li>
-      ))}
-    </ol>
+    <div
+      className={clsx("flex flex-col gap-2", agent.delegate_level > 0 && "border-l-2 border-line pl-3")}
+      style={agent.delegate_level > 1 ? { marginLeft: (agent.delegate_level - 1) * 12 } : undefined}
+    >
+      {agent.tainted ? (
+        <Badge tone="waiting" icon={<ShieldAlert aria-hidden />} className="self-start">
+          Read content from outside
+        </Badge>
+      ) : null}
+      <ol aria-label={`Conversation of ${agent.role_name}`} className="flex flex-col gap-2">
+        {transcript(agent, calls, tools).map((turn) => (
+          <li key={turn.key} className="min-w-0">
+            {turn.kind === "message" ? (
+              <Message message={turn.message} />
+            ) : turn.kind === "tool" ? (
+              <ToolCallCard call={turn.tool} />
+            ) : (
+              <CallView call={turn.call} />
+            )}
+          </li>
+        ))}
+      </ol>
+    </div>
   );
 }
+
+const isBy = (tool: ToolCallView, agent: AgentView) =>
+  tool.activation_id === agent.activation_id &&
+  tool.agent_id === agent.agent_id &&
+  tool.task_id === agent.task_id;
 
 function callsOf(
   state: { activations: Record<string, { calls: readonly string[] }>; calls: Record<string, ModelCall> },
@@ -81,7 +108,7 @@ export function CallView({ call }: { call: ModelCall }) {
         <StreamedText text={content} missing={live?.from ?? 0} />
       ) : call.status === "failed" && call.error ? (
         <ErrorNote error={call.error} isQuiet />
-      ) : (
+      ) : content === "" && (call.tool_calls?.length ?? 0) > 0 ? null : (
         <TextBlock text={content} label="answer" />
       )}
       <CallFacts call={call} />

@@ -1,11 +1,14 @@
 "use client";
 
 import clsx from "clsx";
-import { Check, CircleHelp, MousePointerClick, Pencil, X } from "lucide-react";
+import { Check, CircleHelp, MousePointerClick, Pencil, UsersRound, X } from "lucide-react";
 import Link from "next/link";
 import { type ReactNode, useState } from "react";
+import { ActivationAsks } from "@/components/crew/asks";
+import { Button } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { StatusMark } from "@/components/ui/status-mark";
+import type { ToolCallView } from "@/server/domain/crew-run";
 import type { WorkflowNode } from "@/server/domain/graph";
 import { findNodeKind } from "@/server/domain/nodes";
 import type { Activation } from "@/server/domain/run";
@@ -15,6 +18,8 @@ import { ErrorNote } from "./error-note";
 import { formatCost, formatDuration, formatTokens, inWords } from "./format";
 import { PlanBoard } from "./plan-board";
 import { useRun, useRunActivation, useRunList, useRunNode } from "./run-context";
+import { useRunPage } from "./run-page-context";
+import { ToolCallCard } from "./tool-call-card";
 import { KeyValues } from "./values";
 
 /** One node's part in the run: what it got, what it did, what came out. */
@@ -203,16 +208,34 @@ function ActivationDetail({ node, activation }: { node: WorkflowNode; activation
   const own = useRunList<string>(({ state }) =>
     agents.filter((key) => !hasPlan || state.agents[key]?.task_id === undefined),
   );
+  const isCrew = useRun(({ state }) => state.crews[activation.id] !== undefined, false);
+  // A node may call a tool itself, without any agent.
+  const direct = useRunList<ToolCallView>(({ state }) =>
+    Object.values(state.tool_calls).filter(
+      (call) => call.activation_id === activation.id && call.agent_id === undefined,
+    ),
+  );
   return (
     <>
       <Facts activation={activation} />
       {activation.error ? <ErrorNote error={activation.error} /> : null}
-      {activation.status === "waiting" ? <Waiting activation={activation} /> : null}
+      <ActivationAsks activationId={activation.id} />
+      {activation.status === "waiting" && activation.waiting?.for !== "human" ? (
+        <Waiting activation={activation} />
+      ) : null}
+      {isCrew ? <CrewDoor nodeId={node.id} /> : null}
       {activation.decided ? <Decision activation={activation} /> : null}
       {hasPlan ? <PlanBoard activationId={activation.id} /> : null}
       {own.map((key) => (
         <AgentPart key={key} agentKey={key} />
       ))}
+      {direct.length > 0 ? (
+        <Part title="Tools">
+          {direct.map((call) => (
+            <ToolCallCard key={call.id} call={call} />
+          ))}
+        </Part>
+      ) : null}
       {activation.output && Object.keys(activation.output).length > 0 ? (
         <Part title="Output">
           <KeyValues values={activation.output} label={`output of ${node.name || node.id}`} />
@@ -229,6 +252,15 @@ function ActivationDetail({ node, activation }: { node: WorkflowNode; activation
       ) : null}
     </>
   );
+}
+
+function CrewDoor({ nodeId }: { nodeId: string }) {
+  const page = useRunPage();
+  return page ? (
+    <Button icon={<UsersRound aria-hidden />} className="self-start" onClick={() => page.openCrew(nodeId)}>
+      Open the crew
+    </Button>
+  ) : null;
 }
 
 /** A titled part of the panel. */

@@ -6,6 +6,7 @@ import { Locate, LocateFixed } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { CanvasProvider, GraphCanvas } from "@/components/canvas/graph-canvas";
 import { useCanvasView } from "@/components/canvas/use-canvas-view";
+import { CrewsOnCanvas } from "@/components/crew/crew-on-canvas";
 import type { RoleDefinition } from "@/server/domain/role";
 import { newCanvasRun } from "./canvas-run";
 import { useRun, useRunStore } from "./run-context";
@@ -17,9 +18,14 @@ const NO_ROLES: readonly RoleDefinition[] = [];
 export function RunCanvas({
   selected,
   onSelect,
+  openCrew,
+  onOpenCrew,
 }: {
   selected: string | null;
   onSelect: (nodeId: string | null) => void;
+  /** The node whose crew is open. */
+  openCrew: string | null;
+  onOpenCrew: (nodeId: string | null) => void;
 }) {
   const store = useRunStore();
   const graph = useRun((view) => view.head.graph, null);
@@ -39,7 +45,8 @@ export function RunCanvas({
         onSelect={onSelect}
         onUserMove={() => setFollowing(false)}
       >
-        <Follower isFollowing={isFollowing} />
+        <Follower isFollowing={isFollowing && openCrew === null} />
+        <CrewsOnCanvas openId={openCrew} onOpen={onOpenCrew} />
         <Panel position="top-left">
           <FollowChip isFollowing={isFollowing} onChange={setFollowing} />
         </Panel>

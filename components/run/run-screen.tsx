@@ -2,7 +2,9 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { CircleSlash2, Unplug } from "lucide-react";
-import { type CSSProperties, useEffect, useState } from "react";
+import dynamic from "next/dynamic";
+import { type CSSProperties, useEffect, useMemo, useState } from "react";
+import { AskBar } from "@/components/crew/asks";
 import { useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
@@ -14,6 +16,7 @@ import { OutputView } from "./output-view";
 import { RunCanvas } from "./run-canvas";
 import { RunProvider, useRun, useRunStore } from "./run-context";
 import { RunHeader } from "./run-header";
+import { type RunPage, RunPageProvider } from "./run-page-context";
 import { Scrubber } from "./scrubber";
 import { Splitter } from "./splitter";
 import { spotlightNode } from "./spotlight";
@@ -22,7 +25,9 @@ import { FIRST_LOOK, Timeline } from "./timeline";
 import { useRunEvents } from "./use-run-events";
 import "./run.css";
 
-type Tab = "timeline" | "node" | "state" | "output";
+const FilesView = dynamic(() => import("./files-view").then((module) => module.FilesView));
+
+type Tab = "timeline" | "node" | "state" | "files" | "output";
 
 /** One run: on the drawing it happened on, with its timeline, its nodes, its state and its output. */
 export function RunScreen({ runId, workflowId }: { runId: string; workflowId: string }) {
@@ -32,14 +37,14 @@ export function RunScreen({ runId, workflowId }: { runId: string; workflowId: st
       <div className="flex h-full min-h-0 flex-col bg-bg">
         <RunHeader runId={runId} workflowId={workflowId} onResumed={resume} />
         <GoesOn runId={runId} onNews={resume} />
-        <Body workflowId={workflowId} onRetry={resume} />
+        <Body runId={runId} workflowId={workflowId} onRetry={resume} />
         <RunAnnouncer />
       </div>
     </RunProvider>
   );
 }
 
-function Body({ workflowId, onRetry }: { workflowId: string; onRetry: () => void }) {
+function Body({ runId, workflowId, onRetry }: { runId: string; workflowId: string; onRetry: () => void }) {
   const connection = useRun((view) => view.connection, "connecting");
   const isEmpty = useRun((view) => view.lastSeq === 0, true);
   const trouble = useRun((view) => view.trouble, undefined);
@@ -68,7 +73,7 @@ function Body({ workflowId, onRetry }: { workflowId: string; onRetry: () => void
           <Spinner size={20} label="Loading the run" />
         </div>
       ) : (
-        <Stage />
+        <Stage runId={runId} />
       )}
       <Reconnecting onRetry={onRetry} />
     </div>
@@ -76,7 +81,7 @@ function Body({ workflowId, onRetry }: { workflowId: string; onRetry: () => void
 }
 
 /** The drawing above (on phones) or to the left, the panel below or to the right; the line between them moves. */
-function Stage() {
+function Stage({ runId }: { runId: string }) {
   const [tab, setTab] = useState<Tab>("timeline");
   const [look, setLook] = useState(FIRST_LOOK);
   const isOver = useRun(({ state }) => state.run.status === "finished", false);
@@ -85,6 +90,20 @@ function Stage() {
   const [wide, setWide] = useShare("troupe.run.wide", 34);
   const [tall, setTall] = useShare("troupe.run.tall", 52);
   const lit = useRun(spotlightNode, null);
+  const [openCrew, setOpenCrew] = useState<string | null>(null);
+  const [file, setFile] = useState<string | null>(null);
+  const fileCount = useRun(({ state }) => Object.keys(state.files).length, 0);
+  const page = useMemo<RunPage>(
+    () => ({
+      runId,
+      openFile: (path) => {
+        setFile(path);
+        setTab("files");
+      },
+      openCrew: setOpenCrew,
+    }),
+    [runId],
+  );
 
   const select = (nodeId: string | null, activationId: string | null = null) => {
     setSelected(nodeId);
@@ -93,72 +112,85 @@ function Stage() {
   };
 
   return (
-    <div
-      className="run-stage flex min-h-0 flex-1 flex-col md:flex-row"
-      style={{ "--run-wide": `${wide}%`, "--run-tall": `${tall}%` } as CSSProperties}
-    >
-      <div className="flex min-h-0 min-w-0 flex-1 flex-col">
-        <div className="relative min-h-0 flex-1">
-          <RunCanvas selected={selected} onSelect={select} />
+    <RunPageProvider value={page}>
+      <AskBar />
+      <div
+        className="run-stage flex min-h-0 flex-1 flex-col md:flex-row"
+        style={{ "--run-wide": `${wide}%`, "--run-tall": `${tall}%` } as CSSProperties}
+      >
+        <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+          <div className="relative min-h-0 flex-1">
+            <RunCanvas selected={selected} onSelect={select} openCrew={openCrew} onOpenCrew={setOpenCrew} />
+          </div>
+          <Scrubber />
         </div>
-        <Scrubber />
-      </div>
-      <Splitter
-        label="Width of the panel"
-        orientation="vertical"
-        value={wide}
-        min={24}
-        max={60}
-        onValueChange={setWide}
-        className="max-md:hidden"
-      />
-      <Splitter
-        label="Height of the panel"
-        orientation="horizontal"
-        value={tall}
-        min={20}
-        max={76}
-        onValueChange={setTall}
-        className="md:hidden"
-      />
-      <aside aria-label="About this run" className="run-panel flex min-h-0 shrink-0 flex-col bg-surface">
-        <Tabs<Tab>
-          label="About this run"
-          value={tab}
-          onValueChange={setTab}
-          className="min-h-0 flex-1"
-          listClassName="px-4"
-          panelClassName="overflow-y-auto overscroll-contain"
-          tabs={[
-            {
-              value: "timeline",
-              label: "Timeline",
-              content: <Timeline look={look} onLook={setLook} onSelectNode={select} />,
-            },
-            {
-              value: "node",
-              label: "Node",
-              content: (
-                <NodeView
-                  nodeId={selected ?? lit}
-                  pickedActivation={activation}
-                  onPickActivation={setActivation}
-                />
-              ),
-            },
-            { value: "state", label: "State", content: <StateView onSelectNode={select} /> },
-            {
-              value: "output",
-              label: "Output",
-              badge: isOver ? (
-                <span title="The run has ended" className="size-1.5 rounded-full bg-accent" />
-              ) : null,
-              content: <OutputView />,
-            },
-          ]}
+        <Splitter
+          label="Width of the panel"
+          orientation="vertical"
+          value={wide}
+          min={24}
+          max={60}
+          onValueChange={setWide}
+          className="max-md:hidden"
         />
-      </aside>
-    </div>
+        <Splitter
+          label="Height of the panel"
+          orientation="horizontal"
+          value={tall}
+          min={20}
+          max={76}
+          onValueChange={setTall}
+          className="md:hidden"
+        />
+        <aside aria-label="About this run" className="run-panel flex min-h-0 shrink-0 flex-col bg-surface">
+          <Tabs<Tab>
+            label="About this run"
+            value={tab}
+            onValueChange={setTab}
+            className="min-h-0 flex-1"
+            listClassName="px-4"
+            panelClassName="overflow-y-auto overscroll-contain"
+            tabs={[
+              {
+                value: "timeline",
+                label: "Timeline",
+                content: <Timeline look={look} onLook={setLook} onSelectNode={select} />,
+              },
+              {
+                value: "node",
+                label: "Node",
+                content: (
+                  <NodeView
+                    nodeId={selected ?? lit}
+                    pickedActivation={activation}
+                    onPickActivation={setActivation}
+                  />
+                ),
+              },
+              { value: "state", label: "State", content: <StateView onSelectNode={select} /> },
+              ...(fileCount > 0 || tab === "files"
+                ? [
+                    {
+                      value: "files" as const,
+                      label: "Files",
+                      badge: <span className="text-xs font-normal text-ink-3 tabular-nums">{fileCount}</span>,
+                      content: <FilesView path={file} onPath={setFile} />,
+                    },
+                  ]
+                : []),
+              {
+                value: "output",
+                label: "Output",
+                badge: isOver ? (
+                  <span title="The run has ended" className="size-1.5 rounded-full bg-accent" />
+                ) : null,
+                content: <OutputView />,
+              },
+            ]}
+          />
+        </aside>
+      </div>
+    </RunPageProvider>
   );
 }
 

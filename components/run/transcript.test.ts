@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { ToolCallView } from "@/server/domain/crew-run";
 import type { AgentView, ModelCall } from "@/server/domain/run";
 import { transcript } from "./transcript";
 
@@ -25,7 +26,13 @@ const agent = (roles: readonly ("system" | "user" | "assistant")[]): AgentView =
   started_at: 0,
 });
 const seen = (...args: Parameters<typeof transcript>) =>
-  transcript(...args).map((turn) => (turn.kind === "call" ? `call ${turn.call.id}` : turn.message.role));
+  transcript(...args).map((turn) =>
+    turn.kind === "call"
+      ? `call ${turn.call.id}`
+      : turn.kind === "tool"
+        ? `tool ${turn.tool.id}`
+        : turn.message.role,
+  );
 
 test("answers stand as the calls that gave them, failed attempts before them, the running one last", () => {
   expect(
@@ -39,4 +46,37 @@ test("answers stand as the calls that gave them, failed attempts before them, th
 
 test("an answer without a call is still shown", () => {
   expect(seen(agent(["user", "assistant"]), [])).toEqual(["user", "assistant"]);
+});
+
+const tool = (id: string, by_call?: string): ToolCallView => ({
+  id,
+  node_id: "get",
+  activation_id: "get#1",
+  agent_id: "a",
+  tool_name: "clock",
+  args: {},
+  status: "completed",
+  started_at: 0,
+  ...(by_call ? { by_call } : {}),
+});
+
+test("tools stand behind the call that asked for them, and their results stand with them", () => {
+  const seenAgent = agent(["user", "assistant", "assistant"]);
+  const messages = [...seenAgent.messages];
+  messages.splice(2, 0, { role: "tool", content: "12:00", tool_call_id: "t1" });
+  expect(
+    seen(
+      { ...seenAgent, messages },
+      [
+        { ...call("1", "completed"), tool_calls: [{ id: "t1", tool_name: "clock", args: {} }] },
+        call("2", "completed"),
+      ],
+      [tool("t1"), tool("t2", "2")],
+    ),
+  ).toEqual(["user", "call 1", "tool t1", "call 2", "tool t2"]);
+});
+
+test("a tool whose call is not known is still shown, and so is a result without a call", () => {
+  const messages = [{ role: "tool" as const, content: "12:00", tool_call_id: "gone" }];
+  expect(seen({ ...agent([]), messages }, [], [tool("t1", "unknown")])).toEqual(["tool", "tool t1"]);
 });

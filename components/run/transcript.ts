@@ -1,16 +1,33 @@
+import type { ToolCallView } from "@/server/domain/crew-run";
 import type { ChatMessage } from "@/server/domain/events";
 import type { AgentView, ModelCall } from "@/server/domain/run";
 
-/** A step of an agent's conversation: what was said to the model, or a call with what it answered. */
+/** A step of an agent's conversation: what was said to the model, a call with what it answered, or a tool at work. */
 export type Turn =
   | { kind: "message"; key: string; message: ChatMessage }
-  | { kind: "call"; key: string; call: ModelCall };
+  | { kind: "call"; key: string; call: ModelCall }
+  | { kind: "tool"; key: string; tool: ToolCallView };
 
-/** An agent's conversation in order: each answer stands as the call that gave it. */
-export function transcript(agent: AgentView, calls: readonly ModelCall[]): Turn[] {
+/** An agent's conversation in order: each answer stands as the call that gave it, with its tools right behind. */
+export function transcript(
+  agent: AgentView,
+  calls: readonly ModelCall[],
+  tools: readonly ToolCallView[] = [],
+): Turn[] {
   const waiting = [...calls];
   const turns: Turn[] = [];
+  const shown = new Set<string>();
+  const show = (call: ModelCall) => {
+    turns.push({ kind: "call", key: call.id, call });
+    for (const tool of tools)
+      if (isFrom(tool, call) && !shown.has(tool.id)) {
+        shown.add(tool.id);
+        turns.push({ kind: "tool", key: `t${tool.id}`, tool });
+      }
+  };
   agent.messages.forEach((message, at) => {
+    // A tool's result is already part of its call.
+    if (message.tool_call_id && shown.has(message.tool_call_id)) return;
     if (message.role !== "assistant") {
       turns.push({ kind: "message", key: `m${at}`, message });
       return;
@@ -18,11 +35,17 @@ export function transcript(agent: AgentView, calls: readonly ModelCall[]): Turn[
     // Failed attempts come before the answer that the next attempt gave.
     while (waiting.length > 0) {
       const call = waiting.shift()!;
-      turns.push({ kind: "call", key: call.id, call });
+      show(call);
       if (call.status === "completed") return;
     }
     turns.push({ kind: "message", key: `m${at}`, message });
   });
-  for (const call of waiting) turns.push({ kind: "call", key: call.id, call });
+  for (const call of waiting) show(call);
+  for (const tool of tools) if (!shown.has(tool.id)) turns.push({ kind: "tool", key: `t${tool.id}`, tool });
   return turns;
 }
+
+const isFrom = (tool: ToolCallView, call: ModelCall) =>
+  tool.by_call === undefined
+    ? (call.tool_calls ?? []).some(({ id }) => id === tool.id)
+    : tool.by_call === call.id;

@@ -4,12 +4,15 @@ import { FinalStatus, RaisableLimit, RunConfigChanges } from "@/server/domain/ou
 import { Json, StateKey } from "@/server/domain/values";
 import { QueueFull } from "@/server/runner/host";
 import { RefusedStart } from "@/server/runner/launch";
+import { fileProcedures } from "./files";
 import { procedure, refusal, router } from "./trpc";
 
 const ById = z.object({ run_id: z.string() });
 
 /** Runs: start, follow, steer, look back. */
 export const runsRouter = router({
+  ...fileProcedures,
+
   start: procedure
     .input(
       z.object({

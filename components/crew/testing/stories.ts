@@ -521,7 +521,7 @@ export const stories: Record<
   "hierarchical" | "asking" | "swarm" | "consensus" | "parallel" | "delegation",
   readonly RunEvent[]
 > = {
-  hierarchical: hierarchical().close(REPORT).events,
+  hierarchical: hierarchical().ends("lead").close(REPORT).events,
   asking: asking().events,
   swarm: swarm().events,
   consensus: consensus().events,

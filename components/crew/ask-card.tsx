@@ -1,0 +1,197 @@
+"use client";
+
+import { useMutation } from "@tanstack/react-query";
+import { CircleHelp, ShieldAlert } from "lucide-react";
+import { type KeyboardEvent, useId, useState } from "react";
+import { formatDuration } from "@/components/run/format";
+import { useRun } from "@/components/run/run-context";
+import { useRunPage } from "@/components/run/run-page-context";
+import { person } from "@/components/run/sentences";
+import { ValueView } from "@/components/run/values";
+import { toApiError, useTrpc } from "@/components/trpc";
+import { Badge } from "@/components/ui/badge";
+import { Button } from "@/components/ui/button";
+import { TextArea } from "@/components/ui/text-area";
+import type { Interaction } from "@/server/domain/crew-run";
+import type { JsonObject } from "@/server/domain/values";
+import { destinationOf } from "./destination";
+
+/**
+ * A question to a person: what exactly will be done, why it is asked, and the answers. What is approved is named by
+ * its fingerprint, so nothing else can be approved by it. Enter alone approves nothing.
+ */
+export function AskCard({ ask }: { ask: Interaction }) {
+  const { requested } = ask;
+  const destination = requested.args ? destinationOf(requested.args) : null;
+  return (
+    <section
+      aria-label={`Question: ${requested.title}`}
+      className="flex min-w-0 flex-col gap-3 rounded-xl border border-waiting/45 bg-waiting/6 p-3.5"
+    >
+      <header className="flex items-start gap-2.5">
+        <CircleHelp aria-hidden className="mt-0.5 size-4 shrink-0 text-waiting" />
+        <div className="min-w-0 flex-1">
+          <h4 className="text-sm font-semibold [overflow-wrap:anywhere]">{requested.title}</h4>
+          <p className="mt-0.5 text-[13px] text-ink-2 [overflow-wrap:anywhere]">
+            {ask.agent_id ? `${person(ask.agent_id)} asks. ` : ""}
+            {requested.why}
+          </p>
+        </div>
+      </header>
+      {requested.taint_sources && requested.taint_sources.length > 0 ? (
+        <p className="flex items-start gap-2 text-[13px]">
+          <ShieldAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-waiting" />
+          <span>
+            It has read content from outside, brought by{" "}
+            {requested.taint_sources.map((source, at) => (
+              <span key={source}>
+                {at > 0 ? ", " : ""}
+                <code className="font-mono text-xs">{source}</code>
+              </span>
+            ))}
+            . What it read may try to direct it.
+          </span>
+        </p>
+      ) : null}
+      {requested.tool_name ? (
+        <dl className="grid grid-cols-[auto_minmax(0,1fr)] items-baseline gap-x-3 gap-y-1.5 text-[13px]">
+          <dt className="text-xs text-ink-3">Tool</dt>
+          <dd className="flex flex-wrap items-center gap-2">
+            <code className="font-mono text-xs">{requested.tool_name}</code>
+            {requested.risk ? <Risk risk={requested.risk} /> : null}
+          </dd>
+          {destination ? (
+            <>
+              <dt className="text-xs text-ink-3">Goes to</dt>
+              <dd className="font-mono text-xs [overflow-wrap:anywhere]">{destination}</dd>
+            </>
+          ) : null}
+        </dl>
+      ) : null}
+      {requested.args && Object.keys(requested.args).length > 0 ? <Arguments args={requested.args} /> : null}
+      <Answer ask={ask} />
+    </section>
+  );
+}
+
+function Arguments({ args }: { args: JsonObject }) {
+  return (
+    <div className="min-w-0">
+      <p className="mb-1 text-xs text-ink-3">All that is sent</p>
+      <ValueView value={args} label="arguments" />
+    </div>
+  );
+}
+
+function Risk({ risk }: { risk: "LOW" | "MEDIUM" | "HIGH" | "UNKNOWN" }) {
+  const words = { LOW: "little risk", MEDIUM: "some risk", HIGH: "high risk", UNKNOWN: "unknown risk" };
+  return <Badge tone={risk === "HIGH" || risk === "UNKNOWN" ? "waiting" : "neutral"}>{words[risk]}</Badge>;
+}
+
+const ANSWERS = {
+  approve: "Approved",
+  approve_always: "Approved for the rest of the run",
+  reject: "Rejected",
+  expired: "Nobody answered in time, which means no",
+};
+
+function Answer({ ask }: { ask: Interaction }) {
+  // The question may be looked at in the past; it can be answered while it is open now.
+  const now = useRun<Interaction | undefined>(({ head }) => head.interactions[ask.id], undefined);
+  const isOver = useRun(({ head }) => head.run.status === "finished", false);
+  const answered = now?.answered;
+  if (answered)
+    return (
+      <p className="text-[13px] text-ink-2">
+        {ANSWERS[answered.answer]}
+        {answered.message ? `: ${answered.message}` : "."}
+      </p>
+    );
+  if (isOver) return <p className="text-[13px] text-ink-2">The run ended before this was answered.</p>;
+  return <AnswerForm ask={ask} />;
+}
+
+function AnswerForm({ ask }: { ask: Interaction }) {
+  const page = useRunPage();
+  const [isRejecting, setRejecting] = useState(false);
+  const [reason, setReason] = useState("");
+  const note = useId();
+  const answer = useMutation(useTrpc().runs.answer.mutationOptions());
+  if (!page) return null;
+  const give = (value: "approve" | "approve_always" | "reject") =>
+    answer.mutate({
+      run_id: page.runId,
+      interaction_id: ask.id,
+      fingerprint: ask.requested.fingerprint,
+      answer: value,
+      ...(value === "reject" && reason.trim() ? { message: reason.trim() } : {}),
+    });
+  return (
+    <div className="flex flex-col gap-2.5">
+      {isRejecting ? (
+        <>
+          <TextArea
+            label="Why not? The agent reads this and may try another way."
+            value={reason}
+            onValueChange={setReason}
+            rows={2}
+            autoFocus
+          />
+          <div className="flex flex-wrap gap-2">
+            <Button variant="danger" pending={answer.isPending} onClick={() => give("reject")}>
+              Reject
+            </Button>
+            <Button variant="ghost" onClick={() => setRejecting(false)}>
+              Back
+            </Button>
+          </div>
+        </>
+      ) : (
+        <div className="flex flex-wrap gap-2">
+          <Button
+            variant="primary"
+            aria-describedby={note}
+            pending={answer.isPending}
+            onKeyDown={notByEnter}
+            onClick={() => give("approve")}
+          >
+            Approve
+          </Button>
+          {ask.requested.tool_name ? (
+            <Button
+              aria-describedby={note}
+              disabled={answer.isPending}
+              onKeyDown={notByEnter}
+              onClick={() => give("approve_always")}
+            >
+              Approve this tool for the rest of the run
+            </Button>
+          ) : null}
+          <Button variant="ghost" disabled={answer.isPending} onClick={() => setRejecting(true)}>
+            Reject…
+          </Button>
+        </div>
+      )}
+      {answer.error ? (
+        <p role="alert" className="text-[13px] text-failed">
+          {toApiError(answer.error).message}
+        </p>
+      ) : null}
+      <p id={note} className="text-xs text-ink-3">
+        <Left until={ask.requested.expires_at} from={ask.requested_at} /> Approve by click or with the space
+        bar; Enter does nothing.
+      </p>
+    </div>
+  );
+}
+
+function Left({ until, from }: { until: number; from: number }) {
+  const days = (until - from) / 86_400_000;
+  if (days > 30) return null;
+  return <>Unanswered for {formatDuration(until - from)} means no.</>;
+}
+
+/** Approving is to be meant: a key pressed to send something else must not do it. */
+function notByEnter(event: KeyboardEvent) {
+  if (event.key === "Enter") event.preventDefault();
+}

@@ -1,0 +1,257 @@
+"use client";
+
+import clsx from "clsx";
+import { MessagesSquare, NotebookPen, Vote } from "lucide-react";
+import { useState } from "react";
+import { formatTokens } from "@/components/run/format";
+import { PlanBoard } from "@/components/run/plan-board";
+import { person } from "@/components/run/sentences";
+import { TextBlock } from "@/components/run/values";
+import { Badge } from "@/components/ui/badge";
+import { CostText } from "@/components/ui/cost-text";
+import { EmptyState } from "@/components/ui/empty-state";
+import { SegmentedControl } from "@/components/ui/segmented-control";
+import type { CrewExchange, CrewRun, Proposal } from "@/server/domain/crew-run";
+import type { ExecutionPlan } from "@/server/domain/plan";
+import { tally } from "./crew-drawing";
+import { saidIn, wordFor } from "./drawing";
+import { type CrewScene, costsBy } from "./members";
+import { PlanGraph } from "./plan-graph";
+
+/** The plan as a board or as a graph. */
+export function PlanViews({ plan, activationId }: { plan: ExecutionPlan; activationId: string }) {
+  const [look, setLook] = useState<"board" | "graph">("board");
+  return (
+    <div className="flex flex-col">
+      <div className="px-4 pt-3">
+        <SegmentedControl
+          label="How the plan is shown"
+          size="sm"
+          value={look}
+          onValueChange={setLook}
+          options={[
+            { value: "board", label: "By status" },
+            { value: "graph", label: "By dependency" },
+          ]}
+        />
+      </div>
+      {look === "graph" ? (
+        <PlanGraph plan={plan} />
+      ) : (
+        <div className="p-4">
+          <PlanBoard activationId={activationId} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Everything said, handed over and voted, in order. */
+export function Messages({ crew, onPick }: { crew: CrewRun; onPick: (seq: number) => void }) {
+  if (crew.exchanges.length === 0)
+    return (
+      <EmptyState icon={<MessagesSquare />} title="Nobody has said anything yet">
+        What members say to each other appears here.
+      </EmptyState>
+    );
+  return (
+    <ol aria-label="Messages" className="flex flex-col divide-y divide-line">
+      {crew.exchanges.map((exchange) => (
+        <li key={exchange.seq}>
+          <button
+            type="button"
+            onClick={() => onPick(exchange.seq)}
+            className="flex w-full flex-col gap-0.5 px-4 py-2.5 text-left hover:bg-ink/4"
+          >
+            <ExchangeTitle crew={crew} exchange={exchange} />
+            <span className="line-clamp-2 text-[13px] text-ink-2 [overflow-wrap:anywhere]">
+              {saidIn(exchange).text}
+            </span>
+          </button>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** Who said something to whom, and in what way. */
+export function ExchangeTitle({ crew, exchange }: { crew: CrewRun; exchange: CrewExchange }) {
+  const { from, to } = saidIn(exchange);
+  const target =
+    exchange.kind === "vote"
+      ? (crew.proposals[exchange.vote.proposal_id]?.decision ?? "the proposal")
+      : person(to);
+  return (
+    <span className="flex min-w-0 flex-wrap items-baseline gap-x-1.5 text-[13px]">
+      <span className="font-semibold">{person(from)}</span>
+      <span className="text-ink-3">{wordFor(exchange)}</span>
+      <span className="min-w-0 truncate font-medium">{target}</span>
+      {exchange.round > 0 ? (
+        <span className="ml-auto shrink-0 text-xs text-ink-3 tabular-nums">round {exchange.round}</span>
+      ) : null}
+    </span>
+  );
+}
+
+/** The last bulletin of everyone who wrote on the board. */
+export function Board({ crew }: { crew: CrewRun }) {
+  const bulletins = Object.entries(crew.board);
+  if (bulletins.length === 0)
+    return (
+      <EmptyState icon={<NotebookPen />} title="The board is empty">
+        Members put here what all the others should know.
+      </EmptyState>
+    );
+  return (
+    <ul aria-label="Board" className="grid gap-3 p-4 sm:grid-cols-2">
+      {bulletins.map(([alias, bulletin]) => (
+        <li key={alias} className="flex min-w-0 flex-col gap-1.5 rounded-xl border border-line bg-raised p-3">
+          <h4 className="text-[13px] font-semibold">{person(alias)}</h4>
+          <TextBlock text={bulletin} label={`bulletin of ${person(alias)}`} tone="bare" />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const OUTCOMES: Record<NonNullable<Proposal["outcome"]>["outcome"], string> = {
+  approved: "Accepted",
+  rejected: "Turned down",
+  tie: "A tie",
+  no_quorum: "Too few voted",
+};
+const DECIDERS: Record<NonNullable<Proposal["outcome"]>["decided_by"], string> = {
+  votes: "by the votes",
+  chair: "by the chair",
+  person: "by a person",
+  rule: "by the rule for ties",
+};
+
+/** What was proposed, who voted how and why, and what came of it. */
+export function Votes({ crew }: { crew: CrewRun }) {
+  const proposals = Object.values(crew.proposals);
+  if (proposals.length === 0)
+    return (
+      <EmptyState icon={<Vote />} title="Nothing is up for a vote">
+        Proposals and their votes appear here.
+      </EmptyState>
+    );
+  return (
+    <div className="flex flex-col gap-4 p-4">
+      {proposals.map((proposal) => (
+        <article
+          key={proposal.id}
+          aria-label={proposal.decision}
+          className="overflow-hidden rounded-xl border border-line"
+        >
+          <header className="flex flex-col gap-1 bg-sunken px-4 py-3">
+            <div className="flex flex-wrap items-center gap-2">
+              <h4 className="min-w-0 flex-1 text-sm font-semibold">{proposal.decision}</h4>
+              {proposal.outcome ? (
+                <Badge tone={proposal.outcome.outcome === "approved" ? "completed" : "waiting"}>
+                  {OUTCOMES[proposal.outcome.outcome]}
+                </Badge>
+              ) : null}
+            </div>
+            <p className="text-[13px] text-ink-2">{proposal.rationale}</p>
+            <p className="text-xs text-ink-3 tabular-nums">
+              Proposed by {person(proposal.by)} · {tally(proposal.votes)}
+              {proposal.outcome
+                ? ` · decided ${DECIDERS[proposal.outcome.decided_by]} (${proposal.outcome.rule.replaceAll("_", " ")})`
+                : ""}
+            </p>
+          </header>
+          <ul className="divide-y divide-line">
+            {proposal.votes.map((vote) => (
+              <li
+                key={`${vote.round} ${vote.agent_id}`}
+                className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5 px-4 py-2.5 text-[13px]"
+              >
+                <span className="w-24 shrink-0 truncate font-medium">{person(vote.agent_id)}</span>
+                <span
+                  className={clsx(
+                    "w-20 shrink-0",
+                    vote.vote === "approve" && "text-completed",
+                    vote.vote === "reject" && "text-failed",
+                    vote.vote === "abstain" && "text-ink-3",
+                  )}
+                >
+                  {{ approve: "For", reject: "Against", abstain: "Abstained" }[vote.vote]}
+                </span>
+                <span className="min-w-40 flex-1 text-ink-2 [overflow-wrap:anywhere]">
+                  {vote.forced ? "It gave no valid vote." : vote.reasoning}
+                </span>
+                <span className="shrink-0 text-xs text-ink-3 tabular-nums">
+                  {vote.confidence === null ? "" : `sure to ${Math.round(vote.confidence * 100)} %`}
+                  {vote.round > 1 ? ` · round ${vote.round}` : ""}
+                </span>
+              </li>
+            ))}
+          </ul>
+        </article>
+      ))}
+    </div>
+  );
+}
+
+/** Tokens and cost by agent, by role or by model. */
+export function Costs({ scene }: { scene: CrewScene }) {
+  const [by, setBy] = useState<"agent" | "role" | "model">("agent");
+  const rows = costsBy(scene.calls, by);
+  return (
+    <div className="flex flex-col gap-3 p-4">
+      <SegmentedControl
+        label="Tokens and cost by"
+        size="sm"
+        className="self-start"
+        value={by}
+        onValueChange={setBy}
+        options={[
+          { value: "agent", label: "By agent" },
+          { value: "role", label: "By role" },
+          { value: "model", label: "By model" },
+        ]}
+      />
+      {rows.length === 0 ? (
+        <p className="text-[13px] text-ink-3">No model has answered yet.</p>
+      ) : (
+        <div className="overflow-x-auto">
+          <table className="w-full text-[13px] tabular-nums">
+            <thead>
+              <tr className="border-b border-line text-left text-xs text-ink-3 [&>th]:py-1.5 [&>th]:font-normal">
+                <th scope="col">{by === "agent" ? "Agent" : by === "role" ? "Role" : "Model"}</th>
+                <th scope="col" className="!text-right">
+                  Calls
+                </th>
+                <th scope="col" className="!text-right">
+                  Tokens in
+                </th>
+                <th scope="col" className="!text-right">
+                  out
+                </th>
+                <th scope="col" className="!text-right">
+                  Cost
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((row) => (
+                <tr key={row.name} className="border-b border-line last:border-0 [&>td]:py-1.5 [&>td]:pl-3">
+                  <th scope="row" className="max-w-40 truncate py-1.5 text-left font-medium">
+                    {by === "agent" ? person(row.name) : row.name}
+                  </th>
+                  <td className="text-right">{row.calls}</td>
+                  <td className="text-right">{formatTokens(row.input_tokens)}</td>
+                  <td className="text-right">{formatTokens(row.output_tokens)}</td>
+                  <td className="text-right">
+                    <CostText cost_usd={row.cost_usd} unknown_calls={row.unknown} simulated={row.simulated} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </div>
+  );
+}

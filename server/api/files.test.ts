@@ -1,0 +1,64 @@
+import { beforeEach, expect, test } from "vitest";
+import { type Db, openDb } from "@/db/open";
+import { newWorkspaceStore } from "@/server/store/workspace";
+import type { Troupe } from "@/server/troupe";
+import { downloadFile, fileProcedures } from "./files";
+import { router } from "./trpc";
+
+let db: Db;
+const caller = () =>
+  router(fileProcedures).createCaller({
+    troupe: { db } as Troupe,
+    principal: { kind: "session", id: "s" },
+  });
+
+beforeEach(() => {
+  db = openDb(":memory:");
+  const files = newWorkspaceStore(db);
+  files.write("run_1", "notes/größe (1).html", "<script>alert(1)</script>", { writtenBy: "a" });
+  files.write("run_1", "report.md", "first", { writtenBy: "b" });
+  files.write("run_1", "report.md", "second", { writtenBy: "c" });
+});
+
+test("the files of a run are listed with their newest version, those of others are not", async () => {
+  const listed = await caller().files({ run_id: "run_1" });
+  expect(listed.map(({ path, version }) => [path, version])).toEqual([
+    ["notes/größe (1).html", 1],
+    ["report.md", 2],
+  ]);
+  expect(await caller().files({ run_id: "run_2" })).toEqual([]);
+});
+
+test("a file is read in the version and from the place asked for", async () => {
+  const read = (more: object) => caller().file({ run_id: "run_1", path: "report.md", ...more });
+  expect((await read({})).content).toBe("second");
+  expect((await read({ version: 1 })).content).toBe("first");
+  expect((await read({ offset: 3 })).content).toBe("ond");
+});
+
+test("unknown files and paths that cannot be one are refused in words", async () => {
+  await expect(caller().file({ run_id: "run_2", path: "report.md" })).rejects.toThrow("does not exist");
+  await expect(caller().file({ run_id: "run_1", path: "../report.md" })).rejects.toThrow("contains . or ..");
+});
+
+test("nobody without a session reads files", async () => {
+  const stranger = router(fileProcedures).createCaller({ troupe: { db } as Troupe, principal: null });
+  await expect(stranger.files({ run_id: "run_1" })).rejects.toThrow("sign in");
+});
+
+test("a download is saved as plain text whatever it claims to be, under its own name", async () => {
+  const answer = downloadFile({ db }, "run_1", ["notes", "größe (1).html"]);
+  expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+  expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+  expect(answer.headers.get("content-disposition")).toBe(
+    `attachment; filename="gr__e__1_.html"; filename*=UTF-8''gr%C3%B6%C3%9Fe%20%281%29.html`,
+  );
+  expect(await answer.text()).toBe("<script>alert(1)</script>");
+  expect(await downloadFile({ db }, "run_1", ["report.md"], 1).text()).toBe("first");
+});
+
+test("what is not there is not found, and a path leads nowhere else", () => {
+  for (const path of [["nothing.md"], ["..", "report.md"], ["notes"], [""]])
+    expect(downloadFile({ db }, "run_1", path).status).toBe(404);
+  expect(downloadFile({ db }, "run_2", ["report.md"]).status).toBe(404);
+});

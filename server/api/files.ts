@@ -1,0 +1,78 @@
+import { z } from "zod";
+import { newWorkspaceStore, WorkspaceError, type WorkspaceFile } from "@/server/store/workspace";
+import type { Troupe } from "@/server/troupe";
+import { procedure, refusal } from "./trpc";
+
+/** How much of a file is read at once, in UTF-16 units. */
+const PART = 200_000;
+
+/** The files of a run's workspace: to list and to read. */
+export const fileProcedures = {
+  files: procedure
+    .input(z.object({ run_id: z.string() }))
+    .query(({ ctx, input }) => newWorkspaceStore(ctx.troupe.db).list(input.run_id)),
+
+  /** A part of one file; the newest version where none is named. */
+  file: procedure
+    .input(
+      z.object({
+        run_id: z.string(),
+        path: z.string().max(1000),
+        version: z.number().int().positive().optional(),
+        offset: z.number().int().nonnegative().optional(),
+      }),
+    )
+    .query(({ ctx, input: { run_id, path, version, offset } }) => {
+      const found = reading(() =>
+        newWorkspaceStore(ctx.troupe.db).read(run_id, { path, version }, { offset, limit: PART }),
+      );
+      if (!found) throw refusal("NOT_FOUND", "This file does not exist.");
+      return found;
+    }),
+};
+
+/** A path that cannot be one is the caller's fault. */
+function reading<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof WorkspaceError) throw refusal("BAD_REQUEST", error.message);
+    throw error;
+  }
+}
+
+/**
+ * A file as a download. Whatever it claims to be, it goes out as plain text that a browser saves and neither opens
+ * nor guesses at: its content is the work of models and strangers.
+ */
+export function downloadFile(
+  troupe: Pick<Troupe, "db">,
+  run_id: string,
+  segments: readonly string[],
+  version?: number,
+): Response {
+  let found: (WorkspaceFile & { content: string }) | undefined;
+  try {
+    found = newWorkspaceStore(troupe.db).read(run_id, { path: segments.join("/"), version });
+  } catch (error) {
+    if (!(error instanceof WorkspaceError)) throw error;
+  }
+  if (!found)
+    return Response.json(
+      { error: { code: "NOT_FOUND", message: "This file does not exist." } },
+      { status: 404, headers: { "cache-control": "no-store" } },
+    );
+  const name = found.path.slice(found.path.lastIndexOf("/") + 1);
+  return new Response(found.content, {
+    headers: {
+      "content-type": "text/plain; charset=utf-8",
+      "content-disposition": `attachment; filename="${name.replace(/[^\w.-]/g, "_")}"; filename*=UTF-8''${rfc5987(name)}`,
+      "x-content-type-options": "nosniff",
+      "content-security-policy": "default-src 'none'; sandbox",
+      "cache-control": "no-store",
+    },
+  });
+}
+
+const rfc5987 = (text: string) =>
+  encodeURIComponent(text).replace(/['()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
