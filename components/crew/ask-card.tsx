@@ -127,7 +127,7 @@ function AnswerForm({ ask }: { ask: Interaction }) {
       ...(value === "reject" && reason.trim() ? { message: reason.trim() } : {}),
     });
   return (
-    <div className="flex flex-col gap-2.5">
+    <div className="crew-answer flex flex-col gap-2.5">
       {isRejecting ? (
         <>
           <TextArea

@@ -21,6 +21,7 @@ import {
   type Spot,
   saidIn,
   wordFor,
+  wordsOf,
 } from "./drawing";
 import { type CrewScene, type MemberState, memberLook } from "./members";
 
@@ -199,7 +200,7 @@ function Lines({
             data-kind={kindOf(latest)}
             aria-pressed={isPicked}
             aria-label={`${person(from)} to ${to.startsWith(PROPOSAL) ? "the proposal" : person(to)}: ${wordFor(latest)}`}
-            title={saidIn(latest).text}
+            title={wordsOf(latest)}
             style={at(words)}
             onClick={() => onPick({ kind: "exchange", seq: latest.seq })}
           >

@@ -45,14 +45,20 @@ export function CrewsOnCanvas({
         ))}
         {openId && !isNarrow ? <Stage key={openId} nodeId={openId} onClose={() => onOpen(null)} /> : null}
       </ViewportPortal>
-      {openId && isNarrow ? (
-        <Dialog title="The crew at work" size="xl" open onOpenChange={(isOpen) => !isOpen && onOpen(null)}>
-          <div className="-mx-5 -mb-5 flex h-[76dvh] flex-col">
-            <CrewPanel nodeId={openId} />
-          </div>
-        </Dialog>
-      ) : null}
+      {openId && isNarrow ? <Sheet nodeId={openId} onClose={() => onOpen(null)} /> : null}
     </>
+  );
+}
+
+/** On a phone the crew comes from below and takes the whole width. */
+function Sheet({ nodeId, onClose }: { nodeId: string; onClose: () => void }) {
+  const name = useRun(({ head }) => head.graph.nodes[nodeId]?.name || nodeId, nodeId);
+  return (
+    <Dialog title={name} size="xl" open onOpenChange={(isOpen) => !isOpen && onClose()}>
+      <div className="-mx-5 -mb-5 flex h-[78dvh] flex-col">
+        <CrewPanel nodeId={nodeId} className="[&>header]:pt-0" />
+      </div>
+    </Dialog>
   );
 }
 

@@ -17,7 +17,7 @@ import type { CrewExchange, CrewRun } from "@/server/domain/crew-run";
 import { ActivationAsks } from "./asks";
 import { CrewDrawing, type Picked, StateIcon } from "./crew-drawing";
 import { Board, Costs, ExchangeTitle, Messages, PlanViews, Votes } from "./crew-views";
-import { saidIn } from "./drawing";
+import { wordsOf } from "./drawing";
 import { byDelegation, type CrewScene, memberLook } from "./members";
 import { useCrew } from "./use-crew";
 
@@ -39,7 +39,7 @@ export function CrewPanel({
   className,
 }: {
   nodeId: string;
-  /** Absent where something around it closes it. */
+  /** Absent where something around it has its name and closes it. */
   onClose?: () => void;
   className?: string;
 }) {
@@ -49,8 +49,12 @@ export function CrewPanel({
   return (
     <div className={clsx("flex min-h-0 flex-1 flex-col", className)}>
       <header className="flex shrink-0 items-center gap-2.5 px-4 pt-2.5">
-        <UsersRound aria-hidden className="size-4 shrink-0 text-ink-3" />
-        <h3 className="min-w-0 truncate text-[15px] font-semibold">{name}</h3>
+        {onClose ? (
+          <>
+            <UsersRound aria-hidden className="size-4 shrink-0 text-ink-3" />
+            <h3 className="min-w-0 truncate text-[15px] font-semibold">{name}</h3>
+          </>
+        ) : null}
         {scene ? <Facts crew={scene.crew} /> : null}
         {onClose ? (
           <IconButton
@@ -78,7 +82,7 @@ function Facts({ crew }: { crew: CrewRun }) {
   return (
     <p className="flex min-w-0 shrink-0 items-center gap-2 text-xs text-ink-3">
       <Badge>{PROCESS[crew.process]}</Badge>
-      <span className="truncate tabular-nums max-sm:hidden">
+      <span className="truncate tabular-nums">
         {[
           countOf(crew.members.length, "member"),
           crew.round > 0 ? `round ${crew.round}` : "",
@@ -174,9 +178,7 @@ function Crew({
             className="flex shrink-0 flex-col gap-0.5 border-t border-line px-4 py-2 text-left hover:bg-ink/4"
           >
             <ExchangeTitle crew={crew} exchange={latest} />
-            <span className="line-clamp-1 text-[13px] text-ink-2">
-              {saidIn(latest).text || "Without words"}
-            </span>
+            <span className="line-clamp-1 text-[13px] text-ink-2">{wordsOf(latest)}</span>
           </button>
         ) : null}
       </div>
@@ -291,10 +293,9 @@ function taskWords(scene: CrewScene, taskId: string | undefined): string {
 }
 
 function ExchangeText({ exchange }: { exchange: CrewExchange }) {
-  const { text } = saidIn(exchange);
   return (
     <>
-      <TextBlock text={text} label="message" />
+      <TextBlock text={wordsOf(exchange)} label="message" />
       {exchange.kind === "handoff" && exchange.handoff.context ? (
         <div>
           <p className="mb-1 text-xs text-ink-3">Handed over with it</p>

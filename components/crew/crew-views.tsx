@@ -14,7 +14,7 @@ import { SegmentedControl } from "@/components/ui/segmented-control";
 import type { CrewExchange, CrewRun, Proposal } from "@/server/domain/crew-run";
 import type { ExecutionPlan } from "@/server/domain/plan";
 import { tally } from "./crew-drawing";
-import { saidIn, wordFor } from "./drawing";
+import { saidIn, verbFor, wordsOf } from "./drawing";
 import { type CrewScene, costsBy } from "./members";
 import { PlanGraph } from "./plan-graph";
 
@@ -65,7 +65,7 @@ export function Messages({ crew, onPick }: { crew: CrewRun; onPick: (seq: number
           >
             <ExchangeTitle crew={crew} exchange={exchange} />
             <span className="line-clamp-2 text-[13px] text-ink-2 [overflow-wrap:anywhere]">
-              {saidIn(exchange).text}
+              {wordsOf(exchange)}
             </span>
           </button>
         </li>
@@ -84,7 +84,7 @@ export function ExchangeTitle({ crew, exchange }: { crew: CrewRun; exchange: Cre
   return (
     <span className="flex min-w-0 flex-wrap items-baseline gap-x-1.5 text-[13px]">
       <span className="font-semibold">{person(from)}</span>
-      <span className="text-ink-3">{wordFor(exchange)}</span>
+      <span className="text-ink-3">{verbFor(exchange)}</span>
       <span className="min-w-0 truncate font-medium">{target}</span>
       {exchange.round > 0 ? (
         <span className="ml-auto shrink-0 text-xs text-ink-3 tabular-nums">round {exchange.round}</span>

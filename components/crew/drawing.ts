@@ -200,20 +200,37 @@ export function saidIn(exchange: CrewExchange): { from: string; to: string; text
 
 /** A word for what went over, to stand on its line. */
 export function wordFor(exchange: CrewExchange): string {
+  return verbFor(exchange).replace(/ (to|in)$/, "");
+}
+
+/** What one did towards the other: "Ada hands over to Ben". */
+export function verbFor(exchange: CrewExchange): string {
   switch (exchange.kind) {
     case "post":
-      return { post: "writes", reply: "answers", question: "asks", answer: "answers", feedback: "feedback" }[
-        exchange.post.kind
-      ];
+      return {
+        post: "writes to",
+        reply: "answers",
+        question: "asks",
+        answer: "answers",
+        feedback: "gives feedback to",
+      }[exchange.post.kind];
     case "handoff":
-      return "hands over";
-    case "delegation":
-      if (exchange.done === "failed") return "could not";
-      if (exchange.done === "completed") return exchange.delegation.kind === "ask" ? "answered" : "done";
-      return exchange.delegation.kind === "ask" ? "asks" : "delegates";
+      return "hands over to";
+    case "delegation": {
+      const isAsk = exchange.delegation.kind === "ask";
+      if (exchange.done === "failed") return isAsk ? "asked in vain" : "delegated in vain to";
+      if (exchange.done === "completed") return isAsk ? "asked" : "delegated to";
+      return isAsk ? "asks" : "delegates to";
+    }
     case "vote":
-      return { approve: "for", reject: "against", abstain: "abstains" }[exchange.vote.vote];
+      return { approve: "votes for", reject: "votes against", abstain: "abstains in" }[exchange.vote.vote];
   }
+}
+
+/** The words of an exchange; a vote that was not valid has none of its own. */
+export function wordsOf(exchange: CrewExchange): string {
+  if (exchange.kind === "vote" && exchange.vote.forced) return "It gave no valid vote.";
+  return saidIn(exchange).text || "Without words";
 }
 
 /** A line of the drawing: all that went from one to another; `latest` is what is written on it. */
@@ -247,7 +264,7 @@ export function bow(from: Spot & Size, to: Spot & Size): { path: string; words: 
   const dx = to.x - from.x;
   const dy = to.y - from.y;
   const length = Math.hypot(dx, dy) || 1;
-  const bend = Math.min(36, length * 0.14);
+  const bend = Math.min(44, length * 0.17);
   // Always to the same side of the way, so that there and back lie apart.
   const control = {
     x: (from.x + to.x) / 2 + (-dy / length) * bend,
@@ -258,8 +275,8 @@ export function bow(from: Spot & Size, to: Spot & Size): { path: string; words: 
   return {
     path: `M ${round(start.x)} ${round(start.y)} Q ${round(control.x)} ${round(control.y)} ${round(end.x)} ${round(end.y)}`,
     words: {
-      x: round((start.x + end.x) / 4 + control.x / 2),
-      y: round((start.y + end.y) / 4 + control.y / 2),
+      x: round(onCurve(start.x, control.x, end.x)),
+      y: round(onCurve(start.y, control.y, end.y)),
     },
   };
 }
@@ -275,5 +292,11 @@ function borderTowards(box: Spot & Size, point: Spot, distance: number): Spot {
   );
   return { x: box.x + dx * share, y: box.y + dy * share };
 }
+
+/** Nearer to where it comes from, so that the words of there and back do not meet. */
+const WORDS_AT = 0.4;
+
+const onCurve = (start: number, control: number, end: number) =>
+  (1 - WORDS_AT) ** 2 * start + 2 * WORDS_AT * (1 - WORDS_AT) * control + WORDS_AT ** 2 * end;
 
 const round = (value: number) => Math.round(value * 10) / 10;

@@ -26,7 +26,7 @@ export function memberLook(scene: CrewScene, agentId: string): MemberLook {
   const tainted = mine.some((agent) => agent.tainted === true);
   const look = (state: MemberState, words: string): MemberLook => ({ state, words, tainted });
   if (scene.asks.some(({ status, agent_id }) => status === "open" && agent_id === agentId))
-    return look("waiting", "Waits for a person");
+    return look("waiting", "Waits for you");
   const tool = scene.tools.findLast(({ status, agent_id }) => status === "running" && agent_id === agentId);
   if (tool) return look("tool", `Uses ${tool.tool_name}`);
   if (scene.calls.some(({ status, agent_id }) => status === "running" && agent_id === agentId))
@@ -35,7 +35,7 @@ export function memberLook(scene: CrewScene, agentId: string): MemberLook {
   const last = mine.at(-1);
   if (!last) return look("idle", "Has not begun");
   if (last.status === "failed") return look("failed", "Failed");
-  if (last.status === "rejected") return look("failed", "Says it cannot be done");
+  if (last.status === "rejected") return look("failed", "Cannot do it");
   if (last.status === "handed_off") return look("passed", "Handed over");
   return look("done", "Done");
 }

@@ -5,7 +5,7 @@ import { person } from "@/components/run/sentences";
 import { type Status, StatusMark } from "@/components/ui/status-mark";
 import type { ExecutionPlan, TaskStatus } from "@/server/domain/plan";
 
-const TASK = { width: 176, height: 60 };
+const TASK = { width: 164, height: 60 };
 
 const STATUS: Record<TaskStatus, Status> = {
   pending: "ready",
@@ -68,7 +68,7 @@ export function PlanGraph({ plan }: { plan: ExecutionPlan }) {
 
 function layoutOf(plan: ExecutionPlan) {
   const graph = new dagre.graphlib.Graph()
-    .setGraph({ rankdir: "LR", nodesep: 20, ranksep: 56, marginx: 4, marginy: 4 })
+    .setGraph({ rankdir: "LR", nodesep: 22, edgesep: 22, ranksep: 44, marginx: 4, marginy: 4 })
     .setDefaultEdgeLabel(() => ({}));
   const byId = new Map(plan.tasks.map((task) => [task.task_id, task]));
   for (const { task_id } of plan.tasks) graph.setNode(task_id, { ...TASK });
@@ -80,21 +80,26 @@ function layoutOf(plan: ExecutionPlan) {
     const { x, y } = graph.node(id) as { x: number; y: number };
     spots[id] = { x, y };
   }
-  const edges = graph.edges().flatMap(({ v, w }) => {
-    const from = spots[v];
-    const to = spots[w];
-    if (!from || !to) return [];
-    const start = from.x + TASK.width / 2;
-    const end = to.x - TASK.width / 2;
-    const middle = (start + end) / 2;
-    return [
-      {
-        key: `${v} ${w}`,
-        path: `M ${start} ${from.y} C ${middle} ${from.y} ${middle} ${to.y} ${end} ${to.y}`,
-        isDone: byId.get(v)?.status === "completed",
-      },
-    ];
+  const edges = graph.edges().map((edge) => {
+    const { points } = graph.edge(edge) as { points: { x: number; y: number }[] };
+    return {
+      key: `${edge.v} ${edge.w}`,
+      path: smooth(points),
+      isDone: byId.get(edge.v)?.status === "completed",
+    };
   });
   const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
   return { spots, edges, width, height };
+}
+
+/** A line through the middles between its points, which rounds its corners. */
+function smooth(points: readonly { x: number; y: number }[]): string {
+  const [first, ...rest] = points;
+  const last = rest.at(-1);
+  if (!first || !last) return "";
+  const turns = rest.slice(0, -1).map((point, at) => {
+    const next = rest[at + 1]!;
+    return `Q ${point.x} ${point.y} ${(point.x + next.x) / 2} ${(point.y + next.y) / 2}`;
+  });
+  return `M ${first.x} ${first.y} ${turns.join(" ")} L ${last.x} ${last.y}`;
 }

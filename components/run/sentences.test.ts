@@ -240,7 +240,7 @@ const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } =
   ],
   task_status_changed: [
     { from: "pending", to: "in_progress", assigned_agent: "writer" },
-    "The task “Draft the text” began with writer",
+    "The task “Draft the text” began with Writer",
   ],
   budget_warning: [{ metric: "cost_usd", used: 0.8, limit: 1 }, "$0.800 of $1.000 are used up"],
   budget_exceeded: [

@@ -496,7 +496,7 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
 
   plan_created: ({ payload }) => {
     const count = countOf(payload.plan.tasks.length, "task");
-    return story(payload.by ? `${payload.by} made a plan of ${count}` : `A plan of ${count} is set`);
+    return story(payload.by ? `${person(payload.by)} made a plan of ${count}` : `A plan of ${count} is set`);
   },
   plan_changed: ({ payload }) => {
     const parts = [
@@ -516,7 +516,7 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
   // Who takes up a task says so itself: the beginning is only a detail.
   task_status_changed: ({ task_id, activation_id, payload }, names) => {
     const who =
-      payload.to === "in_progress" && payload.assigned_agent ? ` with ${payload.assigned_agent}` : "";
+      payload.to === "in_progress" && payload.assigned_agent ? ` with ${person(payload.assigned_agent)}` : "";
     const why = payload.error ? `: ${payload.error.message}` : "";
     const text = `The task “${names.task(activation_id, task_id)}” ${TASK_WORDS[payload.to]}${who}${why}`;
     return payload.to === "in_progress" || payload.to === "pending"
