@@ -2,8 +2,7 @@ import { createContext, startTransition, useContext, useEffect, useState } from 
 import type { Mark } from "@/components/canvas/flow-mapping";
 import { whenIdle } from "@/components/ui/when-idle";
 import type { WorkflowGraph } from "@/server/domain/graph";
-import type { ModelChoice } from "@/server/domain/model-uses";
-import type { Problem } from "@/server/domain/problems";
+import type { Problem, Surroundings } from "@/server/domain/problems";
 import type { RoleDefinition } from "@/server/domain/role";
 
 const PAUSE_MS = 180;
@@ -14,7 +13,7 @@ const NONE: readonly Problem[] = [];
 export function useProblems(
   graph: WorkflowGraph,
   roles: readonly RoleDefinition[] | undefined,
-  isPriceKnown?: (choice: ModelChoice) => boolean,
+  { isPriceKnown, isToolKnown, isCrewKnown }: Surroundings,
 ): readonly Problem[] {
   const [problems, setProblems] = useState(NONE);
   useEffect(() => {
@@ -22,7 +21,8 @@ export function useProblems(
     let isLatest = true;
     const look = async () => {
       const { findProblems } = await import("@/server/domain/problems");
-      if (isLatest) startTransition(() => setProblems(findProblems(graph, roles, undefined, isPriceKnown)));
+      const here = { isPriceKnown, isToolKnown, isCrewKnown };
+      if (isLatest) startTransition(() => setProblems(findProblems(graph, roles, undefined, here)));
     };
     let callOff = () => {};
     const timer = setTimeout(() => {
@@ -33,7 +33,7 @@ export function useProblems(
       clearTimeout(timer);
       callOff();
     };
-  }, [graph, roles, isPriceKnown]);
+  }, [graph, roles, isPriceKnown, isToolKnown, isCrewKnown]);
   return problems;
 }
 

@@ -31,8 +31,8 @@ import { SidePanel } from "./side-panel";
 import { TopBar } from "./top-bar";
 import { newUiStore, UiContext, useUi, useUiStore } from "./ui-store";
 import { useAutosave } from "./use-autosave";
-import { useKnownPrices } from "./use-known-prices";
 import { marksOf, ProblemsContext, useProblems } from "./use-problems";
+import { useSurroundings } from "./use-surroundings";
 import "./editor.css";
 
 const loadPicker = () => import("./quick-picker");
@@ -132,7 +132,7 @@ function Screen() {
   const roles = useMemo(() => roleList.data?.map(({ role }) => role), [roleList.data]);
   const rolesByName = useMemo(() => new Map(roles?.map((role) => [role.name, role])), [roles]);
   const graph = useEditor(({ doc }) => doc.graph);
-  const problems = useProblems(graph, roles, useKnownPrices(graph));
+  const problems = useProblems(graph, roles, useSurroundings(graph));
   const isPicking = useUi(({ picker }) => picker !== null);
   const hasIncoming = useUi(({ incoming }) => incoming !== null);
   const isConflict = useEditor(({ save }) => save.state === "conflict");

@@ -1,9 +1,13 @@
 import { accessRouter } from "./access";
+import { crewsRouter } from "./crews";
 import { customToolsRouter } from "./custom-tools";
 import { mcpRouter } from "./mcp";
+import { memoriesRouter } from "./memories";
 import { providersRouter } from "./providers";
 import { rolesRouter } from "./roles";
 import { runsRouter } from "./runs";
+import { newToolSettingsRouter } from "./tool-settings";
+import { toolsRouter } from "./tools";
 import { router } from "./trpc";
 import { workflowsRouter } from "./workflows";
 
@@ -13,6 +17,10 @@ export const appRouter = router({
   roles: rolesRouter,
   runs: runsRouter,
   providers: providersRouter,
+  crews: crewsRouter,
+  tools: toolsRouter,
+  memories: memoriesRouter,
+  toolSettings: newToolSettingsRouter((troupe) => troupe.toolSettings),
   customTools: customToolsRouter,
   mcp: mcpRouter,
   access: accessRouter,

@@ -1,5 +1,6 @@
 import { TRPCError } from "@trpc/server";
 import { z } from "zod";
+import { withCrews } from "@/server/domain/crew-use";
 import { lossesOf, readWorkflow, writeWorkflow } from "@/server/domain/document";
 import { WorkflowGraph } from "@/server/domain/graph";
 import { toId } from "@/server/domain/ids";
@@ -108,7 +109,9 @@ export const workflowsRouter = router({
       }),
     )
     .query(({ ctx, input }) => {
-      const { name, graph } = ctx.troupe.workflows.find(input.id) ?? notFound();
+      const { name, graph: saved } = ctx.troupe.workflows.find(input.id) ?? notFound();
+      // A file must be whole: crews of the library go along as copies.
+      const graph = withCrews(saved, (id) => ctx.troupe.crews.find(id)?.crew);
       const used = roleUses(graph);
       const roles =
         input.roles === "included" ? ctx.troupe.roles.all().filter((role) => used.has(role.name)) : undefined;

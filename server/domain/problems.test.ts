@@ -67,7 +67,8 @@ const typeOf = (id: string) =>
           : "agent_task";
 
 const toolsmith = RoleDefinition.parse({ name: "Toolsmith", tools: ["hammer"] });
-const find = (g: WorkflowGraph) => findProblems(g, [...builtinRoles, toolsmith]);
+const find = (g: WorkflowGraph) =>
+  findProblems(g, [...builtinRoles, toolsmith], undefined, { isToolKnown: (name) => name !== "hammer" });
 const rule = { config: { router_function_name: "approval_status_router" }, input_keys: [] };
 const byConditions = (conditions: [label: string, when: string][], more: Raw = {}) => ({
   config: { kind: "expression", conditions: conditions.map(([label, when]) => ({ label, when })), ...more },
@@ -316,7 +317,7 @@ const cases: [code: string, WorkflowGraph, Omit<Problem, "code" | "fix">, fix?: 
       severity: "warning",
       at: { kind: "node", id: "a", field: "required_role" },
       message:
-        'The role Toolsmith lists "hammer", and this version of Troupe has no tools: it works without them.',
+        'The role Toolsmith lists "hammer", and there is no such tool here: it works without. Add the tool, or take it from the role.',
     },
   ],
   [
@@ -666,7 +667,7 @@ describe("every code", () => {
       },
     });
     const places = (has: WorkflowGraph, isKnown?: (choice: { model?: string | undefined }) => boolean) =>
-      findProblems(has, [...builtinRoles, toolsmith], undefined, isKnown)
+      findProblems(has, [...builtinRoles, toolsmith], undefined, { isPriceKnown: isKnown })
         .filter(({ code }) => code === "W_PRICE_UNKNOWN")
         .map(({ severity, at: { kind, id, field }, message }) => [severity, id ?? kind, field, message]);
     const inDollars = { ...g, config: RunConfig.parse({ budget: { max_cost_usd: 1 } }) };

@@ -56,15 +56,22 @@ interface Check {
   outgoing: ReadonlyMap<string, readonly WorkflowEdge[]>;
 }
 
-/**
- * Everything that is wrong with a workflow: first the errors, then the warnings, each in the order of the graph.
- * `isPriceKnown`: whether a model's price is known; without it, nothing is said about prices.
- */
+/** What is known of the installation. Where something is left out, nothing is said about it. */
+export interface Surroundings {
+  /** Whether a model's price is known. */
+  isPriceKnown?: ((choice: ModelChoice) => boolean) | undefined;
+  /** Whether there is a tool of this name, or a server for `mcp:server/*`. */
+  isToolKnown?: ((name: string) => boolean) | undefined;
+  /** Whether the library has a crew of this id. */
+  isCrewKnown?: ((id: string) => boolean) | undefined;
+}
+
+/** Everything that is wrong with a workflow: first the errors, then the warnings, each in the order of the graph. */
 export function findProblems(
   graph: WorkflowGraph,
   roles: readonly Pick<RoleDefinition, "name" | "tools">[],
   known?: Analysis,
-  isPriceKnown?: (choice: ModelChoice) => boolean,
+  { isPriceKnown, isToolKnown, isCrewKnown }: Surroundings = {},
 ): Problem[] {
   const problems: Problem[] = [];
   const add: Add = (severity, code, at, message, fix) => {
@@ -82,7 +89,8 @@ export function findProblems(
   checkSize(check);
   checkEnds(check);
   checkEdges(check);
-  checkNodes(check, roles);
+  checkNodes(check, roles, isToolKnown);
+  if (isCrewKnown) checkCrews(check, isCrewKnown);
   checkRouters(check);
   checkCycles(check);
   checkKeys(check);
@@ -97,6 +105,21 @@ export const hasErrors = (problems: readonly Problem[]): boolean =>
 const nameOf = (node: WorkflowNode) => `"${node.name || node.id}"`;
 const named = (graph: WorkflowGraph, id: string) => (graph.nodes[id] ? nameOf(graph.nodes[id]) : `"${id}"`);
 const quoted = (words: readonly string[]) => words.map((word) => `"${word}"`).join(", ");
+
+/** Crews that a node names must be in the library, unless a copy came with it. */
+function checkCrews({ graph, add }: Check, isCrewKnown: (id: string) => boolean): void {
+  for (const node of Object.values(graph.nodes)) {
+    if (node.node_type !== "crew_task" || node.config.crew) continue;
+    const id = node.config.crew_id_or_config_ref;
+    if (id && !isCrewKnown(id))
+      add(
+        "error",
+        "E_CREW_UNKNOWN",
+        { kind: "node", id: node.id, field: "crew" },
+        `${nameOf(node)} asks for the crew "${id}", which is not in the library. Choose another crew, or give it one of its own.`,
+      );
+  }
+}
 
 /** A budget in dollars cannot be kept where nobody knows what a model costs. */
 function checkPrices({ graph, add }: Check, isPriceKnown: (choice: ModelChoice) => boolean): void {
@@ -371,6 +394,7 @@ function reportText(
 function checkNodes(
   { graph, analysis, add, outgoing }: Check,
   roles: readonly Pick<RoleDefinition, "name" | "tools">[],
+  isToolKnown: Surroundings["isToolKnown"],
 ): void {
   const known = new Map(roles.map((role) => [role.name, role]));
   for (const [key, node] of Object.entries(graph.nodes)) {
@@ -387,7 +411,7 @@ function checkNodes(
     for (const { severity, code, message, field } of kind.faults?.(node.config, node) ?? [])
       add(severity, code, field === undefined ? at : { ...at, field }, message);
     checkTexts(add, at, node, kind);
-    checkRoles(add, at, node, kind, known);
+    checkRoles(add, at, node, kind, known, isToolKnown);
     checkErrorHandling(add, at, node, outgoing.get(node.id) ?? []);
     if (kind.group === "agents" && writtenKeys(node).length === 0) {
       const own = `${node.id.replace(/[^A-Za-z0-9_]/g, "_")}_result`;
@@ -459,6 +483,7 @@ function checkRoles(
   node: WorkflowNode,
   kind: AnyNodeKind,
   known: ReadonlyMap<string, Pick<RoleDefinition, "name" | "tools">>,
+  isToolKnown: Surroundings["isToolKnown"],
 ): void {
   const config: Record<string, unknown> = node.config;
   const unknown = (role: string, field: string, path: (string | number)[], who: string) => {
@@ -472,6 +497,16 @@ function checkRoles(
         ? undefined
         : { kind: "set_config", node_id: node.id, path, value: near, label: `Use ${near}` },
     );
+  };
+  const lacking = (role: Pick<RoleDefinition, "name" | "tools">, field: string) => {
+    const missing = isToolKnown ? role.tools.filter((tool) => !isToolKnown(tool)) : [];
+    if (missing.length > 0)
+      add(
+        "warning",
+        "W_UNKNOWN_TOOL",
+        { ...at, field },
+        `The role ${role.name} lists ${quoted(missing)}, and there is no such tool here: it works without. Add the tool, or take it from the role.`,
+      );
   };
   let crew: CrewLike | undefined;
   for (const { key, as, showIf } of kind.fields) {
@@ -491,13 +526,7 @@ function checkRoles(
           { ...at, field: "tools" },
           `The role ${role?.name} may not use ${quoted(beyond)}. Allow it in the role, or remove it here.`,
         );
-      else if (role && role.tools.length > 0)
-        add(
-          "warning",
-          "W_UNKNOWN_TOOL",
-          { ...at, field: key },
-          `The role ${role.name} lists ${quoted(role.tools)}, and this version of Troupe has no tools: it works without them.`,
-        );
+      else if (role) lacking(role, key);
     }
     if (as === "crew") {
       crew = value as CrewLike;
@@ -521,6 +550,10 @@ function checkRoles(
         else if (!known.has(role_name))
           unknown(role_name, key, [key, "agents", position, "role_name"], `The agent "${agent_id}"`);
       });
+      for (const name of new Set((crew.agents ?? []).map(({ role_name }) => role_name))) {
+        const role = known.get(name);
+        if (role) lacking(role, key);
+      }
     }
     if (as === "plan") {
       const agents = crew?.agents ?? [];

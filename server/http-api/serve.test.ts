@@ -6,9 +6,11 @@ import { builtinRoles } from "@/server/domain/roles/builtin";
 import type { ModelRequest } from "@/server/llm/model";
 import { newLauncher } from "@/server/runner/launch";
 import { fakeModels, newStage } from "@/server/runner/testing";
+import { newCrewStore } from "@/server/store/crews";
 import { newRoleStore } from "@/server/store/roles";
 import { newWorkflowStore } from "@/server/store/workflows";
 import { findTemplate } from "@/server/templates";
+import { ToolsRegistry } from "@/server/tools/registry";
 import { NAMED_SCHEMAS } from "./schemas";
 import { serve } from "./serve";
 import { ENDPOINTS } from "./table";
@@ -32,13 +34,17 @@ function newApi(
   const workflows = newWorkflowStore(db);
   const roles = newRoleStore(db);
   roles.seed(builtinRoles);
+  const crews = newCrewStore(db);
   const services = {
     workflows,
     roles,
     runs: store,
     host,
     models,
-    ...newLauncher({ workflows, roles, models, host }),
+    crews,
+    registry: new ToolsRegistry(),
+    toolSources: { mcp: { list: () => [] } },
+    ...newLauncher({ workflows, roles, crews, models, host }),
   };
   const principal: Principal = { kind: "token", id: `program${people++}` };
 

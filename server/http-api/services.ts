@@ -1,9 +1,11 @@
 import type { Models } from "@/server/llm/model";
 import type { RunFrame } from "@/server/runner/host";
 import type { Launch } from "@/server/runner/launch";
+import type { CrewStore } from "@/server/store/crews";
 import type { RoleStore } from "@/server/store/roles";
 import type { RunStore } from "@/server/store/runs";
 import type { WorkflowStore } from "@/server/store/workflows";
+import type { ToolsRegistry } from "@/server/tools/registry";
 
 /** What the endpoints need of the server; tests bring it on an in-memory database. */
 export interface ApiServices {
@@ -15,6 +17,9 @@ export interface ApiServices {
     follow(runId: string, after: number, signal?: AbortSignal): AsyncIterable<RunFrame>;
   };
   models: Pick<Models, "describe">;
+  crews: Pick<CrewStore, "find">;
+  registry: Pick<ToolsRegistry, "list">;
+  toolSources: { mcp: { list(): { name: string }[] } };
   /** Throws RefusedStart; answers undefined where there is no such workflow. */
   startRun(launch: Launch): { run_id: string; created: boolean } | undefined;
 }

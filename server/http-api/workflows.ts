@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
+import { newIsToolKnown } from "@/server/domain/crew-tools";
+import { withCrews } from "@/server/domain/crew-use";
 import { readWorkflow, writeWorkflow } from "@/server/domain/document";
 import { type WorkflowGraph } from "@/server/domain/graph";
 import { findProblems, GRAPH_LIMITS } from "@/server/domain/problems";
@@ -130,7 +132,9 @@ export const workflowEndpoints = [
     success: { status: 200, about: "The file", schema: WorkflowFile },
     refusals: [404],
     answer({ services, params, query }) {
-      const { graph, name, revision } = found(services, params.id);
+      const { graph: saved, name, revision } = found(services, params.id);
+      // A file must be whole: crews of the library go along as copies.
+      const graph = withCrews(saved, (id) => services.crews.find(id)?.crew);
       const used = new Set(roleUses(graph).keys());
       const roles = services.roles.all().filter((role) => used.has(role.name));
       const text = writeWorkflow(graph, {
@@ -199,11 +203,19 @@ export const workflowEndpoints = [
     },
     refusals: [404],
     answer({ services, params }) {
+      const findCrew = (id: string) => services.crews.find(id)?.crew;
       const problems = findProblems(
-        found(services, params.id).graph,
+        withCrews(found(services, params.id).graph, findCrew),
         services.roles.all(),
         undefined,
-        (choice) => services.models.describe(choice)?.price_known !== false,
+        {
+          isPriceKnown: (choice) => services.models.describe(choice)?.price_known !== false,
+          isCrewKnown: (id) => findCrew(id) !== undefined,
+          isToolKnown: newIsToolKnown(
+            services.registry.list().map(({ name }) => name),
+            services.toolSources.mcp.list().map(({ name }) => name),
+          ),
+        },
       );
       return {
         body: {

@@ -1,3 +1,5 @@
+import type { CrewConfig } from "@/server/domain/crew";
+import { withCrews } from "@/server/domain/crew-use";
 import type { WorkflowGraph } from "@/server/domain/graph";
 import { findInputErrors } from "@/server/domain/input-check";
 import { isStandard, modelUses } from "@/server/domain/model-uses";
@@ -37,16 +39,19 @@ export interface Launch {
 export function newLauncher(parts: {
   workflows: { find(id: string): { id: string; name: string; graph: WorkflowGraph } | undefined };
   roles: { all(): RoleDefinition[] };
+  /** The library of crews; a run gets a copy of those that its workflow names. */
+  crews?: { find(id: string): { crew: CrewConfig } | undefined };
   models: Models;
   host: Host;
 }) {
+  const findCrew = (id: string) => parts.crews?.find(id)?.crew;
   return {
     /** Throws RefusedStart; answers undefined where there is no such workflow. */
     startRun(launch: Launch): { run_id: string; created: boolean } | undefined {
       const workflow = parts.workflows.find(launch.workflow_id);
       if (!workflow) return undefined;
       return parts.host.start({
-        ...readyToRun(workflow.graph, parts.roles.all(), launch, parts.models),
+        ...readyToRun(withCrews(workflow.graph, findCrew), parts.roles.all(), launch, parts.models),
         workflow_id: workflow.id,
         workflow_name: workflow.name,
         trigger: launch.trigger,
@@ -56,14 +61,19 @@ export function newLauncher(parts: {
   };
 }
 
-/** Checks a graph and its input and takes what a run needs of them. Throws RefusedStart. */
+/**
+ * Checks a graph and its input and takes what a run needs of them. A crew that it names must have been copied into it.
+ * Throws RefusedStart.
+ */
 export function readyToRun(
   graph: WorkflowGraph,
   roles: readonly RoleDefinition[],
   given: { input: JsonObject; config?: Partial<RunConfig> },
   models: Models,
 ): Pick<StartRequest, "graph" | "roles" | "input" | "config" | "provider_summary"> {
-  const problems = findProblems(graph, [...roles]).filter(({ severity }) => severity === "error");
+  const problems = findProblems(graph, [...roles], undefined, { isCrewKnown: () => false }).filter(
+    ({ severity }) => severity === "error",
+  );
   if (problems.length > 0)
     throw new RefusedStart(
       problems.length === 1

@@ -76,9 +76,13 @@ export interface MemoryStore {
   list(filter?: {
     scope?: MemoryScope | undefined;
     scope_id?: string | undefined;
+    /** Words that must all occur; the last one may be half written. */
+    text?: string | undefined;
     limit?: number | undefined;
     before?: { updated_at: number; id: number } | undefined;
   }): Memory[];
+  /** How many there are in each scope. */
+  counts(): Record<MemoryScope, number>;
   find(id: number): Memory | undefined;
   /** A person's correction: what they entered, they vouch for. Throws MemoryError. */
   update(
@@ -114,14 +118,20 @@ export const ofRun = (runId: string): SQL | undefined =>
  * query language is left. Null where there are no words.
  */
 export function toMatch(text: string): string | null {
+  const words = wordsOf(text);
+  return words.length === 0 ? null : words.map((word) => `"${word}"`).join(" OR ");
+}
+
+/** The same for someone who is typing: all of the words, each perhaps the beginning of one. */
+export function toFilter(text: string): string | null {
+  const words = wordsOf(text);
+  return words.length === 0 ? null : words.map((word) => `"${word}"*`).join(" AND ");
+}
+
+function wordsOf(text: string): string[] {
   const words = text.slice(0, 4_000).match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
-  const unique = [...new Set(words.map((word) => word.slice(0, QUERY.length).toWellFormed().toLowerCase()))];
-  return unique.length === 0
-    ? null
-    : unique
-        .slice(0, QUERY.words)
-        .map((word) => `"${word}"`)
-        .join(" OR ");
+  const cut = words.map((word) => word.slice(0, QUERY.length).toWellFormed().toLowerCase());
+  return [...new Set(cut)].slice(0, QUERY.words);
 }
 
 export function newMemoryStore(db: Db, now: () => number = Date.now): MemoryStore {
@@ -203,7 +213,9 @@ export function newMemoryStore(db: Db, now: () => number = Date.now): MemoryStor
         .sort((a, b) => b.score - a.score || b.updated_at - a.updated_at || a.id - b.id)
         .slice(0, Math.max(0, k));
     },
-    list({ scope, scope_id, limit = 50, before } = {}) {
+    list({ scope, scope_id, text = "", limit = 50, before } = {}) {
+      const match = toFilter(text);
+      if (text.trim() !== "" && match === null) return [];
       return db
         .select()
         .from(memories)
@@ -211,6 +223,9 @@ export function newMemoryStore(db: Db, now: () => number = Date.now): MemoryStor
           and(
             scope === undefined ? undefined : eq(memories.scope, scope),
             scope_id === undefined ? undefined : eq(memories.scopeId, scope_id),
+            match === null
+              ? undefined
+              : sql`${memories.id} in (select rowid from memories_fts where memories_fts match ${match})`,
             before &&
               or(
                 lt(memories.updatedAt, before.updated_at),
@@ -223,6 +238,24 @@ export function newMemoryStore(db: Db, now: () => number = Date.now): MemoryStor
         .limit(limit)
         .all()
         .map(toMemory);
+    },
+    counts() {
+      const rows = db
+        .select({ scope: memories.scope, count: count() })
+        .from(memories)
+        .where(isAlive())
+        .groupBy(memories.scope)
+        .all();
+      const found = new Map(rows.map((row) => [row.scope, row.count]));
+      const of = (scope: MemoryScope) => found.get(scope) ?? 0;
+      return {
+        task: of("task"),
+        agent: of("agent"),
+        run: of("run"),
+        workflow: of("workflow"),
+        project: of("project"),
+        global: of("global"),
+      };
     },
     find,
     update(id, change) {

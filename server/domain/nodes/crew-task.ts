@@ -53,9 +53,16 @@ export const crewTask = defineNode({
   newNode: () => ({ name: "Crew task", output_keys: ["crew_result"] }),
   faults: (config) => {
     if (!config.crew)
-      return [
-        { severity: "error", code: "E_CREW_EMPTY", message: "Add the agents of this crew.", field: "crew" },
-      ];
+      return config.crew_id_or_config_ref
+        ? []
+        : [
+            {
+              severity: "error",
+              code: "E_CREW_EMPTY",
+              message: "Add the agents of this crew.",
+              field: "crew",
+            },
+          ];
     if (config.crew.process === "custom" && customPatterns(config.crew.collaboration_patterns).length === 0)
       return [
         {

@@ -1,0 +1,105 @@
+import { z } from "zod";
+import { LIMITS } from "@/server/access/limits";
+import { type Memory, MemoryError, MemoryScope, MemorySource } from "@/server/store/memories";
+import type { Troupe } from "@/server/troupe";
+import { procedure, refusal, router } from "./trpc";
+
+const ById = z.object({ id: z.number().int() });
+
+/** What agents remember, for people to look through, to correct and to delete. */
+export const memoriesRouter = router({
+  /** The last changed first; `text`: words that must all occur, the last one may be half written. */
+  list: procedure
+    .input(
+      z.object({
+        scope: MemoryScope.optional(),
+        text: z.string().max(400).optional(),
+        before: z.object({ updated_at: z.number(), id: z.number().int() }).optional(),
+        limit: z.number().int().min(1).max(200).default(50),
+      }),
+    )
+    .query(({ ctx, input }) => {
+      const { limit } = input;
+      const found = ctx.troupe.memories.list({ ...input, limit: limit + 1 });
+      const page = found.slice(0, limit);
+      const last = page.at(-1);
+      return {
+        memories: page.map((memory) => ({ ...memory, place: placeOf(memory, ctx.troupe) })),
+        next: found.length > limit && last ? { updated_at: last.updated_at, id: last.id } : null,
+      };
+    }),
+
+  /** How many there are in each scope. */
+  counts: procedure.query(({ ctx }) => ctx.troupe.memories.counts()),
+
+  update: procedure
+    .input(
+      ById.extend({
+        value: z.string().max(LIMITS.memory.valueBytes).optional(),
+        importance: z.number().min(0).max(1).optional(),
+        /** Unix milliseconds; null: it stays. */
+        expires_at: z.number().int().nullable().optional(),
+      }),
+    )
+    .mutation(({ ctx, input: { id, value, importance, expires_at } }) => {
+      const change = {
+        ...(value === undefined ? {} : { value }),
+        ...(importance === undefined ? {} : { importance }),
+        ...(expires_at === undefined ? {} : { expires_at }),
+      };
+      const memory = guarded(() => ctx.troupe.memories.update(id, change)) ?? gone();
+      return { ...memory, place: placeOf(memory, ctx.troupe) };
+    }),
+
+  remove: procedure.input(ById).mutation(({ ctx, input }) => {
+    if (!ctx.troupe.memories.remove(input.id)) gone();
+  }),
+
+  /** Takes a deletion back; refused where the key holds something else by now. */
+  restore: procedure
+    .input(
+      z.object({
+        scope: MemoryScope,
+        scope_id: z.string(),
+        key: z.string(),
+        value: z.string(),
+        importance: z.number(),
+        tainted: z.boolean(),
+        source: MemorySource,
+        expires_at: z.number().nullable(),
+      }),
+    )
+    .mutation(({ ctx, input: { expires_at, ...memory } }) => {
+      if (ctx.troupe.memories.retrieve(memory, memory.key))
+        throw refusal("CONFLICT", "Agents have stored something else under this key since.");
+      const ttl_seconds = expires_at === null ? undefined : (expires_at - Date.now()) / 1000;
+      if (ttl_seconds !== undefined && ttl_seconds <= 0)
+        throw refusal("CONFLICT", "This memory has expired since.");
+      guarded(() => ctx.troupe.memories.store({ ...memory, ttl_seconds }));
+    }),
+});
+
+/** What a memory is bound to, in words and with a way there. */
+function placeOf({ scope, scope_id, source }: Memory, { runs, workflows }: Troupe) {
+  const run_id =
+    scope === "task" || scope === "agent" || scope === "run" ? scope_id.split("/")[0] : source.run_id;
+  const run = run_id ? runs.find(run_id) : undefined;
+  const workflow = scope === "workflow" ? workflows.find(scope_id) : undefined;
+  return {
+    workflow: workflow ? { id: workflow.id, name: workflow.name } : null,
+    run: run ? { id: run.id, name: run.workflow_name, workflow_id: run.workflow_id } : null,
+  };
+}
+
+function guarded<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof MemoryError) throw refusal("BAD_REQUEST", error.message);
+    throw error;
+  }
+}
+
+function gone(): never {
+  throw refusal("NOT_FOUND", "This memory has expired or was deleted.");
+}
