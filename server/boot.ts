@@ -8,6 +8,7 @@ import {
   registerEnvironmentSecrets,
 } from "@/server/access/boot";
 import { getAccess } from "@/server/access/current";
+import { LIMITS } from "@/server/access/limits";
 import { log } from "@/server/access/log";
 import { readSettings } from "@/server/settings";
 import { dataDir } from "@/server/store/current";
@@ -38,6 +39,9 @@ export async function boot(): Promise<void> {
     const taken = troupe.host.recover();
     if (taken > 0) log("info", `${taken} ${taken === 1 ? "run goes" : "runs go"} on from where they were.`);
     troupe.workflows.purge(Date.now() - BIN_MS);
+    void troupe.toolSources.start();
+    troupe.memories.sweep();
+    setInterval(() => troupe.memories.sweep(), LIMITS.memory.sweepMs).unref();
     stopOnSignal();
     if (process.env.NODE_ENV === "production") hardenPrototypes();
     hardenHttpServer();
@@ -78,6 +82,7 @@ function stopOnSignal(): void {
     process.once(signal, () => {
       void getTroupe()
         .host.drain(DRAIN_MS)
+        .finally(() => getTroupe().toolSources.stop())
         .finally(() => {
           try {
             getTroupe().db.$client.close();

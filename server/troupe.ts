@@ -5,43 +5,103 @@ import { log } from "@/server/access/log";
 import { redactJson } from "@/server/access/redact";
 import { newSealer } from "@/server/access/secrets";
 import { builtinRoles } from "@/server/domain/roles/builtin";
+import { providerFetch, publicFetch } from "@/server/egress/fetch";
 import { newRoleFolder } from "@/server/interop/role-folder";
 import { newModels } from "@/server/llm/models";
+import { CREW_TOOLS } from "@/server/runner/crew/tools";
 import { Host } from "@/server/runner/host";
 import { newLauncher } from "@/server/runner/launch";
+import { newAuditStore } from "@/server/store/audit";
 import { dataDir, getDb } from "@/server/store/current";
+import { newCrewStore } from "@/server/store/crews";
+import { newCustomToolStore } from "@/server/store/custom-tools";
+import { newMcpServerStore } from "@/server/store/mcp-servers";
+import { newMemoryStore } from "@/server/store/memories";
 import { newProviderStore } from "@/server/store/providers";
 import { newRoleStore } from "@/server/store/roles";
 import { newRunStore } from "@/server/store/runs";
 import { newTokenStore } from "@/server/store/tokens";
+import { newToolSettingStore } from "@/server/store/tool-settings";
 import { newWorkflowStore } from "@/server/store/workflows";
+import { newWorkspaceStore, RESULTS_FOLDER } from "@/server/store/workspace";
+import { builtinTools } from "@/server/tools/builtin";
+import { newToolHost } from "@/server/tools/host";
+import { ToolsRegistry } from "@/server/tools/registry";
+import { matchesInSandbox } from "@/server/tools/sandbox/matches";
+import { runWithCalls } from "@/server/tools/sandbox/sandbox";
+import { newToolSources } from "@/server/tools/sources";
 
 export type Troupe = ReturnType<typeof newTroupe>;
 
 /** Puts the server together: stores, models, and the host of the runs. Nothing begins to run yet. */
 export function newTroupe(db: Db, options: { dataDir: string | null; env?: NodeJS.ProcessEnv }) {
   const env = options.env ?? process.env;
+  const sealer = newSealer(options.dataDir, env);
   const workflows = newWorkflowStore(db);
   const rolesDir = env.TROUPE_ROLES_DIR?.trim() || (options.dataDir && path.join(options.dataDir, "roles"));
   const roleFolder = rolesDir ? newRoleFolder(rolesDir) : null;
   const roles = newRoleStore(db, Date.now, roleFolder ?? undefined);
+  const crews = newCrewStore(db);
   const runs = newRunStore(db);
   const tokens = newTokenStore(db);
-  const providers = newProviderStore(db, newSealer(options.dataDir, env), env);
+  const providers = newProviderStore(db, sealer, env);
   const models = newModels({ providers });
-  const host = new Host({ store: runs, effects: { models }, log, redact: redactJson });
+  const workspace = newWorkspaceStore(db);
+  const memories = newMemoryStore(db);
+  const audit = newAuditStore(db);
+  const toolSettings = newToolSettingStore(db, sealer, () => providers.findDefault()?.kind === "offline");
+
+  const registry = new ToolsRegistry();
+  const builtin = registry.replace(
+    [],
+    builtinTools({
+      workspace,
+      memories,
+      web: { fetch: publicFetch },
+      search: { backendFor: toolSettings.backendFor, fetch: providerFetch },
+    }),
+  );
+  const toolSources = newToolSources({
+    customTools: newCustomToolStore(db),
+    mcpServers: newMcpServerStore(db, sealer),
+    env,
+    reserved: () => [...builtin, ...CREW_TOOLS],
+  });
+  let changing = registry.replace([], toolSources.tools());
+  toolSources.onChange(() => {
+    changing = registry.replace(changing, toolSources.tools());
+  });
+  const tools = newToolHost({
+    registry,
+    keep: (runId, callKey, tool, text) =>
+      workspace.write(runId, `${RESULTS_FOLDER}/${callKey.replace(/[^A-Za-z0-9]+/g, "-")}.txt`, text, {
+        kind: "result",
+        source: { tool_name: tool },
+        writtenBy: callKey,
+      }).artifact_id,
+    matches: matchesInSandbox,
+    runCode: (program, signal) => runWithCalls(program, { signal }),
+  });
+  const host = new Host({ store: runs, effects: { models, tools }, log, redact: redactJson });
   return {
     db,
     workflows,
     roles,
     /** The folder of roles that are read from files; null where nothing is kept on disk. */
     roleFolder,
+    crews,
     runs,
     tokens,
     providers,
     models,
+    workspace,
+    memories,
+    audit,
+    toolSettings,
+    registry,
+    toolSources,
     host,
-    ...newLauncher({ workflows, roles, models, host }),
+    ...newLauncher({ workflows, roles, crews, models, host }),
   };
 }
 

@@ -229,7 +229,7 @@ test("every route goes through the guard", () => {
   const routes = files.filter(({ file }) => /^app\/.*\/route\.ts$/.test(file));
   expect(routes.length).toBeGreaterThan(2);
   // These are the guard, or call it before anything else.
-  const guarded = /\b(?:await guard\(|serve\(request|signIn\(request|signOut\(request)/;
+  const guarded = /\b(?:await guard\(|serve\(request|serveOffline\(request|signIn\(request|signOut\(request)/;
   expect(routes.filter(({ tree }) => !guarded.test(tree.text)).map(({ file }) => file)).toEqual([]);
 });
 

@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { openDb } from "@/db/open";
 import type { RunEvent } from "@/server/domain/events";
 import { type WorkflowGraph } from "@/server/domain/graph";
 import { foldRun } from "@/server/domain/run";
 import { draw } from "@/server/domain/testing/drawing";
 import { ModelError } from "@/server/llm/model";
-import { fakeModels, newStage, role } from "./testing";
+import { cutAt, fakeModels, newStage, role } from "./testing";
 
 const agent = (id: string, more: object = {}) => ({
   node_type: "agent_task",
@@ -520,24 +519,6 @@ describe("crews", () => {
 
 describe("after a crash", () => {
   /** A database as it was when the process died at some turn: later rows never came to be. */
-  const cutAt = (source: ReturnType<typeof newStage>, id: string, turns: number) => {
-    const db = openDb(":memory:");
-    for (const table of ["runs", "run_turns", "run_timers", "run_signals"]) {
-      const rows = source.db.$client.prepare(`select * from ${table}`).all() as Record<string, unknown>[];
-      for (const row of rows) {
-        if (table === "run_turns" && (row.turn as number) >= turns) continue;
-        const keys = Object.keys(row);
-        db.$client
-          .prepare(`insert into ${table} (${keys.join(",")}) values (${keys.map(() => "?").join(",")})`)
-          .run(...keys.map((key) => row[key]));
-      }
-    }
-    db.$client
-      .prepare("update runs set status = ?, final_status = null where id = ?")
-      .run(turns <= 1 ? "queued" : "running", id);
-    return db;
-  };
-
   test("at any turn, the run goes on to the same result and no finished step runs again", async () => {
     const graph = draw("start > ask > r; r yes> x > j; r no> y > j; start > b > w > j; j > two > end", {
       ask: agent("ask", { output_keys: ["r"] }),

@@ -19,6 +19,7 @@ import { renderTemplate } from "@/server/domain/template";
 import { isGranted, type ToolOutput, type ToolSpec } from "@/server/domain/tool";
 import { canonicalJson, type Json, type JsonObject, type JsonSchema } from "@/server/domain/values";
 import { type ModelAnswer, ModelError, type ModelRequest } from "@/server/llm/model";
+import type { CallsStep, ProgramWithCalls } from "@/server/tools/sandbox/sandbox";
 import type { Agent } from "./agent/agent";
 import { chooseLabel } from "./agent/choose";
 import { runAgent } from "./agent/loop";
@@ -204,10 +205,19 @@ export class NodeRun implements NodeContext {
             is_tainted: agent.taintSources.size > 0,
           },
         });
-        return output as unknown as Json;
+        return output;
       }),
     );
     return output as unknown as ToolOutput;
+  }
+
+  /** Runs an agent's code up to its next call, as a step of its own; null where no code runs here. */
+  *runCode(key: string, program: ProgramWithCalls): Flow<CallsStep | null> {
+    const { tools } = this.interpreter.effects;
+    const step = yield* this.step(key, async ({ abort }) =>
+      tools ? ((await tools.runCode(program, abort)) as unknown as Json) : null,
+    );
+    return step as unknown as CallsStep | null;
   }
 
   /** Null where the pattern matches, else why not. Tried where a bad pattern can do no harm. */

@@ -6,6 +6,10 @@ import { RoleDefinition } from "@/server/domain/role";
 import type { JsonObject } from "@/server/domain/values";
 import type { ModelAnswer, ModelRequest, Models } from "@/server/llm/model";
 import { newRunStore } from "@/server/store/runs";
+import type { ToolInterface } from "@/server/tools/define";
+import { newToolHost, type ToolHost } from "@/server/tools/host";
+import { ToolsRegistry } from "@/server/tools/registry";
+import { runWithCalls } from "@/server/tools/sandbox/sandbox";
 import { Host } from "./host";
 
 /** Models for tests: `answer` says what each call gives; a thrown error is the call's failure. */
@@ -53,29 +57,71 @@ export function fakeModels(
 
 export const role = (name: string): RoleDefinition => RoleDefinition.parse({ name });
 
+/** Tools for tests: each with its function, run as they are in a real run. */
+export function fakeTools(tools: readonly ToolInterface[]): ToolHost & { calls: string[] } {
+  const registry = new ToolsRegistry();
+  const calls: string[] = [];
+  for (const tool of tools) registry.register(tool);
+  const host = newToolHost({
+    registry,
+    keep: (_run, key) => `art_${key.length}`,
+    matches: async (pattern, text) => (text.includes(pattern) ? null : `It does not match ${pattern}.`),
+    runCode: (program, signal) => runWithCalls(program, { signal }),
+  });
+  return {
+    ...host,
+    calls,
+    invoke(name, args, scope) {
+      calls.push(`${scope.agent?.agent_id ?? "-"} ${name} ${JSON.stringify(args)}`);
+      return host.invoke(name, args, scope);
+    },
+  };
+}
+
+/** A copy of a stage's run as it was after that many turns, as a crash would leave it. */
+export function cutAt(source: { db: Db }, id: string, turns: number): Db {
+  const db = openDb(":memory:");
+  for (const table of ["runs", "run_turns", "run_timers", "run_signals"]) {
+    const rows = source.db.$client.prepare(`select * from ${table}`).all() as Record<string, unknown>[];
+    for (const row of rows) {
+      if (table === "run_turns" && (row.turn as number) >= turns) continue;
+      const keys = Object.keys(row);
+      db.$client
+        .prepare(`insert into ${table} (${keys.join(",")}) values (${keys.map(() => "?").join(",")})`)
+        .run(...keys.map((key) => row[key]));
+    }
+  }
+  db.$client
+    .prepare("update runs set status = ?, final_status = null where id = ?")
+    .run(turns <= 1 ? "queued" : "running", id);
+  return db;
+}
+
+interface StartOptions {
+  input?: JsonObject;
+  config?: Partial<RunConfig>;
+  roles?: readonly RoleDefinition[];
+  key?: string;
+  workflow?: string;
+}
+
 /** A server in miniature: a database in memory and a host on it. */
-export function newStage(options: { models?: Models; db?: Db; maxRuns?: number } = {}) {
+export function newStage(options: { models?: Models; tools?: ToolHost; db?: Db; maxRuns?: number } = {}) {
   const db = options.db ?? openDb(":memory:");
   const store = newRunStore(db);
   const host = new Host({
     store,
-    effects: { models: options.models ?? fakeModels(() => "done") },
+    effects: {
+      models: options.models ?? fakeModels(() => "done"),
+      ...(options.tools ? { tools: options.tools } : {}),
+    },
     ...(options.maxRuns ? { maxRuns: options.maxRuns } : {}),
   });
-  return {
+  const stage = {
     db,
     store,
     host,
-    start(
-      graph: WorkflowGraph,
-      more: {
-        input?: JsonObject;
-        config?: Partial<RunConfig>;
-        roles?: readonly RoleDefinition[];
-        key?: string;
-        workflow?: string;
-      } = {},
-    ): string {
+    start(graph: WorkflowGraph, more: StartOptions = {}): string {
       return host.start({
         workflow_id: more.workflow ?? "wf_test",
         workflow_name: "Test",
@@ -89,12 +135,13 @@ export function newStage(options: { models?: Models; db?: Db; maxRuns?: number }
       }).run_id;
     },
     /** Starts a run and waits until it has left the process. */
-    async run(graph: WorkflowGraph, more: Parameters<typeof this.start>[1] = {}) {
-      const id = this.start(graph, more);
+    async run(graph: WorkflowGraph, more: StartOptions = {}) {
+      const id: string = stage.start(graph, more);
       await host.settled(id);
       return { id, events: store.events(id, 0, 1e6), state: store.state(id)! };
     },
   };
+  return stage;
 }
 
 /** Events without what differs between runs. */

@@ -95,8 +95,8 @@ export function normalPath(text: string): string {
   };
   const path = text
     .normalize("NFC")
-    .replace(/^(\.\/+)+/, "")
-    .replace(/\/{2,}/g, "/");
+    .replace(/\/{2,}/g, "/")
+    .replace(/^(?:\.\/)+/, "");
   if (path.length > LIMITS.workspace.pathLength)
     return refuse(`it has more than ${LIMITS.workspace.pathLength} characters`);
   if (path === "") return refuse("it names no file");

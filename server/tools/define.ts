@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ToolOutput, ToolSpec, type ToolStatus } from "@/server/domain/tool";
+import { type ToolOutput, ToolSpec, type ToolStatus } from "@/server/domain/tool";
 import type { Json, JsonSchema } from "@/server/domain/values";
 
 /** What a tool may know and use while it works. */

@@ -1,7 +1,8 @@
 import type { ToolOutput, ToolSpec } from "@/server/domain/tool";
 import type { Json, JsonObject } from "@/server/domain/values";
-import type { ToolInterface, ToolScope } from "./define";
+import type { ToolScope } from "./define";
 import type { ToolsRegistry } from "./registry";
+import type { CallsStep, ProgramWithCalls } from "./sandbox/sandbox";
 import { isTooLong, textOf, truncateOutput } from "./truncate";
 
 /** The tools that runs may call. */
@@ -11,13 +12,10 @@ export interface ToolHost {
   resources(name: string, args: JsonObject): readonly string[];
   /** Calls a tool. Nothing is thrown. A long output is cut, and the whole is kept as an artifact. */
   invoke(name: string, args: JsonObject, scope: ToolScope): Promise<ToolOutput>;
+  /** Runs an agent's code until the next call that it makes and that has no answer yet, or to its end. */
+  runCode(program: ProgramWithCalls, signal: AbortSignal): Promise<CallsStep>;
   /** Null where the pattern matches the text, else why not; never on this thread. */
   matches(pattern: string, text: string, signal: AbortSignal): Promise<string | null>;
-}
-
-/** Tools that are there anyway, and tools that come and go: custom ones, servers. */
-export interface ToolSource {
-  tools(): readonly ToolInterface[];
 }
 
 export function newToolHost(parts: {
@@ -25,6 +23,7 @@ export function newToolHost(parts: {
   /** Keeps a whole output; answers its artifact id. */
   keep(runId: string, callKey: string, tool: string, text: string): string;
   matches: ToolHost["matches"];
+  runCode: ToolHost["runCode"];
 }): ToolHost {
   const { registry } = parts;
   return {
@@ -38,6 +37,7 @@ export function newToolHost(parts: {
       const result = await registry.invoke(name, args, scope);
       return result.status_code === 200 ? cut(result, scope, name, parts.keep) : result;
     },
+    runCode: parts.runCode,
     matches: parts.matches,
   };
 }

@@ -13,6 +13,12 @@ export class ToolsRegistry {
   unregister(name: string): boolean {
     return this.tools.delete(name);
   }
+  /** Takes in tools that come and go: those of before that are gone leave, the others are as they are now. */
+  replace(before: readonly string[], tools: readonly ToolInterface[]): string[] {
+    for (const name of before) this.tools.delete(name);
+    for (const tool of tools) this.register(tool);
+    return tools.map(({ spec }) => spec.name);
+  }
   get(name: string): ToolInterface | undefined {
     return this.tools.get(name);
   }

@@ -10,7 +10,7 @@ import { NO_OPERATOR_FILE, readOperatorFile } from "./operator/file";
 import { operatorTools } from "./operator/tools";
 import { ToolsRegistry } from "./registry";
 import { customTool } from "./sandbox/custom-tool";
-import { type CodePlugins, runJavascript } from "./sandbox/run-javascript";
+import { runJavascript } from "./sandbox/run-javascript";
 
 /** The tools that come and go while Troupe runs, and those that its operator declared. */
 export interface ToolSources {
@@ -40,8 +40,6 @@ export interface ToolSourcesParts {
   env?: NodeJS.ProcessEnv;
   /** Names that are taken elsewhere, such as those of built-in tools. */
   reserved?: () => readonly string[];
-  /** How code of the code interpreter calls other tools; left out: it calls none. */
-  plugins?: CodePlugins;
 }
 
 /** Reads the operator's file and puts the sources together; nothing is connected yet. Throws SettingsError. */
@@ -52,7 +50,7 @@ export function newToolSources(parts: ToolSourcesParts): ToolSources {
   const file = settings.TROUPE_TOOLS_FILE
     ? readOperatorFile(settings.TROUPE_TOOLS_FILE, env)
     : NO_OPERATOR_FILE;
-  const fixed = [...operatorTools(file, env), runJavascript({ isEnabled, plugins: parts.plugins })];
+  const fixed = [...operatorTools(file, env), runJavascript({ isEnabled })];
   const listeners = new Set<() => void>();
   const notify = () => {
     for (const listener of listeners) listener();

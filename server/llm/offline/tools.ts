@@ -104,7 +104,7 @@ const BLOCK = /(?:^|\n)Available Tools:\n[\s\S]*?answer without TOOL_CALL\.[ \t]
 /** A conversation whose tools are offered by text, as it would be with functions; null where none are. */
 export function fromText(messages: readonly Message[]): { messages: Message[]; tools: Tool[] } | null {
   const block = messages.map(({ role, content }) =>
-    role === "system" ? BLOCK.exec(content)?.[0] : undefined,
+    role === "system" ? content.match(BLOCK)?.[0] : undefined,
   );
   const found = block.find((text) => text !== undefined);
   if (found === undefined) return null;

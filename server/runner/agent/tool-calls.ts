@@ -7,14 +7,18 @@ import {
   type ToolProtocol,
   type ToolSpec,
 } from "@/server/domain/tool";
-import type { JsonObject } from "@/server/domain/values";
+import type { Json, JsonObject } from "@/server/domain/values";
 import { compiled } from "@/server/llm/compiled";
 import { toolResultText } from "@/server/llm/text-protocol";
 import { readableIssues } from "@/server/tools/define";
 import { confirmationReason } from "@/server/tools/policy";
 import { invalidArguments, unknownTool } from "@/server/tools/registry";
+import { CODE_IS_OFF, failureOf } from "@/server/tools/sandbox/custom-tool";
+import { RUN_JAVASCRIPT } from "@/server/tools/sandbox/run-javascript";
+import type { RecordedCall } from "@/server/tools/sandbox/sandbox";
 import { Children } from "../flow";
 import type { Agent, AgentEnd } from "./agent";
+import type { CrewToolResult } from "./crew-tool";
 import { checkGuardrails } from "./guardrails";
 
 /** More calls in one message are refused. */
@@ -219,9 +223,11 @@ function* carryOutOne(agent: Agent, job: Job): Flow<CallOutcome> {
     },
   });
   const begun = run.now;
-  const { ends, ...output } = crewTool
+  const { ends, ...output }: CrewToolResult = crewTool
     ? yield* crewTool.call(checked.input, agent, job.key)
-    : { ...(yield* run.callTool(job.key, spec.name, call.args, agent)), ends: undefined };
+    : spec.name === RUN_JAVASCRIPT
+      ? yield* runCode(agent, job)
+      : yield* run.callTool(job.key, spec.name, call.args, agent);
   const kept = yield* guardOutput(agent, spec, output, job.key);
   run.emit({
     type: "tool_call_completed",
@@ -235,6 +241,51 @@ function* carryOutOne(agent: Agent, job: Job): Flow<CallOutcome> {
   }
   return { output: kept, ...(ends ? { ends } : {}) };
 }
+
+/**
+ * Runs an agent's code. What the code calls goes through the same pipeline as the agent's own calls, each with its
+ * events; after every answer the code runs again from its beginning.
+ */
+function* runCode(agent: Agent, job: Job): Flow<ToolOutput> {
+  const { run } = agent;
+  const { code, input } = job.call.args as { code: string; input?: Json };
+  const at = run.now;
+  const tools = agent.toolNames.filter((name) => name !== RUN_JAVASCRIPT && !agent.crewTools.has(name));
+  const results: RecordedCall[] = [];
+  for (;;) {
+    const step = yield* run.runCode(`${job.key}/code${results.length}`, {
+      code,
+      tools,
+      results,
+      at,
+      ...(input === undefined ? {} : { input }),
+    });
+    if (step === null) return { status_code: 503, error: CODE_IS_OFF };
+    if ("done" in step)
+      return step.done.ok
+        ? { status_code: 200, output: { result: step.done.value ?? null, logs: step.done.logs } }
+        : failureOf(RUN_JAVASCRIPT, step.done);
+    const { tool, args } = step.needs;
+    const call: ToolCall = {
+      id: `${job.call.id}.${results.length + 1}`,
+      tool_name: tool,
+      args: isObject(args) ? args : {},
+    };
+    const inner = {
+      ...job,
+      call,
+      at: 0,
+      key: `${job.key}/call${results.length + 1}`,
+      id: `${job.id}/call${results.length + 1}`,
+      spec: agent.tool(tool),
+    };
+    const { output } = yield* carryOutOne(agent, inner);
+    results.push({ tool, args, output });
+  }
+}
+
+const isObject = (value: Json): value is JsonObject =>
+  value !== null && typeof value === "object" && !Array.isArray(value);
 
 function* guardOutput(agent: Agent, spec: ToolSpec, output: ToolOutput, key: string): Flow<ToolOutput> {
   if (!succeeded(output)) return output;

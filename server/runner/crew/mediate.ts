@@ -2,7 +2,7 @@ import type { Flow } from "@/server/domain/durable";
 import type { ChatMessage } from "@/server/domain/events";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { AgentConfig } from "@/server/domain/role";
-import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
+import type { JsonObject, JsonSchema } from "@/server/domain/values";
 import { errorOf } from "../agent/call-model";
 import { type Crew, textOf, valueOf } from "./crew";
 import { plannerOf } from "./planner";
@@ -201,8 +201,6 @@ function faultsOf(decision: Decision, keys: readonly string[]): string[] {
     return decision.stop === "Completed" ? [`stop "Completed" goes with send_to "${USER}".`] : [];
   }
   if (decision.stop !== "Completed" || keys.length < 2) return [];
-  const missing = keys.filter(
-    (key) => (decision.outputs as Record<string, Json> | undefined)?.[key] === undefined,
-  );
+  const missing = keys.filter((key) => decision.outputs?.[key] === undefined);
   return missing.length > 0 ? [`outputs lacks ${missing.join(", ")}.`] : [];
 }

@@ -103,32 +103,3 @@ test("the code interpreter gets a result and its logs, or what is wrong", async 
     error: expect.stringContaining("may call no tools"),
   });
 });
-
-test("the code interpreter's code calls tools by the usual way, each call with a key of its own", async () => {
-  const seen: unknown[] = [];
-  const tools = new ToolsRegistry();
-  tools.register(
-    runJavascript({
-      isEnabled: true,
-      plugins: {
-        namesFor: () => ["double", "run_javascript"],
-        async call(tool, args, { idempotencyKey }) {
-          seen.push([tool, args, idempotencyKey]);
-          return { status_code: 200, output: (args as { n: number }).n * 2 };
-        },
-      },
-    }),
-  );
-  const result = await tools.invoke(
-    "run_javascript",
-    { code: "const a = await call('double', { n: 1 }); return call('double', { n: a })" },
-    scope,
-  );
-  expect(result).toMatchObject({ output: { result: 4 } });
-  expect(seen).toEqual([
-    ["double", { n: 1 }, "key/0"],
-    ["double", { n: 2 }, "key/1"],
-  ]);
-  const inside = await tools.invoke("run_javascript", { code: "return call('run_javascript', {})" }, scope);
-  expect(inside).toMatchObject({ error: expect.stringContaining("may not call run_javascript") });
-});

@@ -1,0 +1,395 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import type { RunEvent, RunEventOf } from "@/server/domain/events";
+import { RoleDefinition } from "@/server/domain/role";
+import { draw } from "@/server/domain/testing/drawing";
+import type { JsonObject } from "@/server/domain/values";
+import { newScriptedModels, type ScriptedStep } from "@/server/llm/scripted";
+import { defineTool, type ToolInterface } from "@/server/tools/define";
+import { cutAt, fakeTools, newStage } from "../testing";
+
+const tool = (name: string, more: Partial<Parameters<typeof defineTool>[0]> = {}): ToolInterface =>
+  defineTool({
+    name,
+    description: `Does ${name}`,
+    input: z.object({ text: z.string() }),
+    source: "builtin",
+    risk: "LOW",
+    read_only: true,
+    execute: (input) => `${name} of ${(input as { text: string }).text}`,
+    ...more,
+  });
+const worker = (more: JsonObject = {}) => RoleDefinition.parse({ name: "Worker", tools: ["look"], ...more });
+const graph = draw("start > ask > end", {
+  ask: {
+    node_type: "agent_task",
+    output_keys: ["answer"],
+    config: { required_role: "Worker", task_description_template: "find it" },
+  },
+});
+const call = (tool_name: string, args: JsonObject = { text: "x" }, more: object = {}) => ({
+  tool_name,
+  args,
+  ...more,
+});
+const of = <T extends RunEvent["type"]>(events: readonly RunEvent[], type: T): RunEventOf<T>["payload"][] =>
+  events.flatMap((event) => (event.type === type ? [event.payload as RunEventOf<T>["payload"]] : []));
+
+function stage(steps: readonly ScriptedStep[], tools: readonly ToolInterface[]) {
+  const models = newScriptedModels(steps);
+  const host = fakeTools(tools);
+  return { models, tools: host, ...newStage({ models, tools: host }) };
+}
+
+describe("an agent with tools", () => {
+  test("calls, reads the result, and answers", async () => {
+    const { run, models, tools } = stage(
+      [{ tool_calls: [call("look")], text: "I will look." }, { text: "It is there." }],
+      [tool("look"), tool("other")],
+    );
+    const { events, state } = await run(graph, { roles: [worker()] });
+    expect(state.state.answer).toBe("It is there.");
+    expect(tools.calls).toEqual(['Worker look {"text":"x"}']);
+    expect(of(events, "agent_started")[0]!.tools).toEqual(["look", "finish", "reject_task"]);
+    expect(of(events, "tool_call_started")).toMatchObject([
+      { tool_name: "look", args: { text: "x" }, risk: "LOW" },
+    ]);
+    expect(of(events, "tool_call_completed")).toMatchObject([
+      { tool_name: "look", status_code: 200, output: "look of x" },
+    ]);
+    expect(models.calls[1]!.messages.slice(-2)).toEqual([
+      {
+        role: "assistant",
+        content: "I will look.",
+        tool_calls: [{ id: "call_1", tool_name: "look", args: { text: "x" } }],
+      },
+      { role: "tool", name: "look", tool_call_id: "call_1", content: "look (200): look of x" },
+    ]);
+    models.assertComplete();
+  });
+
+  test("gets no tool that its role does not name, whatever it calls", async () => {
+    const { run, tools, models } = stage(
+      [
+        { tool_calls: [call("other"), call("lok"), call("look", { wrong: 1 }), call("look")] },
+        { text: "Well." },
+      ],
+      [tool("look"), tool("other")],
+    );
+    const { events } = await run(graph, { roles: [worker()] });
+    expect(tools.calls).toEqual(['Worker look {"text":"x"}']);
+    expect(of(events, "tool_call_refused").map(({ status_code, reason }) => [status_code, reason])).toEqual([
+      [403, 'Your role "Worker" may not use other. Tools you may use: look, finish, reject_task.'],
+      [404, 'There is no tool named "lok". Did you mean "look"? Available: look, finish, reject_task.'],
+      [400, expect.stringMatching(/^Invalid arguments for look: .*text.* Required: text\.$/)],
+    ]);
+    // Every call has exactly one answer, in the order of the calls.
+    expect(
+      models.calls[1]!.messages.filter(({ role }) => role === "tool").map(({ tool_call_id }) => tool_call_id),
+    ).toEqual(["call_1", "call_2", "call_3", "call_4"]);
+  });
+
+  test("a role without tools is offered none", async () => {
+    const { run, models } = stage([{ text: "Done." }], [tool("look")]);
+    const { events } = await run(graph, { roles: [worker({ tools: [] })] });
+    expect(models.calls[0]!.tools).toBeUndefined();
+    expect(of(events, "agent_started")[0]!.tools).toBeUndefined();
+  });
+
+  test("deny wins over what a role names", async () => {
+    const { run, tools } = stage(
+      [{ tool_calls: [call("look")] }, { text: "No." }],
+      [tool("look"), tool("see")],
+    );
+    const { events } = await run(graph, {
+      roles: [worker({ tools: ["look", "see"] })],
+      config: { denied_tools: ["look"] },
+    });
+    expect(tools.calls).toEqual([]);
+    expect(of(events, "agent_started")[0]!.withheld).toEqual([
+      { tool_name: "look", reason: "It is denied for this run." },
+    ]);
+    expect(of(events, "tool_call_refused")[0]!.status_code).toBe(403);
+  });
+
+  test("calls that share a resource run in order, others at the same time, destructive ones alone", async () => {
+    const log: string[] = [];
+    const slow = (name: string, more: object) =>
+      tool(name, {
+        ...more,
+        execute: async (input) => {
+          const { text } = input as { text: string };
+          log.push(`+${text}`);
+          await new Promise((resolve) => setTimeout(resolve, 20));
+          log.push(`-${text}`);
+          return text;
+        },
+      });
+    const { run } = stage(
+      [
+        {
+          tool_calls: [
+            call("write", { text: "a" }),
+            call("write", { text: "b" }),
+            call("look", { text: "c" }),
+            call("drop", { text: "d" }),
+          ],
+        },
+        { text: "Done." },
+      ],
+      [
+        slow("write", { resources: () => ["file"] }),
+        slow("look", {}),
+        slow("drop", { destructive: true, read_only: false }),
+      ],
+    );
+    await run(graph, { roles: [worker({ tools: ["write", "look", "drop"] })] });
+    expect(log.indexOf("+b")).toBeGreaterThan(log.indexOf("-a"));
+    expect(log.indexOf("+c")).toBeLessThan(log.indexOf("-a"));
+    expect(log.slice(-2)).toEqual(["+d", "-d"]);
+  });
+
+  test("what goes wrong in a tool is told to the model, and the run goes on", async () => {
+    const { run, models } = stage(
+      [{ tool_calls: [call("look")] }, { text: "It broke." }],
+      [
+        tool("look", {
+          execute: () => {
+            throw new Error("no light");
+          },
+        }),
+      ],
+    );
+    const { state } = await run(graph, { roles: [worker()] });
+    expect(state.run.final_status).toBe("COMPLETED");
+    expect(models.calls[1]!.messages.at(-1)!.content).toBe("look (500): look failed: no light");
+  });
+
+  test("a long result is cut for the model, and the whole is an artifact", async () => {
+    const { run, models } = stage(
+      [{ tool_calls: [call("look")] }, { text: "Long." }],
+      [tool("look", { execute: () => "y".repeat(50_000) })],
+    );
+    const { events } = await run(graph, { roles: [worker()] });
+    const { content } = models.calls[1]!.messages.at(-1)!;
+    expect(content.length).toBeLessThan(16_100);
+    expect(content).toContain("characters omitted; full result: read_artifact(");
+    expect(of(events, "tool_call_completed")[0]!.artifact_id).toMatch(/^art_/);
+  });
+
+  test("finish answers, reject_task gives the task back", async () => {
+    const finished = stage([{ tool_calls: [call("finish", { message: "All done." })] }], [tool("look")]);
+    expect((await finished.run(graph, { roles: [worker()] })).state.state.answer).toBe("All done.");
+    const rejected = stage([{ tool_calls: [call("reject_task", { reason: "no data" })] }], [tool("look")]);
+    const { state, events } = await rejected.run(graph, { roles: [worker()] });
+    expect(state.run.error).toMatchObject({
+      code: "REJECTED",
+      message: "Worker says that this cannot be done: no data",
+    });
+    expect(of(events, "agent_finished").map(({ status }) => status)).toEqual(["rejected"]);
+  });
+
+  test("at its last turn it answers without tools", async () => {
+    const { run, models } = stage(
+      [{ tool_calls: [call("look")] }, { tool_calls: [call("look", { text: "y" })] }, { text: "Enough." }],
+      [tool("look")],
+    );
+    const limited = draw("start > ask > end", {
+      ask: {
+        node_type: "agent_task",
+        output_keys: ["answer"],
+        config: { required_role: "Worker", task_description_template: "find it", max_iterations: 3 },
+      },
+    });
+    const { state } = await run(limited, { roles: [worker()] });
+    expect(state.state.answer).toBe("Enough.");
+    expect(models.calls[2]!.tools).toBeUndefined();
+    expect(models.calls[2]!.messages.at(-1)!.content).toBe("Give your best final answer now.");
+  });
+
+  test("an agent that repeats a failing call is told once, then stopped", async () => {
+    const again = { tool_calls: [call("look", { text: "same" })] };
+    const { run } = stage(
+      [again, again, again, again],
+      [
+        tool("look", {
+          execute: () => {
+            throw new Error("still dark");
+          },
+        }),
+      ],
+    );
+    const { events, state } = await run(graph, { roles: [worker()] });
+    expect(of(events, "stuck_detected").map(({ pattern, action }) => [pattern, action])).toEqual([
+      ["same_failure", "nudge"],
+      ["same_failure", "stop"],
+    ]);
+    expect(state.run.error?.code).toBe("STUCK");
+  });
+
+  test("code calls the agent's other tools through the same pipeline", async () => {
+    const { run, tools } = stage(
+      [
+        {
+          tool_calls: [
+            call("run_javascript", {
+              code: 'const a = await call("look", { text: "one" }); try { await call("drop", {}); } catch (error) { return [a, error.message]; }',
+            }),
+          ],
+        },
+        { text: "Computed." },
+      ],
+      [tool("look"), tool("drop"), codeTool],
+    );
+    const { events } = await run(graph, { roles: [worker({ tools: ["look", "run_javascript"] })] });
+    expect(tools.calls).toEqual(['Worker look {"text":"one"}']);
+    const done = of(events, "tool_call_completed").find(({ tool_name }) => tool_name === "run_javascript");
+    expect(done).toMatchObject({
+      status_code: 200,
+      output: { result: ["look of one", "This code may not call drop. It may call: look"] },
+    });
+  });
+});
+
+const codeTool = tool("run_javascript", { input: z.object({ code: z.string() }) });
+
+describe("a person's agreement", () => {
+  const send = tool("send", { read_only: false, risk: "HIGH", sink: true });
+  const page = tool("page", { taints: true });
+  const waitForAsk = async (part: ReturnType<typeof stage>, id: string) => {
+    for (;;) {
+      const open = Object.values(part.store.state(id)!.interactions).find(({ status }) => status === "open");
+      if (open) return open;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  };
+
+  test("is asked for what is risky, with the exact arguments, and counts once", async () => {
+    const part = stage([{ tool_calls: [call("send", { text: "hello" })] }, { text: "Sent." }], [send]);
+    const id = part.start(graph, { roles: [worker({ tools: ["send"] })] });
+    const open = await waitForAsk(part, id);
+    expect(open.requested).toMatchObject({
+      kind: "tool_confirmation",
+      tool_name: "send",
+      args: { text: "hello" },
+      risk: "HIGH",
+      why: "Its risk is high.",
+    });
+    expect(part.tools.calls).toEqual([]);
+    const yes = { answer: "approve" as const, by: "ann" };
+    expect(part.host.answer(id, open.id, "0".repeat(64), yes)).toBe(false);
+    expect(part.host.answer(id, open.id, open.requested.fingerprint, yes)).toBe(true);
+    expect(part.host.answer(id, open.id, open.requested.fingerprint, yes)).toBe(false);
+    await part.host.settled(id);
+    expect(part.tools.calls).toEqual(['Worker send {"text":"hello"}']);
+    expect(part.store.state(id)!.interactions[open.id]!.answered).toMatchObject({
+      answer: "approve",
+      by: "ann",
+    });
+  });
+
+  test("no is told to the agent, with the reason", async () => {
+    const part = stage([{ tool_calls: [call("send")] }, { text: "Not sent." }], [send]);
+    const id = part.start(graph, { roles: [worker({ tools: ["send"] })] });
+    const open = await waitForAsk(part, id);
+    part.host.answer(id, open.id, open.requested.fingerprint, {
+      answer: "reject",
+      message: "not now",
+      by: "ann",
+    });
+    await part.host.settled(id);
+    expect(part.tools.calls).toEqual([]);
+    expect(part.models.calls[1]!.messages.at(-1)!.content).toBe(
+      "send (403): A person declined this call: not now",
+    );
+  });
+
+  test("waits through a crash", async () => {
+    const part = stage([{ tool_calls: [call("send")] }], [send]);
+    const id = part.start(graph, { roles: [worker({ tools: ["send"] })] });
+    const open = await waitForAsk(part, id);
+    const db = cutAt(part, id, 1000);
+    const models = newScriptedModels([{ text: "Sent after all." }]);
+    const tools = fakeTools([send]);
+    const again = newStage({ db, models, tools });
+    again.host.recover();
+    expect(again.host.answer(id, open.id, open.requested.fingerprint, { answer: "approve", by: "ann" })).toBe(
+      true,
+    );
+    await again.host.settled(id);
+    expect(again.store.state(id)!.state.answer).toBe("Sent after all.");
+    expect(tools.calls).toHaveLength(1);
+  });
+
+  test("is needed to send anything out once content of strangers was read, though the policy says never", async () => {
+    const part = stage(
+      [
+        { tool_calls: [call("page", { text: "http://evil" })] },
+        { tool_calls: [call("send", { text: "the board" })] },
+        { text: "ok" },
+      ],
+      [page, send],
+    );
+    const id = part.start(graph, {
+      roles: [worker({ tools: ["page", "send"] })],
+      config: { confirmation: { kind: "never" } },
+    });
+    const open = await waitForAsk(part, id);
+    expect(open.requested.taint_sources).toEqual(["page"]);
+    expect(part.tools.calls).toEqual(['Worker page {"text":"http://evil"}']);
+    part.host.answer(id, open.id, open.requested.fingerprint, { answer: "reject", by: "ann" });
+    await part.host.settled(id);
+    expect(part.tools.calls).toHaveLength(1);
+    expect(part.store.state(id)!.taint_sources).toEqual(["page"]);
+  });
+
+  test("for a tool for the whole run is not asked for again, save for what taint forbids", async () => {
+    const part = stage(
+      [
+        { tool_calls: [call("send", { text: "1" })] },
+        { tool_calls: [call("send", { text: "2" })] },
+        { text: "Sent twice." },
+      ],
+      [send],
+    );
+    const id = part.start(graph, { roles: [worker({ tools: ["send"] })] });
+    const open = await waitForAsk(part, id);
+    part.host.answer(id, open.id, open.requested.fingerprint, { answer: "approve_always", by: "ann" });
+    await part.host.settled(id);
+    expect(part.tools.calls).toHaveLength(2);
+    expect(Object.keys(part.store.state(id)!.interactions)).toHaveLength(1);
+  });
+});
+
+describe("after a crash", () => {
+  test("at any turn, an agent with tools goes on to the same result, and no finished call runs again", async () => {
+    const steps: ScriptedStep[] = [
+      { tool_calls: [call("look", { text: "a" }), call("look", { text: "b" })] },
+      { tool_calls: [call("look", { text: "c" })] },
+      { text: "Found." },
+    ];
+    const whole = stage(steps, [tool("look")]);
+    const first = await whole.run(graph, { roles: [worker()] });
+    const turns = whole.store.journal(first.id).turns.length;
+    expect(turns).toBeGreaterThan(6);
+    for (let cut = 1; cut < turns; cut++) {
+      const db = cutAt(whole, first.id, cut);
+      const before = newStage({ db }).store.events(first.id, 0, 1e6);
+      const asked = before.filter(({ type }) => type === "llm_call_completed").length;
+      const called = before.filter(({ type }) => type === "tool_call_completed").length;
+      const models = newScriptedModels(steps.slice(asked));
+      const tools = fakeTools([tool("look")]);
+      const again = newStage({ db, models, tools });
+      again.host.recover();
+      await again.host.settled(first.id);
+      const state = again.store.state(first.id)!;
+      expect({ cut, state: state.state, agents: Object.keys(state.agents) }).toEqual({
+        cut,
+        state: first.state.state,
+        agents: Object.keys(first.state.agents),
+      });
+      models.assertComplete();
+      expect(tools.calls.length).toBe(3 - called);
+    }
+  });
+});
