@@ -96,6 +96,14 @@ export function CrewDrawing({
               Requester
             </p>
           ) : null}
+          {proposal ? (
+            <Proposes
+              from={spots[memberNamed(crew, proposal.by) ?? ""]}
+              to={spots[PROPOSAL + proposal.id]}
+              card={card}
+              area={area}
+            />
+          ) : null}
           {proposal && spots[PROPOSAL + proposal.id] ? (
             <div
               className="crew-proposal"
@@ -211,6 +219,38 @@ function Lines({
           </button>
         );
       })}
+    </>
+  );
+}
+
+/** Whose proposal it is. */
+function Proposes({
+  from,
+  to,
+  card,
+  area,
+}: {
+  from: Spot | undefined;
+  to: Spot | undefined;
+  card: Size;
+  area: Size;
+}) {
+  if (!from || !to) return null;
+  const { path, words } = bow({ ...from, ...card }, { ...to, ...sizeOf(PROPOSAL, card) });
+  return (
+    <>
+      <svg
+        aria-hidden
+        className="pointer-events-none absolute inset-0"
+        width={area.width}
+        height={area.height}
+      >
+        <title>Who proposes it</title>
+        <path d={path} className="crew-line" data-kind="proposes" markerEnd="url(#crew-arrow)" />
+      </svg>
+      <span className="crew-words" style={at(words)}>
+        proposes
+      </span>
     </>
   );
 }

@@ -2,8 +2,9 @@
 
 import clsx from "clsx";
 import { UsersRound, X } from "lucide-react";
-import { useState } from "react";
-import { AgentTranscript, Fold } from "@/components/run/agent-transcript";
+import { useEffect, useRef, useState } from "react";
+import { AgentTranscript } from "@/components/run/agent-transcript";
+import { Fold } from "@/components/run/fold";
 import { countOf } from "@/components/run/format";
 import { useRun } from "@/components/run/run-context";
 import { person } from "@/components/run/sentences";
@@ -15,8 +16,9 @@ import { Tabs } from "@/components/ui/tabs";
 import type { CrewProcess } from "@/server/domain/crew";
 import type { CrewExchange, CrewRun } from "@/server/domain/crew-run";
 import { ActivationAsks } from "./asks";
+import { Costs } from "./costs";
 import { CrewDrawing, type Picked, StateIcon } from "./crew-drawing";
-import { Board, Costs, ExchangeTitle, Messages, PlanViews, Votes } from "./crew-views";
+import { Board, ExchangeTitle, Messages, PlanViews, Votes } from "./crew-views";
 import { wordsOf } from "./drawing";
 import { byDelegation, type CrewScene, memberLook } from "./members";
 import { useCrew } from "./use-crew";
@@ -132,7 +134,15 @@ function Views({ scene, activationId }: { scene: CrewScene; activationId: string
     badge: count(crew.exchanges.length),
     content: <Messages crew={crew} onPick={pickMessage} />,
   });
-  tabs.push({ value: "costs", label: "Cost", content: <Costs scene={scene} /> });
+  tabs.push({
+    value: "costs",
+    label: "Cost",
+    content: (
+      <div className="p-4">
+        <Costs calls={scene.calls} />
+      </div>
+    ),
+  });
   const shown = tabs.some(({ value }) => value === tab) ? tab : "crew";
   return (
     <Tabs<Tab>
@@ -165,6 +175,13 @@ function Crew({
   const member =
     picked?.kind === "member" ? crew.members.find(({ agent_id }) => agent_id === picked.id) : undefined;
   const latest = crew.exchanges.at(-1);
+  const about = useRef<HTMLElement>(null);
+  const pickedKey = picked === null ? null : picked.kind === "member" ? picked.id : picked.seq;
+  useEffect(() => {
+    // On a phone it stands below the drawing, out of sight.
+    if (pickedKey !== null && matchMedia("(max-width: 47.99rem)").matches)
+      about.current?.scrollIntoView({ block: "start" });
+  }, [pickedKey]);
   return (
     <div className="crew-split flex min-h-0 flex-1 max-md:flex-col max-md:overflow-y-auto">
       <div className="flex min-h-0 min-w-0 flex-1 flex-col max-md:min-h-[26rem]">
@@ -184,6 +201,7 @@ function Crew({
       </div>
       {member || exchange ? (
         <aside
+          ref={about}
           aria-label={member ? `About ${person(member.agent_id)}` : "What was said"}
           className="flex min-h-0 shrink-0 flex-col border-line max-md:border-t md:w-[22rem] md:border-l"
         >

@@ -2,21 +2,21 @@
 
 import clsx from "clsx";
 import { MessagesSquare, NotebookPen, Vote } from "lucide-react";
+import dynamic from "next/dynamic";
 import { useState } from "react";
-import { formatTokens } from "@/components/run/format";
 import { PlanBoard } from "@/components/run/plan-board";
 import { person } from "@/components/run/sentences";
 import { TextBlock } from "@/components/run/values";
 import { Badge } from "@/components/ui/badge";
-import { CostText } from "@/components/ui/cost-text";
 import { EmptyState } from "@/components/ui/empty-state";
 import { SegmentedControl } from "@/components/ui/segmented-control";
 import type { CrewExchange, CrewRun, Proposal } from "@/server/domain/crew-run";
 import type { ExecutionPlan } from "@/server/domain/plan";
 import { tally } from "./crew-drawing";
 import { saidIn, verbFor, wordsOf } from "./drawing";
-import { type CrewScene, costsBy } from "./members";
-import { PlanGraph } from "./plan-graph";
+
+// The library that lays it out is large.
+const PlanGraph = dynamic(() => import("./plan-graph").then((module) => module.PlanGraph));
 
 /** The plan as a board or as a graph. */
 export function PlanViews({ plan, activationId }: { plan: ExecutionPlan; activationId: string }) {
@@ -190,68 +190,6 @@ export function Votes({ crew }: { crew: CrewRun }) {
           </ul>
         </article>
       ))}
-    </div>
-  );
-}
-
-/** Tokens and cost by agent, by role or by model. */
-export function Costs({ scene }: { scene: CrewScene }) {
-  const [by, setBy] = useState<"agent" | "role" | "model">("agent");
-  const rows = costsBy(scene.calls, by);
-  return (
-    <div className="flex flex-col gap-3 p-4">
-      <SegmentedControl
-        label="Tokens and cost by"
-        size="sm"
-        className="self-start"
-        value={by}
-        onValueChange={setBy}
-        options={[
-          { value: "agent", label: "By agent" },
-          { value: "role", label: "By role" },
-          { value: "model", label: "By model" },
-        ]}
-      />
-      {rows.length === 0 ? (
-        <p className="text-[13px] text-ink-3">No model has answered yet.</p>
-      ) : (
-        <div className="overflow-x-auto">
-          <table className="w-full text-[13px] tabular-nums">
-            <thead>
-              <tr className="border-b border-line text-left text-xs text-ink-3 [&>th]:py-1.5 [&>th]:font-normal">
-                <th scope="col">{by === "agent" ? "Agent" : by === "role" ? "Role" : "Model"}</th>
-                <th scope="col" className="!text-right">
-                  Calls
-                </th>
-                <th scope="col" className="!text-right">
-                  Tokens in
-                </th>
-                <th scope="col" className="!text-right">
-                  out
-                </th>
-                <th scope="col" className="!text-right">
-                  Cost
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <tr key={row.name} className="border-b border-line last:border-0 [&>td]:py-1.5 [&>td]:pl-3">
-                  <th scope="row" className="max-w-40 truncate py-1.5 text-left font-medium">
-                    {by === "agent" ? person(row.name) : row.name}
-                  </th>
-                  <td className="text-right">{row.calls}</td>
-                  <td className="text-right">{formatTokens(row.input_tokens)}</td>
-                  <td className="text-right">{formatTokens(row.output_tokens)}</td>
-                  <td className="text-right">
-                    <CostText cost_usd={row.cost_usd} unknown_calls={row.unknown} simulated={row.simulated} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
     </div>
   );
 }

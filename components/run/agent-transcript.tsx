@@ -1,8 +1,8 @@
 "use client";
 
 import clsx from "clsx";
-import { Brain, ChevronRight, MessageSquareText, ShieldAlert } from "lucide-react";
-import { type ReactNode, useEffect, useRef } from "react";
+import { Brain, MessageSquareText, ShieldAlert } from "lucide-react";
+import { useEffect, useRef } from "react";
 import { Badge } from "@/components/ui/badge";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { Spinner } from "@/components/ui/spinner";
@@ -11,6 +11,7 @@ import type { ChatMessage } from "@/server/domain/events";
 import type { AgentView, ModelCall } from "@/server/domain/run";
 import { Ticking } from "./elapsed";
 import { ErrorNote } from "./error-note";
+import { Fold } from "./fold";
 import { countOf, formatCost, formatDuration } from "./format";
 import { useLiveText, useRun, useRunList } from "./run-context";
 import { ToolCallCard } from "./tool-call-card";
@@ -26,10 +27,7 @@ export function AgentTranscript({ agentKey }: { agentKey: string }) {
   );
   if (!agent) return null;
   return (
-    <div
-      className={clsx("flex flex-col gap-2", agent.delegate_level > 0 && "border-l-2 border-line pl-3")}
-      style={agent.delegate_level > 1 ? { marginLeft: (agent.delegate_level - 1) * 12 } : undefined}
-    >
+    <div className={clsx("flex flex-col gap-2", agent.delegate_level > 0 && "border-l-2 border-line pl-3")}>
       {agent.tainted ? (
         <Badge tone="waiting" icon={<ShieldAlert aria-hidden />} className="self-start">
           Read content from outside
@@ -170,40 +168,6 @@ function CallFacts({ call }: { call: ModelCall }) {
         </>
       )}
     </p>
-  );
-}
-
-/** A line that opens. */
-export function Fold({
-  icon,
-  title,
-  aside,
-  children,
-  isOpen,
-}: {
-  icon?: ReactNode;
-  title: string;
-  aside?: string;
-  children: ReactNode;
-  isOpen?: boolean;
-}) {
-  return (
-    <details open={isOpen} className="group/fold min-w-0">
-      <summary className="flex min-h-7 cursor-pointer list-none items-center gap-2 rounded-md px-1 text-[13px] text-ink-2 hover:bg-ink/5 hover:text-ink pointer-coarse:min-h-10 [&::-webkit-details-marker]:hidden">
-        <ChevronRight
-          aria-hidden
-          className="size-3.5 shrink-0 text-ink-3 transition-transform [details[open]>summary>&]:rotate-90"
-        />
-        {icon ? <span className="inline-flex shrink-0 text-ink-3 [&>svg]:size-3.5">{icon}</span> : null}
-        <span className="shrink-0 font-medium">{title}</span>
-        {aside ? (
-          <span className={clsx("min-w-0 truncate text-xs text-ink-3 [details[open]>summary>&]:invisible")}>
-            {aside}
-          </span>
-        ) : null}
-      </summary>
-      <div className="pt-1 pb-2">{children}</div>
-    </details>
   );
 }
 

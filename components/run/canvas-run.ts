@@ -48,12 +48,17 @@ function nodeView(
     count: node.count,
     ...(node.iteration === undefined ? {} : { iteration: node.iteration }),
     ...(node.attempt === undefined ? {} : { attempt: node.attempt }),
-    ...(activation?.waiting ? { waiting: activation.waiting } : {}),
+    ...(activation?.waiting ? { waiting: waitingFor(activation.waiting) } : {}),
     ...(activation?.started_at !== undefined && activation.finished_at !== undefined
       ? { durationMs: activation.finished_at - activation.started_at }
       : {}),
     ...(activation?.error ? { error: activation.error.message } : {}),
   };
+}
+
+/** Until when a person may answer is no time at which the node goes on. */
+function waitingFor(waiting: { for: string; until?: number }): { for: string; until?: number } {
+  return waiting.for === "human" ? { for: "your answer" } : waiting;
 }
 
 /** The end of what a model is writing for a node right now. */

@@ -5,20 +5,23 @@ import { Check, CircleHelp, MousePointerClick, Pencil, UsersRound, X } from "luc
 import Link from "next/link";
 import { type ReactNode, useState } from "react";
 import { ActivationAsks } from "@/components/crew/asks";
+import { byDelegation } from "@/components/crew/members";
 import { Button } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { StatusMark } from "@/components/ui/status-mark";
 import type { ToolCallView } from "@/server/domain/crew-run";
 import type { WorkflowNode } from "@/server/domain/graph";
 import { findNodeKind } from "@/server/domain/nodes";
-import type { Activation } from "@/server/domain/run";
+import type { Activation, AgentView } from "@/server/domain/run";
 import { AgentTranscript } from "./agent-transcript";
 import { Ticking } from "./elapsed";
 import { ErrorNote } from "./error-note";
+import { Fold } from "./fold";
 import { formatCost, formatDuration, formatTokens, inWords } from "./format";
 import { PlanBoard } from "./plan-board";
 import { useRun, useRunActivation, useRunList, useRunNode } from "./run-context";
 import { useRunPage } from "./run-page-context";
+import { person } from "./sentences";
 import { ToolCallCard } from "./tool-call-card";
 import { KeyValues } from "./values";
 
@@ -199,9 +202,9 @@ function TurnChip({
 
 function ActivationDetail({ node, activation }: { node: WorkflowNode; activation: Activation }) {
   const agents = useRunList<string>(({ state }) =>
-    Object.values(state.agents)
-      .filter((agent) => agent.activation_id === activation.id)
-      .map(({ key }) => key),
+    byDelegation(Object.values(state.agents).filter((agent) => agent.activation_id === activation.id)).map(
+      ({ key }) => key,
+    ),
   );
   const hasPlan = useRun(({ state }) => state.plans[activation.id] !== undefined, false);
   // With a plan, the board shows each task's agents; only those without a task (a planner) stand here.
@@ -227,7 +230,7 @@ function ActivationDetail({ node, activation }: { node: WorkflowNode; activation
       {activation.decided ? <Decision activation={activation} /> : null}
       {hasPlan ? <PlanBoard activationId={activation.id} /> : null}
       {own.map((key) => (
-        <AgentPart key={key} agentKey={key} />
+        <AgentPart key={key} agentKey={key} isFolded={own.length > 1} />
       ))}
       {direct.length > 0 ? (
         <Part title="Tools">
@@ -408,10 +411,24 @@ function Decision({ activation }: { activation: Activation }) {
   );
 }
 
-function AgentPart({ agentKey }: { agentKey: string }) {
-  const role = useRun(({ state }) => state.agents[agentKey]?.role_name ?? "", "");
+function AgentPart({ agentKey, isFolded }: { agentKey: string; isFolded: boolean }) {
+  const agent = useRun<AgentView | undefined>(({ state }) => state.agents[agentKey], undefined);
+  if (!agent) return null;
+  // Where several are at work, those that have finished fold away.
+  if (isFolded)
+    return (
+      <div style={{ marginLeft: agent.delegate_level * 12 }}>
+        <Fold
+          title={person(agent.agent_id)}
+          aside={agent.role_name === person(agent.agent_id) ? undefined : agent.role_name}
+          isOpen={agent.status === "running"}
+        >
+          <AgentTranscript agentKey={agentKey} />
+        </Fold>
+      </div>
+    );
   return (
-    <Part title={role ? `Agent: ${role}` : "Agent"}>
+    <Part title={agent.role_name ? `Agent: ${agent.role_name}` : "Agent"}>
       <AgentTranscript agentKey={agentKey} />
     </Part>
   );

@@ -1,13 +1,14 @@
 "use client";
 
 import { Flag, TriangleAlert } from "lucide-react";
+import { Costs } from "@/components/crew/costs";
 import { EmptyState } from "@/components/ui/empty-state";
 import { CopyButton } from "@/components/ui/json-view";
 import { StatusMark } from "@/components/ui/status-mark";
-import type { RunState } from "@/server/domain/run";
+import type { ModelCall, RunState } from "@/server/domain/run";
 import { ErrorNote } from "./error-note";
 import { Part } from "./node-view";
-import { useRun } from "./run-context";
+import { useRun, useRunList } from "./run-context";
 import { runStatus } from "./status";
 import { KeyValues } from "./values";
 
@@ -15,6 +16,7 @@ import { KeyValues } from "./values";
 export function OutputView() {
   const run = useRun<RunState["run"] | undefined>(({ state }) => state.run, undefined);
   const input = useRun<RunState["input"] | undefined>(({ state }) => state.input, undefined);
+  const calls = useRunList<ModelCall>(({ state }) => Object.values(state.calls));
   if (!run) return null;
   return (
     <div className="flex flex-col gap-5 p-4">
@@ -56,6 +58,11 @@ export function OutputView() {
               </li>
             ))}
           </ul>
+        </Part>
+      ) : null}
+      {calls.length > 0 ? (
+        <Part title="Tokens and cost">
+          <Costs calls={calls} />
         </Part>
       ) : null}
       {input && Object.keys(input).length > 0 ? (
