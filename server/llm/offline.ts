@@ -2,6 +2,7 @@ import { z } from "zod";
 import { OFFLINE } from "@/server/domain/provider";
 import type { JsonObject, JsonSchema } from "@/server/domain/values";
 import { answerTo, type Numbers, newNumbers } from "./offline/answer";
+import { isCrewTool, sinceTask } from "./offline/crew";
 import { readTurns, type Trouble, type Turn } from "./offline/directives";
 import { type Message, readPrompt } from "./offline/prompt";
 import { lineOf, quote, SUFFIX } from "./offline/prose";
@@ -268,7 +269,9 @@ function ownReply(
 
 /** A text that says what the last tool gave; values and JSON stay as they are asked for. */
 function withResult(content: string, messages: readonly Message[]): string {
-  const result = messages.findLast(({ role }) => role === "tool");
+  const result = sinceTask(messages).findLast(
+    ({ role, content }) => role === "tool" && !isCrewTool(/^\w+/.exec(content)?.[0] ?? ""),
+  );
   if (!result || !content.endsWith(`\n${SUFFIX}`)) return content;
   return `${content.slice(0, -SUFFIX.length)}The tool answered: ${quote(result.content, 200)}\n${SUFFIX}`;
 }

@@ -1,11 +1,14 @@
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import type { RunEvent, RunEventOf } from "@/server/domain/events";
 import { builtinRoles } from "@/server/domain/roles/builtin";
 import { inputFields } from "@/server/domain/run-input";
 import { newModels } from "@/server/llm/models";
 import { newOfflineFetch } from "@/server/llm/offline";
 import { memoryProviders, offlineProvider } from "@/server/llm/testing";
 import { templates } from "@/server/templates";
-import { newStage } from "./testing";
+import { defineTool } from "@/server/tools/define";
+import { fakeTools, newStage } from "./testing";
 
 const offline = () =>
   newModels({ providers: memoryProviders([offlineProvider]), offlineFetch: newOfflineFetch({ speed: 0 }) });
@@ -70,4 +73,131 @@ test("the review loop sends the code back once, then approves it", async () => {
     "approve",
   ]);
   expect(events.filter(({ type }) => type === "loop_iteration")).toHaveLength(1);
+});
+
+describe("each way in which a crew works can be seen in its template", () => {
+  const of = <T extends RunEvent["type"]>(events: readonly RunEvent[], type: T): RunEventOf<T>["payload"][] =>
+    events.flatMap((event) => (event.type === type ? [event.payload as RunEventOf<T>["payload"]] : []));
+  /** Runs a template with the example that its form offers. */
+  async function tried(key: string, input: Record<string, string> = {}) {
+    const { graph } = templates.find((template) => template.key === key)!;
+    const search = defineTool({
+      name: "web_search",
+      description: "Searches the web.",
+      input: z.object({ query: z.string(), count: z.number().optional() }),
+      source: "builtin",
+      risk: "LOW",
+      read_only: true,
+      taints: true,
+      execute: ({ query }) => ({ results: [{ title: "Bees in town", text: `About ${query}` }] }),
+    });
+    const tools = fakeTools([search]);
+    const examples = Object.fromEntries(
+      inputFields(graph).map((field) => [field.key, String((field.schema.examples as string[])[0])]),
+    );
+    const run = await newStage({ models: offline(), tools }).run(graph, {
+      input: { ...examples, ...input },
+      roles: builtinRoles,
+    });
+    expect(run.state.run).toMatchObject({ final_status: "COMPLETED", warnings: [] });
+    return { ...run, calls: tools.calls };
+  }
+
+  test("research crew: the one who may search does, and the report rests on what came before", async () => {
+    const { events, state, calls } = await tried("research-crew");
+    expect(calls).toHaveLength(1);
+    expect(calls[0]).toMatch(/^scout web_search \{"query":"Do bees/);
+    expect(of(events, "task_status_changed").filter(({ to }) => to === "completed")).toHaveLength(3);
+    expect(state.state.report).toMatch(/From findings: [\s\S]*From judgement: [\s\S]*offline demo text$/);
+  });
+
+  test("manager: one message to every worker, a true ledger, and an answer of all the parts", async () => {
+    const { events, state } = await tried("data-analysis");
+    const posts = of(events, "post_sent").map(({ from, to }) => `${from} > ${to}`);
+    expect(posts).toEqual([
+      "manager > interpreter",
+      "interpreter > manager",
+      "manager > analyst",
+      "analyst > manager",
+      "manager > writer",
+      "writer > manager",
+      "manager > User",
+    ]);
+    expect(of(events, "ledger_updated").map(({ ledger }) => ledger.is_request_satisfied?.answer)).toEqual([
+      false,
+      false,
+      false,
+      true,
+    ]);
+    expect(of(events, "ledger_updated").every(({ stalls }) => stalls === 0)).toBe(true);
+    // 120 + 95 + 210 + 180 + 160 + 205
+    expect(state.state.answer).toMatch(/From interpreter: .*sum 970, mean 161.67, least 95, greatest 210/);
+    expect(state.state.answer).toMatch(/From analyst: [\s\S]*From writer: /);
+  });
+
+  test.each([
+    ["I was charged twice on my last invoice. Can I get a refund?", "billing"],
+    ["The app shows an error and crashes at sign-in.", "technical"],
+  ])("support desk: %s goes to %s, once", async (request, expert) => {
+    const { events, state } = await tried("support-desk", { request });
+    expect(of(events, "handed_off")).toMatchObject([{ from: "front_desk", to: expert, count: 1 }]);
+    expect(state.state.reply).toMatch(/offline demo text$/);
+  });
+
+  test("support desk: what nobody else knows better stays at the front desk", async () => {
+    const { events } = await tried("support-desk", { request: "When do you open?" });
+    expect(of(events, "handed_off")).toEqual([]);
+  });
+
+  test("consensus: no agreement in the first round, agreement in the second", async () => {
+    const { events, state } = await tried("consensus");
+    expect(
+      of(events, "vote_cast").map(({ round, agent_id, vote }) => `${round} ${agent_id} ${vote}`),
+    ).toEqual([
+      "1 chair approve",
+      "1 researcher approve",
+      "1 analyst reject",
+      "1 writer approve",
+      "2 chair approve",
+      "2 researcher approve",
+      "2 analyst approve",
+      "2 writer approve",
+    ]);
+    expect(of(events, "consensus_finalized")).toMatchObject([{ outcome: "approved", decided_by: "votes" }]);
+    expect(state.nodes.approved!.status).toBe("completed");
+  });
+
+  test("consensus: what is dangerous is not approved, also after the second round", async () => {
+    const { events, state } = await tried("consensus", { proposal: "Bypass the login for our partners" });
+    expect(of(events, "vote_cast")).toHaveLength(8);
+    expect(of(events, "consensus_finalized")).toMatchObject([{ outcome: "rejected", decided_by: "rule" }]);
+    expect(state.nodes.rejected!.status).toBe("completed");
+  });
+
+  test("review cycle: rejected once, then approved, tested and ready", async () => {
+    const { events, state } = await tried("review-cycle");
+    expect(
+      of(events, "post_sent").map(({ from, to, message }) => `${from} > ${to} ${/^\w+/.exec(message)?.[0]}`),
+    ).toEqual([
+      "coder > reviewer success",
+      "reviewer > coder reject",
+      "coder > reviewer success",
+      "reviewer > tester approve",
+      "tester > User ready",
+    ]);
+    expect(state.state).toMatchObject({ outcome: "ready" });
+    expect(state.state.code_generation).toContain("Revision 2");
+  });
+
+  test("development team: the three wait for each other at both points, and the lead joins their work", async () => {
+    const { events, state } = await tried("development-team");
+    const done = events.flatMap((event) =>
+      event.type === "task_status_changed" && event.payload.to === "completed" ? [event.task_id!] : [],
+    );
+    expect(done.slice(0, 3).sort()).toEqual(["api_design", "data_design", "page_design"]);
+    expect(done[3]).toBe("sync_design_review");
+    expect(done.slice(4, 7).sort()).toEqual(["api", "data", "page"]);
+    expect(done[7]).toBe("sync_integration_testing");
+    expect(state.state.result).toMatch(/From api: [\s\S]*offline demo text$/);
+  });
 });

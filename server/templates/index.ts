@@ -1,9 +1,15 @@
 import { approval } from "./approval";
 import { codeAndReview } from "./code-and-review";
+import { consensus } from "./consensus";
+import { dataAnalysis } from "./data-analysis";
 import type { Template } from "./define";
+import { developmentTeam } from "./development-team";
 import { parallelViews } from "./parallel-views";
 import { plannedCrew } from "./planned-crew";
 import { researchAndWrite } from "./research-and-write";
+import { researchCrew } from "./research-crew";
+import { reviewCycle } from "./review-cycle";
+import { supportDesk } from "./support-desk";
 
 export type { Template } from "./define";
 
@@ -14,6 +20,12 @@ export const templates: readonly Template[] = [
   codeAndReview,
   parallelViews,
   plannedCrew,
+  researchCrew,
+  dataAnalysis,
+  supportDesk,
+  consensus,
+  reviewCycle,
+  developmentTeam,
 ];
 
 export function findTemplate(key: string): Template | undefined {

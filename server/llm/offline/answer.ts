@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
+import { crewAnswer } from "./crew";
 import { type Decision, decideApproval, decideReview, wordFor, wordInPrompt } from "./decide";
 import { instanceOf, type Suggest } from "./instance";
 import { tasksFor } from "./plan";
@@ -24,7 +25,8 @@ export function answerTo(prompt: Prompt, schema: JsonSchema | "object" | null, v
   const persona = personaOf(prompt);
   const suggest = suggestions(prompt, persona, vary);
   if (schema === "object") return JSON.stringify(freeObject(prompt, suggest), null, 2);
-  if (schema !== null) return JSON.stringify(instanceOf(schema, suggest), null, 2);
+  if (schema !== null)
+    return JSON.stringify(crewAnswer(prompt, schema, vary) ?? instanceOf(schema, suggest), null, 2);
   if (prompt.wantedKey !== null) {
     const value = suggest(prompt.wantedKey, { type: "string" });
     if (typeof value === "string") return value;

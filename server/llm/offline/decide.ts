@@ -1,24 +1,4 @@
-import type { JsonObject } from "@/server/domain/values";
-import { isEmptyValue, type Message, type Prompt } from "./prompt";
-
-/**
- * A rule by which a role uses a tool of its crew without a directive, from its prompt, the conversation (results have
- * the role "tool") and the names of the tools on offer; null where it does not apply.
- */
-export type CrewRule = (
-  prompt: Prompt,
-  messages: readonly Message[],
-  tools: readonly string[],
-) => { name: string; args: JsonObject } | null;
-
-/** The rules that hold, the first that applies wins. Without one, only directives use the tools of a crew. */
-export const CREW_RULES: readonly CrewRule[] = [];
-
-const CREW_TOOL =
-  /^(?:handoff|parallel_handoff|transfer_to_.*|delegate_task|ask_coworker|finish|reject_task|plan_.*|write_board|read_board|create_artifact|create_team|modify_team|dissolve_team|propose_decision|vote_on_proposal|finalize_consensus|request_approval|request_feedback|escalate_to_human)$/;
-
-/** Whether a tool steers the crew, so that calling it unasked would change how people's work goes on. */
-export const isCrewTool = (name: string): boolean => CREW_TOOL.test(name);
+import { isEmptyValue, type Prompt } from "./prompt";
 
 /** A yes or no with the rule that led to it. */
 export interface Decision {

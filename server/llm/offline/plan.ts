@@ -31,8 +31,10 @@ export function tasksFor(prompt: Prompt, list: JsonSchema, suggest: Suggest): Js
   });
 }
 
-const WORK: Partial<Record<Persona, string>> = {
+/** What each kind of worker does about a goal, in words that a goal can follow. */
+export const WORK: Partial<Record<Persona, string>> = {
   researcher: "Gather what is known for",
+  interpreter: "Compute what can be computed for",
   analyst: "Weigh options and risks for",
   writer: "Write it up",
   editor: "Polish the result for",

@@ -14,8 +14,8 @@ export interface Prompt {
   data: string;
   system: string;
   all: string;
-  /** How many answers this conversation already has. */
-  answers: number;
+  /** The conversation without directives. */
+  messages: readonly Message[];
 }
 
 export interface Message {
@@ -45,7 +45,7 @@ export function readPrompt(messages: readonly Message[]): Prompt {
     data: Object.keys(inputs).length > 0 ? Object.values(inputs).join("\n") : task,
     system,
     all: clean.map(({ content }) => content).join("\n\n"),
-    answers: messages.filter(({ role }) => role === "assistant").length,
+    messages: clean,
   };
 }
 
@@ -85,6 +85,7 @@ function readInputs(user: string): Record<string, string> {
   for (const line of [head, ...lines.slice(start + 1)]) {
     if (/^return (?:the|one|only)\b/i.test(line.trim())) break;
     const entry = ENTRY.exec(line);
+    if (/^\s*results of earlier tasks\s*:\s*$/i.test(line)) continue;
     if (entry && !(SECTION.test(line) && entry[2] === "")) {
       key = entry[1]!;
       inputs[key] = entry[2]!;

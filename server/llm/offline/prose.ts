@@ -15,13 +15,17 @@ export type Persona =
   | "developer"
   | "tester"
   | "messenger"
+  | "interpreter"
+  | "echo"
   | "worker";
 
 const BY_NAME: readonly [Persona, RegExp][] = [
+  ["echo", /^echo$/i],
   ["approver", /approv|authori[sz]|gatekeeper/i],
   ["worker", /\baction|execut|operator/i],
   ["reviewer", /review|critic|proofread|quality|\bqa\b/i],
-  ["planner", /plan|coordinat|orchestrat|project manager|architect/i],
+  ["interpreter", /interpreter|statistic/i],
+  ["planner", /plan|lead$|coordinat|orchestrat|project manager|architect/i],
   ["analyst", /analy|strateg|risk/i],
   ["researcher", /research|investigat|scout|expert|collect/i],
   ["tester", /test/i],
@@ -52,8 +56,9 @@ export function personaOf(prompt: Prompt): Persona {
 export const personaByName = (role: string): Persona | undefined =>
   BY_NAME.find(([, pattern]) => pattern.test(role))?.[0];
 
-/** A short text such as this kind of worker would hand in. */
+/** A short text such as this kind of worker would hand in. An echo is no text of this model's own. */
 export function proseOf(prompt: Prompt, persona: Persona, vary: (n: number) => number): string {
+  if (persona === "echo") return prompt.task;
   return [...bodyOf(prompt, persona, vary), received(prompt), SUFFIX].join("\n");
 }
 
@@ -120,11 +125,27 @@ function bodyOf(prompt: Prompt, persona: Persona, vary: (n: number) => number): 
       ];
     case "messenger":
       return [`Message about “${topic}”`, ...handedOver, "Sent to: nobody, this is a demo."];
+    case "interpreter":
+      return [`Computed: ${title}`, ...figures(prompt.data), ...handedOver, "No code ran: this is a demo."];
     case "planner":
+      if (/^\s*bring\b.*\btogether\b/i.test(prompt.task))
+        return [`Together: ${title}`, ...handedOver, "Put side by side; this demo judges nothing."];
       return [`Plan: ${title}`, "1. Collect what is known.", "2. Work it out.", "3. Check the result."];
     default:
       return [`Done: ${title}`, ...handedOver, "Nothing outside this run was touched."];
   }
+}
+
+/** The plain statistics of the numbers in a text. */
+function figures(text: string): string[] {
+  const numbers = (text.match(/(?<![\w.])-?\d+(?:\.\d+)?(?![\w.]*\d)/g) ?? []).map(Number);
+  if (numbers.length === 0) return ["There are no numbers in what was given."];
+  const sum = numbers.reduce((total, number) => total + number, 0);
+  const rounded = (number: number) => String(Math.round(number * 100) / 100);
+  return [
+    `1. ${numbers.length} numbers: ${numbers.slice(0, 12).join(", ")}${numbers.length > 12 ? " …" : ""}`,
+    `2. Key point: sum ${rounded(sum)}, mean ${rounded(sum / numbers.length)}, least ${Math.min(...numbers)}, greatest ${Math.max(...numbers)}.`,
+  ];
 }
 
 const NO_NAMES = new Set([

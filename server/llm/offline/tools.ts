@@ -1,6 +1,6 @@
 import type { JsonObject, JsonSchema } from "@/server/domain/values";
 import { CALL_MARKER, callLine, RESULT_MARKER } from "../text-protocol";
-import { CREW_RULES, type CrewRule, isCrewTool } from "./decide";
+import { CREW_RULES, type CrewRule, isCrewTool, sinceTask } from "./crew";
 import { instanceOf } from "./instance";
 import type { Message, Prompt } from "./prompt";
 
@@ -46,15 +46,13 @@ export function chooseCalls(
   const fill = (tool: Tool): ToolCall => ({ name: tool.name, args: argsFor(tool, prompt) });
   if (typeof choice === "object") return tools.filter(({ name }) => name === choice.name).map(fill);
   for (const rule of crewRules) {
-    const call = rule(
-      prompt,
-      messages,
-      tools.map(({ name }) => name),
-    );
+    const call = rule(prompt, messages, tools);
     if (call && tools.some(({ name }) => name === call.name)) return [call];
   }
-  const hasResult = messages.some(({ role }) => role === "tool");
-  if (choice === "auto" && (hasResult || prompt.answers >= 2)) return [];
+  const turns = sinceTask(messages);
+  const hasResult = turns.some(({ role }) => role === "tool");
+  const answers = turns.filter(({ role }) => role === "assistant").length;
+  if (choice === "auto" && (hasResult || answers >= 2)) return [];
   const text = `${prompt.task} ${prompt.data}`.toLowerCase();
   const harmless = tools.filter(
     (tool) => !isCrewTool(tool.name) && !CHANGES.test(tool.name) && hasWhatItNeeds(tool, prompt),

@@ -1,0 +1,236 @@
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
+import { decideApproval, decideReview, wordFor } from "./decide";
+import { WORK } from "./plan";
+import type { Message, Prompt } from "./prompt";
+import { lineOf, personaByName, personaOf, proseOf, quote, received, SUFFIX } from "./prose";
+import type { Tool } from "./tools";
+
+/**
+ * A rule by which a role uses a tool of its crew without a directive, from its prompt, the conversation (results have
+ * the role "tool") and the tools on offer; null where it does not apply.
+ */
+export type CrewRule = (
+  prompt: Prompt,
+  messages: readonly Message[],
+  tools: readonly Tool[],
+) => { name: string; args: JsonObject } | null;
+
+const CREW_TOOL =
+  /^(?:handoff|parallel_handoff|transfer_to_.*|delegate_task|ask_coworker|finish|reject_task|plan_.*|write_board|read_board|create_artifact|create_team|modify_team|dissolve_team|propose_decision|vote_on_proposal|finalize_consensus|request_approval|request_feedback|escalate_to_human)$/;
+
+/** Whether a tool steers the crew, so that calling it unasked would change how people's work goes on. */
+export const isCrewTool = (name: string): boolean => CREW_TOOL.test(name);
+
+/** The messages since the agent was last given a task: what came before belongs to another. */
+export function sinceTask(messages: readonly Message[]): readonly Message[] {
+  const at = messages.findLastIndex(({ role, content }) => role === "user" && /^\s*Task:/.test(content));
+  return messages.slice(Math.max(at, 0));
+}
+
+/**
+ * Hands over, once, to the coworker whose description shares most words with the request, leaving out those that the
+ * agent's own description has: they are its own business. Who was handed the work keeps it.
+ */
+const handOver: CrewRule = (prompt, messages, tools) => {
+  const tool = tools.find(({ name }) => name === "handoff");
+  if (!tool || messages.some(({ content }) => /\bYou take over from /.test(content))) return null;
+  const [, listed = ""] = /\bAgents: ([\s\S]*)$/.exec(tool.description) ?? [];
+  const request = stems(`${prompt.task}\n${prompt.data}`);
+  const own = stems(prompt.system.split("\n")[0] ?? "");
+  const choices = listed.split(/;\s+(?=[\w-]+ \()/).flatMap((entry) => {
+    const [, agent, about = ""] = /^([\w-]+) \(([\s\S]*)$/.exec(entry) ?? [];
+    if (agent === undefined) return [];
+    const shared = [...stems(`${agent} ${about}`)].filter((word) => request.has(word) && !own.has(word));
+    return [{ agent, shared }];
+  });
+  const best = choices.reduce<(typeof choices)[number] | undefined>(
+    (a, b) => (b.shared.length > (a?.shared.length ?? 0) ? b : a),
+    undefined,
+  );
+  if (!best) return null;
+  const words = best.shared.slice(0, 3).join(", ");
+  return {
+    name: tool.name,
+    args: {
+      destination_agent: best.agent,
+      reason: lineOf(`The request speaks of ${words}, which is what ${best.agent} is for.`),
+      context: { topic: prompt.topic },
+    },
+  };
+};
+
+/** The rules that hold, the first that applies wins. Beside them, only directives use the tools of a crew. */
+export const CREW_RULES: readonly CrewRule[] = [handOver];
+
+const stems = (text: string): Set<string> =>
+  new Set(
+    (text.toLowerCase().match(/[\p{L}]{4,}/gu) ?? [])
+      .map((word) => word.replace(/(?:ing|ed|es|s|e)$/, ""))
+      .filter((word) => !/^(?:with|what|that|this|from|their|them|they|agent|have|your|task)$/.test(word)),
+  );
+
+/** The answer where a crew asks for a shape that only crews use; null for every other shape. */
+export function crewAnswer(prompt: Prompt, schema: JsonSchema, vary: (n: number) => number): Json | null {
+  const properties = (schema.properties ?? {}) as Record<string, JsonSchema>;
+  const has = (...keys: string[]) => keys.every((key) => key in properties);
+  if (has("send_to", "ledger", "stop")) return manage(prompt, properties);
+  if (has("vote", "reasoning", "confidence")) return ballot(prompt);
+  if (has("decision", "rationale")) return proposal(prompt);
+  if (has("verdicts")) return judge(prompt);
+  if (has("summary") && / is the step "/.test(prompt.task)) return step(prompt, properties, vary);
+  return null;
+}
+
+const ORDER = ["researcher", "interpreter", "analyst", "developer", "tester", "writer", "editor", "reviewer"];
+
+/** Sends to each worker once, those who gather before those who conclude, and then answers with what came back. */
+function manage(prompt: Prompt, properties: Record<string, JsonSchema>): JsonObject {
+  const opening = prompt.messages.find(({ content }) =>
+    /Lead this team to the goal: /.test(content),
+  )?.content;
+  const [, goal = prompt.topic] =
+    /Lead this team to the goal: ([\s\S]*?)\nYou do no work/.exec(opening ?? "") ?? [];
+  const names = ((properties.send_to?.enum ?? []) as string[]).filter((name) => name !== "User");
+  const kindOf = (name: string) => {
+    const role = new RegExp(`^- ${name} \\(([^)]*)\\)`, "m").exec(opening ?? "")?.[1] ?? name;
+    return personaByName(role) ?? "worker";
+  };
+  const rank = (name: string) => (ORDER.indexOf(kindOf(name)) + ORDER.length) % ORDER.length;
+  const workers = [...names].sort((a, b) => rank(a) - rank(b));
+  const replies = repliesIn(prompt.messages);
+  const open = workers.filter((name) => !replies.has(name));
+  const failed = [...replies].filter(([, reply]) => reply.startsWith("I could not do it"));
+  const [, last] = [...replies].at(-1) ?? [];
+  const verdict = (answer: boolean, reason: string) => ({ answer, reason });
+  const next = open[0];
+  const ledger = {
+    is_request_satisfied: verdict(
+      next === undefined && failed.length < workers.length,
+      next === undefined ? "Everybody has replied." : `Still to reply: ${open.join(", ")}.`,
+    ),
+    is_in_loop: verdict(false, "Everybody is asked once."),
+    is_progress_being_made: verdict(
+      !last?.startsWith("I could not do it"),
+      last === undefined ? "The work begins." : `Replies so far: ${replies.size} of ${workers.length}.`,
+    ),
+  };
+  const plan = workers.map(
+    (name) => `${name}: ${WORK[kindOf(name)] ?? "Work out a part of"} “${shorter(goal)}”`,
+  );
+  if (next !== undefined) {
+    const known = [...replies].map(([name, reply]) => `- ${name} said: ${quote(reply, 200)}`);
+    return {
+      plan,
+      current_plan_step: plan[workers.indexOf(next)]!,
+      send_to: next,
+      message: [
+        `${WORK[kindOf(next)] ?? "Work out your part of"}: ${goal}`,
+        ...(known.length > 0 ? ["What is known so far:", ...known] : []),
+      ].join("\n"),
+      ledger,
+      stop: null,
+    };
+  }
+  const isLost = failed.length === workers.length;
+  const message = isLost
+    ? `Nobody could do it. ${failed.map(([name, reply]) => `${name}: ${reply}`).join(" ")} ${SUFFIX}`
+    : [
+        `Answer: ${shorter(goal)}`,
+        ...[...replies].map(([name, reply]) => `- From ${name}: ${quote(reply, 240)}`),
+        SUFFIX,
+      ].join("\n");
+  const keys = Object.keys(properties.outputs?.properties ?? {});
+  return {
+    plan,
+    current_plan_step: "Answer the person",
+    send_to: "User",
+    message,
+    ledger,
+    stop: isLost ? "TaskFailure" : "Completed",
+    ...(keys.length > 0 ? { outputs: Object.fromEntries(keys.map((key) => [key, message])) } : {}),
+  };
+}
+
+/** What each worker replied last, in the order of the replies. */
+function repliesIn(messages: readonly Message[]): Map<string, string> {
+  const replies = new Map<string, string>();
+  for (const { role, content } of messages) {
+    const [, name, reply = ""] =
+      (role === "user" && /^\s*Task: ([\w-]+) replies:\n([\s\S]*?)(?:\n\nReturn one JSON|$)/.exec(content)) ||
+      [];
+    if (name !== undefined) replies.set(name, reply.trim());
+  }
+  return replies;
+}
+
+const shorter = (text: string) => {
+  const line = text
+    .trim()
+    .split("\n")[0]!
+    .replace(/[\s.!?:;,]+$/, "");
+  return line.length <= 90 ? line : `${line.slice(0, 88).replace(/\s+\S*$/, "")}…`;
+};
+
+const CAREFUL = /analy|risk|secur|review|quality|audit|financ|legal|control|approv|test/i;
+
+/**
+ * Votes by stated rules: what is dangerous or too dear is rejected by whoever is careful by its role, in every round.
+ * Beside that, the careful want to hear the others' reasons first, and agree in the next round.
+ */
+function ballot(prompt: Prompt): JsonObject {
+  const cast = (vote: string, reasoning: string, confidence: number) => ({
+    vote,
+    reasoning: lineOf(reasoning),
+    confidence,
+  });
+  const seen = /\nVotes of the round before:\n([\s\S]*)$/.exec(prompt.task)?.[1];
+  const decision = decideApproval({ ...prompt, data: prompt.task });
+  if (!CAREFUL.test(prompt.role))
+    return cast("approve", 'Nothing that my role cares for speaks against it (rule "open roles").', 0.8);
+  if (!decision.yes) return cast("reject", decision.rule, 0.9);
+  if (seen === undefined && !/casting|votes are equal/i.test(prompt.task))
+    return cast("reject", 'I want to hear what the others say before I agree (rule "careful roles").', 0.6);
+  return cast("approve", 'The others gave their reasons, and none is a danger (rule "second round").', 0.7);
+}
+
+function proposal(prompt: Prompt): JsonObject {
+  const goal = /with the reasons for it: ([\s\S]*)$/.exec(prompt.task)?.[1] ?? prompt.topic;
+  return {
+    decision: goal.trim(),
+    rationale: lineOf("It was asked for as it stands; the votes show what speaks for and against it."),
+  };
+}
+
+/** Looks at nothing but whether there is a result, and says so. */
+function judge(prompt: Prompt): JsonObject {
+  const criteria = prompt.task.split("\n").flatMap((line) => /^- (.+)$/.exec(line)?.slice(1) ?? []);
+  const { length } = (prompt.inputs.result ?? "").trim();
+  return {
+    verdicts: criteria.map((criterion) => ({
+      criterion,
+      met: length > 0,
+      evidence: lineOf(
+        length > 0
+          ? `There is a result of ${length} characters; this demo looks at no more.`
+          : "There is no result.",
+      ),
+    })),
+  };
+}
+
+/** A step of a pattern: reviewers ask for changes at first and agree at the second time, others succeed. */
+function step(
+  prompt: Prompt,
+  properties: Record<string, JsonSchema>,
+  vary: (n: number) => number,
+): JsonObject {
+  const outcomes = (properties.outcome?.enum ?? []) as string[];
+  const persona = personaOf(prompt);
+  const review = persona === "reviewer" ? decideReview(prompt) : null;
+  const summary = review
+    ? [review.rule, received(prompt), SUFFIX].join("\n")
+    : proseOf(prompt, persona, vary);
+  if (outcomes.length === 0) return { summary };
+  const yes = review?.yes ?? true;
+  return { outcome: wordFor(yes, outcomes) ?? (yes ? outcomes[0]! : outcomes.at(-1)!), summary };
+}

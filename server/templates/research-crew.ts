@@ -1,0 +1,84 @@
+import { at, defineTemplate } from "./define";
+
+export const researchCrew = defineTemplate({
+  key: "research-crew",
+  title: "Research crew",
+  description:
+    "One searches, one weighs, one writes: three agents, one task after another, up to a short report.",
+  graph: {
+    graph_id: "research_crew",
+    description: "Searches for what is known about a question, weighs it, and writes a report of one page.",
+    start_node_id: "start",
+    nodes: {
+      start: {
+        id: "start",
+        node_type: "start",
+        name: "Question",
+        output_keys: ["question"],
+        config: {
+          input_schema: {
+            type: "object",
+            properties: {
+              question: {
+                type: "string",
+                title: "Question",
+                description: "What you want to know",
+                examples: ["Do bees do better in cities than in the countryside?"],
+              },
+            },
+            required: ["question"],
+          },
+        },
+        ui: at(0),
+      },
+      crew: {
+        id: "crew",
+        node_type: "crew_task",
+        name: "Research",
+        config: {
+          plan_description_template: "{{question}}",
+          crew: {
+            crew_id: "research_crew",
+            process: "sequential",
+            agents: [
+              { agent_id: "scout", role_name: "WebResearcher" },
+              { agent_id: "analyst", role_name: "Analyst" },
+              { agent_id: "writer", role_name: "Writer" },
+            ],
+          },
+          plan: {
+            tasks: [
+              {
+                task_id: "findings",
+                description: "Search for what is known about the question, and name the sources.",
+                assigned_agent: "scout",
+                expected_output: "Five short points, each with its source",
+              },
+              {
+                task_id: "judgement",
+                description: "Weigh the findings: what is certain, what is disputed, what is missing?",
+                assigned_agent: "analyst",
+                dependencies: ["findings"],
+              },
+              {
+                task_id: "report",
+                description: "Write a report of one page that answers the question.",
+                assigned_agent: "writer",
+                dependencies: ["findings", "judgement"],
+                expected_output: "One page with a title, the answer first",
+              },
+            ],
+          },
+        },
+        input_keys: ["question"],
+        output_keys: ["report"],
+        ui: at(1),
+      },
+      end: { id: "end", node_type: "end", name: "Report", input_keys: ["report"], ui: at(2) },
+    },
+    edges: [
+      { id: "edge_1", source_node_id: "start", target_node_id: "crew" },
+      { id: "edge_2", source_node_id: "crew", target_node_id: "end" },
+    ],
+  },
+});
