@@ -68,16 +68,20 @@ export function AskCard({ ask }: { ask: Interaction }) {
           ) : null}
         </dl>
       ) : null}
-      {requested.args && Object.keys(requested.args).length > 0 ? <Arguments args={requested.args} /> : null}
+      {requested.args && Object.keys(requested.args).length > 0 ? (
+        <Arguments ask={ask} args={requested.args} />
+      ) : null}
       <Answer ask={ask} />
     </section>
   );
 }
 
-function Arguments({ args }: { args: JsonObject }) {
+function Arguments({ ask, args }: { ask: Interaction; args: JsonObject }) {
   return (
     <div className="min-w-0">
-      <p className="mb-1 text-xs text-ink-3">All that is sent</p>
+      <p className="mb-1 text-xs text-ink-3">
+        {ask.requested.tool_name ? "All that is sent" : "What it is about"}
+      </p>
       <ValueView value={args} label="arguments" />
     </div>
   );
@@ -111,12 +115,38 @@ function Answer({ ask }: { ask: Interaction }) {
   return <AnswerForm ask={ask} />;
 }
 
+interface Wording {
+  yes: string;
+  no: string;
+  /** What the reason for a no is for. */
+  why: string;
+  /** A yes may come with words of its own. */
+  words?: string;
+}
+
+const WORDING: Record<Interaction["requested"]["kind"], Wording> = {
+  tool_confirmation: {
+    yes: "Approve",
+    no: "Reject",
+    why: "Why not? The agent reads this and may try another way.",
+  },
+  review: { yes: "Approve", no: "Reject", why: "What is wrong with it? The agent reads this." },
+  escalation: {
+    yes: "Go on",
+    no: "Stop",
+    why: "Why not?",
+    words: "What do you answer? The agent reads this.",
+  },
+  tie: { yes: "Approve", no: "Reject", why: "Why not?" },
+};
+
 function AnswerForm({ ask }: { ask: Interaction }) {
   const page = useRunPage();
   const [isRejecting, setRejecting] = useState(false);
-  const [reason, setReason] = useState("");
+  const [message, setMessage] = useState("");
   const note = useId();
   const answer = useMutation(useTrpc().runs.answer.mutationOptions());
+  const wording = WORDING[ask.requested.kind];
   if (!page) return null;
   const give = (value: "approve" | "approve_always" | "reject") =>
     answer.mutate({
@@ -124,28 +154,30 @@ function AnswerForm({ ask }: { ask: Interaction }) {
       interaction_id: ask.id,
       fingerprint: ask.requested.fingerprint,
       answer: value,
-      ...(value === "reject" && reason.trim() ? { message: reason.trim() } : {}),
+      ...(message.trim() ? { message: message.trim() } : {}),
     });
   return (
     <div className="crew-answer flex flex-col gap-2.5">
+      {isRejecting || wording.words ? (
+        <TextArea
+          key={isRejecting ? "no" : "yes"}
+          label={isRejecting ? wording.why : (wording.words ?? "")}
+          value={message}
+          onValueChange={setMessage}
+          rows={2}
+          maxLength={4000}
+          autoFocus={isRejecting}
+        />
+      ) : null}
       {isRejecting ? (
-        <>
-          <TextArea
-            label="Why not? The agent reads this and may try another way."
-            value={reason}
-            onValueChange={setReason}
-            rows={2}
-            autoFocus
-          />
-          <div className="flex flex-wrap gap-2">
-            <Button variant="danger" pending={answer.isPending} onClick={() => give("reject")}>
-              Reject
-            </Button>
-            <Button variant="ghost" onClick={() => setRejecting(false)}>
-              Back
-            </Button>
-          </div>
-        </>
+        <div className="flex flex-wrap gap-2">
+          <Button variant="danger" pending={answer.isPending} onClick={() => give("reject")}>
+            {wording.no}
+          </Button>
+          <Button variant="ghost" onClick={() => setRejecting(false)}>
+            Back
+          </Button>
+        </div>
       ) : (
         <div className="flex flex-wrap gap-2">
           <Button
@@ -155,7 +187,7 @@ function AnswerForm({ ask }: { ask: Interaction }) {
             onKeyDown={notByEnter}
             onClick={() => give("approve")}
           >
-            Approve
+            {wording.yes}
           </Button>
           {ask.requested.tool_name ? (
             <Button
@@ -168,7 +200,7 @@ function AnswerForm({ ask }: { ask: Interaction }) {
             </Button>
           ) : null}
           <Button variant="ghost" disabled={answer.isPending} onClick={() => setRejecting(true)}>
-            Reject…
+            {wording.no}…
           </Button>
         </div>
       )}
@@ -178,7 +210,7 @@ function AnswerForm({ ask }: { ask: Interaction }) {
         </p>
       ) : null}
       <p id={note} className="text-xs text-ink-3">
-        <Left until={ask.requested.expires_at} from={ask.requested_at} /> Approve by click or with the space
+        <Left until={ask.requested.expires_at} from={ask.requested_at} /> Say yes by click or with the space
         bar; Enter does nothing.
       </p>
     </div>

@@ -10,6 +10,7 @@ import { AgentTranscript } from "./agent-transcript";
 import { Fold } from "./fold";
 import { countOf } from "./format";
 import { useRun, useRunList } from "./run-context";
+import { person } from "./sentences";
 import { ValueView } from "./values";
 
 const STATUS: Record<TaskStatus, Status> = {
@@ -95,7 +96,7 @@ function TaskCard({
         </span>
       </span>
       <span className="truncate text-[11px] text-ink-3">
-        {task.assigned_agent ?? task.required_role ?? "Anyone"}
+        {task.assigned_agent ? person(task.assigned_agent) : (task.required_role ?? "Anyone")}
       </span>
     </button>
   );
@@ -120,7 +121,7 @@ function TaskDetail({ task, activationId }: { task: Task; activationId: string }
       <p className="text-xs text-ink-3">
         {[
           task.required_role ? `Role ${task.required_role}` : null,
-          task.assigned_agent ? `done by ${task.assigned_agent}` : null,
+          task.assigned_agent ? `done by ${person(task.assigned_agent)}` : null,
           task.dependencies.length > 0 ? `after ${task.dependencies.join(", ")}` : null,
         ]
           .filter(Boolean)
