@@ -31,7 +31,7 @@ export function AskCard({ ask }: { ask: Interaction }) {
       <header className="flex items-start gap-2.5">
         <CircleHelp aria-hidden className="mt-0.5 size-4 shrink-0 text-waiting" />
         <div className="min-w-0 flex-1">
-          <h4 className="text-sm font-semibold [overflow-wrap:anywhere]">{requested.title}</h4>
+          <h3 className="text-sm font-semibold [overflow-wrap:anywhere]">{requested.title}</h3>
           <p className="mt-0.5 text-[13px] text-ink-2 [overflow-wrap:anywhere]">
             {ask.agent_id ? `${person(ask.agent_id)} asks. ` : ""}
             {requested.why}
@@ -147,6 +147,8 @@ function AnswerForm({ ask }: { ask: Interaction }) {
   const note = useId();
   const answer = useMutation(useTrpc().runs.answer.mutationOptions());
   const wording = WORDING[ask.requested.kind];
+  // What was sent takes effect when its event comes back.
+  const isSent = answer.isPending || answer.isSuccess;
   if (!page) return null;
   const give = (value: "approve" | "approve_always" | "reject") =>
     answer.mutate({
@@ -171,7 +173,7 @@ function AnswerForm({ ask }: { ask: Interaction }) {
       ) : null}
       {isRejecting ? (
         <div className="flex flex-wrap gap-2">
-          <Button variant="danger" pending={answer.isPending} onClick={() => give("reject")}>
+          <Button variant="danger" pending={isSent} onClick={() => give("reject")}>
             {wording.no}
           </Button>
           <Button variant="ghost" onClick={() => setRejecting(false)}>
@@ -183,7 +185,7 @@ function AnswerForm({ ask }: { ask: Interaction }) {
           <Button
             variant="primary"
             aria-describedby={note}
-            pending={answer.isPending}
+            pending={isSent}
             onKeyDown={notByEnter}
             onClick={() => give("approve")}
           >
@@ -192,14 +194,14 @@ function AnswerForm({ ask }: { ask: Interaction }) {
           {ask.requested.tool_name ? (
             <Button
               aria-describedby={note}
-              disabled={answer.isPending}
+              disabled={isSent}
               onKeyDown={notByEnter}
               onClick={() => give("approve_always")}
             >
               Approve this tool for the rest of the run
             </Button>
           ) : null}
-          <Button variant="ghost" disabled={answer.isPending} onClick={() => setRejecting(true)}>
+          <Button variant="ghost" disabled={isSent} onClick={() => setRejecting(true)}>
             {wording.no}…
           </Button>
         </div>
@@ -209,10 +211,12 @@ function AnswerForm({ ask }: { ask: Interaction }) {
           {toApiError(answer.error).message}
         </p>
       ) : null}
-      <p id={note} className="text-xs text-ink-3">
-        <Left until={ask.requested.expires_at} from={ask.requested_at} /> Say yes by click or with the space
-        bar; Enter does nothing.
-      </p>
+      {isRejecting ? null : (
+        <p id={note} className="text-xs text-ink-3">
+          <Left until={ask.requested.expires_at} from={ask.requested_at} /> Say yes by click or with the space
+          bar; Enter does nothing.
+        </p>
+      )}
     </div>
   );
 }

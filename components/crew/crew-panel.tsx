@@ -54,7 +54,7 @@ export function CrewPanel({
         {onClose ? (
           <>
             <UsersRound aria-hidden className="size-4 shrink-0 text-ink-3" />
-            <h3 className="min-w-0 truncate text-[15px] font-semibold">{name}</h3>
+            <h2 className="min-w-0 truncate text-[15px] font-semibold">{name}</h2>
           </>
         ) : null}
         {scene ? <Facts crew={scene.crew} /> : null}
@@ -252,7 +252,7 @@ function MemberTitle({ scene, agentId, roleName }: { scene: CrewScene; agentId: 
   const look = memberLook(scene, agentId);
   return (
     <>
-      <h4 className="truncate text-sm font-semibold">{person(agentId)}</h4>
+      <h3 className="truncate text-sm font-semibold">{person(agentId)}</h3>
       <p className="flex items-center gap-1.5 text-xs text-ink-2">
         <span className="truncate">{roleName}</span>
         <span aria-hidden className="text-ink-3">

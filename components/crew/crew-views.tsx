@@ -106,7 +106,7 @@ export function Board({ crew }: { crew: CrewRun }) {
     <ul aria-label="Board" className="grid gap-3 p-4 sm:grid-cols-2">
       {bulletins.map(([alias, bulletin]) => (
         <li key={alias} className="flex min-w-0 flex-col gap-1.5 rounded-xl border border-line bg-raised p-3">
-          <h4 className="text-[13px] font-semibold">{person(alias)}</h4>
+          <h3 className="text-[13px] font-semibold">{person(alias)}</h3>
           <TextBlock text={bulletin} label={`bulletin of ${person(alias)}`} tone="bare" />
         </li>
       ))}
@@ -146,7 +146,7 @@ export function Votes({ crew }: { crew: CrewRun }) {
         >
           <header className="flex flex-col gap-1 bg-sunken px-4 py-3">
             <div className="flex flex-wrap items-center gap-2">
-              <h4 className="min-w-0 flex-1 text-sm font-semibold">{proposal.decision}</h4>
+              <h3 className="min-w-0 flex-1 text-sm font-semibold">{proposal.decision}</h3>
               {proposal.outcome ? (
                 <Badge tone={proposal.outcome.outcome === "approved" ? "completed" : "waiting"}>
                   {OUTCOMES[proposal.outcome.outcome]}

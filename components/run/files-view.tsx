@@ -56,7 +56,7 @@ function FileList({
   const page = useRunPage();
   return (
     <section aria-label={title} className="flex flex-col gap-2">
-      <h4 className="text-xs font-semibold text-ink-2">{title}</h4>
+      <h2 className="text-xs font-semibold text-ink-2">{title}</h2>
       <ul className="flex flex-col divide-y divide-line overflow-hidden rounded-lg border border-line">
         {[...files]
           .sort((a, b) => a.path.localeCompare(b.path))
@@ -122,7 +122,7 @@ function FileView({ file, onClose }: { file: FileEvent; onClose: () => void }) {
     <article aria-label={file.path} className="flex flex-col gap-3 p-4">
       <header className="flex items-center gap-2">
         <IconButton label="All files" icon={<ArrowLeft aria-hidden />} size="sm" onClick={onClose} />
-        <h4 className="min-w-0 flex-1 truncate text-sm font-semibold">{file.path}</h4>
+        <h2 className="min-w-0 flex-1 truncate text-sm font-semibold">{file.path}</h2>
         {page ? (
           <a href={addressOf(runId, file)} download className={buttonLook({ size: "sm" })}>
             <Download aria-hidden className="size-4" />
