@@ -7,12 +7,14 @@ import {
   Keyboard,
   type LucideIcon,
   Moon,
+  Network,
   Plus,
   Search,
   Sun,
   Terminal,
   UserRound,
   Workflow,
+  Wrench,
 } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useTrpc } from "@/components/trpc";
@@ -29,6 +31,8 @@ export function CommandPalette() {
   const queryClient = useQueryClient();
   const workflows = useQuery(trpc.workflows.list.queryOptions());
   const roles = useQuery(trpc.roles.list.queryOptions());
+  const crews = useQuery(trpc.crews.list.queryOptions());
+  const tools = useQuery(trpc.tools.names.queryOptions());
   const offered = Object.values(useAllCommands()).flat();
   const sections = [...new Set(offered.map((command) => command.section))];
   const create = useMutation(
@@ -106,6 +110,20 @@ export function CommandPalette() {
                       UserRound,
                       go(`/roles?role=${encodeURIComponent(role.name)}`),
                     ),
+                  )}
+                </Command.Group>
+              ) : null}
+              {crews.data && crews.data.length > 0 ? (
+                <Command.Group heading="Crews">
+                  {crews.data.map(({ id, name }) =>
+                    item(`crew ${id}`, name, Network, go(`/crews?crew=${encodeURIComponent(id)}`)),
+                  )}
+                </Command.Group>
+              ) : null}
+              {tools.data && tools.data.tools.length > 0 ? (
+                <Command.Group heading="Tools">
+                  {tools.data.tools.map(({ name }) =>
+                    item(`tool ${name}`, name, Wrench, go(`/tools?tool=${encodeURIComponent(name)}`)),
                   )}
                 </Command.Group>
               ) : null}

@@ -1,4 +1,13 @@
-import { History, type LucideIcon, Settings, UsersRound, Workflow } from "lucide-react";
+import {
+  Brain,
+  History,
+  type LucideIcon,
+  Network,
+  Settings,
+  UsersRound,
+  Workflow,
+  Wrench,
+} from "lucide-react";
 
 /** The main places of the app, in the order of the rail. */
 export const places: readonly {
@@ -6,6 +15,8 @@ export const places: readonly {
   label: string;
   icon: LucideIcon;
   isHere: (path: string) => boolean;
+  /** On phones it stands behind "More". */
+  isMinor?: boolean;
 }[] = [
   {
     href: "/",
@@ -15,5 +26,31 @@ export const places: readonly {
   },
   { href: "/runs", label: "Runs", icon: History, isHere: (path) => path.startsWith("/runs") },
   { href: "/roles", label: "Roles", icon: UsersRound, isHere: (path) => path.startsWith("/roles") },
-  { href: "/settings", label: "Settings", icon: Settings, isHere: (path) => path.startsWith("/settings") },
+  {
+    href: "/crews",
+    label: "Crews",
+    icon: Network,
+    isHere: (path) => path.startsWith("/crews"),
+    isMinor: true,
+  },
+  {
+    href: "/tools",
+    label: "Tools",
+    icon: Wrench,
+    isHere: (path) => path.startsWith("/tools"),
+    isMinor: true,
+  },
+  {
+    href: "/memory",
+    label: "Memory",
+    icon: Brain,
+    isHere: (path) => path.startsWith("/memory"),
+    isMinor: true,
+  },
+  {
+    href: "/settings",
+    label: "Settings",
+    icon: Settings,
+    isHere: (path) => path.startsWith("/settings"),
+  },
 ];

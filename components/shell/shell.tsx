@@ -1,16 +1,18 @@
 "use client";
 
 import clsx from "clsx";
-import { CircleHelp, Search } from "lucide-react";
-import { usePathname } from "next/navigation";
+import { CircleHelp, Ellipsis, Search } from "lucide-react";
+import { usePathname, useRouter } from "next/navigation";
 import type { ReactNode } from "react";
 import { IconButton } from "@/components/ui/icon-button";
 import { Kbd } from "@/components/ui/kbd";
+import { Menu } from "@/components/ui/menu";
 import { PageLink } from "@/components/ui/page-link";
 import { Tooltip } from "@/components/ui/tooltip";
 import { openHelp, openPalette } from "./commands";
 import { ServerWatch } from "./connection-notice";
 import { DemoNotice, DemoStrip } from "./demo-notice";
+import { leaveTo } from "./leaving";
 import { places } from "./places";
 import { ShellKeys } from "./shell-keys";
 import { ThemeMenu } from "./theme-menu";
@@ -125,28 +127,45 @@ function Rail({ compact, path }: { compact: boolean; path: string }) {
 }
 
 function BottomBar({ path }: { path: string }) {
+  const router = useRouter();
+  const minor = places.filter(({ isMinor }) => isMinor);
+  const isMore = minor.some(({ isHere }) => isHere(path));
+  const look = (here: boolean) =>
+    clsx(
+      "flex h-14 flex-1 flex-col items-center justify-center gap-0.5 text-xs",
+      here ? "font-medium text-accent" : "text-ink-2",
+    );
   return (
     <nav
       aria-label="Main"
       className="flex shrink-0 border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] md:hidden"
     >
-      {places.map(({ href, label, icon: Icon, isHere }) => {
-        const here = isHere(path);
-        return (
-          <PageLink
-            key={href}
-            href={href}
-            aria-current={here ? "page" : undefined}
-            className={clsx(
-              "flex h-14 flex-1 flex-col items-center justify-center gap-0.5 text-xs",
-              here ? "font-medium text-accent" : "text-ink-2",
-            )}
-          >
-            <Icon aria-hidden="true" className="size-5" strokeWidth={here ? 2 : 1.75} />
-            {label}
-          </PageLink>
-        );
-      })}
+      {places
+        .filter(({ isMinor }) => !isMinor)
+        .map(({ href, label, icon: Icon, isHere }) => {
+          const here = isHere(path);
+          return (
+            <PageLink key={href} href={href} aria-current={here ? "page" : undefined} className={look(here)}>
+              <Icon aria-hidden="true" className="size-5" strokeWidth={here ? 2 : 1.75} />
+              {label}
+            </PageLink>
+          );
+        })}
+      <Menu
+        side="top"
+        align="end"
+        trigger={
+          <button type="button" className={look(isMore)}>
+            <Ellipsis aria-hidden="true" className="size-5" strokeWidth={isMore ? 2 : 1.75} />
+            More
+          </button>
+        }
+        items={minor.map(({ href, label, icon: Icon }) => ({
+          label,
+          icon: <Icon />,
+          onSelect: () => leaveTo(() => router.push(href)),
+        }))}
+      />
     </nav>
   );
 }

@@ -14,13 +14,14 @@ export const memoriesRouter = router({
       z.object({
         scope: MemoryScope.optional(),
         text: z.string().max(400).optional(),
-        before: z.object({ updated_at: z.number(), id: z.number().int() }).optional(),
+        /** The last one of the page before. */
+        cursor: z.object({ updated_at: z.number(), id: z.number().int() }).nullish(),
         limit: z.number().int().min(1).max(200).default(50),
       }),
     )
     .query(({ ctx, input }) => {
-      const { limit } = input;
-      const found = ctx.troupe.memories.list({ ...input, limit: limit + 1 });
+      const { limit, cursor, scope, text } = input;
+      const found = ctx.troupe.memories.list({ scope, text, before: cursor ?? undefined, limit: limit + 1 });
       const page = found.slice(0, limit);
       const last = page.at(-1);
       return {

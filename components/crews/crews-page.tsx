@@ -1,0 +1,3 @@
+export function CrewsPage() {
+  return null;
+}

@@ -1,0 +1,40 @@
+import clsx from "clsx";
+import { ChevronLeft } from "lucide-react";
+import Link from "next/link";
+import type { ReactNode } from "react";
+
+export interface SplitPageProps {
+  /** Names the list for screen readers, and the way back to it: "All crews". */
+  label: string;
+  /** Where the list stands alone. */
+  href: string;
+  list: ReactNode;
+  /** Whether something of the list is open; phones show either the list or that. */
+  isOpen: boolean;
+  children: ReactNode;
+}
+
+/** A list beside what is chosen in it; on phones one after the other. */
+export function SplitPage({ label, href, list, isOpen, children }: SplitPageProps) {
+  return (
+    <div className="flex h-full min-h-0">
+      <section
+        aria-label={label}
+        className={clsx(
+          "flex min-h-0 w-full shrink-0 flex-col border-line md:w-76 md:border-r",
+          isOpen && "max-md:hidden",
+        )}
+      >
+        {list}
+      </section>
+      <div className={clsx("flex min-h-0 min-w-0 flex-1 flex-col", !isOpen && "max-md:hidden")}>
+        {isOpen ? (
+          <Link href={href} className="flex items-center gap-1 px-3 py-3 text-[13px] text-ink-2 md:hidden">
+            <ChevronLeft aria-hidden="true" className="size-4" /> {label}
+          </Link>
+        ) : null}
+        {children}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,138 @@
+"use client";
+
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useRouter } from "next/navigation";
+import { useState } from "react";
+import { toApiError, useTrpc } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Checkbox } from "@/components/ui/checkbox";
+import { TextField } from "@/components/ui/text-field";
+import { toast } from "@/components/ui/toasts";
+import type { McpListed } from "./mcp-server";
+import { Sheet } from "./tool-detail";
+
+export function NewMcpServer() {
+  return (
+    <Sheet name="New MCP server">
+      <p className="max-w-2xl text-ink-2">
+        An MCP server offers tools of another program. Troupe reads what it offers; nothing of it can be
+        called before you have looked at it and approved it.
+      </p>
+      <McpForm saved={null} />
+      <p className="max-w-2xl text-[13px] text-ink-3">
+        Only servers that are reached over HTTP can be added here. Servers that are started as a process are
+        declared in the tools file, by whoever runs this installation.
+      </p>
+    </Sheet>
+  );
+}
+
+/** Where a server is and how to sign in there. */
+export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: () => void }) {
+  const trpc = useTrpc();
+  const router = useRouter();
+  const queryClient = useQueryClient();
+  const [name, setName] = useState(saved?.name ?? "");
+  const [url, setUrl] = useState(saved?.where ?? "");
+  const [authorization, setAuthorization] = useState("");
+  const [drops, setDrops] = useState(false);
+  const [tried, setTried] = useState(false);
+  const nameFault = !/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(name.trim())
+    ? "Use letters, digits, _ and - and start with a letter."
+    : undefined;
+  const urlFault = !/^https?:\/\/\S+$/.test(url.trim())
+    ? "Enter an address that begins with https:// or http://"
+    : undefined;
+  const add = useMutation(
+    trpc.mcp.add.mutationOptions({
+      onError: () => {},
+      onSuccess: (server) => {
+        void queryClient.invalidateQueries(trpc.mcp.pathFilter());
+        void queryClient.invalidateQueries(trpc.tools.pathFilter());
+        toast(
+          server.state === "connected"
+            ? `Connected to “${server.name}”`
+            : `Saved “${server.name}”; it is not connected yet`,
+          {
+            tone: server.state === "connected" ? "success" : "plain",
+          },
+        );
+        if (onDone) onDone();
+        else router.replace(`/tools?server=${encodeURIComponent(server.name)}`);
+      },
+    }),
+  );
+  const submit = () => {
+    setTried(true);
+    if (nameFault || urlFault) return;
+    const header = authorization.trim();
+    add.mutate({
+      name: name.trim(),
+      url: url.trim(),
+      ...(header ? { authorization: header } : drops ? { authorization: null } : {}),
+    });
+  };
+  return (
+    <form
+      aria-label={saved ? `Change ${saved.name}` : "New MCP server"}
+      noValidate
+      className="flex max-w-xl flex-col gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      {saved ? null : (
+        <TextField
+          label="Name"
+          value={name}
+          onValueChange={setName}
+          placeholder="notes"
+          hint="Roles name its tools by it: mcp:notes/search"
+          error={tried ? nameFault : undefined}
+        />
+      )}
+      <TextField
+        label="Address"
+        inputMode="url"
+        value={url}
+        onValueChange={setUrl}
+        placeholder="https://example.com/mcp"
+        error={tried ? urlFault : undefined}
+        hint={
+          saved
+            ? "With another address it counts as another server: every tool has to be approved again."
+            : undefined
+        }
+      />
+      <TextField
+        label="Authorization"
+        type="password"
+        autoComplete="off"
+        aside="Optional"
+        value={authorization}
+        onValueChange={setAuthorization}
+        placeholder={
+          saved?.has_authorization
+            ? `Stored${saved.authorization_hint ? `, ends in ${saved.authorization_hint}` : ""}`
+            : "Bearer …"
+        }
+        hint="The whole value of the Authorization header. It is stored sealed and never shown again."
+      />
+      {saved?.has_authorization && authorization === "" ? (
+        <Checkbox label="Remove the stored authorization" checked={drops} onCheckedChange={setDrops} />
+      ) : null}
+      {add.error ? (
+        <p role="alert" className="text-[13px] text-failed">
+          {toApiError(add.error).message}
+        </p>
+      ) : null}
+      <div className="flex gap-2">
+        <Button type="submit" variant="primary" pending={add.isPending}>
+          {saved ? "Save and connect" : "Add and connect"}
+        </Button>
+        {onDone ? <Button onClick={onDone}>Cancel</Button> : null}
+      </div>
+    </form>
+  );
+}

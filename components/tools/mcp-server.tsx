@@ -1,0 +1,313 @@
+"use client";
+
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Ellipsis, PencilLine, Power, RefreshCw, Trash2 } from "lucide-react";
+import Link from "next/link";
+import { useRouter } from "next/navigation";
+import { useState } from "react";
+import { type Answers, toApiError, useTrpc } from "@/components/trpc";
+import { Badge } from "@/components/ui/badge";
+import { Button } from "@/components/ui/button";
+import { ConfirmDialog } from "@/components/ui/confirm-dialog";
+import { EmptyState } from "@/components/ui/empty-state";
+import { IconButton } from "@/components/ui/icon-button";
+import { Menu } from "@/components/ui/menu";
+import { Panel } from "@/components/ui/panel";
+import { TimeText } from "@/components/ui/time-text";
+import { toast } from "@/components/ui/toasts";
+import { lineDifferences } from "./line-differences";
+import { McpForm } from "./mcp-form";
+import { ParameterTable } from "./parameter-table";
+import { Sheet } from "./tool-detail";
+
+export type McpListed = Answers["mcp"]["list"][number];
+type McpTool = McpListed["tools"][number];
+
+const STATES = {
+  connected: { word: "Connected", tone: "completed" },
+  connecting: { word: "Connecting", tone: "neutral" },
+  failed: { word: "Not connected", tone: "failed" },
+  off: { word: "Switched off", tone: "neutral" },
+} as const;
+
+/** One MCP server: how it is, and what of it may be called. */
+export function McpServer({ server }: { server: McpListed }) {
+  const trpc = useTrpc();
+  const router = useRouter();
+  const queryClient = useQueryClient();
+  const [isEditing, setEditing] = useState(false);
+  const [isAsking, setAsking] = useState(false);
+  const onSettled = () => {
+    void queryClient.invalidateQueries(trpc.mcp.pathFilter());
+    void queryClient.invalidateQueries(trpc.tools.pathFilter());
+  };
+  const refresh = useMutation(trpc.mcp.refresh.mutationOptions({ onSettled }));
+  const setEnabled = useMutation(trpc.mcp.setEnabled.mutationOptions({ onSettled }));
+  const approve = useMutation(
+    trpc.mcp.approve.mutationOptions({
+      onSettled,
+      onSuccess: ({ refused }) => {
+        if (refused.length > 0)
+          toast("Some tools have changed again since they were shown. Look at them once more.", {
+            tone: "error",
+          });
+      },
+    }),
+  );
+  const withdraw = useMutation(trpc.mcp.withdraw.mutationOptions({ onSettled }));
+  const remove = useMutation(
+    trpc.mcp.remove.mutationOptions({
+      onSettled,
+      onSuccess: () => {
+        toast(`Removed “${server.name}”`);
+        router.replace("/tools");
+      },
+    }),
+  );
+  const { word, tone } = STATES[server.state];
+  const open = server.tools.filter(({ state }) => state === "new" || state === "changed");
+  const allow = (tools: readonly McpTool[]) =>
+    approve.mutate({
+      name: server.name,
+      tools: tools.map(({ name, fingerprint }) => ({ tool: name, fingerprint })),
+    });
+  return (
+    <Sheet
+      name={server.name}
+      badge="MCP server"
+      actions={
+        <>
+          <Button
+            icon={<RefreshCw aria-hidden="true" />}
+            pending={refresh.isPending}
+            disabled={!server.is_enabled}
+            onClick={() => refresh.mutate({ name: server.name })}
+          >
+            Refresh
+          </Button>
+          {server.from_file ? null : (
+            <Menu
+              align="end"
+              trigger={
+                <IconButton
+                  plain
+                  label={`Actions for ${server.name}`}
+                  icon={<Ellipsis aria-hidden="true" />}
+                />
+              }
+              items={[
+                { label: "Change", icon: <PencilLine />, onSelect: () => setEditing(true) },
+                {
+                  label: server.is_enabled ? "Switch off" : "Switch on",
+                  icon: <Power />,
+                  onSelect: () => setEnabled.mutate({ name: server.name, is_enabled: !server.is_enabled }),
+                },
+                "separator",
+                { label: "Remove", icon: <Trash2 />, danger: true, onSelect: () => setAsking(true) },
+              ]}
+            />
+          )}
+        </>
+      }
+    >
+      {isEditing ? (
+        <McpForm saved={server} onDone={() => setEditing(false)} />
+      ) : (
+        <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-2 text-[13px]">
+          <dt className="text-ink-2">State</dt>
+          <dd className="flex flex-wrap items-center gap-2">
+            <Badge tone={tone}>{word}</Badge>
+            {server.latency_ms === null ? null : (
+              <span className="text-ink-3 tabular-nums">answers in {server.latency_ms} ms</span>
+            )}
+            {server.connected_at === null ? null : (
+              <span className="text-ink-3">
+                since <TimeText at={server.connected_at} />
+              </span>
+            )}
+          </dd>
+          <dt className="text-ink-2">{server.kind === "http" ? "Address" : "Command"}</dt>
+          <dd className="min-w-0 font-mono text-xs leading-5 [overflow-wrap:anywhere]">{server.where}</dd>
+          <dt className="text-ink-2">Authorization</dt>
+          <dd>
+            {server.has_authorization
+              ? `Stored${server.authorization_hint ? `, ends in ${server.authorization_hint}` : ""}`
+              : "None"}
+          </dd>
+        </dl>
+      )}
+      {server.from_file ? (
+        <p className="text-[13px] text-ink-2">
+          It is declared in the tools file of whoever runs this installation, and is changed there.
+        </p>
+      ) : null}
+      {server.last_error ? (
+        <p
+          role="status"
+          className="rounded-lg bg-failed/8 px-3 py-2 text-[13px] text-failed [overflow-wrap:anywhere]"
+        >
+          {server.last_error}
+        </p>
+      ) : null}
+      {server.problems.length > 0 ? (
+        <ul aria-label="Tools that cannot be offered" className="list-disc pl-5 text-[13px] text-ink-2">
+          {server.problems.map((problem) => (
+            <li key={problem}>{problem}</li>
+          ))}
+        </ul>
+      ) : null}
+      <Panel
+        flush
+        title="Tools"
+        description={
+          open.length > 0
+            ? "Read what each says of itself before you approve it: a model believes every word."
+            : "An approval holds for exactly this description; if the server changes it, it has to be approved again."
+        }
+        actions={
+          open.length > 1 ? (
+            <Button pending={approve.isPending} onClick={() => allow(open)}>
+              {`Approve all ${open.length}`}
+            </Button>
+          ) : null
+        }
+      >
+        {server.tools.length === 0 ? (
+          <EmptyState
+            title={
+              server.state === "connected" ? "This server offers no tools" : "Its tools are not known yet"
+            }
+          >
+            {server.state === "connected" ? null : "They appear once it is connected."}
+          </EmptyState>
+        ) : (
+          <ul aria-label={`Tools of ${server.name}`} className="divide-y divide-line">
+            {server.tools.map((tool) => (
+              <ToolRow
+                key={tool.name}
+                tool={tool}
+                pending={approve.isPending || withdraw.isPending}
+                onApprove={() => allow([tool])}
+                onWithdraw={() => withdraw.mutate({ name: server.name, tool: tool.name })}
+              />
+            ))}
+          </ul>
+        )}
+      </Panel>
+      {approve.error ? (
+        <p role="alert" className="text-[13px] text-failed">
+          {toApiError(approve.error).message}
+        </p>
+      ) : null}
+      <ConfirmDialog
+        open={isAsking}
+        onOpenChange={setAsking}
+        danger
+        title={`Remove “${server.name}”?`}
+        description="Its stored authorization and every approval go, too. Roles that name its tools work without them."
+        confirm="Remove server"
+        pending={remove.isPending}
+        onConfirm={() => remove.mutate({ name: server.name })}
+      />
+    </Sheet>
+  );
+}
+
+const TOOL_STATES = {
+  approved: { word: "Approved", tone: "completed" },
+  new: { word: "New", tone: "waiting" },
+  changed: { word: "Changed", tone: "waiting" },
+  gone: { word: "Gone", tone: "neutral" },
+} as const;
+
+function ToolRow({
+  tool,
+  pending,
+  onApprove,
+  onWithdraw,
+}: {
+  tool: McpTool;
+  pending: boolean;
+  onApprove: () => void;
+  onWithdraw: () => void;
+}) {
+  const { word, tone } = TOOL_STATES[tool.state];
+  const isOpen = tool.state === "new" || tool.state === "changed";
+  return (
+    <li className="flex flex-col gap-2 px-4 py-3">
+      <div className="flex flex-wrap items-center gap-2">
+        <Link
+          href={`/tools?tool=${encodeURIComponent(tool.full_name)}`}
+          className="min-w-0 truncate font-mono text-[13px] font-medium hover:text-accent"
+        >
+          {tool.name}
+        </Link>
+        <Badge tone={tone}>{word}</Badge>
+        <span className="flex-1" />
+        {isOpen ? (
+          <Button size="sm" aria-label={`Approve ${tool.name}`} disabled={pending} onClick={onApprove}>
+            Approve
+          </Button>
+        ) : (
+          <Button
+            size="sm"
+            variant="ghost"
+            aria-label={`Withdraw the approval of ${tool.name}`}
+            disabled={pending}
+            onClick={onWithdraw}
+          >
+            Withdraw
+          </Button>
+        )}
+      </div>
+      {tool.approved ? (
+        <Differences
+          label={`What changed in ${tool.name}`}
+          before={textOf(tool.approved)}
+          after={textOf(tool)}
+        />
+      ) : (
+        <>
+          <p className="whitespace-pre-wrap text-[13px] text-ink-2 [overflow-wrap:anywhere]">
+            {tool.description || "It does not say what it does."}
+          </p>
+          {isOpen ? <ParameterTable schema={tool.input_schema} label={`Parameters of ${tool.name}`} /> : null}
+        </>
+      )}
+    </li>
+  );
+}
+
+const textOf = ({ description, input_schema }: Pick<McpTool, "description" | "input_schema">) =>
+  `${description}\n\n${JSON.stringify(input_schema, null, 2)}`;
+
+function Differences({ label, before, after }: { label: string; before: string; after: string }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section
+      tabIndex={0}
+      aria-label={label}
+      className="max-h-96 overflow-auto rounded-lg border border-line bg-sunken py-1 font-mono text-xs leading-5"
+    >
+      {lineDifferences(before, after).map(({ kind, text }, at) => (
+        <div
+          // biome-ignore lint/suspicious/noArrayIndexKey: a fixed list
+          key={at}
+          className={
+            kind === "before"
+              ? "bg-failed/10 px-3"
+              : kind === "after"
+                ? "bg-completed/12 px-3"
+                : "px-3 text-ink-2"
+          }
+        >
+          <span aria-hidden="true" className="mr-2 select-none text-ink-3">
+            {kind === "before" ? "−" : kind === "after" ? "+" : " "}
+          </span>
+          <span className="sr-only">{kind === "before" ? "Before: " : kind === "after" ? "Now: " : ""}</span>
+          <span className="whitespace-pre-wrap [overflow-wrap:anywhere]">{text}</span>
+        </div>
+      ))}
+    </section>
+  );
+}
