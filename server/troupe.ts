@@ -12,8 +12,8 @@ import { CREW_TOOLS } from "@/server/runner/crew/tools";
 import { Host } from "@/server/runner/host";
 import { newLauncher } from "@/server/runner/launch";
 import { newAuditStore } from "@/server/store/audit";
-import { dataDir, getDb } from "@/server/store/current";
 import { newCrewStore } from "@/server/store/crews";
+import { dataDir, getDb } from "@/server/store/current";
 import { newCustomToolStore } from "@/server/store/custom-tools";
 import { newMcpServerStore } from "@/server/store/mcp-servers";
 import { newMemoryStore } from "@/server/store/memories";
@@ -80,7 +80,8 @@ export function newTroupe(db: Db, options: { dataDir: string | null; env?: NodeJ
         writtenBy: callKey,
       }).artifact_id,
     matches: matchesInSandbox,
-    runCode: (program, signal) => runWithCalls(program, { signal }),
+    runCode: (program, signal) =>
+      toolSources.isCodeEnabled ? runWithCalls(program, { signal }) : Promise.resolve(null),
   });
   const host = new Host({ store: runs, effects: { models, tools }, log, redact: redactJson });
   return {

@@ -1,7 +1,9 @@
 import {
   Bot,
+  Braces,
   Database,
   Flag,
+  Globe,
   type LucideIcon,
   Play,
   Shapes,
@@ -18,9 +20,11 @@ import {
 // Named one by one: importing icons by a computed name would pull all 1,700 into the bundle.
 const ICONS: Record<string, LucideIcon> = {
   bot: Bot,
+  braces: Braces,
   database: Database,
   flag: Flag,
   "function-square": SquareFunction,
+  globe: Globe,
   play: Play,
   split: Split,
   "sticky-note": StickyNote,

@@ -2,6 +2,7 @@
 
 import dynamic from "next/dynamic";
 import type { ReactNode } from "react";
+import { CodeArea } from "@/components/ui/code-area";
 import { NumberField } from "@/components/ui/number-field";
 import { SegmentedControl } from "@/components/ui/segmented-control";
 import { Select } from "@/components/ui/select";
@@ -24,6 +25,8 @@ const ConditionsField = dynamic(() => import("./conditions-field").then((m) => m
 const AssignmentsField = dynamic(() => import("./assignments-field").then((m) => m.AssignmentsField), {
   loading,
 });
+const ArgumentsField = dynamic(() => import("./arguments-field").then((m) => m.ArgumentsField), { loading });
+const ToolField = dynamic(() => import("./tool-field").then((m) => m.ToolField), { loading });
 const SchemaField = dynamic(() => import("./schema-field").then((m) => m.SchemaField), { loading });
 const CrewField = dynamic(() => import("./crew-field").then((m) => m.CrewField), { loading });
 const PlanField = dynamic(() => import("./plan-field").then((m) => m.PlanField), { loading });
@@ -95,6 +98,11 @@ const looks: Record<FieldLook, Look> = {
     />
   ),
   label: (props) => <LabelField {...props} />,
+  tool: (props) => <ToolField {...props} />,
+  arguments: (props) => <ArgumentsField {...props} />,
+  code: ({ value, onChange, field: _field, hideLabel: _hide, ...words }) => (
+    <CodeArea {...words} minLines={6} maxLines={30} value={asText(value)} onValueChange={onChange} />
+  ),
 };
 
 /** A field of a node kind, as its look says. */

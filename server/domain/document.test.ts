@@ -67,7 +67,7 @@ describe("the reference documents' files", () => {
     ).toEqual([
       ["analyst", "Analyst"],
       ["coder", "coder"],
-      ["tester", "tester"],
+      ["tester", "Tester"],
     ]);
     expect(name).toBe("Imported plan");
     expect(roles.map((role) => role.name)).toEqual(["coder", "tester"]);
@@ -323,7 +323,7 @@ describe("reading what others wrote", () => {
         small({
           nodes: {
             a: { id: "a", node_type: "start", mystery: 1 },
-            h: { id: "h", node_type: "http_request", name: "Fetch" },
+            h: { id: "h", node_type: "teleport", name: "Fetch" },
             b: { id: "b", node_type: "end", config: { status: "MAYBE", colour: "red" } },
           },
           edges: [
@@ -338,7 +338,7 @@ describe("reading what others wrote", () => {
       ),
     ).toEqual([
       'dropped nodes.a.mystery: "mystery" is not known here and was left out.',
-      'dropped nodes.h: The node "Fetch" is of the type "http_request", which is not known here; it was left out with its edges.',
+      'dropped nodes.h: The node "Fetch" is of the type "teleport", which is not known here; it was left out with its edges.',
       'dropped nodes.b.config.status: Invalid option: expected one of "COMPLETED"|"ERROR". It was left out.',
       'dropped nodes.b.config.colour: "colour" is not known here and was left out.',
       'dropped edges.0: The edge from "a" to "h" was left out: it is tied to "h", which was left out.',

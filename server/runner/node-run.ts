@@ -4,7 +4,7 @@ import type { Durable, Flow, StepScope } from "@/server/domain/durable";
 import type { NewEvent, Payloads } from "@/server/domain/events";
 import { evaluateCondition, evaluateExpression } from "@/server/domain/expression";
 import { stateProperties, type WorkflowNode } from "@/server/domain/graph";
-import { getNodeKind, type NodeContext } from "@/server/domain/nodes";
+import { getNodeKind, type NodeContext, NodeFailure } from "@/server/domain/nodes";
 import type {
   AgentAnswer,
   AgentRequest,
@@ -19,6 +19,7 @@ import { renderTemplate } from "@/server/domain/template";
 import { isGranted, type ToolOutput, type ToolSpec } from "@/server/domain/tool";
 import { canonicalJson, type Json, type JsonObject, type JsonSchema } from "@/server/domain/values";
 import { type ModelAnswer, ModelError, type ModelRequest } from "@/server/llm/model";
+import { CODE_IS_OFF, failureOf } from "@/server/tools/sandbox/custom-tool";
 import type { CallsStep, ProgramWithCalls } from "@/server/tools/sandbox/sandbox";
 import type { Agent } from "./agent/agent";
 import { chooseLabel } from "./agent/choose";
@@ -26,6 +27,7 @@ import { runAgent } from "./agent/loop";
 import { runCrew } from "./crew/run-crew";
 import type { Interpreter } from "./execute";
 import { waitFor } from "./flow";
+import { callToolOfNode } from "./node-tool";
 
 /** Unanswered for so long means no. */
 export const ANSWER_WITHIN_MS = 15 * 60_000;
@@ -148,6 +150,19 @@ export class NodeRun implements NodeContext {
     return chooseLabel(this, request);
   }
 
+  tool(name: string, args: JsonObject): Flow<Json> {
+    return callToolOfNode(this, name, args);
+  }
+  *code(source: string, input: Json): Flow<Json> {
+    const step = yield* this.runCode("code", { code: source, input, tools: [], results: [], at: this.now });
+    if (step === null || !("done" in step)) throw new NodeFailure("CONFIG", CODE_IS_OFF);
+    const { done } = step;
+    if (done.ok) return done.value ?? null;
+    throw new NodeFailure("TOOL_FAILED", failureOf("The code", done).error ?? "The code failed.", {
+      user_action: "edit_graph",
+    });
+  }
+
   warn(code: string, message: string): void {
     this.emit({ type: "warning", payload: { code, message } });
   }
@@ -230,18 +245,23 @@ export class NodeRun implements NodeContext {
   }
 
   /** Tells what a tool did beside giving its result. */
-  noteEffects(agent: Agent, name: string, args: JsonObject, { output }: ToolOutput): void {
+  noteEffects(
+    about: { agent_id: string; task_id?: string },
+    name: string,
+    args: JsonObject,
+    { output }: ToolOutput,
+  ): void {
     const made = WrittenFile.safeParse(output);
     if (FILE_TOOLS.has(name) && made.success)
-      this.emit({ type: "artifact_created", ...agent.about, payload: { ...made.data, kind: "file" } });
+      this.emit({ type: "artifact_created", ...about, payload: { ...made.data, kind: "file" } });
     if (name === "store_memory" && typeof args.key === "string")
       this.emit({
         type: "memory_stored",
-        ...agent.about,
+        ...about,
         payload: {
           scope: typeof args.scope === "string" ? args.scope : "run",
           key: args.key,
-          tainted: agent.taintSources.size > 0,
+          tainted: this.s.taint_sources.length > 0,
         },
       });
   }

@@ -12,8 +12,8 @@ export interface ToolHost {
   resources(name: string, args: JsonObject): readonly string[];
   /** Calls a tool. Nothing is thrown. A long output is cut, and the whole is kept as an artifact. */
   invoke(name: string, args: JsonObject, scope: ToolScope): Promise<ToolOutput>;
-  /** Runs an agent's code until the next call that it makes and that has no answer yet, or to its end. */
-  runCode(program: ProgramWithCalls, signal: AbortSignal): Promise<CallsStep>;
+  /** Runs code until the next call that it makes and that has no answer yet, or to its end. Null: code is off here. */
+  runCode(program: ProgramWithCalls, signal: AbortSignal): Promise<CallsStep | null>;
   /** Null where the pattern matches the text, else why not; never on this thread. */
   matches(pattern: string, text: string, signal: AbortSignal): Promise<string | null>;
 }

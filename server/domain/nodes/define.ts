@@ -71,6 +71,9 @@ export type FieldLook =
   | "plan"
   | "llm"
   | "router_function"
+  | "tool"
+  | "arguments"
+  | "code"
   | "label";
 
 export interface Field<C = Record<string, unknown>> {
@@ -198,6 +201,10 @@ export interface NodeContext {
   crew(request: CrewRequest): Flow<CrewAnswer>;
   /** Asks a model for exactly one of the labels. */
   choose(request: ChooseRequest): Flow<{ label: string; reason: string; confidence: number | null }>;
+  /** Calls a tool and gives its result. A person's agreement is asked for as it would be for an agent. */
+  tool(name: string, args: JsonObject): Flow<Json>;
+  /** Runs the body of a JavaScript function in the sandbox; `input` holds the value. */
+  code(source: string, input: Json): Flow<Json>;
   /** Writes a diagnostic into the run's events. */
   warn(code: string, message: string): void;
 }
@@ -234,6 +241,17 @@ export interface ChooseRequest {
   instruction: string;
   labels: readonly { label: string; description: string }[];
   llm_config?: LlmConfig;
+}
+
+/** One value per output key: those of the same names where the result has them all, else the result for each. */
+export function toolOutputs(result: Json, keys: readonly string[]): JsonObject {
+  const record =
+    result !== null && typeof result === "object" && !Array.isArray(result) && keys.length > 1
+      ? result
+      : null;
+  if (record && keys.every((key) => Object.hasOwn(record, key)))
+    return Object.fromEntries(keys.map((key) => [key, record[key]!]));
+  return Object.fromEntries(keys.map((key) => [key, result]));
 }
 
 /** Expected trouble inside a node: ends the attempt with a coded error. */

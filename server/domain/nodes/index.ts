@@ -1,16 +1,31 @@
 import { z } from "zod";
 import { agentTask } from "./agent-task";
+import { code } from "./code";
 import { conditionalRouter } from "./conditional-router";
 import { crewTask } from "./crew-task";
 import { type NodeKind, nodeBase } from "./define";
 import { end } from "./end";
+import { httpRequest } from "./http-request";
 import { note } from "./note";
 import { start } from "./start";
+import { toolCall } from "./tool-call";
 import { transform } from "./transform";
 import { wait } from "./wait";
 
 /** The one list of node kinds. Everything else (types, palette, cards, forms, validation) derives from it. */
-const list = [start, agentTask, crewTask, conditionalRouter, transform, wait, end, note] as const;
+const list = [
+  start,
+  agentTask,
+  crewTask,
+  conditionalRouter,
+  toolCall,
+  httpRequest,
+  transform,
+  code,
+  wait,
+  end,
+  note,
+] as const;
 
 type Listed = (typeof list)[number];
 export type NodeType = Listed["type"];

@@ -237,7 +237,7 @@ function* carryOutOne(agent: Agent, job: Job): Flow<CallOutcome> {
   });
   if (succeeded(kept)) {
     if (kept.tainted ?? spec.taints) agent.taint(spec.name);
-    run.noteEffects(agent, spec.name, call.args, kept);
+    run.noteEffects(agent.about, spec.name, call.args, kept);
   }
   return { output: kept, ...(ends ? { ends } : {}) };
 }

@@ -1,0 +1,37 @@
+import { z } from "zod";
+import { defineNode, toolOutputs } from "./define";
+
+/** Runs a program of the workflow's author in the sandbox: no files, no network, nothing of the host. */
+export const code = defineNode({
+  type: "code",
+  title: "Code",
+  hint: "Computes values with JavaScript, in a sandbox",
+  icon: "braces",
+  group: "data",
+  config: z.object({
+    language: z.literal("javascript").default("javascript"),
+    source: z.string().max(50_000).default(""),
+  }),
+  fields: [
+    {
+      key: "source",
+      label: "JavaScript",
+      as: "code",
+      hint: "The body of a function: input holds what this node reads; return what it writes",
+    },
+  ],
+  summary: (config) => {
+    const first = config.source.trim().split("\n")[0] ?? "";
+    return first === "" ? "No code yet" : first;
+  },
+  newConfig: () => ({ source: "return input;" }),
+  newNode: () => ({ name: "Code", output_keys: ["result"] }),
+  faults: (config) =>
+    config.source.trim() === ""
+      ? [{ severity: "error", code: "E_CODE_EMPTY", message: "Write the code to run.", field: "source" }]
+      : [],
+  *run(config, ctx) {
+    const value = yield* ctx.code(config.source, { ...ctx.input });
+    return { output: toolOutputs(value, ctx.node.output_keys) };
+  },
+});

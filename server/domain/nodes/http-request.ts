@@ -1,0 +1,110 @@
+import { z } from "zod";
+import { Json, type JsonObject } from "../values";
+import { defineNode, NodeFailure, toolOutputs } from "./define";
+
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
+const READS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+const Answer = z.object({ status: z.number(), body: Json.optional() }).catchall(Json);
+
+/** Asks a web address or an HTTP API, through the same door and with the same rules as the tools. */
+export const httpRequest = defineNode({
+  type: "http_request",
+  title: "HTTP request",
+  hint: "Asks a web address or an API",
+  icon: "globe",
+  group: "data",
+  config: z.object({
+    method: z.enum(METHODS).default("GET"),
+    url: z.string().max(8192).default(""),
+    headers: z.record(z.string().max(200), z.string().max(8192)).default({}),
+    query: z.record(z.string().max(200), z.string().max(8192)).default({}),
+    body: z.string().max(65_536).optional(),
+    /** Statuses that count as success: "200-299", "200,404". */
+    ok_status: z
+      .string()
+      .regex(/^\d{3}(-\d{3})?(,\d{3}(-\d{3})?)*$/, "Write statuses like 200-299 or 200,404")
+      .default("200-299"),
+  }),
+  fields: [
+    {
+      key: "method",
+      label: "Method",
+      as: "choice",
+      options: METHODS.map((value) => ({ value, label: value })),
+    },
+    { key: "url", label: "Address", as: "template", hint: "https://…; type {{ to insert a value" },
+    { key: "query", label: "Query", as: "json", hint: 'For example {"q": "{{state.topic}}"}' },
+    {
+      key: "headers",
+      label: "Headers",
+      as: "json",
+      hint: "Names and values; write no keys or passwords here",
+    },
+    {
+      key: "body",
+      label: "Body",
+      as: "template",
+      hint: "JSON or text",
+      showIf: (config) => !READS.has(config.method),
+    },
+    { key: "ok_status", label: "Counts as success", as: "text" },
+  ],
+  summary: (config) => (config.url ? `${config.method} ${config.url}` : "No address yet"),
+  newConfig: () => ({ method: "GET" as const, url: "" }),
+  newNode: () => ({ name: "HTTP request", output_keys: ["response"] }),
+  faults: (config) =>
+    config.url.trim() === ""
+      ? [{ severity: "error", code: "E_HTTP_URL", message: "Write the address to ask.", field: "url" }]
+      : [],
+  templates: (config) => [
+    { field: "url", template: config.url },
+    ...(config.body === undefined ? [] : [{ field: "body", template: config.body }]),
+    ...Object.entries(config.headers).map(([name, template]) => ({ field: `headers.${name}`, template })),
+    ...Object.entries(config.query).map(([name, template]) => ({ field: `query.${name}`, template })),
+  ],
+  *run(config, ctx) {
+    const rendered = (record: Readonly<Record<string, string>>) =>
+      Object.fromEntries(Object.entries(record).map(([name, text]) => [name, ctx.render(text)]));
+    const url = withQuery(ctx.render(config.url).trim(), rendered(config.query));
+    const args: JsonObject = {
+      url,
+      method: config.method,
+      headers: rendered(config.headers),
+      ...(config.body === undefined || READS.has(config.method)
+        ? {}
+        : { body: bodyOf(ctx.render(config.body)) }),
+    };
+    const output = yield* ctx.tool(READS.has(config.method) ? "http_request" : "http_write", args);
+    const answer = Answer.safeParse(output);
+    if (answer.success && !isOk(answer.data.status, config.ok_status))
+      throw new NodeFailure("TOOL_FAILED", `${config.method} ${url} answered ${answer.data.status}.`, {
+        retryable: answer.data.status === 429 || answer.data.status >= 500,
+        user_action: "retry",
+      });
+    return { output: toolOutputs(output, ctx.node.output_keys) };
+  },
+});
+
+/** JSON where the text is JSON, else the text. */
+function bodyOf(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
+}
+
+function withQuery(address: string, query: Readonly<Record<string, string>>): string {
+  if (Object.keys(query).length === 0) return address;
+  if (!URL.canParse(address)) throw new NodeFailure("CONFIG", `"${address}" is not an address.`);
+  const url = new URL(address);
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  return url.href;
+}
+
+function isOk(status: number, ranges: string): boolean {
+  return ranges.split(",").some((range) => {
+    const [from, to = from] = range.split("-").map(Number);
+    return status >= from! && status <= to!;
+  });
+}
