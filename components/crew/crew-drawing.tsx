@@ -1,6 +1,6 @@
 "use client";
 
-import { Brain, Check, Crown, Dot, Hourglass, ShieldAlert, UserRound, Wrench, X } from "lucide-react";
+import { Ban, Brain, Check, Crown, Dot, Hourglass, ShieldAlert, UserRound, Wrench, X } from "lucide-react";
 import { type CSSProperties, useLayoutEffect, useRef, useState } from "react";
 import { RoleFace } from "@/components/roles/role-face";
 import { useRun } from "@/components/run/run-context";
@@ -337,6 +337,7 @@ export function StateIcon({ state }: { state: MemberState }) {
     done: Check,
     passed: Check,
     failed: X,
+    stopped: Ban,
   }[state];
   return <Icon aria-hidden className="size-3 shrink-0" />;
 }

@@ -233,6 +233,7 @@ function Crew({
 function OpenAsks({ activationId }: { activationId: string }) {
   const hasOpen = useRun(
     ({ state }) =>
+      state.run.status !== "finished" &&
       Object.values(state.interactions).some(
         (ask) => ask.activation_id === activationId && ask.status === "open",
       ),

@@ -28,6 +28,7 @@ function sceneOf(state: RunState): CrewScene {
     calls: Object.values(state.calls).filter(mine),
     asks: Object.values(state.interactions).filter(mine),
     plan: state.plans[CREW_ACTIVATION],
+    isOver: state.activations[CREW_ACTIVATION]?.finished_at !== undefined,
   };
 }
 const scene = (name: keyof typeof stories) => sceneOf(foldRun(name, stories[name]));
@@ -161,6 +162,12 @@ test("a member's state tells what it does right now", () => {
   expect(memberLook(scene("asking"), "researcher")).toMatchObject({ state: "waiting", tainted: true });
   expect(memberLook(scene("consensus"), "security").state).toBe("failed");
   expect(memberLook(scene("hierarchical"), "writer").state).toBe("done");
+});
+
+test("when the run is cancelled nobody works or waits any more", () => {
+  const over = { ...scene("asking"), isOver: true };
+  expect(memberLook(over, "researcher")).toMatchObject({ state: "stopped", words: "Stopped" });
+  expect(memberLook(over, "writer").state).toBe("done");
 });
 
 test("the past is shown as it was", () => {

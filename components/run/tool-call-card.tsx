@@ -79,6 +79,11 @@ export function ToolCallCard({ call }: { call: ToolCallView }) {
 }
 
 function Outcome({ call }: { call: ToolCallView }) {
+  const isOver = useRun(
+    ({ state }) => state.activations[call.activation_id]?.finished_at !== undefined,
+    false,
+  );
+  if (call.status === "running" && isOver) return <span className="text-xs text-ink-3">Not finished</span>;
   if (call.status === "running")
     return (
       <span className="flex items-center gap-1.5 text-xs text-ink-3">
