@@ -1,0 +1,187 @@
+import { describe, expect, test } from "vitest";
+import { Action, AgentState, actionOfCall, Observation, observationOf } from "@/server/domain/agent/hub";
+import { agent, call, calls, of, role, runCrew, tool } from "./stage";
+
+// The promises of openhands-agent-hub.md, in its order.
+
+describe("State", () => {
+  test("multi-agent state: root task and subtask, shared and local iterations, delegate levels", async () => {
+    // CodeActAgent: I should request help from BrowsingAgent, and so on, as the document tells it.
+    const { events, state } = await runCrew(
+      [
+        calls(
+          call("delegate_task", { coworker: "BrowsingAgent", task: "How many stars has the repository?" }),
+        ),
+        calls(call("browse", { text: "github.com" })),
+        { text: "It has 38 000 stars." },
+        { text: "The repository has 38 000 stars." },
+      ],
+      { agents: [agent("CodeActAgent", { allow_delegation: true }), agent("BrowsingAgent")] },
+      {
+        roles: [role("BrowsingAgent", ["browse"]), role("CodeActAgent", ["browse"])],
+        tools: [tool("browse")],
+        plan: {
+          tasks: [{ task_id: "stars", description: "tell me how many stars", required_role: "CodeActAgent" }],
+        },
+      },
+    );
+    const trace = of(events, "iteration_started").map(
+      ({ delegate_level = 0, global_iteration, local_iteration }) =>
+        `L${delegate_level} G${global_iteration} l${local_iteration}`,
+    );
+    expect(trace).toEqual(["L0 G0 l0", "L1 G1 l0", "L1 G2 l1", "L0 G3 l1"]);
+    expect(of(events, "delegation_started")).toMatchObject([
+      { from: "CodeActAgent", to: "BrowsingAgent", kind: "delegate", level: 1 },
+    ]);
+    expect(of(events, "delegation_finished")).toMatchObject([{ to: "BrowsingAgent", status: "completed" }]);
+    expect(state.state.result).toBe("The repository has 38 000 stars.");
+    const views = Object.values(state.agents);
+    expect(views.map(({ agent_id, delegate_level }) => [agent_id, delegate_level])).toEqual([
+      ["CodeActAgent", 0],
+      ["BrowsingAgent", 1],
+    ]);
+    // A subtask is a conversation of its own; the delegator gets nothing of it but the result.
+    const said = views[0]!.messages.map(({ content }) => content).join("\n");
+    expect(said).toContain("delegate_task (200): It has 38 000 stars.");
+    expect(said).not.toContain("github.com");
+  });
+
+  test("running state: the states that an agent can be in", () => {
+    for (const state of ["LOADING", "RUNNING", "PAUSED", "FINISHED", "ERROR", "AWAITING_USER_CONFIRMATION"])
+      expect(AgentState.safeParse(state).success).toBe(true);
+    expect(AgentState.safeParse("DREAMING").success).toBe(false);
+  });
+
+  test("metrics: of the whole task and of each subtask", async () => {
+    const { events, state } = await runCrew(
+      [calls(call("delegate_task", { coworker: "b", task: "help" })), { text: "help" }, { text: "done" }],
+      { agents: [agent("a", { allow_delegation: true }), agent("b")] },
+      { plan: { tasks: [{ task_id: "t", description: "do it", required_role: "a" }] } },
+    );
+    const local = of(events, "agent_finished").map(({ usage }) => usage?.requests);
+    expect(local).toEqual([1, 2]);
+    expect(state.totals.usage.requests).toBe(3);
+  });
+});
+
+describe("Actions and observations", () => {
+  test("every action of the list is there, and calls of our tools are such actions", () => {
+    const listed = [
+      "run",
+      "run_ipython",
+      "read",
+      "write",
+      "browse",
+      "add_task",
+      "modify_task",
+      "finish",
+      "reject",
+      "message",
+    ];
+    const known = Action.options.map((option) => option.shape.action.value as string);
+    expect(known).toEqual(expect.arrayContaining(listed));
+    expect(actionOfCall({ tool_name: "file_read", args: { path: "a.txt" } })).toMatchObject({
+      action: "read",
+    });
+    expect(actionOfCall({ tool_name: "plan_add_task", args: { description: "x" } })).toMatchObject({
+      action: "add_task",
+    });
+  });
+
+  test("every observation of the list is there", () => {
+    const known = Observation.options.map((option) => option.shape.observation.value as string);
+    expect(known).toEqual(expect.arrayContaining(["run", "browse", "read", "write", "error", "success"]));
+    const read = actionOfCall({ tool_name: "file_read", args: { path: "a.txt" } });
+    expect(observationOf(read, { output: "text", status_code: 200 })).toMatchObject({ observation: "read" });
+    expect(observationOf(read, { error: "not there", status_code: 404 })).toMatchObject({
+      observation: "error",
+      content: "not there",
+    });
+  });
+
+  test("AgentFinishAction and AgentRejectAction stop the loop, and the delegator goes on", async () => {
+    const { events, state } = await runCrew(
+      [
+        calls(call("delegate_task", { coworker: "b", task: "first" })),
+        calls(call("finish", { message: "here it is" })),
+        calls(call("delegate_task", { coworker: "c", task: "second" })),
+        calls(call("reject_task", { reason: "out of scope" })),
+        { text: "one of two" },
+      ],
+      { agents: [agent("a", { allow_delegation: true }), agent("b"), agent("c")] },
+      {
+        roles: [role("a", ["look"]), role("b", ["look"]), role("c", ["look"])],
+        tools: [tool("look")],
+        plan: { tasks: [{ task_id: "t", description: "do it", required_role: "a" }] },
+      },
+    );
+    expect(state.run.final_status).toBe("COMPLETED");
+    expect(state.state.result).toBe("one of two");
+    expect(of(events, "agent_finished").map(({ status }) => status)).toEqual([
+      "completed",
+      "rejected",
+      "completed",
+    ]);
+    const told = Object.values(state.agents)[0]!.messages.filter(({ role: from }) => from === "tool");
+    expect(told.map(({ content }) => content)).toEqual([
+      "delegate_task (200): here it is",
+      "delegate_task (500): c could not do it: c says that this cannot be done: out of scope",
+    ]);
+  });
+});
+
+describe("Agent delegation", () => {
+  test("goes on over several levels, as deep as the agent may", async () => {
+    const { events, state } = await runCrew(
+      [
+        calls(call("delegate_task", { coworker: "b", task: "level one" })),
+        calls(call("ask_coworker", { coworker: "c", question: "level two?" })),
+        { text: "two" },
+        { text: "one" },
+        { text: "zero" },
+      ],
+      {
+        agents: [
+          agent("a", { allow_delegation: true }),
+          agent("b", { allow_delegation: true }),
+          agent("c", { allow_delegation: true }),
+        ],
+      },
+      { plan: { tasks: [{ task_id: "t", description: "do it", required_role: "a" }] } },
+    );
+    expect(
+      of(events, "iteration_started").map(
+        ({ delegate_level = 0, global_iteration, local_iteration }) =>
+          `L${delegate_level} G${global_iteration} l${local_iteration}`,
+      ),
+    ).toEqual(["L0 G0 l0", "L1 G1 l0", "L2 G2 l0", "L1 G3 l1", "L0 G4 l1"]);
+    expect(state.state.result).toBe("zero");
+    const tools = Object.fromEntries(
+      Object.values(state.agents).map(({ agent_id, tools: given }) => [
+        agent_id,
+        given.includes("delegate_task"),
+      ]),
+    );
+    expect(tools).toEqual({ a: true, b: true, c: false });
+  });
+
+  test("never back to who waits for the result, and never to nobody", async () => {
+    const { state } = await runCrew(
+      [
+        calls(
+          call("delegate_task", { coworker: "nobody", task: "x" }),
+          call("delegate_task", { coworker: " B ", task: "x" }),
+        ),
+        calls(call("delegate_task", { coworker: "a", task: "you do it" })),
+        { text: "did it myself" },
+        { text: "done" },
+      ],
+      { agents: [agent("a", { allow_delegation: true }), agent("b", { allow_delegation: true })] },
+      { plan: { tasks: [{ task_id: "t", description: "do it", required_role: "a" }] } },
+    );
+    const told = Object.values(state.agents).flatMap(({ messages }) =>
+      messages.filter(({ role: from }) => from === "tool").map(({ content }) => content),
+    );
+    expect(told.map((content) => /\((\d+)\)/.exec(content)?.[1])).toEqual(["404", "200", "409"]);
+  });
+});

@@ -1,0 +1,310 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { AgentConfig, RoleDefinition } from "@/server/domain/role";
+import { findBuiltinRole } from "@/server/domain/roles/builtin";
+import { draw } from "@/server/domain/testing/drawing";
+import { succeeded, ToolOutput } from "@/server/domain/tool";
+import { readRoles } from "@/server/interop/role-files";
+import { defineTool, type ToolScope } from "@/server/tools/define";
+import { ToolsRegistry } from "@/server/tools/registry";
+import { agent, call, calls, newScriptedStage, of, role, runCrew, tool } from "./stage";
+
+// The promises of openhands-role-based-agents.md, in its order.
+
+describe("Core components", () => {
+  test("RoleDefinition: the example in YAML is read as it stands", () => {
+    const { roles, findings } = readRoles(`
+- name: PythonDeveloper
+  description: Writes, tests, and debugs Python code.
+  goals: ["Implement features as per specification", "Ensure code quality"]
+  responsibilities: ["Write Python functions/classes", "Write unit tests", "Debug code"]
+  tools: ["file_write", "python_interpreter", "code_linter"]
+`);
+    expect(findings.filter(({ level }) => level === "error")).toEqual([]);
+    expect(roles).toMatchObject([
+      {
+        name: "PythonDeveloper",
+        goals: ["Implement features as per specification", "Ensure code quality"],
+        responsibilities: ["Write Python functions/classes", "Write unit tests", "Debug code"],
+        tools: expect.arrayContaining(["file_write"]) as string[],
+      },
+    ]);
+  });
+
+  test("AgentConfig: its fields and their defaults", () => {
+    const config = AgentConfig.parse({ agent_id: "planner_alpha", role_name: "SoftwarePlanner" });
+    expect(config).toMatchObject({ allow_delegation: false, max_iterations: 10 });
+    expect(config.llm_config).toBeUndefined();
+    expect(config.backstory).toBeUndefined();
+  });
+
+  test("TaskContext: task, plan, earlier results and shared state reach the agent", async () => {
+    const { models } = await runCrew(
+      [{ text: "the facts" }, { text: "the text" }],
+      { agents: [agent("finder"), { ...agent("author"), backstory: "You were a journalist." }] },
+      {
+        plan: {
+          tasks: [
+            { task_id: "facts", description: "find facts", required_role: "finder" },
+            { task_id: "text", description: "write", required_role: "author", dependencies: ["facts"] },
+          ],
+        },
+      },
+    );
+    const [system, user] = models.calls[1]!.messages.map(({ content }) => content);
+    expect(system).toContain("You were a journalist.");
+    expect(user).toContain("Task: write");
+    expect(user).toContain("goal: the goal");
+    expect(user).toContain("Results of earlier tasks:\nfacts: the facts");
+  });
+
+  test("llm_config of an agent overrides the default", async () => {
+    const { models } = await runCrew(
+      [{ text: "x" }],
+      { agents: [{ ...agent("a"), llm_config: { model: "special", temperature: 0.1 } }] },
+      {
+        plan: { tasks: [{ task_id: "t", description: "do it", required_role: "a" }] },
+      },
+    );
+    expect(models.calls[0]!.llm_config).toMatchObject({ model: "special", temperature: 0.1 });
+  });
+
+  test("TaskResult: status, output, tokens and cost of each task are kept", async () => {
+    const { events, state } = await runCrew(
+      [{ text: "made" }],
+      { agents: [agent("a")] },
+      {
+        plan: { tasks: [{ task_id: "t", description: "do it", required_role: "a" }] },
+      },
+    );
+    const plan = Object.values(state.plans)[0]!;
+    expect(plan.tasks[0]).toMatchObject({ task_id: "t", status: "completed", output: "made" });
+    expect(of(events, "agent_finished")[0]).toMatchObject({ cost_usd: 0, usage: { requests: 1 } });
+  });
+});
+
+describe("Working with tools", () => {
+  const scope: ToolScope = { signal: new AbortController().signal } as ToolScope;
+  // The document's example template, as it would be written here.
+  const example = defineTool({
+    name: "my_custom_tool",
+    description: "It processes a string and an optional integer.",
+    input: z.object({ my_param: z.string(), optional_param: z.number().int().default(0) }),
+    source: "custom",
+    risk: "LOW",
+    read_only: true,
+    execute: ({ my_param, optional_param }) => {
+      if (my_param === "break") throw new Error("it broke");
+      return `Successfully processed: ${my_param.toUpperCase()} with optional value ${optional_param}`;
+    },
+  });
+
+  test("ToolInterface: a name, a description, schemas and execute", () => {
+    expect(example.spec).toMatchObject({
+      name: "my_custom_tool",
+      description: "It processes a string and an optional integer.",
+      input_schema: { type: "object", required: ["my_param"] },
+    });
+  });
+
+  test("ToolOutput: succeeded is no error and a status in the 200s", () => {
+    expect(succeeded(ToolOutput.parse({ output: "x", status_code: 200 }))).toBe(true);
+    expect(succeeded(ToolOutput.parse({ error: "x", status_code: 500 }))).toBe(false);
+  });
+
+  test("ToolsRegistry: register, get, unregister", () => {
+    const registry = new ToolsRegistry();
+    registry.register(example);
+    expect(registry.get("my_custom_tool")).toBe(example);
+    expect(() => registry.register(example)).toThrow(/already/);
+    registry.unregister("my_custom_tool");
+    expect(registry.get("my_custom_tool")).toBeUndefined();
+  });
+
+  test("ToolsRegistry.invoke: 200, 400 for arguments, 404 for names, 500 for exceptions; nothing is thrown", async () => {
+    const registry = new ToolsRegistry();
+    registry.register(example);
+    expect(await registry.invoke("my_custom_tool", { my_param: "hello" }, scope)).toEqual({
+      output: "Successfully processed: HELLO with optional value 0",
+      status_code: 200,
+    });
+    expect(await registry.invoke("my_custom_tool", { my_param: 7 }, scope)).toMatchObject({
+      status_code: 400,
+      error: expect.stringContaining("my_param") as string,
+    });
+    expect(await registry.invoke("other", {}, scope)).toMatchObject({ status_code: 404 });
+    const broken = await registry.invoke("my_custom_tool", { my_param: "break" }, scope);
+    expect(broken).toEqual({ status_code: 500, error: "my_custom_tool failed: it broke" });
+  });
+
+  test("RoleDefinition.tools is the source of truth for access rights, also where an agent asks for more", async () => {
+    const { events, tools } = await runCrew(
+      [calls(call("mine", { text: "a" }), call("theirs", { text: "b" })), { text: "done" }],
+      { agents: [{ ...agent("a"), tools: ["theirs"] } as never] },
+      {
+        roles: [role("a", ["mine"])],
+        tools: [tool("mine"), tool("theirs")],
+        plan: { tasks: [{ task_id: "t", description: "use theirs", required_role: "a" }] },
+      },
+    );
+    expect(tools.calls).toEqual(['a mine {"text":"a"}']);
+    expect(of(events, "tool_call_refused")).toMatchObject([{ tool_name: "theirs", status_code: 403 }]);
+  });
+
+  test("an agent learns of a tool's error and can go another way", async () => {
+    const { models, state } = await runCrew(
+      [calls(call("mine", { text: "a" })), { text: "without the tool" }],
+      { agents: [agent("a")] },
+      {
+        roles: [role("a", ["mine"])],
+        tools: [
+          tool("mine", {
+            execute: () => {
+              throw new Error("down");
+            },
+          }),
+        ],
+        plan: { tasks: [{ task_id: "t", description: "do it", required_role: "a" }] },
+      },
+    );
+    expect(models.calls[1]!.messages.at(-1)!.content).toBe("mine (500): mine failed: down");
+    expect(state.state.result).toBe("without the tool");
+  });
+});
+
+describe("Workflow overview", () => {
+  const plan = {
+    user_instruction: "Create a CLI tool that reads a file, and QA the output.",
+    parsed_intent: { goal: "Create a CLI tool with file I/O and QA" },
+    tasks: [
+      { task_id: "task_1", description: "Plan the CLI tool features", required_role: "SoftwarePlanner" },
+      {
+        task_id: "task_2",
+        description: "Implement the file reading part",
+        required_role: "PythonDeveloper",
+        dependencies: ["task_1"],
+      },
+      {
+        task_id: "task_3",
+        description: "QA the output",
+        required_role: "QualityAssuranceAgent",
+        raw_instruction: JSON.stringify({ content_to_qa: "output_from_task_2", qa_criteria: "valid text" }),
+        dependencies: ["task_2"],
+      },
+    ],
+  };
+  const team = [
+    { agent_id: "planner_alpha", role_name: "SoftwarePlanner" },
+    { agent_id: "developer_beta", role_name: "PythonDeveloper" },
+    { agent_id: "qa_gamma", role_name: "QualityAssuranceAgent" },
+  ];
+
+  test("tasks go to the agent of their role, one after another, and the plan holds their results", async () => {
+    const { events, state } = await runCrew(
+      [{ text: "1" }, { text: "2" }, { text: "3" }],
+      { agents: team },
+      { plan },
+    );
+    expect(
+      of(events, "task_status_changed").flatMap(({ to, assigned_agent }) =>
+        to === "in_progress" ? [assigned_agent] : [],
+      ),
+    ).toEqual(["planner_alpha", "developer_beta", "qa_gamma"]);
+    expect(Object.values(state.plans)[0]).toMatchObject({
+      parsed_intent: plan.parsed_intent,
+      tasks: [
+        { status: "completed", output: "1" },
+        { status: "completed", output: "2" },
+        { status: "completed", output: "3", raw_instruction: plan.tasks[2]!.raw_instruction },
+      ],
+    });
+  });
+
+  test("a task without a role, or of a role that nobody has, fails", async () => {
+    for (const wrong of [{}, { required_role: "Astronaut" }]) {
+      const { state } = await runCrew(
+        [],
+        { agents: team },
+        {
+          plan: { tasks: [{ task_id: "t", description: "fly", ...wrong }] },
+        },
+      );
+      expect(Object.values(state.plans)[0]!.tasks[0]!.status).toBe("failed");
+      expect(state.run.final_status).toBe("ERROR");
+    }
+  });
+
+  test("a task that fails stops the plan, and what comes after does not run", async () => {
+    const { state, models } = await runCrew([{ text: "1" }, { refusal: "no" }], { agents: team }, { plan });
+    expect(state.run.final_status).toBe("ERROR");
+    expect(Object.values(state.plans)[0]!.tasks.map(({ status }) => status)).toEqual([
+      "completed",
+      "failed",
+      "pending",
+    ]);
+    models.assertComplete();
+  });
+});
+
+describe("Agent roles with procedures", () => {
+  test("developer, researcher and QA work as the document says", () => {
+    const steps = (name: string) =>
+      findBuiltinRole(name)!.responsibilities.flatMap((line) => /^Step \d, (\w+)/.exec(line)?.slice(1) ?? []);
+    expect(steps("Developer")).toHaveLength(5);
+    expect(steps("Researcher")).toHaveLength(4);
+    const { properties } = findBuiltinRole("QualityReviewer")!.output_schema as { properties: object };
+    expect(Object.keys(properties)).toEqual(
+      expect.arrayContaining(["verdict", "issues", "suggestions", "confidence"]),
+    );
+  });
+
+  test("a new role needs no code: a definition with its tools and the shape of its answer", async () => {
+    const custom = RoleDefinition.parse({
+      name: "MyCustomAgentWithTools",
+      tools: ["my_tool"],
+      output_schema: {
+        type: "object",
+        properties: { llm_summary: { type: "string" }, confidence: { type: "number" } },
+        required: ["llm_summary", "confidence"],
+      },
+    });
+    const { run, models } = newScriptedStage(
+      [calls(call("my_tool", { text: "x" })), { json: { llm_summary: "seen", confidence: 0.5 } }],
+      [tool("my_tool")],
+    );
+    const graph = draw("start > work > end", {
+      work: {
+        node_type: "agent_task",
+        output_keys: ["llm_summary", "confidence"],
+        config: { required_role: custom.name, task_description_template: "do it" },
+      },
+    });
+    const { state } = await run(graph, { roles: [custom] });
+    expect(models.calls[1]!.messages.at(-1)!.content).toBe("my_tool (200): my_tool of x");
+    expect(state.state).toMatchObject({ llm_summary: "seen", confidence: 0.5 });
+  });
+});
+
+describe("Future enhancements that are here", () => {
+  test("load balancing: two tasks of one role go to two agents of that role", async () => {
+    const { events } = await runCrew(
+      [{ text: "1" }, { text: "2" }],
+      {
+        process: "parallel",
+        agents: [
+          { agent_id: "one", role_name: "Developer" },
+          { agent_id: "two", role_name: "Developer" },
+        ],
+      },
+      {
+        plan: {
+          tasks: ["a", "b"].map((task_id) => ({ task_id, description: task_id, required_role: "Developer" })),
+        },
+      },
+    );
+    const to = of(events, "task_status_changed").flatMap(({ to: now, assigned_agent }) =>
+      now === "in_progress" ? [assigned_agent] : [],
+    );
+    expect(to).toEqual(["one", "two"]);
+  });
+});

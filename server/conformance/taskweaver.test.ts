@@ -1,0 +1,195 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { builtinRoles } from "@/server/domain/roles/builtin";
+import type { JsonObject } from "@/server/domain/values";
+import { newRoleFolder } from "@/server/interop/role-folder";
+import { newModels } from "@/server/llm/models";
+import { newOfflineFetch } from "@/server/llm/offline";
+import { memoryProviders, offlineProvider } from "@/server/llm/testing";
+import { newStage } from "@/server/runner/testing";
+import { agent, as, call, calls, crewGraph, of, role, runCrew } from "./stage";
+
+// The promises of taskweaver-roles.md, in its order.
+
+const verdict = (answer: boolean) => ({ answer, reason: "because" });
+/** What the planner decides in one round. */
+const decide = (send_to: string, message: string, more: JsonObject = {}) =>
+  as("planner", {
+    json: {
+      plan: ["1. read the manual", "2. process the data"],
+      current_plan_step: "a step",
+      send_to,
+      message,
+      ledger: {
+        is_request_satisfied: verdict(send_to === "User"),
+        is_in_loop: verdict(false),
+        is_progress_being_made: verdict(true),
+      },
+      stop: send_to === "User" ? "Completed" : null,
+      ...more,
+    },
+  });
+const team = {
+  process: "hierarchical" as const,
+  manager: { agent_id: "planner" },
+  agents: [agent("planner"), agent("manual_reader"), agent("interpreter")],
+};
+
+describe("the planner mediates", () => {
+  const steps = [
+    decide("manual_reader", "Read the manual."),
+    as("manual_reader", { text: "First sort, then sum." }),
+    decide("interpreter", "Sort the data, then sum it."),
+    as("interpreter", { text: "The sum is 42." }),
+    decide("User", "The result is 42."),
+  ];
+
+  test("request, one step to each role, a reply each, a response", async () => {
+    const { events, state } = await runCrew(steps, team);
+    expect(of(events, "post_sent").map(({ from, to, message }) => `${from} > ${to}: ${message}`)).toEqual([
+      "planner > manual_reader: Read the manual.",
+      "manual_reader > planner: First sort, then sum.",
+      "planner > interpreter: Sort the data, then sum it.",
+      "interpreter > planner: The sum is 42.",
+      "planner > User: The result is 42.",
+    ]);
+    expect(of(events, "round_started").map(({ round }) => round)).toEqual([1, 2, 3]);
+    expect(state.state.result).toBe("The result is 42.");
+  });
+
+  test("roles talk to the planner alone: none is told what another said, and none can reach another", async () => {
+    const { models, events } = await runCrew(steps, team);
+    const seen = models.calls[3]!.messages.map(({ content }) => content).join("\n");
+    expect(seen).toContain("You are interpreter");
+    expect(seen).not.toContain("First sort, then sum.");
+    for (const { from, to } of of(events, "post_sent")) expect([from, to]).toContain("planner");
+    for (const { tools = [] } of of(events, "agent_started"))
+      for (const name of ["handoff", "delegate_task", "ask_coworker"]) expect(tools).not.toContain(name);
+  });
+
+  test("the planner does no work: it has no tools, and can send neither to itself nor to strangers", async () => {
+    const { models, state } = await runCrew(
+      [decide("planner", "I do it."), decide("stranger", "You do it."), decide("User", "Done.")],
+      team,
+    );
+    expect(models.calls.every(({ tools }) => tools === undefined)).toBe(true);
+    expect(models.calls[1]!.messages.at(-1)!.content).toMatch(/did not match: .*send_to/);
+    expect(state.state.result).toBe("Done.");
+  });
+
+  test("a role that fails is a reply that says so, and the planner finds another way", async () => {
+    const { events, state } = await runCrew(
+      [
+        decide("manual_reader", "Read."),
+        as("manual_reader", { refusal: "no" }),
+        decide("User", "Could not read it, here is the rest."),
+      ],
+      team,
+    );
+    expect(of(events, "post_sent")[1]!.message).toMatch(/^I could not do it: /);
+    expect(state.run.final_status).toBe("COMPLETED");
+  });
+});
+
+describe("the board", () => {
+  test("the planner writes the request and its plan, and every role can read them", async () => {
+    const { models, events } = await runCrew(
+      [decide("interpreter", "Go."), as("interpreter", { text: "Gone." }), decide("User", "Done.")],
+      team,
+    );
+    expect(of(events, "board_written").map(({ alias }) => alias)).toEqual(["planner", "planner"]);
+    const system = models.calls[1]!.messages[0]!.content;
+    expect(system).toContain(
+      "planner: Request: the goal\nPlan:\n- 1. read the manual\n- 2. process the data",
+    );
+  });
+
+  test("write_board and read_board: a dictionary of aliases, the last bulletin stands", async () => {
+    const { state } = await runCrew(
+      [
+        decide("manual_reader", "Read."),
+        as(
+          "manual_reader",
+          calls(
+            call("write_board", { bulletin: "draft" }),
+            call("write_board", { role_alias: "manual_reader", bulletin: "Sort, then sum." }),
+            call("write_board", { role_alias: "interpreter", bulletin: "in your name" }),
+          ),
+        ),
+        as("manual_reader", { text: "It is on the board." }),
+        decide("interpreter", "Follow the board."),
+        as(
+          "interpreter",
+          calls(
+            call("read_board"),
+            call("read_board", { role_alias: "manual_reader" }),
+            call("read_board", { role_alias: "interpreter" }),
+          ),
+        ),
+        as("interpreter", { text: "42" }),
+        decide("User", "42"),
+      ],
+      team,
+    );
+    const told = (name: string) =>
+      Object.values(state.agents)
+        .find(({ agent_id }) => agent_id === name)!
+        .messages.filter(({ role: from }) => from === "tool")
+        .map(({ content }) => content);
+    expect(told("manual_reader").map((content) => content.slice(0, 17))).toEqual([
+      "write_board (200)",
+      "write_board (200)",
+      "write_board (403)",
+    ]);
+    const [all, one, none] = told("interpreter");
+    expect(JSON.parse(all!.replace(/^read_board \(200\): /, ""))).toEqual({
+      planner: "Request: the goal\nPlan:\n- 1. read the manual\n- 2. process the data",
+      manual_reader: "Sort, then sum.",
+    });
+    expect(one).toBe("read_board (200): Sort, then sum.");
+    expect(none).toMatch(/^read_board \(404\)/);
+    expect(Object.values(state.crews)[0]!.board.manual_reader).toBe("Sort, then sum.");
+  });
+});
+
+describe("extra roles", () => {
+  test("are loaded from a folder by themselves, and work in a crew", async () => {
+    const dir = mkdtempSync(path.join(tmpdir(), "roles-"));
+    try {
+      writeFileSync(path.join(dir, "weather.yaml"), "name: Weather\ndescription: Knows the weather.\n");
+      const folder = newRoleFolder(dir);
+      folder.close();
+      expect(folder.findings()).toEqual([]);
+      const [loaded] = folder.roles();
+      const { state } = await runCrew(
+        [decide("weather", "How is it?"), as("Weather", { text: "Sunny." }), decide("User", "It is sunny.")],
+        { ...team, agents: [agent("planner"), { agent_id: "weather", role_name: "Weather" }] },
+        { roles: [role("planner"), loaded!.role] },
+      );
+      expect(state.state.result).toBe("It is sunny.");
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  });
+
+  test("Echo repeats the message", async () => {
+    const models = newModels({
+      providers: memoryProviders([offlineProvider]),
+      offlineFetch: newOfflineFetch({ speed: 0 }),
+    });
+    const graph = crewGraph(
+      { agents: [{ agent_id: "echo", role_name: "Echo" }] },
+      { tasks: [{ task_id: "t", description: "Hello, is anybody there?", required_role: "Echo" }] },
+    );
+    const { state } = await newStage({ models }).run(graph, { roles: builtinRoles });
+    expect(state.state.result).toBe("Hello, is anybody there?");
+  });
+
+  test("the planner and the code interpreter are roles like any other", () => {
+    expect(builtinRoles.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["Planner", "Manager", "CodeInterpreter", "DocumentReader", "Echo"]),
+    );
+  });
+});
