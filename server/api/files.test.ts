@@ -8,7 +8,7 @@ import { router } from "./trpc";
 let db: Db;
 const caller = () =>
   router(fileProcedures).createCaller({
-    troupe: { db } as Troupe,
+    troupe: { workspace: newWorkspaceStore(db) } as Troupe,
     principal: { kind: "session", id: "s" },
   });
 
@@ -42,23 +42,28 @@ test("unknown files and paths that cannot be one are refused in words", async ()
 });
 
 test("nobody without a session reads files", async () => {
-  const stranger = router(fileProcedures).createCaller({ troupe: { db } as Troupe, principal: null });
+  const stranger = router(fileProcedures).createCaller({
+    troupe: { workspace: newWorkspaceStore(db) } as Troupe,
+    principal: null,
+  });
   await expect(stranger.files({ run_id: "run_1" })).rejects.toThrow("sign in");
 });
 
 test("a download is saved as plain text whatever it claims to be, under its own name", async () => {
-  const answer = downloadFile({ db }, "run_1", ["notes", "größe (1).html"]);
+  const answer = downloadFile({ workspace: newWorkspaceStore(db) }, "run_1", ["notes", "größe (1).html"]);
   expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
   expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
   expect(answer.headers.get("content-disposition")).toBe(
     `attachment; filename="gr__e__1_.html"; filename*=UTF-8''gr%C3%B6%C3%9Fe%20%281%29.html`,
   );
   expect(await answer.text()).toBe("<script>alert(1)</script>");
-  expect(await downloadFile({ db }, "run_1", ["report.md"], 1).text()).toBe("first");
+  expect(await downloadFile({ workspace: newWorkspaceStore(db) }, "run_1", ["report.md"], 1).text()).toBe(
+    "first",
+  );
 });
 
 test("what is not there is not found, and a path leads nowhere else", () => {
   for (const path of [["nothing.md"], ["..", "report.md"], ["notes"], [""]])
-    expect(downloadFile({ db }, "run_1", path).status).toBe(404);
-  expect(downloadFile({ db }, "run_2", ["report.md"]).status).toBe(404);
+    expect(downloadFile({ workspace: newWorkspaceStore(db) }, "run_1", path).status).toBe(404);
+  expect(downloadFile({ workspace: newWorkspaceStore(db) }, "run_2", ["report.md"]).status).toBe(404);
 });

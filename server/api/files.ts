@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { newWorkspaceStore, WorkspaceError, type WorkspaceFile } from "@/server/store/workspace";
+import { WorkspaceError, type WorkspaceFile } from "@/server/store/workspace";
 import type { Troupe } from "@/server/troupe";
 import { procedure, refusal } from "./trpc";
 
@@ -10,7 +10,7 @@ const PART = 200_000;
 export const fileProcedures = {
   files: procedure
     .input(z.object({ run_id: z.string() }))
-    .query(({ ctx, input }) => newWorkspaceStore(ctx.troupe.db).list(input.run_id)),
+    .query(({ ctx, input }) => ctx.troupe.workspace.list(input.run_id)),
 
   /** A part of one file; the newest version where none is named. */
   file: procedure
@@ -24,7 +24,7 @@ export const fileProcedures = {
     )
     .query(({ ctx, input: { run_id, path, version, offset } }) => {
       const found = reading(() =>
-        newWorkspaceStore(ctx.troupe.db).read(run_id, { path, version }, { offset, limit: PART }),
+        ctx.troupe.workspace.read(run_id, { path, version }, { offset, limit: PART }),
       );
       if (!found) throw refusal("NOT_FOUND", "This file does not exist.");
       return found;
@@ -46,14 +46,14 @@ function reading<T>(read: () => T): T {
  * nor guesses at: its content is the work of models and strangers.
  */
 export function downloadFile(
-  troupe: Pick<Troupe, "db">,
+  troupe: Pick<Troupe, "workspace">,
   run_id: string,
   segments: readonly string[],
   version?: number,
 ): Response {
   let found: (WorkspaceFile & { content: string }) | undefined;
   try {
-    found = newWorkspaceStore(troupe.db).read(run_id, { path: segments.join("/"), version });
+    found = troupe.workspace.read(run_id, { path: segments.join("/"), version });
   } catch (error) {
     if (!(error instanceof WorkspaceError)) throw error;
   }

@@ -70,7 +70,7 @@ describe("the reference documents' files", () => {
       ["tester", "Tester"],
     ]);
     expect(name).toBe("Imported plan");
-    expect(roles.map((role) => role.name)).toEqual(["coder", "tester"]);
+    expect(roles.map((role) => role.name)).toEqual(["coder"]);
     expect(findings.map(({ level }) => level)).toEqual(["info", "changed", "info"]);
     expect(findProblems(graph!, [...builtinRoles, ...roles])).toEqual([]);
   });

@@ -92,6 +92,8 @@ export interface AgentView {
   parent?: string;
   /** It read content that nobody here vouches for. */
   tainted?: boolean;
+  /** Its newest turn: counted over the run, and from 0 within this task. */
+  iteration?: { global: number; local: number };
   error?: RunError;
   started_at: number;
   finished_at?: number;
@@ -513,6 +515,9 @@ export function evolve(s: RunState, event: RunEvent): RunState {
       return s;
     case "iteration_started":
       s.totals.global_iterations = event.payload.global_iteration + 1;
+      setAgent(s, event, {
+        iteration: { global: event.payload.global_iteration, local: event.payload.local_iteration },
+      });
       return s;
     case "message_added":
       addMessage(s, event, event.payload.message);

@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
 import { takeStream } from "@/server/access/streams";
+import { hubHistory, hubState } from "@/server/domain/agent/hub-state";
 import { FinalStatus } from "@/server/domain/outcome";
 import type { RunState } from "@/server/domain/run";
+import { Json, type JsonObject } from "@/server/domain/values";
 import type { RunFrame } from "@/server/runner/host";
 import type { RunSummary as StoredRun } from "@/server/store/runs";
 import { ApiError, notFound } from "./api-error";
@@ -164,6 +166,94 @@ export const runEndpoints = [
       const by = principal?.id === "environment" ? "API" : `API token ${principal?.id}`;
       const cancelled = services.host.cancel(id, { by, reason: body?.reason ?? "Cancelled through the API" });
       return { status: 202, body: { run_id: id, cancelled } };
+    },
+  }),
+
+  endpoint({
+    method: "GET",
+    path: "/runs/{id}/agents",
+    name: "getRunAgents",
+    summary: "The agents of a run",
+    about:
+      "Who worked on what, with states, counters and cost, in the terms of OpenHands' agent hub; `history` holds each agent's actions and observations.",
+    tag: "Runs",
+    success: {
+      status: 200,
+      about: "The state of the agents",
+      schema: z.object({
+        state: z.record(z.string(), Json),
+        history: z.record(z.string(), z.array(z.record(z.string(), Json))),
+      }),
+    },
+    refusals: [404],
+    answer({ services, params }) {
+      found(services, params.id);
+      const state = services.runs.state(params.id);
+      if (!state) throw notFound("run");
+      const histories = Object.values(state.agents).map((agent) => [agent.key, hubHistory(agent)] as const);
+      return {
+        body: { state: hubState(state) as unknown as JsonObject, history: Object.fromEntries(histories) },
+      };
+    },
+  }),
+
+  endpoint({
+    method: "GET",
+    path: "/runs/{id}/questions",
+    name: "listRunQuestions",
+    summary: "What a run asks people",
+    about:
+      "Open questions, such as whether a tool may be called, with exactly what an answer would agree to.",
+    tag: "Runs",
+    success: {
+      status: 200,
+      about: "Open questions, the oldest first",
+      schema: z.object({ questions: z.array(z.record(z.string(), Json)) }),
+    },
+    refusals: [404],
+    answer({ services, params }) {
+      found(services, params.id);
+      const all = Object.values(services.runs.state(params.id)?.interactions ?? {});
+      const open = all.filter(({ status }) => status === "open");
+      return {
+        body: {
+          questions: open.map(({ node_id, agent_id, requested_at, requested }) => ({
+            node_id,
+            agent_id: agent_id ?? null,
+            requested_at,
+            ...(requested as unknown as JsonObject),
+          })),
+        },
+      };
+    },
+  }),
+
+  endpoint({
+    method: "POST",
+    path: "/runs/{id}/answers",
+    name: "answerRun",
+    summary: "Answers a question of a run",
+    about:
+      "Counts for exactly the question that the fingerprint names, once. 409 where it is not open any more or asks for something else.",
+    tag: "Runs",
+    body: z.object({
+      interaction_id: z.string(),
+      fingerprint: z.string(),
+      answer: z.enum(["approve", "approve_always", "reject"]),
+      message: z.string().max(4000).optional(),
+    }),
+    success: { status: 200, about: "It counts", schema: z.object({ run_id: z.string() }) },
+    refusals: [404, 409],
+    answer({ services, params, body: { interaction_id, fingerprint, ...value }, principal }) {
+      const { id } = found(services, params.id);
+      const by = principal?.id === "environment" ? "API" : `API token ${principal?.id}`;
+      if (!services.host.answer(id, interaction_id, fingerprint, { ...value, by }))
+        throw new ApiError(
+          409,
+          "not_open",
+          "This question was answered already, or it is not open any more.",
+        );
+      return { body: { run_id: id } };
     },
   }),
 ];

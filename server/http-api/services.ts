@@ -1,5 +1,5 @@
 import type { Models } from "@/server/llm/model";
-import type { RunFrame } from "@/server/runner/host";
+import type { Host, RunFrame } from "@/server/runner/host";
 import type { Launch } from "@/server/runner/launch";
 import type { CrewStore } from "@/server/store/crews";
 import type { RoleStore } from "@/server/store/roles";
@@ -14,6 +14,7 @@ export interface ApiServices {
   runs: Pick<RunStore, "find" | "list" | "events" | "state">;
   host: {
     cancel(runId: string, about: { by: string; reason: string }): boolean;
+    answer: Host["answer"];
     follow(runId: string, after: number, signal?: AbortSignal): AsyncIterable<RunFrame>;
   };
   models: Pick<Models, "describe">;

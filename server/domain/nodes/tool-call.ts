@@ -47,7 +47,7 @@ function valuesOf(args: Readonly<Record<string, ToolArgument>>, ctx: NodeContext
   return Object.fromEntries(
     Object.entries(args).map(([name, value]) => {
       const expression = expressionOf(value);
-      return [name, expression === null ? (value as Json) : ctx.evaluate(expression)];
+      return [name, expression === null ? value : ctx.evaluate(expression)];
     }),
   );
 }
