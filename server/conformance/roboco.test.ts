@@ -1,0 +1,670 @@
+import { describe, expect, test } from "vitest";
+import { customPatterns, parallelGroups } from "@/server/domain/crew-pattern";
+import { compilePattern } from "@/server/domain/pattern";
+import { ExecutionPlan } from "@/server/domain/plan";
+import type { RunState } from "@/server/domain/run";
+import referencePlan from "@/server/domain/testing/reference-plan.frozen.json";
+import { readTeams } from "@/server/interop/team-files";
+import { readTextCalls } from "@/server/llm/text-calls";
+import { toolBlock } from "@/server/llm/text-protocol";
+import { CREW_TOOLS } from "@/server/runner/crew/tools";
+import { agent, as, call, calls, of, role, runCrew, tool } from "./stage";
+
+// The promises of roboco-collaboration-and-planning.md, in its order.
+
+/** What the tools answered one agent, with the status first. */
+const told = (state: RunState, agent_id: string) =>
+  Object.values(state.agents)
+    .filter((view) => view.agent_id === agent_id)
+    .flatMap(({ messages }) => messages.filter(({ role: from }) => from === "tool"))
+    .map(({ content }) => content);
+const statuses = (state: RunState, agent_id: string) =>
+  told(state, agent_id).map((content) => Number(/\((\d+)\)/.exec(content)?.[1]));
+const planOf = (state: RunState) => Object.values(state.plans)[0]!;
+const PLAN_TOOLS = CREW_TOOLS.filter((name) => name.startsWith("plan_"));
+
+describe("1. plan.json", () => {
+  const team = [agent("analyst"), agent("coder"), agent("tester")];
+
+  test("the example parses as it stands, and comes back the same", () => {
+    const plan = ExecutionPlan.parse(referencePlan);
+    expect(plan).toMatchObject(referencePlan);
+    expect(ExecutionPlan.parse(JSON.parse(JSON.stringify(plan)))).toEqual(plan);
+    expect(plan.tasks.map(({ status }) => status)).toEqual(["completed", "in_progress", "pending"]);
+  });
+
+  test("the example runs: from the beginning, in its order, by its agents", async () => {
+    const { events, state } = await runCrew(
+      [
+        as("analyst", { text: "analysed" }),
+        as("coder", { text: "coded" }),
+        as("tester", { text: "tested" }),
+        { json: { verdicts: [] } },
+        { text: "corrected" },
+        {
+          json: {
+            verdicts: referencePlan.success_criteria.map((criterion) => ({
+              criterion,
+              met: true,
+              evidence: "seen",
+            })),
+          },
+        },
+      ],
+      { agents: team },
+      { plan: referencePlan as never },
+    );
+    expect(
+      of(events, "task_status_changed").flatMap(({ to, assigned_agent }) =>
+        to === "in_progress" ? [assigned_agent] : [],
+      ),
+    ).toEqual(["analyst", "coder", "tester"]);
+    expect(planOf(state)).toMatchObject({
+      execution_mode: "autonomous",
+      human_intervention_points: referencePlan.human_intervention_points,
+      success_criteria: referencePlan.success_criteria,
+    });
+    // Progress against the criteria: unmet at first, one correction, met.
+    expect(of(events, "criterion_checked").map(({ met }) => met)).toEqual([false, false, true, true]);
+    expect(state.run.final_status).toBe("COMPLETED");
+  });
+
+  test("plan tools change it, version by version, and what they add is carried out", async () => {
+    const { events, state } = await runCrew(
+      [
+        as(
+          "analyst",
+          calls(
+            call("plan_read"),
+            call("plan_add_task", {
+              description: "deploy it",
+              priority: "low",
+              dependencies: ["build"],
+              assigned_agent: "tester",
+            }),
+            call("plan_assign_task", { task_id: "build", agent_name: "coder" }),
+            call("plan_estimate_duration", { task_id: "build", duration: "30m" }),
+            call("plan_update_task", { task_id: "build", metadata: { progress_percentage: 60 } }),
+            call("plan_set_dependencies", { task_id: "build", dependencies: ["begin"] }),
+          ),
+        ),
+        as("analyst", { text: "planned" }),
+        as("coder", { text: "built" }),
+        as("tester", { text: "deployed" }),
+      ],
+      { agents: team },
+      {
+        roles: [role("analyst", [...PLAN_TOOLS])],
+        plan: {
+          tasks: [
+            { task_id: "begin", description: "begin", assigned_agent: "analyst", priority: "high" },
+            { task_id: "build", description: "build it", assigned_agent: "tester" },
+          ],
+        },
+      },
+    );
+    expect(statuses(state, "analyst")).toEqual([200, 200, 200, 200, 200, 200]);
+    expect(of(events, "plan_changed").map(({ version }) => version)).toEqual([2, 3, 4, 5, 6]);
+    expect(planOf(state).tasks).toMatchObject([
+      { task_id: "begin", status: "completed" },
+      {
+        task_id: "build",
+        status: "completed",
+        assigned_agent: "coder",
+        estimated_duration: "30m",
+        dependencies: ["begin"],
+        metadata: { progress_percentage: 60 },
+        output: "built",
+      },
+      {
+        task_id: "task_003",
+        status: "completed",
+        assigned_agent: "tester",
+        priority: "low",
+        output: "deployed",
+      },
+    ]);
+    expect(ExecutionPlan.safeParse(planOf(state)).success).toBe(true);
+  });
+
+  test("circles, unknown tasks, unknown agents and nonsense are refused, and the plan stays", async () => {
+    const { events, state } = await runCrew(
+      [
+        as(
+          "analyst",
+          calls(
+            call("plan_set_dependencies", { task_id: "build", dependencies: ["test"] }),
+            call("plan_add_task", { description: "x", dependencies: ["nothing"] }),
+            call("plan_assign_task", { task_id: "build", agent_name: "ghost" }),
+            call("plan_estimate_duration", { task_id: "build", duration: "soon" }),
+            call("plan_update_task", { task_id: "ghost" }),
+          ),
+        ),
+        as("analyst", { text: "tried" }),
+        as("coder", { text: "built" }),
+        as("tester", { text: "tested" }),
+      ],
+      { agents: team },
+      {
+        roles: [role("analyst", [...PLAN_TOOLS])],
+        plan: {
+          tasks: [
+            { task_id: "begin", description: "begin", assigned_agent: "analyst" },
+            { task_id: "build", description: "build", assigned_agent: "coder" },
+            { task_id: "test", description: "test", assigned_agent: "tester", dependencies: ["build"] },
+          ],
+        },
+      },
+    );
+    expect(statuses(state, "analyst")).toEqual([400, 400, 404, 400, 400]);
+    expect(of(events, "plan_changed")).toEqual([]);
+  });
+});
+
+describe("2. handoffs", () => {
+  const team = {
+    process: "swarm" as const,
+    entry_agent: "coder",
+    agents: [agent("coder"), agent("tester"), agent("deployer")],
+  };
+  // The arguments of the document's TaskStep.
+  const args = {
+    destination_agent: "tester",
+    reason: "Code implementation is complete, ready for testing.",
+    context: {
+      files_modified: ["app.py"],
+      test_requirements: ["unit_tests", "integration_tests"],
+      priority: "high",
+    },
+  };
+
+  test("intercepted, validated, remembered, switched, and the loop goes on", async () => {
+    const { events, state, tools, models } = await runCrew(
+      [
+        as("coder", { text: "I have finished writing the code.", tool_calls: [call("handoff", args)] }),
+        as("tester", { text: "All tests pass." }),
+      ],
+      team,
+      { tools: [tool("look")] },
+    );
+    // It never reaches what executes tools.
+    expect(tools.calls).toEqual([]);
+    expect(of(events, "handed_off")).toEqual([
+      { from: "coder", to: "tester", reason: args.reason, context: args.context, count: 1 },
+    ]);
+    expect(of(events, "board_written")).toMatchObject([
+      { alias: "coder", bulletin: `Handed over to tester: ${args.reason}` },
+    ]);
+    const seen = models.calls[1]!.messages;
+    expect(seen[0]!.content).toMatch(/^You are tester/);
+    expect(seen.some(({ content }) => content === "I have finished writing the code.")).toBe(true);
+    expect(seen.at(-1)!.content).toContain(args.reason);
+    expect(seen.at(-1)!.content).toContain('"test_requirements":["unit_tests","integration_tests"]');
+    expect(state.state.result).toBe("All tests pass.");
+  });
+
+  test("the example: a tester hands back to the coder, then on to a deployer", async () => {
+    const to = (name: string) => calls(call("handoff", { destination_agent: name, reason: "next" }));
+    const { events, state } = await runCrew(
+      [
+        as("coder", to("tester")),
+        as("tester", to("coder")),
+        as("coder", to("tester")),
+        as("tester", to("deployer")),
+        as("deployer", { text: "deployed" }),
+      ],
+      team,
+    );
+    expect(of(events, "handed_off").map(({ to: next }) => next)).toEqual([
+      "tester",
+      "coder",
+      "tester",
+      "deployer",
+    ]);
+    expect(state.state.result).toBe("deployed");
+  });
+
+  test("only who is in the team, and not oneself; beyond the limit an agent has to answer", async () => {
+    const { events, state } = await runCrew(
+      [
+        as("coder", calls(call("handoff", { ...args, destination_agent: "ghost" }))),
+        as("coder", calls(call("handoff", { ...args, destination_agent: "coder" }))),
+        as("coder", calls(call("handoff", args))),
+        as("tester", calls(call("handoff", { ...args, destination_agent: "deployer" }))),
+        as("tester", { text: "then I answer" }),
+      ],
+      { ...team, max_handoffs: 1 },
+    );
+    expect(statuses(state, "coder").slice(0, 2)).toEqual([404, 400]);
+    expect(of(events, "handed_off")).toHaveLength(1);
+    expect(state.state.result).toBe("then I answer");
+  });
+});
+
+describe("3. collaboration patterns", () => {
+  test("3.1 parallel groups: the example of a development team, with its coordinator at every sync point", async () => {
+    const { crews } = readTeams(`
+name: team
+agents:
+  - {name: frontend_dev}
+  - {name: backend_dev}
+  - {name: database_dev}
+  - {name: tech_lead}
+collaboration_patterns:
+  parallel_groups:
+    - name: "development_team"
+      agents: ["frontend_dev", "backend_dev", "database_dev"]
+      coordination_agent: "tech_lead"
+      sync_points: ["design_review", "integration_testing"]
+`);
+    expect(parallelGroups(crews[0]!.collaboration_patterns)[0]).toMatchObject({
+      coordination_agent: "tech_lead",
+    });
+    const group = ["frontend_dev", "backend_dev", "database_dev"];
+    const { events, models } = await runCrew(
+      [
+        ...group.map((name) => as(name, { text: `${name} designed` })),
+        as("tech_lead", { text: "it fits" }),
+        ...group.map((name) => as(name, { text: `${name} built` })),
+        as("tech_lead", { text: "it works" }),
+      ],
+      crews[0]!,
+      {
+        plan: {
+          tasks: group.flatMap((name) => [
+            {
+              task_id: `design_${name}`,
+              description: "design",
+              assigned_agent: name,
+              metadata: { tags: ["design_review"] },
+            },
+            {
+              task_id: `build_${name}`,
+              description: "build",
+              assigned_agent: name,
+              dependencies: [`design_${name}`],
+              metadata: { tags: ["integration_testing"] },
+            },
+          ]),
+        },
+      },
+    );
+    const order = of(events, "task_status_changed").flatMap(({ to, assigned_agent }) =>
+      to === "in_progress" ? [assigned_agent!] : [],
+    );
+    expect([order.slice(0, 3).sort(), order[3], order.slice(4, 7).sort(), order[7]]).toEqual([
+      [...group].sort(),
+      "tech_lead",
+      [...group].sort(),
+      "tech_lead",
+    ]);
+    models.assertComplete();
+  });
+
+  describe("3.1 parallel_handoff", () => {
+    const team = {
+      process: "swarm" as const,
+      agents: [agent("lead"), agent("one"), agent("two"), agent("three")],
+    };
+    const ask = (coordination_strategy: string) =>
+      as(
+        "lead",
+        calls(
+          call("parallel_handoff", {
+            agents: ["one", "two", "three"],
+            tasks: ["a", "b", "c"],
+            coordination_strategy,
+          }),
+        ),
+      );
+    const run = (strategy: string, ...others: Parameters<typeof runCrew>[0]) =>
+      runCrew([ask(strategy), ...others, as("lead", { text: "joined" })], team, {
+        roles: [role("lead", ["parallel_handoff"])],
+      });
+    const resultsOf = (state: RunState) =>
+      JSON.parse(told(state, "lead")[0]!.replace(/^parallel_handoff \(200\): /, "")) as {
+        agent: string;
+        output?: string;
+        error?: string;
+      }[];
+
+    test("wait_all waits for everybody, and says who failed", async () => {
+      const { state } = await run(
+        "wait_all",
+        as("one", { text: "A" }),
+        as("two", { refusal: "no" }),
+        as("three", { text: "C" }),
+      );
+      expect(
+        resultsOf(state)
+          .map(({ agent: name, output, error }) => [name, output ?? (error ? "failed" : null)])
+          .sort(),
+      ).toEqual([
+        ["one", "A"],
+        ["three", "C"],
+        ["two", "failed"],
+      ]);
+      expect(state.state.result).toBe("joined");
+    });
+
+    test("first_success takes the first that succeeds", async () => {
+      const { state } = await run(
+        "first_success",
+        as("one", { refusal: "no" }),
+        as("two", { text: "B" }),
+        as("three", { text: "C", delayMs: 2000 }),
+      );
+      const results = resultsOf(state);
+      expect(results.filter(({ output }) => output !== undefined)).toEqual([{ agent: "two", output: "B" }]);
+      expect(results.map(({ agent: name }) => name)).not.toContain("three");
+    });
+
+    test("majority waits for more than half", async () => {
+      const { state } = await run(
+        "majority",
+        as("one", { text: "A" }),
+        as("two", { text: "B" }),
+        as("three", { text: "C", delayMs: 2000 }),
+      );
+      expect(
+        resultsOf(state)
+          .map(({ agent: name }) => name)
+          .sort(),
+      ).toEqual(["one", "two"]);
+    });
+  });
+
+  test("3.2 teams are formed, changed and dissolved at run time", async () => {
+    const { events, state } = await runCrew(
+      [
+        calls(
+          call("create_team", { team_name: "red", agents: ["a", "b"], purpose: "attack" }),
+          call("modify_team", { team_name: "red", add_agents: ["c"], remove_agents: ["a"] }),
+          call("create_team", { team_name: "blue", agents: ["a"], purpose: "defend" }),
+          call("create_team", { team_name: "blue", agents: ["b"], purpose: "again" }),
+          call("modify_team", { team_name: "red", add_agents: ["ghost"] }),
+          call("dissolve_team", { team_name: "blue", reason: "not needed" }),
+        ),
+        { text: "done" },
+      ],
+      { agents: [agent("a"), agent("b"), agent("c")] },
+      {
+        roles: [role("a", ["create_team", "modify_team", "dissolve_team"])],
+        plan: { tasks: [{ task_id: "t", description: "t", required_role: "a" }] },
+      },
+    );
+    expect(statuses(state, "a")).toEqual([200, 200, 200, 409, 404, 200]);
+    expect(of(events, "team_changed").map(({ action }) => action)).toEqual([
+      "created",
+      "modified",
+      "created",
+      "dissolved",
+    ]);
+    expect(Object.values(state.crews)[0]!.teams).toEqual({ red: { agents: ["b", "c"], purpose: "attack" } });
+  });
+
+  test("3.3 consensus tools: proposed, voted on, and counted by the run", async () => {
+    const tools = ["propose_decision", "vote_on_proposal", "finalize_consensus"];
+    const vote = (choice: string) =>
+      call("vote_on_proposal", { proposal_id: "proposal_1", vote: choice, reasoning: "so" });
+    const plan = {
+      tasks: ["a", "b", "c", "a"].map((who, at) => ({
+        task_id: `t${at}`,
+        description: "next",
+        required_role: who,
+        dependencies: at > 0 ? [`t${at - 1}`] : [],
+      })),
+    };
+    const { events, state } = await runCrew(
+      [
+        as(
+          "a",
+          calls(
+            call("propose_decision", {
+              decision: "ship it",
+              rationale: "ready",
+              stakeholders: ["a", "b", "c"],
+            }),
+            vote("approve"),
+          ),
+        ),
+        as("a", { text: "proposed" }),
+        as(
+          "b",
+          calls(vote("approve"), vote("reject"), call("finalize_consensus", { proposal_id: "proposal_1" })),
+        ),
+        as("b", { text: "voted" }),
+        as("c", calls(vote("reject"))),
+        as("c", { text: "voted" }),
+        as("a", calls(call("finalize_consensus", { proposal_id: "proposal_1" }))),
+        as("a", { text: "shipped" }),
+      ],
+      { agents: [agent("a"), agent("b"), agent("c")] },
+      { roles: ["a", "b", "c"].map((name) => role(name, tools)), plan },
+    );
+    expect(of(events, "vote_cast").map(({ agent_id, vote: cast }) => [agent_id, cast])).toEqual([
+      ["a", "approve"],
+      ["b", "approve"],
+      ["c", "reject"],
+    ]);
+    // One vote each, and only the proposer closes the vote.
+    expect(statuses(state, "b")).toEqual([200, 409, 403]);
+    expect(of(events, "consensus_finalized")).toMatchObject([
+      {
+        proposal_id: "proposal_1",
+        outcome: "approved",
+        approve: 2,
+        reject: 1,
+        abstain: 0,
+        decided_by: "votes",
+      },
+    ]);
+  });
+
+  describe("3.4 custom patterns", () => {
+    const { crews, findings } = readTeams(`
+name: reviewers
+agents:
+  - {name: coder}
+  - {name: reviewer}
+  - {name: tester}
+collaboration_patterns:
+  - name: "code_review_cycle"
+    type: "custom"
+    workflow:
+      - step: "code_generation"
+        agent: "coder"
+        next_on_success: "code_review"
+        next_on_failure: "error_handler"
+      - step: "code_review"
+        agent: "reviewer"
+        next_on_approve: "testing"
+        next_on_reject: "coder"
+      - step: "testing"
+        agent: "tester"
+        next_on_pass: "deployment"
+        next_on_fail: "coder"
+`);
+    const out = (outcome: string) => ({ json: { outcome, summary: `${outcome} it is` } });
+
+    test("the example is read, and runs with its loops to its end", async () => {
+      expect(findings.filter(({ level }) => level === "error")).toEqual([]);
+      const { events, state } = await runCrew(
+        [
+          as("coder", out("success")),
+          as("reviewer", out("reject")),
+          as("coder", out("success")),
+          as("reviewer", out("approve")),
+          as("tester", out("fail")),
+          as("coder", out("success")),
+          as("reviewer", out("approve")),
+          as("tester", out("pass")),
+        ],
+        crews[0]!,
+      );
+      expect(of(events, "post_sent").map(({ from, to }) => `${from} > ${to}`)).toEqual([
+        "coder > reviewer",
+        "reviewer > coder",
+        "coder > reviewer",
+        "reviewer > tester",
+        "tester > coder",
+        "coder > reviewer",
+        "reviewer > tester",
+        "tester > User",
+      ]);
+      expect(of(events, "post_sent").at(-1)!.message).toMatch(/^deployment: /);
+      expect(state.run.final_status).toBe("COMPLETED");
+    });
+
+    test("a failure goes where the pattern says", async () => {
+      const { events } = await runCrew([as("coder", out("failure"))], crews[0]!);
+      expect(of(events, "post_sent").map(({ message }) => message)).toEqual(["error_handler: failure it is"]);
+    });
+
+    test("it can also be had as a workflow, with a warning for each end that it only names", () => {
+      const { graph, warnings } = compilePattern(customPatterns(crews[0]!.collaboration_patterns)[0]!);
+      expect(Object.values(graph.nodes).filter(({ node_type }) => node_type === "agent_task")).toHaveLength(
+        3,
+      );
+      expect(warnings.map(({ message }) => message).join("\n")).toMatch(
+        /error_handler[\s\S]*deployment|deployment[\s\S]*error_handler/,
+      );
+    });
+  });
+});
+
+describe("4. autonomous execution", () => {
+  test("4.1 a plan is written without a person, and written anew where a task fails", async () => {
+    const task = (task_id: string) => ({
+      json: {
+        tasks: [
+          {
+            task_id,
+            description: task_id,
+            required_role: "worker",
+            dependencies: [],
+            expected_output: "text",
+          },
+        ],
+      },
+    });
+    const { events, state } = await runCrew(
+      [
+        as("planner", task("first")),
+        as("worker", { refusal: "cannot" }),
+        as("planner", task("second")),
+        as("worker", { text: "done" }),
+      ],
+      { planning: true, on_task_failure: "replan", agents: [agent("planner"), agent("worker")] },
+    );
+    expect(of(events, "plan_created")).toMatchObject([{ by: "planner" }]);
+    expect(of(events, "plan_changed")).toHaveLength(1);
+    expect(planOf(state).tasks.map(({ task_id, status }) => [task_id, status])).toEqual([
+      ["first", "failed"],
+      ["second", "completed"],
+    ]);
+    expect(state.state.result).toBe("done");
+  });
+
+  test("4.3 priorities and deadlines decide what begins first", async () => {
+    const { events } = await runCrew(
+      [{ text: "1" }, { text: "2" }, { text: "3" }],
+      { agents: [agent("a")] },
+      {
+        plan: {
+          tasks: [
+            {
+              task_id: "late",
+              description: "x",
+              required_role: "a",
+              metadata: { deadline: "2030-02-01T00:00:00Z" },
+            },
+            {
+              task_id: "soon",
+              description: "x",
+              required_role: "a",
+              metadata: { deadline: "2030-01-01T00:00:00Z" },
+            },
+            { task_id: "urgent", description: "x", required_role: "a", priority: "critical" },
+          ],
+        },
+      },
+    );
+    expect(
+      events.flatMap((event) =>
+        event.type === "task_status_changed" && event.payload.to === "in_progress" ? [event.task_id] : [],
+      ),
+    ).toEqual(["urgent", "soon", "late"]);
+  });
+});
+
+describe("6. and 8. tools", () => {
+  test("6.1 the built-in tools that a crew carries out are there by the document's names", () => {
+    expect(CREW_TOOLS).toEqual(
+      expect.arrayContaining([
+        "handoff",
+        "parallel_handoff",
+        "plan_add_task",
+        "plan_update_task",
+        "plan_read",
+        "plan_assign_task",
+        "plan_estimate_duration",
+        "plan_set_dependencies",
+        "create_team",
+        "modify_team",
+        "dissolve_team",
+        "propose_decision",
+        "vote_on_proposal",
+        "finalize_consensus",
+      ]),
+    );
+  });
+
+  test("8.1 the prompt's format: names with signatures, and the line to answer with", () => {
+    const block = toolBlock([
+      {
+        name: "web_search",
+        description: "Search the web for information",
+        parameters: { type: "object", properties: { query: { type: "string" } }, required: ["query"] },
+      },
+    ]);
+    expect(block).toContain("Available Tools:\n- web_search(query: str): Search the web for information");
+    expect(block).toContain('TOOL_CALL: {"tool_name": "tool_name", "args": {"param": "value"}}');
+  });
+
+  test("8.3 the document's line is read as the call that it is", () => {
+    const { calls: read } = readTextCalls(
+      'I will look.\nTOOL_CALL: {"tool_name": "web_search", "args": {"query": "bees"}}',
+    );
+    expect(read).toMatchObject([{ tool_name: "web_search", args: { query: "bees" } }]);
+  });
+
+  test("8.4 what is wrong with a call is told to the agent, which can try again", async () => {
+    const { state, models } = await runCrew(
+      [
+        {
+          tool_calls: [
+            { tool_name: "look", fault: "Your tool call could not be parsed: it ends too early." },
+            call("lok", { text: "x" }),
+            call("look", { txt: "x" }),
+          ],
+        },
+        calls(call("look", { text: "x" })),
+        { text: "seen" },
+      ],
+      { agents: [agent("a")] },
+      {
+        roles: [role("a", ["look"])],
+        tools: [tool("look")],
+        plan: { tasks: [{ task_id: "t", description: "t", required_role: "a" }] },
+      },
+    );
+    const answers = models.calls[1]!.messages.filter(({ role: from }) => from === "tool").map(
+      ({ content }) => content,
+    );
+    expect(answers[0]).toContain("could not be parsed");
+    expect(answers[1]).toMatch(/\(404\): .*Available: look/);
+    expect(answers[2]).toMatch(/\(400\): .*text/);
+    expect(state.state.result).toBe("seen");
+  });
+});
