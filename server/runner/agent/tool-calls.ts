@@ -236,7 +236,11 @@ function* carryOutOne(agent: Agent, job: Job): Flow<CallOutcome> {
     payload: { tool_name: spec.name, ...kept, latency_ms: Math.max(0, run.now - begun) },
   });
   if (succeeded(kept)) {
-    if (kept.tainted ?? spec.taints) agent.taint(spec.name);
+    if (kept.tainted ?? spec.taints) {
+      // A coworker's result is tainted by what the coworker read: people are told that, not who passed it on.
+      const read = crewTool ? run.s.taint_sources : [];
+      for (const source of read.length > 0 ? read : [spec.name]) agent.taint(source);
+    }
     run.noteEffects(agent.about, spec.name, call.args, kept);
   }
   return { output: kept, ...(ends ? { ends } : {}) };
