@@ -1,146 +1,117 @@
 "use client";
 
-import { Plus, Trash2 } from "lucide-react";
+import { useQuery } from "@tanstack/react-query";
+import Link from "next/link";
+import { newAgent } from "@/components/crews/crew-changes";
+import { AddAgent, CrewForm } from "@/components/crews/crew-form";
 import { RoleFace } from "@/components/roles/role-face";
-import { Button } from "@/components/ui/button";
+import { useTrpc } from "@/components/trpc";
 import { Field } from "@/components/ui/field";
-import { IconButton } from "@/components/ui/icon-button";
-import { SegmentedControl } from "@/components/ui/segmented-control";
 import { Select } from "@/components/ui/select";
-import { Switch } from "@/components/ui/switch";
-import { TextArea } from "@/components/ui/text-area";
 import { CrewConfig } from "@/server/domain/crew";
-import { freshId, toId } from "@/server/domain/ids";
-import { AgentConfig } from "@/server/domain/role";
 import type { FieldProps } from "./field-view";
 import { useFormScope } from "./form-scope";
-import { LlmField } from "./llm-field";
 
-/** Who is in the crew, and how they share out the work. */
-export function CrewField({ label, hint, error, value, onChange }: FieldProps) {
-  const { roles } = useFormScope();
-  const crew = (value ?? undefined) as CrewConfig | undefined;
-  const agents = crew?.agents ?? [];
-  const write = (next: AgentConfig[]) =>
-    onChange(
-      next.length === 0 ? undefined : crew ? { ...crew, agents: next } : CrewConfig.parse({ agents: next }),
-    );
-  const set = (at: number, patch: Partial<AgentConfig>) =>
-    write(agents.map((agent, i) => (i === at ? { ...agent, ...patch } : agent)));
-  const add = (role: string) => {
-    const id = freshId(toId(role).toLowerCase() || "agent", new Set(agents.map(({ agent_id }) => agent_id)));
-    write([...agents, AgentConfig.parse({ agent_id: id, role_name: role })]);
-  };
-  return (
-    <Field label={label} hint={hint} error={error} group>
-      {crew && (
-        <div className="flex flex-col gap-3 pb-1">
-          <SegmentedControl
-            label="How they work"
-            fill
-            options={[
-              { value: "sequential", label: "One after another" },
-              { value: "parallel", label: "In parallel" },
-              ...(crew.process === "sequential" || crew.process === "parallel"
-                ? []
-                : [{ value: crew.process, label: crew.process }]),
-            ]}
-            value={crew.process}
-            onValueChange={(process) => onChange({ ...crew, process })}
-          />
-          <Switch
-            label="Plan the work first"
-            hint="The first agent writes a plan where none is given"
-            checked={crew.planning}
-            onCheckedChange={(planning) => onChange({ ...crew, planning })}
-          />
-        </div>
-      )}
-      <ul className="flex flex-col gap-2">
-        {agents.map((agent, at) => (
-          <li key={agent.agent_id} className="rounded-lg border border-line bg-bg">
-            <details className="group/agent">
-              <summary className="flex h-10 list-none items-center gap-2 px-2.5 text-sm [&::-webkit-details-marker]:hidden">
-                <RoleFace
-                  name={agent.role_name}
-                  color={roles.find(({ name }) => name === agent.role_name)?.color}
-                  icon={roles.find(({ name }) => name === agent.role_name)?.icon}
-                  size={22}
-                />
-                <span className="min-w-0 flex-1 truncate font-medium">
-                  {agent.role_name || "No role yet"}
-                </span>
-                <code className="truncate font-mono text-xs text-ink-3">{agent.agent_id}</code>
-                <IconButton
-                  label={`Remove ${agent.role_name} (${agent.agent_id})`}
-                  size="sm"
-                  variant="danger"
-                  icon={<Trash2 aria-hidden />}
-                  onClick={(event) => {
-                    event.preventDefault();
-                    write(agents.filter((_, i) => i !== at));
-                  }}
-                />
-              </summary>
-              <div className="flex flex-col gap-3 border-t border-line p-3">
-                <Select
-                  label="Role"
-                  options={roleOptions(roles, agent.role_name)}
-                  value={agent.role_name || null}
-                  onValueChange={(role_name) => set(at, { role_name })}
-                />
-                <TextArea
-                  label="Backstory"
-                  aside="Optional"
-                  rows={2}
-                  value={agent.backstory ?? ""}
-                  onValueChange={(text) => set(at, { backstory: text === "" ? undefined : text })}
-                />
-                <LlmField
-                  label="Model"
-                  value={agent.llm_config}
-                  onChange={(llm_config) => set(at, { llm_config: llm_config as AgentConfig["llm_config"] })}
-                />
-              </div>
-            </details>
-          </li>
-        ))}
-      </ul>
-      <AddAgent onAdd={add} />
-    </Field>
-  );
-}
+const OWN = "(own)";
 
-function AddAgent({ onAdd }: { onAdd: (role: string) => void }) {
-  const { roles } = useFormScope();
-  if (roles.length === 0)
-    return (
-      <Button size="sm" icon={<Plus aria-hidden />} className="self-start" onClick={() => onAdd("Agent")}>
-        Add an agent
-      </Button>
-    );
+/** Whether a node has a crew of its own or one of the library. */
+export function CrewRefField({ label, hint, error, value, onChange }: FieldProps) {
+  const crews = useQuery(useTrpc().crews.list.queryOptions()).data;
+  const ref = typeof value === "string" && value !== "" ? value : null;
+  if (ref === null && crews?.length === 0) return null;
   return (
     <Select
-      label="Add an agent"
-      hideLabel
-      placeholder="Add an agent…"
-      options={roleOptions(roles, "")}
-      value={null}
-      onValueChange={onAdd}
+      label={label}
+      hint={hint}
+      error={error}
+      options={[
+        { value: OWN, label: "This workflow’s own crew" },
+        ...(crews ?? []).map(({ id, name, crew }) => ({
+          value: id,
+          label: name,
+          hint: crew.agents.map(({ role_name }) => role_name).join(", "),
+        })),
+        ...(ref !== null && crews && !crews.some(({ id }) => id === ref)
+          ? [{ value: ref, label: ref, hint: "Not in the library" }]
+          : []),
+      ]}
+      value={ref ?? OWN}
+      onValueChange={(next) => onChange(next === OWN ? undefined : next)}
     />
   );
 }
 
-export function roleOptions(
-  roles: readonly { name: string; color?: string | undefined; icon?: string | undefined }[],
-  current: string,
-) {
-  const known = roles.map(({ name, color, icon }) => ({
-    value: name,
-    label: name,
-    icon: <RoleFace name={name} icon={icon} color={color} size={20} />,
-  }));
-  return current && !roles.some(({ name }) => name === current)
-    ? [...known, { value: current, label: current, hint: "There is no such role" }]
-    : known;
+/** Who is in the crew, and how they share out the work. */
+export function CrewField(props: FieldProps) {
+  const { node } = useFormScope();
+  const ref = node?.node_type === "crew_task" ? node.config.crew_id_or_config_ref : undefined;
+  return ref ? <LibraryCrew id={ref} {...props} /> : <OwnCrew {...props} />;
+}
+
+function OwnCrew({ label, hint, error, value, onChange }: FieldProps) {
+  const { roles } = useFormScope();
+  const crew = (value ?? undefined) as CrewConfig | undefined;
+  return (
+    <Field label={label} hideLabel={crew !== undefined} hint={hint} error={error} group>
+      {crew ? (
+        <CrewForm crew={crew} roles={roles} onChange={onChange} onEmpty={() => onChange(undefined)} />
+      ) : (
+        <AddAgent
+          roles={roles}
+          onAdd={(role) => onChange(CrewConfig.parse({ agents: [newAgent(role, [])] }))}
+        />
+      )}
+    </Field>
+  );
+}
+
+/** What a crew of the library is; it is changed on its own page. */
+function LibraryCrew({ id, label, error, value }: FieldProps & { id: string }) {
+  const { roles } = useFormScope();
+  const crews = useQuery(useTrpc().crews.list.queryOptions()).data;
+  const found = crews?.find((crew) => crew.id === id)?.crew;
+  const crew = found ?? ((value ?? undefined) as CrewConfig | undefined);
+  if (!crews) return null;
+  return (
+    <Field
+      label={label}
+      error={error}
+      hint={
+        found
+          ? "Each run takes a copy of it when it starts."
+          : crew
+            ? "It is not in the library; runs use the copy that came with this workflow."
+            : undefined
+      }
+      group
+    >
+      {crew ? (
+        <ul aria-label="Agents" className="divide-y divide-line rounded-lg border border-line bg-bg">
+          {crew.agents.map(({ agent_id, role_name }) => (
+            <li key={agent_id} className="flex h-10 items-center gap-2 px-2.5 text-sm">
+              <RoleFace
+                name={role_name}
+                color={roles.find(({ name }) => name === role_name)?.color}
+                icon={roles.find(({ name }) => name === role_name)?.icon}
+                size={22}
+              />
+              <span className="min-w-0 flex-1 truncate font-medium">{role_name}</span>
+              <code className="truncate font-mono text-xs text-ink-3">{agent_id}</code>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p className="text-[13px] text-failed">There is no crew “{id}” in the library.</p>
+      )}
+      {found ? (
+        <Link
+          href={`/crews?crew=${encodeURIComponent(id)}`}
+          target="_blank"
+          className="self-start text-[13px] text-ink-2 underline underline-offset-2 hover:text-accent"
+        >
+          Open the crew
+        </Link>
+      ) : null}
+    </Field>
+  );
 }

@@ -29,6 +29,9 @@ const ArgumentsField = dynamic(() => import("./arguments-field").then((m) => m.A
 const ToolField = dynamic(() => import("./tool-field").then((m) => m.ToolField), { loading });
 const SchemaField = dynamic(() => import("./schema-field").then((m) => m.SchemaField), { loading });
 const CrewField = dynamic(() => import("./crew-field").then((m) => m.CrewField), { loading });
+const CrewRefField = dynamic(() => import("./crew-field").then((m) => m.CrewRefField), {
+  loading: () => null,
+});
 const PlanField = dynamic(() => import("./plan-field").then((m) => m.PlanField), { loading });
 const LlmField = dynamic(() => import("./llm-field").then((m) => m.LlmField), { loading });
 const JsonField = dynamic(() => import("./json-field").then((m) => m.JsonField), { loading });
@@ -83,6 +86,7 @@ const looks: Record<FieldLook, Look> = {
   conditions: (props) => <ConditionsField {...props} />,
   assignments: (props) => <AssignmentsField {...props} />,
   crew: (props) => <CrewField {...props} />,
+  crew_ref: (props) => <CrewRefField {...props} />,
   plan: (props) => <PlanField {...props} />,
   llm: (props) => <LlmField {...props} />,
   router_function: ({ value, onChange, field: _field, ...words }) => (

@@ -2,6 +2,7 @@
 
 import { ClipboardPaste, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
+import { roleOptions } from "@/components/crews/agent-form";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Dialog } from "@/components/ui/dialog";
@@ -11,7 +12,6 @@ import { Select } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
 import { freshId } from "@/server/domain/ids";
 import { ExecutionPlan, planFaults, Task } from "@/server/domain/plan";
-import { roleOptions } from "./crew-field";
 import { DraftField } from "./draft-field";
 import type { FieldProps } from "./field-view";
 import { useFormScope } from "./form-scope";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { CrewConfig, type CrewProcess } from "../crew";
 import { customPatterns } from "../crew-pattern";
 import { ExecutionPlan } from "../plan";
-import { defineNode } from "./define";
+import { defineNode, type Fault } from "./define";
 
 const HOW: Record<CrewProcess, string> = {
   sequential: "one after another",
@@ -12,6 +12,29 @@ const HOW: Record<CrewProcess, string> = {
   consensus: "deciding by vote",
   custom: "by their own pattern",
 };
+
+/** What keeps a crew from working at all, in whatever node it is. */
+export function crewFaults({ process, collaboration_patterns, agents }: CrewConfig): Fault[] {
+  if (process === "custom" && customPatterns(collaboration_patterns).length === 0)
+    return [
+      {
+        severity: "error",
+        code: "E_CREW_PROCESS",
+        message: "A crew with its own pattern needs the steps of that pattern.",
+        field: "crew",
+      },
+    ];
+  if (process === "hierarchical" && agents.length < 2)
+    return [
+      {
+        severity: "error",
+        code: "E_CREW_PROCESS",
+        message: "A crew with a manager needs at least one more agent, who does the work.",
+        field: "crew",
+      },
+    ];
+  return [];
+}
 
 /** Several roles work on a plan: one that is written here, or one that a planner role writes. */
 export const crewTask = defineNode({
@@ -34,13 +57,14 @@ export const crewTask = defineNode({
       as: "template",
       hint: "What the crew should achieve; type {{ to insert a value",
     },
+    { key: "crew_id_or_config_ref", label: "Which crew", as: "crew_ref" },
     { key: "crew", label: "Crew", as: "crew" },
     { key: "plan", label: "Plan", as: "plan", hint: "Leave empty to let a planner role write it" },
   ],
   summary: (config) => {
+    if (config.crew_id_or_config_ref) return `Crew ${config.crew_id_or_config_ref}`;
     const members = config.crew?.agents.length ?? 0;
-    if (members === 0)
-      return config.crew_id_or_config_ref ? `Crew ${config.crew_id_or_config_ref}` : "No crew yet";
+    if (members === 0) return "No crew yet";
     const who = `${members} ${members === 1 ? "agent" : "agents"}`;
     const tasks = config.plan?.tasks.length ?? 0;
     const process = config.crew?.process ?? "sequential";
@@ -63,25 +87,7 @@ export const crewTask = defineNode({
               field: "crew",
             },
           ];
-    if (config.crew.process === "custom" && customPatterns(config.crew.collaboration_patterns).length === 0)
-      return [
-        {
-          severity: "error",
-          code: "E_CREW_PROCESS",
-          message: "A crew with its own pattern needs the steps of that pattern.",
-          field: "crew",
-        },
-      ];
-    if (config.crew.process === "hierarchical" && config.crew.agents.length < 2)
-      return [
-        {
-          severity: "error",
-          code: "E_CREW_PROCESS",
-          message: "A crew with a manager needs at least one more agent, who does the work.",
-          field: "crew",
-        },
-      ];
-    return [];
+    return crewFaults(config.crew);
   },
   templates: (config) => [{ field: "plan_description_template", template: config.plan_description_template }],
   *run(config, ctx) {

@@ -68,6 +68,7 @@ export type FieldLook =
   | "conditions"
   | "assignments"
   | "crew"
+  | "crew_ref"
   | "plan"
   | "llm"
   | "router_function"
