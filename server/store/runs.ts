@@ -80,6 +80,16 @@ export function newRunStore(db: Db) {
   const insertTimer = client.prepare<[string, string, number]>(
     "insert or ignore into run_timers (run_id, key, due_at) values (?, ?, ?)",
   );
+  const selectTurns = client.prepare<
+    [string],
+    { turn: number; key: string | null; at: number; last_seq: number; result: string | null; events: string }
+  >("select turn, key, at, last_seq, result, events from run_turns where run_id = ? order by turn");
+  const selectTimers = client.prepare<[string], { key: string; due_at: number }>(
+    "select key, due_at from run_timers where run_id = ?",
+  );
+  const selectSignals = client.prepare<[string], { name: string; value: string }>(
+    "select name, value from run_signals where run_id = ?",
+  );
   const dropTimers = client.prepare<[string]>("delete from run_timers where run_id = ?");
   const updateRun = client.prepare(
     `update runs set status = @status, final_status = @final_status, reason_code = @reason_code, simulated = @simulated,
@@ -276,35 +286,15 @@ export function newRunStore(db: Db) {
 
     /** Everything that the engine needs to take a run up again. */
     journal(id: string): { turns: StoredTurn[]; timers: Map<string, number>; signals: Map<string, Json> } {
-      const turns = db
-        .select()
-        .from(runTurns)
-        .where(eq(runTurns.runId, id))
-        .orderBy(asc(runTurns.turn))
-        .all()
-        .map((row) => ({
-          turn: row.turn,
-          key: row.key,
-          at: row.at,
-          lastSeq: row.lastSeq,
-          result: row.result === null ? null : (JSON.parse(row.result) as Settled),
-          events: parseEvents(row.events),
-        }));
-      const timers = new Map(
-        db
-          .select()
-          .from(runTimers)
-          .where(eq(runTimers.runId, id))
-          .all()
-          .map((row) => [row.key, row.dueAt]),
-      );
+      const turns = selectTurns.all(id).map(({ result, events, last_seq, ...row }) => ({
+        ...row,
+        lastSeq: last_seq,
+        result: result === null ? null : (JSON.parse(result) as Settled),
+        events: parseEvents(events),
+      }));
+      const timers = new Map(selectTimers.all(id).map(({ key, due_at }) => [key, due_at]));
       const signals = new Map(
-        db
-          .select()
-          .from(runSignals)
-          .where(eq(runSignals.runId, id))
-          .all()
-          .map((row) => [row.name, JSON.parse(row.value) as Json]),
+        selectSignals.all(id).map(({ name, value }) => [name, JSON.parse(value) as Json]),
       );
       return { turns, timers, signals };
     },
