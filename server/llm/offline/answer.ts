@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
-import { crewAnswer } from "./crew";
+import { crewAnswer, sinceTask } from "./crew";
 import { type Decision, decideApproval, decideReview, wordFor, wordInPrompt } from "./decide";
 import { instanceOf, type Suggest } from "./instance";
 import { tasksFor } from "./plan";
@@ -21,7 +21,8 @@ export function newNumbers(seed: string): Numbers {
 }
 
 /** The answer to a prompt without directives: JSON where a shape is asked for, else text. */
-export function answerTo(prompt: Prompt, schema: JsonSchema | "object" | null, vary: Numbers): string {
+export function answerTo(prompt: Prompt, format: JsonSchema | "object" | null, vary: Numbers): string {
+  const schema = format ?? shapeInWords(prompt);
   const persona = personaOf(prompt);
   const suggest = suggestions(prompt, persona, vary);
   if (schema === "object") return JSON.stringify(freeObject(prompt, suggest), null, 2);
@@ -32,6 +33,28 @@ export function answerTo(prompt: Prompt, schema: JsonSchema | "object" | null, v
     if (typeof value === "string") return value;
   }
   return freeText(prompt, persona, vary);
+}
+
+/** The shape that a task asks for in words, as beside tools, where many servers take no schema; null without one. */
+function shapeInWords(prompt: Prompt): JsonSchema | null {
+  const [task] = sinceTask(prompt.messages);
+  const listed = /\bReturn one JSON object with exactly these keys: (.*)/.exec(task?.content ?? "")?.[1];
+  if (listed === undefined) return null;
+  const entries = [...listed.matchAll(/"(\w{1,64})" \((?:one of ((?:"(?:[^"\\]|\\.)*"(?:, )?)+)|(\w+))\)/g)];
+  if (entries.length === 0) return null;
+  const properties = entries.map(([, key, choices, type]): [string, JsonSchema] => [
+    key!,
+    choices !== undefined
+      ? { type: "string", enum: JSON.parse(`[${choices}]`) as Json }
+      : type === "array"
+        ? { type, items: { type: "string" } }
+        : { type: type === "any" ? "string" : type! },
+  ]);
+  return {
+    type: "object",
+    properties: Object.fromEntries(properties),
+    required: properties.map(([key]) => key),
+  };
 }
 
 /** JSON without a schema: the keys that the prompt asks for, or a note. */

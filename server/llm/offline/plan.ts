@@ -11,15 +11,18 @@ export function tasksFor(prompt: Prompt, list: JsonSchema, suggest: Suggest): Js
     "required_role" in properties || !("assigned_agent" in properties) ? "required_role" : "assigned_agent";
   const workers = offered(properties, prompt).slice(0, 4);
   const names: (string | null)[] = workers.length > 0 ? workers : [null, null];
+  // A plan that is made anew names the tasks there were: their ids are taken.
+  const taken = Math.max(0, ...[...prompt.task.matchAll(/^- task_(\d{1,4}) \(/gm)].map(([, n]) => Number(n)));
+  const id = (at: number) => `task_${taken + at + 1}`;
   return names.map((name, at) => {
     const last = names.length > 2 && at === names.length - 1;
     const before = last
-      ? names.slice(0, -1).map((_, n) => `task_${n + 1}`)
+      ? names.slice(0, -1).map((_, n) => id(n))
       : names.length === 2 && at === 1
-        ? ["task_1"]
+        ? [id(0)]
         : [];
     const task: JsonObject = {
-      task_id: `task_${at + 1}`,
+      task_id: id(at),
       description: describe(name, prompt, last || (names.length === 2 && at === 1)),
       ...(name === null ? {} : { [field]: name }),
       dependencies: before,
