@@ -38,9 +38,6 @@ export function newTroupe(db: Db, options: { dataDir: string | null; env?: NodeJ
   const env = options.env ?? process.env;
   const sealer = newSealer(options.dataDir, env);
   const workflows = newWorkflowStore(db);
-  const rolesDir = env.TROUPE_ROLES_DIR?.trim() || (options.dataDir && path.join(options.dataDir, "roles"));
-  const roleFolder = rolesDir ? newRoleFolder(rolesDir) : null;
-  const roles = newRoleStore(db, Date.now, roleFolder ?? undefined);
   const crews = newCrewStore(db);
   const runs = newRunStore(db);
   const tokens = newTokenStore(db);
@@ -71,6 +68,12 @@ export function newTroupe(db: Db, options: { dataDir: string | null; env?: NodeJ
   toolSources.onChange(() => {
     changing = registry.replace(changing, toolSources.tools());
   });
+  const rolesDir = env.TROUPE_ROLES_DIR?.trim() || (options.dataDir && path.join(options.dataDir, "roles"));
+  // After the tools: what a file lists and nobody offers is left out, with a finding.
+  const roleFolder = rolesDir
+    ? newRoleFolder(rolesDir, undefined, (name) => registry.get(name) !== undefined)
+    : null;
+  const roles = newRoleStore(db, Date.now, roleFolder ?? undefined);
   const tools = newToolHost({
     registry,
     keep: (runId, callKey, tool, text) =>

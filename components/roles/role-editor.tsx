@@ -19,6 +19,7 @@ import { PromptPreview } from "./prompt-preview";
 import { isChanged, type RoleFaults, roleFaults, tidied } from "./role-draft";
 import { RoleFace } from "./role-face";
 import { RoleForm } from "./role-form";
+import { RoleReading } from "./role-reading";
 import { UnsavedGuard } from "./unsaved-guard";
 
 export type RoleListed = Answers["roles"]["list"][number];
@@ -48,6 +49,8 @@ export function RoleEditor({ saved, initial, otherNames }: RoleEditorProps) {
   const [leaving, setLeaving] = useState(false);
 
   const isNew = saved === null;
+  /** A role that is read from a file is only changed there. */
+  const file = saved?.origin?.file;
   const changed = isNew ? isChanged(draft, initial) : isChanged(draft, base.role);
   const faults = { ...roleFaults(tidied(draft), otherNames), ...textFaults };
   const faulty = Object.keys(faults).length > 0;
@@ -118,7 +121,7 @@ export function RoleEditor({ saved, initial, otherNames }: RoleEditorProps) {
     const onKeyDown = (event: KeyboardEvent) => {
       if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "s") return;
       event.preventDefault();
-      if (changed || isNew) submit();
+      if (!file && (changed || isNew)) submit();
     };
     window.addEventListener("keydown", onKeyDown);
     return () => window.removeEventListener("keydown", onKeyDown);
@@ -137,6 +140,7 @@ export function RoleEditor({ saved, initial, otherNames }: RoleEditorProps) {
       <header className="flex shrink-0 items-center gap-3 border-b border-line px-4 py-3 sm:px-6">
         <RoleFace name={draft.name} icon={draft.icon} color={draft.color} size={28} />
         <h1 className="min-w-0 truncate text-[15px] font-semibold">{draft.name || "New role"}</h1>
+        {file ? <Badge className="max-sm:hidden">{`From ${file}`}</Badge> : null}
         {saved?.builtin ? <Badge className="max-sm:hidden">Came with Troupe</Badge> : null}
         <span className="flex-1" />
         {changed && !isNew ? (
@@ -144,11 +148,19 @@ export function RoleEditor({ saved, initial, otherNames }: RoleEditorProps) {
             Discard
           </Button>
         ) : null}
-        <Button type="submit" variant="primary" pending={pending} disabled={!changed && !isNew}>
-          {isNew ? "Create role" : "Save"}
-        </Button>
+        {file ? null : (
+          <Button type="submit" variant="primary" pending={pending} disabled={!changed && !isNew}>
+            {isNew ? "Create role" : "Save"}
+          </Button>
+        )}
         {saved ? <RoleMenu saved={saved} onLeave={() => setLeaving(true)} /> : null}
       </header>
+      {file ? (
+        <p role="status" className="border-b border-line bg-sunken px-4 py-3 text-sm text-ink-2 sm:px-6">
+          This role is read from the file <code className="font-mono text-xs">{file}</code> in the folder of
+          roles. It is changed there, or duplicate it to have one of your own.
+        </p>
+      ) : null}
       {theirs ? (
         <Conflict
           onTakeTheirs={() => {
@@ -161,17 +173,21 @@ export function RoleEditor({ saved, initial, otherNames }: RoleEditorProps) {
       ) : null}
       <div className="min-h-0 flex-1 overflow-y-auto">
         <div className="grid gap-8 px-4 py-6 sm:px-6 xl:grid-cols-[minmax(0,1fr)_minmax(20rem,26rem)]">
-          <RoleForm
-            key={generation}
-            role={draft}
-            faults={shown}
-            onChange={(change) => setDraft((role) => ({ ...role, ...change }))}
-            onTextFault={(field, message) =>
-              setTextFaults(({ [field]: _before, ...rest }) =>
-                message ? { ...rest, [field]: message } : rest,
-              )
-            }
-          />
+          {file ? (
+            <RoleReading role={draft} />
+          ) : (
+            <RoleForm
+              key={generation}
+              role={draft}
+              faults={shown}
+              onChange={(change) => setDraft((role) => ({ ...role, ...change }))}
+              onTextFault={(field, message) =>
+                setTextFaults(({ [field]: _before, ...rest }) =>
+                  message ? { ...rest, [field]: message } : rest,
+                )
+              }
+            />
+          )}
           <div className="flex flex-col gap-6 xl:sticky xl:top-0 xl:max-h-[calc(100dvh-7.5rem)] xl:self-start">
             <PromptPreview role={{ ...tidied(draft), name: draft.name.trim() || "…" }} />
             {saved ? <UsedBy uses={saved.used_by} /> : null}
@@ -290,13 +306,17 @@ function RoleMenu({ saved, onLeave }: { saved: RoleListed; onLeave: () => void }
           { label: "Duplicate", icon: <Copy />, onSelect: () => duplicate.mutate({ name }) },
           { label: "Export as YAML", icon: <Download />, onSelect: () => void download("yaml") },
           { label: "Export as JSON", icon: <Download />, onSelect: () => void download("json") },
-          "separator",
-          {
-            label: "Delete",
-            icon: <Trash2 />,
-            danger: true,
-            onSelect: () => (used > 0 ? setAsking(true) : remove.mutate({ name })),
-          },
+          ...(saved.origin
+            ? []
+            : ([
+                "separator",
+                {
+                  label: "Delete",
+                  icon: <Trash2 />,
+                  danger: true,
+                  onSelect: () => (used > 0 ? setAsking(true) : remove.mutate({ name })),
+                },
+              ] as const)),
         ]}
       />
       <ConfirmDialog

@@ -15,6 +15,7 @@ import { GuardrailsEditor } from "./guardrails-editor";
 import { itemFaults, type RoleFaults, STANDARD_TEMPLATE } from "./role-draft";
 import { RoleLook } from "./role-look";
 import { SchemaEditor } from "./schema-editor";
+import { ToolPicker } from "./tool-picker";
 
 export interface RoleFormProps {
   role: RoleDefinition;
@@ -125,16 +126,10 @@ export function RoleForm({ role, onChange, faults, onTextFault }: RoleFormProps)
       </Part>
 
       <Part title="Rights and rules">
-        <ListEditor
-          label="Tools"
-          itemName="tool"
-          mono
-          placeholder="web_search"
-          items={role.tools}
-          onItemsChange={(tools) => onChange({ tools })}
-          error={faults.tools}
-          itemErrors={itemFaults(faults, "tools")}
-          hint="Names of the tools that this role may use; no other is ever given to it."
+        <ToolPicker
+          tools={role.tools}
+          onChange={(tools) => onChange({ tools })}
+          error={faults.tools ?? Object.values(itemFaults(faults, "tools"))[0]}
         />
         <GuardrailsEditor role={role} onChange={onChange} onTextFault={onTextFault} />
         <ConfirmationField

@@ -8,12 +8,14 @@ import Link from "next/link";
 import { useSearchParams } from "next/navigation";
 import { useState } from "react";
 import { toApiError, useTrpc } from "@/components/trpc";
+import { Badge } from "@/components/ui/badge";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { IconButton } from "@/components/ui/icon-button";
 import { Skeleton } from "@/components/ui/skeleton";
 import { TextField } from "@/components/ui/text-field";
 import { DropZone } from "@/components/workflows/drop-zone";
+import { FindingList } from "@/components/workflows/finding-list";
 import { newRole } from "./role-draft";
 import { RoleEditor, type RoleListed } from "./role-editor";
 import { RoleFace } from "./role-face";
@@ -149,9 +151,10 @@ function RoleList({
           onValueChange={setSearch}
         />
       </header>
+      <FolderFindings />
       {found.length > 0 ? (
         <ul aria-label="Roles" className="min-h-0 flex-1 overflow-y-auto px-2 pb-4">
-          {found.map(({ role, used_by }) => (
+          {found.map(({ role, used_by, origin }) => (
             <li key={role.name}>
               <Link
                 href={`/roles?role=${encodeURIComponent(role.name)}`}
@@ -163,7 +166,10 @@ function RoleList({
               >
                 <RoleFace name={role.name} icon={role.icon} color={role.color} size={32} />
                 <span className="min-w-0 flex-1">
-                  <span className="block truncate font-medium">{role.name}</span>
+                  <span className="flex items-center gap-2 font-medium">
+                    <span className="truncate">{role.name}</span>
+                    {origin ? <Badge>File</Badge> : null}
+                  </span>
                   <span className="block truncate text-[13px] text-ink-2">
                     {role.description || "No description"}
                   </span>
@@ -188,6 +194,23 @@ function RoleList({
         </EmptyState>
       )}
     </>
+  );
+}
+
+/** Says where files of the folder of roles could not be read as they stand. */
+function FolderFindings() {
+  const folder = useQuery(useTrpc().roles.folder.queryOptions()).data;
+  const findings = folder?.findings.filter(({ level }) => level !== "info") ?? [];
+  if (findings.length === 0) return null;
+  const [count, verb] =
+    findings.length === 1 ? ["One thing", "needs"] : [`${findings.length} things`, "need"];
+  return (
+    <details className="mx-4 mb-3 rounded-lg border border-waiting/35 bg-waiting/10 text-[13px]">
+      <summary className="px-3 py-2">{`${count} in the folder of roles ${verb} a look`}</summary>
+      <div className="max-h-72 overflow-y-auto border-t border-waiting/35 p-2">
+        <FindingList findings={findings} label="Findings in the folder of roles" />
+      </div>
+    </details>
   );
 }
 

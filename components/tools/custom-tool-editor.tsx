@@ -144,7 +144,7 @@ export function CustomToolEditor({ saved, isEnabled }: { saved: Saved | null; is
         />
         <SchemaEditor
           label="Parameters"
-          hint="What it is given, as `input`"
+          hint="What it is given: the fields of its input"
           value={draft.input_schema}
           onValueChange={(schema) =>
             set({ input_schema: schema ?? { type: "object", properties: {}, additionalProperties: false } })
@@ -159,7 +159,7 @@ export function CustomToolEditor({ saved, isEnabled }: { saved: Saved | null; is
           onValueChange={(code) => set({ code })}
           minLines={10}
           error={shown.code}
-          hint="JavaScript, the body of an async function of `input`; what it returns is the result. It runs in a sandbox without network, files or clock."
+          hint="JavaScript, the body of an async function whose one argument is called input; what it returns is the result. It runs in a sandbox without network, files or clock."
         />
         <div className="grid max-w-md grid-cols-2 gap-4">
           <Select label="Risk" options={RISKS} value={draft.risk} onValueChange={(risk) => set({ risk })} />

@@ -26,6 +26,12 @@ export const rolesRouter = router({
       .map((stored) => ({ ...stored, used_by: uses.get(stored.role.name) ?? [] }));
   }),
 
+  /** What could not be read in the folder of roles; null where there is no folder. */
+  folder: procedure.query(({ ctx }) => {
+    const { roleFolder } = ctx.troupe;
+    return roleFolder && { dir: roleFolder.dir, findings: [...roleFolder.findings()] };
+  }),
+
   get: procedure.input(ByName).query(({ ctx, input }) => {
     const stored = ctx.troupe.roles.find(input.name) ?? notFound(input.name);
     return { ...stored, used_by: allUses(ctx.troupe.workflows).get(input.name) ?? [] };
