@@ -81,9 +81,9 @@ const EARLIER =
   /(?:^|_)(?:reviews?|feedback|critique|comments?|changes|previous|prior|issues|objections?)(?:$|_)/i;
 const NOT_EARLIER = /guideline|criteria|instruction|checklist|focus|request|rubric/i;
 
-/** Whether an input's name says that it holds what a reviewer said before. */
+/** Whether an input's name says that it holds what a reviewer said before. Where a group met, nobody sent work back. */
 export const isReviewKey = (key: string) =>
-  EARLIER.test(key) && !NOT_EARLIER.test(key) && !/^approv/i.test(key);
+  !/^sync_/i.test(key) && EARLIER.test(key) && !NOT_EARLIER.test(key) && !/^approv/i.test(key);
 
 /** What an earlier round said about this piece of work; null in the first round. */
 export function earlierReview(prompt: Prompt): string | null {

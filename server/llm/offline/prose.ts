@@ -15,6 +15,7 @@ export type Persona =
   | "developer"
   | "tester"
   | "messenger"
+  | "support"
   | "interpreter"
   | "echo"
   | "worker";
@@ -30,7 +31,8 @@ const BY_NAME: readonly [Persona, RegExp][] = [
   ["researcher", /research|investigat|scout|expert|collect/i],
   ["tester", /test/i],
   ["developer", /develop|coder|coding|program|engineer/i],
-  ["messenger", /notif|messenger|communicat|support|announce/i],
+  ["support", /support|billing|help ?desk|customer/i],
+  ["messenger", /notif|messenger|communicat|announce/i],
   ["editor", /editor/i],
   ["writer", /writ|author|copy|summar|report|document|journal/i],
 ];
@@ -115,13 +117,28 @@ function bodyOf(prompt: Prompt, persona: Persona, vary: (n: number) => number): 
         `Recommendation. ${oneOf("Try it once, on a small scale.", "Go ahead, and look at it again in a month.", "Ask two people who know it before going on.")}`,
       ];
     case "developer":
-      return codeOf(topic, roundOf(prompt), review);
+      if (/^\s*design\b/i.test(prompt.task))
+        return [
+          `Design: ${title}`,
+          `Key point: ${prompt.task.split("\n")[0]!.replace(/[.\s]+$/, "")}, in parts that can be tested alone.`,
+          ...handedOver,
+        ];
+      return codeOf(prompt, review);
     case "tester":
       return [
         `Test report: ${title}`,
-        "1. Usual input: passed",
-        "2. Empty input: passed",
-        "3. Very long input: passed",
+        "1. Usual input",
+        "2. Empty input",
+        "3. Very long input",
+        "None of these ran: this is a demo.",
+      ];
+    case "support":
+      return [
+        `Reply: ${title}`,
+        `Thank you for writing. We understood: “${topic}”.`,
+        ...handedOver,
+        "Next step: answer with the date and the number of your case, and a person looks into it.",
+        "Sent to: nobody, this is a demo.",
       ];
     case "messenger":
       return [`Message about “${topic}”`, ...handedOver, "Sent to: nobody, this is a demo."];
@@ -165,8 +182,11 @@ const NO_NAMES = new Set([
   "program",
 ]);
 
-function codeOf(topic: string, revision: number, review: string | null): string[] {
-  const words = (topic.toLowerCase().match(/[a-z0-9]+/g) ?? [])
+function codeOf(prompt: Prompt, review: string | null): string[] {
+  const { topic } = prompt;
+  const revision = roundOf(prompt);
+  const part = /^\s*build the (\w+)/i.exec(prompt.task)?.[1] ?? "";
+  const words = (`${part} ${topic}`.toLowerCase().match(/[a-z0-9]+/g) ?? [])
     .filter((word) => word.length > 2 && !NO_NAMES.has(word))
     .slice(0, 3);
   const name = words
@@ -202,7 +222,7 @@ function materialsOf(prompt: Prompt): { key: string; text: string }[] {
 export function quote(text: string, most: number): string {
   const lines = plainLines(text);
   const telling =
-    lines.find((line) => /^(?:key point|likeliest risk)/i.test(line)) ??
+    lines.find((line) => /^(?:key point|likeliest risk|next step|export function)\b/i.test(line)) ??
     lines[lines.length > 2 ? 1 : 0] ??
     "";
   const flat = telling.replace(/\s+/g, " ").replaceAll(SUFFIX, "").replace(/[“”]/g, "'").trim();
