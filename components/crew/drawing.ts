@@ -210,6 +210,7 @@ export function verbFor(exchange: CrewExchange): string {
       return {
         post: "writes to",
         reply: "answers",
+        result: "passes on",
         question: "asks",
         answer: "answers",
         feedback: "gives feedback to",

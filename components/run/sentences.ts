@@ -21,6 +21,29 @@ export interface Names {
 }
 
 /** Tasks are called by what is to be done, as far as that fits. */
+/** What an agent does in a turn that the way of working named itself; null for tasks of a plan. */
+function turnWords(id: string): string | null {
+  const [, kind, count] = /^(round|hop|ballot|step|replan|criteria)-(\d+)$/.exec(id) ?? [];
+  switch (kind) {
+    case "round":
+      return `has its turn in round ${count}`;
+    case "hop":
+      return count === "1" ? "begins" : "goes on";
+    case "ballot":
+      return `votes in round ${count}`;
+    case "step":
+      return `does step ${count}`;
+    case "replan":
+      return "plans anew";
+    case "criteria":
+      return "checks the result";
+  }
+  return (
+    { proposal: "writes the proposal", correction: "improves the result", "casting-vote": "decides" }[id] ??
+    null
+  );
+}
+
 const TASK_WORDS_MOST = 64;
 
 /** How much of what agents say to each other a sentence holds. */
@@ -258,6 +281,8 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
 
   agent_started: ({ payload, task_id, activation_id }, names) => {
     const id = task_id ?? payload.task_id;
+    const turn = id ? turnWords(id) : null;
+    if (turn) return story(`${payload.role_name} ${turn}`, "running");
     const task = id ? names.task(activation_id, id) : null;
     return story(
       task ? `${payload.role_name} takes up the task “${task}”` : `${payload.role_name} takes up the work`,
@@ -437,6 +462,7 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
       question: "asks",
       answer: "answers",
       feedback: "gives feedback to",
+      result: "passes its result on to",
     };
     return story(
       `${person(payload.from)} ${how[payload.kind]} ${person(payload.to)}: ${shortened(payload.message)}`,

@@ -267,7 +267,7 @@ export interface Payloads {
     from: string;
     to: string;
     message: string;
-    kind: "post" | "reply" | "question" | "answer" | "feedback";
+    kind: "post" | "reply" | "question" | "answer" | "feedback" | "result";
   };
   ledger_updated: {
     ledger: Record<string, { answer: boolean; reason: string }>;

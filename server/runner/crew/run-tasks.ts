@@ -8,12 +8,14 @@ import type { AgentConfig } from "@/server/domain/role";
 import type { Json, JsonObject } from "@/server/domain/values";
 import { errorOf } from "../agent/call-model";
 import { Children } from "../flow";
-import { type Crew, valueOf } from "./crew";
+import { type Crew, textOf, valueOf } from "./crew";
 import { meetCriteria } from "./criteria";
 import { replan, writePlan } from "./planner";
 
 /** How often a person may send a task's result back. */
 const MAX_REVIEWS = 3;
+/** Of a result, this much is shown where it passes from one agent to another; characters. The whole is the task's. */
+const PASSED_ON = 300;
 
 /**
  * Carries out a plan: one task after another, or every task as soon as what it depends on is done. The plan is the
@@ -148,6 +150,12 @@ class PlanWork {
         before ? `The plan says ${before}.` : "The plan is carried out step by step.",
       );
 
+    const earlier = this.contextOf(task);
+    for (const [done, output] of Object.entries(earlier)) {
+      const from = this.task(done).assigned_agent;
+      if (from && from !== agent.agent_id)
+        crew.post(from, agent.agent_id, textOf(output).slice(0, PASSED_ON), "result");
+    }
     const sinks = lastTasks(this.tasks);
     const isLast = sinks.length === 1 && sinks[0]!.task_id === id;
     const { output_keys } = crew.request;
@@ -163,7 +171,7 @@ class PlanWork {
         ...(task.output_schema ? { output_schema: task.output_schema } : {}),
         output_keys: isLast && output_keys.length > 1 ? output_keys : [id],
         inputs: { goal: crew.goal, ...crew.run.input },
-        earlier: this.contextOf(task),
+        earlier,
       });
       const own = result.output;
       const output: Json = Object.hasOwn(own, id) && Object.keys(own).length === 1 ? own[id]! : own;
