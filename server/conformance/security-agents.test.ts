@@ -93,6 +93,33 @@ describe("A14: an instruction in what a tool read does not become an act", () =>
     expect(stage.tools.calls).toEqual(['reader page {"text":"x"}']);
   });
 
+  test("every source that was read is named, also to those who come later", async () => {
+    const stage = newScriptedStage(
+      [
+        as("reader", calls(call("page", { text: "x" }), call("mail", { text: "y" }))),
+        as("reader", { text: "Read both." }),
+        as("sender", calls(call("post", { text: "the board" }))),
+        as("sender", { text: "done" }),
+      ],
+      [page, tool("mail", { taints: true }), post],
+    );
+    const graph = crewGraph(
+      { agents: [agent("reader"), agent("sender")] },
+      {
+        tasks: [
+          { task_id: "read", description: "read", required_role: "reader" },
+          { task_id: "send", description: "send", required_role: "sender", dependencies: ["read"] },
+        ],
+      },
+    );
+    const id = stage.start(graph, { roles: [role("reader", ["page", "mail"]), role("sender", ["post"])] });
+    const open = await asked(stage, id);
+    expect([...(open.requested.taint_sources ?? [])].sort()).toEqual(["mail", "page"]);
+    stage.host.answer(id, open.id, open.requested.fingerprint, { answer: "reject", by: "ann" });
+    await stage.host.settled(id);
+    expect(stage.tools.calls.filter((made) => made.includes("post"))).toEqual([]);
+  });
+
   test("also through a delegate: its result carries the taint to who asked for it", async () => {
     const stage = newScriptedStage(
       [

@@ -144,8 +144,8 @@ export class Agent {
   }
 
   taint(source: string): void {
-    if (this.taintSources.size === 0)
-      this.run.emit({ type: "agent_tainted", ...this.about, payload: { tool_name: source } });
+    if (this.taintSources.has(source)) return;
+    this.run.emit({ type: "agent_tainted", ...this.about, payload: { tool_name: source } });
     this.taintSources.add(source);
   }
 
