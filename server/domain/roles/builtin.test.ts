@@ -19,6 +19,15 @@ test("only these may use tools, and only these tools", () => {
   expect(
     Object.fromEntries(builtinRoles.flatMap(({ name, tools }) => (tools.length > 0 ? [[name, tools]] : []))),
   ).toEqual({
+    Researcher: [
+      "web_search",
+      "browse_url",
+      "read_artifact",
+      "create_artifact",
+      "store_memory",
+      "search_memory",
+    ],
+    Developer: ["file_read", "file_write"],
     Manager: [
       "plan_read",
       "plan_add_task",

@@ -80,6 +80,7 @@ const roles: z.input<typeof RoleDefinition>[] = [
       "Step 4, hand over: give the report where it was asked for, with what is uncertain and what could not be found out",
       "Never invent a source, a number or a quotation",
     ],
+    tools: ["web_search", "browse_url", "read_artifact", "create_artifact", "store_memory", "search_memory"],
     icon: "search",
   },
   {
@@ -136,6 +137,7 @@ const roles: z.input<typeof RoleDefinition>[] = [
       "Step 5, hand over: the complete code, in the files that were asked for, with the assumptions that remain",
       "When reviewing comments arrive, fix each one and say how",
     ],
+    tools: ["file_read", "file_write"],
     icon: "code-xml",
   },
   {

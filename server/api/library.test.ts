@@ -1,0 +1,137 @@
+import { expect, test } from "vitest";
+import { openDb } from "@/db/open";
+import { CrewConfig } from "@/server/domain/crew";
+import { WorkflowGraph } from "@/server/domain/graph";
+import { builtinRoles } from "@/server/domain/roles/builtin";
+import { newTroupe } from "@/server/troupe";
+import { appRouter } from "./root";
+
+function newCaller(isKnown = true) {
+  const troupe = newTroupe(openDb(":memory:"), { dataDir: null });
+  troupe.roles.seed(builtinRoles);
+  const principal = isKnown ? { kind: "session" as const, id: "ses_1" } : null;
+  return { troupe, ask: appRouter.createCaller({ troupe, principal }) };
+}
+const crew = CrewConfig.parse({ agents: [{ agent_id: "a", role_name: "Writer" }] });
+const graphWith = (ref: string) =>
+  WorkflowGraph.parse({
+    graph_id: "g",
+    start_node_id: "s",
+    nodes: {
+      s: { id: "s", node_type: "start", output_keys: ["ask"] },
+      c: {
+        id: "c",
+        node_type: "crew_task",
+        output_keys: ["text"],
+        config: { plan_description_template: "Go", crew_id_or_config_ref: ref },
+      },
+      e: { id: "e", node_type: "end" },
+    },
+    edges: [
+      { id: "e1", source_node_id: "s", target_node_id: "c" },
+      { id: "e2", source_node_id: "c", target_node_id: "e" },
+    ],
+  });
+
+test("a crew that is used cannot be deleted in passing, and its workflow's file holds a copy", async () => {
+  const { ask, troupe } = newCaller();
+  const { id } = await ask.crews.create({ name: "Writing desk", crew });
+  expect(id).toBe("writing_desk");
+  const workflow = troupe.workflows.create({ name: "W", graph: graphWith(id) });
+  expect((await ask.crews.list())[0]?.used_by).toEqual([
+    { workflow_id: workflow, workflow_name: "W", node_ids: ["c"] },
+  ]);
+  await expect(ask.crews.remove({ id })).rejects.toMatchObject({ code: "CONFLICT" });
+  const { text } = await ask.workflows.export({ id: workflow });
+  expect(text).toContain('"role_name": "Writer"');
+  await ask.crews.remove({ id, force: true });
+  await expect(ask.crews.remove({ id, force: true })).rejects.toMatchObject({ code: "NOT_FOUND" });
+});
+
+test("a run gets a copy of the crew as it is when it starts; without the crew it does not start", async () => {
+  const { ask, troupe } = newCaller();
+  const { id } = await ask.crews.create({ name: "Desk", crew });
+  const workflow_id = troupe.workflows.create({ name: "W", graph: graphWith(id) });
+  const started = troupe.startRun({ workflow_id, input: { ask: "Tea" }, trigger: "api" });
+  await ask.crews.remove({ id, force: true });
+  const first = troupe.runs.events(started!.run_id)[0];
+  expect(JSON.stringify(first)).toContain('"role_name":"Writer"');
+  expect(() => troupe.startRun({ workflow_id, input: { ask: "Tea" }, trigger: "api" })).toThrow(
+    "not in the library",
+  );
+  troupe.host.cancel(started!.run_id, { by: "test", reason: "over" });
+});
+
+test("a file of crews is looked at first, brings its roles, and never replaces unasked", async () => {
+  const { ask, troupe } = newCaller();
+  const text = "crew_id: band\nagents:\n  - {name: ann, role: Drummer, goals: [Keep time]}\n";
+  const seen = await ask.crews.previewImport({ text });
+  expect(seen.crews.map(({ crew: found, state }) => [found.crew_id, state])).toEqual([["band", "new"]]);
+  expect(troupe.crews.list()).toEqual([]);
+  expect(await ask.crews.import({ text })).toMatchObject({ created: ["band"] });
+  expect(troupe.roles.find("Drummer")).toBeDefined();
+  const other = text.replaceAll("ann", "bob");
+  expect(await ask.crews.import({ text: other })).toMatchObject({ skipped: ["band"] });
+  expect(await ask.crews.import({ text: other, existing: "replace" })).toMatchObject({ replaced: ["band"] });
+  expect(troupe.crews.find("band")).toMatchObject({ name: "Band", crew: { agents: [{ agent_id: "bob" }] } });
+  const exported = await ask.crews.export({ format: "yaml" });
+  expect((await ask.crews.previewImport(exported)).crews[0]?.state).toBe("same");
+});
+
+test("tools are listed with the roles that name them; a try is a real call and is recorded without its arguments", async () => {
+  const { ask, troupe } = newCaller();
+  const { tools, crew: crewTools } = await ask.tools.list();
+  expect(tools.find(({ name }) => name === "web_search")?.used_by).toContain("Researcher");
+  expect(crewTools.find(({ name }) => name === "plan_read")?.used_by).toEqual(["Manager"]);
+  const tried = await ask.tools.tryOut({ name: "calculator", args: { expression: "6 * 7" } });
+  expect(tried.output).toMatchObject({ status_code: 200, output: { value: 42 } });
+  expect((await ask.tools.tryOut({ name: "calculator", args: {} })).output.status_code).toBe(400);
+  expect((await ask.tools.tryOut({ name: "nothing", args: {} })).output.status_code).toBe(404);
+  const [entry] = troupe.audit.list({ kind: "tool_tried_out" }).slice(-1);
+  expect(entry).toMatchObject({ who: "session:ses_1", detail: { tool: "calculator", status_code: 200 } });
+  expect(JSON.stringify(troupe.audit.list())).not.toContain("6 * 7");
+});
+
+test("memories are found while typing, page by page, and a deletion can be taken back once", async () => {
+  const { ask, troupe } = newCaller();
+  for (const [key, value] of [
+    ["tea", "green, not black"],
+    ["release", "never on a friday"],
+    ["cat", "is called Friedrich"],
+  ] as const)
+    troupe.memories.store({
+      scope: "global",
+      scope_id: "",
+      key,
+      value,
+      tainted: true,
+      source: { tool_name: "store_memory" },
+    });
+  const found = await ask.memories.list({ text: "frid" });
+  expect(found.memories.map(({ key }) => key)).toEqual(["release"]);
+  expect((await ask.memories.list({ text: "fri" })).memories).toHaveLength(2);
+  expect((await ask.memories.list({ text: '" OR *' })).memories).toEqual([]);
+  const first = await ask.memories.list({ limit: 2 });
+  const rest = await ask.memories.list({ limit: 2, cursor: first.next });
+  expect(new Set([...first.memories, ...rest.memories].map(({ key }) => key)).size).toBe(3);
+  expect(rest.next).toBeNull();
+  expect(await ask.memories.counts()).toMatchObject({ global: 3, run: 0 });
+
+  const { id, place: _place, ...memory } = found.memories[0]!;
+  expect(await ask.memories.update({ id, value: "never on a Monday" })).toMatchObject({ tainted: false });
+  await ask.memories.remove({ id });
+  await ask.memories.restore(memory);
+  await expect(ask.memories.restore(memory)).rejects.toMatchObject({ code: "CONFLICT" });
+});
+
+test("strangers get nothing", async () => {
+  const { ask } = newCaller(false);
+  for (const call of [
+    ask.tools.list(),
+    ask.tools.tryOut({ name: "calculator", args: {} }),
+    ask.memories.list({}),
+    ask.crews.list(),
+    ask.roles.folder(),
+  ])
+    await expect(call).rejects.toMatchObject({ code: "UNAUTHORIZED" });
+});
