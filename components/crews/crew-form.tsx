@@ -60,9 +60,9 @@ export function CrewForm({ crew, roles, onChange, onEmpty }: CrewFormProps) {
           {crew.agents.map((agent, at) => (
             // The place, not the id: the id changes while it is typed.
             // biome-ignore lint/suspicious/noArrayIndexKey: agents are not moved
-            <li key={at} className="rounded-lg border border-line bg-bg">
+            <li key={at} className="relative rounded-lg border border-line bg-bg">
               <details className="group/agent">
-                <summary className="flex h-10 list-none items-center gap-2 px-2.5 text-sm [&::-webkit-details-marker]:hidden">
+                <summary className="flex h-10 list-none items-center gap-2 pr-11 pl-2.5 text-sm [&::-webkit-details-marker]:hidden">
                   <RoleFace
                     name={agent.role_name}
                     color={rolesByName.get(agent.role_name)?.color}
@@ -73,20 +73,6 @@ export function CrewForm({ crew, roles, onChange, onEmpty }: CrewFormProps) {
                     {agent.role_name || "No role yet"}
                   </span>
                   <code className="truncate font-mono text-xs text-ink-3">{agent.agent_id}</code>
-                  {crew.agents.length > 1 || onEmpty ? (
-                    <IconButton
-                      label={`Remove ${agent.role_name} (${agent.agent_id})`}
-                      size="sm"
-                      variant="danger"
-                      icon={<Trash2 aria-hidden />}
-                      onClick={(event) => {
-                        event.preventDefault();
-                        const next = removeAgent(crew, agent.agent_id);
-                        if (next) onChange(next);
-                        else onEmpty?.();
-                      }}
-                    />
-                  ) : null}
                 </summary>
                 <div className="border-t border-line p-3">
                   <AgentForm
@@ -101,6 +87,22 @@ export function CrewForm({ crew, roles, onChange, onEmpty }: CrewFormProps) {
                   />
                 </div>
               </details>
+              {/* Beside the summary, not in it: a button must not stand inside of another. */}
+              {crew.agents.length > 1 || onEmpty ? (
+                <span className="absolute top-1.5 right-1.5 pointer-coarse:top-0.5">
+                  <IconButton
+                    label={`Remove ${agent.role_name} (${agent.agent_id})`}
+                    size="sm"
+                    variant="danger"
+                    icon={<Trash2 aria-hidden />}
+                    onClick={() => {
+                      const next = removeAgent(crew, agent.agent_id);
+                      if (next) onChange(next);
+                      else onEmpty?.();
+                    }}
+                  />
+                </span>
+              ) : null}
             </li>
           ))}
         </ul>

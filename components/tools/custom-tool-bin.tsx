@@ -21,7 +21,7 @@ export function CustomToolBin({ tools }: { tools: Answers["customTools"]["list"]
     }),
   );
   return (
-    <Sheet name="Bin">
+    <Sheet name="Bin" isPlace>
       {tools.length === 0 ? (
         <EmptyState title="The bin is empty" />
       ) : (

@@ -98,6 +98,7 @@ export function CustomToolEditor({ saved, isEnabled }: { saved: Saved | null; is
   return (
     <Sheet
       name={draft.name || "New tool"}
+      isPlace={draft.name === ""}
       badge={saved ? `Version ${saved.version}` : "Not saved yet"}
       actions={
         <>

@@ -13,7 +13,7 @@ import { Sheet } from "./tool-detail";
 
 export function NewMcpServer() {
   return (
-    <Sheet name="New MCP server">
+    <Sheet name="New MCP server" isPlace>
       <p className="max-w-2xl text-ink-2">
         An MCP server offers tools of another program. Troupe reads what it offers; nothing of it can be
         called before you have looked at it and approved it.

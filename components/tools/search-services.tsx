@@ -30,7 +30,7 @@ const PURPOSES = {
 export function SearchServices() {
   const settings = useQuery(useTrpc().toolSettings.list.queryOptions());
   return (
-    <Sheet name="Search services">
+    <Sheet name="Search services" isPlace>
       <p className="max-w-2xl text-ink-2">
         Searching needs a service that knows the web, or code. The words that agents look for are sent there.
       </p>

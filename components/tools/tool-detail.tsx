@@ -1,6 +1,7 @@
 "use client";
 
 import { useMutation } from "@tanstack/react-query";
+import clsx from "clsx";
 import { Unplug } from "lucide-react";
 import Link from "next/link";
 import type { ReactNode } from "react";
@@ -82,8 +83,11 @@ export function Sheet({
   badge,
   actions,
   children,
+  isPlace,
 }: {
   name: string;
+  /** It is called by words, not by a tool's name. */
+  isPlace?: boolean;
   badge?: string;
   actions?: ReactNode;
   children: ReactNode;
@@ -91,7 +95,9 @@ export function Sheet({
   return (
     <article aria-label={name} className="min-h-0 flex-1 overflow-y-auto">
       <header className="sticky top-0 z-10 flex min-h-13 flex-wrap items-center gap-3 border-b border-line bg-bg px-4 py-2.5 sm:px-6">
-        <h1 className="min-w-0 truncate font-mono text-[15px] font-semibold">{name}</h1>
+        <h1 className={clsx("min-w-0 truncate text-[15px] font-semibold", !isPlace && "font-mono")}>
+          {name}
+        </h1>
         {badge ? <Badge className="max-sm:hidden">{badge}</Badge> : null}
         <span className="flex-1" />
         {actions}

@@ -60,17 +60,17 @@ export function MarkList({ tool }: { tool: ToolMarks }) {
     },
   ].filter(({ show }) => show);
   return (
-    <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-2">
+    <ul aria-label="Risk and effects" className="grid gap-x-6 gap-y-3 sm:grid-cols-2">
       {marks.map(({ icon: Icon, word, about }) => (
-        <div key={word} className="flex gap-2.5">
+        <li key={word} className="flex gap-2.5">
           <Icon aria-hidden="true" className="mt-0.5 size-4 shrink-0 text-ink-3" />
           <div className="min-w-0">
-            <dt className="text-[13px] font-medium">{word}</dt>
-            <dd className="text-[13px] text-ink-2">{about}</dd>
+            <p className="text-[13px] font-medium">{word}</p>
+            <p className="text-[13px] text-ink-2">{about}</p>
           </div>
-        </div>
+        </li>
       ))}
-    </dl>
+    </ul>
   );
 }
 

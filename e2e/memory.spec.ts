@@ -1,0 +1,32 @@
+import { expect, test } from "./app";
+
+test("what is remembered is found, corrected, deleted, and brought back", async ({ app, page }) => {
+  await app.open("/tools?tool=store_memory");
+  const tool = page.getByRole("article", { name: "store_memory" });
+  await tool.getByLabel("key").fill("release_day");
+  await tool.getByLabel("value").fill("We never release on a Friday");
+  await tool.getByLabel("scope").click();
+  await page.getByRole("option", { name: "project" }).click();
+  await tool.getByRole("button", { name: "Call it" }).click();
+  await expect(tool.getByRole("region", { name: "Result" })).toContainText("Done");
+
+  await app.open("/memory");
+  await page.getByRole("searchbox", { name: "Search memories" }).fill("frid");
+  const list = page.getByRole("list", { name: "Memories" });
+  const memory = list.getByRole("listitem").filter({ hasText: "release_day" });
+  await expect(memory).toContainText("This project");
+  await expect(memory).toContainText("store_memory");
+  expect(await app.accessibilityFaults()).toEqual([]);
+
+  await memory.getByRole("button", { name: "Change release_day" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("What is remembered").fill("We release on Tuesdays");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("searchbox", { name: "Search memories" }).fill("tuesdays");
+  await expect(memory).toContainText("Corrected by a person");
+
+  await memory.getByRole("button", { name: "Delete release_day" }).click();
+  await expect(memory).toHaveCount(0);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(memory).toContainText("We release on Tuesdays");
+});
