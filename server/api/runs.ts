@@ -85,6 +85,11 @@ export const runsRouter = router({
       if (!ctx.troupe.runs.find(run_id)) notFound();
       if (!ctx.troupe.host.answer(run_id, interaction_id, fingerprint, { ...value, by: "user" }))
         throw refusal("CONFLICT", "This question was answered already, or it is not open any more.");
+      ctx.troupe.audit.append({
+        kind: "question_answered",
+        who: "user",
+        detail: { run_id, interaction_id, answer: value.answer },
+      });
       return {};
     }),
 

@@ -11,6 +11,7 @@ describe("the command line", () => {
       config: { max_steps: 5 },
       json: true,
       quiet: false,
+      yes: false,
       speed: null,
     });
   });

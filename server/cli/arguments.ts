@@ -11,6 +11,7 @@ export const USAGE = `Runs a workflow file and prints its output.
   --config JSON   limits of the run, for example '{"max_steps": 50, "budget": {"max_cost_usd": 1}}'
   --json          prints one JSON object with status, state, usage and cost instead of the output alone
   --quiet         shows no progress
+  --yes           agrees whenever a tool needs a person's agreement; otherwise it is asked for at the terminal
   --speed N       how fast the offline demo model talks; 0 answers at once
   --help          shows this text
 
@@ -25,6 +26,7 @@ export interface Command {
   config: Partial<RunConfig>;
   json: boolean;
   quiet: boolean;
+  yes: boolean;
   speed: number | null;
 }
 
@@ -53,6 +55,7 @@ export function readCommand(argv: readonly string[]): Command | null {
     config: Object.fromEntries(Object.entries(checked.data).filter(([key]) => Object.hasOwn(config, key))),
     json: values.json ?? false,
     quiet: values.quiet ?? false,
+    yes: values.yes ?? false,
     speed,
   };
 }
@@ -67,6 +70,7 @@ function parse(argv: readonly string[]) {
         config: { type: "string", short: "c" },
         json: { type: "boolean" },
         quiet: { type: "boolean", short: "q" },
+        yes: { type: "boolean", short: "y" },
         speed: { type: "string" },
         help: { type: "boolean", short: "h" },
       },

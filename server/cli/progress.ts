@@ -157,6 +157,16 @@ function lineOf(state: RunState, event: RunEvent, colour: Palette): string | nul
       return event.payload.to === "completed"
         ? `  ${mark("completed")} ${name}: task ${event.task_id ?? ""}`
         : null;
+    case "interaction_requested":
+      return `${mark("waiting")} ${name}: ${event.payload.title}. ${event.payload.why}`;
+    case "interaction_answered":
+      return `  ${name}: ${event.payload.answer.replace("_", " ")}${event.payload.message ? `, ${event.payload.message}` : ""}`;
+    case "tool_call_completed":
+      return event.payload.status_code === 200
+        ? `  ${colour.dim(`${name} used ${event.payload.tool_name}`)}`
+        : `  ${mark("failed")} ${name}: ${event.payload.tool_name}: ${event.payload.error ?? ""}`;
+    case "handed_off":
+      return `  ${name}: ${event.payload.from} hands over to ${event.payload.to}`;
     case "llm_call_failed":
       return `  ${mark("failed")} ${name}: ${event.payload.error.message}`;
     case "warning":

@@ -10,6 +10,7 @@ import type { RunState } from "@/server/domain/run";
 import type { JsonObject } from "@/server/domain/values";
 import { RefusedStart, readyToRun } from "@/server/runner/launch";
 import { newTroupe } from "@/server/troupe";
+import { newAnswering } from "./answering";
 import { type Command, readCommand, USAGE, UsageError } from "./arguments";
 import { type Progress, type Screen, watchRun } from "./progress";
 
@@ -65,6 +66,7 @@ async function runFile(command: Command): Promise<number> {
 
   const troupe = newTroupe(openDb(":memory:"), { dataDir: null });
   troupe.roles.seed(builtinRoles);
+  await troupe.toolSources.start();
   // The file's own roles stand before those of the same name that came with Troupe.
   const own = new Set(roles.map((role) => role.name));
   const cast = [...roles, ...troupe.roles.all().filter((role) => !own.has(role.name))];
@@ -80,9 +82,12 @@ async function runFile(command: Command): Promise<number> {
   });
   const progress = watchRun(command.quiet ? SILENT : terminal());
   cancelOnSignal(() => troupe.host.cancel(run_id, { by: "user", reason: "Cancelled in the terminal" }));
-  await follow(troupe, run_id, progress);
+  const isAtTerminal = process.stdin.isTTY && process.stderr.isTTY && !command.quiet;
+  const answering = newAnswering(troupe.host, run_id, command.yes ? "yes" : isAtTerminal ? "ask" : "no");
+  await follow(troupe, run_id, progress, answering);
   progress.done();
   await troupe.host.drain(0);
+  await troupe.toolSources.stop();
 
   const { state } = progress;
   print(command.json ? resultOf(run_id, state) : (state.run.output ?? {}));
@@ -93,10 +98,13 @@ async function follow(
   troupe: ReturnType<typeof newTroupe>,
   runId: string,
   progress: Progress,
+  answering: ReturnType<typeof newAnswering>,
 ): Promise<void> {
   for await (const frame of troupe.host.follow(runId, 0)) {
-    if (frame.kind === "events") progress.events(frame.events);
-    else if (frame.kind === "live") for (const delta of frame.frames) progress.live(delta);
+    if (frame.kind === "events") {
+      progress.events(frame.events);
+      answering.events(frame.events);
+    } else if (frame.kind === "live") for (const delta of frame.frames) progress.live(delta);
     if (frame.kind === "end" || progress.state.run.status === "finished") return;
   }
 }

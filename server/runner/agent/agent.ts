@@ -43,11 +43,14 @@ export interface AgentTask extends AgentRequest {
   may_use_tools?: boolean;
 }
 
+/** How much of the conversation goes along with a handoff. */
+export type HandoffMode = "full" | "summary" | "last_n" | "context_only";
+
 /** How an agent's work ended, other than with an answer. */
 export type AgentEnd =
   | { kind: "finish"; message: string; outputs?: JsonObject }
   | { kind: "reject"; reason: string }
-  | { kind: "handoff"; to: string; reason: string; context?: JsonObject; mode: "full" | "context_only" };
+  | { kind: "handoff"; to: string; reason: string; context?: JsonObject; mode: HandoffMode };
 
 export interface AgentResult extends AgentAnswer {
   handoff?: Extract<AgentEnd, { kind: "handoff" }>;

@@ -39,7 +39,6 @@ export function* carryOut(
   const results = new Map<string, ToolOutput>();
   const jobs = calls.map((call, at) => newJob(agent, call, at, about));
   const ending = jobs.filter(({ call }) => ENDING.has(call.tool_name));
-  const [last, ...surplus] = ending;
   let end: AgentEnd | null = null;
 
   const children = new Children<CallOutcome>();
@@ -61,19 +60,15 @@ export function* carryOut(
     if (!next.ok) throw next.error;
     results.set(next.id, next.value.output);
   }
-  for (const job of surplus)
-    results.set(
-      job.id,
-      refuse(
-        agent,
-        job,
-        409,
-        `Multiple ${last!.call.tool_name === job.call.tool_name ? `${job.call.tool_name}s` : "endings"} detected, ignoring this one.`,
-      ),
-    );
-  if (last) {
-    const outcome = yield* carryOutOne(agent, last);
-    results.set(last.id, outcome.output);
+  // The first that is accepted ends the turn; one that is refused leaves the way to the next.
+  for (const job of ending) {
+    if (end) {
+      const what = job.call.tool_name === "handoff" ? "handoffs" : "endings";
+      results.set(job.id, refuse(agent, job, 409, `Multiple ${what} detected, ignoring this one.`));
+      continue;
+    }
+    const outcome = yield* carryOutOne(agent, job);
+    results.set(job.id, outcome.output);
     end = outcome.ends ?? null;
   }
 

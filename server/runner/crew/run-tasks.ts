@@ -5,10 +5,10 @@ import { NodeFailure } from "@/server/domain/nodes";
 import type { RunError } from "@/server/domain/outcome";
 import type { ExecutionPlan, Task, TaskStatus } from "@/server/domain/plan";
 import type { AgentConfig } from "@/server/domain/role";
-import type { Json, JsonObject } from "@/server/domain/values";
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
 import { errorOf } from "../agent/call-model";
 import { Children } from "../flow";
-import { type Crew, textOf, valueOf } from "./crew";
+import { type Crew, textOf, valueOf, type Work } from "./crew";
 import { meetCriteria } from "./criteria";
 import { replan, writePlan } from "./planner";
 
@@ -159,6 +159,7 @@ class PlanWork {
     const sinks = lastTasks(this.tasks);
     const isLast = sinks.length === 1 && sinks[0]!.task_id === id;
     const { output_keys } = crew.request;
+    const several = isLast && output_keys.length > 1;
     let feedback: string | undefined;
     for (let review = 0; ; review++) {
       const result = yield* crew.work(agent, {
@@ -168,8 +169,7 @@ class PlanWork {
             ? task.description
             : `${task.description}\n\nA person sent the last result back: ${feedback}`,
         ...(task.expected_output ? { expected_output: task.expected_output } : {}),
-        ...(task.output_schema ? { output_schema: task.output_schema } : {}),
-        output_keys: isLast && output_keys.length > 1 ? output_keys : [id],
+        ...(several ? { output_keys } : shapeOf(task, crew.run.findRole(agent.role_name)?.output_schema)),
         inputs: { goal: crew.goal, ...crew.run.input },
         earlier,
       });
@@ -282,6 +282,20 @@ class PlanWork {
       ]),
     );
   }
+}
+
+/** How a task is to be answered: as its own schema says, else its role's, else in one text. */
+function shapeOf(
+  task: Task,
+  ofRole: JsonSchema | undefined,
+): Pick<Work, "output_keys" | "output_schema" | "answer_schema"> {
+  const schema = task.output_schema ?? ofRole;
+  const isWhole = schema?.type === "object" && schema.properties !== undefined;
+  if (isWhole) return { output_keys: [], answer_schema: schema };
+  return {
+    output_keys: [task.task_id],
+    ...(task.output_schema ? { output_schema: task.output_schema } : {}),
+  };
 }
 
 /** Least busy agent of the role, ties by the order of the crew; an assigned agent wins. */

@@ -1,9 +1,13 @@
 import type { Flow } from "@/server/domain/durable";
 import type { ChatMessage } from "@/server/domain/events";
 import { NodeFailure } from "@/server/domain/nodes";
+import type { AgentConfig } from "@/server/domain/role";
 import type { JsonObject } from "@/server/domain/values";
-import type { AgentResult } from "../agent/agent";
-import { type Crew, valueOf } from "./crew";
+import type { AgentResult, HandoffMode } from "../agent/agent";
+import { type Crew, textOf, valueOf } from "./crew";
+
+/** How many messages "last_n" means. */
+const LAST_MESSAGES = 10;
 
 /**
  * One agent works at a time and may hand over to another, who goes on with the same conversation; whoever answers
@@ -39,9 +43,46 @@ export function* swarm(crew: Crew): Flow<JsonObject> {
       },
     });
     crew.writeBoard(from, `Handed over to ${handoff.to}: ${handoff.reason}`);
+    history = yield* goingAlong(crew, active, handoff.mode, result.transcript, hop);
     active = crew.member(handoff.to)!;
-    history = handoff.mode === "full" ? result.transcript : [];
     const context = handoff.context ? `\nContext: ${JSON.stringify(handoff.context)}` : "";
     task = `You take over from ${from}. Reason: ${handoff.reason}${context}\nThe goal is still: ${crew.goal}`;
+  }
+}
+
+/** What of the conversation the next agent gets. */
+function* goingAlong(
+  crew: Crew,
+  agent: AgentConfig,
+  mode: HandoffMode,
+  transcript: readonly ChatMessage[],
+  hop: number,
+): Flow<readonly ChatMessage[]> {
+  switch (mode) {
+    case "full":
+      return transcript;
+    case "context_only":
+      return [];
+    case "last_n": {
+      // Not in the middle of a call and its results.
+      const from = transcript.findIndex(
+        ({ role }, at) => at >= transcript.length - LAST_MESSAGES && role !== "tool",
+      );
+      return from < 0 ? [] : transcript.slice(from);
+    }
+    case "summary": {
+      const summed = yield* crew.work(agent, {
+        task_id: `summary-${hop}`,
+        purpose: "summary",
+        may_use_tools: false,
+        task: "Sum up the conversation so far for whoever goes on with it: what was asked, what is known, what was done, what is open.",
+        output_keys: [],
+        inputs: {},
+        history: transcript,
+      });
+      return [
+        { role: "user", content: `The conversation so far, in short:\n${textOf(valueOf(summed.output))}` },
+      ];
+    }
   }
 }

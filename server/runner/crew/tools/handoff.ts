@@ -26,7 +26,10 @@ export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: CrewTool
       destination_agent: z.string().describe(`One of: ${destinations.join(", ")}`),
       reason: z.string().min(1).max(4000),
       context: z.record(z.string(), Json).optional().describe("What it should know beside the conversation"),
-      context_mode: z.enum(["full", "context_only"]).default("full"),
+      context_mode: z
+        .enum(["full", "summary", "last_n", "context_only"])
+        .default("full")
+        .describe("How much of this conversation goes along"),
     }),
     *call({ destination_agent, reason, context, context_mode }, caller) {
       const to = crew.member(destination_agent);

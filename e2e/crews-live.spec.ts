@@ -1,0 +1,162 @@
+import type { Locator, Page } from "@playwright/test";
+import { type App, expect, test } from "./app";
+import { agent, edge, end, file, start } from "./run-graphs";
+
+// Each way of working is a template that runs on the offline demo; here a person watches it.
+
+/** Opens a template, takes its example inputs, and starts it. */
+async function play(app: App, page: Page, template: string): Promise<void> {
+  await app.fromTemplate(template);
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  const sheet = page.getByRole("dialog");
+  const examples = sheet.getByRole("button", { name: /^Try / });
+  await expect(examples.first()).toBeVisible();
+  for (let left = await examples.count(); left > 0; left--) {
+    await examples.first().click();
+    await expect(examples).toHaveCount(left - 1);
+  }
+  await sheet.getByRole("button", { name: "Start", exact: true }).click();
+  await page.waitForURL(/\/runs\/run_/);
+}
+
+/** Opens the crew of a node on the drawing. */
+async function openCrew(page: Page, node: string): Promise<Locator> {
+  await page.getByRole("button", { name: `Open the crew of ${node}` }).click();
+  const crew = page.getByRole("region", { name: `Crew of ${node}` });
+  await expect(crew.getByRole("heading", { name: node })).toBeVisible();
+  return crew;
+}
+
+test("a customer's letter is handed over from the front desk to billing", async ({ app, page }) => {
+  await play(app, page, "Support desk");
+  const crew = await openCrew(page, "Support");
+  await expect(crew.getByRole("button", { name: "Front desk to Billing: hands over" })).toBeVisible();
+  await app.run.expectEnd("Completed");
+  await expect(crew.getByRole("button", { name: /^Billing/ })).toContainText("Done");
+  await expect(crew.getByRole("button", { name: /^Technical/ })).toContainText("Idle");
+  expect(await app.accessibilityFaults()).toEqual([]);
+
+  await crew.getByRole("button", { name: "Close the crew" }).click();
+  await expect(crew).toBeHidden();
+});
+
+test("a manager sends each of its crew and nobody talks past it", async ({ app, page }) => {
+  await play(app, page, "Data analysis with a manager");
+  const crew = await openCrew(page, "Analyse");
+  await expect(crew.getByRole("button", { name: /^Manager to \w+: writes$/ }).first()).toBeVisible();
+  await app.run.expectEnd("Completed");
+  await crew.getByRole("tab", { name: /^Messages/ }).click();
+  const messages = crew.getByRole("list", { name: "Messages" }).getByRole("listitem");
+  // Three workers are written to and answer, then the manager answers.
+  await expect(messages).toHaveCount(7);
+  for (const message of await messages.all()) await expect(message).toContainText("Manager");
+  await crew.getByRole("tab", { name: /^Board/ }).click();
+  await expect(crew.getByRole("list", { name: "Board" })).toContainText("Plan:");
+});
+
+test("a crew votes in two rounds, and the drawing shows how it came out", async ({ app, page }) => {
+  await play(app, page, "Decide together");
+  const crew = await openCrew(page, "Vote");
+  await expect(crew.getByRole("button", { name: /to the proposal: votes/ }).first()).toBeVisible();
+  await app.run.expectEnd("Completed");
+  await crew.getByRole("tab", { name: /^Votes/ }).click();
+  await expect(crew.getByRole("tabpanel", { name: /^Votes/ })).toContainText("round 2");
+});
+
+test("a team works side by side and meets where its lead brings the work together", async ({ app, page }) => {
+  await play(app, page, "Development team");
+  const crew = await openCrew(page, "Design and build");
+  await crew.getByRole("tab", { name: /^Plan/ }).click();
+  await expect(crew.getByText("8 of 8 tasks done")).toBeVisible({ timeout: 30_000 });
+  await crew.getByRole("radio", { name: "By dependency" }).click();
+  await expect(crew.getByRole("region", { name: "Plan as a graph" })).toBeVisible();
+  await app.run.expectEnd("Completed");
+});
+
+test("a review cycle follows its own pattern until the reviewer is content", async ({ app, page }) => {
+  await play(app, page, "Code review cycle");
+  const crew = await openCrew(page, "Code, review, test");
+  await app.run.expectEnd("Completed");
+  await expect(crew.getByRole("button", { name: /^Reviewer to Coder: / })).toBeVisible();
+  await crew.getByRole("tab", { name: /^Cost/ }).click();
+  await expect(crew.getByRole("row", { name: /^Reviewer/ })).toBeVisible();
+});
+
+test("a research crew passes results on, and its search can be read call by call", async ({ app, page }) => {
+  await play(app, page, "Research crew");
+  const crew = await openCrew(page, "Research");
+  await app.run.expectEnd("Completed");
+  await expect(crew.getByRole("button", { name: /^Scout to Analyst: passes on/ })).toBeVisible();
+  await crew
+    .getByRole("button", { name: /^Scout/ })
+    .first()
+    .click();
+  await expect(crew.getByRole("region", { name: "About Scout" })).toContainText("web_search");
+});
+
+test("a crew that is over can be seen as it was before it began", async ({ app, page }) => {
+  await play(app, page, "Support desk");
+  await app.run.expectEnd("Completed");
+  const crew = await openCrew(page, "Support");
+  const time = page.getByRole("slider", { name: "Moment of the run" });
+  await time.focus();
+  await time.press("End");
+  await expect(crew.getByRole("button", { name: "Front desk to Billing: hands over" })).toBeVisible();
+  for (let step = 0; step < 22; step++) await time.press("ArrowLeft");
+  await expect(crew.getByRole("button", { name: "Front desk to Billing: hands over" })).toBeHidden();
+});
+
+/** A drawing in which a keeper of notes is to write one, and every tool needs a person's agreement. */
+function keeper(answer: string) {
+  const task = `Write it down. [[offline: tool file_write {"path": "notes.md", "content": "Tea at four."}]] [[offline: text "${answer}"]]`;
+  const drawn = file(
+    "Keeper of notes",
+    [
+      start(["topic"]),
+      agent("note", "Note it", task, 1, 0, {
+        config: { required_role: "Keeper", task_description_template: task },
+      }),
+      end("done", "Done", 2),
+    ],
+    [edge("start", "note"), edge("note", "done")],
+    { config: { confirmation: { kind: "always" } } },
+  );
+  return { ...drawn, roles: [{ name: "Keeper", description: "Keeps notes", tools: ["file_write"] }] };
+}
+
+test("a tool that needs agreement waits for a person, who sees exactly what it would do", async ({
+  app,
+  page,
+}) => {
+  await app.openWorkflow(keeper("Written."));
+  await app.run.start({ topic: "tea" });
+  await page.getByRole("button", { name: "Look and answer" }).click();
+  const question = page.getByRole("region", { name: "Question: Keeper wants to use file_write" });
+  await expect(question).toContainText("Tea at four.");
+  const approve = question.getByRole("button", { name: "Approve", exact: true });
+  await approve.focus();
+  await page.keyboard.press("Enter");
+  await expect(approve).toBeEnabled();
+  await approve.click();
+  await app.run.expectEnd("Completed");
+  await page.getByRole("tab", { name: /^Files/ }).click();
+  await page.getByRole("button", { name: /notes\.md/ }).click();
+  await expect(page.getByText("Tea at four.").last()).toBeVisible();
+});
+
+test("a declined call is told to the agent with the reason, and nothing is written", async ({
+  app,
+  page,
+}) => {
+  await app.openWorkflow(keeper("Then not."));
+  await app.run.start({ topic: "tea" });
+  await page.getByRole("button", { name: "Look and answer" }).click();
+  const question = page.getByRole("region", { name: "Question: Keeper wants to use file_write" });
+  await question.getByRole("button", { name: "Reject…" }).click();
+  await question.getByRole("textbox").fill("not on paper");
+  await question.getByRole("button", { name: "Reject", exact: true }).click();
+  await app.run.expectEnd("Completed");
+  await expect(page.getByRole("tab", { name: /^Files/ })).toBeHidden();
+  await app.canvas.select("Note it");
+  await expect(page.getByText(/A person declined this call: not on paper/).first()).toBeVisible();
+});
