@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { type AgentStep, findStuck } from "@/server/domain/agent/stuck";
 import { type Analysis, analyse } from "@/server/domain/analysis";
 import {
   Cancelled,
@@ -15,7 +17,7 @@ import { type ErrorCode, RaisableLimit, type ReasonCode, type RunError } from "@
 import { evolve, newRun, type RunState } from "@/server/domain/run";
 import { isBeginning, startingState } from "@/server/domain/run-input";
 import { begin, complete, decide, fail, passThrough, unreachable } from "@/server/domain/schedule";
-import type { JsonObject } from "@/server/domain/values";
+import { canonicalJson, type JsonObject } from "@/server/domain/values";
 import type { Models } from "@/server/llm/model";
 import type { ToolHost } from "@/server/tools/host";
 import { StepFailed } from "./flow";
@@ -81,6 +83,8 @@ export class Interpreter {
   private terminated = false;
   private skippedTargets: string[] = [];
   private activeMs = 0;
+  /** Rounds of loops with the state at their beginning. */
+  private readonly rounds: AgentStep[] = [];
   private at: number;
 
   constructor(
@@ -129,6 +133,16 @@ export class Interpreter {
     evolve(this.s, placed);
     this.ctx.emit(placed);
     if (event.type === "edge_skipped") this.skippedTargets.push(event.node_id!);
+    if (event.type === "loop_iteration") this.watchLoop(event.node_id!);
+  }
+
+  /** Says so where a loop goes round without changing anything. It may be waiting for the world, so it goes on. */
+  private watchLoop(node_id: string): void {
+    this.rounds.push({ kind: "iteration", node_id, state_hash: hashOf(this.s.state) });
+    const stuck = findStuck(this.rounds);
+    if (stuck?.severity !== "nudge") return;
+    this.rounds.push({ kind: "nudge", pattern: stuck.pattern });
+    this.apply({ type: "warning", node_id, payload: { code: "LOOP_UNCHANGED", message: stuck.message } });
   }
 
   private applyAll(events: readonly NewEvent[]): void {
@@ -529,6 +543,8 @@ export class Interpreter {
     return this.at;
   }
 }
+
+const hashOf = (state: object): string => createHash("sha256").update(canonicalJson(state)).digest("hex");
 
 const timeoutOf = (node: WorkflowNode): number =>
   node.run_timeout_ms ?? getNodeKind(node.node_type).timeoutMs ?? 0;

@@ -199,6 +199,23 @@ test("waiting takes nobody's place: fifty waits at once need no more room than o
 });
 
 describe("state", () => {
+  test("a loop that goes round without changing anything is told once, and goes on", async () => {
+    const { events, state } = await newStage().run(
+      draw("start > w1 > r; r again> w1; r done> end", {
+        r: {
+          node_type: "conditional_router",
+          config: { kind: "value", value: "'again'", mode: "all" },
+        } as never,
+        w1: { max_iterations: 5 } as never,
+      }),
+    );
+    const told = events.filter(
+      (event) => event.type === "warning" && event.payload.code === "LOOP_UNCHANGED",
+    );
+    expect(told).toHaveLength(1);
+    expect(state.loops.w1?.iteration).toBe(5);
+  });
+
   test("parallel writers of one key: the later in the drawing wins whatever the timing, and it is told", async () => {
     const both = { a: { config: { set: { x: '"a"' } } }, b: { config: { set: { x: '"b"' } } } };
     const { state, events } = await newStage().run(draw("start > a > j > end; start > b > j", both));

@@ -17,6 +17,8 @@ export interface ToolScope {
     task_id?: string;
     /** It has read content that nobody here vouches for; what it stores is such content, too. */
     is_tainted?: boolean;
+    /** Scopes of memory that it may use; all, where absent. */
+    memory_scopes?: readonly string[];
   } | null;
 }
 

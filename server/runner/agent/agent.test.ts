@@ -189,6 +189,14 @@ describe("an agent with tools", () => {
     expect(of(events, "agent_finished").map(({ status }) => status)).toEqual(["rejected"]);
   });
 
+  test("whose role names only finish gets it, and nothing is said to be missing", async () => {
+    const { run } = stage([{ tool_calls: [call("finish", { message: "Said." })] }], []);
+    const { events, state } = await run(graph, { roles: [worker({ tools: ["finish"] })] });
+    expect(state.state.answer).toBe("Said.");
+    expect(of(events, "agent_started")[0]).toMatchObject({ tools: ["finish", "reject_task"] });
+    expect(of(events, "agent_started")[0]!.withheld).toBeUndefined();
+  });
+
   test("at its last turn it answers without tools", async () => {
     const { run, models } = stage(
       [{ tool_calls: [call("look")] }, { tool_calls: [call("look", { text: "y" })] }, { text: "Enough." }],

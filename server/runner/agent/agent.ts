@@ -43,6 +43,9 @@ export interface AgentTask extends AgentRequest {
   may_use_tools?: boolean;
 }
 
+/** Granted with any other tool, or where a role names them. */
+const ENDINGS: readonly CrewTool[] = [finish, rejectTask];
+
 /** How much of the conversation goes along with a handoff. */
 export type HandoffMode = "full" | "summary" | "last_n" | "context_only";
 
@@ -97,7 +100,7 @@ export class Agent {
   *equip(): Flow<Grants> {
     const { run, task, role } = this;
     if (task.may_use_tools === false) return { granted: [], withheld: [] };
-    const byRole = task.crew_tools_by_role ?? [];
+    const byRole = [...(task.crew_tools_by_role ?? []), ...ENDINGS];
     const crewSpecs = byRole.map(({ spec }) => spec);
     const { specs: registered, names } =
       role.tools.length > 0 ? yield* run.toolSpecs(this.path, role.tools) : { specs: [], names: [] };
@@ -115,7 +118,7 @@ export class Agent {
       this.crewTools.set(tool.spec.name, tool);
     }
     if (this.tools.size > 0)
-      for (const tool of [finish, rejectTask]) {
+      for (const tool of ENDINGS) {
         this.tools.set(tool.spec.name, tool.spec);
         this.crewTools.set(tool.spec.name, tool);
       }

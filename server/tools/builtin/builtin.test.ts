@@ -195,6 +195,19 @@ describe("files", () => {
 describe("memory", () => {
   const store = (value: string, scope: string) => ({ key: "fact", value, scope });
 
+  test("an agent uses only the scopes that it was given", async () => {
+    const { call } = newBench();
+    for (const scope of ["run", "global"]) await call("store_memory", store(`of ${scope}`, scope));
+    const limited = caller("run_a", { memory_scopes: ["run"] });
+    expect(await call("retrieve_memory", { key: "fact", scope: "global" }, limited)).toMatchObject({
+      status_code: 403,
+      error: 'This agent may not use the memory of scope "global". Scopes it may use: run.',
+    });
+    expect((await call("search_memory", { query: "fact" }, limited)).output).toMatchObject({
+      memories: [{ scope: "run" }],
+    });
+  });
+
   test("scopes are bound by who calls", async () => {
     const { memories, call } = newBench();
     for (const scope of ["task", "agent", "run", "workflow", "project", "global"])

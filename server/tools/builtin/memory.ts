@@ -37,7 +37,18 @@ export function memoryPlace(scope: MemoryScope, { run, agent }: ToolScope): Memo
   }
 }
 
+/** Scopes that the caller may use. */
+const allowed = (scope: MemoryScope, { agent }: ToolScope) =>
+  agent?.memory_scopes === undefined || agent.memory_scopes.includes(scope);
+
 function placeFor(scope: MemoryScope, caller: ToolScope): MemoryPlace {
+  if (!allowed(scope, caller)) {
+    const scopes = caller.agent?.memory_scopes?.join(", ") || "none";
+    throw new ToolFailure(
+      403,
+      `This agent may not use the memory of scope "${scope}". Scopes it may use: ${scopes}.`,
+    );
+  }
   const place = memoryPlace(scope, caller);
   if (!place) throw new ToolFailure(400, `There is no ${scope} here whose memory could be used.`);
   return place;
@@ -132,7 +143,9 @@ export function memoryTools(memories: Memories): ToolInterface[] {
       execute({ query, scope, k }, caller) {
         const places = scope
           ? [placeFor(scope, caller)]
-          : SCOPES.map((each) => memoryPlace(each, caller)).filter((place) => place !== null);
+          : SCOPES.filter((each) => allowed(each, caller))
+              .map((each) => memoryPlace(each, caller))
+              .filter((place) => place !== null);
         return {
           memories: memories
             .search(query, places, k)

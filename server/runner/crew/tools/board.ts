@@ -29,9 +29,7 @@ export function boardTools(crew: Crew): CrewTool[] {
         const { board } = crew.view;
         if (role_alias === undefined) return done({ ...board });
         const id = crew.member(role_alias)?.agent_id ?? role_alias;
-        return board[id] === undefined
-          ? refused(404, `${role_alias} has not written anything on the board.`)
-          : done(board[id]);
+        return done(board[id] ?? null);
       },
     }),
   ];
