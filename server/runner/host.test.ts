@@ -205,8 +205,8 @@ describe("state", () => {
         r: {
           node_type: "conditional_router",
           config: { kind: "value", value: "'again'", mode: "all" },
-        } as never,
-        w1: { max_iterations: 5 } as never,
+        },
+        w1: { max_iterations: 5 },
       }),
     );
     const told = events.filter(
