@@ -1,3 +1,4 @@
+import { CREW_TOOL_NOTES } from "@/server/domain/crew-tools";
 import type { AgentConfig } from "@/server/domain/role";
 import type { CrewTool } from "../agent/crew-tool";
 import type { Crew } from "./crew";
@@ -9,28 +10,7 @@ import { planTools } from "./tools/plan";
 import { teamTools } from "./tools/team";
 
 /** The names of all tools that a run carries out itself. */
-export const CREW_TOOLS: readonly string[] = [
-  "handoff",
-  "parallel_handoff",
-  "delegate_task",
-  "ask_coworker",
-  "finish",
-  "reject_task",
-  "plan_read",
-  "plan_add_task",
-  "plan_update_task",
-  "plan_assign_task",
-  "plan_estimate_duration",
-  "plan_set_dependencies",
-  "write_board",
-  "read_board",
-  "create_team",
-  "modify_team",
-  "dissolve_team",
-  "propose_decision",
-  "vote_on_proposal",
-  "finalize_consensus",
-];
+export const CREW_TOOLS: readonly string[] = CREW_TOOL_NOTES.map(({ name }) => name);
 
 /**
  * What an agent of a crew may be given beside its role's tools: what the way of working brings along, and what its

@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { CrewConfig } from "@/server/domain/crew";
+import { finish, rejectTask } from "../agent/ending-tools";
+import type { NodeRun } from "../node-run";
+import { Crew } from "./crew";
+import { CREW_TOOLS, toolsOf } from "./tools";
+
+test("the tools that people read about are those that a run carries out", () => {
+  const agents = ["ann", "bob"].map((agent_id) => ({
+    agent_id,
+    role_name: "Worker",
+    allow_delegation: true,
+  }));
+  const names = (process: string) => {
+    const config = CrewConfig.parse({ agents, process });
+    const run = { findRole: () => undefined } as unknown as NodeRun;
+    const crew = new Crew(run, config, { description: "a goal", output_keys: [], crew: config });
+    const { always, byRole } = toolsOf(crew, config.agents[0]!, 0);
+    return [...always, ...byRole].map(({ spec }) => spec.name);
+  };
+  const carriedOut = [...names("swarm"), ...names("hierarchical"), finish.spec.name, rejectTask.spec.name];
+  expect([...new Set(carriedOut)].sort()).toEqual([...CREW_TOOLS].sort());
+});
