@@ -88,7 +88,7 @@ test("a research crew passes results on, and its search can be read call by call
   await app.run.expectEnd("Completed");
   await expect(crew.getByRole("button", { name: /^Scout to Analyst: passes on/ })).toBeVisible();
   await crew.getByRole("button", { name: /^Scout(?! to)/ }).click();
-  await expect(crew.getByRole("region", { name: "About Scout" })).toContainText("web_search");
+  await expect(crew.getByRole("complementary", { name: "About Scout" })).toContainText("web_search");
 });
 
 test("a crew that is over can be seen as it was before it began", async ({ app, page }) => {

@@ -35,6 +35,10 @@ export async function serve({ host, port, local, url, dataDir, startedAt }) {
   // Next's remarks about itself; what our own server has to say goes to standard error.
   const say = console.log;
   console.log = () => {};
+  // Next prepares without waiting for what instrumentation.ts begins: the boot says itself when it is through.
+  const booted = new Promise((resolve) => {
+    globalThis.__troupeUp = resolve;
+  });
   try {
     const { default: next } = await import("next");
     const application = next({
@@ -47,6 +51,7 @@ export async function serve({ host, port, local, url, dataDir, startedAt }) {
       httpServer: server,
     });
     await application.prepare();
+    await booted;
     const handle = application.getRequestHandler();
     const isStatic = staticAnswers(distDir(), await headersOfEverything());
     answer = (request, response) => isStatic(request, response) || handle(request, response);

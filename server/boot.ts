@@ -14,7 +14,12 @@ import { readSettings } from "@/server/settings";
 import { dataDir } from "@/server/store/current";
 import { getTroupe } from "@/server/troupe";
 
-const held = globalThis as typeof globalThis & { __troupeBooted?: boolean; __troupeStartLink?: string };
+const held = globalThis as typeof globalThis & {
+  __troupeBooted?: boolean;
+  __troupeStartLink?: string;
+  /** Tells the start script that the server is up. */
+  __troupeUp?: () => void;
+};
 
 /** How long work under way may take to finish when the server is asked to stop, in milliseconds. */
 const DRAIN_MS = 8000;
@@ -50,6 +55,7 @@ export async function boot(): Promise<void> {
     if (link) held.__troupeStartLink = `${origin()}${link}`;
     if (link && process.env.NODE_ENV !== "production")
       process.stdout.write(`Open this link, it works once: ${held.__troupeStartLink}\n`);
+    held.__troupeUp?.();
   } catch (error) {
     leave(startError(error));
   }

@@ -48,7 +48,11 @@ const handOver: CrewRule = (prompt, messages, tools) => {
     undefined,
   );
   if (!best) return null;
-  const words = best.shared.slice(0, 3).join(", ");
+  const written = `${prompt.task}\n${prompt.data}`.toLowerCase().match(/\p{L}{4,}/gu) ?? [];
+  const words = best.shared
+    .slice(0, 3)
+    .map((stem) => written.find((word) => word.startsWith(stem)) ?? stem)
+    .join(", ");
   return {
     name: tool.name,
     args: {
