@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
-
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import process from "node:process";
 import { TroupeProcess } from "../e2e/troupe-process";
 import { type Figure, median } from "./table";
 
@@ -39,10 +39,13 @@ export async function measureStart(): Promise<Figure[]> {
 
 /** Milliseconds from the command to the first page, as a person would start it. */
 async function npmStart(dataDir: string): Promise<number> {
+  if (await answers()) throw new Error(`Something answers on port ${PORT} already; end it first.`);
   const began = performance.now();
   const child = spawn("npm", ["start"], {
     cwd: root,
     stdio: "ignore",
+    // A group of its own: npm does not always pass on to the server that it is to stop.
+    detached: true,
     shell: process.platform === "win32",
     env: {
       ...process.env,
@@ -68,10 +71,18 @@ async function npmStart(dataDir: string): Promise<number> {
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   } finally {
-    child.kill("SIGTERM");
+    if (child.pid !== undefined && process.platform !== "win32") process.kill(-child.pid, "SIGTERM");
+    else child.kill("SIGTERM");
     await gone;
+    while (await answers()) await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
+
+const answers = () =>
+  fetch(`http://127.0.0.1:${PORT}/`).then(
+    () => true,
+    () => false,
+  );
 
 /** What of a process is in memory; null where the system does not say. */
 function residentMegabytes(pid: number): number | null {
