@@ -2,7 +2,6 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Copy, Download, Ellipsis, Trash2, TriangleAlert } from "lucide-react";
-import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
 import { UnsavedGuard } from "@/components/roles/unsaved-guard";
@@ -16,6 +15,7 @@ import { Menu } from "@/components/ui/menu";
 import { TextField } from "@/components/ui/text-field";
 import { toast } from "@/components/ui/toasts";
 import { downloadText } from "@/components/workflows/download";
+import { WorkflowUses } from "@/components/workflows/workflow-uses";
 import { CrewConfig } from "@/server/domain/crew";
 import { crewFaults } from "@/server/domain/nodes/crew-task";
 import type { RoleDefinition } from "@/server/domain/role";
@@ -187,21 +187,7 @@ function UsedBy({ uses }: { uses: CrewListed["used_by"] }) {
           No workflow names this crew. Choose it in the settings of a crew task.
         </p>
       ) : (
-        <ul className="divide-y divide-line rounded-lg border border-line">
-          {uses.map(({ workflow_id, workflow_name, node_ids }) => (
-            <li key={workflow_id}>
-              <Link
-                href={`/workflows/${workflow_id}?node=${encodeURIComponent(node_ids[0] ?? "")}`}
-                className="flex items-center gap-3 px-3 py-2 text-[13px] hover:bg-ink/3"
-              >
-                <span className="min-w-0 flex-1 truncate">{workflow_name}</span>
-                <span className="text-ink-3">
-                  {node_ids.length} {node_ids.length === 1 ? "node" : "nodes"}
-                </span>
-              </Link>
-            </li>
-          ))}
-        </ul>
+        <WorkflowUses uses={uses} />
       )}
     </section>
   );

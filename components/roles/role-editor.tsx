@@ -2,7 +2,6 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Copy, Download, Ellipsis, Trash2, TriangleAlert } from "lucide-react";
-import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useEffect, useState } from "react";
 import { leaveTo } from "@/components/shell/leaving";
@@ -14,6 +13,7 @@ import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
 import { toast } from "@/components/ui/toasts";
 import { downloadText } from "@/components/workflows/download";
+import { WorkflowUses } from "@/components/workflows/workflow-uses";
 import { RoleDefinition } from "@/server/domain/role";
 import { PromptPreview } from "./prompt-preview";
 import { isChanged, type RoleFaults, roleFaults, tidied } from "./role-draft";
@@ -244,21 +244,7 @@ function UsedBy({ uses }: { uses: RoleListed["used_by"] }) {
       {uses.length === 0 ? (
         <p className="text-[13px] text-ink-3">No workflow names this role.</p>
       ) : (
-        <ul className="divide-y divide-line rounded-lg border border-line">
-          {uses.map(({ workflow_id, workflow_name, node_ids }) => (
-            <li key={workflow_id}>
-              <Link
-                href={`/workflows/${workflow_id}?node=${encodeURIComponent(node_ids[0] ?? "")}`}
-                className="flex items-center gap-3 px-3 py-2 text-[13px] hover:bg-ink/3"
-              >
-                <span className="min-w-0 flex-1 truncate">{workflow_name}</span>
-                <span className="text-ink-3">
-                  {node_ids.length} {node_ids.length === 1 ? "node" : "nodes"}
-                </span>
-              </Link>
-            </li>
-          ))}
-        </ul>
+        <WorkflowUses uses={uses} />
       )}
     </section>
   );

@@ -1,16 +1,14 @@
 "use client";
 
-import { Badge } from "@/components/ui/badge";
+import { InFileBadge, type InFileState } from "@/components/workflows/import-many";
 import type { RoleDefinition } from "@/server/domain/role";
 import { RoleFace } from "./role-face";
 
 export interface RoleInFile {
   role: RoleDefinition;
   /** How it stands to the role of the same name here. */
-  state: "new" | "same" | "differs";
+  state: InFileState;
 }
-
-const words = { new: "New", same: "Same as yours", differs: "Differs from yours" } as const;
 
 /** The roles that a file brings, before anything is saved. */
 export function RolesInFile({ roles }: { roles: readonly RoleInFile[] }) {
@@ -23,7 +21,7 @@ export function RolesInFile({ roles }: { roles: readonly RoleInFile[] }) {
             <span className="block truncate font-medium">{role.name}</span>
             <span className="block truncate text-[13px] text-ink-2">{role.description}</span>
           </span>
-          <Badge tone={state === "differs" ? "waiting" : "neutral"}>{words[state]}</Badge>
+          <InFileBadge state={state} />
         </li>
       ))}
     </ul>

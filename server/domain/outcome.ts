@@ -89,6 +89,18 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
+/** What models were paid, in US dollars; null once a price among them is unknown, which is not zero. */
+export interface Spent {
+  usage: Usage;
+  cost_usd: number | null;
+}
+
+/** Adds a payment to an account, in place. */
+export function pay(account: Spent, { usage, cost_usd }: Spent): void {
+  account.usage = addUsage(account.usage, usage);
+  account.cost_usd = account.cost_usd === null || cost_usd === null ? null : account.cost_usd + cost_usd;
+}
+
 /** Limits and manners of one run. Costs in US dollars, times in milliseconds. */
 export const RunConfig = z.object({
   mode: z.enum(["continuous", "step", "breakpoint", "hitl"]).default("continuous"),

@@ -217,7 +217,6 @@ export class NodeRun implements NodeContext {
             ...agent.about,
             role_name: agent.role.name,
             node_id: this.node.id,
-            is_tainted: agent.taintSources.size > 0,
             ...(agent.task.config ? { memory_scopes: agent.task.config.memory_scopes } : {}),
           },
         });

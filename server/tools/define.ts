@@ -15,8 +15,6 @@ export interface ToolScope {
     role_name: string;
     node_id: string;
     task_id?: string;
-    /** It has read content that nobody here vouches for; what it stores is such content, too. */
-    is_tainted?: boolean;
     /** Scopes of memory that it may use; all, where absent. */
     memory_scopes?: readonly string[];
   } | null;

@@ -2,12 +2,12 @@ import type { AgentStep } from "@/server/domain/agent/stuck";
 import type { Flow } from "@/server/domain/durable";
 import type { ChatMessage, Payloads } from "@/server/domain/events";
 import type { AgentAnswer, AgentRequest } from "@/server/domain/nodes/define";
-import { addUsage, NO_USAGE } from "@/server/domain/outcome";
+import { NO_USAGE, type Spent } from "@/server/domain/outcome";
 import type { AgentConfig, Guardrail, RoleDefinition } from "@/server/domain/role";
 import { agentKey } from "@/server/domain/run";
 import type { ToolSpec } from "@/server/domain/tool";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
-import type { ModelAnswer, ToolOffer } from "@/server/llm/model";
+import type { ToolOffer } from "@/server/llm/model";
 import { type Grants, grantTools } from "@/server/tools/policy";
 import type { NodeRun } from "../node-run";
 import type { CrewTool } from "./crew-tool";
@@ -68,7 +68,7 @@ export class Agent {
   /** What it did and met, for telling whether it goes round in circles. */
   readonly steps: AgentStep[] = [];
   readonly level: number;
-  readonly spent: { usage: AgentAnswer["usage"]; cost_usd: number | null } = { usage: NO_USAGE, cost_usd: 0 };
+  readonly spent: Spent = { usage: NO_USAGE, cost_usd: 0 };
   /** Tools whose results it has read that nobody vouches for. */
   readonly taintSources = new Set<string>();
   readonly crewTools = new Map<string, CrewTool>();
@@ -153,12 +153,5 @@ export class Agent {
     if (this.taintSources.has(source)) return;
     this.run.emit({ type: "agent_tainted", ...this.about, payload: { tool_name: source } });
     this.taintSources.add(source);
-  }
-
-  pay(answer: Pick<ModelAnswer, "usage" | "cost_usd">): void {
-    const { spent } = this;
-    spent.usage = addUsage(spent.usage, answer.usage);
-    spent.cost_usd =
-      spent.cost_usd === null || answer.cost_usd === null ? null : spent.cost_usd + answer.cost_usd;
   }
 }

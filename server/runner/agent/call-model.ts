@@ -1,7 +1,7 @@
 import type { Flow } from "@/server/domain/durable";
 import type { ChatMessage, Payloads } from "@/server/domain/events";
 import { NodeFailure } from "@/server/domain/nodes";
-import type { RunError } from "@/server/domain/outcome";
+import { pay, type RunError } from "@/server/domain/outcome";
 import { fraction } from "@/server/domain/schedule";
 import type { JsonSchema } from "@/server/domain/values";
 import type { ModelAnswer, ToolOffer } from "@/server/llm/model";
@@ -71,7 +71,7 @@ export function* callModel(agent: Agent, turn: Turn): Flow<ModelAnswer & { call_
         const { provider_id: _id, ...seen } = answer;
         run.emit({ type: "llm_call_completed", ...about, call_id, payload: seen });
         warnOfBudget(run, answer);
-        agent.pay(answer);
+        pay(agent.spent, answer);
         return { ...answer, call_id };
       } catch (error) {
         if (!(error instanceof StepFailed)) throw error;
@@ -160,3 +160,7 @@ export function errorOf(error: unknown): RunError {
     user_action: "none",
   };
 }
+
+/** Whether a failure concerns the whole run, such as a key that is refused: no other agent can mend it. */
+export const concernsRun = ({ code }: RunError): boolean =>
+  code === "BUDGET" || code === "AUTH" || code === "QUOTA";

@@ -3,13 +3,12 @@ import type { CrewConfig } from "@/server/domain/crew";
 import type { CrewRun } from "@/server/domain/crew-run";
 import type { Flow } from "@/server/domain/durable";
 import type { Payloads } from "@/server/domain/events";
-import type { AgentAnswer, CrewRequest } from "@/server/domain/nodes/define";
-import { addUsage, NO_USAGE } from "@/server/domain/outcome";
+import type { CrewRequest } from "@/server/domain/nodes/define";
+import { NO_USAGE, pay, type Spent } from "@/server/domain/outcome";
 import type { ExecutionPlan } from "@/server/domain/plan";
 import type { AgentConfig } from "@/server/domain/role";
 import type { Json, JsonObject } from "@/server/domain/values";
 import type { AgentResult, AgentTask } from "../agent/agent";
-import type { CrewTool } from "../agent/crew-tool";
 import { runAgent } from "../agent/loop";
 import type { NodeRun } from "../node-run";
 import { toolsOf } from "./tools";
@@ -21,7 +20,7 @@ export type Work = Omit<AgentTask, "agent_id" | "required_role" | "config" | "te
 
 /** Several agents at one goal: what they have in common. What happens is kept in the run's state, by events. */
 export class Crew {
-  readonly spent: Pick<AgentAnswer, "usage" | "cost_usd"> = { usage: NO_USAGE, cost_usd: 0 };
+  readonly spent: Spent = { usage: NO_USAGE, cost_usd: 0 };
   /** What all of them did, for telling whether they only hand the work to and fro. */
   readonly steps: AgentStep[] = [];
 
@@ -90,15 +89,8 @@ export class Crew {
       ...(llm ? { llm_config: llm } : {}),
       ...(team ? { team } : {}),
     });
-    this.pay(result);
+    pay(this.spent, result);
     return result;
-  }
-
-  pay(answer: Pick<AgentAnswer, "usage" | "cost_usd">): void {
-    const { spent } = this;
-    spent.usage = addUsage(spent.usage, answer.usage);
-    spent.cost_usd =
-      spent.cost_usd === null || answer.cost_usd === null ? null : spent.cost_usd + answer.cost_usd;
   }
 
   post(from: string, to: string, message: string, kind: Payloads["post_sent"]["kind"]): void {
@@ -129,5 +121,3 @@ export function valueOf(output: JsonObject): Json {
 export const textOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 const plain = (name: string) => name.toLowerCase().replace(/["'`]/g, "").replace(/\s+/g, " ").trim();
-
-export type { CrewTool };

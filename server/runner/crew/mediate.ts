@@ -3,7 +3,7 @@ import type { ChatMessage } from "@/server/domain/events";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { AgentConfig } from "@/server/domain/role";
 import type { JsonObject, JsonSchema } from "@/server/domain/values";
-import { errorOf } from "../agent/call-model";
+import { concernsRun, errorOf } from "../agent/call-model";
 import { type Crew, textOf, valueOf } from "./crew";
 import { plannerOf } from "./planner";
 
@@ -147,9 +147,9 @@ function* replyOf(crew: Crew, worker: AgentConfig, message: string, round: numbe
     });
     return textOf(valueOf(result.output));
   } catch (error) {
-    const { code, message: words } = errorOf(error);
-    if (code === "BUDGET" || code === "AUTH" || code === "QUOTA" || code === "CONFIG") throw error;
-    return `I could not do it: ${words}`;
+    const cause = errorOf(error);
+    if (concernsRun(cause) || cause.code === "CONFIG") throw error;
+    return `I could not do it: ${cause.message}`;
   }
 }
 

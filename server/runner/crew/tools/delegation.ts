@@ -3,7 +3,7 @@ import type { Flow } from "@/server/domain/durable";
 import type { AgentConfig } from "@/server/domain/role";
 import { agentKey } from "@/server/domain/run";
 import type { Agent } from "../../agent/agent";
-import { errorOf } from "../../agent/call-model";
+import { concernsRun, errorOf } from "../../agent/call-model";
 import { type CrewTool, type CrewToolResult, defineCrewTool, done, refused } from "../../agent/crew-tool";
 import { type Crew, textOf, valueOf } from "../crew";
 
@@ -97,9 +97,8 @@ export function* delegate(
     return { ...done(text), ...(tainted ? { tainted } : {}) };
   } catch (error) {
     over("failed");
-    const { code, message } = errorOf(error);
-    // What concerns the whole run is not for the caller to mend.
-    if (code === "BUDGET" || code === "AUTH" || code === "QUOTA") throw error;
-    return refused(500, `${agent.agent_id} could not do it: ${message}`);
+    const cause = errorOf(error);
+    if (concernsRun(cause)) throw error;
+    return refused(500, `${agent.agent_id} could not do it: ${cause.message}`);
   }
 }
