@@ -24,17 +24,19 @@ export function modelUses(graph: Pick<WorkflowGraph, "nodes">): ModelUse[] {
     const config: Record<string, unknown> = node.config;
     return (getNodeKind(node.node_type)?.fields ?? []).flatMap(({ key, as, showIf }) => {
       if (showIf && !showIf(node.config)) return [];
-      const use = (llm: LlmConfig | undefined): ModelUse => ({ node, field: key, choice: choiceOf(llm) });
-      if (as === "llm") return [use(config[key] as LlmConfig | undefined)];
+      // A fallback model answers where the first one fails, so it is as much in use.
+      const use = (llm: LlmConfig = {}): ModelUse[] =>
+        [llm, ...(llm.fallback_models ?? [])].map((one) => ({ node, field: key, choice: choiceOf(one) }));
+      if (as === "llm") return use(config[key] as LlmConfig | undefined);
       if (as !== "crew") return [];
       const { agents = [], manager } = (config[key] ?? {}) as CrewLike;
       const own = [...agents, ...(manager ? [manager] : [])];
-      return own.length > 0 ? own.map(({ llm_config }) => use(llm_config)) : [use(undefined)];
+      return own.length > 0 ? own.flatMap(({ llm_config }) => use(llm_config)) : use();
     });
   });
 }
 
-const choiceOf = ({ provider_id, model }: LlmConfig = {}): ModelChoice => ({
+const choiceOf = ({ provider_id, model }: ModelChoice): ModelChoice => ({
   ...(provider_id ? { provider_id } : {}),
   ...(model ? { model } : {}),
 });

@@ -691,6 +691,14 @@ describe("every code", () => {
     expect(places(inDollars, () => true)).toEqual([]);
     expect(places(inDollars)).toEqual([]);
     expect(places(g, () => false)).toEqual([]);
+    const backed = graph("start > a > end", {
+      a: agent({ llm_config: { model: "known", fallback_models: [own] } }),
+    });
+    expect(
+      places({ ...backed, config: inDollars.config }, ({ model }) => model !== "mystery").map(
+        ([, place, , message]) => [place, message],
+      ),
+    ).toEqual([["a", ofMystery("a")]]);
   });
 
   test("too large", () => {

@@ -12,6 +12,7 @@ import {
   type ServerError,
 } from "./errors";
 import {
+  type CallPiece,
   callIds,
   functionsOf,
   newCallAssembler,
@@ -79,19 +80,20 @@ const ReportedUsage = z.object({
 
 const text = z.string().nullish().catch(undefined);
 /** Servers leave out, or misspell, any of it. */
+const CalledFunction = z
+  .object({
+    name: text,
+    arguments: z
+      .union([z.string(), z.record(z.string(), z.unknown())])
+      .nullish()
+      .catch(undefined),
+  })
+  .nullish()
+  .catch(undefined);
 const CalledPiece = z.object({
   index: z.number().int().nullish().catch(undefined),
   id: text,
-  function: z
-    .object({
-      name: text,
-      arguments: z
-        .union([z.string(), z.record(z.string(), z.unknown())])
-        .nullish()
-        .catch(undefined),
-    })
-    .nullish()
-    .catch(undefined),
+  function: CalledFunction,
 });
 const Chunk = z.object({
   choices: z
@@ -105,6 +107,8 @@ const Chunk = z.object({
             reasoning: text,
             refusal: text,
             tool_calls: z.array(CalledPiece).nullish().catch(undefined),
+            /** The one call that servers from before tool_calls make. */
+            function_call: CalledFunction,
           })
           .nullish(),
         finish_reason: text,
@@ -328,6 +332,13 @@ function withShape(messages: WireMessage[], request: ModelRequest, rung: Respons
     : [{ role: "system", content: shape }, ...messages];
 }
 
+const asPiece = (piece: Partial<z.infer<typeof CalledPiece>>): CallPiece => ({
+  index: piece.index ?? undefined,
+  id: piece.id ?? undefined,
+  name: piece.function?.name ?? undefined,
+  args: piece.function?.arguments ?? undefined,
+});
+
 interface Collected {
   /** What was said, calls in text included. */
   text: string;
@@ -355,6 +366,7 @@ function newCollector(io: ModelIo, started: number, hasTools: boolean) {
     usage: undefined,
     ttft_ms: null,
   };
+  let tellsCalls = false;
   const splitter = newThinkSplitter();
   const callSplitter = newCallSplitter();
   const give = (channel: "content" | "reasoning" | "tool_args", piece: string) => {
@@ -383,13 +395,12 @@ function newCollector(io: ModelIo, started: number, hasTools: boolean) {
       give("reasoning", choice.delta?.reasoning_content ?? choice.delta?.reasoning ?? "");
       if (choice.delta?.content) split(splitter.push(choice.delta.content));
       got.refusal += choice.delta?.refusal ?? "";
-      const pieces = (choice.delta?.tool_calls ?? []).map((piece) => ({
-        index: piece.index ?? undefined,
-        id: piece.id ?? undefined,
-        name: piece.function?.name ?? undefined,
-        args: piece.function?.arguments ?? undefined,
-      }));
-      give("tool_args", got.calls.add(pieces).grown);
+      const { tool_calls: calls, function_call: only } = choice.delta ?? {};
+      // Some servers tell the same call in both ways.
+      if (calls?.length) tellsCalls = true;
+      const isOld = !tellsCalls && Boolean(only?.name || only?.arguments);
+      const pieces = calls?.length ? calls : isOld ? [{ function: only }] : [];
+      give("tool_args", got.calls.add(pieces.map(asPiece)).grown);
       got.finish = choice.finish_reason || got.finish;
     },
     end(): Collected {

@@ -128,6 +128,23 @@ describe("streamed calls come out right", () => {
       [piece(whole(0, "a", BERN)), piece(whole(1, "a", ROME))],
       [bern("a"), rome("call_1")],
     ],
+    [
+      "the one call of servers from before tool_calls",
+      [
+        { role: "assistant", content: null, function_call: { name: "weather", arguments: "" } },
+        { function_call: { arguments: '{"city"' } },
+        { function_call: { arguments: ':"Bern"}' } },
+      ],
+      [bern("call_1")],
+    ],
+    [
+      "the same call told in both ways",
+      [
+        { ...piece({ index: 0, id: "a", ...fn("weather", BERN) }), function_call: { name: "weather" } },
+        { function_call: { arguments: BERN } },
+      ],
+      [bern("a")],
+    ],
     ["arguments as an object", [piece(whole(0, "a", { city: "Bern" }))], [bern("a")]],
     [
       "no arguments at all",
@@ -155,23 +172,24 @@ describe("streamed calls come out right", () => {
     );
     expect(got).toEqual({ content: "", reasoning: "", tool_args: BERN });
   });
-  test("a server that does not stream", async () => {
+  test.each<[string, unknown, unknown[]]>([
+    [
+      "tool_calls",
+      {
+        tool_calls: [
+          whole(undefined, undefined, { city: "Bern" }),
+          whole(undefined, undefined, { city: "Rome" }),
+        ],
+      },
+      [bern("call_1"), rome("call_2")],
+    ],
+    ["the older function_call", { function_call: { name: "weather", arguments: BERN } }, [bern("call_1")]],
+  ])("a server that does not stream, with %s", async (_name, message, calls) => {
     server = await newServer((_q, response) => {
       response.writeHead(200, { "content-type": "application/json" });
       response.end(
         JSON.stringify({
-          choices: [
-            {
-              message: {
-                content: "",
-                tool_calls: [
-                  whole(undefined, undefined, { city: "Bern" }),
-                  whole(undefined, undefined, { city: "Rome" }),
-                ],
-              },
-              finish_reason: "stop",
-            },
-          ],
+          choices: [{ message: { content: "", ...(message as object) }, finish_reason: "stop" }],
         }),
       );
     });
@@ -180,7 +198,7 @@ describe("streamed calls come out right", () => {
       fetch: globalThis.fetch,
     });
     const answer = await models.complete(ask("Hi", { tools }), newIo().io);
-    expect(answer.tool_calls).toEqual([bern("call_1"), rome("call_2")]);
+    expect(answer.tool_calls).toEqual(calls);
     expect(answer.finish_reason).toBe("tool_calls");
   });
 });

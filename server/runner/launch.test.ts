@@ -33,4 +33,8 @@ test("a budget in dollars needs the price of every model that the drawing names"
   Object.assign(agent.config, { llm_config: { model: "mystery" } });
   expect(() => start(["mystery"])).toThrow("A budget in dollars cannot be kept");
   expect(start(["another"]).config.budget.max_cost_usd).toBe(1);
+  Object.assign(agent.config, {
+    llm_config: { model: "known", fallback_models: [{ provider_id: "p", model: "mystery" }] },
+  });
+  expect(() => start(["mystery"])).toThrow("A budget in dollars cannot be kept");
 });
