@@ -2,8 +2,9 @@ import "server-only";
 import path from "node:path";
 import { type Db } from "@/db/open";
 import { log } from "@/server/access/log";
-import { redactJson } from "@/server/access/redact";
+import { redact, redactJson } from "@/server/access/redact";
 import { newSealer } from "@/server/access/secrets";
+import type { Library } from "@/server/domain/library";
 import { builtinRoles } from "@/server/domain/roles/builtin";
 import { providerFetch, publicFetch } from "@/server/egress/fetch";
 import { newRoleFolder } from "@/server/interop/role-folder";
@@ -11,6 +12,7 @@ import { newModels } from "@/server/llm/models";
 import { CREW_TOOLS } from "@/server/runner/crew/tools";
 import { Host } from "@/server/runner/host";
 import { newLauncher } from "@/server/runner/launch";
+import { newAgentStore } from "@/server/store/agents";
 import { newAuditStore } from "@/server/store/audit";
 import { newCrewStore } from "@/server/store/crews";
 import { dataDir, getDb } from "@/server/store/current";
@@ -39,13 +41,18 @@ export function newTroupe(db: Db, options: { dataDir: string | null; env?: NodeJ
   const sealer = newSealer(options.dataDir, env);
   const workflows = newWorkflowStore(db);
   const crews = newCrewStore(db);
+  const agents = newAgentStore(db);
+  const library: Library = {
+    crew: (id) => crews.find(id)?.crew,
+    agent: (id) => agents.find(id)?.agent,
+  };
   const runs = newRunStore(db);
   const tokens = newTokenStore(db);
   const providers = newProviderStore(db, sealer, env);
   const models = newModels({ providers });
   const workspace = newWorkspaceStore(db);
   const memories = newMemoryStore(db);
-  const audit = newAuditStore(db);
+  const audit = newAuditStore(db, Date.now, redact);
   const toolSettings = newToolSettingStore(db, sealer, () => providers.findDefault()?.kind === "offline");
 
   const registry = new ToolsRegistry();
@@ -82,6 +89,7 @@ export function newTroupe(db: Db, options: { dataDir: string | null; env?: NodeJ
         source: { tool_name: tool },
         writtenBy: callKey,
       }).artifact_id,
+    forget: (place) => memories.forget(place),
     matches: matchesInSandbox,
     runCode: (program, signal) =>
       toolSources.isCodeEnabled ? runWithCalls(program, { signal }) : Promise.resolve(null),
@@ -94,6 +102,8 @@ export function newTroupe(db: Db, options: { dataDir: string | null; env?: NodeJ
     /** The folder of roles that are read from files; null where nothing is kept on disk. */
     roleFolder,
     crews,
+    agents,
+    library,
     runs,
     tokens,
     providers,
@@ -105,7 +115,7 @@ export function newTroupe(db: Db, options: { dataDir: string | null; env?: NodeJ
     registry,
     toolSources,
     host,
-    ...newLauncher({ workflows, roles, crews, models, host }),
+    ...newLauncher({ workflows, roles, library, models, host }),
   };
 }
 

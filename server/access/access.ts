@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Db } from "@/db/open";
 import type { Principal } from "@/server/api/trpc";
+import { newAuditStore } from "@/server/store/audit";
 import { newSessionStore } from "@/server/store/sessions";
 import { newSettingStore } from "@/server/store/settings";
 import { newTokenStore, type TokenStore } from "@/server/store/tokens";
@@ -15,7 +16,12 @@ export interface Access extends Recognition {
 }
 
 export function newAccess(db: Db, env: Env): Access {
-  const sessions = newSessions({ store: newSessionStore(db), settings: newSettingStore(db), env });
+  const sessions = newSessions({
+    store: newSessionStore(db),
+    settings: newSettingStore(db),
+    audit: newAuditStore(db),
+    env,
+  });
   const tokens = newTokenStore(db);
   const fromEnv = env.TROUPE_API_TOKEN ? sha256(env.TROUPE_API_TOKEN) : null;
   return {

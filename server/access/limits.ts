@@ -4,6 +4,8 @@ export const LIMITS = {
   body: { normal: 2 * 1024 * 1024, import: 5 * 1024 * 1024, login: 4 * 1024 },
   /** Password tries in a minute; then each wrong one doubles the wait. */
   login: { tries: 5, windowMs: 60_000, firstWaitMs: 60_000, longestWaitMs: 15 * 60_000 },
+  /** Wrong start links that are written to the audit; asking with one costs nothing. */
+  auditedLinks: { perSecond: 1 / 60, burst: 5 },
   session: {
     idleMs: 7 * 24 * 3_600_000,
     absoluteMs: 30 * 24 * 3_600_000,

@@ -1,11 +1,13 @@
 import { randomBytes } from "node:crypto";
 import type { Principal } from "@/server/api/trpc";
+import type { AuditStore } from "@/server/store/audit";
 import type { SessionStore } from "@/server/store/sessions";
 import type { SettingStore } from "@/server/store/settings";
 import { hashOf } from "@/server/store/tokens";
 import { type Env, isHttpsHost } from "./hosts";
 import { LIMITS } from "./limits";
 import { hashPassword, isPassword, newTries } from "./password";
+import { takeTurn } from "./rate";
 
 /** How a browser gets a session: by itself, by the link printed at the start, or by the password. */
 export type Entrance = "open" | "link" | "password";
@@ -17,7 +19,8 @@ export interface Sessions {
   /** The session that the request's cookie names. */
   find(request: Request): Promise<Principal | null>;
   end(request: Request): Promise<string>;
-  endAll(): void;
+  /** Ends every session, that of the request too. */
+  endAll(request: Request): Promise<string>;
   /** Tries a password: the Set-Cookie header, "wrong", or the seconds to wait. */
   tryPassword(
     password: string,
@@ -33,6 +36,8 @@ export interface SessionsNeed {
   store: SessionStore;
   settings: SettingStore;
   env: Env;
+  /** Where it is written down who came in, who tried to, and who left. */
+  audit?: Pick<AuditStore, "append">;
   now?: () => number;
 }
 
@@ -40,7 +45,7 @@ const COOKIE_NAME = "access.cookie_name";
 /** What the sessions in the store were made under; sessions made without a password end when one is set. */
 const MADE_UNDER = "access.made_under";
 
-export function newSessions({ store, settings, env, now = Date.now }: SessionsNeed): Sessions {
+export function newSessions({ store, settings, env, audit, now = Date.now }: SessionsNeed): Sessions {
   const password = env.TROUPE_PASSWORD || null;
   const entrance: Entrance = password ? "password" : isYes(env.TROUPE_START_LINK) ? "link" : "open";
   const tries = newTries();
@@ -101,20 +106,33 @@ export function newSessions({ store, settings, env, now = Date.now }: SessionsNe
         return null;
       }
       if (now() - row.lastSeenAt > touchMs) store.touch(hash, now());
-      return { kind: "session", id: hash.slice(0, 16) };
+      return { kind: "session", id: idOf(hash) };
     },
     async end(request) {
       const hash = hashIn(request);
-      if (hash) store.remove(hash);
+      if (hash) {
+        store.remove(hash);
+        audit?.append({ kind: "signed_out", who: `session:${idOf(hash)}` });
+      }
       return cookie(request.headers.get("host"), "", 0);
     },
-    endAll: () => store.removeAll(),
+    async endAll(request) {
+      const hash = hashIn(request);
+      store.removeAll();
+      audit?.append({ kind: "signed_out_everywhere", who: hash ? `session:${idOf(hash)}` : "somebody" });
+      return cookie(request.headers.get("host"), "", 0);
+    },
     async tryPassword(given, host) {
       const waitS = tries.take(performance.now());
       if (waitS > 0) return { waitS };
       const hash = await ready;
-      if (!hash || !(await isPassword(given, hash))) return "wrong";
+      if (!hash || !(await isPassword(given, hash))) {
+        // Tries that had to wait are not written down: as many as anybody likes can be made.
+        audit?.append({ kind: "sign_in_failed", who: "password" });
+        return "wrong";
+      }
       tries.clear();
+      audit?.append({ kind: "signed_in", who: "password" });
       return { cookie: await begin(host) };
     },
     newLink() {
@@ -126,10 +144,16 @@ export function newSessions({ store, settings, env, now = Date.now }: SessionsNe
     useLink(token) {
       const isRight = linkHash !== null && hashOf(token) === linkHash;
       if (isRight) linkHash = null;
+      if (isRight) audit?.append({ kind: "signed_in", who: "link" });
+      else if (takeTurn("audit:link", LIMITS.auditedLinks) === 0)
+        audit?.append({ kind: "sign_in_failed", who: "link" });
       return isRight;
     },
   };
 }
+
+/** A session's name for people and records: too little of the hash to be of use to anybody. */
+const idOf = (hash: string) => hash.slice(0, 16);
 
 const isYes = (value: string | undefined) => /^(1|true|yes|on)$/i.test(value ?? "");
 

@@ -7,6 +7,8 @@ import type { Sessions } from "./sessions";
 
 const SignIn = z.object({ password: z.string().min(1).max(1_000), next: z.string().max(2_000).nullish() });
 
+const SignOut = z.object({ everywhere: z.boolean().default(false) }).catch({ everywhere: false });
+
 type Door = Recognition & { sessions: Sessions };
 
 /** A password for a session. */
@@ -29,11 +31,12 @@ export async function signIn(request: Request, access: Door = getAccess()): Prom
   );
 }
 
-/** Ends the session of this browser. */
+/** Ends the session of this browser, or all of them. */
 export async function signOut(request: Request, access: Door = getAccess()): Promise<Response> {
   const passed = await guard(request, { door: "app", maxBytes: LIMITS.body.login, recognition: access });
   if (passed instanceof Response) return passed;
-  const cookie = await access.sessions.end(request);
+  const { everywhere } = SignOut.parse(await passed.request.json().catch(() => ({})));
+  const cookie = await (everywhere ? access.sessions.endAll(request) : access.sessions.end(request));
   return Response.json({ next: "/login" }, { headers: { ...API_HEADERS, "set-cookie": cookie } });
 }
 

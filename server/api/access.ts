@@ -17,13 +17,16 @@ const TokenName = z.string().trim().min(1, "Give the token a name").max(80);
 export const accessRouter = router({
   tokens: bySession.query(({ ctx }) => ctx.troupe.tokens.list()),
 
-  createToken: bySession
-    .input(z.object({ name: TokenName }))
-    .mutation(({ ctx, input }) => ctx.troupe.tokens.create(input.name)),
+  createToken: bySession.input(z.object({ name: TokenName })).mutation(({ ctx, input }) => {
+    const made = ctx.troupe.tokens.create(input.name);
+    ctx.note("token_made", { token: input.name, id: made.id });
+    return made;
+  }),
 
   revokeToken: bySession.input(z.object({ id: z.string() })).mutation(({ ctx, input }) => {
     if (!ctx.troupe.tokens.revoke(input.id))
       throw new TRPCError({ code: "NOT_FOUND", message: "This token does not exist any more." });
+    ctx.note("token_revoked", { token: ctx.troupe.tokens.nameOf(input.id) ?? "", id: input.id });
     return {};
   }),
 

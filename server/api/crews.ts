@@ -1,12 +1,14 @@
 import { TRPCError } from "@trpc/server";
 import { z } from "zod";
+import { noteGrants } from "@/server/domain/audit";
 import { CrewConfig } from "@/server/domain/crew";
-import { crewUses } from "@/server/domain/crew-use";
 import { freshId, toId } from "@/server/domain/ids";
+import { countUses, usesOfCrews } from "@/server/domain/uses";
 import { isSameJson } from "@/server/domain/values";
 import { readTeams, type Teams, writeTeams } from "@/server/interop/team-files";
 import type { CrewStore } from "@/server/store/crews";
-import { copyName, type WorkflowStore } from "@/server/store/workflows";
+import { copyName } from "@/server/store/workflows";
+import { usersOf } from "./library";
 import { procedure, refusal, router } from "./trpc";
 import { roleState } from "./workflows";
 
@@ -14,16 +16,10 @@ const ById = z.object({ id: z.string() });
 const Name = z.string().trim().min(1, "Give it a name").max(200, "At most 200 characters");
 const FileText = z.string().max(5 * 1024 * 1024, "The file is larger than 5 MB");
 
-export interface CrewUse {
-  workflow_id: string;
-  workflow_name: string;
-  node_ids: string[];
-}
-
 /** The library of crews, one by one and as files. */
 export const crewsRouter = router({
   list: procedure.query(({ ctx }) => {
-    const uses = allUses(ctx.troupe.workflows);
+    const uses = usesOfCrews(usersOf(ctx.troupe));
     return ctx.troupe.crews.list().map((stored) => ({ ...stored, used_by: uses.get(stored.id) ?? [] }));
   }),
 
@@ -58,9 +54,9 @@ export const crewsRouter = router({
   remove: procedure
     .input(z.object({ id: z.string(), force: z.boolean().default(false) }))
     .mutation(({ ctx, input }) => {
-      const used_by = allUses(ctx.troupe.workflows).get(input.id) ?? [];
+      const used_by = usesOfCrews(usersOf(ctx.troupe)).get(input.id) ?? [];
       if (used_by.length > 0 && !input.force)
-        throw refusal("CONFLICT", "This crew is used by workflows.", { reason: "used", used_by });
+        throw refusal("CONFLICT", `This crew is used by ${countUses(used_by)}.`, { reason: "used", used_by });
       if (!ctx.troupe.crews.remove(input.id)) notFound();
     }),
 
@@ -101,7 +97,8 @@ export const crewsRouter = router({
     .mutation(({ ctx, input }) => {
       const { crews, roles, findings } = readFile(input.text);
       const done = { created: [] as string[], replaced: [] as string[], skipped: [] as string[], findings };
-      for (const role of roles) ctx.troupe.roles.create(role);
+      for (const role of roles)
+        if (ctx.troupe.roles.create(role)) noteGrants(ctx.note, undefined, role, { from: "file" });
       for (const crew of crews) {
         const state = stateOf(crew, ctx.troupe.crews);
         if (state === "new") {
@@ -133,16 +130,6 @@ function readFile(
 function stateOf(crew: CrewConfig, store: CrewStore): "new" | "same" | "differs" {
   const ours = store.find(crew.crew_id)?.crew;
   return !ours ? "new" : isSameJson(ours, crew) ? "same" : "differs";
-}
-
-function allUses(workflows: WorkflowStore): Map<string, CrewUse[]> {
-  const uses = new Map<string, CrewUse[]>();
-  for (const { id, name, graph } of workflows.list())
-    for (const [crew, node_ids] of crewUses(graph)) {
-      const use = { workflow_id: id, workflow_name: name, node_ids };
-      uses.set(crew, [...(uses.get(crew) ?? []), use]);
-    }
-  return uses;
 }
 
 const newCrewId = (name: string, crews: CrewStore) =>

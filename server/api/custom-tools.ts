@@ -39,6 +39,7 @@ export const customToolsRouter = router({
           current: sources.customTools.find(name) ?? null,
         });
       sources.customToolsChanged();
+      ctx.note("custom_tool_saved", { tool: name, version: result.version });
       return { name, version: result.version };
     }),
 
@@ -46,6 +47,7 @@ export const customToolsRouter = router({
     const sources = toolSourcesOf(ctx.troupe);
     if (!sources.customTools.remove(input.name)) notFound(input.name);
     sources.customToolsChanged();
+    ctx.note("custom_tool_removed", { tool: input.name });
     return { name: input.name };
   }),
 
@@ -60,15 +62,28 @@ export const customToolsRouter = router({
           : sources.customTools.restoreVersion(name, version) !== undefined;
       if (!done) notFound(name);
       sources.customToolsChanged();
-      return { name, version: sources.customTools.find(name)?.version ?? null };
+      const newest = sources.customTools.find(name)?.version ?? null;
+      ctx.note("custom_tool_restored", {
+        tool: name,
+        version: newest,
+        ...(version && { from_version: version }),
+      });
+      return { name, version: newest };
     }),
 
   /** Calls a tool as it is being written; the real result, or the real failure. */
   try: procedure
     .input(z.object({ definition: CustomToolDefinition, args: Json }))
-    .mutation(({ ctx, input, signal }) =>
-      toolSourcesOf(ctx.troupe).tryOut(input.definition, input.args, signal ?? new AbortController().signal),
-    ),
+    .mutation(async ({ ctx, input, signal }) => {
+      const never = new AbortController().signal;
+      const output = await toolSourcesOf(ctx.troupe).tryOut(input.definition, input.args, signal ?? never);
+      ctx.note("tool_tried_out", {
+        tool: input.definition.name,
+        status_code: output.status_code,
+        is_draft: true,
+      });
+      return output;
+    }),
 });
 
 const nameTaken = (name: string) =>

@@ -87,7 +87,7 @@ test("tools are listed with the roles that name them; a try is a real call and i
   expect(tried.output).toMatchObject({ status_code: 200, output: { value: 42 } });
   expect((await ask.tools.tryOut({ name: "calculator", args: {} })).output.status_code).toBe(400);
   expect((await ask.tools.tryOut({ name: "nothing", args: {} })).output.status_code).toBe(404);
-  const [entry] = troupe.audit.list({ kind: "tool_tried_out" }).slice(-1);
+  const [entry] = troupe.audit.list({ kinds: ["tool_tried_out"] }).slice(-1);
   expect(entry).toMatchObject({ who: "session:ses_1", detail: { tool: "calculator", status_code: 200 } });
   expect(JSON.stringify(troupe.audit.list())).not.toContain("6 * 7");
 });

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { keyFate } from "@/server/domain/audit";
+import { hostOf } from "./providers";
 import { toolSourcesOf } from "./tool-sources";
 import { procedure, refusal, router } from "./trpc";
 
@@ -45,8 +47,16 @@ export const mcpRouter = router({
     .mutation(async ({ ctx, input: { authorization, ...server } }) => {
       const { mcp } = toolSourcesOf(ctx.troupe);
       refuseFixed(mcp.list(), server.name);
+      const before = mcp.list().find(({ name }) => name === server.name);
       await mcp.save({ ...server, ...(authorization === undefined ? {} : { authorization }) });
-      return statusOf(mcp.list(), server.name);
+      const after = statusOf(mcp.list(), server.name);
+      ctx.note(before ? "mcp_server_changed" : "mcp_server_added", {
+        server: server.name,
+        host: hostOf(server.url),
+        is_enabled: after.is_enabled,
+        key: keyFate(authorization, before?.has_authorization ?? false, after.has_authorization),
+      });
+      return after;
     }),
 
   setEnabled: procedure
@@ -55,13 +65,16 @@ export const mcpRouter = router({
       const { mcp } = toolSourcesOf(ctx.troupe);
       refuseFixed(mcp.list(), input.name);
       await mcp.setEnabled(input.name, input.is_enabled);
-      return statusOf(mcp.list(), input.name);
+      const after = statusOf(mcp.list(), input.name);
+      ctx.note("mcp_server_changed", { server: input.name, is_enabled: input.is_enabled });
+      return after;
     }),
 
   remove: procedure.input(ByName).mutation(async ({ ctx, input }) => {
     const { mcp } = toolSourcesOf(ctx.troupe);
     refuseFixed(mcp.list(), input.name);
     if (!(await mcp.remove(input.name))) throw notFound(input.name);
+    ctx.note("mcp_server_removed", { server: input.name });
     return { name: input.name };
   }),
 
@@ -89,13 +102,21 @@ export const mcpRouter = router({
         const result = mcp.approve(input.name, tool, fingerprint);
         return result === "approved" ? [] : [{ tool, reason: result }];
       });
+      const approved = input.tools.filter(({ tool }) => !refused.some((other) => other.tool === tool));
+      if (approved.length > 0)
+        ctx.note("mcp_tools_approved", {
+          server: input.name,
+          // With the fingerprint: what was approved is exactly that definition.
+          tools: approved.map(({ tool, fingerprint }) => ({ tool, fingerprint })),
+        });
       return { refused, server: statusOf(mcp.list(), input.name) };
     }),
 
   /** Takes an approval back. */
   withdraw: procedure.input(z.object({ name: z.string(), tool: z.string() })).mutation(({ ctx, input }) => {
     const { mcp } = toolSourcesOf(ctx.troupe);
-    mcp.withdraw(input.name, input.tool);
+    if (mcp.withdraw(input.name, input.tool))
+      ctx.note("mcp_approval_withdrawn", { server: input.name, tool: input.tool });
     return statusOf(mcp.list(), input.name);
   }),
 });

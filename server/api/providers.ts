@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { keyFate } from "@/server/domain/audit";
 import { type Provider, ProviderSettings } from "@/server/domain/provider";
 import { checkProvider, findOllama, listModels } from "@/server/llm/check";
 import { ModelError } from "@/server/llm/model";
@@ -70,6 +71,7 @@ export const providersRouter = router({
   save: procedure.input(SaveInput).mutation(({ ctx, input }) => {
     const { providers } = ctx.troupe;
     if (input.id !== undefined) changeable(providers, input.id);
+    const before = input.id === undefined ? undefined : providers.find(input.id);
     const hadOnlyDemo = input.id === undefined && providers.list().every(({ simulated }) => simulated);
     const { key, settings, id, ...rest } = input;
     const saved = providers.save({
@@ -78,19 +80,30 @@ export const providersRouter = router({
       ...(key === undefined ? {} : { key }),
       ...(settings === undefined ? {} : { settings }),
     });
+    const after = providers.find(saved.id);
+    ctx.note(before ? "provider_changed" : "provider_added", {
+      provider: rest.name,
+      host: hostOf(rest.base_url),
+      ...(before && hostOf(before.base_url) !== hostOf(rest.base_url)
+        ? { host_before: hostOf(before.base_url) }
+        : {}),
+      key: keyFate(key, before?.has_key ?? false, after?.has_key ?? false),
+    });
     // Whoever adds the first real provider by hand means it to be used.
     if (hadOnlyDemo) providers.setDefault(saved.id);
     return saved;
   }),
 
   remove: procedure.input(Id).mutation(({ ctx, input }) => {
-    changeable(ctx.troupe.providers, input.id);
+    const { name, has_key } = changeable(ctx.troupe.providers, input.id);
     ctx.troupe.providers.remove(input.id);
+    ctx.note("provider_removed", { provider: name, key: keyFate(null, has_key, false) });
     return { id: input.id };
   }),
 
   setDefault: procedure.input(Id).mutation(({ ctx, input }) => {
     if (!ctx.troupe.providers.setDefault(input.id)) throw notFound();
+    ctx.note("provider_chosen", { provider: ctx.troupe.providers.find(input.id)?.name ?? input.id });
     return { id: input.id };
   }),
 
@@ -120,8 +133,8 @@ export const providersRouter = router({
 
 const notFound = () => refusal("NOT_FOUND", "There is no such provider any more.");
 
-/** Refuses changes of what is not a saved provider. */
-function changeable(providers: ProviderStore, id: string) {
+/** The provider; refuses changes of what is not a saved one. */
+function changeable(providers: ProviderStore, id: string): Provider {
   const provider = providers.find(id);
   if (!provider) throw notFound();
   if (provider.from_environment)
@@ -131,7 +144,11 @@ function changeable(providers: ProviderStore, id: string) {
     );
   if (provider.kind === "offline")
     throw refusal("BAD_REQUEST", "The offline demo is built in and cannot be changed.");
+  return provider;
 }
+
+/** Where a key goes; the rest of an address may hold more than that. */
+export const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : "");
 
 /** What to test: a saved provider, changed as the form has it. A stored key is only ever tried at its own address. */
 function checkedFrom(providers: ProviderStore, input: z.infer<typeof TestInput>) {

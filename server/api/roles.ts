@@ -1,26 +1,21 @@
 import { TRPCError } from "@trpc/server";
 import { z } from "zod";
+import { noteGrants } from "@/server/domain/audit";
 import { RoleDefinition } from "@/server/domain/role";
-import { roleUses } from "@/server/domain/role-use";
+import { countUses, usesOfRoles } from "@/server/domain/uses";
 import { readRoles, writeRoles } from "@/server/interop/role-files";
-import type { WorkflowStore } from "@/server/store/workflows";
 import { copyName } from "@/server/store/workflows";
+import { usersOf } from "./library";
 import { procedure, refusal, router } from "./trpc";
 import { roleState } from "./workflows";
 
 const ByName = z.object({ name: z.string() });
 const FileText = z.string().max(5 * 1024 * 1024, "The file is larger than 5 MB");
 
-export interface RoleUse {
-  workflow_id: string;
-  workflow_name: string;
-  node_ids: string[];
-}
-
-/** The roles that workflows name, one by one and as files. */
+/** The roles that workflows, crews and agents name, one by one and as files. */
 export const rolesRouter = router({
   list: procedure.query(({ ctx }) => {
-    const uses = allUses(ctx.troupe.workflows);
+    const uses = usesOfRoles(usersOf(ctx.troupe));
     return ctx.troupe.roles
       .list()
       .map((stored) => ({ ...stored, used_by: uses.get(stored.role.name) ?? [] }));
@@ -34,20 +29,25 @@ export const rolesRouter = router({
 
   get: procedure.input(ByName).query(({ ctx, input }) => {
     const stored = ctx.troupe.roles.find(input.name) ?? notFound(input.name);
-    return { ...stored, used_by: allUses(ctx.troupe.workflows).get(input.name) ?? [] };
+    return { ...stored, used_by: usesOfRoles(usersOf(ctx.troupe)).get(input.name) ?? [] };
   }),
 
   create: procedure.input(z.object({ role: RoleDefinition })).mutation(({ ctx, input }) => {
     if (!ctx.troupe.roles.create(input.role)) throw nameTaken(input.role.name);
+    noteGrants(ctx.note, undefined, input.role);
     return { name: input.role.name };
   }),
 
-  /** A new name is written into every workflow that names the role. */
+  /** A new name is written into every workflow, crew and agent that names the role. */
   save: procedure
     .input(z.object({ name: z.string(), revision: z.number().int(), role: RoleDefinition }))
     .mutation(({ ctx, input }) => {
+      const before = ctx.troupe.roles.find(input.name)?.role;
       const result = ctx.troupe.roles.save(input.name, input.revision, input.role);
-      if (result.saved) return { revision: result.revision, workflows_changed: result.workflows_changed };
+      if (result.saved) {
+        noteGrants(ctx.note, before, input.role);
+        return { revision: result.revision, renamed_in: result.renamed_in };
+      }
       if (result.reason === "name_taken") throw nameTaken(input.role.name);
       if (result.reason === "gone") return notFound(input.name);
       if (result.reason === "read_only") throw readOnly(input.name, result.file);
@@ -63,21 +63,23 @@ export const rolesRouter = router({
     const { role } = ctx.troupe.roles.find(input.name) ?? notFound(input.name);
     const name = copyName(role.name.slice(0, 70), new Set(ctx.troupe.roles.all().map((other) => other.name)));
     ctx.troupe.roles.create({ ...role, name });
+    noteGrants(ctx.note, undefined, { ...role, name }, { copy_of: role.name });
     return { name };
   }),
 
   remove: procedure
     .input(z.object({ name: z.string(), force: z.boolean().default(false) }))
     .mutation(({ ctx, input }) => {
-      const origin = ctx.troupe.roles.find(input.name)?.origin;
-      if (origin) throw readOnly(input.name, origin.file);
-      const used_by = allUses(ctx.troupe.workflows).get(input.name) ?? [];
+      const before = ctx.troupe.roles.find(input.name);
+      if (before?.origin) throw readOnly(input.name, before.origin.file);
+      const used_by = usesOfRoles(usersOf(ctx.troupe)).get(input.name) ?? [];
       if (used_by.length > 0 && !input.force)
-        throw refusal("CONFLICT", `"${input.name}" is used by ${count(used_by.length, "workflow")}.`, {
+        throw refusal("CONFLICT", `"${input.name}" is used by ${countUses(used_by)}.`, {
           reason: "used",
           used_by,
         });
       if (!ctx.troupe.roles.remove(input.name)) notFound(input.name);
+      noteGrants(ctx.note, before?.role, undefined);
     }),
 
   export: procedure
@@ -103,34 +105,22 @@ export const rolesRouter = router({
         const state = roleState(role, ctx.troupe.roles);
         if (state === "new") {
           ctx.troupe.roles.create(role);
+          noteGrants(ctx.note, undefined, role, { from: "file" });
           done.created.push(role.name);
         } else if (
           state === "differs" &&
           input.existing === "replace" &&
           !ctx.troupe.roles.find(role.name)?.origin
         ) {
+          const before = ctx.troupe.roles.find(role.name)?.role;
           ctx.troupe.roles.put(role);
+          noteGrants(ctx.note, before, role, { from: "file" });
           done.replaced.push(role.name);
         } else done.skipped.push(role.name);
       }
       return done;
     }),
 });
-
-/** Which workflows name which role, and at which nodes. */
-function allUses(workflows: WorkflowStore): Map<string, RoleUse[]> {
-  const uses = new Map<string, RoleUse[]>();
-  for (const { id, name, graph } of workflows.list())
-    for (const [role, node_ids] of roleUses(graph)) {
-      const use = { workflow_id: id, workflow_name: name, node_ids };
-      const known = uses.get(role);
-      if (known) known.push(use);
-      else uses.set(role, [use]);
-    }
-  return uses;
-}
-
-const count = (n: number, word: string) => `${n} ${word}${n === 1 ? "" : "s"}`;
 
 const fileWord = (name: string) =>
   name

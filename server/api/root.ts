@@ -1,4 +1,6 @@
 import { accessRouter } from "./access";
+import { agentsRouter } from "./agents";
+import { auditRouter } from "./audit";
 import { crewsRouter } from "./crews";
 import { customToolsRouter } from "./custom-tools";
 import { mcpRouter } from "./mcp";
@@ -18,11 +20,13 @@ export const appRouter = router({
   runs: runsRouter,
   providers: providersRouter,
   crews: crewsRouter,
+  agents: agentsRouter,
   tools: toolsRouter,
   memories: memoriesRouter,
   toolSettings: newToolSettingsRouter((troupe) => troupe.toolSettings),
   customTools: customToolsRouter,
   mcp: mcpRouter,
   access: accessRouter,
+  audit: auditRouter,
 });
 export type AppRouter = typeof appRouter;

@@ -1,5 +1,6 @@
 import { TRPCError, tracked } from "@trpc/server";
 import { z } from "zod";
+import { noteAnswer } from "@/server/domain/audit";
 import { FinalStatus, RaisableLimit, RunConfigChanges } from "@/server/domain/outcome";
 import { Json, StateKey } from "@/server/domain/values";
 import { QueueFull } from "@/server/runner/host";
@@ -82,14 +83,11 @@ export const runsRouter = router({
       }),
     )
     .mutation(({ ctx, input: { run_id, interaction_id, fingerprint, ...value } }) => {
-      if (!ctx.troupe.runs.find(run_id)) notFound();
+      const run = ctx.troupe.runs.find(run_id) ?? notFound();
+      const asked = ctx.troupe.runs.state(run_id)?.interactions[interaction_id]?.requested;
       if (!ctx.troupe.host.answer(run_id, interaction_id, fingerprint, { ...value, by: "user" }))
         throw refusal("CONFLICT", "This question was answered already, or it is not open any more.");
-      ctx.troupe.audit.append({
-        kind: "question_answered",
-        who: "user",
-        detail: { run_id, interaction_id, answer: value.answer },
-      });
+      noteAnswer(ctx.note, run, value.answer, asked?.tool_name);
       return {};
     }),
 

@@ -1,8 +1,9 @@
 import { z } from "zod";
+import { keyFate } from "@/server/domain/audit";
 import { SEARCH_SERVICES, SearchPurpose } from "@/server/domain/search-backend";
 import type { ToolSettingStore } from "@/server/store/tool-settings";
 import type { Troupe } from "@/server/troupe";
-import { BaseUrl, Key } from "./providers";
+import { BaseUrl, hostOf, Key } from "./providers";
 import { procedure, refusal, router } from "./trpc";
 
 const SaveInput = z
@@ -30,14 +31,23 @@ export const newToolSettingsRouter = (storeOf: (troupe: Troupe) => ToolSettingSt
 
     save: procedure.input(SaveInput).mutation(({ ctx, input }) => {
       const store = storeOf(ctx.troupe);
+      const now = () => store.list().find(({ purpose }) => purpose === input.purpose);
+      const before = now();
       store.save(input);
-      const saved = store.list().find(({ purpose }) => purpose === input.purpose);
+      const saved = now();
+      ctx.note("search_service_changed", {
+        search: input.purpose,
+        service: input.kind,
+        host: hostOf(saved?.base_url ?? ""),
+        key: keyFate(input.key, before?.has_key ?? false, saved?.has_key ?? false),
+      });
       return { saved, needs_key: SEARCH_SERVICES[input.kind].needs_key && !saved?.has_key };
     }),
 
     remove: procedure.input(z.object({ purpose: SearchPurpose })).mutation(({ ctx, input }) => {
       if (!storeOf(ctx.troupe).remove(input.purpose))
         throw refusal("NOT_FOUND", "Nothing is configured for this search any more.");
+      ctx.note("search_service_removed", { search: input.purpose });
       return { purpose: input.purpose };
     }),
   });

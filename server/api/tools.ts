@@ -46,11 +46,7 @@ export const toolsRouter = router({
         agent: null,
       });
       // What was passed stays out of the record: it may hold anything.
-      ctx.troupe.audit.append({
-        kind: "tool_tried_out",
-        who: `${ctx.principal.kind}:${ctx.principal.id}`,
-        detail: { tool: name, status_code: output.status_code },
-      });
+      ctx.note("tool_tried_out", { tool: name, status_code: output.status_code });
       return { output, duration_ms: Date.now() - began };
     }),
 });

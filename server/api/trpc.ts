@@ -1,4 +1,6 @@
 import { initTRPC, TRPCError } from "@trpc/server";
+import type { AuditKind } from "@/server/domain/audit";
+import type { JsonObject } from "@/server/domain/values";
 import type { Troupe } from "@/server/troupe";
 
 /** Who is asking: a browser session or an API token. Every procedure has one. */
@@ -33,10 +35,13 @@ const t = initTRPC.context<Context>().create({
 
 export const router = t.router;
 
-/** The only builder of procedures: refuses whoever has no session and no token. */
+/** The only builder of procedures: refuses whoever has no session and no token. `ctx.note` writes to the audit. */
 export const procedure = t.procedure.use(({ ctx, next }) => {
   if (!ctx.principal) throw new TRPCError({ code: "UNAUTHORIZED", message: "Please sign in." });
-  return next({ ctx: { ...ctx, principal: ctx.principal } });
+  const { troupe, principal } = ctx;
+  const note = (kind: AuditKind, detail?: JsonObject) =>
+    void troupe.audit.append({ kind, who: `${principal.kind}:${principal.id}`, ...(detail && { detail }) });
+  return next({ ctx: { ...ctx, principal, note } });
 });
 
 /** Makes an error that carries data for the browser, such as the other tab's version on a conflict. */

@@ -1,9 +1,10 @@
 import { TRPCError } from "@trpc/server";
 import { z } from "zod";
-import { withCrews } from "@/server/domain/crew-use";
+import { noteGrants } from "@/server/domain/audit";
 import { lossesOf, readWorkflow, writeWorkflow } from "@/server/domain/document";
 import { WorkflowGraph } from "@/server/domain/graph";
 import { toId } from "@/server/domain/ids";
+import { withLibrary } from "@/server/domain/library";
 import type { RoleDefinition } from "@/server/domain/role";
 import { roleUses } from "@/server/domain/role-use";
 import { sketchOf } from "@/server/domain/sketch";
@@ -110,8 +111,8 @@ export const workflowsRouter = router({
     )
     .query(({ ctx, input }) => {
       const { name, graph: saved } = ctx.troupe.workflows.find(input.id) ?? notFound();
-      // A file must be whole: crews of the library go along as copies.
-      const graph = withCrews(saved, (id) => ctx.troupe.crews.find(id)?.crew);
+      // A file must be whole: crews and agents of the library go along as copies.
+      const graph = withLibrary(saved, ctx.troupe.library);
       const used = roleUses(graph);
       const roles =
         input.roles === "included" ? ctx.troupe.roles.all().filter((role) => used.has(role.name)) : undefined;
@@ -148,9 +149,11 @@ export const workflowsRouter = router({
       if (!graph) throw refusal("BAD_REQUEST", "This file holds no workflow that can be read.", { findings });
       if (input.roles !== "skip")
         for (const role of roles) {
-          if (input.roles === "replace" && roleState(role, ctx.troupe.roles) === "differs")
+          const before = ctx.troupe.roles.find(role.name)?.role;
+          if (input.roles === "replace" && roleState(role, ctx.troupe.roles) === "differs") {
             ctx.troupe.roles.put(role);
-          else ctx.troupe.roles.create(role);
+            noteGrants(ctx.note, before, role, { from: "file" });
+          } else if (ctx.troupe.roles.create(role)) noteGrants(ctx.note, undefined, role, { from: "file" });
         }
       const called = input.name ?? (name.trim().slice(0, 200) || "Imported workflow");
       return { id: ctx.troupe.workflows.create({ name: called, graph }), findings };

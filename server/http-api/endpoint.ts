@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Principal } from "@/server/api/trpc";
+import type { Note } from "@/server/domain/audit";
 import { ApiError } from "./api-error";
 import type { ApiServices } from "./services";
 
@@ -18,6 +19,8 @@ export interface Call<Params = Record<string, string>, Query = unknown, Body = u
   headers: Headers;
   signal: AbortSignal;
   principal: Principal | null;
+  /** Writes to the audit what whoever asks did. */
+  note: Note;
   services: ApiServices;
 }
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { noteGrants } from "@/server/domain/audit";
 import { RoleDefinition } from "@/server/domain/role";
-import { roleUses } from "@/server/domain/role-use";
+import { countUses, usesOfRoles } from "@/server/domain/uses";
 import { ApiError, notFound } from "./api-error";
 import { type Call, endpoint } from "./endpoint";
 import { byName, expectedRevision, IF_MATCH, pageOf } from "./paging";
@@ -13,12 +14,9 @@ const found = (services: Call["services"], name: string) => {
 };
 const nameTaken = (name: string) => new ApiError(409, "name_taken", `A role "${name}" exists already.`);
 
-/** Workflows that name a role. */
-const usersOf = (services: Call["services"], name: string) =>
-  services.workflows
-    .list()
-    .filter(({ graph }) => roleUses(graph).has(name))
-    .map(({ id, name: workflowName }) => ({ workflow_id: id, workflow_name: workflowName }));
+/** Who names a role. */
+const usesOf = ({ workflows, crews, agents }: Call["services"], name: string) =>
+  usesOfRoles({ workflows: workflows.list(), crews: crews.list(), agents: agents.list() }).get(name) ?? [];
 
 export const roleEndpoints = [
   endpoint({
@@ -54,8 +52,9 @@ export const roleEndpoints = [
     body: RoleDefinition,
     success: { status: 201, about: "The role", schema: StoredRole },
     refusals: [409],
-    answer({ services, body }) {
+    answer({ services, body, note }) {
       if (!services.roles.create(body)) throw nameTaken(body.name);
+      noteGrants(note, undefined, body);
       return {
         status: 201,
         body: found(services, body.name),
@@ -83,17 +82,19 @@ export const roleEndpoints = [
     path: "/roles/{name}",
     name: "replaceRole",
     summary: "Replaces a role",
-    about: "A new name is written into every workflow that names the role.",
+    about: "A new name is written into every workflow, crew and agent that names the role.",
     tag: "Roles",
     body: RoleDefinition,
     reads: { "If-Match": IF_MATCH },
     success: { status: 200, about: "The role", schema: StoredRole },
     refusals: [404, 409, 412],
-    answer({ services, params, body, headers }) {
+    answer({ services, params, body, headers, note }) {
       const before = found(services, params.name);
       const result = services.roles.save(params.name, expectedRevision(headers) ?? before.revision, body);
-      if (result.saved)
+      if (result.saved) {
+        noteGrants(note, before.role, body);
         return { body: found(services, body.name), headers: { etag: `"${result.revision}"` } };
+      }
       if (result.reason === "name_taken") throw nameTaken(body.name);
       if (result.reason === "gone") throw notFound("role");
       if (result.reason === "read_only") throw readOnly(body.name, result.file);
@@ -108,18 +109,19 @@ export const roleEndpoints = [
     path: "/roles/{name}",
     name: "deleteRole",
     summary: "Deletes a role",
-    about: "A role that workflows name is deleted only with `force=true`.",
+    about: "A role that workflows, crews or agents name is deleted only with `force=true`.",
     tag: "Roles",
     query: z.object({ force: z.stringbool().default(false) }),
     success: { status: 204, about: "It is gone" },
     refusals: [404, 409],
-    answer({ services, params, query }) {
-      const { origin } = found(services, params.name);
+    answer({ services, params, query, note }) {
+      const { origin, role } = found(services, params.name);
       if (origin) throw readOnly(params.name, origin.file);
-      const used_by = query.force ? [] : usersOf(services, params.name);
+      const used_by = query.force ? [] : usesOf(services, params.name);
       if (used_by.length > 0)
-        throw new ApiError(409, "role_in_use", `${used_by.length} workflows use this role.`, { used_by });
+        throw new ApiError(409, "role_in_use", `This role is used by ${countUses(used_by)}.`, { used_by });
       services.roles.remove(params.name);
+      noteGrants(note, role, undefined);
       return { status: 204 };
     },
   }),

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
 import { takeStream } from "@/server/access/streams";
 import { hubHistory, hubState } from "@/server/domain/agent/hub-state";
+import { noteAnswer } from "@/server/domain/audit";
 import { FinalStatus } from "@/server/domain/outcome";
 import type { RunState } from "@/server/domain/run";
 import { Json, type JsonObject } from "@/server/domain/values";
@@ -244,8 +245,10 @@ export const runEndpoints = [
     }),
     success: { status: 200, about: "It counts", schema: z.object({ run_id: z.string() }) },
     refusals: [404, 409],
-    answer({ services, params, body: { interaction_id, fingerprint, ...value }, principal }) {
-      const { id } = found(services, params.id);
+    answer({ services, params, body: { interaction_id, fingerprint, ...value }, principal, note }) {
+      const run = found(services, params.id);
+      const { id } = run;
+      const asked = services.runs.state(id)?.interactions[interaction_id]?.requested;
       const by = principal?.id === "environment" ? "API" : `API token ${principal?.id}`;
       if (!services.host.answer(id, interaction_id, fingerprint, { ...value, by }))
         throw new ApiError(
@@ -253,6 +256,7 @@ export const runEndpoints = [
           "not_open",
           "This question was answered already, or it is not open any more.",
         );
+      noteAnswer(note, run, value.answer, asked?.tool_name);
       return { body: { run_id: id } };
     },
   }),

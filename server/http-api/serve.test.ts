@@ -6,6 +6,8 @@ import { builtinRoles } from "@/server/domain/roles/builtin";
 import type { ModelRequest } from "@/server/llm/model";
 import { newLauncher } from "@/server/runner/launch";
 import { fakeModels, newStage } from "@/server/runner/testing";
+import { newAuditStore } from "@/server/store/audit";
+import { newAgentStore } from "@/server/store/agents";
 import { newCrewStore } from "@/server/store/crews";
 import { newRoleStore } from "@/server/store/roles";
 import { newWorkflowStore } from "@/server/store/workflows";
@@ -35,6 +37,11 @@ function newApi(
   const roles = newRoleStore(db);
   roles.seed(builtinRoles);
   const crews = newCrewStore(db);
+  const agents = newAgentStore(db);
+  const library = {
+    crew: (id: string) => crews.find(id)?.crew,
+    agent: (id: string) => agents.find(id)?.agent,
+  };
   const services = {
     workflows,
     roles,
@@ -42,9 +49,12 @@ function newApi(
     host,
     models,
     crews,
+    agents,
+    library,
+    audit: newAuditStore(db),
     registry: new ToolsRegistry(),
     toolSources: { mcp: { list: () => [] } },
-    ...newLauncher({ workflows, roles, crews, models, host }),
+    ...newLauncher({ workflows, roles, library, models, host }),
   };
   const principal: Principal = { kind: "token", id: `program${people++}` };
 

@@ -38,6 +38,12 @@ export async function serve(request: Request, { services, recognition }: ServeOp
       headers: request.headers,
       signal: request.signal,
       principal: passed.principal,
+      note: (kind, detail) =>
+        void services().audit.append({
+          kind,
+          who: passed.principal ? `${passed.principal.kind}:${passed.principal.id}` : "somebody",
+          ...(detail && { detail }),
+        }),
       get services() {
         return services();
       },

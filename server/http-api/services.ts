@@ -1,6 +1,9 @@
+import type { Library } from "@/server/domain/library";
 import type { Models } from "@/server/llm/model";
 import type { Host, RunFrame } from "@/server/runner/host";
 import type { Launch } from "@/server/runner/launch";
+import type { AuditStore } from "@/server/store/audit";
+import type { AgentStore } from "@/server/store/agents";
 import type { CrewStore } from "@/server/store/crews";
 import type { RoleStore } from "@/server/store/roles";
 import type { RunStore } from "@/server/store/runs";
@@ -18,7 +21,10 @@ export interface ApiServices {
     follow(runId: string, after: number, signal?: AbortSignal): AsyncIterable<RunFrame>;
   };
   models: Pick<Models, "describe">;
-  crews: Pick<CrewStore, "find">;
+  crews: CrewStore;
+  agents: AgentStore;
+  library: Library;
+  audit: Pick<AuditStore, "append">;
   registry: Pick<ToolsRegistry, "list">;
   toolSources: { mcp: { list(): { name: string }[] } };
   /** Throws RefusedStart; answers undefined where there is no such workflow. */

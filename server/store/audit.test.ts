@@ -2,22 +2,31 @@ import { expect, test } from "vitest";
 import { openDb } from "@/db/open";
 import { newAuditStore } from "./audit";
 
-test("entries are added and read, the newest first, by kind and in pages", () => {
+test("entries are added and read, the newest first, by kinds and in pages", () => {
   let at = 0;
   const audit = newAuditStore(openDb(":memory:"), () => ++at);
-  const denied = audit.append({ kind: "tool_denied", who: "run_1/coder", detail: { tool: "http_write" } });
-  audit.append({ kind: "secret_changed", who: "session" });
-  audit.append({ kind: "tool_denied", who: "run_2/coder", detail: { tool: "file_write" } });
+  const made = audit.append({ kind: "token_made", who: "session:1", detail: { token: "Nightly" } });
+  audit.append({ kind: "signed_out", who: "session:1" });
+  audit.append({ kind: "token_revoked", who: "session:2", detail: { token: "Nightly" } });
   expect(audit.list().map(({ kind, at }) => [kind, at])).toEqual([
-    ["tool_denied", 3],
-    ["secret_changed", 2],
-    ["tool_denied", 1],
+    ["token_revoked", 3],
+    ["signed_out", 2],
+    ["token_made", 1],
   ]);
-  const [newest] = audit.list({ kind: "tool_denied", limit: 1 });
-  expect(newest).toMatchObject({ who: "run_2/coder", detail: { tool: "file_write" } });
-  expect(audit.list({ kind: "tool_denied", before: newest!.id })).toEqual([denied]);
+  const [newest] = audit.list({ kinds: ["token_made", "token_revoked"], limit: 1 });
+  expect(newest).toMatchObject({ who: "session:2", detail: { token: "Nightly" } });
+  expect(audit.list({ kinds: ["token_made", "token_revoked"], before: newest!.id })).toEqual([made]);
+  expect(audit.list({ kinds: [] })).toEqual([]);
 });
 
 test("there is no way to change or remove an entry", () => {
   expect(Object.keys(newAuditStore(openDb(":memory:"))).sort()).toEqual(["append", "list"]);
+});
+
+test("what must not be kept is taken out before it is written", () => {
+  const db = openDb(":memory:");
+  const audit = newAuditStore(db, Date.now, (text) => text.replaceAll("hush-hush", "[hidden]"));
+  const kept = audit.append({ kind: "provider_added", who: "session:1", detail: { provider: "hush-hush" } });
+  expect(kept.detail).toEqual({ provider: "[hidden]" });
+  expect(audit.list()).toEqual([kept]);
 });

@@ -1,43 +1,49 @@
-import { and, desc, eq, lt } from "drizzle-orm";
+import { and, desc, inArray, lt } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { audit } from "@/db/schema";
+import type { AuditKind } from "@/server/domain/audit";
 import { Json, type JsonObject } from "@/server/domain/values";
 
-/** Something that a person may later want to know who allowed: grants, confirmations, refusals, changes of secrets. */
+/** Something that a person may later want to know who did: grants, confirmations, changes of secrets, who came in. */
 export interface AuditEntry {
   id: number;
   at: number;
-  /** What happened, for example `tool_denied`. */
+  /** An AuditKind, or what an older version called it. */
   kind: string;
-  /** A session, a token, an agent of a run; never a secret. */
+  /** `session:ID`, `token:ID`, or how somebody tried to come in: `password`, `link`. Never a secret. */
   who: string;
   detail: JsonObject;
 }
 
 /** Only ever added to: there is no changing and no removing. */
 export interface AuditStore {
-  append(entry: { kind: string; who: string; detail?: JsonObject }): AuditEntry;
+  append(entry: { kind: AuditKind; who: string; detail?: JsonObject }): AuditEntry;
   /** The newest first. `before`: the id of the last entry of the page before. */
-  list(filter?: { kind?: string; before?: number; limit?: number }): AuditEntry[];
+  list(filter?: { kinds?: readonly AuditKind[]; before?: number; limit?: number }): AuditEntry[];
 }
 
-export function newAuditStore(db: Db, now: () => number = Date.now): AuditStore {
+/** `redact` takes out of the JSON text of an entry what must not be kept, whoever forgot it there. */
+export function newAuditStore(
+  db: Db,
+  now: () => number = Date.now,
+  redact: (text: string) => string = (text) => text,
+): AuditStore {
   return {
     append: ({ kind, who, detail = {} }) =>
       toEntry(
         db
           .insert(audit)
-          .values({ at: now(), kind, who, detail: JSON.stringify(detail) })
+          .values({ at: now(), kind, who, detail: redact(JSON.stringify(detail)) })
           .returning()
           .get(),
       ),
-    list: ({ kind, before, limit = 100 } = {}) =>
+    list: ({ kinds, before, limit = 100 } = {}) =>
       db
         .select()
         .from(audit)
         .where(
           and(
-            kind === undefined ? undefined : eq(audit.kind, kind),
+            kinds === undefined ? undefined : inArray(audit.kind, [...kinds]),
             before === undefined ? undefined : lt(audit.id, before),
           ),
         )

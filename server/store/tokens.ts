@@ -18,6 +18,8 @@ export interface TokenStore {
   list(): ApiToken[];
   create(name: string): { id: string; token: string };
   revoke(id: string): boolean;
+  /** Also of one that was revoked. */
+  nameOf(id: string): string | undefined;
   /** The id behind a token that is still good; notes its use. */
   recognise(token: string): string | null;
 }
@@ -57,6 +59,8 @@ export function newTokenStore(db: Db, now: () => number = Date.now): TokenStore 
         .set({ revokedAt: now() })
         .where(and(eq(apiTokens.id, id), isNull(apiTokens.revokedAt)))
         .run().changes > 0,
+    nameOf: (id) =>
+      db.select({ name: apiTokens.name }).from(apiTokens).where(eq(apiTokens.id, id)).get()?.name,
     recognise: (token) => {
       const row = db
         .select()
