@@ -30,3 +30,27 @@ test("what is remembered is found, corrected, deleted, and brought back", async 
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(memory).toContainText("We release on Tuesdays");
 });
+
+test("a person can tell agents something, once under each name", async ({ app, page }) => {
+  await app.open("/memory");
+  const remember = async (text: string) => {
+    await page.getByRole("button", { name: "New" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Key").fill("house_style");
+    await dialog.getByLabel("What is remembered").fill(text);
+    await dialog.getByRole("button", { name: "Remember" }).click();
+  };
+  await remember("Short sentences");
+  const memory = page
+    .getByRole("list", { name: "Memories" })
+    .getByRole("listitem")
+    .filter({ hasText: "house_style" });
+  await expect(memory).toContainText("Short sentences");
+  await expect(memory).toContainText("This project");
+  await expect(memory).toContainText("Written by a person");
+
+  await remember("Long sentences");
+  await expect(page.getByRole("alert")).toContainText("Change that one");
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+  await expect(memory).toContainText("Short sentences");
+});

@@ -1,7 +1,7 @@
 "use client";
 
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { Brain, Search } from "lucide-react";
+import { Brain, Plus, Search } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useDeferredValue, useState } from "react";
 import { Page } from "@/components/shell/page";
@@ -14,6 +14,9 @@ import { TextField } from "@/components/ui/text-field";
 import { MemoryRow } from "./memory-row";
 
 const MemoryDialog = dynamic(() => import("./memory-dialog").then((m) => m.MemoryDialog), { ssr: false });
+const NewMemoryDialog = dynamic(() => import("./memory-dialog").then((m) => m.NewMemoryDialog), {
+  ssr: false,
+});
 
 export type MemoryListed = Answers["memories"]["list"]["memories"][number];
 type Scope = MemoryListed["scope"];
@@ -34,6 +37,7 @@ export function MemoryPage() {
   const [scope, setScope] = useState<Scope | "all">("all");
   const [search, setSearch] = useState("");
   const [editing, setEditing] = useState<MemoryListed | null>(null);
+  const [isAdding, setAdding] = useState(false);
   const text = useDeferredValue(search.trim());
   const counts = useQuery(trpc.memories.counts.queryOptions());
   const found = useInfiniteQuery(
@@ -50,7 +54,12 @@ export function MemoryPage() {
   return (
     <Page
       title="Memory"
-      description="What agents remember beyond the step they are at. They find it again by its words; you can correct it, or delete it."
+      description="What agents remember beyond the step they are at. They find it again by its words; you can add to it, correct it, or delete it."
+      actions={
+        <Button icon={<Plus aria-hidden="true" />} onClick={() => setAdding(true)}>
+          New
+        </Button>
+      }
     >
       {total === 0 ? (
         <EmptyState className="flex-1 justify-center" icon={<Brain />} title="Nothing is remembered yet">
@@ -126,6 +135,7 @@ export function MemoryPage() {
         </>
       )}
       {editing ? <MemoryDialog key={editing.id} memory={editing} onClose={() => setEditing(null)} /> : null}
+      {isAdding ? <NewMemoryDialog onClose={() => setAdding(false)} /> : null}
     </Page>
   );
 }

@@ -92,7 +92,9 @@ export function MemoryRow({ memory, onEdit }: { memory: MemoryListed; onEdit: ()
 function Origin({ memory: { source, place } }: { memory: MemoryListed }) {
   const who =
     source.by === "person"
-      ? "Corrected by a person"
+      ? source.tool_name || source.run_id
+        ? "Corrected by a person"
+        : "Written by a person"
       : source.role_name
         ? `By ${source.role_name}${source.agent_id ? ` (${source.agent_id})` : ""}`
         : "By an agent";

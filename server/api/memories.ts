@@ -1,10 +1,31 @@
 import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
-import { type Memory, MemoryError, MemoryScope, MemorySource } from "@/server/store/memories";
+import {
+  type Memory,
+  MemoryError,
+  type MemoryPlace,
+  MemoryScope,
+  MemorySource,
+  PROJECT_PLACE,
+} from "@/server/store/memories";
 import type { Troupe } from "@/server/troupe";
 import { procedure, refusal, router } from "./trpc";
 
 const ById = z.object({ id: z.number().int() });
+
+const Content = z.object({
+  value: z.string().max(LIMITS.memory.valueBytes),
+  importance: z.number().min(0).max(1),
+  /** Unix milliseconds; null: it stays. */
+  expires_at: z.number().int().nullable(),
+});
+
+/** Where a person may put one: what belongs to a run is the agents' own. */
+const Place = z.discriminatedUnion("scope", [
+  z.object({ scope: z.literal("workflow"), workflow_id: z.string() }),
+  z.object({ scope: z.literal("project") }),
+  z.object({ scope: z.literal("global") }),
+]);
 
 /** What agents remember, for people to look through, to correct and to delete. */
 export const memoriesRouter = router({
@@ -33,15 +54,31 @@ export const memoriesRouter = router({
   /** How many there are in each scope. */
   counts: procedure.query(({ ctx }) => ctx.troupe.memories.counts()),
 
+  /** What a person wants agents to know. Refused where the key holds something already. */
+  create: procedure
+    .input(Content.extend({ key: z.string(), place: Place }))
+    .mutation(({ ctx, input: { place, key, value, importance, expires_at } }) => {
+      const { memories, workflows } = ctx.troupe;
+      if (place.scope === "workflow" && !workflows.find(place.workflow_id))
+        throw refusal("NOT_FOUND", "This workflow was deleted. Choose another.");
+      const at = placed(place);
+      if (memories.retrieve(at, key))
+        throw refusal("CONFLICT", `Something is remembered under "${key}" there already. Change that one.`);
+      return guarded(() =>
+        memories.store({
+          ...at,
+          key,
+          value,
+          importance,
+          ttl_seconds: secondsUntil(expires_at),
+          tainted: false,
+          source: { by: "person" },
+        }),
+      );
+    }),
+
   update: procedure
-    .input(
-      ById.extend({
-        value: z.string().max(LIMITS.memory.valueBytes).optional(),
-        importance: z.number().min(0).max(1).optional(),
-        /** Unix milliseconds; null: it stays. */
-        expires_at: z.number().int().nullable().optional(),
-      }),
-    )
+    .input(ById.extend(Content.partial().shape))
     .mutation(({ ctx, input: { id, value, importance, expires_at } }) => {
       const change = {
         ...(value === undefined ? {} : { value }),
@@ -73,12 +110,22 @@ export const memoriesRouter = router({
     .mutation(({ ctx, input: { expires_at, ...memory } }) => {
       if (ctx.troupe.memories.retrieve(memory, memory.key))
         throw refusal("CONFLICT", "Agents have stored something else under this key since.");
-      const ttl_seconds = expires_at === null ? undefined : (expires_at - Date.now()) / 1000;
-      if (ttl_seconds !== undefined && ttl_seconds <= 0)
-        throw refusal("CONFLICT", "This memory has expired since.");
+      const ttl_seconds = secondsUntil(expires_at);
       guarded(() => ctx.troupe.memories.store({ ...memory, ttl_seconds }));
     }),
 });
+
+function placed(place: z.infer<typeof Place>): MemoryPlace {
+  if (place.scope === "workflow") return { scope: "workflow", scope_id: place.workflow_id };
+  return place.scope === "project" ? PROJECT_PLACE : { scope: "global", scope_id: "" };
+}
+
+function secondsUntil(expires_at: number | null): number | undefined {
+  if (expires_at === null) return undefined;
+  const seconds = (expires_at - Date.now()) / 1000;
+  if (seconds <= 0) throw refusal("CONFLICT", "This memory has expired since.");
+  return seconds;
+}
 
 /** What a memory is bound to, in words and with a way there. */
 function placeOf({ scope, scope_id, source }: Memory, { runs, workflows }: Troupe) {

@@ -1,13 +1,16 @@
 import { and, count, desc, eq, gt, inArray, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
 import { z } from "zod";
 import type { Db } from "@/db/open";
-import { memories } from "@/db/schema";
+import { memories, runs } from "@/db/schema";
 import { LIMITS } from "@/server/access/limits";
 import { FileSource } from "./workspace";
 
 /** How far a memory reaches, the narrowest first. */
 export const MemoryScope = z.enum(["task", "agent", "run", "workflow", "project", "global"]);
 export type MemoryScope = z.infer<typeof MemoryScope>;
+
+/** There is one project in an installation. */
+export const PROJECT_PLACE: MemoryPlace = { scope: "project", scope_id: "default" };
 
 /** What a scope is bound to: a run, a workflow ... Those inside a run begin with the run's id and a slash. */
 export interface MemoryPlace {
@@ -92,7 +95,7 @@ export interface MemoryStore {
   remove(id: number): boolean;
   /** Forgets everything bound to one place, such as a task that has ended; gives how many. */
   forget(place: MemoryPlace): number;
-  /** Deletes what has expired; gives how many. */
+  /** Deletes what has expired, and what tasks of runs that are over have left behind; gives how many. */
   sweep(): number;
 }
 
@@ -112,6 +115,13 @@ export const ofRun = (runId: string): SQL | undefined =>
       sql`substr(${memories.scopeId}, 1, ${runId.length + 1}) = ${`${runId}/`}`,
     ),
   );
+
+/** A run that was cancelled had no time to forget; one that stopped at a limit may go on. */
+const isOfEndedTask = sql`${memories.scope} = 'task' and exists (
+  select 1 from ${runs}
+  where ${runs.id} = substr(${memories.scopeId}, 1, instr(${memories.scopeId}, '/') - 1)
+    and ${runs.status} = 'finished' and ${runs.finalStatus} <> 'INCOMPLETE'
+)`;
 
 /**
  * Free text as a query of FTS5: its words in quotes, any of them. Quotes make a word a word, so that nothing of the
@@ -281,7 +291,11 @@ export function newMemoryStore(db: Db, now: () => number = Date.now): MemoryStor
     },
     remove: (id) => db.delete(memories).where(eq(memories.id, id)).run().changes > 0,
     forget: (place) => db.delete(memories).where(isAt(place)).run().changes,
-    sweep: () => db.delete(memories).where(lte(memories.expiresAt, now())).run().changes,
+    sweep: () =>
+      db
+        .delete(memories)
+        .where(or(lte(memories.expiresAt, now()), isOfEndedTask))
+        .run().changes,
   };
 }
 

@@ -1,5 +1,11 @@
 import { z } from "zod";
-import type { Memory, MemoryPlace, MemoryScope, MemoryStore } from "@/server/store/memories";
+import {
+  type Memory,
+  type MemoryPlace,
+  type MemoryScope,
+  type MemoryStore,
+  PROJECT_PLACE,
+} from "@/server/store/memories";
 import { defineTool, ToolFailure, type ToolInterface, type ToolScope } from "../define";
 import { sourceOf } from "./caller";
 
@@ -18,7 +24,10 @@ const YEAR_SECONDS = 365 * 24 * 3600;
  * What a scope means for this caller, or null where it has none. The model names the scope; what the scope is bound
  * to never comes from its words.
  */
-export function memoryPlace(scope: MemoryScope, { run, agent }: ToolScope): MemoryPlace | null {
+export function memoryPlace(
+  scope: MemoryScope,
+  { run, agent }: Pick<ToolScope, "run" | "agent">,
+): MemoryPlace | null {
   const bound = (scope_id: string | null | undefined) => (scope_id ? { scope, scope_id } : null);
   switch (scope) {
     case "task":
@@ -30,8 +39,7 @@ export function memoryPlace(scope: MemoryScope, { run, agent }: ToolScope): Memo
     case "workflow":
       return bound(run?.workflow_id);
     case "project":
-      // There is one project in an installation.
-      return { scope, scope_id: "default" };
+      return PROJECT_PLACE;
     case "global":
       return { scope, scope_id: "" };
   }
