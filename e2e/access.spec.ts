@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import type { Page } from "@playwright/test";
 import { expect, test } from "./app";
 import { TroupeProcess } from "./troupe-process";
 
@@ -41,12 +42,42 @@ test("a password opens the page that was asked for, a wrong one is refused in wo
     await page.reload();
     await expect(page.getByText(/asks for a password/)).toBeVisible();
 
-    await page.getByRole("button", { name: "Sign out" }).click();
+    const record = page.getByRole("list", { name: "Audit" });
+    await expect(record.getByRole("listitem")).toHaveText([/^Signed in/, /^Failed to sign in/]);
+
+    await page.getByRole("button", { name: "Sign out", exact: true }).click();
     await expect(password).toBeVisible();
     await expect(page).toHaveURL(`${HOME}/login`);
     await app.open(`${HOME}/`);
     await expect(page).toHaveURL(/\/login\?next=/);
     await expect(password).toBeVisible();
+  });
+});
+
+test("signing out everywhere shuts the door on every other browser, too", async ({ app, page, browser }) => {
+  await behindADoor({ TROUPE_PASSWORD: "correct horse battery" }, async () => {
+    const signIn = async (where: Page) => {
+      await where.goto(`${HOME}/settings`);
+      await where.getByLabel("Password").fill("correct horse battery");
+      await where.getByRole("button", { name: "Sign in" }).click();
+      await expect(where.getByRole("heading", { name: "Settings", level: 1 })).toBeVisible();
+    };
+    const elsewhere = await browser.newContext();
+    const other = await elsewhere.newPage();
+    await signIn(page);
+    await signIn(other);
+    await page.getByRole("button", { name: "Sign out everywhere" }).click();
+    await expect(page.getByLabel("Password")).toBeVisible();
+    await other.goto(`${HOME}/settings`);
+    await expect(other.getByLabel("Password")).toBeVisible();
+
+    await signIn(page);
+    const record = page.getByRole("list", { name: "Audit" });
+    await expect(record.getByRole("listitem").filter({ hasText: "Signed out everywhere" })).toContainText(
+      "in another browser",
+    );
+    expect(await app.accessibilityFaults()).toEqual([]);
+    await elsewhere.close();
   });
 });
 

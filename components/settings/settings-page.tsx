@@ -6,6 +6,7 @@ import { ThemeSwitch } from "@/components/shell/theme-switch";
 import { useTrpc } from "@/components/trpc";
 import { Panel } from "@/components/ui/panel";
 import { AboutSection, type SettingRow } from "./about-section";
+import { AuditSection } from "./audit-section";
 import { ProvidersSection } from "./providers-section";
 import { SignOut } from "./sign-out";
 import { TokensSection } from "./tokens-section";
@@ -26,6 +27,7 @@ export function SettingsPage({ settings }: { settings: readonly SettingRow[] }) 
             actions={<SignOut />}
           />
         ) : null}
+        <AuditSection />
         <AboutSection info={info.data} settings={settings} />
       </div>
     </Page>

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { AUDIT_KINDS } from "@/server/domain/audit";
+import { auditWords, runPlace, whoWords } from "./audit-words";
+
+test("every kind is a sentence, also where an entry lacks what it should hold", () => {
+  for (const kind of Object.keys(AUDIT_KINDS)) {
+    const { title } = auditWords({ kind, detail: {} });
+    expect(title).toMatch(/^[A-Z]/);
+    expect(title).not.toMatch(/undefined|null|_/);
+  }
+  expect(auditWords({ kind: "of_an_older_version", detail: {} }).title).toBe("of an older version");
+  expect(auditWords({ kind: "constructor", detail: {} }).title).toBe("constructor");
+});
+
+test("facts are told in words", () => {
+  const more = (kind: string, detail: Parameters<typeof auditWords>[0]["detail"]) =>
+    auditWords({ kind, detail }).more;
+  expect(more("provider_changed", { host: "b", host_before: "a", key: "removed" })).toBe(
+    "moved from a to b, key removed",
+  );
+  expect(more("mcp_server_changed", { server: "notes", is_enabled: false })).toBe("switched off");
+  expect(
+    more("mcp_tools_approved", { tools: ["a", "b", "c", "d", "e", "f", "g"].map((tool) => ({ tool })) }),
+  ).toBe("a, b, c, d, e and 2 more");
+  expect(more("role_tools_changed", { role: "R", added: ["http_write"], removed: [], from: "file" })).toBe(
+    "now also http_write, by importing a file",
+  );
+});
+
+test("who it was, and which run", () => {
+  const who = (text: string, more = {}) => whoWords({ who: text, isOwn: false, token_name: null, ...more });
+  expect(who("session:abcdef", { isOwn: true })).toBe("in this browser");
+  expect(who("session:abcdef")).toBe("in another browser (abcd)");
+  expect(who("token:tok_1", { token_name: "Nightly" })).toBe("by the token “Nightly”");
+  expect(who("token:environment")).toBe("by the token of the environment");
+  expect(who("nobody")).toBe("by somebody unknown");
+  const detail = { run_id: "run_1", workflow_id: "wf_1" };
+  expect(runPlace({ kind: "question_answered", detail })).toBe("/workflows/wf_1/runs/run_1");
+  expect(runPlace({ kind: "signed_in", detail })).toBeNull();
+});

@@ -1,0 +1,172 @@
+import type { Answers } from "@/components/trpc";
+import type { AuditArea, AuditKind } from "@/server/domain/audit";
+
+export type AuditEntry = Answers["audit"]["list"]["entries"][number];
+
+export const AREA_WORDS: Record<AuditArea, string> = {
+  access: "Signing in and out",
+  keys: "Keys and tokens",
+  tools: "Tools",
+  roles: "Rights of roles",
+  runs: "Answers in runs",
+};
+
+type Detail = AuditEntry["detail"];
+interface Words {
+  /** What was done, with the name of what it was done to. */
+  title: (about: Detail) => string;
+  more?: (about: Detail) => (string | false)[];
+}
+
+const text = (about: Detail, key: string): string => {
+  const value = about[key];
+  return typeof value === "string" || typeof value === "number" ? String(value) : "";
+};
+const list = (about: Detail, key: string): string[] => {
+  const value = about[key];
+  return Array.isArray(value)
+    ? value.flatMap((item) => {
+        if (typeof item === "string") return [item];
+        const tool = item !== null && typeof item === "object" && !Array.isArray(item) ? item.tool : null;
+        return typeof tool === "string" ? [tool] : [];
+      })
+    : [];
+};
+/** At most so many by name, so that a line stays one. */
+const named = (names: readonly string[], most = 5) =>
+  names.length > most
+    ? `${names.slice(0, most).join(", ")} and ${names.length - most} more`
+    : names.join(", ");
+const KEY_WORDS: Record<string, string> = {
+  set: "key entered",
+  replaced: "key replaced",
+  removed: "key removed",
+  kept: "key kept",
+};
+const key = (about: Detail) => KEY_WORDS[text(about, "key")] ?? false;
+const at = (about: Detail) => {
+  const [host, before] = [text(about, "host"), text(about, "host_before")];
+  return host !== "" && (before ? `moved from ${before} to ${host}` : `at ${host}`);
+};
+const switched = (about: Detail) =>
+  typeof about.is_enabled === "boolean" && (about.is_enabled ? "switched on" : "switched off");
+const version = (about: Detail) => text(about, "version") !== "" && `version ${text(about, "version")}`;
+const SEARCH_WORDS: Record<string, string> = { web: "web search", code: "code search" };
+const search = (about: Detail) => SEARCH_WORDS[text(about, "search")] ?? "search";
+const ANSWER_WORDS: Record<string, string> = {
+  approve: "Allowed",
+  approve_always: "Allowed for the whole run:",
+  reject: "Rejected",
+};
+
+const WORDS: Record<AuditKind, Words> = {
+  signed_in: { title: () => "Signed in" },
+  sign_in_failed: { title: () => "Failed to sign in" },
+  signed_out: { title: () => "Signed out" },
+  signed_out_everywhere: { title: () => "Signed out everywhere" },
+  token_made: { title: (about) => `Created the token “${text(about, "token")}”` },
+  token_revoked: { title: (about) => `Revoked the token “${text(about, "token")}”` },
+  provider_added: {
+    title: (about) => `Added the provider ${text(about, "provider")}`,
+    more: (about) => [at(about), key(about)],
+  },
+  provider_changed: {
+    title: (about) => `Changed the provider ${text(about, "provider")}`,
+    more: (about) => [at(about), key(about)],
+  },
+  provider_removed: {
+    title: (about) => `Removed the provider ${text(about, "provider")}`,
+    more: (about) => [key(about)],
+  },
+  provider_chosen: { title: (about) => `Made ${text(about, "provider")} the default provider` },
+  search_service_changed: {
+    title: (about) => `Set up ${search(about)}`,
+    more: (about) => [text(about, "service"), at(about), key(about)],
+  },
+  search_service_removed: { title: (about) => `Removed the service for ${search(about)}` },
+  mcp_server_added: {
+    title: (about) => `Added the MCP server ${text(about, "server")}`,
+    more: (about) => [at(about), key(about)],
+  },
+  mcp_server_changed: {
+    title: (about) => `Changed the MCP server ${text(about, "server")}`,
+    more: (about) => [at(about), key(about), switched(about)],
+  },
+  mcp_server_removed: { title: (about) => `Removed the MCP server ${text(about, "server")}` },
+  mcp_tools_approved: {
+    title: (about) => `Approved tools of the MCP server ${text(about, "server")}`,
+    more: (about) => [named(list(about, "tools"))],
+  },
+  mcp_approval_withdrawn: {
+    title: (about) => `Took back the approval of ${text(about, "tool")}`,
+    more: (about) => [`MCP server ${text(about, "server")}`],
+  },
+  custom_tool_saved: {
+    title: (about) => `Saved the tool ${text(about, "tool")}`,
+    more: (about) => [version(about)],
+  },
+  custom_tool_removed: { title: (about) => `Removed the tool ${text(about, "tool")}` },
+  custom_tool_restored: {
+    title: (about) => `Brought back the tool ${text(about, "tool")}`,
+    more: (about) => [
+      text(about, "from_version") !== "" && `as it was in version ${text(about, "from_version")}`,
+    ],
+  },
+  tool_tried_out: {
+    title: (about) => `Tried out the tool ${text(about, "tool")}`,
+    more: (about) => [
+      about.is_draft === true && "as it was being written",
+      text(about, "status_code") !== "200" && `it answered ${text(about, "status_code")}`,
+    ],
+  },
+  role_tools_changed: {
+    title: (about) => `Changed what the role ${text(about, "role")} may use`,
+    more: (about) => [
+      list(about, "added").length > 0 && `now also ${named(list(about, "added"))}`,
+      list(about, "removed").length > 0 && `no longer ${named(list(about, "removed"))}`,
+      about.from === "file" && "by importing a file",
+      text(about, "copy_of") !== "" && `as a copy of ${text(about, "copy_of")}`,
+    ],
+  },
+  question_answered: {
+    title: (about) =>
+      `${ANSWER_WORDS[text(about, "answer")] ?? "Answered"} ${text(about, "tool") || "a question"}`,
+  },
+};
+
+const isKnown = (kind: string): kind is AuditKind => Object.hasOwn(WORDS, kind);
+
+/** An entry as a sentence and its facts. What an older version wrote down is told by its name. */
+export function auditWords({ kind, detail }: Pick<AuditEntry, "kind" | "detail">): {
+  title: string;
+  more: string;
+} {
+  if (!isKnown(kind)) return { title: kind.replaceAll("_", " "), more: "" };
+  const { title, more } = WORDS[kind];
+  return {
+    title: title(detail),
+    more: (more?.(detail) ?? []).filter((part) => part !== false && part !== "").join(", "),
+  };
+}
+
+/** Who it was, as far as it is known. */
+export function whoWords({
+  who,
+  isOwn,
+  token_name,
+}: Pick<AuditEntry, "who" | "isOwn" | "token_name">): string {
+  const [kind = "", id = ""] = who.split(":");
+  if (isOwn) return "in this browser";
+  if (kind === "session") return `in another browser (${id.slice(0, 4)})`;
+  if (kind === "token")
+    return id === "environment" ? "by the token of the environment" : `by the token “${token_name ?? id}”`;
+  if (kind === "link") return "with a start link";
+  if (kind === "password") return "with a password";
+  return "by somebody unknown";
+}
+
+/** The run that an answer belongs to, as a place in the app. */
+export function runPlace({ kind, detail }: Pick<AuditEntry, "kind" | "detail">): string | null {
+  const [run, workflow] = [text(detail, "run_id"), text(detail, "workflow_id")];
+  return kind === "question_answered" && run && workflow ? `/workflows/${workflow}/runs/${run}` : null;
+}
