@@ -58,6 +58,27 @@ describe("Core components", () => {
     expect(user).toContain("Results of earlier tasks:\nfacts: the facts");
   });
 
+  test("input_schema: an agent that is not given what its role needs does not begin", async () => {
+    const needs = { type: "object", properties: { order: { type: "string" } }, required: ["order"] };
+    const graph = draw("start > ask > end", {
+      ask: {
+        node_type: "agent_task",
+        output_keys: ["answer"],
+        config: { required_role: "Clerk", task_description_template: "look it up" },
+        input_keys: ["order"],
+      },
+    });
+    const clerk = RoleDefinition.parse({ name: "Clerk", input_schema: needs });
+    const given = await newScriptedStage([{ text: "sent" }]).run(graph, {
+      input: { order: "A 7" },
+      roles: [clerk],
+    });
+    expect(given.state.state.answer).toBe("sent");
+    const { state } = await newScriptedStage([]).run(graph, { input: { order: 7 }, roles: [clerk] });
+    expect(state.run).toMatchObject({ final_status: "ERROR", reason_code: "INPUT_MISSING" });
+    expect(state.run.error?.message).toMatch(/Clerk was not given what it needs: .*order/);
+  });
+
   test("llm_config of an agent overrides the default", async () => {
     const { models } = await runCrew(
       [{ text: "x" }],
@@ -78,8 +99,45 @@ describe("Core components", () => {
       },
     );
     const plan = Object.values(state.plans)[0]!;
-    expect(plan.tasks[0]).toMatchObject({ task_id: "t", status: "completed", output: "made" });
-    expect(of(events, "agent_finished")[0]).toMatchObject({ cost_usd: 0, usage: { requests: 1 } });
+    const { usage, cost_usd } = of(events, "agent_finished")[0]!;
+    expect(plan.tasks[0]).toMatchObject({
+      task_id: "t",
+      status: "completed",
+      output: "made",
+      tokens_used: usage.input_tokens + usage.output_tokens,
+      cost_usd,
+    });
+    expect(plan.tasks[0]!.tokens_used).toBeGreaterThan(0);
+  });
+
+  test("TaskResult: what delegates used belongs to the task, and a failed one says why", async () => {
+    const { state } = await runCrew(
+      [
+        calls(call("delegate_task", { coworker: "b", task: "help" })),
+        { text: "helped" },
+        { text: "made" },
+        { refusal: "no" },
+      ],
+      {
+        agents: [agent("a", { allow_delegation: true }), agent("b")],
+        on_task_failure: "continue_independent",
+      },
+      {
+        plan: {
+          tasks: [
+            { task_id: "t", description: "do it", required_role: "a" },
+            { task_id: "u", description: "do more", required_role: "b" },
+          ],
+        },
+      },
+    );
+    const [made, failed] = Object.values(state.plans)[0]!.tasks;
+    const { input_tokens, output_tokens } = state.totals.usage;
+    expect(made!.tokens_used! + failed!.tokens_used!).toBe(input_tokens + output_tokens);
+    expect(failed).toMatchObject({
+      status: "failed",
+      error_message: expect.stringContaining("refused") as string,
+    });
   });
 });
 
@@ -217,7 +275,32 @@ describe("Workflow overview", () => {
         { status: "completed", output: "2" },
         { status: "completed", output: "3", raw_instruction: plan.tasks[2]!.raw_instruction },
       ],
+      overall_status: "completed",
     });
+  });
+
+  test("a task is told what its raw instruction holds, with the outputs that it names", async () => {
+    const { models } = await runCrew(
+      [{ text: "1" }, { text: "the code" }, { text: "3" }],
+      { agents: team },
+      { plan },
+    );
+    const asked = models.calls[2]!.messages.at(-1)!.content;
+    expect(asked).toContain("content_to_qa: the code");
+    expect(asked).toContain("qa_criteria: valid text");
+  });
+
+  test("a raw instruction that is no JSON is passed on as it is", async () => {
+    const tasks = [
+      {
+        task_id: "t",
+        description: "check",
+        required_role: "SoftwarePlanner",
+        raw_instruction: "Look {twice}.",
+      },
+    ];
+    const { models } = await runCrew([{ text: "1" }], { agents: team }, { plan: { tasks } });
+    expect(models.calls[0]!.messages.at(-1)!.content).toContain("raw_instruction: Look {twice}.");
   });
 
   test("a task without a role, or of a role that nobody has, fails", async () => {
@@ -229,7 +312,15 @@ describe("Workflow overview", () => {
           plan: { tasks: [{ task_id: "t", description: "fly", ...wrong }] },
         },
       );
-      expect(Object.values(state.plans)[0]!.tasks[0]!.status).toBe("failed");
+      expect(Object.values(state.plans)[0]).toMatchObject({
+        overall_status: "failed",
+        tasks: [
+          {
+            status: "failed",
+            error_message: expect.stringContaining("The crew has: SoftwarePlanner") as string,
+          },
+        ],
+      });
       expect(state.run.final_status).toBe("ERROR");
     }
   });
@@ -237,11 +328,10 @@ describe("Workflow overview", () => {
   test("a task that fails stops the plan, and what comes after does not run", async () => {
     const { state, models } = await runCrew([{ text: "1" }, { refusal: "no" }], { agents: team }, { plan });
     expect(state.run.final_status).toBe("ERROR");
-    expect(Object.values(state.plans)[0]!.tasks.map(({ status }) => status)).toEqual([
-      "completed",
-      "failed",
-      "pending",
-    ]);
+    const left = Object.values(state.plans)[0]!;
+    expect(left.overall_status).toBe("failed");
+    expect(left.tasks.slice(0, 2).map(({ status }) => status)).toEqual(["completed", "failed"]);
+    expect(left.tasks[2]!.metadata.started_at).toBeUndefined();
     models.assertComplete();
   });
 });

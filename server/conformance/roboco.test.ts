@@ -1,14 +1,16 @@
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { customPatterns, parallelGroups } from "@/server/domain/crew-pattern";
 import { compilePattern } from "@/server/domain/pattern";
 import { ExecutionPlan } from "@/server/domain/plan";
 import type { RunState } from "@/server/domain/run";
 import referencePlan from "@/server/domain/testing/reference-plan.frozen.json";
 import { readTeams } from "@/server/interop/team-files";
+import type { ScriptedStep } from "@/server/llm/scripted";
 import { readTextCalls } from "@/server/llm/text-calls";
 import { toolBlock } from "@/server/llm/text-protocol";
 import { CREW_TOOLS } from "@/server/runner/crew/tools";
-import { agent, as, call, calls, of, role, runCrew, tool } from "./stage";
+import { agent, as, call, calls, crewGraph, newScriptedStage, of, role, runCrew, tool } from "./stage";
 
 // The promises of roboco-collaboration-and-planning.md, in its order.
 
@@ -67,6 +69,66 @@ describe("1. plan.json", () => {
     // Progress against the criteria: unmet at first, one correction, met.
     expect(of(events, "criterion_checked").map(({ met }) => met)).toEqual([false, false, true, true]);
     expect(state.run.final_status).toBe("COMPLETED");
+  });
+
+  test("the run notes when tasks began and ended, who made which file, and how far the plan is", async () => {
+    const write = tool("file_write", {
+      input: z.object({ path: z.string() }),
+      read_only: false,
+      execute: () => ({ artifact_id: "art_1", path: "project_structure.md", version: 1, size: 3 }),
+    });
+    const { state } = await runCrew(
+      [
+        as("analyst", calls(call("file_write", { path: "project_structure.md" }))),
+        as("analyst", { text: "analysed" }),
+        as("coder", { text: "coded" }),
+        as("tester", { text: "tested" }),
+        { json: { verdicts: [] } },
+        { text: "corrected" },
+        { json: { verdicts: [] } },
+      ],
+      { agents: team },
+      { plan: referencePlan as never, roles: [role("analyst", ["file_write"])], tools: [write] },
+    );
+    const plan = planOf(state);
+    const [first, second] = plan.tasks;
+    expect(plan.overall_status).toBe("completed");
+    expect(first!.metadata.artifacts_created).toEqual(["project_structure.md"]);
+    // From this run, not from the document's.
+    expect(Date.parse(first!.metadata.started_at!)).toBeGreaterThan(Date.parse("2026-01-01"));
+    expect(Date.parse(first!.metadata.completed_at!)).toBeLessThanOrEqual(
+      Date.parse(second!.metadata.started_at!),
+    );
+    expect(second!.metadata.progress_percentage).toBeUndefined();
+    expect(ExecutionPlan.safeParse(JSON.parse(JSON.stringify(plan))).success).toBe(true);
+  });
+
+  test("execution_mode says when a person is asked: never, before tasks, about results, or where one failed", async () => {
+    const tasks = [{ task_id: "t", description: "do it", required_role: "analyst" }];
+    const asked = async (
+      execution_mode: "autonomous" | "step" | "hitl" | "breakpoint",
+      step: ScriptedStep,
+    ) => {
+      const stage = newScriptedStage([step]);
+      const id = stage.start(crewGraph({ agents: team }, { execution_mode, tasks }), {
+        roles: team.map(({ agent_id }) => role(agent_id)),
+      });
+      await expect.poll(() => stage.store.find(id)?.status).toMatch(/waiting|finished/);
+      const state = stage.store.state(id)!;
+      const [question] = Object.values(state.interactions);
+      if (question) {
+        stage.host.answer(id, question.id, question.requested.fingerprint, { answer: "approve", by: "ann" });
+        await stage.host.settled(id);
+      }
+      const { run } = stage.store.state(id)!;
+      return [question?.requested.title, run.final_status];
+    };
+    expect(await asked("autonomous", { text: "done" })).toEqual([undefined, "COMPLETED"]);
+    expect(await asked("step", { text: "done" })).toEqual(['Begin "do it"?', "COMPLETED"]);
+    expect(await asked("hitl", { text: "done" })).toEqual(['Look at the result of "do it"', "COMPLETED"]);
+    expect(await asked("breakpoint", { text: "done" })).toEqual([undefined, "COMPLETED"]);
+    const [title] = await asked("breakpoint", { refusal: "no" });
+    expect(title).toBe('"t" failed. Go on without it?');
   });
 
   test("plan tools change it, version by version, and what they add is carried out", async () => {
@@ -564,6 +626,24 @@ describe("4. autonomous execution", () => {
       ["second", "completed"],
     ]);
     expect(state.state.result).toBe("done");
+  });
+
+  test("4.3 tasks are shared out among the agents of a role, also one after another", async () => {
+    const { events } = await runCrew(
+      [{ text: "1" }, { text: "2" }, { text: "3" }],
+      { agents: ["one", "two"].map((agent_id) => ({ agent_id, role_name: "worker" })) },
+      {
+        plan: {
+          tasks: ["a", "b", "c"].map((task_id) => ({
+            task_id,
+            description: task_id,
+            required_role: "worker",
+          })),
+        },
+      },
+    );
+    const begun = of(events, "task_status_changed").filter(({ to }) => to === "in_progress");
+    expect(begun.map(({ assigned_agent }) => assigned_agent)).toEqual(["one", "two", "one"]);
   });
 
   test("4.3 priorities and deadlines decide what begins first", async () => {

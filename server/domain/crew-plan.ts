@@ -4,10 +4,18 @@ import { type ExecutionPlan, planFaults, Task } from "./plan";
 
 /** What of a plan a crew begins with: nothing done yet, and tasks where groups bring their work together. */
 export function startingPlan(plan: ExecutionPlan, crew: CrewConfig): ExecutionPlan {
-  const fresh = plan.tasks.map(({ output: _output, error_message: _error, ...task }) => ({
-    ...task,
-    status: "pending" as const,
-  }));
+  const fresh = plan.tasks.map(
+    ({ output: _output, error_message: _error, tokens_used: _tokens, cost_usd: _cost, ...task }) => {
+      const {
+        started_at: _started,
+        completed_at: _completed,
+        progress_percentage: _progress,
+        artifacts_created: _artifacts,
+        ...metadata
+      } = task.metadata;
+      return { ...task, metadata, status: "pending" as const };
+    },
+  );
   const tasks = parallelGroups(crew.collaboration_patterns).reduce<Task[]>(
     (so_far, group) => withSyncPoints(so_far, group, crew),
     fresh,

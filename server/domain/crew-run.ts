@@ -1,6 +1,6 @@
 import type { CrewProcess } from "./crew";
 import type { RunEvent, RunEventOf } from "./events";
-import type { ExecutionPlan } from "./plan";
+import type { ExecutionPlan, Task } from "./plan";
 import type { RiskLevel, ToolProtocol, ToolStatus } from "./tool";
 import { type Json, type JsonObject, newRecord } from "./values";
 
@@ -179,9 +179,25 @@ export function evolveCrew(s: CrewState, event: RunEvent): boolean {
         };
       return true;
     }
-    case "artifact_created":
-      s.files[event.payload.path] = event.payload;
+    case "artifact_created": {
+      const { path } = event.payload;
+      s.files[path] = event.payload;
+      changeTask(s, event, ({ metadata }) => ({
+        metadata: {
+          ...metadata,
+          artifacts_created: [...new Set([...(metadata.artifacts_created ?? []), path])],
+        },
+      }));
       return true;
+    }
+    case "agent_finished": {
+      const { usage, cost_usd } = event.payload;
+      changeTask(s, event, (task) => ({
+        tokens_used: (task.tokens_used ?? 0) + usage.input_tokens + usage.output_tokens,
+        cost_usd: (task.cost_usd ?? 0) + (cost_usd ?? 0),
+      }));
+      return true;
+    }
 
     case "crew_started": {
       const { process, goal, members, manager } = event.payload;
@@ -201,9 +217,13 @@ export function evolveCrew(s: CrewState, event: RunEvent): boolean {
       };
       return true;
     }
-    case "crew_finished":
-      change(s, activation, { status: event.payload.status });
+    case "crew_finished": {
+      const { status } = event.payload;
+      const plan = s.plans[activation];
+      change(s, activation, { status });
+      if (plan) s.plans[activation] = { ...plan, overall_status: status };
       return true;
+    }
     case "round_started":
       change(s, activation, { round: event.payload.round });
       return true;
@@ -295,21 +315,20 @@ export function evolveCrew(s: CrewState, event: RunEvent): boolean {
     case "task_status_changed": {
       const plan = s.plans[activation];
       const { to, assigned_agent, output, error } = event.payload;
-      if (plan)
-        s.plans[activation] = {
-          ...plan,
-          tasks: plan.tasks.map((task) =>
-            task.task_id === event.task_id
-              ? {
-                  ...task,
-                  status: to,
-                  ...(assigned_agent ? { assigned_agent } : {}),
-                  ...(output === undefined ? {} : { output }),
-                  ...(error ? { error_message: error.message } : {}),
-                }
-              : task,
-          ),
-        };
+      const at = new Date(event.ts).toISOString();
+      if (plan && plan.overall_status === "pending" && to === "in_progress")
+        s.plans[activation] = { ...plan, overall_status: "in_progress" };
+      changeTask(s, event, ({ metadata }) => ({
+        status: to,
+        metadata: {
+          ...metadata,
+          ...(to === "in_progress" ? { started_at: metadata.started_at ?? at } : {}),
+          ...(to === "completed" ? { completed_at: at } : {}),
+        },
+        ...(assigned_agent ? { assigned_agent } : {}),
+        ...(output === undefined ? {} : { output }),
+        ...(error ? { error_message: error.message } : {}),
+      }));
       return true;
     }
     case "criterion_checked":
@@ -318,6 +337,21 @@ export function evolveCrew(s: CrewState, event: RunEvent): boolean {
     default:
       return false;
   }
+}
+
+/** Changes the task of a plan that an event is about: work on behalf of a task is named after it, as `task.r1`. */
+function changeTask(s: CrewState, event: RunEvent, patch: (before: Task) => Partial<Task>) {
+  const activation = event.activation_id ?? "";
+  const plan = s.plans[activation];
+  const id = event.task_id;
+  if (!plan || id === undefined) return;
+  const named = plan.tasks.filter(({ task_id }) => id === task_id || id.startsWith(`${task_id}.`));
+  const nearest = named.sort((a, b) => b.task_id.length - a.task_id.length)[0];
+  if (!nearest) return;
+  s.plans[activation] = {
+    ...plan,
+    tasks: plan.tasks.map((task) => (task === nearest ? { ...task, ...patch(task) } : task)),
+  };
 }
 
 function change(s: CrewState, activation: string, patch: Partial<CrewRun>) {

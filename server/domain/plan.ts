@@ -41,6 +41,9 @@ export const Task = z.object({
   human_review: z.boolean().default(false),
   output: Json.optional(),
   error_message: z.string().nullish(),
+  /** Of everybody who worked on it, delegates included. */
+  tokens_used: z.number().int().min(0).optional(),
+  cost_usd: z.number().min(0).optional(),
   reasoning_log: z.array(z.string()).default([]),
   metadata: z
     .object({
@@ -63,6 +66,10 @@ export const ExecutionPlan = z
     parsed_intent: z.record(z.string(), Json).optional(),
     tasks: z.array(Task).max(100, "A plan holds at most 100 tasks"),
     overall_status: TaskStatus.default("pending"),
+    /**
+     * When a person is asked beside the intervention points. autonomous: never; step: before every task; breakpoint:
+     * when a task failed; hitl: about every result.
+     */
     execution_mode: z.enum(["autonomous", "step", "breakpoint", "hitl"]).default("autonomous"),
     human_intervention_points: z.array(z.string()).default([]),
     success_criteria: z.array(z.string()).default([]),

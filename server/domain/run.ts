@@ -567,6 +567,7 @@ export function evolve(s: RunState, event: RunEvent): RunState {
     case "agent_finished": {
       const { status, error } = event.payload;
       setAgent(s, event, { status, finished_at: event.ts, ...(error ? { error } : {}) });
+      evolveCrew(s, event);
       return s;
     }
     case "interaction_requested":

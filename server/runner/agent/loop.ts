@@ -10,8 +10,10 @@ import type { Flow } from "@/server/domain/durable";
 import { NodeFailure } from "@/server/domain/nodes";
 import { rolePrompt, taskPrompt } from "@/server/domain/prompt";
 import type { JsonObject } from "@/server/domain/values";
+import { compiled } from "@/server/llm/compiled";
 import type { ModelAnswer } from "@/server/llm/model";
 import { type OutputShape, outputSchema, parseOutput, reaskMessage } from "@/server/llm/structured-output";
+import { readableIssues } from "@/server/tools/define";
 import type { NodeRun } from "../node-run";
 import { Agent, type AgentEnd, type AgentResult, type AgentTask } from "./agent";
 import { callModel, errorOf } from "./call-model";
@@ -233,8 +235,17 @@ function open(agent: Agent, shape: OutputShape): void {
 
 function* guardInput(agent: Agent): Flow<void> {
   const { run, task } = agent;
+  const { input_schema } = agent.role;
+  const given = task.inputs ?? run.input;
+  const read = input_schema && compiled(input_schema)?.safeParse(given);
+  if (read && !read.success)
+    throw new NodeFailure(
+      "INPUT_MISSING",
+      `${agent.role.name} was not given what it needs: ${readableIssues(read.error).join("; ")}. Pass it on to ${run.node.name || run.node.id}, or change what the role takes in.`,
+      { user_action: "edit_graph" },
+    );
   if (!agent.role.guardrails.some(({ target }) => target === "input")) return;
-  const inputs = { task: task.task, ...(task.inputs ?? run.input) };
+  const inputs = { task: task.task, ...given };
   const fault = yield* checkGuardrails(agent, "input", inputs, `${agent.path}/input`);
   // What came in cannot be tried again.
   if (fault !== null) throw new NodeFailure("GUARDRAIL", `${agent.role.name} may not take this: ${fault}`);

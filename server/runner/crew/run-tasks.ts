@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { byUrgency, inOrder, interventionPoint, lastTasks, startingPlan } from "@/server/domain/crew-plan";
 import type { Flow } from "@/server/domain/durable";
 import { evaluateCondition } from "@/server/domain/expression";
@@ -5,7 +6,7 @@ import { NodeFailure } from "@/server/domain/nodes";
 import type { RunError } from "@/server/domain/outcome";
 import type { ExecutionPlan, Task, TaskStatus } from "@/server/domain/plan";
 import type { AgentConfig } from "@/server/domain/role";
-import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
+import { Json, type JsonObject, type JsonSchema } from "@/server/domain/values";
 import { errorOf } from "../agent/call-model";
 import { Children } from "../flow";
 import { type Crew, textOf, valueOf, type Work } from "./crew";
@@ -50,6 +51,8 @@ interface TaskDone {
 class PlanWork {
   readonly outputs: Record<string, Json> = {};
   private readonly busy = new Map<string, string>();
+  /** How many tasks each agent was given so far. */
+  private readonly given = new Map<string, number>();
   private readonly children = new Children<TaskDone>();
   private readonly parallel: number;
   private failure: RunError | null = null;
@@ -120,7 +123,7 @@ class PlanWork {
           hasChanged = true;
           continue;
         }
-        const agent = agentFor(task, config.agents, this.busy);
+        const agent = this.agentFor(task);
         if (!agent) {
           const error = unroutable(task, config.agents);
           this.move(id, "failed", { error });
@@ -130,6 +133,7 @@ class PlanWork {
           continue;
         }
         this.busy.set(id, agent.agent_id);
+        this.given.set(agent.agent_id, (this.given.get(agent.agent_id) ?? 0) + 1);
         this.move(id, "in_progress", { assigned_agent: agent.agent_id });
         this.children.add(id, this.carryOutOne(task, agent));
         hasChanged = true;
@@ -170,18 +174,23 @@ class PlanWork {
             : `${task.description}\n\nA person sent the last result back: ${feedback}`,
         ...(task.expected_output ? { expected_output: task.expected_output } : {}),
         ...(several ? { output_keys } : shapeOf(task, crew.run.findRole(agent.role_name)?.output_schema)),
-        inputs: { goal: crew.goal, ...crew.run.input },
+        inputs: { goal: crew.goal, ...crew.run.input, ...instructionOf(task, this.outputs) },
         earlier,
       });
       const own = result.output;
       const output: Json = Object.hasOwn(own, id) && Object.keys(own).length === 1 ? own[id]! : own;
       const after = interventionPoint(task, "after", points);
-      if ((!after && !task.human_review) || review >= MAX_REVIEWS) return { output };
+      const isAsked = after !== undefined || task.human_review || plan?.execution_mode === "hitl";
+      if (!isAsked || review >= MAX_REVIEWS) return { output };
       const answer = yield* crew.run.ask(`${id}/review${review}`, {
         about: { agent_id: agent.agent_id, task_id: id },
         kind: "review",
         title: `Look at the result of "${task.description.slice(0, 80)}"`,
-        why: after ? `The plan says ${after}.` : "The plan asks for a person's review of this task.",
+        why: after
+          ? `The plan says ${after}.`
+          : task.human_review
+            ? "The plan asks for a person's review of this task."
+            : "The plan is carried out together with a person.",
         args: { output },
       });
       if (answer.answer === "approve" || answer.answer === "approve_always") return { output };
@@ -223,7 +232,8 @@ class PlanWork {
       this.replans++;
       if (yield* replan(crew, id, error, this.outputs)) return;
     }
-    if (on_task_failure === "escalate" || points.includes("on_error")) {
+    const stopsForPeople = points.includes("on_error") || crew.plan?.execution_mode === "breakpoint";
+    if (on_task_failure === "escalate" || stopsForPeople) {
       const answer = yield* crew.run.ask(`${id}/failed`, {
         about: { agent_id: this.task(id).assigned_agent ?? "", task_id: id },
         kind: "escalation",
@@ -237,6 +247,23 @@ class PlanWork {
       }
     }
     this.failure ??= error;
+  }
+
+  /** Who does a task: the agent, or the least busy of the team or role, that it names; ties by the crew's order. */
+  private agentFor(task: Task): AgentConfig | undefined {
+    const { crew } = this;
+    const { agents } = crew.config;
+    const wanted = task.assigned_agent ?? undefined;
+    const named = wanted === undefined ? undefined : agents.find(({ agent_id }) => agent_id === wanted);
+    if (named) return named;
+    const team = wanted === undefined ? undefined : crew.view.teams[wanted]?.agents;
+    const role = task.required_role ?? wanted;
+    const atWork = (id: string) => [...this.busy.values()].filter((other) => other === id).length;
+    const load = ({ agent_id }: AgentConfig) => [atWork(agent_id), this.given.get(agent_id) ?? 0] as const;
+    return agents
+      .filter(({ agent_id, role_name }) => (team ? team.includes(agent_id) : role_name === role))
+      .map((agent, at) => ({ agent, at, load: load(agent) }))
+      .sort((a, b) => a.load[0] - b.load[0] || a.load[1] - b.load[1] || a.at - b.at)[0]?.agent;
   }
 
   /** What a task is told of earlier ones: its dependencies' results, else the previous task's. */
@@ -298,24 +325,28 @@ function shapeOf(
   };
 }
 
-/** Least busy agent of the role, ties by the order of the crew; an assigned agent wins. */
-function agentFor(
-  task: Task,
-  agents: readonly AgentConfig[],
-  busy: ReadonlyMap<string, string>,
-): AgentConfig | undefined {
-  const wanted = task.assigned_agent ?? undefined;
-  const named = wanted === undefined ? undefined : agents.find((agent) => agent.agent_id === wanted);
-  if (named) return named;
-  const role = task.required_role ?? wanted;
-  if (role === undefined) return undefined;
-  const load = (agent: AgentConfig) => [...busy.values()].filter((id) => id === agent.agent_id).length;
-  return agents
-    .filter((agent) => agent.role_name === role)
-    .reduce<AgentConfig | undefined>(
-      (best, agent) => (best && load(best) <= load(agent) ? best : agent),
-      undefined,
-    );
+/**
+ * What a task's raw instruction gives beside its description: the values of a JSON object by their names, else the
+ * text. A value `output_from_<task>` stands for that task's result.
+ */
+function instructionOf({ raw_instruction }: Task, outputs: Readonly<Record<string, Json>>): JsonObject {
+  if (!raw_instruction) return {};
+  const read = parseInstruction(raw_instruction);
+  if (!read) return { raw_instruction };
+  return Object.fromEntries(
+    Object.entries(read).map(([key, value]) => {
+      const from = typeof value === "string" ? /^output_from_(.+)$/.exec(value)?.[1] : undefined;
+      return [key, from !== undefined && Object.hasOwn(outputs, from) ? outputs[from]! : value];
+    }),
+  );
+}
+
+function parseInstruction(text: string): JsonObject | null {
+  try {
+    return z.record(z.string(), Json).safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
 }
 
 function unroutable(task: Task, agents: readonly AgentConfig[]): RunError {
