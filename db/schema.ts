@@ -227,16 +227,17 @@ export const mcpPins = sqliteTable(
 export const crews = sqliteTable("crews", {
   id: text("id").primaryKey(),
   name: text("name").notNull(),
-  crew: text("crew").notNull(),
+  content: text("crew").notNull(),
   revision: integer("revision").notNull().default(1),
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),
 });
 
-/** Agents that crews use by their id. */
+/** Agents that crews and workflows use by their id. */
 export const agents = sqliteTable("agents", {
   id: text("id").primaryKey(),
-  agent: text("agent").notNull(),
+  name: text("name").notNull().default(""),
+  content: text("agent").notNull(),
   revision: integer("revision").notNull().default(1),
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),

@@ -1,22 +1,32 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { useTrpc } from "@/components/trpc";
+import { agentUses } from "@/server/domain/agent-use";
 import { newIsToolKnown } from "@/server/domain/crew-tools";
 import { crewUses } from "@/server/domain/crew-use";
 import type { WorkflowGraph } from "@/server/domain/graph";
+import type { Library } from "@/server/domain/library";
 import type { Surroundings } from "@/server/domain/problems";
 import { useKnownPrices } from "./use-known-prices";
 
-/** What the installation has of what a drawing names: prices, tools, crews. Crews are asked for only where one is named. */
+/** What the installation has of what a drawing names: prices, tools, crews, agents. The last two are asked for only where one is named. */
 export function useSurroundings(graph: WorkflowGraph): Surroundings {
   const trpc = useTrpc();
   const isPriceKnown = useKnownPrices(graph);
   const tools = useQuery(trpc.tools.names.queryOptions()).data;
   const namesCrews = crewUses(graph).size > 0;
   const crews = useQuery(trpc.crews.list.queryOptions(undefined, { enabled: namesCrews })).data;
-  return useMemo(() => {
-    const ids = crews && new Set(crews.map(({ id }) => id));
-    return {
+  const namesAgents = agentUses(graph).size > 0;
+  const agents = useQuery(trpc.agents.list.queryOptions(undefined, { enabled: namesAgents })).data;
+  const library = useMemo<Library | undefined>(() => {
+    // Half a library would call things unknown that are only on their way.
+    if ((namesCrews && !crews) || (namesAgents && !agents)) return undefined;
+    const crewOf = new Map(crews?.map(({ id, crew }) => [id, crew]));
+    const agentOf = new Map(agents?.map(({ id, agent }) => [id, agent]));
+    return { crew: (id) => crewOf.get(id), agent: (id) => agentOf.get(id) };
+  }, [namesCrews, crews, namesAgents, agents]);
+  return useMemo(
+    () => ({
       isPriceKnown,
       isToolKnown:
         tools &&
@@ -24,7 +34,8 @@ export function useSurroundings(graph: WorkflowGraph): Surroundings {
           tools.tools.map(({ name }) => name),
           tools.mcp_servers,
         ),
-      isCrewKnown: ids && ((id) => ids.has(id)),
-    };
-  }, [isPriceKnown, tools, crews]);
+      library,
+    }),
+    [isPriceKnown, tools, library],
+  );
 }

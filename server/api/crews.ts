@@ -1,31 +1,33 @@
 import { TRPCError } from "@trpc/server";
 import { z } from "zod";
+import { agentsOfCrew } from "@/server/domain/agent-use";
 import { noteGrants } from "@/server/domain/audit";
 import { CrewConfig } from "@/server/domain/crew";
-import { freshId, toId } from "@/server/domain/ids";
+import { crewWith, type Library } from "@/server/domain/library";
+import { rolesOfCrew } from "@/server/domain/role-use";
 import { countUses, usesOfCrews } from "@/server/domain/uses";
 import { isSameJson } from "@/server/domain/values";
-import { readTeams, type Teams, writeTeams } from "@/server/interop/team-files";
-import type { CrewStore } from "@/server/store/crews";
+import { readTeams, writeTeams } from "@/server/interop/team-files";
+import type { StoredCrew } from "@/server/store/crews";
+import type { LibraryStore } from "@/server/store/library";
 import { copyName } from "@/server/store/workflows";
-import { usersOf } from "./library";
+import { ById, FileText, idFrom, Name, nameFrom, usersOf } from "./library";
 import { procedure, refusal, router } from "./trpc";
 import { roleState } from "./workflows";
 
-const ById = z.object({ id: z.string() });
-const Name = z.string().trim().min(1, "Give it a name").max(200, "At most 200 characters");
-const FileText = z.string().max(5 * 1024 * 1024, "The file is larger than 5 MB");
+const Existing = z.enum(["skip", "replace"]);
 
-/** The library of crews, one by one and as files. */
+/** The library of crews, one by one and as files, in which agents of the library may stand beside them. */
 export const crewsRouter = router({
   list: procedure.query(({ ctx }) => {
     const uses = usesOfCrews(usersOf(ctx.troupe));
-    return ctx.troupe.crews.list().map((stored) => ({ ...stored, used_by: uses.get(stored.id) ?? [] }));
+    const { crews, library } = ctx.troupe;
+    return crews.list().map((stored) => ({ ...whole(stored, library), used_by: uses.get(stored.id) ?? [] }));
   }),
 
   /** The id is made from the name. */
   create: procedure.input(z.object({ name: Name, crew: CrewConfig })).mutation(({ ctx, input }) => {
-    const id = newCrewId(input.name, ctx.troupe.crews);
+    const id = idFrom(input.name, "crew", ctx.troupe.crews.list());
     ctx.troupe.crews.create(input.name, { ...input.crew, crew_id: id });
     return { id };
   }),
@@ -38,7 +40,7 @@ export const crewsRouter = router({
       if (!result.current) return notFound();
       throw refusal("CONFLICT", "This crew was changed in another place.", {
         reason: "stale",
-        current: result.current,
+        current: whole(result.current, ctx.troupe.library),
       });
     }),
 
@@ -46,7 +48,7 @@ export const crewsRouter = router({
     const { crews } = ctx.troupe;
     const { name, crew } = crews.find(input.id) ?? notFound();
     const copy = copyName(name.slice(0, 180), new Set(crews.list().map((other) => other.name)));
-    const id = newCrewId(copy, crews);
+    const id = idFrom(copy, "crew", crews.list());
     crews.create(copy, { ...crew, crew_id: id });
     return { id };
   }),
@@ -67,79 +69,87 @@ export const crewsRouter = router({
     return { id: input.crew.crew_id };
   }),
 
-  /** With the roles of its agents. */
+  /** With the agents of the library that are in them, and the roles of all. */
   export: procedure
     .input(z.object({ ids: z.array(z.string()).optional(), format: z.enum(["yaml", "json"]) }))
     .query(({ ctx, input }) => {
-      const crews = ctx.troupe.crews.list().filter(({ id }) => !input.ids || input.ids.includes(id));
-      const named = new Set(crews.flatMap(({ crew }) => crew.agents.map(({ role_name }) => role_name)));
-      const roles = ctx.troupe.roles.all().filter(({ name }) => named.has(name));
-      const base = crews.length === 1 ? (crews[0]?.id ?? "crew") : "crews";
+      const { troupe } = ctx;
+      const crews = troupe.crews
+        .list()
+        .filter(({ id }) => !input.ids || input.ids.includes(id))
+        .map(({ crew }) => crewWith(crew, troupe.library));
+      const members = new Set(crews.flatMap((crew) => [...agentsOfCrew(crew)]));
+      const agents = troupe.agents.list().flatMap(({ id, agent }) => (members.has(id) ? [agent] : []));
+      const named = new Set(crews.flatMap((crew) => [...rolesOfCrew(crew)]));
+      const roles = troupe.roles.all().filter(({ name }) => named.has(name));
+      const base = crews.length === 1 ? (crews[0]?.crew_id ?? "crew") : "crews";
       return {
         file_name: `${base}.${input.format}`,
-        text: writeTeams({ crews: crews.map(({ crew }) => crew), roles }, input.format),
+        text: writeTeams({ crews, agents, roles }, input.format),
       };
     }),
 
   /** Says what an import would bring; changes nothing. */
   previewImport: procedure.input(z.object({ text: FileText })).mutation(({ ctx, input }) => {
-    const { crews, roles, findings } = readFile(input.text);
+    const { crews, agents, roles, findings } = readTeams(input.text);
+    const { troupe } = ctx;
     return {
-      crews: crews.map((crew) => ({ crew, state: stateOf(crew, ctx.troupe.crews) })),
-      roles: roles.map((role) => ({ role, state: roleState(role, ctx.troupe.roles) })),
+      crews: crews.map((crew) => ({ crew, state: stateOf(crew, troupe.library.crew(crew.crew_id)) })),
+      agents: agents.map((agent) => ({ agent, state: stateOf(agent, troupe.library.agent(agent.agent_id)) })),
+      roles: roles.map((role) => ({ role, state: roleState(role, troupe.roles) })),
       findings,
     };
   }),
 
   /** Roles of the file are added where there is none of the name; ours stay as they are. */
   import: procedure
-    .input(z.object({ text: FileText, existing: z.enum(["skip", "replace"]).default("skip") }))
+    .input(z.object({ text: FileText, existing: Existing.default("skip") }))
     .mutation(({ ctx, input }) => {
-      const { crews, roles, findings } = readFile(input.text);
-      const done = { created: [] as string[], replaced: [] as string[], skipped: [] as string[], findings };
+      const { crews, agents, roles, findings } = readTeams(input.text);
+      const { troupe } = ctx;
       for (const role of roles)
-        if (ctx.troupe.roles.create(role)) noteGrants(ctx.note, undefined, role, { from: "file" });
-      for (const crew of crews) {
-        const state = stateOf(crew, ctx.troupe.crews);
-        if (state === "new") {
-          ctx.troupe.crews.create(nameFrom(crew.crew_id), crew);
-          done.created.push(crew.crew_id);
-        } else if (state === "differs" && input.existing === "replace") {
-          const name = ctx.troupe.crews.find(crew.crew_id)?.name ?? nameFrom(crew.crew_id);
-          ctx.troupe.crews.put(name, crew);
-          done.replaced.push(crew.crew_id);
-        } else done.skipped.push(crew.crew_id);
-      }
-      return done;
+        if (troupe.roles.create(role)) noteGrants(ctx.note, undefined, role, { from: "file" });
+      const done: Imported = { created: [], replaced: [], skipped: [] };
+      for (const agent of agents)
+        bring(agent.agent_id, agent, { ours: troupe.agents, word: "agent" as const, ...input, done });
+      for (const crew of crews)
+        bring(crew.crew_id, crew, { ours: troupe.crews, word: "crew" as const, ...input, done });
+      return { ...done, findings };
     }),
 });
 
-/** A file of teams, as the library can keep it: agents belong to a crew here. */
-function readFile(
-  text: string,
-): Pick<Teams, "crews" | "roles"> & Pick<ReturnType<typeof readTeams>, "findings"> {
-  const { crews, roles, agents, findings } = readTeams(text);
-  const loose = agents.map(({ agent_id }) => ({
-    level: "dropped" as const,
-    at: `agents.${agent_id}`,
-    message: `The agent "${agent_id}" belongs to no crew of the file and was left out.`,
-  }));
-  return { crews, roles, findings: [...findings, ...loose] };
+type Imported = Record<"created" | "replaced" | "skipped", string[]>;
+
+/** Puts a thing of a file into the library, where ours is not to stay. */
+function bring<Word extends string, Thing>(
+  id: string,
+  thing: Thing,
+  how: {
+    ours: LibraryStore<Word, Thing>;
+    word: Word;
+    existing: z.infer<typeof Existing>;
+    done: Imported;
+  },
+): void {
+  const { ours, word, existing, done } = how;
+  const before = ours.find(id);
+  if (!before) {
+    ours.create(nameFrom(id), thing);
+    done.created.push(id);
+  } else if (existing === "replace" && stateOf(thing, before[word]) === "differs") {
+    ours.put(before.name, thing);
+    done.replaced.push(id);
+  } else done.skipped.push(id);
 }
 
-function stateOf(crew: CrewConfig, store: CrewStore): "new" | "same" | "differs" {
-  const ours = store.find(crew.crew_id)?.crew;
-  return !ours ? "new" : isSameJson(ours, crew) ? "same" : "differs";
-}
+const stateOf = (theirs: unknown, ours: unknown): "new" | "same" | "differs" =>
+  ours === undefined ? "new" : isSameJson(ours, theirs) ? "same" : "differs";
 
-const newCrewId = (name: string, crews: CrewStore) =>
-  freshId(toId(name).toLowerCase() || "crew", new Set(crews.list().map(({ id }) => id)));
-
-/** research_team -> Research team */
-function nameFrom(id: string): string {
-  const words = id.replace(/[_-]+/g, " ").trim() || id;
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
+/** With the present settings of its members of the library. */
+const whole = (stored: StoredCrew, library: Library): StoredCrew => ({
+  ...stored,
+  crew: crewWith(stored.crew, library),
+});
 
 function notFound(): never {
   throw new TRPCError({ code: "NOT_FOUND", message: "This crew does not exist, or was deleted." });

@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 import { openDb } from "@/db/open";
 import { CrewConfig } from "@/server/domain/crew";
 import { WorkflowGraph } from "@/server/domain/graph";
+import { agentTask } from "@/server/domain/nodes/agent-task";
+import { AgentConfig } from "@/server/domain/role";
 import { builtinRoles } from "@/server/domain/roles/builtin";
 import { newTroupe } from "@/server/troupe";
 import { appRouter } from "./root";
@@ -39,7 +41,7 @@ test("a crew that is used cannot be deleted in passing, and its workflow's file 
   expect(id).toBe("writing_desk");
   const workflow = troupe.workflows.create({ name: "W", graph: graphWith(id) });
   expect((await ask.crews.list())[0]?.used_by).toEqual([
-    { workflow_id: workflow, workflow_name: "W", node_ids: ["c"] },
+    { kind: "workflow", id: workflow, name: "W", node_ids: ["c"] },
   ]);
   await expect(ask.crews.remove({ id })).rejects.toMatchObject({ code: "CONFLICT" });
   const { text } = await ask.workflows.export({ id: workflow });
@@ -59,6 +61,44 @@ test("a run gets a copy of the crew as it is when it starts; without the crew it
   expect(() => troupe.startRun({ workflow_id, input: { ask: "Tea" }, trigger: "api" })).toThrow(
     "not in the library",
   );
+  troupe.host.cancel(started!.run_id, { by: "test", reason: "over" });
+});
+
+test("an agent of the library works in a crew and in an agent task, as it is when the run starts", async () => {
+  const { ask, troupe } = newCaller();
+  const agent = AgentConfig.parse({ agent_id: "x", role_name: "Writer", backstory: "Once burnt" });
+  const { id } = await ask.agents.create({ name: "Careful writer", agent });
+  expect(id).toBe("careful_writer");
+  const member = AgentConfig.parse({ agent_id: "pen", agent_ref: id, role_name: "Editor" });
+  const desk = await ask.crews.create({ name: "Desk", crew: { ...crew, agents: [member] } });
+  expect((await ask.crews.list())[0]?.crew.agents).toEqual([{ ...agent, agent_id: "pen", agent_ref: id }]);
+  const graph = graphWith(desk.id);
+  graph.nodes.t = {
+    ...graph.nodes.c!,
+    id: "t",
+    node_type: "agent_task",
+    output_keys: ["more"],
+    config: agentTask.config.parse({ agent_ref: id, task_description_template: "Go" }),
+  };
+  graph.edges.push({ ...graph.edges[0]!, id: "e3", target_node_id: "t" });
+  graph.edges.push({ ...graph.edges[1]!, id: "e4", source_node_id: "t" });
+  const workflow_id = troupe.workflows.create({ name: "W", graph });
+  const [listed] = await ask.agents.list();
+  expect(listed?.used_by.map(({ kind, name }) => `${kind} ${name}`)).toEqual(["workflow W", "crew Desk"]);
+  await expect(ask.agents.remove({ id })).rejects.toMatchObject({
+    code: "CONFLICT",
+    message: "This agent is used by 1 workflow and 1 crew.",
+  });
+  const started = troupe.startRun({ workflow_id, input: { ask: "Tea" }, trigger: "api" });
+  await ask.agents.save({ id, revision: 1, name: "Bold", agent: { ...agent, backstory: "Never burnt" } });
+  const [first] = troupe.runs.events(started!.run_id);
+  expect(JSON.stringify(first).match(/Once burnt/g)).toHaveLength(2);
+  await ask.agents.remove({ id, force: true });
+  expect(() => troupe.startRun({ workflow_id, input: { ask: "Tea" }, trigger: "api" })).toThrow(
+    'the agent "careful_writer", who is not in the library',
+  );
+  await ask.agents.restore({ name: "Bold", agent: { ...agent, agent_id: id } });
+  troupe.startRun({ workflow_id, input: { ask: "Tea" }, trigger: "api" });
   troupe.host.cancel(started!.run_id, { by: "test", reason: "over" });
 });
 

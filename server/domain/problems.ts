@@ -3,12 +3,14 @@ import { type KeySet, parallelWrites, possibleKeys } from "./data-flow";
 import { checkExpression, expressionReads, type TextFault } from "./expression";
 import type { Fix } from "./fixes";
 import type { WorkflowEdge, WorkflowGraph } from "./graph";
+import type { Library } from "./library";
 import { isStandard, type ModelChoice, modelUses } from "./model-uses";
 import { type AnyNodeKind, getNodeKind, type WorkflowNode, writtenKeys } from "./nodes";
 import { isDefaultWord } from "./nodes/conditional-router";
 import type { RoleDefinition } from "./role";
 import { findRouterFunction } from "./router-functions";
 import { checkTemplate, templateReads } from "./template";
+import { isGranted } from "./tool";
 
 export { type AvailableKey, keysAvailableAt } from "./data-flow";
 export { applyFix, type Fix } from "./fixes";
@@ -62,8 +64,8 @@ export interface Surroundings {
   isPriceKnown?: ((choice: ModelChoice) => boolean) | undefined;
   /** Whether there is a tool of this name, or a server for `mcp:server/*`. */
   isToolKnown?: ((name: string) => boolean) | undefined;
-  /** Whether the library has a crew of this id. */
-  isCrewKnown?: ((id: string) => boolean) | undefined;
+  /** The crews and agents that may be named. */
+  library?: Library | undefined;
 }
 
 /** Everything that is wrong with a workflow: first the errors, then the warnings, each in the order of the graph. */
@@ -71,7 +73,7 @@ export function findProblems(
   graph: WorkflowGraph,
   roles: readonly Pick<RoleDefinition, "name" | "tools">[],
   known?: Analysis,
-  { isPriceKnown, isToolKnown, isCrewKnown }: Surroundings = {},
+  { isPriceKnown, isToolKnown, library }: Surroundings = {},
 ): Problem[] {
   const problems: Problem[] = [];
   const add: Add = (severity, code, at, message, fix) => {
@@ -89,8 +91,8 @@ export function findProblems(
   checkSize(check);
   checkEnds(check);
   checkEdges(check);
-  checkNodes(check, roles, isToolKnown);
-  if (isCrewKnown) checkCrews(check, isCrewKnown);
+  checkNodes(check, roles, { isToolKnown, library });
+  if (library) checkLibrary(check, library);
   checkRouters(check);
   checkCycles(check);
   checkKeys(check);
@@ -106,12 +108,22 @@ const nameOf = (node: WorkflowNode) => `"${node.name || node.id}"`;
 const named = (graph: WorkflowGraph, id: string) => (graph.nodes[id] ? nameOf(graph.nodes[id]) : `"${id}"`);
 const quoted = (words: readonly string[]) => words.map((word) => `"${word}"`).join(", ");
 
-/** Crews that a node names must be in the library, unless a copy came with it. */
-function checkCrews({ graph, add }: Check, isCrewKnown: (id: string) => boolean): void {
+/** Crews and agents that a node names must be in the library, unless a copy came with it. */
+function checkLibrary({ graph, add }: Check, library: Library): void {
   for (const node of Object.values(graph.nodes)) {
+    if (node.node_type === "agent_task" && !node.config.agent) {
+      const { agent_ref } = node.config;
+      if (agent_ref && !library.agent(agent_ref))
+        add(
+          "error",
+          "E_AGENT_UNKNOWN",
+          { kind: "node", id: node.id, field: "agent_ref" },
+          `${nameOf(node)} asks for the agent "${agent_ref}", who is not in the library. Choose another agent, or only a role.`,
+        );
+    }
     if (node.node_type !== "crew_task" || node.config.crew) continue;
     const id = node.config.crew_id_or_config_ref;
-    if (id && !isCrewKnown(id))
+    if (id && !library.crew(id))
       add(
         "error",
         "E_CREW_UNKNOWN",
@@ -394,7 +406,7 @@ function reportText(
 function checkNodes(
   { graph, analysis, add, outgoing }: Check,
   roles: readonly Pick<RoleDefinition, "name" | "tools">[],
-  isToolKnown: Surroundings["isToolKnown"],
+  here: Pick<Surroundings, "isToolKnown" | "library">,
 ): void {
   const known = new Map(roles.map((role) => [role.name, role]));
   for (const [key, node] of Object.entries(graph.nodes)) {
@@ -411,7 +423,7 @@ function checkNodes(
     for (const { severity, code, message, field } of kind.faults?.(node.config, node) ?? [])
       add(severity, code, field === undefined ? at : { ...at, field }, message);
     checkTexts(add, at, node, kind);
-    checkRoles(add, at, node, kind, known, isToolKnown);
+    checkRoles(add, at, node, kind, known, here);
     checkErrorHandling(add, at, node, outgoing.get(node.id) ?? []);
     if (kind.group === "agents" && writtenKeys(node).length === 0) {
       const own = `${node.id.replace(/[^A-Za-z0-9_]/g, "_")}_result`;
@@ -483,7 +495,7 @@ function checkRoles(
   node: WorkflowNode,
   kind: AnyNodeKind,
   known: ReadonlyMap<string, Pick<RoleDefinition, "name" | "tools">>,
-  isToolKnown: Surroundings["isToolKnown"],
+  { isToolKnown, library }: Pick<Surroundings, "isToolKnown" | "library">,
 ): void {
   const config: Record<string, unknown> = node.config;
   const unknown = (role: string, field: string, path: (string | number)[], who: string) => {
@@ -512,12 +524,26 @@ function checkRoles(
   for (const { key, as, showIf } of kind.fields) {
     const value = config[key];
     if (value === undefined || value === "" || (showIf && !showIf(node.config))) continue;
-    if (as === "role" && typeof value === "string") {
-      const role = known.get(value);
-      if (!role) unknown(value, key, [key], nameOf(node));
+    const agent =
+      as === "agent_ref" && typeof value === "string"
+        ? (library?.agent(value) ?? (config.agent as { role_name: string } | undefined))
+        : undefined;
+    const roleName = as === "role" ? value : agent?.role_name;
+    if (typeof roleName === "string") {
+      const role = known.get(roleName);
+      if (!role && agent)
+        add(
+          "error",
+          "E_UNKNOWN_ROLE",
+          { ...at, field: key },
+          `The agent "${value as string}" has the role "${roleName}", which does not exist. Give the agent another role, or create this one.`,
+        );
+      else if (!role) unknown(roleName, key, [key], nameOf(node));
       const beyond =
         role && Array.isArray(config.tools)
-          ? (config.tools as string[]).filter((tool) => !role.tools.includes(tool))
+          ? (config.tools as string[]).filter(
+              (tool) => !role.tools.includes(tool) && !isGranted(role.tools, tool),
+            )
           : [];
       if (beyond.length > 0)
         add(

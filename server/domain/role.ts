@@ -68,9 +68,18 @@ export const LlmConfig = z
   .partial();
 export type LlmConfig = z.infer<typeof LlmConfig>;
 
-/** One agent of a crew: a role with its own model settings and limits. */
+/** Settings over others, key by key; who names another provider does not get the model that was meant for the first. */
+export function llmOver(base: LlmConfig | undefined, own: LlmConfig | undefined): LlmConfig | undefined {
+  if (!base || !own) return own ?? base;
+  const { model, ...rest } = base;
+  return { ...(own.provider_id === undefined && model !== undefined ? { model } : {}), ...rest, ...own };
+}
+
+/** One agent, of a crew or of the library: a role with its own model settings and limits. */
 export const AgentConfig = z.object({
   agent_id: Id,
+  /** The agent of the library that a member of a crew is; the rest is a copy of it. */
+  agent_ref: Id.optional(),
   role_name: z.string(),
   llm_config: LlmConfig.optional(),
   backstory: z.string().optional(),
@@ -78,6 +87,7 @@ export const AgentConfig = z.object({
   /** Model turns per task. */
   max_iterations: z.number().int().min(1).max(200).default(10),
   tool_protocol: z.enum(["auto", "native", "text", "none"]).default("auto"),
+  /** Whom it may hand over to, by id or role; absent: anyone. */
   handoffs: z.array(z.string()).optional(),
   max_delegation_depth: z.number().int().min(0).max(5).default(2),
   max_execution_time_s: z.number().int().default(600),

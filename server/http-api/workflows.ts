@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
 import { newIsToolKnown } from "@/server/domain/crew-tools";
-import { withCrews } from "@/server/domain/crew-use";
 import { readWorkflow, writeWorkflow } from "@/server/domain/document";
 import { type WorkflowGraph } from "@/server/domain/graph";
+import { withLibrary } from "@/server/domain/library";
 import { findProblems, GRAPH_LIMITS } from "@/server/domain/problems";
 import type { RoleDefinition } from "@/server/domain/role";
 import { roleUses } from "@/server/domain/role-use";
@@ -133,8 +133,8 @@ export const workflowEndpoints = [
     refusals: [404],
     answer({ services, params, query }) {
       const { graph: saved, name, revision } = found(services, params.id);
-      // A file must be whole: crews of the library go along as copies.
-      const graph = withCrews(saved, (id) => services.crews.find(id)?.crew);
+      // A file must be whole: crews and agents of the library go along as copies.
+      const graph = withLibrary(saved, services.library);
       const used = new Set(roleUses(graph).keys());
       const roles = services.roles.all().filter((role) => used.has(role.name));
       const text = writeWorkflow(graph, {
@@ -203,14 +203,14 @@ export const workflowEndpoints = [
     },
     refusals: [404],
     answer({ services, params }) {
-      const findCrew = (id: string) => services.crews.find(id)?.crew;
+      const { library } = services;
       const problems = findProblems(
-        withCrews(found(services, params.id).graph, findCrew),
+        withLibrary(found(services, params.id).graph, library),
         services.roles.all(),
         undefined,
         {
           isPriceKnown: (choice) => services.models.describe(choice)?.price_known !== false,
-          isCrewKnown: (id) => findCrew(id) !== undefined,
+          library,
           isToolKnown: newIsToolKnown(
             services.registry.list().map(({ name }) => name),
             services.toolSources.mcp.list().map(({ name }) => name),

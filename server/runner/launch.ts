@@ -1,8 +1,7 @@
-import type { CrewConfig } from "@/server/domain/crew";
-import { withCrews } from "@/server/domain/crew-use";
 import type { WorkflowGraph } from "@/server/domain/graph";
 import { findInputErrors } from "@/server/domain/input-check";
-import { isStandard, modelUses } from "@/server/domain/model-uses";
+import { EMPTY_LIBRARY, type Library, withLibrary } from "@/server/domain/library";
+import { choiceKey, isStandard, modelUses } from "@/server/domain/model-uses";
 import { RunConfig } from "@/server/domain/outcome";
 import { findProblems, type Problem } from "@/server/domain/problems";
 import type { RoleDefinition } from "@/server/domain/role";
@@ -39,19 +38,19 @@ export interface Launch {
 export function newLauncher(parts: {
   workflows: { find(id: string): { id: string; name: string; graph: WorkflowGraph } | undefined };
   roles: { all(): RoleDefinition[] };
-  /** The library of crews; a run gets a copy of those that its workflow names. */
-  crews?: { find(id: string): { crew: CrewConfig } | undefined };
+  /** A run gets a copy of the crews and agents that its workflow names. */
+  library?: Library;
   models: Models;
   host: Host;
 }) {
-  const findCrew = (id: string) => parts.crews?.find(id)?.crew;
+  const { library = EMPTY_LIBRARY } = parts;
   return {
     /** Throws RefusedStart; answers undefined where there is no such workflow. */
     startRun(launch: Launch): { run_id: string; created: boolean } | undefined {
       const workflow = parts.workflows.find(launch.workflow_id);
       if (!workflow) return undefined;
       return parts.host.start({
-        ...readyToRun(withCrews(workflow.graph, findCrew), parts.roles.all(), launch, parts.models),
+        ...readyToRun(withLibrary(workflow.graph, library), parts.roles.all(), launch, parts.models),
         workflow_id: workflow.id,
         workflow_name: workflow.name,
         trigger: launch.trigger,
@@ -62,7 +61,8 @@ export function newLauncher(parts: {
 }
 
 /**
- * Checks a graph and its input and takes what a run needs of them. A crew that it names must have been copied into it.
+ * Checks a graph and its input and takes what a run needs of them. Crews and agents that it names must have been copied
+ * into it.
  * Throws RefusedStart.
  */
 export function readyToRun(
@@ -70,8 +70,8 @@ export function readyToRun(
   roles: readonly RoleDefinition[],
   given: { input: JsonObject; config?: Partial<RunConfig> },
   models: Models,
-): Pick<StartRequest, "graph" | "roles" | "input" | "config" | "provider_summary"> {
-  const problems = findProblems(graph, [...roles], undefined, { isCrewKnown: () => false }).filter(
+): Pick<StartRequest, "graph" | "roles" | "input" | "config" | "provider_summary" | "context_windows"> {
+  const problems = findProblems(graph, [...roles], undefined, { library: EMPTY_LIBRARY }).filter(
     ({ severity }) => severity === "error",
   );
   if (problems.length > 0)

@@ -13,7 +13,7 @@ import type {
   CrewRequest,
 } from "@/server/domain/nodes/define";
 import type { RaisableLimit, RunConfig } from "@/server/domain/outcome";
-import type { RoleDefinition } from "@/server/domain/role";
+import { llmOver, type RoleDefinition } from "@/server/domain/role";
 import type { RunState } from "@/server/domain/run";
 import { renderTemplate } from "@/server/domain/template";
 import { isGranted, type ToolOutput, type ToolSpec } from "@/server/domain/tool";
@@ -137,10 +137,14 @@ export class NodeRun implements NodeContext {
 
   agent(request: AgentRequest): Flow<AgentAnswer> {
     const idle = this.node.idle_timeout_ms;
+    const { config } = request;
+    const turns = request.max_iterations ?? config?.max_iterations;
+    const llm = llmOver(config?.llm_config, request.llm_config);
     return runAgent(this, {
       ...request,
-      agent_id: request.agent_id ?? request.required_role,
-      ...(idle ? { llm_config: { idle_timeout_ms: idle, ...request.llm_config } } : {}),
+      agent_id: request.agent_id ?? config?.agent_id ?? request.required_role,
+      ...(turns ? { max_iterations: turns } : {}),
+      ...(idle || llm ? { llm_config: { ...(idle ? { idle_timeout_ms: idle } : {}), ...llm } } : {}),
     });
   }
   crew(request: CrewRequest): Flow<CrewAnswer> {

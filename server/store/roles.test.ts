@@ -1,8 +1,11 @@
 import { beforeEach, expect, test } from "vitest";
 import { type Db, openDb } from "@/db/open";
-import { RoleDefinition } from "@/server/domain/role";
+import { CrewConfig } from "@/server/domain/crew";
+import { AgentConfig, RoleDefinition } from "@/server/domain/role";
 import { roleUses } from "@/server/domain/role-use";
 import { templates } from "@/server/templates";
+import { newAgentStore } from "./agents";
+import { newCrewStore } from "./crews";
 import { newRoleStore, type RoleStore } from "./roles";
 import { newWorkflowStore } from "./workflows";
 
@@ -41,13 +44,21 @@ test("a name can be taken only once", () => {
 
 test("a save on an old revision is refused and shows the newer one", () => {
   store.create(role("A"));
-  expect(store.save("A", 1, role("A", "mine"))).toEqual({ saved: true, revision: 2, workflows_changed: 0 });
+  expect(store.save("A", 1, role("A", "mine"))).toEqual({
+    saved: true,
+    revision: 2,
+    renamed_in: { workflows: 0, crews: 0, agents: 0 },
+  });
   expect(store.save("A", 1, role("A", "theirs"))).toMatchObject({
     saved: false,
     reason: "stale",
     current: { revision: 2, role: { description: "mine" } },
   });
-  expect(store.save("A", 2, role("Anna"))).toEqual({ saved: true, revision: 3, workflows_changed: 0 });
+  expect(store.save("A", 2, role("Anna"))).toEqual({
+    saved: true,
+    revision: 3,
+    renamed_in: { workflows: 0, crews: 0, agents: 0 },
+  });
   expect(store.find("A")).toBeUndefined();
   expect(store.save("A", 3, role("A"))).toEqual({ saved: false, reason: "gone" });
 });
@@ -78,14 +89,23 @@ test("put adds or replaces", () => {
   expect(store.find("A")).toMatchObject({ revision: 2, role: { description: "two" } });
 });
 
-test("a role's new name and the workflows that name it change together", () => {
+test("a role's new name and the workflows, crews and agents that name it change together", () => {
   const workflows = newWorkflowStore(db);
   const id = workflows.create({ name: "Approval", graph: templates[0]!.graph });
   store.create(role("ApprovalAgent"));
+  const crews = newCrewStore(db, () => 1000);
+  const agents = newAgentStore(db, () => 1000);
+  const agent = (role_name: string) => AgentConfig.parse({ agent_id: "a", role_name });
+  crews.create("Desk", CrewConfig.parse({ crew_id: "desk", agents: [agent("ApprovalAgent")] }));
+  crews.create("Other", CrewConfig.parse({ crew_id: "other", agents: [agent("Writer")] }));
+  agents.create("Amy", agent("ApprovalAgent"));
   expect(store.save("ApprovalAgent", 1, role("Approver"))).toMatchObject({
     saved: true,
-    workflows_changed: 1,
+    renamed_in: { workflows: 1, crews: 1, agents: 1 },
   });
+  expect(crews.find("desk")).toMatchObject({ revision: 2, crew: { agents: [{ role_name: "Approver" }] } });
+  expect(crews.find("other")).toMatchObject({ revision: 1 });
+  expect(agents.find("a")).toMatchObject({ name: "Amy", revision: 2, agent: { role_name: "Approver" } });
   expect(roleUses(workflows.find(id)!.graph).get("Approver")).toEqual(["node_get_approval"]);
 });
 

@@ -2,7 +2,10 @@ import { and, asc, eq, sql } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { roles, settings } from "@/db/schema";
 import { RoleDefinition } from "@/server/domain/role";
+import { agentWithRoleRenamed, crewWithRoleRenamed } from "@/server/domain/role-use";
 import { canonicalJson } from "@/server/domain/values";
+import { newAgentStore } from "./agents";
+import { newCrewStore } from "./crews";
 import { newWorkflowStore } from "./workflows";
 
 export interface StoredRole {
@@ -21,8 +24,8 @@ export interface RoleSource {
 }
 
 export type RoleSaveResult =
-  /** `workflows_changed`: how many named the role by its old name, and now name it by its new one. */
-  | { saved: true; revision: number; workflows_changed: number }
+  /** `renamed_in`: how many named the role by its old name, and now name it by its new one. */
+  | { saved: true; revision: number; renamed_in: Record<"workflows" | "crews" | "agents", number> }
   | { saved: false; reason: "stale"; current: StoredRole }
   | { saved: false; reason: "gone" }
   | { saved: false; reason: "name_taken" }
@@ -56,6 +59,8 @@ export function newRoleStore(
   folder: RoleSource = { roles: () => [] },
 ): RoleStore {
   const workflows = newWorkflowStore(db, now);
+  const crews = newCrewStore(db, now);
+  const agents = newAgentStore(db, now);
   const toStored = (row: typeof roles.$inferSelect): StoredRole => ({
     role: RoleDefinition.parse(JSON.parse(row.role)),
     revision: row.revision,
@@ -122,8 +127,13 @@ export function newRoleStore(
             .returning({ revision: roles.revision })
             .get();
           if (row) {
-            const changed = moved ? workflows.renameRole(name, role.name) : 0;
-            return { saved: true, revision: row.revision, workflows_changed: changed };
+            const { name: to } = role;
+            const renamed_in = {
+              workflows: moved ? workflows.renameRole(name, to) : 0,
+              crews: moved ? crews.rewrite((crew) => crewWithRoleRenamed(crew, name, to)) : 0,
+              agents: moved ? agents.rewrite((agent) => agentWithRoleRenamed(agent, name, to)) : 0,
+            };
+            return { saved: true, revision: row.revision, renamed_in };
           }
           const current = find(name);
           return current ? { saved: false, reason: "stale", current } : { saved: false, reason: "gone" };

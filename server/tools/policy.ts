@@ -6,7 +6,7 @@ import type { JsonObject } from "@/server/domain/values";
 export interface Grants {
   /** What the agent may call, by name. */
   granted: ToolSpec[];
-  /** What its role names and it does not get, with the reason. */
+  /** What its role or its task names and it does not get, with the reason. */
   withheld: { tool_name: string; reason: string }[];
 }
 
@@ -19,6 +19,8 @@ export function grantTools(about: {
   role_tools: readonly string[];
   /** Everything there is. */
   known: readonly ToolSpec[];
+  /** What the task allows of that; absent: all of it. */
+  only?: readonly string[];
   /** Wins over every grant. */
   denied: readonly string[];
   /** What the delegating agent may call; absent for an agent that nobody delegated to. */
@@ -33,12 +35,17 @@ export function grantTools(about: {
     matched.add(grant);
     const reason = isGranted(about.denied, spec.name)
       ? "It is denied for this run."
-      : about.parent && !about.parent.includes(spec.name)
-        ? "The agent that delegated this task may not use it."
-        : (spec.unavailable ?? null);
+      : about.only && !isGranted(about.only, spec.name)
+        ? "The task does without it."
+        : about.parent && !about.parent.includes(spec.name)
+          ? "The agent that delegated this task may not use it."
+          : (spec.unavailable ?? null);
     if (reason === null) granted.push(spec);
     else withheld.push({ tool_name: spec.name, reason });
   }
+  for (const name of about.only ?? [])
+    if (!about.role_tools.includes(name) && !isGranted(about.role_tools, name))
+      withheld.push({ tool_name: name, reason: "The task names it, but its role may not use it." });
   for (const name of about.role_tools)
     if (!matched.has(name)) withheld.push({ tool_name: name, reason: "There is no such tool here." });
   return { granted, withheld };

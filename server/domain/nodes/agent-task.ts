@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Guardrail, LlmConfig } from "../role";
+import { AgentConfig, Guardrail, LlmConfig } from "../role";
 import { Id, JsonSchema } from "../values";
 import { defineNode } from "./define";
 
@@ -13,27 +13,38 @@ export const agentTask = defineNode({
   timeoutMs: 10 * 60_000,
   config: z.object({
     required_role: z.string().default(""),
+    /** The name that it works under. */
     agent_id: Id.optional(),
+    /** The agent of the library that does it; its role goes before `required_role`. */
+    agent_ref: Id.optional(),
+    /** The copy of that agent, in runs and in files. */
+    agent: AgentConfig.optional(),
     task_description_template: z.string().max(65_536).default(""),
     expected_output: z.string().max(8000).optional(),
+    /** Of the role's tools, only these. */
     tools: z.array(z.string()).optional(),
     output_schema: JsonSchema.optional(),
+    /** Beside those of the role. */
     guardrails: z.array(Guardrail).default([]),
     max_iterations: z.number().int().min(1).max(200).optional(),
     llm_config: LlmConfig.optional(),
   }),
   fields: [
-    { key: "required_role", label: "Role", as: "role" },
+    { key: "required_role", label: "Role", as: "role", showIf: ({ agent_ref }) => !agent_ref },
+    { key: "agent_ref", label: "Agent", as: "agent_ref" },
     { key: "task_description_template", label: "Task", as: "template", hint: "Type {{ to insert a value" },
     { key: "expected_output", label: "Expected result", as: "multiline" },
     { key: "output_schema", label: "Shape of the result", as: "schema", hint: "Types of the output keys" },
     { key: "llm_config", label: "Model", as: "llm" },
+    { key: "tools", label: "Tools", as: "tools", isRare: true },
+    { key: "guardrails", label: "Guardrails", as: "guardrails", isRare: true },
+    { key: "max_iterations", label: "Most turns", as: "number", isRare: true },
   ],
-  summary: (config) => config.required_role || "No role yet",
+  summary: (config) => config.agent?.role_name || config.agent_ref || config.required_role || "No role yet",
   newConfig: () => ({ required_role: "", task_description_template: "" }),
   newNode: () => ({ name: "Agent task" }),
   faults: (config) => {
-    if (!config.required_role)
+    if (!config.required_role && !config.agent_ref)
       return [
         {
           severity: "error",
@@ -65,6 +76,9 @@ export const agentTask = defineNode({
       ...(config.output_schema ? { output_schema: config.output_schema } : {}),
       ...(config.llm_config ? { llm_config: config.llm_config } : {}),
       ...(config.max_iterations ? { max_iterations: config.max_iterations } : {}),
+      ...(config.agent_ref && config.agent ? { config: config.agent } : {}),
+      ...(config.tools ? { tools: config.tools } : {}),
+      ...(config.guardrails.length > 0 ? { guardrails: config.guardrails } : {}),
     });
   },
 });

@@ -3,7 +3,7 @@ import type { CrewConfig } from "../crew";
 import type { Flow } from "../durable";
 import type { ErrorCode, RunConfig, RunError, Usage } from "../outcome";
 import type { ExecutionPlan } from "../plan";
-import type { LlmConfig } from "../role";
+import type { AgentConfig, Guardrail, LlmConfig } from "../role";
 import { Expr, Id, Json, type JsonObject, type JsonSchema, Ms, StateKey } from "../values";
 
 export const Join = z.union([
@@ -69,6 +69,9 @@ export type FieldLook =
   | "assignments"
   | "crew"
   | "crew_ref"
+  | "agent_ref"
+  | "tools"
+  | "guardrails"
   | "plan"
   | "llm"
   | "router_function"
@@ -85,6 +88,8 @@ export interface Field<C = Record<string, unknown>> {
   options?: readonly { value: string; label: string; hint?: string }[];
   /** Shown only where this holds. */
   showIf?: (config: C) => boolean;
+  /** Few need it: folded away. */
+  isRare?: boolean;
 }
 
 /** A named way out of a node: what an edge's `edge_label` may say. */
@@ -220,6 +225,12 @@ export interface AgentRequest {
   llm_config?: LlmConfig;
   backstory?: string;
   max_iterations?: number;
+  /** How the agent works; what else the request says goes before it. */
+  config?: AgentConfig;
+  /** Of the role's tools, only these. */
+  tools?: readonly string[];
+  /** Beside those of the role. */
+  guardrails?: readonly Guardrail[];
 }
 export interface AgentAnswer {
   output: JsonObject;

@@ -261,6 +261,102 @@ describe("an agent with tools", () => {
 
 const codeTool = tool("run_javascript", { input: z.object({ code: z.string() }) });
 
+describe("an agent task with more to say than its role", () => {
+  const task = (config: JsonObject, more: object = {}) =>
+    draw("start > ask > end", {
+      ask: {
+        node_type: "agent_task",
+        output_keys: ["answer"],
+        config: { required_role: "Worker", task_description_template: "find it", ...config },
+        ...more,
+      },
+    });
+  const careful = {
+    agent_id: "careful",
+    role_name: "Worker",
+    backstory: "You were burnt once.",
+    llm_config: { model: "slow-1", temperature: 0.1 },
+    max_iterations: 3,
+    tool_protocol: "text",
+    memory_scopes: ["project"],
+  };
+
+  test("has only those of its role's tools that the task allows, and none beside them", async () => {
+    const { run, tools } = stage(
+      [{ tool_calls: [call("peek"), call("shout"), call("look")] }, { text: "Found." }],
+      [tool("look"), tool("peek"), tool("shout")],
+    );
+    const { events } = await run(task({ tools: ["look", "shout"] }), {
+      roles: [worker({ tools: ["look", "peek"] })],
+    });
+    const [started] = of(events, "agent_started");
+    expect(started!.tools).toEqual(["look", "finish", "reject_task"]);
+    expect(started!.withheld).toEqual([
+      { tool_name: "peek", reason: "The task does without it." },
+      { tool_name: "shout", reason: "The task names it, but its role may not use it." },
+    ]);
+    expect(tools.calls).toEqual(['Worker look {"text":"x"}']);
+  });
+
+  test("is held to the guardrails of its task as well as to those of its role", async () => {
+    const { run, models } = stage([{ text: "cat" }, { text: "dog" }, { text: "dog!" }], []);
+    const rule = (name: string, spec: string) => ({ name, kind: "expression", spec });
+    const { state, events } = await run(task({ guardrails: [rule("loud", "output.answer.endsWith('!')")] }), {
+      roles: [worker({ tools: [], guardrails: [rule("no_cats", "output.answer != 'cat'")] })],
+    });
+    expect(state.state.answer).toBe("dog!");
+    expect(of(events, "guardrail_checked").map(({ name, ok }) => `${name} ${String(ok)}`)).toEqual([
+      "no_cats false",
+      "no_cats true",
+      "loud false",
+      "no_cats true",
+      "loud true",
+    ]);
+    models.assertComplete();
+  });
+
+  test("works as the agent of the library does, where it names one", async () => {
+    const { run, models, tools } = stage(
+      [{ tool_calls: [call("look")] }, { text: "Found." }],
+      [tool("look")],
+    );
+    const { events, state } = await run(task({ agent_ref: "careful", agent: careful }), {
+      roles: [worker()],
+    });
+    expect(state.state.answer).toBe("Found.");
+    expect(of(events, "agent_started")[0]).toMatchObject({
+      role_name: "Worker",
+      limits: { max_iterations: 3 },
+    });
+    const [first] = models.calls;
+    expect(first!.messages[0]!.content).toContain("You were burnt once.");
+    expect(first).toMatchObject({
+      tool_protocol: "text",
+      llm_config: { model: "slow-1", temperature: 0.1 },
+    });
+    expect(tools.calls).toEqual(['careful look {"text":"x"}']);
+  });
+
+  test("goes before its agent in what it says itself", async () => {
+    const { run, models } = stage([{ text: "Found." }], []);
+    const { events } = await run(
+      task({
+        agent_ref: "careful",
+        agent: careful,
+        agent_id: "amy",
+        max_iterations: 7,
+        llm_config: { temperature: 1 },
+      }),
+      { roles: [worker({ tools: [] })] },
+    );
+    expect(events.find(({ type }) => type === "agent_started")).toMatchObject({
+      agent_id: "amy",
+      payload: { limits: { max_iterations: 7 } },
+    });
+    expect(models.calls[0]!.llm_config).toEqual({ model: "slow-1", temperature: 1 });
+  });
+});
+
 describe("a person's agreement", () => {
   const send = tool("send", { read_only: false, risk: "HIGH", sink: true });
   const page = tool("page", { taints: true });

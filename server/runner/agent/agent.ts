@@ -3,7 +3,7 @@ import type { Flow } from "@/server/domain/durable";
 import type { ChatMessage, Payloads } from "@/server/domain/events";
 import type { AgentAnswer, AgentRequest } from "@/server/domain/nodes/define";
 import { NO_USAGE, type Spent } from "@/server/domain/outcome";
-import type { AgentConfig, Guardrail, RoleDefinition } from "@/server/domain/role";
+import type { Guardrail, RoleDefinition } from "@/server/domain/role";
 import { agentKey } from "@/server/domain/run";
 import type { ToolSpec } from "@/server/domain/tool";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
@@ -29,8 +29,6 @@ export interface AgentTask extends AgentRequest {
   answer_schema?: JsonSchema;
   /** What the role reads; the node's input where absent. */
   inputs?: JsonObject;
-  /** How this agent works, for agents of a crew. */
-  config?: AgentConfig;
   /** Tools that the run itself carries out, which the way of working grants. */
   crew_tools?: readonly CrewTool[];
   /** Others of the kind, granted only where the role names them. */
@@ -95,6 +93,10 @@ export class Agent {
     const { agent_id, task_id } = this.task;
     return task_id ? `${task_id}/${agent_id}` : agent_id;
   }
+  /** What must hold of what it takes and gives: its role's rules, then its task's. */
+  get guardrails(): readonly Guardrail[] {
+    return [...this.role.guardrails, ...(this.task.guardrails ?? [])];
+  }
 
   /** Finds out what it may call. What it gets is recorded: it stays the same, whatever changes meanwhile. */
   *equip(): Flow<Grants> {
@@ -117,6 +119,7 @@ export class Agent {
       this.tools.set(tool.spec.name, tool.spec);
       this.crewTools.set(tool.spec.name, tool);
     }
+      ...(task.tools ? { only: task.tools } : {}),
     if (this.tools.size > 0)
       for (const tool of ENDINGS) {
         this.tools.set(tool.spec.name, tool.spec);

@@ -19,7 +19,7 @@ const VERDICT: JsonSchema = {
 const MAX_MATCHED = 20_000;
 
 /**
- * Checks a value against the role's guardrails of one kind. Answers what to tell the model where it has to try again,
+ * Checks a value against the guardrails of one kind. Answers what to tell the model where it has to try again,
  * null where all is well. Throws where a guardrail says that this ends the task.
  */
 export function* checkGuardrails(
@@ -28,7 +28,7 @@ export function* checkGuardrails(
   value: JsonObject,
   key: string,
 ): Flow<string | null> {
-  const rules = agent.role.guardrails.filter((rule) => rule.target === target);
+  const rules = agent.guardrails.filter((rule) => rule.target === target);
   for (const [at, rule] of rules.entries()) {
     const fault = yield* check(agent, rule, value, `${key}/guard${at}`);
     const tries = agent.guardTries.get(rule) ?? 0;

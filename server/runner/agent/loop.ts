@@ -244,7 +244,7 @@ function* guardInput(agent: Agent): Flow<void> {
       `${agent.role.name} was not given what it needs: ${readableIssues(read.error).join("; ")}. Pass it on to ${run.node.name || run.node.id}, or change what the role takes in.`,
       { user_action: "edit_graph" },
     );
-  if (!agent.role.guardrails.some(({ target }) => target === "input")) return;
+  if (!agent.guardrails.some(({ target }) => target === "input")) return;
   const inputs = { task: task.task, ...given };
   const fault = yield* checkGuardrails(agent, "input", inputs, `${agent.path}/input`);
   // What came in cannot be tried again.

@@ -8,11 +8,13 @@ import { Children } from "../../flow";
 import type { Crew } from "../crew";
 import { delegate } from "./delegation";
 
-/** Whom an agent may hand over to, by id. */
-export function destinationsOf(crew: Crew, agent: AgentConfig): string[] {
-  return crew.config.agents
-    .map(({ agent_id }) => agent_id)
-    .filter((id) => id !== agent.agent_id && (agent.handoffs?.includes(id) ?? true));
+/** Whom an agent may hand over to, by id; its list may also name roles. */
+export function destinationsOf(crew: Crew, { agent_id: self, handoffs }: AgentConfig): string[] {
+  return crew.config.agents.flatMap(({ agent_id, role_name }) =>
+    agent_id !== self && (!handoffs || handoffs.includes(agent_id) || handoffs.includes(role_name))
+      ? [agent_id]
+      : [],
+  );
 }
 
 /** Handing the work to another agent for good, and to several at once for their results. */

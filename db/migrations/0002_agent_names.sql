@@ -1,0 +1,1 @@
+ALTER TABLE `agents` ADD `name` text DEFAULT '' NOT NULL;

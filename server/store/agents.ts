@@ -1,0 +1,12 @@
+import type { Db } from "@/db/open";
+import { agents } from "@/db/schema";
+import { AgentConfig } from "@/server/domain/role";
+import { type LibraryStore, newLibraryStore, type Stored } from "./library";
+
+export type StoredAgent = Stored<"agent", AgentConfig>;
+
+/** The agents that crews and workflows may name. */
+export type AgentStore = LibraryStore<"agent", AgentConfig>;
+
+export const newAgentStore = (db: Db, now: () => number = Date.now): AgentStore =>
+  newLibraryStore(db, { table: agents, word: "agent", idKey: "agent_id", schema: AgentConfig }, now);
