@@ -5,7 +5,7 @@ import { defineNode, toolOutputs } from "./define";
 export const code = defineNode({
   type: "code",
   title: "Code",
-  hint: "Computes values with JavaScript, in a sandbox",
+  hint: "Computes with JavaScript",
   icon: "braces",
   group: "data",
   config: z.object({

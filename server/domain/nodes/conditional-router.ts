@@ -16,7 +16,7 @@ export const isDefaultWord = (label: string) => DEFAULT_WORDS.has(label.toLowerC
 export const conditionalRouter = defineNode({
   type: "conditional_router",
   title: "Router",
-  hint: "Chooses which way to go on",
+  hint: "Chooses the way on",
   icon: "split",
   group: "flow",
   routes: true,

@@ -40,7 +40,7 @@ export function crewFaults({ process, collaboration_patterns, agents }: CrewConf
 export const crewTask = defineNode({
   type: "crew_task",
   title: "Crew task",
-  hint: "Several roles work on a plan",
+  hint: "Several roles share a plan",
   icon: "users-round",
   group: "agents",
   timeoutMs: 30 * 60_000,

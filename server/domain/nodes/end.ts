@@ -5,7 +5,7 @@ import { defineNode } from "./define";
 export const end = defineNode({
   type: "end",
   title: "End",
-  hint: "Where a run ends, and what it hands out",
+  hint: "Where a run ends",
   icon: "flag",
   group: "flow",
   hasExit: false,

@@ -10,7 +10,7 @@ const Answer = z.object({ status: z.number(), body: Json.optional() }).catchall(
 export const httpRequest = defineNode({
   type: "http_request",
   title: "HTTP request",
-  hint: "Asks a web address or an API",
+  hint: "Asks a web address",
   icon: "globe",
   group: "data",
   config: z.object({

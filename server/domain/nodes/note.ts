@@ -5,7 +5,7 @@ import { defineNode } from "./define";
 export const note = defineNode({
   type: "note",
   title: "Note",
-  hint: "Words for people; never runs",
+  hint: "Words for people",
   icon: "sticky-note",
   group: "notes",
   hasEntry: false,

@@ -6,7 +6,7 @@ import { defineNode } from "./define";
 export const start = defineNode({
   type: "start",
   title: "Start",
-  hint: "Where a run begins, and what it asks for",
+  hint: "Where a run begins",
   icon: "play",
   group: "flow",
   hasEntry: false,

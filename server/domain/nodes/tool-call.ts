@@ -10,7 +10,7 @@ export type ToolArgument = z.infer<typeof ToolArgument>;
 export const toolCall = defineNode({
   type: "tool_call",
   title: "Tool",
-  hint: "Calls a tool, without a model",
+  hint: "Calls one tool",
   icon: "wrench",
   group: "data",
   config: z.object({

@@ -6,7 +6,7 @@ import { defineNode } from "./define";
 export const transform = defineNode({
   type: "transform",
   title: "Transform",
-  hint: "Computes values from the state",
+  hint: "Computes values",
   icon: "function-square",
   group: "data",
   config: z.object({ set: z.record(StateKey, Expr).default({}) }),

@@ -6,7 +6,7 @@ import { defineNode } from "./define";
 export const wait = defineNode({
   type: "wait",
   title: "Wait",
-  hint: "Holds this branch for a while",
+  hint: "Holds on for a while",
   icon: "timer",
   group: "flow",
   config: z.object({
