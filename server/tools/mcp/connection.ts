@@ -1,17 +1,11 @@
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import {
-  StreamableHTTPClientTransport,
-  StreamableHTTPError,
-} from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { ErrorCode, McpError, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
-import packageJson from "@/package.json";
-import type { ToolOutput, ToolStatus } from "@/server/domain/tool";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import type { ToolOutput } from "@/server/domain/tool";
 import type { JsonObject } from "@/server/domain/values";
 import type { StdioServer } from "../operator/file";
-import { type McpToolDefinition, readable, readDefinition } from "./definition";
+import { type McpToolDefinition, readDefinition } from "./definition";
 import { type ContentBlock, outputOf } from "./result";
-import { newStdioTransport } from "./stdio";
+
+const loadLibrary = () => import("./library");
 
 export const MCP_LIMITS = {
   connectMs: 15_000,
@@ -48,7 +42,6 @@ export interface McpHealth {
  */
 export class McpConnection {
   private client: Client | null = null;
-  private lastWords: () => string = () => "";
   private timer: NodeJS.Timeout | null = null;
   private failures = 0;
   private isWanted = false;
@@ -108,10 +101,11 @@ export class McpConnection {
       });
     } catch (error) {
       if (options.signal.aborted) return { status_code: 408, error: `${name} was stopped.` };
+      const { statusOf, wordsOf } = await loadLibrary();
       const status_code = statusOf(error);
-      if (status_code === 503) void this.lose(error);
-      const words =
-        status_code === 503 ? `Not connected to "${this.name}": ${wordsOf(error)}` : wordsOf(error);
+      const why = wordsOf(error);
+      if (status_code === 503) void this.lose(why);
+      const words = status_code === 503 ? `Not connected to "${this.name}": ${why}` : why;
       return {
         status_code,
         error:
@@ -140,60 +134,32 @@ export class McpConnection {
       this.note({ state: "connected", last_error: null });
       this.later(MCP_LIMITS.pingEveryMs);
     } catch (error) {
-      await this.lose(error);
+      const { wordsOf } = await loadLibrary();
+      await this.lose(wordsOf(error));
     }
   }
 
   private async connect(): Promise<void> {
     this.note({ state: "connecting" });
-    const client = new Client(
-      { name: "troupe", version: packageJson.version },
-      // The built-in validator writes code from schemas, and these come from strangers; results are checked here.
-      {
-        capabilities: {},
-        jsonSchemaValidator: {
-          getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
-        },
+    const { newClient, newTransport, wordsOf } = await loadLibrary();
+    const client = newClient({
+      closed: () => {
+        if (this.client === client) void this.lose("The server closed the connection");
       },
-    );
-    client.onclose = () => {
-      if (this.client === client) void this.lose(new Error("The server closed the connection"));
-    };
-    // What happens outside of a request is told by the next request that fails.
-    client.onerror = () => {};
-    client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
-      if (this.client === client) void this.refresh();
+      toolsChanged: () => {
+        if (this.client === client) void this.refresh();
+      },
     });
-    const transport = this.newTransport();
+    const { transport, lastWords } = newTransport(this.address());
     try {
       await client.connect(transport, { timeout: MCP_LIMITS.connectMs });
     } catch (error) {
       await client.close().catch(() => {});
-      const words = this.lastWords();
+      const words = lastWords();
       throw words ? new Error(`${wordsOf(error)}; it wrote: ${words.slice(-500)}`) : error;
     }
     this.client = client;
     this.note({ connected_at: Date.now() });
-  }
-
-  private newTransport(): Transport {
-    const address = this.address();
-    if (address.kind === "stdio") {
-      const { transport, lastWords } = newStdioTransport(address.server);
-      this.lastWords = lastWords;
-      return transport;
-    }
-    const { authorization } = address;
-    return new StreamableHTTPClientTransport(new URL(address.url), {
-      fetch: address.fetch,
-      ...(authorization === null ? {} : { requestInit: { headers: { Authorization: authorization } } }),
-      reconnectionOptions: {
-        initialReconnectionDelay: 1_000,
-        maxReconnectionDelay: 30_000,
-        reconnectionDelayGrowFactor: 2,
-        maxRetries: 2,
-      },
-    });
   }
 
   private async list(): Promise<void> {
@@ -229,9 +195,9 @@ export class McpConnection {
   }
 
   /** The connection is gone or useless: says so, and comes back later. */
-  private async lose(error: unknown): Promise<void> {
+  private async lose(why: string): Promise<void> {
     await this.hangUp();
-    this.note({ state: "failed", last_error: wordsOf(error), connected_at: null, latency_ms: null });
+    this.note({ state: "failed", last_error: why, connected_at: null, latency_ms: null });
     const wait = Math.min(MCP_LIMITS.firstRetryMs * 2 ** this.failures++, MCP_LIMITS.lastRetryMs);
     this.later(wait);
   }
@@ -259,25 +225,4 @@ export class McpConnection {
     this.health = { ...this.health, ...change };
     this.changed();
   }
-}
-
-/** What happened, in words for a person; hidden characters are spelled out, because servers write some of it. */
-function wordsOf(error: unknown): string {
-  for (let cause = error; cause instanceof Error; cause = cause.cause)
-    if (cause.name === "EgressError") return cause.message;
-  if (error instanceof StreamableHTTPError && (error.code === 401 || error.code === 403))
-    return `The server refuses the authorization (${error.code}). Enter the Authorization header again.`;
-  const message = error instanceof Error ? error.message : String(error);
-  const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : "";
-  return readable(`${message.replace(/^MCP error -?\d{1,6}: /, "")}${cause}`).slice(0, 1000);
-}
-
-function statusOf(error: unknown): ToolStatus {
-  if (error instanceof McpError) {
-    if (error.code === (ErrorCode.RequestTimeout as number)) return 408;
-    if (error.code === (ErrorCode.ConnectionClosed as number)) return 503;
-    return error.code === (ErrorCode.InvalidParams as number) ? 400 : 500;
-  }
-  // The way to the server failed, or it does not know this session any more.
-  return 503;
 }
