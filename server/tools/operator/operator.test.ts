@@ -8,6 +8,11 @@ import { ToolsRegistry } from "../registry";
 import { OperatorTool, parseOperatorFile, readOperatorFile } from "./file";
 import { dockerWords, operatorTools } from "./tools";
 
+/** Without Python nothing of it can be shown. */
+const hasPython = (process.env.PATH ?? "")
+  .split(path.delimiter)
+  .some((dir) => existsSync(path.join(dir, "python3")));
+
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(path.join(tmpdir(), "troupe-operator-"));
@@ -154,13 +159,16 @@ describe("scripts", () => {
     });
   });
 
-  test.runIf(existsSync("/usr/bin/prlimit"))("memory has a limit where the system can set one", async () => {
-    const yaml = script(`["python3", "-c", "x = bytearray(512 * 1024 * 1024)"]`).replace("8192", "128");
-    expect(await call(yaml, { text: "" })).toMatchObject({
-      status_code: 500,
-      error: expect.stringContaining("MemoryError"),
-    });
-  });
+  test.runIf(hasPython && existsSync("/usr/bin/prlimit"))(
+    "memory has a limit where the system can set one",
+    async () => {
+      const yaml = script(`["python3", "-c", "x = bytearray(512 * 1024 * 1024)"]`).replace("8192", "128");
+      expect(await call(yaml, { text: "" })).toMatchObject({
+        status_code: 500,
+        error: expect.stringContaining("MemoryError"),
+      });
+    },
+  );
 
   test("a program that is not there says so", async () => {
     expect((await call(script(`["./nowhere.sh"]`), { text: "" })).status_code).not.toBe(200);
@@ -168,7 +176,7 @@ describe("scripts", () => {
   });
 });
 
-describe("Python functions", () => {
+describe.runIf(hasPython)("Python functions", () => {
   const python = (name: string, more = "") => `
 tools:
   - name: tool

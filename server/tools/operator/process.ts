@@ -81,8 +81,9 @@ function inFolder(
     const stop = (why: ToolFailure) => {
       if (failure) return;
       failure = why;
-      order.onKill?.();
       endGroup();
+      // After the process, which could otherwise still start what is being ended.
+      order.onKill?.();
     };
     const timer = setTimeout(
       () =>

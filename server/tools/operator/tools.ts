@@ -11,6 +11,10 @@ import { type ProcessResult, runProcess } from "./process";
 
 /** What every tool sees of Troupe's environment. */
 const ALWAYS = ["PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT"];
+/** How the command `docker` finds its server; a container sees none of it. */
+const DOCKER = ["DOCKER_HOST", "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH", "XDG_RUNTIME_DIR"];
+/** What `docker run` ends with where it could not start anything. */
+const DOCKER_FAILED = 125;
 const PRLIMIT = "/usr/bin/prlimit";
 
 /** The tools of the operator's file. `env`: Troupe's own environment, of which a tool gets what its entry names. */
@@ -44,7 +48,11 @@ function operatorTool(tool: OperatorTool, folder: string, env: NodeJS.ProcessEnv
       const result = await runProcess({
         words,
         stdin,
-        environment: { ...chosen([...ALWAYS, ...tool.env], env), ...tool.set_env, ...callVariables(scope) },
+        environment: {
+          ...chosen([...ALWAYS, ...(tool.type === "docker" ? DOCKER : []), ...tool.env], env),
+          ...tool.set_env,
+          ...callVariables(scope),
+        },
         timeout_ms: tool.timeout_ms,
         max_output_bytes: tool.max_output_kb * 1024,
         signal: scope.signal,
@@ -100,9 +108,10 @@ export function commandOf(
         words: dockerWords(tool, values, name),
         onKill: () =>
           void runProcess({
-            words: ["docker", "kill", name],
+            // Also one that was made and has not started yet.
+            words: ["docker", "rm", "--force", name],
             stdin: "",
-            environment: chosen([...ALWAYS, "DOCKER_HOST"], env),
+            environment: chosen([...ALWAYS, ...DOCKER], env),
             timeout_ms: 10_000,
             max_output_bytes: 64 * 1024,
             signal: new AbortController().signal,
@@ -154,6 +163,8 @@ export function dockerWords(
 
 function outputOf(tool: OperatorTool, { exit_code, stdout, stderr }: ProcessResult): ToolOutput {
   const result = tool.type === "python" ? "json" : tool.result;
+  if (tool.type === "docker" && exit_code === DOCKER_FAILED)
+    throw new ToolFailure(503, `Docker could not start ${tool.image}: ${stderr.trim().slice(-500)}`);
   if (result === "full") return { status_code: 200, output: { exit_code, stdout, stderr } };
   if (exit_code !== 0) {
     const said = (stderr.trim() || stdout.trim()).slice(-2000);
