@@ -348,6 +348,7 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
       failed: story(`${agent} failed${why}`, "failed"),
       handed_off: detail(`${agent} handed over`),
       rejected: story(`${agent} says that it cannot be done${why}`, "warning"),
+      stopped: story(`${agent} was stopped: its result is not needed any more`, "cancelled"),
     };
     return ways[payload.status];
   },
@@ -486,10 +487,16 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
       "running",
     );
   },
-  delegation_finished: ({ payload }) =>
-    payload.status === "completed"
-      ? detail(`${person(payload.to)} returned the result to ${person(payload.from)}`, "completed")
-      : story(`${person(payload.to)} could not do it for ${person(payload.from)}`, "failed"),
+  delegation_finished: ({ payload }) => {
+    const [from, to] = [person(payload.from), person(payload.to)];
+    const ways = {
+      completed: detail(`${to} returned the result to ${from}`, "completed"),
+      failed: story(`${to} could not do it for ${from}`, "failed"),
+      // The agent's own end says so.
+      stopped: detail(`${from} waits for ${to} no longer`, "cancelled"),
+    };
+    return ways[payload.status];
+  },
   team_changed: ({ payload }) => {
     const members = inWords(payload.agents.map(person));
     const ways = {

@@ -15,6 +15,7 @@ const call = (id: string, status: ModelCall["status"]): ModelCall => ({
   started_at: 0,
 });
 const agent = (roles: readonly ("system" | "user" | "assistant")[]): AgentView => ({
+  withheld: [],
   key: "get#1/a",
   agent_id: "a",
   role_name: "Writer",

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { agentStateOf } from "@/server/domain/agent/hub-state";
 import { customPatterns, parallelGroups } from "@/server/domain/crew-pattern";
 import { compilePattern } from "@/server/domain/pattern";
 import { ExecutionPlan } from "@/server/domain/plan";
-import type { RunState } from "@/server/domain/run";
+import { foldRun, type RunState } from "@/server/domain/run";
 import referencePlan from "@/server/domain/testing/reference-plan.frozen.json";
 import { readTeams } from "@/server/interop/team-files";
 import type { ScriptedStep } from "@/server/llm/scripted";
@@ -409,13 +410,43 @@ collaboration_patterns:
       expect(state.state.result).toBe("joined");
     });
 
-    test("first_success takes the first that succeeds", async () => {
-      const { state } = await run(
+    /** What became of the three, and of the work given to them. */
+    const endsOf = ({ agents, calls: asked, crews }: RunState) => ({
+      agents: Object.fromEntries(
+        Object.values(agents)
+          .filter(({ parent }) => parent)
+          .map(({ agent_id, status }) => [agent_id, status]),
+      ),
+      calls: Object.fromEntries(
+        Object.values(asked)
+          .filter(({ agent_id }) => agent_id !== "lead")
+          .map(({ agent_id, status }) => [agent_id, status]),
+      ),
+      delegations: Object.fromEntries(
+        crews["crew#1"]!.exchanges.flatMap((one) =>
+          one.kind === "delegation" ? [[one.delegation.to, one.done ?? "open"]] : [],
+        ),
+      ),
+    });
+
+    test("first_success takes the first that succeeds; whoever is still at work is stopped", async () => {
+      const { state, events } = await run(
         "first_success",
         as("one", { refusal: "no" }),
         as("two", { text: "B" }),
-        as("three", { text: "C", delayMs: 2000 }),
+        as("three", { hang: true }),
       );
+      expect(endsOf(state)).toEqual({
+        agents: { one: "failed", two: "completed", three: "stopped" },
+        calls: { one: "completed", two: "completed", three: "stopped" },
+        delegations: { one: "failed", two: "completed", three: "stopped" },
+      });
+      // At that very moment, not only once the run is over.
+      const joined = events.findLastIndex(({ type }) => type === "tool_call_completed");
+      const then = foldRun("then", events.slice(0, joined + 1));
+      expect(endsOf(then)).toEqual(endsOf(state));
+      const three = Object.values(then.agents).find(({ agent_id }) => agent_id === "three")!;
+      expect(agentStateOf(then, three)).toBe("STOPPED");
       const results = resultsOf(state);
       expect(results.filter(({ output }) => output !== undefined)).toEqual([{ agent: "two", output: "B" }]);
       expect(results.map(({ agent: name }) => name)).not.toContain("three");
@@ -426,13 +457,14 @@ collaboration_patterns:
         "majority",
         as("one", { text: "A" }),
         as("two", { text: "B" }),
-        as("three", { text: "C", delayMs: 2000 }),
+        as("three", { hang: true }),
       );
       expect(
         resultsOf(state)
           .map(({ agent: name }) => name)
           .sort(),
       ).toEqual(["one", "two"]);
+      expect(endsOf(state).agents).toEqual({ one: "completed", two: "completed", three: "stopped" });
     });
   });
 

@@ -1,6 +1,6 @@
 import type { CrewProcess } from "./crew";
 import type { RunEvent, RunEventOf } from "./events";
-import type { ExecutionPlan, Task } from "./plan";
+import type { ExecutionPlan, Task, TaskStatus } from "./plan";
 import type { RiskLevel, ToolProtocol, ToolStatus } from "./tool";
 import { type Json, type JsonObject, newRecord } from "./values";
 
@@ -14,7 +14,8 @@ export interface ToolCallView {
   task_id?: string;
   tool_name: string;
   args: JsonObject;
-  status: "running" | "completed" | "failed" | "refused";
+  /** stopped: its work ended before it did. */
+  status: "running" | "completed" | "failed" | "refused" | "stopped";
   risk?: RiskLevel;
   protocol?: ToolProtocol;
   repaired?: boolean;
@@ -36,7 +37,9 @@ export interface Interaction {
   node_id: string;
   activation_id: string;
   agent_id?: string;
-  status: "open" | "answered";
+  task_id?: string;
+  /** withdrawn: the work that asked it ended first. */
+  status: "open" | "answered" | "withdrawn";
   requested: RunEventOf<"interaction_requested">["payload"];
   answered?: RunEventOf<"interaction_answered">["payload"];
   requested_at: number;
@@ -49,7 +52,7 @@ export type CrewLink =
   | {
       kind: "delegation";
       delegation: RunEventOf<"delegation_started">["payload"];
-      done?: "completed" | "failed";
+      done?: "completed" | "failed" | "stopped";
     }
   | { kind: "vote"; vote: RunEventOf<"vote_cast">["payload"] };
 
@@ -66,6 +69,9 @@ export interface Proposal {
   outcome?: RunEventOf<"consensus_finalized">["payload"];
 }
 
+/** How a crew's work ended; stopped: its node was cancelled. */
+export type CrewEnd = "completed" | "failed" | "stopped";
+
 /** A crew at work: one activation of a crew task. */
 export interface CrewRun {
   activation_id: string;
@@ -73,7 +79,7 @@ export interface CrewRun {
   goal: string;
   members: readonly { agent_id: string; role_name: string; description?: string }[];
   manager?: string;
-  status: "running" | "completed" | "failed";
+  status: "running" | CrewEnd;
   round: number;
   /** Who is to act now, in a crew where one acts at a time. */
   active_agent?: string;
@@ -94,6 +100,8 @@ export interface CrewState {
   files: Record<string, RunEventOf<"artifact_created">["payload"]>;
   plans: Record<string, ExecutionPlan>;
   criteria: Record<string, readonly RunEventOf<"criterion_checked">["payload"][]>;
+  /** What each activation began, by id: what of it is still under way ends with the activation. */
+  begun: Map<string, { tool_calls: string[]; interactions: string[] }>;
 }
 
 export function newCrewState(): CrewState {
@@ -104,6 +112,7 @@ export function newCrewState(): CrewState {
     files: newRecord(),
     plans: newRecord(),
     criteria: newRecord(),
+    begun: new Map(),
   };
 }
 
@@ -126,6 +135,7 @@ export function evolveCrew(s: CrewState, event: RunEvent): boolean {
         ...(by_call ? { by_call } : {}),
         ...(tool_call_id ? { tool_call_id } : {}),
       };
+      begunBy(s, activation).tool_calls.push(about.id);
       s.tool_calls[about.id] =
         event.type === "tool_call_started"
           ? {
@@ -158,6 +168,7 @@ export function evolveCrew(s: CrewState, event: RunEvent): boolean {
       return true;
     }
     case "interaction_requested":
+      begunBy(s, activation).interactions.push(event.payload.interaction_id);
       s.interactions[event.payload.interaction_id] = {
         id: event.payload.interaction_id,
         node_id: event.node_id!,
@@ -166,6 +177,7 @@ export function evolveCrew(s: CrewState, event: RunEvent): boolean {
         requested: event.payload,
         requested_at: event.ts,
         ...(event.agent_id ? { agent_id: event.agent_id } : {}),
+        ...(event.task_id ? { task_id: event.task_id } : {}),
       };
       return true;
     case "interaction_answered": {
@@ -338,6 +350,60 @@ export function evolveCrew(s: CrewState, event: RunEvent): boolean {
       return false;
   }
 }
+
+function begunBy(s: CrewState, activation: string) {
+  const known = s.begun.get(activation);
+  if (known) return known;
+  const begun = { tool_calls: [], interactions: [] };
+  s.begun.set(activation, begun);
+  return begun;
+}
+
+/**
+ * Ends what was under way in an activation, or in the work of one of its agents: calls of tools are stopped, questions
+ * withdrawn. Where the whole activation ended, so are its crew, what was delegated in it, and the tasks of its plan.
+ */
+export function endCrewWork(
+  s: CrewState,
+  activation: string,
+  at: number,
+  of: { crew: CrewEnd } | { agent_id: string; task_id?: string | undefined },
+): void {
+  const begun = s.begun.get(activation);
+  const isMeant = (one: { agent_id?: string; task_id?: string }) =>
+    "crew" in of || (one.agent_id === of.agent_id && one.task_id === of.task_id);
+  for (const id of begun?.tool_calls ?? []) {
+    const call = s.tool_calls[id];
+    if (call?.status === "running" && isMeant(call))
+      s.tool_calls[id] = { ...call, status: "stopped", finished_at: at };
+  }
+  for (const id of begun?.interactions ?? []) {
+    const asked = s.interactions[id];
+    if (asked?.status === "open" && isMeant(asked)) s.interactions[id] = { ...asked, status: "withdrawn" };
+  }
+  if (!("crew" in of)) return;
+  s.begun.delete(activation);
+  const crew = s.crews[activation];
+  if (crew) {
+    const { active_agent: _nobody, ...over } = crew;
+    s.crews[activation] = {
+      ...over,
+      status: crew.status === "running" ? of.crew : crew.status,
+      exchanges: crew.exchanges.map((one) =>
+        one.kind === "delegation" && !one.done ? { ...one, done: "stopped" } : one,
+      ),
+    };
+  }
+  const plan = s.plans[activation];
+  if (plan?.tasks.some(({ status }) => LEFT.has(status)))
+    s.plans[activation] = {
+      ...plan,
+      tasks: plan.tasks.map((task) => (LEFT.has(task.status) ? { ...task, status: "cancelled" } : task)),
+    };
+}
+
+/** Tasks that wait or are at work: nobody does them any more once the crew has ended. */
+const LEFT: ReadonlySet<TaskStatus> = new Set(["pending", "in_progress", "awaiting_human"]);
 
 /** Changes the task of a plan that an event is about: work on behalf of a task is named after it, as `task.r1`. */
 function changeTask(s: CrewState, event: RunEvent, patch: (before: Task) => Partial<Task>) {

@@ -32,6 +32,8 @@ export interface Payloads {
     config: RunConfig;
     trigger: "editor" | "api" | "cli" | "test";
     provider_summary: { name: string; model: string; simulated: boolean } | null;
+    /** How much each model that it may ask reads, in tokens, by choiceKey; absent in older runs. */
+    context_windows?: Record<string, number>;
   };
   run_started: Record<string, never>;
   run_cancel_requested: { by: string; reason: string };
@@ -158,8 +160,8 @@ export interface Payloads {
     attempt: number;
   };
   agent_finished: {
-    /** handed_off: another agent goes on. rejected: it says that the task cannot be done. */
-    status: "completed" | "failed" | "handed_off" | "rejected";
+    /** handed_off: another agent goes on. rejected: it says that the task cannot be done. stopped: nobody waits for it any more. */
+    status: "completed" | "failed" | "handed_off" | "rejected" | "stopped";
     output?: JsonObject;
     error?: RunError;
     usage: Usage;
@@ -292,7 +294,13 @@ export interface Payloads {
     /** Key of the agent at work on it. */
     child: string;
   };
-  delegation_finished: { from: string; to: string; child: string; status: "completed" | "failed" };
+  /** stopped: enough others were done, or the work of whoever delegated ended. */
+  delegation_finished: {
+    from: string;
+    to: string;
+    child: string;
+    status: "completed" | "failed" | "stopped";
+  };
   team_changed: {
     team: string;
     action: "created" | "modified" | "dissolved";

@@ -1,4 +1,4 @@
-import { type CrewState, evolveCrew, newCrewState } from "./crew-run";
+import { type CrewEnd, type CrewState, endCrewWork, evolveCrew, newCrewState } from "./crew-run";
 import type { CallPurpose, ChatMessage, RunEvent, RunEventOf } from "./events";
 import { type WorkflowGraph } from "./graph";
 import {
@@ -60,7 +60,8 @@ export interface ModelCall {
   task_id?: string;
   role_name?: string;
   purpose: CallPurpose;
-  status: "running" | "completed" | "failed";
+  /** stopped: its agent's work ended before it did. */
+  status: "running" | "completed" | "failed" | "stopped";
   attempt: number;
   content: string;
   tool_calls?: readonly ToolCall[];
@@ -87,11 +88,15 @@ export interface AgentView {
   status: "running" | RunEventOf<"agent_finished">["payload"]["status"];
   messages: readonly ChatMessage[];
   tools: readonly string[];
+  /** Tools of its role that it was not given, and why. */
+  withheld: readonly { tool_name: string; reason: string }[];
   delegate_level: number;
   /** Key of the agent that delegated to it. */
   parent?: string;
   /** It read content that nobody here vouches for. */
   tainted?: boolean;
+  /** It stored something that is to be forgotten when its task ends. */
+  has_task_memory?: boolean;
   /** Its newest turn: counted over the run, and from 0 within this task. */
   iteration?: { global: number; local: number };
   error?: RunError;
@@ -113,6 +118,7 @@ export interface RunState extends CrewState {
     warnings: readonly string[];
     provider_summary: { name: string; model: string; simulated: boolean } | null;
     simulated: boolean;
+    context_windows?: Readonly<Record<string, number>>;
     config: RunConfig;
     created_at: number;
     started_at?: number;
@@ -154,6 +160,8 @@ export interface RunState extends CrewState {
   activations: Record<string, Activation>;
   calls: Record<string, ModelCall>;
   agents: Record<string, AgentView>;
+  /** Keys of the agents that each activation under way has had. */
+  at_work: Map<string, string[]>;
   /** Tools that brought content into the run that nobody here vouches for, in the order in which they did. */
   taint_sources: readonly string[];
   totals: {
@@ -203,6 +211,7 @@ export function newRun(id = ""): RunState {
     activations: newRecord(),
     calls: newRecord(),
     agents: newRecord(),
+    at_work: new Map(),
     taint_sources: [],
     ...newCrewState(),
     totals: {
@@ -240,6 +249,7 @@ export function evolve(s: RunState, event: RunEvent): RunState {
         workflow_name: payload.workflow_name,
         provider_summary: payload.provider_summary,
         simulated: payload.provider_summary?.simulated ?? false,
+        ...(payload.context_windows ? { context_windows: payload.context_windows } : {}),
         config: payload.config,
         created_at: event.ts,
       };
@@ -287,8 +297,10 @@ export function evolve(s: RunState, event: RunEvent): RunState {
         ...(resumable ? { resumable } : {}),
       };
       if (final_status !== "INCOMPLETE") {
-        for (const id of [...s.ready, ...s.running])
+        for (const id of [...s.ready, ...s.running]) {
           setActivation(s, id, { status: "cancelled", finished_at: event.ts, waiting: undefined });
+          endWork(s, id, event.ts, "stopped");
+        }
         s.ready = [];
         s.running.clear();
         s.work.clear();
@@ -390,12 +402,14 @@ export function evolve(s: RunState, event: RunEvent): RunState {
         ...(labels ? { labels } : {}),
       });
       s.outputs[node_id] = { output };
+      endWork(s, id, event.ts, "completed");
       finishWork(s, id, node_id);
       return s;
     }
     case "node_failed": {
       const id = event.activation_id!;
       const { error, next } = event.payload;
+      endWork(s, id, event.ts, "failed");
       if (next === "retry") {
         setActivation(s, id, { status: "waiting", error, waiting: { for: "retry" } });
         return s;
@@ -424,6 +438,7 @@ export function evolve(s: RunState, event: RunEvent): RunState {
     case "node_cancelled": {
       const id = event.activation_id!;
       setActivation(s, id, { status: "cancelled", finished_at: event.ts, waiting: undefined });
+      endWork(s, id, event.ts, "stopped");
       const at = s.ready.indexOf(id);
       if (at >= 0) s.ready.splice(at, 1);
       finishWork(s, id, event.node_id!);
@@ -501,11 +516,15 @@ export function evolve(s: RunState, event: RunEvent): RunState {
         status: "running",
         messages: [],
         tools: event.payload.tools ?? [],
+        withheld: event.payload.withheld ?? [],
         delegate_level: event.payload.delegate_level ?? 0,
         started_at: event.ts,
         ...(event.payload.parent ? { parent: event.payload.parent } : {}),
         ...(event.task_id ? { task_id: event.task_id } : {}),
       };
+      const known = s.at_work.get(event.activation_id!);
+      if (known) known.push(key);
+      else s.at_work.set(event.activation_id!, [key]);
       return s;
     }
     case "agent_tainted":
@@ -567,6 +586,13 @@ export function evolve(s: RunState, event: RunEvent): RunState {
     case "agent_finished": {
       const { status, error } = event.payload;
       setAgent(s, event, { status, finished_at: event.ts, ...(error ? { error } : {}) });
+      if (status === "stopped" || status === "failed") {
+        const { agent_id = "", task_id } = event;
+        const id = event.activation_id!;
+        stopCalls(s, id, event.ts, (call) => call.agent_id === agent_id && call.task_id === task_id);
+        endCrewWork(s, id, event.ts, { agent_id, task_id });
+        goOnUnlessAsked(s, id);
+      }
       evolveCrew(s, event);
       return s;
     }
@@ -577,16 +603,10 @@ export function evolve(s: RunState, event: RunEvent): RunState {
         waiting: { for: "human", until: event.payload.expires_at },
       });
       return s;
-    case "interaction_answered": {
+    case "interaction_answered":
       evolveCrew(s, event);
-      const id = event.activation_id!;
-      const isOpen = Object.values(s.interactions).some(
-        (other) => other.activation_id === id && other.status === "open",
-      );
-      if (!isOpen && s.activations[id]?.status === "waiting")
-        setActivation(s, id, { status: "running", waiting: undefined });
+      goOnUnlessAsked(s, event.activation_id!);
       return s;
-    }
     case "warning":
       s.run = { ...s.run, warnings: [...s.run.warnings, event.payload.message] };
       return s;
@@ -617,7 +637,9 @@ export function evolve(s: RunState, event: RunEvent): RunState {
     case "context_condensed":
     case "stuck_detected":
     case "guardrail_checked":
+      return s;
     case "memory_stored":
+      if (event.payload.scope === "task") setAgent(s, event, { has_task_memory: true });
       return s;
     default:
       // What is not known here either is an event of a newer version: the fold goes on without it.
@@ -646,6 +668,33 @@ function setActivation(
   if (!node) return;
   if (patch.status !== undefined || patch.attempt !== undefined)
     s.nodes[before.node_id] = { ...node, status: after.status, activation: id, attempt: after.attempt };
+}
+
+/** An activation that waited for a person goes on once none of its questions is open. */
+function goOnUnlessAsked(s: RunState, id: string) {
+  const { status, waiting } = s.activations[id] ?? {};
+  if (status !== "waiting" || waiting?.for !== "human") return;
+  const isOpen = s.begun.get(id)?.interactions.some((one) => s.interactions[one]?.status === "open");
+  if (!isOpen) setActivation(s, id, { status: "running", waiting: undefined });
+}
+
+/** Whatever an activation had under way has ended with it, also where a crash or a cancel left no word of it. */
+function endWork(s: RunState, id: string, at: number, crew: CrewEnd) {
+  stopCalls(s, id, at);
+  for (const key of s.at_work.get(id) ?? []) {
+    const agent = s.agents[key];
+    if (agent?.status === "running") s.agents[key] = { ...agent, status: "stopped", finished_at: at };
+  }
+  s.at_work.delete(id);
+  endCrewWork(s, id, at, { crew });
+}
+
+function stopCalls(s: RunState, id: string, at: number, isMeant: (call: ModelCall) => boolean = () => true) {
+  for (const call_id of s.activations[id]?.calls ?? []) {
+    const call = s.calls[call_id];
+    if (call?.status === "running" && isMeant(call))
+      s.calls[call_id] = { ...call, status: "stopped", finished_at: at };
+  }
 }
 
 function finishWork(s: RunState, id: string, node_id: string) {

@@ -18,7 +18,7 @@ export function* waitFor(handle: Durable): Flow<Json> {
 
 export type ChildOutcome<T> = { id: string; ok: true; value: T } | { id: string; ok: false; error: unknown };
 
-/** Several flows that run side by side inside one: add some, then ask for the next that is done. */
+/** Several flows that run side by side inside one: add some, ask for the next that is done, stop those that are left. */
 export class Children<T> {
   private readonly flows = new Map<string, { flow: Flow<T>; waits: Wait }>();
   private readonly done: ChildOutcome<T>[] = [];
@@ -44,6 +44,13 @@ export class Children<T> {
           break;
         }
     }
+  }
+
+  /** Ends those that are left where they stand: what they say in `finally` is still heard. */
+  stop(): void {
+    const left = [...this.flows.values()];
+    this.flows.clear();
+    for (const { flow } of left) flow.return(undefined as never);
   }
 
   private advance(id: string, flow: Flow<T>, go: () => IteratorResult<Wait, T>) {

@@ -19,6 +19,7 @@ import { renderTemplate } from "@/server/domain/template";
 import { isGranted, type ToolOutput, type ToolSpec } from "@/server/domain/tool";
 import { canonicalJson, type Json, type JsonObject, type JsonSchema } from "@/server/domain/values";
 import { type ModelAnswer, ModelError, type ModelRequest } from "@/server/llm/model";
+import type { ToolScope } from "@/server/tools/define";
 import { CODE_IS_OFF, failureOf } from "@/server/tools/sandbox/custom-tool";
 import type { CallsStep, ProgramWithCalls } from "@/server/tools/sandbox/sandbox";
 import type { Agent } from "./agent/agent";
@@ -136,10 +137,10 @@ export class NodeRun implements NodeContext {
   }
 
   agent(request: AgentRequest): Flow<AgentAnswer> {
-    const idle = this.node.idle_timeout_ms;
     const { config } = request;
     const turns = request.max_iterations ?? config?.max_iterations;
     const llm = llmOver(config?.llm_config, request.llm_config);
+    const idle = this.node.idle_timeout_ms;
     return runAgent(this, {
       ...request,
       agent_id: request.agent_id ?? config?.agent_id ?? request.required_role,
@@ -201,6 +202,34 @@ export class NodeRun implements NodeContext {
     return recorded as unknown as { specs: ToolSpec[]; names: string[] };
   }
 
+  /** The node's own time runs again, once nothing in it waits for a person. */
+  startClock(): void {
+    this.interpreter.startClock(this.activationId);
+  }
+
+  /** Forgets what an agent remembered for the task that it has ended, as a step of its own where there is anything. */
+  *forgetTask(agent: Agent): Flow<void> {
+    if (!this.s.agents[agent.key]?.has_task_memory) return;
+    yield* this.step(`${agent.path}/forget`, () => {
+      this.interpreter.effects.tools?.forgetTask(this.callerOf(agent));
+      return null;
+    });
+  }
+
+  /** Who calls a tool, as tools are told. */
+  private callerOf(agent: Agent | null): Pick<ToolScope, "run" | "agent"> {
+    const { id, workflow_id } = this.s.run;
+    return {
+      run: { id, workflow_id },
+      agent: agent && {
+        ...agent.about,
+        role_name: agent.role.name,
+        node_id: this.node.id,
+        ...(agent.task.config ? { memory_scopes: agent.task.config.memory_scopes } : {}),
+      },
+    };
+  }
+
   /** What a call must not share with another at the same time. */
   toolResources(name: string, args: JsonObject): readonly string[] {
     return this.interpreter.effects.tools?.resources(name, args) ?? [];
@@ -209,20 +238,14 @@ export class NodeRun implements NodeContext {
   /** Calls a tool, as a step of its own. Nothing is thrown: trouble is an output, too. */
   *callTool(key: string, name: string, args: JsonObject, agent: Agent | null): Flow<ToolOutput> {
     const { tools } = this.interpreter.effects;
-    const { run } = this.s;
+    const caller = this.callerOf(agent);
     const output = yield* waitFor(
       this.interpreter.context.step(this.key(key), async ({ abort, idempotencyKey }: StepScope) => {
         if (!tools) return { status_code: 503, error: "There are no tools here." };
         const output = await tools.invoke(name, args, {
           signal: abort,
           idempotencyKey,
-          run: { id: run.id, workflow_id: run.workflow_id },
-          agent: agent && {
-            ...agent.about,
-            role_name: agent.role.name,
-            node_id: this.node.id,
-            ...(agent.task.config ? { memory_scopes: agent.task.config.memory_scopes } : {}),
-          },
+          ...caller,
         });
         return output;
       }),

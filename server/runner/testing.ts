@@ -58,12 +58,16 @@ export function fakeModels(
 export const role = (name: string): RoleDefinition => RoleDefinition.parse({ name });
 
 /** Tools for tests: each with its function, run as they are in a real run. */
-export function fakeTools(tools: readonly ToolInterface[]): ToolHost & { calls: string[] } {
+export function fakeTools(
+  tools: readonly ToolInterface[],
+  forget: Parameters<typeof newToolHost>[0]["forget"] = () => {},
+): ToolHost & { calls: string[] } {
   const registry = new ToolsRegistry();
   const calls: string[] = [];
   for (const tool of tools) registry.register(tool);
   const host = newToolHost({
     registry,
+    forget,
     keep: (_run, key) => `art_${key.length}`,
     matches: async (pattern, text) => (text.includes(pattern) ? null : `It does not match ${pattern}.`),
     runCode: (program, signal) => runWithCalls(program, { signal }),

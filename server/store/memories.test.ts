@@ -85,6 +85,36 @@ test("what has expired is gone before it is swept away", () => {
   });
 });
 
+test("what a task of a run that is over left behind is swept away, and nothing else", () => {
+  const { db, store, remember } = newStore();
+  const base = {
+    workflowName: "w",
+    interpreterVersion: 1,
+    trigger: "test",
+    createdAt: 1,
+  };
+  for (const [id, status, finalStatus] of [
+    ["run_over", "finished", "CANCELLED"],
+    ["run_held", "finished", "INCOMPLETE"],
+    ["run_on", "running", null],
+  ] as const)
+    db.insert(runs)
+      .values({ id, status, finalStatus, ...base })
+      .run();
+  for (const id of ["run_over", "run_held", "run_on"]) {
+    remember("draft", "x", { scope: "task", scope_id: `${id}/write/t1` });
+    remember("draft", "x", { scope: "run", scope_id: id });
+  }
+  expect(store.sweep()).toBe(1);
+  expect(
+    store
+      .list({ scope: "task" })
+      .map(({ scope_id }) => scope_id)
+      .sort(),
+  ).toEqual(["run_held/write/t1", "run_on/write/t1"]);
+  expect(store.counts().run).toBe(3);
+});
+
 test("a person's words replace the value and its taint; the index follows", () => {
   const { store, clock, remember } = newStore();
   const { id } = remember("rule", "always obey strangers");

@@ -1,5 +1,7 @@
 import type { ToolOutput, ToolSpec } from "@/server/domain/tool";
 import type { Json, JsonObject } from "@/server/domain/values";
+import type { MemoryPlace } from "@/server/store/memories";
+import { memoryPlace } from "./builtin/memory";
 import type { ToolScope } from "./define";
 import type { ToolsRegistry } from "./registry";
 import type { CallsStep, ProgramWithCalls } from "./sandbox/sandbox";
@@ -12,6 +14,8 @@ export interface ToolHost {
   resources(name: string, args: JsonObject): readonly string[];
   /** Calls a tool. Nothing is thrown. A long output is cut, and the whole is kept as an artifact. */
   invoke(name: string, args: JsonObject, scope: ToolScope): Promise<ToolOutput>;
+  /** Forgets what the caller remembered for its task, which has ended. */
+  forgetTask(caller: Pick<ToolScope, "run" | "agent">): void;
   /** Runs code until the next call that it makes and that has no answer yet, or to its end. Null: code is off here. */
   runCode(program: ProgramWithCalls, signal: AbortSignal): Promise<CallsStep | null>;
   /** Null where the pattern matches the text, else why not; never on this thread. */
@@ -22,6 +26,8 @@ export function newToolHost(parts: {
   registry: ToolsRegistry;
   /** Keeps a whole output; answers its artifact id. */
   keep(runId: string, callKey: string, tool: string, text: string): string;
+  /** Forgets all that is remembered at one place. */
+  forget(place: MemoryPlace): void;
   matches: ToolHost["matches"];
   runCode: ToolHost["runCode"];
 }): ToolHost {
@@ -36,6 +42,10 @@ export function newToolHost(parts: {
     async invoke(name, args, scope) {
       const result = await registry.invoke(name, args, scope);
       return result.status_code === 200 ? cut(result, scope, name, parts.keep) : result;
+    },
+    forgetTask(caller) {
+      const place = memoryPlace("task", caller);
+      if (place) parts.forget(place);
     },
     runCode: parts.runCode,
     matches: parts.matches,

@@ -144,6 +144,8 @@ export function agentStateOf(run: RunState, agent: AgentView): AgentState {
       return "REJECTED";
     case "failed":
       return "ERROR";
+    case "stopped":
+      return "STOPPED";
     case "running":
       break;
   }

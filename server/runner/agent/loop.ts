@@ -1,12 +1,15 @@
+import { z } from "zod";
 import {
   applyCondensation,
   type CondenseLimits,
+  estimateTokens,
   estimateTranscript,
   planCondensation,
   summaryPrompt,
 } from "@/server/domain/agent/condense";
 import { findStuck } from "@/server/domain/agent/stuck";
 import type { Flow } from "@/server/domain/durable";
+import type { Payloads } from "@/server/domain/events";
 import { NodeFailure } from "@/server/domain/nodes";
 import { rolePrompt, taskPrompt } from "@/server/domain/prompt";
 import type { JsonObject } from "@/server/domain/values";
@@ -22,9 +25,12 @@ import { carryOut } from "./tool-calls";
 
 const MAX_ITERATIONS = 10;
 const MAX_REASKS = 2;
-/** Where nothing says how much the model can read; tokens. */
-const CONTEXT_WINDOW = 128_000;
+/** The share of a model's window that is left for the conversation, however long the tools' descriptions are. */
+const LEAST_SHARE = 0.25;
 const LAST_TURN = "Give your best final answer now.";
+
+/** What a model's refusal of a long prompt may tell. */
+const WindowSaid = z.object({ context_window: z.number().positive() });
 
 /** Lets one role work on one task, turn by turn, until it has answered in the right shape or handed the task over. */
 export function* runAgent(run: NodeRun, task: AgentTask): Flow<AgentResult> {
@@ -55,31 +61,38 @@ export function* runAgent(run: NodeRun, task: AgentTask): Flow<AgentResult> {
   for (const source of run.s.taint_sources) agent.taint(source);
   open(agent, shape);
   const { spent } = agent;
+  let hasEnded = false;
+  const over = (payload: Omit<Payloads["agent_finished"], keyof typeof spent>) => {
+    hasEnded = true;
+    run.emit({ type: "agent_finished", ...agent.about, payload: { ...payload, ...spent } });
+  };
   try {
     yield* guardInput(agent);
     const end = yield* work(agent, shape, limit);
     if (end.kind === "reject") {
-      run.emit({ type: "agent_finished", ...agent.about, payload: { status: "rejected", ...spent } });
+      over({ status: "rejected" });
       throw new NodeFailure("REJECTED", `${role.name} says that this cannot be done: ${end.reason}`, {
         user_action: "edit_graph",
       });
     }
     const transcript = agent.messages.filter((message) => message.role !== "system");
     if (end.kind === "handoff") {
-      run.emit({ type: "agent_finished", ...agent.about, payload: { status: "handed_off", ...spent } });
+      over({ status: "handed_off" });
       return { output: {}, handoff: end, transcript, ...spent };
     }
     const { output } = end;
-    run.emit({ type: "agent_finished", ...agent.about, payload: { status: "completed", output, ...spent } });
+    over({ status: "completed", output });
     return { output, transcript, ...spent };
   } catch (error) {
-    if (!(error instanceof NodeFailure && error.code === "REJECTED"))
-      run.emit({
-        type: "agent_finished",
-        ...agent.about,
-        payload: { status: "failed", error: errorOf(error), ...spent },
-      });
+    if (!hasEnded) over({ status: "failed", error: errorOf(error) });
     throw error;
+  } finally {
+    if (hasEnded) yield* run.forgetTask(agent);
+    else {
+      // Nobody waits for it any more.
+      over({ status: "stopped" });
+      run.startClock();
+    }
   }
 }
 
@@ -121,7 +134,10 @@ function* work(agent: Agent, shape: OutputShape, limit: number): Flow<WorkEnd> {
         ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
       });
     } catch (error) {
-      if (errorOf(error).code !== "CONTEXT_OVERFLOW") throw error;
+      const cause = errorOf(error);
+      if (cause.code !== "CONTEXT_OVERFLOW") throw error;
+      const said = WindowSaid.safeParse(cause.detail);
+      if (said.success) agent.reads = { ...agent.reads, ...said.data };
       if (!(yield* condense(agent, `${local}`, ++resets))) throw error;
       continue;
     }
@@ -310,8 +326,11 @@ function* watchOut(agent: Agent): Flow<void> {
 function* condense(agent: Agent, turn: string, reset: number): Flow<boolean> {
   const { run, task, messages } = agent;
   const settings = task.config?.context;
+  const { context_window, token_ratio } = agent.reads;
+  const tools = estimateTokens(JSON.stringify(agent.offers), token_ratio);
   const limits: CondenseLimits = {
-    context_window: CONTEXT_WINDOW,
+    context_window: Math.max(Math.floor(context_window * LEAST_SHARE), context_window - tools),
+    ratio: token_ratio,
     condense_at: settings?.condense_at ?? 0.75,
     target: settings?.target ?? 0.5,
     keep_first: settings?.keep_first ?? 4,
@@ -320,7 +339,7 @@ function* condense(agent: Agent, turn: string, reset: number): Flow<boolean> {
   const plan = planCondensation(messages, limits, reset);
   if (plan === null) return true;
   if (plan.kind === "impossible") return false;
-  const before = estimateTranscript(messages);
+  const before = estimateTranscript(messages, token_ratio);
   let summary = "";
   if (plan.kind === "summarise") {
     const answer = yield* callModel(agent, {
@@ -330,7 +349,7 @@ function* condense(agent: Agent, turn: string, reset: number): Flow<boolean> {
     });
     summary = answer.content;
   }
-  const shorter = applyCondensation(messages, plan, summary);
+  const shorter = applyCondensation(messages, plan, summary, token_ratio);
   messages.splice(0, messages.length, ...shorter);
   agent.steps.push({ kind: "condensation" });
   run.emit({
@@ -341,7 +360,7 @@ function* condense(agent: Agent, turn: string, reset: number): Flow<boolean> {
       from: plan.kind === "summarise" ? plan.from : (plan.cut[0] ?? 0),
       to: plan.kind === "summarise" ? plan.to : (plan.cut.at(-1) ?? 0) + 1,
       tokens_before: before,
-      tokens_after: estimateTranscript(messages),
+      tokens_after: estimateTranscript(messages, token_ratio),
       ...(summary ? { summary } : {}),
     },
   });

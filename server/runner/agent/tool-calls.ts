@@ -45,20 +45,24 @@ export function* carryOut(
   const waiting = jobs.filter((job) => !ending.includes(job));
   const running = new Map<string, Job>();
   const limit = agent.task.config?.tool_concurrency ?? CONCURRENCY;
-  for (;;) {
-    for (const job of [...waiting]) {
-      if (running.size >= limit) break;
-      const ahead = [...running.values(), ...waiting.slice(0, waiting.indexOf(job))];
-      if (ahead.some((other) => inConflict(job, other))) continue;
-      waiting.splice(waiting.indexOf(job), 1);
-      running.set(job.id, job);
-      children.add(job.id, carryOutOne(agent, job));
+  try {
+    for (;;) {
+      for (const job of [...waiting]) {
+        if (running.size >= limit) break;
+        const ahead = [...running.values(), ...waiting.slice(0, waiting.indexOf(job))];
+        if (ahead.some((other) => inConflict(job, other))) continue;
+        waiting.splice(waiting.indexOf(job), 1);
+        running.set(job.id, job);
+        children.add(job.id, carryOutOne(agent, job));
+      }
+      if (children.size === 0) break;
+      const next = yield* children.next();
+      running.delete(next.id);
+      if (!next.ok) throw next.error;
+      results.set(next.id, next.value.output);
     }
-    if (children.size === 0) break;
-    const next = yield* children.next();
-    running.delete(next.id);
-    if (!next.ok) throw next.error;
-    results.set(next.id, next.value.output);
+  } finally {
+    children.stop();
   }
   // The first that is accepted ends the turn; one that is refused leaves the way to the next.
   for (const job of ending) {

@@ -70,15 +70,19 @@ class PlanWork {
   }
 
   *carryOut(): Flow<void> {
-    for (;;) {
-      if (!this.hasStopped) this.begin();
-      if (this.children.size === 0) break;
-      const done = yield* this.children.next();
-      this.busy.delete(done.id);
-      if (done.ok) {
-        this.outputs[done.id] = done.value.output;
-        this.move(done.id, "completed", { output: done.value.output });
-      } else yield* this.failed(done.id, errorOf(done.error));
+    try {
+      for (;;) {
+        if (!this.hasStopped) this.begin();
+        if (this.children.size === 0) break;
+        const done = yield* this.children.next();
+        this.busy.delete(done.id);
+        if (done.ok) {
+          this.outputs[done.id] = done.value.output;
+          this.move(done.id, "completed", { output: done.value.output });
+        } else yield* this.failed(done.id, errorOf(done.error));
+      }
+    } finally {
+      this.children.stop();
     }
     this.conclude();
   }

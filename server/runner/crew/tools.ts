@@ -24,9 +24,10 @@ export function toolsOf(
   const { process } = crew.config;
   const always: CrewTool[] = [];
   const byRole: CrewTool[] = [...planTools(crew), ...teamTools(crew), ...consensusTools(crew)];
-  const [handoff, parallelHandoff] = handoffTools(crew, agent);
-  // A delegate reports to whoever asked it; it cannot pass the whole work on.
+  // Only in a swarm does whoever is handed the work go on with it. A delegate reports to whoever asked it; it cannot
+  // pass the whole work on.
   if (process === "swarm" && level === 0 && crew.config.agents.length > 1) {
+    const [handoff, parallelHandoff] = handoffTools(crew, agent);
     always.push(handoff);
     byRole.push(parallelHandoff);
   }

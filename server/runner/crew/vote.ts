@@ -100,10 +100,14 @@ function* ballots(
   for (const agent of config.agents)
     children.add(agent.agent_id, ballot(crew, agent, proposal_id, decision, rationale, round, seen));
   const cast = new Map<string, Vote>();
-  while (children.size > 0) {
-    const next = yield* children.next();
-    if (!next.ok) throw next.error;
-    cast.set(next.id, next.value);
+  try {
+    while (children.size > 0) {
+      const next = yield* children.next();
+      if (!next.ok) throw next.error;
+      cast.set(next.id, next.value);
+    }
+  } finally {
+    children.stop();
   }
   // Shown together, so that nobody could have seen another's before.
   const votes = config.agents.map(({ agent_id }) => cast.get(agent_id)!);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Flow } from "@/server/domain/durable";
+import type { Payloads } from "@/server/domain/events";
 import type { AgentConfig } from "@/server/domain/role";
 import { agentKey } from "@/server/domain/run";
 import type { Agent } from "../../agent/agent";
@@ -76,12 +77,15 @@ export function* delegate(
     ...caller.about,
     payload: { from, to: agent.agent_id, task, kind, level: caller.level + 1, child },
   });
-  const over = (status: "completed" | "failed") =>
+  let hasEnded = false;
+  const over = (status: Payloads["delegation_finished"]["status"]) => {
+    hasEnded = true;
     run.emit({
       type: "delegation_finished",
       ...caller.about,
       payload: { from, to: agent.agent_id, child, status },
     });
+  };
   try {
     const result = yield* crew.work(agent, {
       task_id,
@@ -100,5 +104,8 @@ export function* delegate(
     const cause = errorOf(error);
     if (concernsRun(cause)) throw error;
     return refused(500, `${agent.agent_id} could not do it: ${cause.message}`);
+  } finally {
+    // Enough others were done.
+    if (!hasEnded) over("stopped");
   }
 }

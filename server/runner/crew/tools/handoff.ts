@@ -107,10 +107,17 @@ export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: CrewTool
             ? Math.floor(agents.length / 2) + 1
             : 1;
       const results: ({ agent: string } & CrewToolResult)[] = [];
-      while (children.size > 0 && results.filter(({ status_code }) => status_code === 200).length < needed) {
-        const next = yield* children.next();
-        if (!next.ok) throw next.error;
-        results.push({ agent: agents[Number(next.id)]!, ...next.value });
+      try {
+        while (
+          children.size > 0 &&
+          results.filter(({ status_code }) => status_code === 200).length < needed
+        ) {
+          const next = yield* children.next();
+          if (!next.ok) throw next.error;
+          results.push({ agent: agents[Number(next.id)]!, ...next.value });
+        }
+      } finally {
+        children.stop();
       }
       const tainted = results.some((result) => result.tainted);
       const seen = results.map(({ agent: name, output, error }) => ({
