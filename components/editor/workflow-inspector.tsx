@@ -2,9 +2,10 @@
 
 import { CircleAlert, CircleCheck, Plus, X } from "lucide-react";
 import { useContext } from "react";
-import { freshKey, keyFault } from "@/components/forms/assignments-field";
+import { keyFault } from "@/components/forms/assignments-field";
 import { DraftField } from "@/components/forms/draft-field";
 import { DurationField } from "@/components/forms/duration-field";
+import { freshKey } from "@/components/forms/named-rows";
 import {
   presetFault,
   presetValue,

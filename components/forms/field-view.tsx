@@ -25,6 +25,7 @@ const ConditionsField = dynamic(() => import("./conditions-field").then((m) => m
 const AssignmentsField = dynamic(() => import("./assignments-field").then((m) => m.AssignmentsField), {
   loading,
 });
+const PairsField = dynamic(() => import("./pairs-field").then((m) => m.PairsField), { loading });
 const ArgumentsField = dynamic(() => import("./arguments-field").then((m) => m.ArgumentsField), { loading });
 const ToolField = dynamic(() => import("./tool-field").then((m) => m.ToolField), { loading });
 const SchemaField = dynamic(() => import("./schema-field").then((m) => m.SchemaField), { loading });
@@ -60,7 +61,7 @@ const looks: Record<FieldLook, Look> = {
   multiline: ({ value, onChange, field: _field, ...words }) => (
     <TextArea {...words} rows={3} value={asText(value)} onValueChange={onChange} />
   ),
-  template: (props) => <TemplateField {...props} />,
+  template: ({ field, ...props }) => <TemplateField {...props} minLines={field.lines} />,
   expression: (props) => (
     <ExpressionField
       {...props}
@@ -85,6 +86,7 @@ const looks: Record<FieldLook, Look> = {
   json: (props) => <JsonField {...props} />,
   conditions: (props) => <ConditionsField {...props} />,
   assignments: (props) => <AssignmentsField {...props} />,
+  pairs: ({ field: _field, ...props }) => <PairsField {...props} />,
   crew: (props) => <CrewField {...props} />,
   crew_ref: (props) => <CrewRefField {...props} />,
   plan: (props) => <PlanField {...props} />,

@@ -9,10 +9,11 @@ import { Select } from "@/components/ui/select";
 import { Switch } from "@/components/ui/switch";
 import { TextField } from "@/components/ui/text-field";
 import type { JsonSchema } from "@/server/domain/values";
-import { freshKey, keyFault } from "./assignments-field";
+import { keyFault } from "./assignments-field";
 import { DraftField } from "./draft-field";
 import type { FieldProps } from "./field-view";
 import { JsonField } from "./json-field";
+import { freshKey } from "./named-rows";
 import {
   presetFault,
   readSchema,

@@ -6,15 +6,18 @@ import type { FieldProps } from "./field-view";
 import { type FormScope, useFormScope, writersOf } from "./form-scope";
 
 /** A text with values in double braces: offers the keys that can exist here after {{, and marks those that cannot. */
-export function TemplateField({ label, hint, error, value, onChange }: FieldProps) {
+export function TemplateField({
+  value,
+  onChange,
+  minLines = 3,
+  ...words
+}: FieldProps & { minLines?: number | undefined }) {
   const scope = useFormScope();
   return (
     <CodeArea
-      label={label}
-      hint={hint}
-      error={error}
+      {...words}
       compact
-      minLines={3}
+      minLines={minLines}
       maxLines={24}
       value={typeof value === "string" ? value : ""}
       onValueChange={onChange}

@@ -67,6 +67,7 @@ export type FieldLook =
   | "json"
   | "conditions"
   | "assignments"
+  | "pairs"
   | "crew"
   | "crew_ref"
   | "agent_ref"
@@ -85,6 +86,8 @@ export interface Field<C = Record<string, unknown>> {
   label: string;
   as: FieldLook;
   hint?: string;
+  /** Templates only: how many lines of text it shows when empty; 3 if absent. */
+  lines?: number;
   options?: readonly { value: string; label: string; hint?: string }[];
   /** Shown only where this holds. */
   showIf?: (config: C) => boolean;

@@ -32,13 +32,13 @@ export const httpRequest = defineNode({
       as: "choice",
       options: METHODS.map((value) => ({ value, label: value })),
     },
-    { key: "url", label: "Address", as: "template", hint: "https://…; type {{ to insert a value" },
-    { key: "query", label: "Query", as: "json", hint: 'For example {"q": "{{state.topic}}"}' },
+    { key: "url", label: "Address", as: "template", lines: 1, hint: "https://…; type {{ to insert a value" },
+    { key: "query", label: "Query", as: "pairs", hint: "What follows the ? in the address, encoded for you" },
     {
       key: "headers",
       label: "Headers",
-      as: "json",
-      hint: "Names and values; write no keys or passwords here",
+      as: "pairs",
+      hint: "Write no keys or passwords here",
     },
     {
       key: "body",

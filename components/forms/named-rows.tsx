@@ -1,0 +1,72 @@
+"use client";
+
+import { Plus, Trash2 } from "lucide-react";
+import type { ReactNode } from "react";
+import { Button } from "@/components/ui/button";
+import { Field } from "@/components/ui/field";
+import { IconButton } from "@/components/ui/icon-button";
+import { DraftField } from "./draft-field";
+import type { FieldProps } from "./field-view";
+
+export interface NamedRowsProps extends FieldProps {
+  /** What stands on the left, and what one such line is called. */
+  nameLabel: string;
+  itemName: string;
+  /** What is wrong with a name; null if nothing is. `at` is its own place among the names. */
+  checkName: (name: string, names: readonly string[], at: number) => string | null;
+  valueField: (row: { name: string; value: string; onChange: (value: string) => void }) => ReactNode;
+}
+
+/** Names with a text each, kept as an object. */
+export function NamedRows(props: NamedRowsProps) {
+  const { label, hint, error, value, onChange, nameLabel, itemName, checkName, valueField } = props;
+  const entries = Object.entries((value ?? {}) as Record<string, string>);
+  const write = (next: [string, string][]) => onChange(Object.fromEntries(next));
+  const names = entries.map(([name]) => name);
+  return (
+    <Field label={label} hint={hint} error={error} group>
+      <ul className="flex flex-col gap-3">
+        {entries.map(([name, text], at) => (
+          <li key={at} className="flex flex-col gap-1.5 rounded-lg border border-line bg-bg p-2.5">
+            <div className="flex items-end gap-1">
+              <DraftField
+                label={`${nameLabel} ${at + 1}`}
+                mono
+                value={name}
+                onCommit={(next) => write(entries.map((entry, i) => (i === at ? [next, text] : entry)))}
+                check={(next) => checkName(next, names, at)}
+                fieldClassName="flex-1"
+              />
+              <IconButton
+                label={`Remove ${name}`}
+                variant="danger"
+                icon={<Trash2 aria-hidden />}
+                onClick={() => write(entries.filter((_, i) => i !== at))}
+              />
+            </div>
+            {valueField({
+              name,
+              value: text,
+              onChange: (next) => write(entries.map((entry, i) => (i === at ? [name, next] : entry))),
+            })}
+          </li>
+        ))}
+      </ul>
+      <Button
+        size="sm"
+        icon={<Plus aria-hidden />}
+        className="self-start"
+        onClick={() => write([...entries, [freshKey(itemName, names), ""]])}
+      >
+        Add a {itemName}
+      </Button>
+    </Field>
+  );
+}
+
+/** A name beginning with `base` that is not taken. */
+export function freshKey(base: string, taken: readonly string[]): string {
+  const stem = base.replace(/[^A-Za-z0-9_]/g, "_");
+  if (!taken.includes(stem)) return stem;
+  for (let n = 2; ; n++) if (!taken.includes(`${stem}_${n}`)) return `${stem}_${n}`;
+}

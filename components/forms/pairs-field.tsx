@@ -1,0 +1,32 @@
+"use client";
+
+import type { FieldProps } from "./field-view";
+import { NamedRows } from "./named-rows";
+import { TemplateField } from "./template-field";
+
+/** Names with a text each, into which values can be put, such as the headers of a request. */
+export function PairsField(props: FieldProps) {
+  return (
+    <NamedRows
+      {...props}
+      nameLabel="Name"
+      itemName="line"
+      checkName={nameFault}
+      valueField={({ name, value, onChange }) => (
+        <TemplateField
+          label={`Value of ${name}`}
+          hideLabel
+          minLines={1}
+          value={value}
+          onChange={(text) => onChange(typeof text === "string" ? text : "")}
+        />
+      )}
+    />
+  );
+}
+
+function nameFault(name: string, names: readonly string[], at: number): string | null {
+  if (name.trim() !== name || name === "") return "Write a name, without spaces around it";
+  if (name.length > 200) return "A name has at most 200 characters";
+  return names.some((other, i) => i !== at && other === name) ? "There is one with this name already" : null;
+}
