@@ -110,6 +110,7 @@ export class Agent {
       role_tools: role.tools,
       known: [...registered, ...crewSpecs],
       denied: run.config.denied_tools,
+      ...(task.tools ? { only: task.tools } : {}),
       ...(task.parent ? { parent: task.parent.toolNames } : {}),
     });
     const granted = new Set(grants.granted.map(({ name }) => name));
@@ -119,7 +120,6 @@ export class Agent {
       this.tools.set(tool.spec.name, tool.spec);
       this.crewTools.set(tool.spec.name, tool);
     }
-      ...(task.tools ? { only: task.tools } : {}),
     if (this.tools.size > 0)
       for (const tool of ENDINGS) {
         this.tools.set(tool.spec.name, tool.spec);
