@@ -256,7 +256,10 @@ describe("2. handoffs", () => {
       { from: "coder", to: "tester", reason: args.reason, context: args.context, count: 1 },
     ]);
     expect(of(events, "board_written")).toMatchObject([
-      { alias: "coder", bulletin: `Handed over to tester: ${args.reason}` },
+      {
+        alias: "coder",
+        bulletin: `Handed over to tester: ${args.reason}\nContext: ${JSON.stringify(args.context)}`,
+      },
     ]);
     const seen = models.calls[1]!.messages;
     expect(seen[0]!.content).toMatch(/^You are tester/);
@@ -660,6 +663,34 @@ describe("4. autonomous execution", () => {
     expect(state.state.result).toBe("done");
   });
 
+  test("4.1 how far a goal is divided follows from how complex it is", async () => {
+    const plan = (complexity: string, count: number) =>
+      as("planner", {
+        json: {
+          parsed_intent: { goal: "the goal", complexity },
+          tasks: Array.from({ length: count }, (_, at) => ({
+            task_id: `t${at}`,
+            description: `part ${at}`,
+            required_role: "worker",
+            dependencies: [],
+            expected_output: "text",
+          })),
+        },
+      });
+    const { models, state } = await runCrew(
+      [plan("simple", 3), plan("moderate", 3), { text: "1" }, { text: "2" }, { text: "3" }],
+      { planning: true, agents: [agent("planner"), agent("worker")] },
+    );
+    expect(models.calls[1]!.messages.at(-1)!.content).toContain(
+      "A simple goal is divided into at most 2 tasks",
+    );
+    expect(planOf(state)).toMatchObject({
+      parsed_intent: { complexity: "moderate" },
+      overall_status: "completed",
+    });
+    expect(planOf(state).tasks).toHaveLength(3);
+  });
+
   test("4.3 tasks are shared out among the agents of a role, also one after another", async () => {
     const { events } = await runCrew(
       [{ text: "1" }, { text: "2" }, { text: "3" }],
@@ -707,6 +738,71 @@ describe("4. autonomous execution", () => {
         event.type === "task_status_changed" && event.payload.to === "in_progress" ? [event.task_id] : [],
       ),
     ).toEqual(["urgent", "soon", "late"]);
+  });
+});
+
+describe("7. memory", () => {
+  test("7.1 decisions and files are a history that all share", async () => {
+    const write = tool("file_write", {
+      input: z.object({ path: z.string() }),
+      read_only: false,
+      execute: () => ({ artifact_id: "art_1", path: "notes.md", version: 2, size: 3 }),
+    });
+    const { models } = await runCrew(
+      [
+        as(
+          "a",
+          calls(
+            call("propose_decision", { decision: "ship it", rationale: "ready", stakeholders: ["a"] }),
+            call("file_write", { path: "notes.md" }),
+          ),
+        ),
+        as(
+          "a",
+          calls(call("vote_on_proposal", { proposal_id: "proposal_1", vote: "approve", reasoning: "so" })),
+        ),
+        as("a", calls(call("finalize_consensus", { proposal_id: "proposal_1" }))),
+        as("a", { text: "decided" }),
+        as("b", { text: "shipped" }),
+      ],
+      { agents: [agent("a"), agent("b")] },
+      {
+        tools: [write],
+        roles: [role("a", ["propose_decision", "vote_on_proposal", "finalize_consensus", "file_write"])],
+        plan: {
+          tasks: [
+            { task_id: "decide", description: "decide", required_role: "a" },
+            { task_id: "ship", description: "ship", required_role: "b" },
+          ],
+        },
+      },
+    );
+    const [{ content: system }] = models.calls.at(-1)!.messages as [{ content: string }];
+    expect(system).toContain('Decided so far:\n- "ship it", proposed by a: approved, 1 for and 0 against');
+    expect(system).toContain("Files of this run:\n- notes.md (version 2)");
+    // The broader plan that its task is part of.
+    expect(system).toContain("The plan:\n- decide (completed; a): decide\n- ship (in progress; b): ship");
+  });
+
+  test("7.2 whoever hands over sees how earlier handoffs and everybody's work went", async () => {
+    const to = (name: string, reason: string) => calls(call("handoff", { destination_agent: name, reason }));
+    const { models } = await runCrew(
+      [
+        as("coder", to("tester", "try it")),
+        as("tester", calls(call("parallel_handoff", { agents: ["deployer"], tasks: ["deploy"] }))),
+        as("deployer", { refusal: "no" }),
+        as("tester", to("coder", "deploying failed")),
+        as("coder", { text: "mended" }),
+      ],
+      { process: "swarm", agents: [agent("coder"), agent("tester"), agent("deployer")] },
+      { roles: [role("tester", ["parallel_handoff"])] },
+    );
+    const [{ content: system }] = models.calls.at(-1)!.messages as [{ content: string }];
+    expect(system).toContain(
+      "Handed over so far:\n- coder to tester: try it\n- tester to coder: deploying failed",
+    );
+    expect(system).toContain("- tester (tester): tester of the test [so far 1 done, 0 failed]");
+    expect(system).toContain("- deployer (deployer): deployer of the test [so far 0 done, 1 failed]");
   });
 });
 

@@ -69,6 +69,28 @@ describe("the planner mediates", () => {
       for (const name of ["handoff", "delegate_task", "ask_coworker"]) expect(tools).not.toContain(name);
   });
 
+  test("a role knows its own conversation with the planner, also when it is asked again", async () => {
+    const { models } = await runCrew(
+      [
+        decide("manual_reader", "Read the manual."),
+        as("manual_reader", { text: "First sort, then sum." }),
+        decide("interpreter", "Sort the data, then sum it."),
+        as("interpreter", { text: "The sum is 42." }),
+        decide("manual_reader", "And what if there is no data?"),
+        as("manual_reader", { text: "Then it is 0." }),
+        decide("User", "42, or 0."),
+      ],
+      team,
+    );
+    expect(
+      models.calls[5]!.messages.slice(1).map(({ role: from, content }) => [from, content.split("\n")[0]]),
+    ).toEqual([
+      ["user", "Read the manual."],
+      ["assistant", "First sort, then sum."],
+      ["user", "Task: And what if there is no data?"],
+    ]);
+  });
+
   test("the planner does no work: it has no tools, and can send neither to itself nor to strangers", async () => {
     const { models, state } = await runCrew(
       [decide("planner", "I do it."), decide("stranger", "You do it."), decide("User", "Done.")],

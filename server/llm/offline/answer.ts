@@ -89,6 +89,8 @@ function suggestions(prompt: Prompt, persona: Persona, vary: Numbers): Suggest {
           : [decision.rule]
         : undefined;
     if (key === "user_instruction") return prompt.topic;
+    // Plans of this model have two to four tasks.
+    if (key === "complexity") return "moderate";
     if (Array.isArray(schema.enum)) return chooseWord(schema.enum, key, prompt, decision);
     if (schema.type === "boolean") return truthOf(key, decision);
     if (schema.type === "number" || schema.type === "integer") return numberFor(key, schema, decision);

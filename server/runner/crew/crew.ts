@@ -13,8 +13,10 @@ import { runAgent } from "../agent/loop";
 import type { NodeRun } from "../node-run";
 import { toolsOf } from "./tools";
 
-/** Of the board, this much is shown to every agent; characters. */
+/** Of the board, this much is shown to every agent, and as much of all the rest; characters. */
 const BOARD_CHARS = 4000;
+/** The newest of each list that every agent is shown. */
+const MOST_SHOWN = 20;
 
 export type Work = Omit<AgentTask, "agent_id" | "required_role" | "config" | "team" | "crew_tools_by_role">;
 
@@ -57,19 +59,73 @@ export class Crew {
     return `${agent.agent_id} (${agent.role_name}): ${this.run.findRole(agent.role_name)?.description ?? ""}`.trimEnd();
   }
 
-  /** Coworkers in one line each, and what stands on the board. */
+  /** What all share: coworkers with how their work went, what stands on the board, and what was done so far. */
   digest(): string {
     const { agents } = this.config;
     const board = Object.entries(this.view.board).map(([alias, bulletin]) => `${alias}: ${bulletin}`);
     const bulletins = board.join("\n").slice(0, BOARD_CHARS);
     return [
       agents.length > 1
-        ? `Your coworkers and you:\n${agents.map((agent) => `- ${this.describe(agent)}`).join("\n")}`
+        ? `Your coworkers and you:\n${agents.map((agent) => `- ${this.describe(agent)}${this.record(agent)}`).join("\n")}`
         : "",
       bulletins ? `The board, which all of you share:\n${bulletins}` : "",
+      this.history().slice(0, BOARD_CHARS),
     ]
       .filter((part) => part !== "")
       .join("\n\n");
+  }
+
+  /** How an agent's work of this run went, as a remark. */
+  private record({ agent_id }: AgentConfig): string {
+    const own = Object.values(this.run.s.agents).filter((view) => view.agent_id === agent_id);
+    const done = own.filter(({ status }) => status === "completed" || status === "handed_off").length;
+    const failed = own.filter(({ status }) => status === "failed" || status === "rejected").length;
+    return done + failed > 0 ? ` [so far ${done} done, ${failed} failed]` : "";
+  }
+
+  /** The plan, teams, handoffs, decisions and files up to now. */
+  private history(): string {
+    const { view } = this;
+    const list = (title: string, lines: readonly string[]) =>
+      lines.length > 0 ? [`${title}:\n${lines.map((line) => `- ${line}`).join("\n")}`] : [];
+    const short = (text: string) => text.replace(/\s+/g, " ").slice(0, 160);
+    const handoffs = view.exchanges.flatMap((one) => (one.kind === "handoff" ? [one.handoff] : []));
+    const decided = Object.values(view.proposals).flatMap(({ decision, by, outcome }) =>
+      outcome
+        ? [
+            `"${short(decision)}", proposed by ${by}: ${outcome.outcome}, ${outcome.approve} for and ${outcome.reject} against`,
+          ]
+        : [],
+    );
+    return [
+      ...list(
+        "The plan",
+        (this.plan?.tasks ?? [])
+          .slice(0, MOST_SHOWN)
+          .map(
+            ({ task_id, status, description, assigned_agent, required_role }) =>
+              `${task_id} (${status.replace("_", " ")}; ${assigned_agent ?? required_role ?? "nobody yet"}): ${short(description)}`,
+          ),
+      ),
+      ...list(
+        "Teams",
+        Object.entries(view.teams).map(
+          ([name, { agents, purpose }]) =>
+            `${name}: ${agents.join(", ")}${purpose ? ` (${short(purpose)})` : ""}`,
+        ),
+      ),
+      ...list(
+        "Handed over so far",
+        handoffs.slice(-MOST_SHOWN).map(({ from, to, reason }) => `${from} to ${to}: ${short(reason)}`),
+      ),
+      ...list("Decided so far", decided.slice(-MOST_SHOWN)),
+      ...list(
+        "Files of this run",
+        Object.values(this.run.s.files)
+          .slice(-MOST_SHOWN)
+          .map(({ path, version }) => `${path} (version ${version})`),
+      ),
+    ].join("\n\n");
   }
 
   /** Lets one of the crew work, with what the crew gives it. */

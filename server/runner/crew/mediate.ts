@@ -41,6 +41,8 @@ export function* mediate(crew: Crew): Flow<JsonObject> {
     throw new NodeFailure("CONFIG", `${crew.name} has a manager and nobody to send. Add an agent.`);
   crew.writeBoard(manager.agent_id, `Request: ${crew.goal}`);
   let history: readonly ChatMessage[] = [];
+  /** What the manager and each worker said to each other. */
+  const talks = new Map<string, readonly ChatMessage[]>();
   let told = opening(crew, workers);
   let plan: string[] = [];
   let stalls = 0;
@@ -125,8 +127,14 @@ export function* mediate(crew: Crew): Flow<JsonObject> {
 
     const worker = crew.member(decision.send_to)!;
     crew.post(manager.agent_id, worker.agent_id, decision.message, "post");
-    const reply = yield* replyOf(crew, worker, decision.message, round);
+    const talk = talks.get(worker.agent_id) ?? [];
+    const reply = yield* replyOf(crew, worker, decision.message, round, talk);
     crew.post(worker.agent_id, manager.agent_id, reply, "reply");
+    talks.set(worker.agent_id, [
+      ...talk,
+      { role: "user", content: decision.message },
+      { role: "assistant", content: reply },
+    ]);
     told = `${worker.agent_id} replies:\n${reply}`;
   }
   throw new NodeFailure(
@@ -137,13 +145,20 @@ export function* mediate(crew: Crew): Flow<JsonObject> {
 }
 
 /** A worker's reply; its failure is told to the manager, who may find another way. */
-function* replyOf(crew: Crew, worker: AgentConfig, message: string, round: number): Flow<string> {
+function* replyOf(
+  crew: Crew,
+  worker: AgentConfig,
+  message: string,
+  round: number,
+  history: readonly ChatMessage[],
+): Flow<string> {
   try {
     const result = yield* crew.work(worker, {
       task_id: `round-${round}`,
       task: message,
       output_keys: [],
       inputs: crew.run.input,
+      history,
     });
     return textOf(valueOf(result.output));
   } catch (error) {
@@ -155,7 +170,7 @@ function* replyOf(crew: Crew, worker: AgentConfig, message: string, round: numbe
 
 function opening(crew: Crew, workers: readonly AgentConfig[]): string {
   const team = workers.map((worker) => `- ${crew.describe(worker)}`).join("\n");
-  return `Lead this team to the goal: ${crew.goal}\nYou do no work of your own. In each round send one message to one of them; it replies to you alone, and knows nothing but your message and the board, so tell it everything that it needs.\n${team}\nKeep the ledger honest. Once the request is satisfied, send the whole answer to "${USER}" with stop "Completed".`;
+  return `Lead this team to the goal: ${crew.goal}\nYou do no work of your own. In each round send one message to one of them; it replies to you alone, and knows nothing but what you two have said and the board, so tell it everything that it needs.\n${team}\nKeep the ledger honest. Once the request is satisfied, send the whole answer to "${USER}" with stop "Completed".`;
 }
 
 function decisionSchema(workers: readonly AgentConfig[], keys: readonly string[]): JsonSchema {

@@ -1,7 +1,9 @@
+import { z } from "zod";
 import type { CrewConfig } from "@/server/domain/crew";
 import type { Flow } from "@/server/domain/durable";
 import type { RunError } from "@/server/domain/outcome";
 import { ExecutionPlan, planFaults, Task } from "@/server/domain/plan";
+import { isRaw, withoutNulls } from "@/server/domain/reading";
 import type { AgentConfig } from "@/server/domain/role";
 import type { Json, JsonSchema } from "@/server/domain/values";
 import type { Crew } from "./crew";
@@ -22,14 +24,14 @@ export function* writePlan(crew: Crew): Flow<{ plan: ExecutionPlan; by: string }
   const answer = yield* crew.work(planner, {
     purpose: "plan",
     may_use_tools: false,
-    task: `Write a plan that reaches this goal: ${crew.goal}\nDivide it into tasks. Give each task to exactly one of these roles:\n${about}\nA task may depend on earlier tasks by their task_id. Use at most 8 tasks.`,
+    task: `Write a plan that reaches this goal: ${crew.goal}\nSay first in parsed_intent what the goal asks for and how complex it is: ${sizes}. Divide it into tasks accordingly. Give each task to exactly one of these roles:\n${about}\nA task may depend on earlier tasks by their task_id. Use at most 8 tasks.`,
     output_keys: [],
-    answer_schema: planSchema(roles),
+    answer_schema: planSchema(roles, { parsed_intent: INTENT }),
     check: (value) => findPlanFaults(value),
     ...managerModel(crew.config),
   });
   return {
-    plan: ExecutionPlan.parse({ user_instruction: crew.goal, ...answer.output }),
+    plan: ExecutionPlan.parse({ user_instruction: crew.goal, ...withoutNulls(answer.output) }),
     by: planner.agent_id,
   };
 }
@@ -95,9 +97,27 @@ function workersOf(crew: Crew, planner: AgentConfig): { roles: string[]; about: 
 const managerModel = ({ manager }: CrewConfig) =>
   manager?.llm_config ? { llm_config: manager.llm_config } : {};
 
-const planSchema = (roles: readonly string[]): JsonSchema => ({
+/** How many tasks a goal of each complexity is divided into, at most. */
+const MOST_TASKS = { simple: 2, moderate: 5, complex: 8 } as const;
+const Complexity = z.enum(["simple", "moderate", "complex"]);
+const sizes = Object.entries(MOST_TASKS)
+  .map(([complexity, most]) => `${complexity} (at most ${most} tasks)`)
+  .join(", ");
+
+const INTENT: JsonSchema = {
   type: "object",
   properties: {
+    goal: { type: "string", description: "What the goal asks for, in one sentence" },
+    complexity: { type: "string", enum: [...Complexity.options] },
+  },
+  required: ["goal", "complexity"],
+  additionalProperties: false,
+};
+
+const planSchema = (roles: readonly string[], more: Record<string, JsonSchema> = {}): JsonSchema => ({
+  type: "object",
+  properties: {
+    ...more,
     tasks: {
       type: "array",
       minItems: 1,
@@ -121,8 +141,15 @@ const planSchema = (roles: readonly string[]): JsonSchema => ({
 });
 
 function findPlanFaults(value: Json): string[] {
-  const result = ExecutionPlan.safeParse(value);
-  return result.success
-    ? []
-    : result.error.issues.slice(0, 5).map(({ path, message }) => `${path.join(".")}: ${message}`);
+  const result = ExecutionPlan.safeParse(isRaw(value) ? withoutNulls(value) : value);
+  if (!result.success)
+    return result.error.issues.slice(0, 5).map(({ path, message }) => `${path.join(".")}: ${message}`);
+  const { tasks, parsed_intent } = result.data;
+  const complexity = Complexity.safeParse(parsed_intent?.complexity).data;
+  const most = complexity && MOST_TASKS[complexity];
+  return most !== undefined && tasks.length > most
+    ? [
+        `A ${complexity} goal is divided into at most ${most} tasks, and these are ${tasks.length}. Join some of them, or say that the goal is more complex.`,
+      ]
+    : [];
 }

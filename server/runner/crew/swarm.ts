@@ -42,11 +42,11 @@ export function* swarm(crew: Crew): Flow<JsonObject> {
         ...(handoff.context ? { context: handoff.context } : {}),
       },
     });
-    crew.writeBoard(from, `Handed over to ${handoff.to}: ${handoff.reason}`);
+    const noted = handoff.context ? `\nContext: ${JSON.stringify(handoff.context)}` : "";
+    crew.writeBoard(from, `Handed over to ${handoff.to}: ${handoff.reason}${noted}`);
     history = yield* goingAlong(crew, active, handoff.mode, result.transcript, hop);
     active = crew.member(handoff.to)!;
-    const context = handoff.context ? `\nContext: ${JSON.stringify(handoff.context)}` : "";
-    task = `You take over from ${from}. Reason: ${handoff.reason}${context}\nThe goal is still: ${crew.goal}`;
+    task = `You take over from ${from}. Reason: ${handoff.reason}${noted}\nThe goal is still: ${crew.goal}`;
   }
 }
 
