@@ -82,7 +82,7 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
     const asSaved = saved && !addressChanged && keyToSend === undefined;
     test.mutate(
       asSaved
-        ? { id: saved.id }
+        ? { id: saved.id, default_model: draft.default_model.trim() }
         : {
             base_url: draft.base_url.trim(),
             ...(keyToSend ? { key: keyToSend } : {}),
@@ -195,7 +195,7 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
             hint={
               models.length > 0
                 ? `${models.length} to choose from; type to search.`
-                : "Used where a node names none. Test the address to list its models."
+                : "Used where a node names none. A test lists the models, and asks this one a few tiny questions."
             }
           />
           <datalist id={listId}>
@@ -274,6 +274,22 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
                 options={TOOL_PROTOCOLS}
                 onValueChange={(value) =>
                   setSettings(without(settings, "tool_protocol", value === "auto" ? undefined : value))
+                }
+              />
+            </div>
+            <div className="mt-4 grid gap-4 sm:grid-cols-3">
+              <NumberField
+                label="Context"
+                hint="Tokens that a model reads at once."
+                min={1_000}
+                max={100_000_000}
+                step={1_000}
+                value={settings.context_window ?? null}
+                placeholder="known"
+                onValueChange={(value) =>
+                  setSettings(
+                    without(settings, "context_window", value === null ? undefined : Math.round(value)),
+                  )
                 }
               />
             </div>

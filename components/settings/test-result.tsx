@@ -4,16 +4,23 @@ import { CircleCheck, CircleX } from "lucide-react";
 export function TestResult({
   result,
 }: {
-  result: { ok: boolean; message: string; models: readonly string[]; latency_ms: number };
+  result: {
+    ok: boolean;
+    message: string;
+    /** What was found out about the model, a sentence each. */
+    found?: readonly string[];
+    models: readonly string[];
+    latency_ms: number;
+  };
 }) {
   const Icon = result.ok ? CircleCheck : CircleX;
   return (
-    <p role="status" className="flex items-start gap-2 text-[13px]">
+    <div role="status" className="flex items-start gap-2 text-[13px]">
       <Icon
         aria-hidden="true"
         className={`mt-0.5 size-4 shrink-0 ${result.ok ? "text-completed" : "text-failed"}`}
       />
-      <span className="min-w-0">
+      <div className="min-w-0">
         {result.message}
         {result.ok ? (
           <span className="text-ink-3">
@@ -24,7 +31,14 @@ export function TestResult({
             {Math.round(result.latency_ms)} ms
           </span>
         ) : null}
-      </span>
-    </p>
+        {result.found?.length ? (
+          <ul className="mt-1 text-ink-2">
+            {result.found.map((sentence) => (
+              <li key={sentence}>{sentence}</li>
+            ))}
+          </ul>
+        ) : null}
+      </div>
+    </div>
   );
 }

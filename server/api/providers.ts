@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { keyFate } from "@/server/domain/audit";
 import { type Provider, ProviderSettings } from "@/server/domain/provider";
-import { checkProvider, findOllama, listModels } from "@/server/llm/check";
+import { checkProvider, describeModels, type Findings, factsByName, findOllama } from "@/server/llm/check";
 import { ModelError } from "@/server/llm/model";
 import { normalUrl, type ProviderStore } from "@/server/store/providers";
 import { procedure, refusal, router } from "./trpc";
@@ -89,6 +89,8 @@ export const providersRouter = router({
         : {}),
       key: keyFate(key, before?.has_key ?? false, after?.has_key ?? false),
     });
+    const found = unsaved.get(normalUrl(rest.base_url));
+    if (found && unsaved.delete(normalUrl(rest.base_url))) keep(providers, saved.id, found);
     // Whoever adds the first real provider by hand means it to be used.
     if (hadOnlyDemo) providers.setDefault(saved.id);
     return saved;
@@ -107,9 +109,16 @@ export const providersRouter = router({
     return { id: input.id };
   }),
 
-  test: procedure
-    .input(TestInput)
-    .mutation(({ ctx, input }) => checkProvider(checkedFrom(ctx.troupe.providers, input))),
+  /** Asks the service for its list and its model a few tiny questions; what is found out is kept for runs. */
+  test: procedure.input(TestInput).mutation(async ({ ctx, input }) => {
+    const { providers } = ctx.troupe;
+    const checked = checkedFrom(providers, input);
+    const { findings, ...shown } = await checkProvider(checked);
+    const saved = input.id === undefined ? undefined : providers.find(input.id);
+    if (saved?.base_url === checked.base_url) keep(providers, saved.id, findings);
+    else rememberFindings(checked.base_url, findings);
+    return shown;
+  }),
 
   /** Whether the prices of these models are known, in the same order; a model that is not there counts as known. */
   knownPrices: procedure
@@ -119,10 +128,13 @@ export const providersRouter = router({
     ),
 
   models: procedure.input(Id).query(async ({ ctx, input }) => {
-    const provider = ctx.troupe.providers.find(input.id);
+    const { providers } = ctx.troupe;
+    const provider = providers.find(input.id);
     if (!provider) throw notFound();
     try {
-      return await listModels({ ...provider, key: openKey(ctx.troupe.providers, provider.id) });
+      const { models } = await describeModels({ ...provider, key: openKey(providers, provider.id) });
+      keep(providers, provider.id, { said: factsByName(models) });
+      return models.map(({ name }) => name);
     } catch (error) {
       if (error instanceof ModelError)
         throw refusal("BAD_REQUEST", error.message, { code: error.error.code });
@@ -130,6 +142,30 @@ export const providersRouter = router({
     }
   }),
 });
+
+/** Keeps what was found out about a saved provider. The demo has nothing to keep. */
+function keep(providers: ProviderStore, id: string, { said, learned }: Findings) {
+  const provider = providers.find(id);
+  if (!provider || provider.kind === "offline") return;
+  if (said) providers.keepSaid(id, said);
+  if (!learned) return;
+  const context_window = provider.settings.capabilities?.[learned.model]?.context_window;
+  providers.learn(id, learned.model, {
+    ...(context_window === undefined ? {} : { context_window }),
+    ...learned.capability,
+  });
+}
+
+/** What tests found out about addresses that are not saved yet: most people test first, then save. */
+const unsaved = new Map<string, Findings>();
+const MOST_UNSAVED = 20;
+
+function rememberFindings(base_url: string, findings: Findings) {
+  unsaved.delete(base_url);
+  const oldest = unsaved.keys().next();
+  if (unsaved.size >= MOST_UNSAVED && !oldest.done) unsaved.delete(oldest.value);
+  unsaved.set(base_url, findings);
+}
 
 const notFound = () => refusal("NOT_FOUND", "There is no such provider any more.");
 
@@ -163,6 +199,7 @@ function checkedFrom(providers: ProviderStore, input: z.infer<typeof TestInput>)
     base_url,
     default_model: input.default_model ?? saved?.default_model ?? "",
     key: given === undefined ? stored : given,
+    settings: saved?.settings ?? {},
   };
 }
 

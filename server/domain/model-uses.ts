@@ -41,5 +41,8 @@ const choiceOf = ({ provider_id, model }: ModelChoice): ModelChoice => ({
   ...(model ? { model } : {}),
 });
 
+/** Names a choice in records. */
+export const choiceKey = ({ provider_id = "", model = "" }: ModelChoice) => `${provider_id}/${model}`;
+
 /** Whether a choice is left to the settings. */
 export const isStandard = ({ provider_id, model }: ModelChoice) => !provider_id && !model;

@@ -13,7 +13,7 @@ export const OFFLINE = {
 export const ResponseRung = z.enum(["strict", "json_schema", "json_object", "prompt"]);
 export type ResponseRung = z.infer<typeof ResponseRung>;
 
-/** What was learned about one model of a provider from its refusals. */
+/** What was learned about one model of a provider from its refusals, and from tests. */
 export const Capability = z
   .object({
     response_format: ResponseRung,
@@ -26,6 +26,8 @@ export const Capability = z
     max_tokens_name: z.enum(["max_tokens", "max_completion_tokens"]),
     /** Request fields that it refuses. */
     refuses: z.array(z.string().max(80)).max(20),
+    /** How much it reads at once, in tokens, where it said so itself. */
+    context_window: z.number().int().positive(),
   })
   .partial();
 export type Capability = z.infer<typeof Capability>;
@@ -38,6 +40,18 @@ export const Price = z.object({
 });
 export type Price = z.infer<typeof Price>;
 
+/** What a service says of one of its models without being asked to answer: in its list, or in a description. */
+export const ModelFacts = z
+  .object({
+    /** Tokens. */
+    context_window: z.number().int().positive(),
+    native_tools: z.boolean(),
+    response_format: ResponseRung,
+    price: Price,
+  })
+  .partial();
+export type ModelFacts = z.infer<typeof ModelFacts>;
+
 export const ProviderSettings = z
   .object({
     /** Calls at the same time. */
@@ -48,6 +62,8 @@ export const ProviderSettings = z
     max_tokens_per_minute: z.number().int().min(1).max(1_000_000_000),
     /** How tools are offered to all its models; absent: by functions where a model knows them. */
     tool_protocol: ToolProtocol,
+    /** How much its models read at once, in tokens; absent: what is known of each. */
+    context_window: z.number().int().min(1_000).max(100_000_000),
     /** How long a call may take until it begins to answer, in milliseconds. */
     first_byte_ms: z.number().int().min(1000).max(1_800_000),
     /** Runs on hardware of one's own: costs nothing. */
@@ -87,6 +103,10 @@ export interface Providers {
   keyOf(id: string): string | null;
   /** Keeps what was learned about a model. */
   learn(id: string, model: string, capability: Capability): void;
+  /** What the service said of a model when it was last asked for its list. */
+  said(id: string, model: string): ModelFacts;
+  /** Keeps what a service says of its models, in place of what it said before. */
+  keepSaid(id: string, models: Readonly<Record<string, ModelFacts>>): void;
 }
 
 const LOCAL_PORTS = new Set(["11434", "1234", "8000", "8080", "30000", "1337"]);

@@ -3,7 +3,8 @@ import { CONTEXT, type ServerError } from "./errors";
 
 /** How to ask again after a refusal. */
 export interface Adaptation {
-  capability: Capability;
+  /** What the refusal taught. */
+  learned: Capability;
   /** False: holds for this request only. */
   remember: boolean;
 }
@@ -40,7 +41,7 @@ export function adapt(
   const words = `${error.param} ${error.code} ${error.message}`;
   if (CONTEXT.test(words)) return null;
   const learned = (change: Capability, remember = true): Adaptation => ({
-    capability: { ...capability, ...change },
+    learned: change,
     remember,
   });
   if (/stream_options|include_usage/i.test(words) && capability.stream_usage !== false)

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { checkProvider, findOllama, listModels } from "./check";
+import { checkProvider, describeModels, findOllama } from "./check";
 import { type Handler, newServer, sendSse, sse, type TestServer } from "./testing";
 
 let server: TestServer | undefined;
@@ -101,12 +101,11 @@ test("the demo needs no test, and names of models lose their folder", async () =
     await checkProvider({ name: "x", kind: "offline", base_url: "", default_model: "", key: null }),
   ).toMatchObject({ ok: true, models: ["offline-demo"] });
   server = await newServer((_q, response) => void response.end(models("models/gemini")));
-  expect(
-    await listModels(
-      { name: "x", kind: "openai-compatible", base_url: server.url, default_model: "", key: null },
-      globalThis.fetch,
-    ),
-  ).toEqual(["gemini"]);
+  const { models: listed } = await describeModels(
+    { name: "x", kind: "openai-compatible", base_url: server.url, default_model: "", key: null },
+    globalThis.fetch,
+  );
+  expect(listed).toEqual([{ name: "gemini", facts: {} }]);
 });
 test("finds Ollama, and nothing that is not Ollama", async () => {
   server = await newServer(

@@ -1,85 +1,110 @@
 import "server-only";
 import { z } from "zod";
-import { OFFLINE, type Provider } from "@/server/domain/provider";
+import { type Capability, type ModelFacts, OFFLINE, type Provider } from "@/server/domain/provider";
 import { providerFetch } from "@/server/egress/fetch";
 import { type Callee, classifyNetworkError, classifyServerError, notAnAnswer } from "./errors";
 import { ModelError } from "./model";
-import { callOnce, ServerRefusal } from "./openai";
-import { WIRE_LIMITS } from "./wire";
+import { type ListedModel, readModelList, readOllamaDescription, readOllamaLoaded } from "./model-list";
+import { probeModel } from "./probe";
 
 export interface CheckResult {
   ok: boolean;
   /** A sentence for people: that it works, or what is wrong and what to do. */
   message: string;
+  /** What was found out about the model, a sentence each. */
+  found: string[];
   models: string[];
   latency_ms: number;
 }
-export type Checked = Pick<Provider, "name" | "kind" | "base_url" | "default_model"> & { key: string | null };
+export type Checked = Pick<Provider, "name" | "kind" | "base_url" | "default_model"> & {
+  key: string | null;
+  settings?: Provider["settings"];
+};
+/** What is worth keeping of a check. */
+export interface Findings {
+  /** What the service says of its models; absent where it gave no list. */
+  said?: Record<string, ModelFacts>;
+  /** What the model was seen to do; absent where it did not answer. */
+  learned?: { model: string; capability: Capability };
+}
 
 const LIST_MS = 8_000;
-const ANSWER_MS = 60_000;
+const DESCRIBE_MS = 2_000;
 const MAX_LIST_BYTES = 4 * 1024 * 1024;
-const MAX_MODELS = 2_000;
+/** Models that Ollama is asked to describe, as its list says nothing about them. */
+const MAX_DESCRIBED = 20;
 
-/** Tries a provider as a run would use it: its list of models, then one tiny answer. */
+/** Tries a provider as a run would use it: its list of models, then a few tiny questions. */
 export async function checkProvider(
   checked: Checked,
   fetch: typeof globalThis.fetch = providerFetch,
-): Promise<CheckResult> {
+): Promise<CheckResult & { findings: Findings }> {
   const started = performance.now();
   const since = () => Math.round(performance.now() - started);
   if (checked.kind === "offline")
     return {
       ok: true,
       message: "The demo model is built in. It answers by rules and needs no network.",
+      found: [],
       models: [OFFLINE.model],
       latency_ms: 0,
+      findings: {},
     };
   let models: string[] = [];
+  const findings: Findings = {};
+  const told = (ok: boolean, message: string, found: string[] = []) => ({
+    ok,
+    message,
+    found,
+    models,
+    latency_ms: since(),
+    findings,
+  });
   try {
-    models = await listModels(checked, fetch).catch((error: unknown) => {
+    const listed = await describeModels(checked, fetch).catch((error: unknown) => {
       // Not every service lists its models; what counts is whether it answers.
       if (
         error instanceof ModelError &&
         error.http_status !== undefined &&
         [403, 404, 405, 501].includes(error.http_status)
       )
-        return [];
+        return null;
       throw error;
     });
-    if (!checked.default_model)
-      return {
-        ok: models.length > 0,
-        message:
-          models.length > 0 ? `${count(models)} found. Choose one of them.` : "Enter the name of a model.",
-        models,
-        latency_ms: since(),
-      };
-    if (models.length > 0 && !isListed(checked.default_model, models))
-      return {
-        ok: false,
-        message: `The service answers, but it has no model called “${checked.default_model}”.${nearest(checked.default_model, models)}`,
-        models,
-        latency_ms: since(),
-      };
-    const asked = performance.now();
-    await tinyAnswer(checked, fetch);
-    const seconds = ((performance.now() - asked) / 1000).toFixed(1);
-    return {
-      ok: true,
-      message: `It works: ${checked.default_model} answered in ${seconds} s.`,
-      models,
-      latency_ms: since(),
-    };
+    models = listed?.models.map(({ name }) => name) ?? [];
+    if (listed) findings.said = factsByName(listed.models);
+    const model = checked.default_model;
+    if (!model)
+      return models.length > 0
+        ? told(true, `${count(models)} found. Choose one of them.`)
+        : told(false, "Enter the name of a model.");
+    if (models.length > 0 && !isListed(model, models))
+      return told(
+        false,
+        `The service answers, but it has no model called “${model}”.${nearest(model, models)}`,
+      );
+    const isOllama = listed?.isOllama ?? false;
+    const probed = await probeModel(checked, findings.said?.[model] ?? {}, fetch, () =>
+      isOllama ? loadedWindow(checked, fetch) : Promise.resolve(undefined),
+    );
+    findings.learned = { model, capability: probed.capability };
+    const seconds = (probed.answer_ms / 1000).toFixed(1);
+    return told(true, `It works: ${model} answered in ${seconds} s.`, probed.found);
   } catch (error) {
     const known = error instanceof ModelError ? error : classifyNetworkError(error, calleeOf(checked));
     const better =
       known.http_status === 404 || known.http_status === undefined
         ? await elsewhere(checked, known, fetch)
         : null;
-    return { ok: false, message: better ?? known.message, models, latency_ms: since() };
+    return told(false, better ?? known.message);
   }
 }
+
+/** What was said of each model, by its name; models that nothing was said of are left out. */
+export const factsByName = (models: readonly ListedModel[]): Record<string, ModelFacts> =>
+  Object.fromEntries(
+    models.flatMap(({ name, facts }) => (Object.keys(facts).length > 0 ? [[name, facts]] : [])),
+  );
 
 const count = (models: readonly string[]) => (models.length === 1 ? "One model" : `${models.length} models`);
 const calleeOf = ({ name, base_url, default_model, key }: Checked): Callee => ({
@@ -89,14 +114,44 @@ const calleeOf = ({ name, base_url, default_model, key }: Checked): Callee => ({
   key,
 });
 
-const ModelList = z.object({ data: z.array(z.object({ id: z.string() }).loose()).max(100_000) });
+/** A service's models, and what it says of them. Throws a ModelError that says what is wrong. */
+export async function describeModels(
+  checked: Checked,
+  fetch: typeof globalThis.fetch = providerFetch,
+): Promise<{ models: ListedModel[]; isOllama: boolean }> {
+  const list = await listModels(checked, fetch);
+  if (!list.isOllama) return list;
+  // The one in use first: more of them than are described may be there.
+  const wanted = list.models.toSorted((a, b) => Number(isAsked(b)) - Number(isAsked(a)));
+  for (const model of wanted.slice(0, MAX_DESCRIBED))
+    model.facts = await getText(`${ollamaRoot(checked)}/api/show`, checked.key, DESCRIBE_MS, fetch, {
+      model: model.name,
+    }).then(
+      ({ text }) => readOllamaDescription(parse(text)),
+      () => ({}),
+    );
+  return list;
 
-/** The names of a service's models. Throws a ModelError that says what is wrong. */
+  function isAsked({ name }: ListedModel): boolean {
+    return plain(name) === plain(checked.default_model);
+  }
+}
+
+const ollamaRoot = ({ base_url }: Checked) => base_url.replace(/\/v1$/, "");
+
+/** How much of a prompt Ollama lets the model read that it has just loaded. */
+const loadedWindow = (checked: Checked, fetch: typeof globalThis.fetch): Promise<number | undefined> =>
+  getText(`${ollamaRoot(checked)}/api/ps`, checked.key, DESCRIBE_MS, fetch).then(
+    ({ text }) => readOllamaLoaded(parse(text), checked.default_model),
+    () => undefined,
+  );
+
+/** The models of a service's list. Throws a ModelError that says what is wrong. */
 export async function listModels(
   checked: Checked,
   fetch: typeof globalThis.fetch = providerFetch,
-): Promise<string[]> {
-  if (checked.kind === "offline") return [OFFLINE.model];
+): Promise<{ models: ListedModel[]; isOllama: boolean }> {
+  if (checked.kind === "offline") return { models: [{ name: OFFLINE.model, facts: {} }], isOllama: false };
   const callee = calleeOf(checked);
   const { status, headers, text } = await getText(
     `${checked.base_url}/models`,
@@ -115,17 +170,26 @@ export async function listModels(
   }
   if (/html/i.test(headers.get("content-type") ?? "") || /^\s*</.test(text))
     throw notAnAnswer(callee, "a web page");
-  const list = ModelList.safeParse(parse(text));
-  if (!list.success) throw notAnAnswer(callee, "something else");
-  return list.data.data
-    .map(({ id }) => id.replace(/^models\//, ""))
-    .slice(0, MAX_MODELS)
-    .sort();
+  const list = readModelList(parse(text));
+  if (!list) throw notAnAnswer(callee, "something else");
+  return list;
 }
 
-async function getText(url: string, key: string | null, ms: number, fetch: typeof globalThis.fetch) {
+/** Fetches a text; with a body, by POST. */
+async function getText(
+  url: string,
+  key: string | null,
+  ms: number,
+  fetch: typeof globalThis.fetch,
+  body?: Record<string, string>,
+) {
   const response = await fetch(url, {
-    headers: { accept: "application/json", ...(key === null ? {} : { authorization: `Bearer ${key}` }) },
+    ...(body ? { method: "POST", body: JSON.stringify(body) } : {}),
+    headers: {
+      accept: "application/json",
+      ...(body ? { "content-type": "application/json" } : {}),
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+    },
     signal: AbortSignal.timeout(ms),
     redirect: "manual",
   });
@@ -171,44 +235,6 @@ function errorBody(text: string): { message: string; code: string; type: string 
   return typeof error === "string"
     ? { message: error, code: "", type: "" }
     : { message: word(error.message), code: word(error.code), type: word(error.type) };
-}
-
-async function tinyAnswer(checked: Checked, fetch: typeof globalThis.fetch): Promise<void> {
-  const provider: Provider = {
-    ...checked,
-    id: "checked",
-    has_key: checked.key !== null,
-    key_hint: null,
-    is_default: false,
-    simulated: false,
-    from_environment: false,
-    settings: {},
-  };
-  const request = {
-    llm_config: {},
-    messages: [{ role: "user" as const, content: "Answer with the word OK." }],
-    call_id: "check",
-    run_id: "check",
-  };
-  const limits = { ...WIRE_LIMITS, firstByteMs: ANSWER_MS, totalMs: ANSWER_MS };
-  const once = (stream_usage: boolean) =>
-    callOnce(
-      {
-        provider,
-        key: checked.key,
-        model: checked.default_model,
-        request,
-        capability: { stream_usage },
-        fetch,
-        limits,
-      },
-      { signal: new AbortController().signal, delta: () => undefined },
-    );
-  try {
-    await once(false);
-  } catch (error) {
-    throw error instanceof ServerRefusal ? error.asModelError : error;
-  }
 }
 
 const plain = (name: string) => name.toLowerCase().replace(/:latest$/, "");

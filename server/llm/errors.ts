@@ -1,4 +1,5 @@
 import type { RunError } from "@/server/domain/outcome";
+import { windowInRefusal } from "./context-window";
 import { ModelError } from "./model";
 
 /** Whom a call went to, for sentences. */
@@ -27,7 +28,7 @@ const has = (error: ServerError, pattern: RegExp) =>
   pattern.test(`${error.code} ${error.type} ${error.message}`);
 
 export const CONTEXT =
-  /context[_ ](?:length|window|size)|maximum context|too many (?:input )?tokens|prompt is too long|input is too long|reduce the length/i;
+  /context[_ ](?:length|window|size)|maximum context|too many (?:input )?tokens|prompt is too long|input is too long|reduce the length|input token count/i;
 const FILTER = /content[_ ]?(?:filter|policy|management)|safety|moderation|responsible ai/i;
 const QUOTA =
   /insufficient[_ ](?:quota|balance|credits?)|exceeded your current quota|billing|out of credits|payment required|credit balance/i;
@@ -38,6 +39,7 @@ const NO_MODEL =
 /** What a server's refusal means, and what a person can do about it. */
 export function classifyServerError(error: ServerError, callee: Callee): ModelError {
   const about = classOf(error, callee);
+  const context_window = about.code === "CONTEXT_OVERFLOW" ? windowInRefusal(error.message) : undefined;
   const said = error.message.trim() === "" ? "" : ` The server says: “${scrub(error.message, callee.key)}”`;
   const wait = retryAfter(error.headers);
   const later =
@@ -46,7 +48,13 @@ export function classifyServerError(error: ServerError, callee: Callee): ModelEr
       : "";
   const retryable = about.retryable && error.headers?.get("x-should-retry") !== "false";
   return new ModelError(
-    { code: about.code, message: about.message + later + said, retryable, user_action: about.user_action },
+    {
+      code: about.code,
+      message: about.message + later + said,
+      retryable,
+      user_action: about.user_action,
+      ...(context_window === undefined ? {} : { detail: { context_window } }),
+    },
     error.status,
     retryable ? wait : undefined,
   );

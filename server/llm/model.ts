@@ -63,6 +63,15 @@ export interface ModelAnswer {
   latency_ms: number;
   ttft_ms: number | null;
   response_format: "json_schema" | "json_object" | "prompt" | "text";
+  /** How much the model reads, for whoever has to keep a conversation short enough. */
+  reads?: Reads;
+}
+
+export interface Reads {
+  /** Tokens that a prompt and its answer may have together. */
+  context_window: number;
+  /** Real tokens for each that a quarter of a text's bytes would make. */
+  token_ratio: number;
 }
 
 /** A model call that failed, classified. Retrying is the caller's business; `retry_after_ms` is the server's wish. */
@@ -93,7 +102,13 @@ export interface Models {
   /** Throws ModelError. Resolves only with a complete answer. */
   complete(request: ModelRequest, io: ModelIo): Promise<ModelAnswer>;
   /** What the settings point to right now, in words for people; null where nothing is configured. */
-  describe(
-    config?: LlmConfig,
-  ): { provider_id: string; name: string; model: string; simulated: boolean; price_known: boolean } | null;
+  describe(config?: LlmConfig): {
+    provider_id: string;
+    name: string;
+    model: string;
+    simulated: boolean;
+    price_known: boolean;
+    /** Tokens; absent: not known. */
+    context_window?: number;
+  } | null;
 }

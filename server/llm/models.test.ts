@@ -396,6 +396,7 @@ describe("choosing", () => {
     });
     expect(models.describe()).toEqual({
       provider_id: "offline",
+      context_window: 128_000,
       name: offlineProvider.name,
       model: "offline-demo",
       simulated: true,

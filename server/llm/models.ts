@@ -5,6 +5,7 @@ import {
   concurrencyOf,
   isLocalServer,
   OFFLINE,
+  type Price,
   type Provider,
   type Providers,
 } from "@/server/domain/provider";
@@ -12,6 +13,7 @@ import type { LlmConfig } from "@/server/domain/role";
 import { providerFetch } from "@/server/egress/fetch";
 import { adapt } from "./adapt";
 import { type Estimate, newBudgets, USUAL_ANSWER } from "./budget";
+import { contextWindowOf, windowInRefusal } from "./context-window";
 import { cancelled } from "./errors";
 import { type Gate, newGate } from "./gate";
 import { type ModelAnswer, ModelError, type ModelIo, type ModelRequest, type Models } from "./model";
@@ -57,6 +59,9 @@ export function newModels(options: ModelsOptions): Models {
     return gate;
   };
 
+  const windowOf = (provider: Provider, model: string) =>
+    contextWindowOf(providers.find(provider.id) ?? provider, model, providers.said(provider.id, model));
+
   return {
     async complete(request, io) {
       if (io.signal.aborted) throw cancelled();
@@ -64,7 +69,8 @@ export function newModels(options: ModelsOptions): Models {
       const fetcher = provider.kind === "offline" ? offlineFetch : fetch;
       const limits = limitsFor(provider, request.llm_config, options.limits);
       const prompt = promptText(request);
-      const estimate = estimateOf(request, provider, model, ratios.tokens(provider.id, model, prompt));
+      const priced = { ...provider, said: providers.said(provider.id, model).price };
+      const estimate = estimateOf(request, priced, model, ratios.tokens(provider.id, model, prompt));
       const reservation = await asCancelled(
         budgets.reserve(request.run_id, request.budget, estimate, io.signal),
         io.signal,
@@ -93,10 +99,13 @@ export function newModels(options: ModelsOptions): Models {
           );
           const count = (text: string) => ratios.tokens(provider.id, model, text);
           const usage = usageOf(raw, prompt, count);
-          const answer = toAnswer(raw, provider, model, usage, Math.round(performance.now() - started));
+          const answer = toAnswer(raw, priced, model, usage, Math.round(performance.now() - started));
           used = answer;
           if (!usage.estimated) ratios.learn(provider.id, model, prompt, usage.input_tokens);
-          return answer;
+          return {
+            ...answer,
+            reads: { context_window: windowOf(provider, model), token_ratio: ratios.of(provider.id, model) },
+          };
         } catch (error) {
           if (error instanceof ModelError) coolDown(gate, error);
           throw error;
@@ -120,7 +129,8 @@ export function newModels(options: ModelsOptions): Models {
         name: provider.name,
         model,
         simulated: provider.simulated,
-        price_known: isPriceKnown(provider, model),
+        price_known: isPriceKnown({ ...provider, said: providers.said(provider.id, model).price }, model),
+        context_window: windowOf(provider, model),
       };
     },
   };
@@ -131,8 +141,16 @@ export function newModels(options: ModelsOptions): Models {
     io: ModelIo,
   ): Promise<RawAnswer> {
     const { provider, model, request } = call;
-    let capability: Capability = providers.find(provider.id)?.settings.capabilities?.[model] ?? {};
+    let learned: Capability = providers.find(provider.id)?.settings.capabilities?.[model] ?? {};
+    let kept = learned;
+    const { native_tools, response_format } = providers.said(provider.id, model);
     for (let adaptations = 0; ; adaptations++) {
+      // What a model did counts more than what its service says of it.
+      const capability: Capability = {
+        ...(native_tools === undefined ? {} : { native_tools }),
+        ...(response_format === undefined ? {} : { response_format }),
+        ...learned,
+      };
       try {
         return await callOnce({ ...call, capability }, io);
       } catch (error) {
@@ -148,9 +166,17 @@ export function newModels(options: ModelsOptions): Models {
           adaptations < MAX_ADAPTATIONS
             ? adapt(error.refusal, capability, isFixed ? null : rung, mayDropFunctions)
             : null;
-        if (!next) throw error.asModelError;
-        capability = next.capability;
-        if (next.remember) providers.learn(provider.id, model, capability);
+        if (!next) {
+          const context_window = windowInRefusal(error.refusal.message);
+          if (error.asModelError.error.code === "CONTEXT_OVERFLOW" && context_window !== undefined)
+            providers.learn(provider.id, model, { ...kept, context_window });
+          throw error.asModelError;
+        }
+        learned = { ...learned, ...next.learned };
+        if (next.remember) {
+          kept = { ...kept, ...next.learned };
+          providers.learn(provider.id, model, kept);
+        }
       }
     }
   }
@@ -207,9 +233,11 @@ function limitsFor(provider: Provider, config: LlmConfig, own: Partial<WireLimit
   };
 }
 
+type PricedProvider = Provider & { said: Price | undefined };
+
 function estimateOf(
   request: ModelRequest,
-  provider: Provider,
+  provider: PricedProvider,
   model: string,
   input_tokens: number,
 ): Estimate {
@@ -234,7 +262,7 @@ function promptText({ messages, response, tools }: ModelRequest): string {
 
 function toAnswer(
   raw: RawAnswer,
-  provider: Provider,
+  provider: PricedProvider,
   model: string,
   usage: Usage,
   latency_ms: number,

@@ -8,11 +8,14 @@ export interface Cost {
   cost_usd: number | null;
   cost_source: ModelAnswer["cost_source"];
 }
-type Priced = Pick<Provider, "kind" | "simulated" | "base_url" | "settings">;
+type Priced = Pick<Provider, "kind" | "simulated" | "base_url" | "settings"> & {
+  /** The price that the service names in its list. */
+  said?: Price | undefined;
+};
 
 /**
- * What a call cost. The provider's own word counts first, then prices that a person entered, then the price table,
- * then nothing for models on one's own hardware; otherwise nobody knows, and unknown is not zero.
+ * What a call cost. The provider's own word counts first, then prices that a person entered, then those of the
+ * service's own list, then the price table, then nothing for models on one's own hardware; otherwise nobody knows, and unknown is not zero.
  */
 export function costOf(
   provider: Priced,
@@ -27,6 +30,7 @@ export function costOf(
   const own = Object.hasOwn(prices, model) ? prices[model] : prices["*"];
   if (own) return { cost_usd: byPrice(own, usage), cost_source: "override" };
   if (provider.settings.local === true) return { cost_usd: 0, cost_source: "local" };
+  if (provider.said) return { cost_usd: byPrice(provider.said, usage), cost_source: "price_table" };
   const listed = byTable(provider.base_url, model, usage);
   if (listed !== null) return { cost_usd: listed, cost_source: "price_table" };
   if (provider.settings.local !== false && isLocalServer(provider.base_url))
@@ -76,6 +80,11 @@ function byTable(
   } catch {
     return null;
   }
+}
+
+/** How much a model reads by the bundled table, in tokens. */
+export function listedContextWindow(baseUrl: string, model: string): number | undefined {
+  return tableFor(baseUrl, model)?.models[0]?.context_window;
 }
 
 const tables = new Map<string, TableProvider | null>();

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import type { Capability, Provider, Providers } from "@/server/domain/provider";
+import type { Capability, ModelFacts, Provider, Providers } from "@/server/domain/provider";
 import { OFFLINE } from "@/server/domain/provider";
 import type { JsonSchema } from "@/server/domain/values";
 import type { BudgetCheck, ModelIo, ModelRequest } from "./model";
@@ -81,12 +81,17 @@ export function memoryProviders(
   key: string | null = "sk-test-0123456789",
 ): Providers & { learned: Record<string, Capability> } {
   const learned: Record<string, Capability> = {};
+  let said: Readonly<Record<string, ModelFacts>> = {};
   return {
     learned,
     list: () => all,
     find: (id) => all.find((provider) => provider.id === id),
     findDefault: () => all.find(({ is_default }) => is_default),
     keyOf: () => key,
+    said: (_id, model) => said[model] ?? {},
+    keepSaid(_id, models) {
+      said = models;
+    },
     learn(id, model, capability) {
       learned[model] = capability;
       const provider = all.find((one) => one.id === id);

@@ -5,6 +5,8 @@ export const estimateTokens = (text: string): number => Math.ceil(Buffer.byteLen
 export interface TokenRatios {
   /** About how many tokens a text is to this model. */
   tokens(provider_id: string, model: string, text: string): number;
+  /** Real tokens for each that a quarter of a text's bytes would make; 1 where nothing is known. */
+  of(provider_id: string, model: string): number;
   /** Learns from what the provider counted for a text. */
   learn(provider_id: string, model: string, text: string, counted: number): void;
 }
@@ -21,9 +23,10 @@ const KEPT = 500;
 export function newTokenRatios(): TokenRatios {
   const ratios = new Map<string, number>();
   const keyOf = (provider_id: string, model: string) => `${provider_id}\n${model}`;
+  const of = (provider_id: string, model: string) => ratios.get(keyOf(provider_id, model)) ?? 1;
   return {
-    tokens: (provider_id, model, text) =>
-      Math.ceil(estimateTokens(text) * (ratios.get(keyOf(provider_id, model)) ?? 1)),
+    of,
+    tokens: (provider_id, model, text) => Math.ceil(estimateTokens(text) * of(provider_id, model)),
     learn(provider_id, model, text, counted) {
       const guessed = estimateTokens(text);
       if (guessed < SHORTEST_TOKENS || !(counted > 0)) return;

@@ -20,6 +20,7 @@ export interface StartRequest {
   config: RunConfig;
   trigger: RunEventOf<"run_created">["payload"]["trigger"];
   provider_summary: RunEventOf<"run_created">["payload"]["provider_summary"];
+  context_windows?: RunEventOf<"run_created">["payload"]["context_windows"];
   idempotency_key?: string;
 }
 
@@ -109,6 +110,7 @@ export class Host {
         config: request.config,
         trigger: request.trigger,
         provider_summary: request.provider_summary,
+        ...(request.context_windows ? { context_windows: request.context_windows } : {}),
       },
     };
     const made = this.store.create({

@@ -26,6 +26,28 @@ const start = (unknown: readonly string[], given: Partial<typeof config> = confi
     models(unknown),
   );
 
+test("a run begins with what is known of how much its models read, fallback models included", () => {
+  const drawn = structuredClone(graph);
+  const node = Object.values(drawn.nodes).find(({ node_type }) => node_type === "agent_task")!;
+  Object.assign(node.config, {
+    llm_config: { model: "small", fallback_models: [{ provider_id: "p", model: "large" }] },
+  });
+  const sizes: Record<string, number> = { "": 32_000, small: 8_000, large: 200_000 };
+  const sized = {
+    ...newScriptedModels(),
+    describe: ({ model = "" }: { model?: string | undefined } = {}) => ({
+      provider_id: "p",
+      name: "P",
+      model,
+      simulated: false,
+      price_known: true,
+      context_window: sizes[model]!,
+    }),
+  };
+  expect(
+    readyToRun(drawn, builtinRoles, { input: { user_request: "Two days off" } }, sized).context_windows,
+  ).toEqual({ "/": 32_000, "/small": 8_000, "p/large": 200_000 });
+});
 test("a budget in dollars needs the price of every model that the drawing names", () => {
   expect(() => start([""])).toThrow("A budget in dollars cannot be kept");
   expect(start(["mystery"]).config.budget.max_cost_usd).toBe(1);

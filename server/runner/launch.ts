@@ -96,6 +96,10 @@ export function readyToRun(
       ],
     });
   }
+  const windows = [{}, ...modelUses(graph).map(({ choice }) => choice)].flatMap((choice) => {
+    const tokens = models.describe(choice)?.context_window;
+    return tokens === undefined ? [] : [[choiceKey(choice), tokens] as const];
+  });
   const used = roleUses(graph);
   const provider = models.describe();
   return {
@@ -106,5 +110,6 @@ export function readyToRun(
     provider_summary: provider
       ? { name: provider.name, model: provider.model, simulated: provider.simulated }
       : null,
+    context_windows: Object.fromEntries(windows),
   };
 }

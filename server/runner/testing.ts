@@ -107,6 +107,8 @@ interface StartOptions {
   roles?: readonly RoleDefinition[];
   key?: string;
   workflow?: string;
+  /** What is known at the start of how much models read. */
+  windows?: Record<string, number>;
 }
 
 /** A server in miniature: a database in memory and a host on it. */
@@ -136,6 +138,7 @@ export function newStage(options: { models?: Models; tools?: ToolHost; db?: Db; 
         trigger: "test",
         provider_summary: null,
         ...(more.key ? { idempotency_key: more.key } : {}),
+        ...(more.windows ? { context_windows: more.windows } : {}),
       }).run_id;
     },
     /** Starts a run and waits until it has left the process. */

@@ -1,10 +1,12 @@
 import { asc, eq } from "drizzle-orm";
+import { z } from "zod";
 import type { Db } from "@/db/open";
 import { providers, settings } from "@/db/schema";
 import type { Sealer } from "@/server/access/secrets";
 import { newId } from "@/server/domain/ids";
 import {
   type Capability,
+  ModelFacts,
   OFFLINE,
   type Provider,
   ProviderSettings,
@@ -40,6 +42,11 @@ const CHOSEN = "default_provider";
 /** What was learned about the environment's models; the provider itself is never written. */
 const LEARNED = "environment_provider_capabilities";
 
+/** What each service says of its models, beside the providers: it may be long, and is needed one model at a time. */
+const saidKey = (id: string) => `provider_models:${id}`;
+const Said = z.object({ base_url: z.string(), models: z.record(z.string(), ModelFacts) });
+const NOTHING: ModelFacts = {};
+
 const bindingOf = (id: string, baseUrl: string) => `provider:${id}:key:${baseUrl}`;
 
 /**
@@ -61,6 +68,8 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
       .values({ key, value })
       .onConflictDoUpdate({ target: settings.key, set: { value } })
       .run();
+
+  const read = new Map<string, { text: string } & z.infer<typeof Said>>();
 
   const list = (): Provider[] => {
     const fromEnv = environmentProvider(env, setting(LEARNED));
@@ -112,6 +121,18 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
       if (id === ENVIRONMENT_ID) setSetting(LEARNED, JSON.stringify(add(readSettings(setting(LEARNED)))));
       else changeSettings(id, add);
     },
+    said(id, model) {
+      const text = setting(saidKey(id));
+      if (text === undefined) return NOTHING;
+      if (read.get(id)?.text !== text) read.set(id, { text, ...readSaid(text) });
+      const { base_url, models } = read.get(id)!;
+      // What was said holds for one address only.
+      return find(id)?.base_url === base_url && Object.hasOwn(models, model) ? models[model]! : NOTHING;
+    },
+    keepSaid(id, models) {
+      const base_url = find(id)?.base_url;
+      if (base_url !== undefined) setSetting(saidKey(id), JSON.stringify({ base_url, models }));
+    },
     save(input) {
       const now = Date.now();
       const before =
@@ -158,6 +179,10 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
     },
     remove(id) {
       const done = db.delete(providers).where(eq(providers.id, id)).run().changes > 0;
+      if (done)
+        db.delete(settings)
+          .where(eq(settings.key, saidKey(id)))
+          .run();
       if (done && setting(CHOSEN) === id) db.delete(settings).where(eq(settings.key, CHOSEN)).run();
       return done;
     },
@@ -238,6 +263,15 @@ function readSettings(text: string | undefined): ProviderSettings {
   } catch {
     // Settings only tune; damaged ones are as good as none.
     return {};
+  }
+}
+
+function readSaid(text: string): z.infer<typeof Said> {
+  try {
+    return Said.parse(JSON.parse(text));
+  } catch {
+    // It is asked for again with the next test.
+    return { base_url: "", models: {} };
   }
 }
 

@@ -1,13 +1,14 @@
 import type { AgentStep } from "@/server/domain/agent/stuck";
 import type { Flow } from "@/server/domain/durable";
 import type { ChatMessage, Payloads } from "@/server/domain/events";
+import { choiceKey } from "@/server/domain/model-uses";
 import type { AgentAnswer, AgentRequest } from "@/server/domain/nodes/define";
 import { NO_USAGE, type Spent } from "@/server/domain/outcome";
 import type { Guardrail, RoleDefinition } from "@/server/domain/role";
 import { agentKey } from "@/server/domain/run";
 import type { ToolSpec } from "@/server/domain/tool";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
-import type { ToolOffer } from "@/server/llm/model";
+import type { Reads, ToolOffer } from "@/server/llm/model";
 import { type Grants, grantTools } from "@/server/tools/policy";
 import type { NodeRun } from "../node-run";
 import type { CrewTool } from "./crew-tool";
@@ -41,6 +42,8 @@ export interface AgentTask extends AgentRequest {
   may_use_tools?: boolean;
 }
 
+/** Where nothing is recorded of how much a model reads; tokens. */
+const USUAL_WINDOW = 128_000;
 /** Granted with any other tool, or where a role names them. */
 const ENDINGS: readonly CrewTool[] = [finish, rejectTask];
 
@@ -70,6 +73,8 @@ export class Agent {
   /** Tools whose results it has read that nobody vouches for. */
   readonly taintSources = new Set<string>();
   readonly crewTools = new Map<string, CrewTool>();
+  /** How much its model reads: as recorded at the run's start, then as each answer says. */
+  reads: Reads;
   /** How often each guardrail has sent it back. */
   readonly guardTries = new Map<Guardrail, number>();
   private readonly tools = new Map<string, ToolSpec>();
@@ -82,8 +87,19 @@ export class Agent {
   ) {
     this.key = agentKey(run.activationId, task.agent_id, task.task_id);
     this.level = task.parent ? task.parent.level + 1 : 0;
+    const windows = run.s.run.context_windows ?? {};
+    const known = windows[choiceKey(task.llm_config ?? {})];
+    // An agent that joined later may use a model that nobody knew of.
+    this.reads = {
+      context_window: known ?? Math.min(USUAL_WINDOW, ...Object.values(windows)),
+      token_ratio: 1,
+    };
   }
 
+  /** What must hold of what it takes and gives: its role's rules, then its task's. */
+  get guardrails(): readonly Guardrail[] {
+    return [...this.role.guardrails, ...(this.task.guardrails ?? [])];
+  }
   get about(): { agent_id: string; task_id?: string } {
     const { agent_id, task_id } = this.task;
     return { agent_id, ...(task_id ? { task_id } : {}) };
@@ -92,10 +108,6 @@ export class Agent {
   get path(): string {
     const { agent_id, task_id } = this.task;
     return task_id ? `${task_id}/${agent_id}` : agent_id;
-  }
-  /** What must hold of what it takes and gives: its role's rules, then its task's. */
-  get guardrails(): readonly Guardrail[] {
-    return [...this.role.guardrails, ...(this.task.guardrails ?? [])];
   }
 
   /** Finds out what it may call. What it gets is recorded: it stays the same, whatever changes meanwhile. */

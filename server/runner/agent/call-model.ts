@@ -68,7 +68,8 @@ export function* callModel(agent: Agent, turn: Turn): Flow<ModelAnswer & { call_
             mode: config.budget.mode,
           },
         });
-        const { provider_id: _id, ...seen } = answer;
+        const { provider_id: _id, reads, ...seen } = answer;
+        if (reads) agent.reads = reads;
         run.emit({ type: "llm_call_completed", ...about, call_id, payload: seen });
         warnOfBudget(run, answer);
         pay(agent.spent, answer);

@@ -1,0 +1,142 @@
+import { z } from "zod";
+import type { ModelFacts, Price, ResponseRung } from "@/server/domain/provider";
+
+// What services tell of their models in lists and descriptions, each in its own words.
+
+export interface ListedModel {
+  name: string;
+  facts: ModelFacts;
+}
+
+const MAX_MODELS = 2_000;
+/** More is a mistake in the list, less is of no use. */
+const [FEWEST_TOKENS, MOST_TOKENS] = [500, 100_000_000];
+
+const tokens = z.coerce.number().int().min(FEWEST_TOKENS).max(MOST_TOKENS).nullish().catch(undefined);
+/** US dollars for one token; OpenRouter writes -1 where it depends. */
+const perToken = z
+  .union([z.string().min(1), z.number()])
+  .transform(Number)
+  .pipe(z.number().min(0).max(0.01))
+  .nullish()
+  .catch(undefined);
+
+const Entry = z
+  .object({
+    id: z.string(),
+    /** LM Studio: as it is loaded now. */
+    loaded_context_length: tokens,
+    /** OpenRouter, Together and others. */
+    context_length: tokens,
+    /** vLLM, SGLang. */
+    max_model_len: tokens,
+    /** Groq. */
+    context_window: tokens,
+    /** Mistral, LM Studio. */
+    max_context_length: tokens,
+    /** llama.cpp. */
+    meta: z.object({ n_ctx: tokens }).nullish().catch(undefined),
+    /** OpenRouter: the host that it would choose. */
+    top_provider: z.object({ context_length: tokens }).nullish().catch(undefined),
+    supported_parameters: z.array(z.string()).nullish().catch(undefined),
+    pricing: z
+      .object({ prompt: perToken, completion: perToken, input_cache_read: perToken })
+      .nullish()
+      .catch(undefined),
+    /** Mistral says it as an object, LM Studio as a list. */
+    capabilities: z
+      .union([z.array(z.string()), z.object({ function_calling: z.boolean().optional() })])
+      .nullish()
+      .catch(undefined),
+    owned_by: z.string().nullish().catch(undefined),
+  })
+  .loose();
+const List = z.object({ data: z.array(Entry).max(100_000) });
+
+/** The models of a list by the OpenAI protocol, in the order of their names; null where it is none. */
+export function readModelList(value: unknown): { models: ListedModel[]; isOllama: boolean } | null {
+  const list = List.safeParse(value);
+  if (!list.success) return null;
+  const { data } = list.data;
+  const models = data
+    .slice(0, MAX_MODELS)
+    .map((entry) => ({ name: entry.id.replace(/^models\//, ""), facts: factsOf(entry) }))
+    .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  return { models, isOllama: data.some(({ owned_by }) => owned_by === "library") };
+}
+
+function factsOf(entry: z.infer<typeof Entry>): ModelFacts {
+  const context_window =
+    entry.loaded_context_length ??
+    entry.top_provider?.context_length ??
+    entry.context_length ??
+    entry.max_model_len ??
+    entry.context_window ??
+    entry.max_context_length ??
+    entry.meta?.n_ctx;
+  const { supported_parameters: parameters, capabilities } = entry;
+  const native_tools = parameters
+    ? parameters.includes("tools")
+    : Array.isArray(capabilities)
+      ? capabilities.includes("tool_use") || undefined
+      : capabilities?.function_calling;
+  const price = priceOf(entry.pricing);
+  return {
+    ...(context_window ? { context_window } : {}),
+    ...(native_tools === undefined ? {} : { native_tools }),
+    ...(parameters ? { response_format: rungOf(parameters) } : {}),
+    ...(price ? { price } : {}),
+  };
+}
+
+const rungOf = (parameters: readonly string[]): ResponseRung =>
+  parameters.includes("structured_outputs")
+    ? "strict"
+    : parameters.includes("response_format")
+      ? "json_object"
+      : "prompt";
+
+function priceOf(pricing: z.infer<typeof Entry>["pricing"]): Price | undefined {
+  if (pricing?.prompt == null || pricing.completion == null) return undefined;
+  const perMillion = (usd: number) => Number((usd * 1e6).toPrecision(12));
+  return {
+    input_per_mtok: perMillion(pricing.prompt),
+    output_per_mtok: perMillion(pricing.completion),
+    ...(pricing.input_cache_read == null
+      ? {}
+      : { cached_input_per_mtok: perMillion(pricing.input_cache_read) }),
+  };
+}
+
+const Description = z.object({
+  capabilities: z.array(z.string()).nullish().catch(undefined),
+  model_info: z.record(z.string(), z.unknown()).nullish().catch(undefined),
+  parameters: z.string().nullish().catch(undefined),
+});
+
+/** What Ollama's description of a model (`/api/show`) says. */
+export function readOllamaDescription(value: unknown): ModelFacts {
+  const read = Description.safeParse(value);
+  if (!read.success) return {};
+  const { capabilities, model_info, parameters } = read.data;
+  const length = Object.entries(model_info ?? {}).find(([key]) => key.endsWith(".context_length"))?.[1];
+  // What it was set up for counts more than what it could do.
+  const set = /^num_ctx\s+(\d+)/m.exec(parameters ?? "")?.[1];
+  const context_window = tokens.parse(set ?? length);
+  return {
+    ...(context_window ? { context_window } : {}),
+    ...(capabilities ? { native_tools: capabilities.includes("tools") } : {}),
+  };
+}
+
+const Loaded = z.object({
+  models: z.array(z.object({ name: z.string(), model: z.string().optional(), context_length: tokens })),
+});
+
+/** How much a model that Ollama holds in memory (`/api/ps`) reads; undefined where it does not say. */
+export function readOllamaLoaded(value: unknown, model: string): number | undefined {
+  const read = Loaded.safeParse(value);
+  const plain = (name: string) => name.replace(/:latest$/, "");
+  const found = read.data?.models.find((one) => plain(one.name) === plain(model));
+  return found?.context_length ?? undefined;
+}

@@ -1,0 +1,174 @@
+import "server-only";
+import { z } from "zod";
+import type { Capability, ModelFacts, Provider, Providers } from "@/server/domain/provider";
+import type { ToolProtocol } from "@/server/domain/tool";
+import { knownContextWindow } from "./context-window";
+import { ModelError, type ModelRequest, type ToolOffer } from "./model";
+import { newModels } from "./models";
+
+/** For one answer; a model on one's own hardware may have to be loaded first. */
+const ANSWER_MS = 60_000;
+
+/** Does nothing: the call alone is what is looked for. */
+const PROBE_TOOL: ToolOffer = {
+  name: "note_word",
+  description: "Notes a word. Has no other effect.",
+  parameters: {
+    type: "object",
+    properties: { word: { type: "string" } },
+    required: ["word"],
+    additionalProperties: false,
+  },
+};
+const SHAPE = {
+  type: "object",
+  properties: { legs: { type: "integer" } },
+  required: ["legs"],
+  additionalProperties: false,
+};
+const Legs = z.strictObject({ legs: z.number().int() });
+
+export interface Probed {
+  capability: Capability;
+  /** What was found out, a sentence each. */
+  found: string[];
+  /** How long the first answer took. */
+  answer_ms: number;
+}
+
+/**
+ * Asks a model a few tiny questions, the way that a run would: whether it answers, calls a tool, keeps to a shape.
+ * Throws a ModelError where it does not even answer. `loadedWindow` is asked once the model is loaded.
+ */
+export async function probeModel(
+  checked: Pick<Provider, "name" | "kind" | "base_url" | "default_model"> & {
+    key: string | null;
+    settings?: Provider["settings"];
+  },
+  said: ModelFacts,
+  fetch: typeof globalThis.fetch,
+  loadedWindow: () => Promise<number | undefined>,
+): Promise<Probed> {
+  const { providers, capability } = only(checked, said);
+  const models = newModels({ providers, fetch, limits: { firstByteMs: ANSWER_MS, totalMs: ANSWER_MS } });
+  let asked = 0;
+  const ask = (content: string, more: Partial<ModelRequest> = {}) => {
+    asked++;
+    return models.complete(
+      { llm_config: {}, messages: [{ role: "user", content }], call_id: "check", run_id: "check", ...more },
+      { signal: new AbortController().signal, delta: () => undefined },
+    );
+  };
+
+  const started = performance.now();
+  await ask("Answer with the word OK.");
+  const answer_ms = performance.now() - started;
+  const learn = (change: Capability) =>
+    providers.learn("checked", checked.default_model, { ...capability(), ...change });
+
+  const found = [await about(probeTools), await about(probeShape)];
+  const window = await loadedWindow();
+  if (window !== undefined) learn({ context_window: window });
+  const settings = { ...checked.settings, capabilities: { [checked.default_model]: capability() } };
+  const known = knownContextWindow({ ...checked, settings }, checked.default_model, said);
+  found.push(
+    known === undefined
+      ? "How much it reads at once is not known. Enter it under “Limits and prices”, if you know."
+      : `It reads up to ${known.toLocaleString("en")} tokens at once.`,
+    `${asked} tiny questions were asked to find this out; runs need not ask them again.`,
+  );
+  return { capability: capability(), found, answer_ms };
+
+  async function probeTools(): Promise<string> {
+    const calls = async (tool_protocol: ToolProtocol | "auto") => {
+      const answer = await ask('Call the tool note_word with the word "ready", and say nothing else.', {
+        tools: [PROBE_TOOL],
+        tool_protocol,
+      });
+      const isCalled = answer.tool_calls?.some(
+        ({ tool_name, fault }) => tool_name === PROBE_TOOL.name && !fault,
+      );
+      return { isCalled, protocol: answer.tool_protocol };
+    };
+    const first = await calls("auto");
+    if (first.isCalled && first.protocol === "native") {
+      learn({ native_tools: true });
+      return "It calls tools as functions.";
+    }
+    // It may have taken functions without a word, and not know them.
+    if (first.isCalled || (first.protocol === "native" && (await calls("text")).isCalled)) {
+      learn({ native_tools: false });
+      return "It does not call tools as functions, but as text; they are offered so.";
+    }
+    return "It made no call when asked for one, neither as a function nor as text. Agents with tools may need another model.";
+  }
+
+  async function probeShape(): Promise<string> {
+    const answer = await ask("How many legs does a spider have?", {
+      response: { name: "answer", schema: SHAPE },
+    });
+    if (answer.response_format === "json_schema") {
+      if (isInShape(answer.content)) {
+        learn({ response_format: capability().response_format ?? said.response_format ?? "strict" });
+        return "It keeps to a given shape of its answers.";
+      }
+      learn({ response_format: "json_object" });
+      return "It takes a shape for its answers, but does not keep to it; shapes are asked for in words as well.";
+    }
+    if (answer.response_format === "json_object") learn({ response_format: "json_object" });
+    return isInShape(answer.content)
+      ? "It does not know shapes for its answers, but keeps to one that it is asked for in words."
+      : "It does not know shapes for its answers, nor keep to one that it is asked for in words; answers may have to be asked for again.";
+  }
+}
+
+/** The sentence; where the question failed, why. */
+async function about(probe: () => Promise<string>): Promise<string> {
+  try {
+    return await probe();
+  } catch (error) {
+    if (!(error instanceof ModelError)) throw error;
+    return `A part of the test failed: ${error.message}`;
+  }
+}
+
+function isInShape(content: string): boolean {
+  try {
+    return Legs.safeParse(JSON.parse(content)).success;
+  } catch {
+    return false;
+  }
+}
+
+/** One provider that keeps what is learned about its model to itself. */
+function only(
+  checked: Parameters<typeof probeModel>[0],
+  said: ModelFacts,
+): { providers: Providers; capability: () => Capability } {
+  let learned: Capability = {};
+  const provider = (): Provider => ({
+    ...checked,
+    id: "checked",
+    has_key: checked.key !== null,
+    key_hint: null,
+    is_default: true,
+    simulated: false,
+    from_environment: false,
+    // Limits of the rate would only make the test wait; what was learned before may have changed.
+    settings: { capabilities: { [checked.default_model]: learned } },
+  });
+  return {
+    capability: () => learned,
+    providers: {
+      list: () => [provider()],
+      find: provider,
+      findDefault: provider,
+      keyOf: () => checked.key,
+      learn(_id, _model, capability) {
+        learned = capability;
+      },
+      said: () => said,
+      keepSaid: () => undefined,
+    },
+  };
+}
