@@ -11,6 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { z } from "zod";
 import { agent, call, calls, crewGraph, newScriptedStage, role } from "@/server/conformance/stage";
 import type { Json } from "@/server/domain/values";
 import { ToolsRegistry } from "../registry";
@@ -184,7 +185,7 @@ test("a container sees the variables that its entry names, and the arguments as 
   const { output } = await run(tools("environment", "    env: [TOKEN]\n    set_env: { MODE: fast }"), {
     text: "a",
   });
-  const lines = String(output).split("\n");
+  const lines = z.string().parse(output).split("\n");
   expect(lines).toEqual(expect.arrayContaining(["TOKEN", "MODE", "TROUPE_IDEMPOTENCY_KEY", '{"text":"a"}']));
   for (const name of ["OTHER_TOKEN", "TROUPE_PASSWORD", "OPENAI_API_KEY", "DOCKER_HOST", "HOME"])
     expect(lines).not.toContain(name);
@@ -206,7 +207,7 @@ test("how it ended is told: its own failure, Docker's, and no Docker at all", as
       error: "Docker could not start nowhere: Unable to find image 'nowhere' locally",
     });
   const before = env;
-  env = { PATH: path.join(home, "images") };
+  env = { ...before, PATH: path.join(home, "images") };
   try {
     expect(await run(tools("look"))).toEqual({ status_code: 503, error: "The program docker is not there." });
   } finally {
@@ -239,9 +240,7 @@ test.runIf(existsSync("/usr/bin/prlimit"))(
   "the memory that its entry allows is what Docker is told",
   async () => {
     expect((await run(tools("hungry", "    memory_mb: 1024"))).output).toBe(`${200 * 1024 * 1024}\n`);
-    expect(String((await run(tools("hungry", "    memory_mb: 64"))).output)).not.toContain(
-      `${200 * 1024 * 1024}`,
-    );
+    expect((await run(tools("hungry", "    memory_mb: 64"))).output).not.toBe(`${200 * 1024 * 1024}\n`);
   },
 );
 
