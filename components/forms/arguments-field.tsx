@@ -1,23 +1,172 @@
 "use client";
 
-import { expressionOf, type ToolArgument } from "@/server/domain/nodes/tool-call";
+import { useQuery } from "@tanstack/react-query";
+import { Braces, SquareFunction, Trash2 } from "lucide-react";
+import { type ArgumentField, argumentFields } from "@/components/tools/arguments";
+import { useTrpc } from "@/components/trpc";
+import { Field } from "@/components/ui/field";
+import { IconButton } from "@/components/ui/icon-button";
+import { Select } from "@/components/ui/select";
+import { expressionOf, type ToolArgument, templateOf } from "@/server/domain/nodes/tool-call";
+import type { Json } from "@/server/domain/values";
 import { AssignmentsField } from "./assignments-field";
+import { DraftField } from "./draft-field";
+import { ExpressionField } from "./expression-field";
 import type { FieldProps } from "./field-view";
+import { useFormScope } from "./form-scope";
+import { JsonField } from "./json-field";
+import { TemplateField } from "./template-field";
 
-/** Arguments of a tool: all are shown as expressions, a fixed value as the JSON that says the same. */
+type Arguments = Readonly<Record<string, ToolArgument>>;
+
+/** The arguments of the tool that the node names, as its schema has them; those of an unknown tool by name. */
 export function ArgumentsField({ value, onChange, ...words }: FieldProps) {
-  const args = (value ?? {}) as Record<string, ToolArgument>;
-  const shown = Object.fromEntries(
-    Object.entries(args).map(([name, argument]) => [
-      name,
-      expressionOf(argument) ?? JSON.stringify(argument),
-    ]),
+  const { data } = useQuery(useTrpc().tools.list.queryOptions());
+  const { node } = useFormScope();
+  const name = node?.node_type === "tool_call" ? node.config.tool_name : "";
+  const tool = data?.tools.find((each) => each.name === name);
+  const args = (value ?? {}) as Arguments;
+  if (!tool) return <ByName {...words} args={args} onChange={onChange} />;
+  const fields = argumentFields(tool.input_schema);
+  const set = (key: string, next: ToolArgument | undefined) => {
+    const { [key]: _before, ...others } = args;
+    onChange(next === undefined ? others : { ...others, [key]: next });
+  };
+  const strange = Object.keys(args).filter((key) => !fields.some((field) => field.name === key));
+  return (
+    <Field label={words.label} error={words.error} group>
+      {fields.length === 0 && strange.length === 0 ? (
+        <p className="text-[13px] text-ink-3">This tool takes none.</p>
+      ) : null}
+      <ul className="flex flex-col gap-3">
+        {fields.map((field) => (
+          <Argument
+            // Another tool's argument of the same name must not inherit what was half typed.
+            key={`${name} ${field.name}`}
+            field={field}
+            value={args[field.name]}
+            onChange={(next) => set(field.name, next)}
+          />
+        ))}
+        {strange.map((key) => (
+          <li key={key} className="flex items-center gap-2 text-[13px]">
+            <span className="min-w-0 flex-1 text-waiting [overflow-wrap:anywhere]">
+              {name} has no argument <span className="font-mono text-xs">{key}</span>.
+            </span>
+            <IconButton
+              label={`Remove ${key}`}
+              size="sm"
+              variant="danger"
+              icon={<Trash2 aria-hidden />}
+              onClick={() => set(key, undefined)}
+            />
+          </li>
+        ))}
+      </ul>
+    </Field>
   );
+}
+
+interface ArgumentProps {
+  field: ArgumentField;
+  value: ToolArgument | undefined;
+  onChange: (value: ToolArgument | undefined) => void;
+}
+
+function Argument({ field, value, onChange }: ArgumentProps) {
+  const { name, required, hint } = field;
+  const expression = value === undefined ? null : expressionOf(value);
+  const isComputed = expression !== null;
+  return (
+    <li className="flex flex-col gap-1.5 rounded-lg border border-line bg-bg p-2.5">
+      <div className="flex min-h-7 items-center gap-2">
+        <span className="min-w-0 flex-1 font-mono text-xs font-medium [overflow-wrap:anywhere]">{name}</span>
+        {required ? null : <span className="text-[13px] text-ink-3">Optional</span>}
+        <IconButton
+          label={isComputed ? `Enter ${name} as it is` : `Compute ${name} with an expression`}
+          size="sm"
+          icon={isComputed ? <Braces aria-hidden /> : <SquareFunction aria-hidden />}
+          onClick={() =>
+            onChange(isComputed ? readJson(expression) : { $expr: value === undefined ? "" : written(value) })
+          }
+        />
+      </div>
+      {isComputed ? (
+        <ExpressionField
+          label={name}
+          hideLabel
+          value={expression}
+          onChange={(text) => onChange({ $expr: text })}
+        />
+      ) : (
+        <Given field={field} value={value} onChange={onChange} />
+      )}
+      {hint ? <p className="text-[13px] text-ink-3">{hint}</p> : null}
+      {required && value === undefined ? <p className="text-[13px] text-failed">This is needed.</p> : null}
+    </li>
+  );
+}
+
+/** A value as it stands, or a text with values in double braces. */
+function Given({ field: { name, look, choices, required }, value, onChange }: ArgumentProps) {
+  const words = { label: name, hideLabel: true } as const;
+  if (look === "text")
+    return (
+      <TemplateField
+        {...words}
+        minLines={1}
+        value={value === undefined ? "" : (templateOf(value) ?? (typeof value === "string" ? value : ""))}
+        onChange={(text) => {
+          if (typeof text !== "string" || text === "") onChange(undefined);
+          else onChange(text.includes("{{") ? { $template: text } : text);
+        }}
+      />
+    );
+  if (look === "number" || look === "whole")
+    return (
+      <DraftField
+        {...words}
+        value={typeof value === "number" ? String(value) : ""}
+        onCommit={(text) => onChange(text.trim() === "" ? undefined : Number(text))}
+        check={(text) =>
+          look === "whole" && !Number.isInteger(Number(text))
+            ? "Enter a whole number."
+            : Number.isFinite(Number(text))
+              ? null
+              : "Enter a number."
+        }
+      />
+    );
+  if (look === "json")
+    return <JsonField {...words} value={value} onChange={(next) => onChange(next as Json)} />;
+  const options =
+    look === "yes_no"
+      ? [
+          { value: "true", label: "Yes" },
+          { value: "false", label: "No" },
+        ]
+      : choices.map((word) => ({ value: word, label: word }));
+  const chosen = typeof value === "string" || typeof value === "boolean" ? String(value) : null;
+  return (
+    <Select
+      {...words}
+      options={[...(required ? [] : [{ value: "", label: "Not given" }]), ...options]}
+      value={chosen ?? (required ? null : "")}
+      placeholder="Choose…"
+      onValueChange={(word) => onChange(word === "" ? undefined : look === "yes_no" ? word === "true" : word)}
+    />
+  );
+}
+
+/** All as expressions by name, a fixed value as the JSON that says the same. */
+function ByName({ args, onChange, ...words }: Omit<FieldProps, "value"> & { args: Arguments }) {
+  const shown = Object.fromEntries(Object.entries(args).map(([name, value]) => [name, written(value)]));
   return (
     <AssignmentsField
       {...words}
+      hint='Each is an expression: state.topic, or "a fixed text" in quotes'
       keyLabel="Argument"
-      itemName="argument"
+      itemName="line"
       value={shown}
       onChange={(next) =>
         onChange(
@@ -31,4 +180,17 @@ export function ArgumentsField({ value, onChange, ...words }: FieldProps) {
       }
     />
   );
+}
+
+/** An argument as an expression. */
+const written = (value: ToolArgument): string =>
+  expressionOf(value) ?? JSON.stringify(templateOf(value) ?? value);
+
+/** The value that an expression is, where it is a fixed one. */
+function readJson(expression: string): Json | undefined {
+  try {
+    return JSON.parse(expression) as Json;
+  } catch {
+    return undefined;
+  }
 }

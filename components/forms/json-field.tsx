@@ -8,6 +8,7 @@ import type { FieldProps } from "./field-view";
 /** A JSON value as text. While the text is no JSON, the last one that was stays saved. */
 export function JsonField({
   label,
+  hideLabel,
   hint,
   error,
   value,
@@ -20,6 +21,7 @@ export function JsonField({
   return (
     <CodeArea
       label={label}
+      {...(hideLabel ? { hideLabel } : {})}
       hint={hint}
       error={fault ?? error}
       language="json"

@@ -25,13 +25,20 @@ const run = (node: JsonObject, tools = fakeTools([echo("say")]), more: object = 
   newStage({ tools }).run(drawing(node), { input: { topic: "tea" }, ...more });
 
 describe("a tool node", () => {
-  test("calls the tool with values and expressions, and writes what it gives", async () => {
+  test("calls the tool with values, texts and expressions, and writes what it gives", async () => {
+    const args = {
+      text: { $expr: "state.topic + '!'" },
+      a: { $template: "News of {{topic}}" },
+      b: { $template: "{{topic}}", beside: "something else" },
+      c: "{{topic}}",
+      n: 3,
+    };
     const { state } = await run({
       node_type: "tool_call",
       output_keys: ["said"],
-      config: { tool_name: "say", args: { text: { $expr: "state.topic + '!'" }, n: 3 } },
+      config: { tool_name: "say", args },
     });
-    expect(state.state.said).toEqual({ text: "tea!", n: 3 });
+    expect(state.state.said).toEqual({ ...args, text: "tea!", a: "News of tea" });
     expect(Object.values(state.tool_calls)).toMatchObject([{ tool_name: "say", status: "completed" }]);
   });
 

@@ -2,8 +2,12 @@ import { z } from "zod";
 import { Expr, Json, type JsonObject } from "../values";
 import { defineNode, type NodeContext, toolOutputs } from "./define";
 
-/** An argument: a value as it stands, or the value of an expression. */
-export const ToolArgument = z.union([z.strictObject({ $expr: Expr }), Json]);
+/** An argument: the value of an expression, a text with values in double braces, or a value as it stands. */
+export const ToolArgument = z.union([
+  z.strictObject({ $expr: Expr }),
+  z.strictObject({ $template: z.string().max(65_536) }),
+  Json,
+]);
 export type ToolArgument = z.infer<typeof ToolArgument>;
 
 /** Calls one tool, without any model. */
@@ -19,12 +23,7 @@ export const toolCall = defineNode({
   }),
   fields: [
     { key: "tool_name", label: "Tool", as: "tool" },
-    {
-      key: "args",
-      label: "Arguments",
-      as: "arguments",
-      hint: 'Each is an expression: state.topic, or "a fixed text" in quotes',
-    },
+    { key: "args", label: "Arguments", as: "arguments" },
   ],
   summary: (config) => (config.tool_name ? `Calls ${config.tool_name}` : "No tool yet"),
   newConfig: () => ({ tool_name: "", args: {} }),
@@ -37,6 +36,10 @@ export const toolCall = defineNode({
     Object.entries(config.args).flatMap(([name, value]) =>
       expressionOf(value) === null ? [] : [{ field: `args.${name}`, expression: expressionOf(value)! }],
     ),
+  templates: (config) =>
+    Object.entries(config.args).flatMap(([name, value]) =>
+      templateOf(value) === null ? [] : [{ field: `args.${name}`, template: templateOf(value)! }],
+    ),
   *run(config, ctx) {
     const output = yield* ctx.tool(config.tool_name, valuesOf(config.args, ctx));
     return { output: toolOutputs(output, ctx.node.output_keys) };
@@ -47,17 +50,23 @@ function valuesOf(args: Readonly<Record<string, ToolArgument>>, ctx: NodeContext
   return Object.fromEntries(
     Object.entries(args).map(([name, value]) => {
       const expression = expressionOf(value);
-      return [name, expression === null ? value : ctx.evaluate(expression)];
+      if (expression !== null) return [name, ctx.evaluate(expression)];
+      const template = templateOf(value);
+      return [name, template === null ? value : ctx.render(template)];
     }),
   );
 }
 
-/** The expression behind an argument; null for a value that stands for itself. */
-export function expressionOf(value: ToolArgument): string | null {
-  return value !== null &&
-    typeof value === "object" &&
-    !Array.isArray(value) &&
-    typeof value.$expr === "string"
-    ? value.$expr
-    : null;
+/** The expression behind an argument; null where there is none. */
+export const expressionOf = (value: ToolArgument): string | null => behind(value, "$expr");
+
+/** The text with values in double braces behind an argument; null where there is none. */
+export const templateOf = (value: ToolArgument): string | null => behind(value, "$template");
+
+/** The text in an object of this one key: any other object is a value that stands for itself. */
+function behind(value: ToolArgument, key: "$expr" | "$template"): string | null {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return null;
+  const entries = Object.entries(value);
+  const text = entries.length === 1 && entries[0]?.[0] === key ? entries[0][1] : null;
+  return typeof text === "string" ? text : null;
 }
