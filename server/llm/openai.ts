@@ -1,5 +1,5 @@
 import "server-only";
-import OpenAI, { APIError } from "openai";
+import type { APIError, OpenAI } from "openai";
 import { z } from "zod";
 import type { Capability, Provider, ResponseRung } from "@/server/domain/provider";
 import type { ToolCall, ToolProtocol } from "@/server/domain/tool";
@@ -27,6 +27,9 @@ import { readTextCalls } from "./text-calls";
 import { newCallSplitter, RESULT_STOP, withoutFunctions, withToolBlock } from "./text-protocol";
 import { newThinkSplitter, splitUnopened } from "./think";
 import { newWire, type WireLimits } from "./wire";
+
+// A large library, and nothing of it is needed before the first call.
+const loadLibrary = () => import("openai");
 
 /** A refusal by the server, before it is said whether it ends the call or only changes how to ask. */
 export class ServerRefusal extends Error {
@@ -129,7 +132,7 @@ export async function callOnce(call: Call, io: ModelIo): Promise<RawAnswer> {
   try {
     return await read(call, callee, wire.fetch, io);
   } catch (error) {
-    throw wire.fault() ?? translated(error, callee, io.signal);
+    throw wire.fault() ?? (await translated(error, callee, io.signal));
   } finally {
     wire.close();
   }
@@ -142,7 +145,8 @@ export async function callOnce(call: Call, io: ModelIo): Promise<RawAnswer> {
   ): Promise<RawAnswer> {
     const started = performance.now();
     const { body, rung, protocol } = bodyOf(call);
-    const stream = await newClient(call, fetch).chat.completions.create(body);
+    const client = await newClient(call, fetch);
+    const stream = await client.chat.completions.create(body);
     const answer = newCollector(io, started, protocol !== null);
     for await (const chunk of stream) answer.add(chunk);
     // The client ends a stream that was aborted or cut as if it were complete.
@@ -153,7 +157,8 @@ export async function callOnce(call: Call, io: ModelIo): Promise<RawAnswer> {
   }
 }
 
-function newClient({ provider, key, request }: Call, fetch: typeof globalThis.fetch): OpenAI {
+async function newClient({ provider, key, request }: Call, fetch: typeof globalThis.fetch): Promise<OpenAI> {
+  const { OpenAI } = await loadLibrary();
   return new OpenAI({
     apiKey: key ?? "none",
     adminAPIKey: null,
@@ -172,12 +177,13 @@ function newClient({ provider, key, request }: Call, fetch: typeof globalThis.fe
   });
 }
 
-function translated(error: unknown, callee: Callee, signal: AbortSignal): Error {
+async function translated(error: unknown, callee: Callee, signal: AbortSignal): Promise<Error> {
   if (error instanceof ModelError || error instanceof ServerRefusal) return error;
   if (signal.aborted) return cancelled();
   if (error instanceof SyntaxError) return cutOff(callee, "is garbled");
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause)
     if (cause instanceof ModelError) return cause;
+  const { APIError } = await loadLibrary();
   // An error object inside a stream has no status; one without a body is a broken connection.
   if (error instanceof APIError && (error.status !== undefined || error.error !== undefined)) {
     const refusal = serverErrorOf(error as APIError);

@@ -1,4 +1,3 @@
-import { compile } from "html-to-text";
 import { z } from "zod";
 import { jsonTextProblem } from "@/server/domain/json-limits";
 import { Json } from "@/server/domain/values";
@@ -128,7 +127,7 @@ export function webTools({ fetch }: WebDeps): ToolInterface[] {
           );
         }
         const body = await textOf(response);
-        const page = /html/.test(type) ? readPage(body, response.url) : { title: "", text: body };
+        const page = /html/.test(type) ? await readPage(body, response.url) : { title: "", text: body };
         return { url: response.url, status: response.status, ...page };
       },
     }),
@@ -254,12 +253,13 @@ const PAGE_LIMITS = { length: 1_000_000, depth: 3_000 } as const;
  * A page as text: its main part where it names one, without what is there for browsing or is not shown. Throws
  * ToolFailure(413) for a page that is nested too deep to be one.
  */
-export function readPage(html: string, url: string): { title: string; text: string } {
+export async function readPage(html: string, url: string): Promise<{ title: string; text: string }> {
   const page = html.slice(0, PAGE_LIMITS.length);
   if (depthOf(page) > PAGE_LIMITS.depth)
     throw new ToolFailure(413, `The page is nested deeper than ${PAGE_LIMITS.depth} elements.`);
   const [, title = ""] = /<title[^>]{0,200}>([^<]{0,1000})/i.exec(page) ?? [];
   const absolute = (href: string) => (URL.canParse(href, url) ? new URL(href, url).href : href);
+  const { compile } = await import("html-to-text");
   const convert = compile({
     wordwrap: false,
     baseElements: { selectors: ["main", "article"], returnDomByDefault: true },
