@@ -1,6 +1,6 @@
 import type { WorkflowGraph } from "./graph";
 import { getNodeKind, type WorkflowNode } from "./nodes";
-import type { LlmConfig } from "./role";
+import { type LlmConfig, llmOver } from "./role";
 
 /** The part of a model's settings that says which model is meant; empty: the standard one. */
 export type ModelChoice = Pick<LlmConfig, "provider_id" | "model">;
@@ -27,7 +27,10 @@ export function modelUses(graph: Pick<WorkflowGraph, "nodes">): ModelUse[] {
       // A fallback model answers where the first one fails, so it is as much in use.
       const use = (llm: LlmConfig = {}): ModelUse[] =>
         [llm, ...(llm.fallback_models ?? [])].map((one) => ({ node, field: key, choice: choiceOf(one) }));
-      if (as === "llm") return use(config[key] as LlmConfig | undefined);
+      if (as === "llm") {
+        const { agent } = config as { agent?: { llm_config?: LlmConfig } };
+        return use(llmOver(agent?.llm_config, config[key] as LlmConfig | undefined));
+      }
       if (as !== "crew") return [];
       const { agents = [], manager } = (config[key] ?? {}) as CrewLike;
       const own = [...agents, ...(manager ? [manager] : [])];

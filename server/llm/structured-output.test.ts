@@ -39,6 +39,29 @@ describe("the shape of an answer", () => {
       },
     });
   });
+  test("one key takes the whole answer of a role that has a shape of its own", () => {
+    const from = { roleSchema: decision };
+    expect(outputSchema(["review"], from)).toEqual({ kind: "json", schema: decision, whole: "review" });
+    // A key that the role knows is that part of its answer; two keys are two values.
+    expect(outputSchema(["status"], from)).toMatchObject({
+      schema: { properties: { status: decision.properties.status } },
+    });
+    expect(outputSchema(["review", "status"], from)).toMatchObject({
+      schema: { properties: { review: { type: "string" }, status: { type: "string" } } },
+    });
+    // The node's word and the state's type go before.
+    expect(outputSchema(["review"], { ...from, nodeSchema: { type: "string" } })).toEqual({
+      kind: "text",
+      key: "review",
+    });
+    expect(outputSchema(["review"], { ...from, stateProperties: { review: { type: "string" } } })).toEqual({
+      kind: "text",
+      key: "review",
+    });
+    expect(
+      outputSchema(["review"], { ...from, stateProperties: { review: { type: "object" } } }),
+    ).toMatchObject({ whole: "review" });
+  });
   test("one key whose node schema describes the value itself", () => {
     expect(
       outputSchema(["list"], { nodeSchema: { type: "array", items: { type: "string" } } }),

@@ -5,7 +5,10 @@ import { compiled } from "./compiled";
 import { isTooDeep, MAX_REPAIR_CHARS, parseJson } from "./json";
 import { asSchema, withoutUnsafeParts } from "./schema";
 
-export type OutputShape = { kind: "text"; key: string } | { kind: "json"; schema: JsonSchema };
+export type OutputShape =
+  | { kind: "text"; key: string }
+  /** `whole`: the key whose value is the answer as it is; else the answer holds a value for each key. */
+  | { kind: "json"; schema: JsonSchema; whole?: string };
 export type Repair = "none" | "jsonrepair" | "coerced" | "extracted";
 export type ParsedOutput = { ok: true; value: Json; repair: Repair } | { ok: false; errors: string[] };
 
@@ -15,7 +18,8 @@ const MAX_ERRORS = 8;
 
 /**
  * The shape that an answer must have to fill the output keys. The type of a key comes from the node's schema, else
- * the role's, else the state's, else it is text. One key of plain text needs no JSON.
+ * the role's, else the state's, else it is text. One key of plain text needs no JSON. One key that a role's schema
+ * knows nothing of takes the role's whole answer.
  */
 export function outputSchema(
   outputKeys: readonly string[],
@@ -28,6 +32,8 @@ export function outputSchema(
   const node = from.nodeSchema ?? {};
   const keys = outputKeys.length > 0 ? [...outputKeys] : Object.keys(asSchema(node.properties));
   if (keys.length === 0) return { kind: "text", key: FREE_KEY };
+  const whole = keys.length === 1 ? wholeAnswer(keys[0]!, from) : null;
+  if (whole) return { kind: "json", schema: whole, whole: keys[0]! };
   const properties: Record<string, JsonSchema> = {};
   for (const key of keys) properties[key] = schemaOf(key, keys.length, node, from);
   const [only] = keys;
@@ -48,6 +54,23 @@ export function outputSchema(
       ...defs("definitions"),
     },
   };
+}
+
+/** The role's schema, where it describes what this one key takes as its value. */
+function wholeAnswer(
+  key: string,
+  from: {
+    nodeSchema?: JsonSchema;
+    roleSchema?: JsonSchema;
+    stateProperties?: Readonly<Record<string, JsonSchema>>;
+  },
+): JsonSchema | null {
+  const { nodeSchema = {}, roleSchema, stateProperties = {} } = from;
+  if (roleSchema?.type !== "object" || Object.keys(asSchema(roleSchema.properties)).length === 0) return null;
+  if (Object.keys(nodeSchema).length > 0 || own(asSchema(roleSchema.properties), key)) return null;
+  // The state may want another type, such as text.
+  const { type } = own(stateProperties, key) ?? {};
+  return type === undefined || type === "object" ? roleSchema : null;
 }
 
 function schemaOf(

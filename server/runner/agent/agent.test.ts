@@ -357,6 +357,33 @@ describe("an agent task with more to say than its role", () => {
   });
 });
 
+describe("a role with a shape of its own, and one output key that the shape does not name", () => {
+  const reviewer = worker({
+    output_schema: {
+      type: "object",
+      properties: { verdict: { enum: ["approve", "revise"] }, issues: { type: "array" } },
+      required: ["verdict"],
+    },
+  });
+  const review = { verdict: "revise", issues: ["too short"] };
+  test.each<[string, ScriptedStep[]]>([
+    ["said in the role's shape", [{ json: review }]],
+    ["said under the key's name", [{ json: { answer: review } }]],
+    ["given to finish", [{ tool_calls: [call("finish", { message: "done", outputs: review })] }]],
+    [
+      "given to finish by name",
+      [{ tool_calls: [call("finish", { message: "done", outputs: { answer: review } })] }],
+    ],
+    ["corrected", [{ text: "Too short." }, { json: review }]],
+  ])("the whole answer is its value: %s", async (_name, steps) => {
+    const { run, models } = stage(steps, [tool("look")]);
+    const { state } = await run(graph, { roles: [reviewer] });
+    expect(state.state.answer).toEqual(review);
+    expect(models.calls[0]!.messages.at(-1)!.content).toContain('exactly these keys: "verdict"');
+    models.assertComplete();
+  });
+});
+
 describe("a person's agreement", () => {
   const send = tool("send", { read_only: false, risk: "HIGH", sink: true });
   const page = tool("page", { taints: true });

@@ -374,9 +374,11 @@ function* finishFaults(
   end: Extract<AgentEnd, { kind: "finish" }>,
   turn: string,
 ): Flow<{ output: JsonObject } | { errors: string[] }> {
+  const outputs = end.outputs ?? {};
+  const isNamed = shape.kind === "json" && shape.whole !== undefined && Object.hasOwn(outputs, shape.whole);
   const text =
     shape.kind === "json"
-      ? JSON.stringify(end.outputs ?? {})
+      ? JSON.stringify(isNamed ? outputs[shape.whole!] : outputs)
       : typeof end.outputs?.[shape.key] === "string"
         ? (end.outputs[shape.key] as string)
         : end.message;
@@ -400,5 +402,6 @@ function readAnswer(
   if (!parsed.ok) return { errors: parsed.errors, repair: "none" };
   const faults = task.check?.(parsed.value) ?? [];
   if (faults.length > 0) return { errors: faults, repair: parsed.repair };
-  return { output: parsed.value as JsonObject, errors: [], repair: parsed.repair };
+  const output = shape.whole === undefined ? (parsed.value as JsonObject) : { [shape.whole]: parsed.value };
+  return { output, errors: [], repair: parsed.repair };
 }
