@@ -777,7 +777,7 @@ describe("7. memory", () => {
         },
       },
     );
-    const [{ content: system }] = models.calls.at(-1)!.messages as [{ content: string }];
+    const system = models.calls.at(-1)!.messages[0]!.content;
     expect(system).toContain('Decided so far:\n- "ship it", proposed by a: approved, 1 for and 0 against');
     expect(system).toContain("Files of this run:\n- notes.md (version 2)");
     // The broader plan that its task is part of.
@@ -797,7 +797,7 @@ describe("7. memory", () => {
       { process: "swarm", agents: [agent("coder"), agent("tester"), agent("deployer")] },
       { roles: [role("tester", ["parallel_handoff"])] },
     );
-    const [{ content: system }] = models.calls.at(-1)!.messages as [{ content: string }];
+    const system = models.calls.at(-1)!.messages[0]!.content;
     expect(system).toContain(
       "Handed over so far:\n- coder to tester: try it\n- tester to coder: deploying failed",
     );

@@ -5,6 +5,7 @@ export const Guardrail = z.object({
   name: z.string(),
   target: z.enum(["input", "output", "tool_input", "tool_output"]).default("output"),
   kind: z.enum(["expression", "json_schema", "regex", "llm_judge", "registered"]),
+  /** An expression over `output` or `input`, a JSON Schema, a pattern, a rule in words, or a registered check's name. */
   spec: z.string(),
   on_fail: z.enum(["retry", "fail", "escalate", "warn"]).default("retry"),
   max_retries: z.number().int().default(2),

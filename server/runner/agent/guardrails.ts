@@ -1,5 +1,6 @@
 import type { Flow } from "@/server/domain/durable";
 import { evaluateCondition } from "@/server/domain/expression";
+import { findGuardrailFunction, guardrailFunctions } from "@/server/domain/guardrail-functions";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { Guardrail } from "@/server/domain/role";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
@@ -103,8 +104,16 @@ function* check(agent: Agent, rule: Guardrail, value: JsonObject, key: string): 
       const { ok, reason } = verdict.value as { ok: boolean; reason: string };
       return ok ? null : reason;
     }
-    case "registered":
-      return `There is no registered check named "${rule.spec}".`;
+    case "registered": {
+      const registered = findGuardrailFunction(rule.spec);
+      if (registered) return registered.check(value);
+      const names = guardrailFunctions().map(({ name }) => name);
+      throw new NodeFailure(
+        "CONFIG",
+        `The rule "${rule.name}" names the check "${rule.spec}", which is not registered. There are: ${names.join(", ")}.`,
+        { user_action: "edit_graph" },
+      );
+    }
   }
 }
 

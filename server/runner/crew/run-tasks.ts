@@ -180,6 +180,7 @@ class PlanWork {
         ...(several ? { output_keys } : shapeOf(task, crew.run.findRole(agent.role_name)?.output_schema)),
         inputs: { goal: crew.goal, ...crew.run.input, ...instructionOf(task, this.outputs) },
         earlier,
+        guardrails: task.guardrails,
       });
       const own = result.output;
       const output: Json = Object.hasOwn(own, id) && Object.keys(own).length === 1 ? own[id]! : own;
