@@ -80,8 +80,10 @@ function* check(agent: Agent, rule: Guardrail, value: JsonObject, key: string): 
       } catch {
         return "Its JSON Schema cannot be read.";
       }
-      const read = compiled(schema as JsonSchema)?.safeParse(value);
-      return !read || read.success ? null : readableIssues(read.error).join("; ");
+      // Without a type, a checker would take the schema to say nothing.
+      const read = compiled({ type: "object", ...(schema as JsonSchema) })?.safeParse(value);
+      if (!read) return "Its JSON Schema cannot be checked here.";
+      return read.success ? null : readableIssues(read.error).join("; ");
     }
     case "regex":
       return yield* agent.run.matches(key, rule.spec, textOf(value).slice(0, MAX_MATCHED));
