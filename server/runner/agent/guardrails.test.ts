@@ -33,7 +33,7 @@ describe("what has to hold of an answer", () => {
     ["expression", "output.answer.size() > 3", { text: "bee" }, { text: "bees hum" }],
     [
       "json_schema",
-      '{"properties": {"answer": {"maxLength": 5}}}',
+      '{"properties": {"answer": {"type": "string", "maxLength": 5}}}',
       { text: "too long by far" },
       { text: "short" },
     ],
