@@ -42,13 +42,10 @@ export function compilePattern(
     output_keys: ["user_request"],
     config: { input_schema: REQUEST },
   }));
-  const placed = pattern.workflow.map((step, at) => {
-    const outcomes = outcomesOf(step);
-    if (pattern.workflow.findIndex((other) => other.step === step.step) < at)
-      findings.changed(`workflow.${at}.step`, `Two steps are called "${step.step}"; targets mean the first.`);
-    const id = add(toId(step.step) || `step_${at + 1}`, (own) => taskNode(own, step, outcomes, members));
-    return { step, at, id, outcomes };
-  });
+  const placed = resolveSteps(pattern, findings).map((one, at) => ({
+    ...one,
+    id: add(toId(one.step.step) || `step_${at + 1}`, (own) => taskNode(own, one.step, one.ways, members)),
+  }));
   connect("start", placed[0]!.id);
 
   const ends = new Map<string, string>();
@@ -64,21 +61,8 @@ export function compilePattern(
     ends.set(name, id);
     return id;
   };
-  const find = (target: string, at: string): string => {
-    const step = placed.find((other) => other.step.step === target);
-    if (step) return step.id;
-    const ofAgent = placed.filter((other) => other.step.agent === target);
-    if (ofAgent.length === 1) return ofAgent[0]!.id;
-    findings.changed(
-      at,
-      ofAgent.length > 1
-        ? `"${target}" has several steps (${ofAgent.map(({ step: { step } }) => step).join(", ")}); name one of them. Until then the work ends there.`
-        : `There is no step and no agent with a step called "${target}"; the work ends there.`,
-    );
-    return endAt(target);
-  };
-  for (const { step, at, id, outcomes } of placed) {
-    if (outcomes.length === 0) {
+  for (const { step, id, ways } of placed) {
+    if (ways.length === 0) {
       connect(id, endAt("Done"));
       continue;
     }
@@ -89,15 +73,15 @@ export function compilePattern(
       input_keys: ["outcome"],
       config: {
         kind: "expression",
-        conditions: outcomes.map(({ outcome }) => ({
+        conditions: ways.map(({ outcome }) => ({
           label: outcome.slice(0, 200),
           when: `state.outcome == ${JSON.stringify(outcome)}`,
         })),
       },
     }));
     connect(id, router);
-    for (const { key, outcome, target } of outcomes)
-      connect(router, find(target, `workflow.${at}.${key}`), outcome.slice(0, 200));
+    for (const { outcome, target, to } of ways)
+      connect(router, to === null ? endAt(target) : placed[to]!.id, outcome.slice(0, 200));
   }
 
   const graph = WorkflowGraph.parse({
@@ -108,6 +92,44 @@ export function compilePattern(
     edges,
   });
   return { graph, warnings: findings.all() };
+}
+
+/** One way on from a step: to another step, by its place in the pattern, or to an end of that name. */
+export interface Way {
+  outcome: string;
+  target: string;
+  to: number | null;
+}
+
+/**
+ * The steps of a pattern, each with what follows its outcomes. A target is a step's name, else an agent who has one
+ * step; else the work ends there, and a finding says so.
+ */
+export function resolveSteps(
+  pattern: CustomPattern,
+  findings: Findings,
+): { step: PatternStep; ways: Way[] }[] {
+  const steps = pattern.workflow;
+  return steps.map((step, at) => {
+    if (steps.findIndex((other) => other.step === step.step) < at)
+      findings.changed(`workflow.${at}.step`, `Two steps are called "${step.step}"; targets mean the first.`);
+    return {
+      step,
+      ways: outcomesOf(step).map(({ key, outcome, target }) => {
+        const named = steps.findIndex((other) => other.step === target);
+        if (named >= 0) return { outcome, target, to: named };
+        const own = [...steps.entries()].filter(([, { agent }]) => agent === target);
+        if (own.length === 1) return { outcome, target, to: own[0]![0] };
+        findings.changed(
+          `workflow.${at}.${key}`,
+          own.length > 1
+            ? `"${target}" has several steps (${own.map(([, other]) => other.step).join(", ")}); name one of them. Until then the work ends there.`
+            : `There is no step and no agent with a step called "${target}"; the work ends there.`,
+        );
+        return { outcome, target, to: null };
+      }),
+    };
+  });
 }
 
 const REQUEST = {
@@ -125,7 +147,7 @@ function words(name: string): string {
 function taskNode(
   id: string,
   step: PatternStep,
-  outcomes: readonly { outcome: string }[],
+  outcomes: readonly Way[],
   members: readonly Member[],
 ): NodeInput {
   const member = members.find(({ agent_id }) => agent_id === step.agent);
