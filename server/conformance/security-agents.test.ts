@@ -1,12 +1,14 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { z } from "zod";
 import { openDb } from "@/db/open";
+import { AgentConfig } from "@/server/domain/role";
 import { draw } from "@/server/domain/testing/drawing";
 import { newModels } from "@/server/llm/models";
 import { newOfflineFetch } from "@/server/llm/offline";
 import type { ScriptedStep } from "@/server/llm/scripted";
 import { newScriptedModels } from "@/server/llm/scripted";
-import { memoryProviders, offlineProvider } from "@/server/llm/testing";
-import { fakeTools, newStage } from "@/server/runner/testing";
+import { memoryProviders, offlineProvider, remoteProvider } from "@/server/llm/testing";
+import { cutAt, fakeTools, newStage } from "@/server/runner/testing";
 import { newMemoryStore } from "@/server/store/memories";
 import { memoryTools } from "@/server/tools/builtin/memory";
 import type { ToolInterface } from "@/server/tools/define";
@@ -26,12 +28,14 @@ const work = (max_iterations = 10) =>
   });
 type Stage = ReturnType<typeof newScriptedStage>;
 
-/** Waits until a person is asked something. */
-async function asked(stage: Stage, id: string) {
-  await expect
-    .poll(() => Object.values(stage.store.state(id)!.interactions).some(({ status }) => status === "open"))
-    .toBe(true);
-  return Object.values(stage.store.state(id)!.interactions).find(({ status }) => status === "open")!;
+/** Waits until a person is asked something. `before`: questions that were answered already, perhaps this very moment. */
+async function asked(stage: Stage, id: string, before: readonly string[] = []) {
+  const open = () =>
+    Object.values(stage.store.state(id)!.interactions).find(
+      (question) => question.status === "open" && !before.includes(question.id),
+    );
+  await expect.poll(() => open() !== undefined).toBe(true);
+  return open()!;
 }
 const obeys: ScriptedStep[] = [
   calls(call("page", { text: "https://example.com" })),
@@ -146,6 +150,33 @@ describe("A14: an instruction in what a tool read does not become an act", () =>
     expect(stage.tools.calls).toEqual(['reader page {"text":"x"}']);
   });
 
+  test("a tool that was allowed for the whole run is asked about again once a page was read", async () => {
+    const stage = newScriptedStage(
+      [calls(call("post", { text: "hello" })), calls(call("post", { text: "again" })), ...obeys],
+      [page, post],
+    );
+    const id = stage.start(work(), {
+      roles: [role("Worker", ["page", "post"])],
+      config: { confirmation: { kind: "always" } },
+    });
+    const answered: string[] = [];
+    const answer = async (value: "approve" | "approve_always" | "reject") => {
+      const open = await asked(stage, id, answered);
+      answered.push(open.id);
+      stage.host.answer(id, open.id, open.requested.fingerprint, { answer: value, by: "ann" });
+      return open.requested;
+    };
+    expect((await answer("approve_always")).args).toEqual({ text: "hello" });
+    expect((await answer("approve")).tool_name).toBe("page");
+    // The second post went out by itself; the third does not, because of what was read in between.
+    expect(await answer("reject")).toMatchObject({ args: { text: "the board" }, taint_sources: ["page"] });
+    await stage.host.settled(id);
+    expect(stage.tools.calls.filter((made) => made.includes("post"))).toEqual([
+      'Worker post {"text":"hello"}',
+      'Worker post {"text":"again"}',
+    ]);
+  });
+
   test("what is denied for the run stays denied, though the role names it", async () => {
     const stage = newScriptedStage(obeys, [page, post]);
     const { events } = await stage.run(work(), {
@@ -219,6 +250,71 @@ describe("A16: a person's agreement counts for exactly what was shown, once", ()
   });
 });
 
+describe("A16: a question that nobody answers", () => {
+  const MINUTE = 60_000;
+  const send = tool("send", { read_only: false, risk: "HIGH" });
+  const steps: ScriptedStep[] = [calls(call("send", { text: "a" })), { text: "done without it" }];
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] }));
+  afterEach(() => void vi.useRealTimers());
+
+  test("counts as no after fifteen minutes, which the model is told; an answer after that counts for nothing", async () => {
+    const stage = newScriptedStage(steps, [send]);
+    const id = stage.start(work(), { roles: [role("Worker", ["send"])] });
+    const open = await asked(stage, id);
+    const { fingerprint, expires_at } = open.requested;
+    await vi.advanceTimersByTimeAsync(15 * MINUTE - 1_000);
+    expect(stage.store.state(id)!.interactions[open.id]!.status).toBe("open");
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(Date.now()).toBeGreaterThanOrEqual(expires_at);
+    expect(stage.host.answer(id, open.id, fingerprint, { answer: "approve", by: "ann" })).toBe(false);
+    await stage.host.settled(id);
+
+    const events = stage.store.events(id, 0, 1e6);
+    expect(of(events, "interaction_answered")).toMatchObject([{ answer: "expired", by: "time" }]);
+    expect(of(events, "tool_call_refused")).toMatchObject([
+      { tool_name: "send", status_code: 403, reason: expect.stringContaining("Nobody answered") as string },
+    ]);
+    expect(stage.models.calls[1]!.messages.at(-1)!.content).toContain("Nobody answered in time");
+    expect(stage.store.state(id)!.run.final_status).toBe("COMPLETED");
+    expect(stage.tools.calls).toEqual([]);
+  });
+
+  test("also where the server was down meanwhile: it is over at the first moment after the start", async () => {
+    const before = newScriptedStage(steps, [send]);
+    const id = before.start(work(), { roles: [role("Worker", ["send"])] });
+    const open = await asked(before, id);
+    const turns = before.db.$client.prepare("select max(turn) + 1 as n from run_turns where run_id = ?");
+    const db = cutAt(before, id, z.object({ n: z.number() }).parse(turns.get(id)).n);
+    before.host.cancel(id, { by: "test", reason: "" });
+    await before.host.settled(id);
+
+    vi.setSystemTime(Date.now() + 20 * MINUTE);
+    const models = newScriptedModels([{ text: "done without it" }]);
+    const tools = fakeTools([send]);
+    const after = newStage({ db, models, tools });
+    expect(after.host.answer(id, open.id, open.requested.fingerprint, { answer: "approve", by: "ann" })).toBe(
+      false,
+    );
+    expect(after.host.recover()).toBe(1);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await after.host.settled(id);
+    expect(after.store.state(id)!.interactions[open.id]!.answered).toMatchObject({ answer: "expired" });
+    expect(after.store.state(id)!.run.final_status).toBe("COMPLETED");
+    expect(tools.calls).toEqual([]);
+  });
+
+  test("a person's reason for a no reaches the model, word by word", async () => {
+    const stage = newScriptedStage(steps, [send]);
+    const id = stage.start(work(), { roles: [role("Worker", ["send"])] });
+    const open = await asked(stage, id);
+    const message = "Ask Berta first; she knows the address.";
+    stage.host.answer(id, open.id, open.requested.fingerprint, { answer: "reject", by: "ann", message });
+    await stage.host.settled(id);
+    expect(stage.models.calls[1]!.messages.at(-1)!.content).toContain(message);
+    expect(stage.tools.calls).toEqual([]);
+  });
+});
+
 describe("A17: delegation gives nobody more rights", () => {
   const write = tool("file_write", { read_only: false });
 
@@ -266,6 +362,85 @@ describe("A17: delegation gives nobody more rights", () => {
       },
     );
     expect(tools.calls).toEqual([]);
+  });
+
+  /** Five agents, each of which passes on to the next whatever comes. */
+  const chain = (max_delegation_depth?: number) => {
+    const names = ["a", "b", "c", "d", "e", "f", "g"];
+    const steps = names.flatMap((name, at) => [
+      as(name, calls(call("delegate_task", { coworker: names[at + 1] ?? "a", task: "pass it on" }))),
+      as(name, { text: `${name} is done` }),
+    ]);
+    return runCrew(
+      steps,
+      {
+        agents: names.map((name) =>
+          agent(name, {
+            allow_delegation: true,
+            ...(max_delegation_depth === undefined ? {} : { max_delegation_depth }),
+          }),
+        ),
+      },
+      { plan: { tasks: [{ task_id: "t", description: "t", required_role: "a" }] } },
+    );
+  };
+
+  test("a chain of delegates is at most two deep unless its crew says otherwise; who is at the end has to do it", async () => {
+    const { events, state } = await chain();
+    expect(of(events, "delegation_started").map(({ from, to, level }) => [from, to, level])).toEqual([
+      ["a", "b", 1],
+      ["b", "c", 2],
+    ]);
+    expect(of(events, "tool_call_refused")).toMatchObject([{ tool_name: "delegate_task", status_code: 404 }]);
+    expect(state.state.result).toBe("a is done");
+  });
+
+  test("no crew can ask for more than five levels", async () => {
+    const { events } = await chain(5);
+    expect(Math.max(...of(events, "delegation_started").map(({ level }) => level))).toBe(5);
+    expect(of(events, "tool_call_refused")).toHaveLength(1);
+    expect(() => AgentConfig.parse(agent("a", { max_delegation_depth: 6 }))).toThrow();
+  });
+
+  test("delegating in a circle is refused: whoever waits for a result cannot be asked for it", async () => {
+    const { events, state } = await runCrew(
+      [
+        as("a", calls(call("delegate_task", { coworker: "b", task: "x" }))),
+        as("b", calls(call("delegate_task", { coworker: "a", task: "x" }))),
+        as("b", { text: "by myself" }),
+        as("a", { text: "done" }),
+      ],
+      { agents: [agent("a", { allow_delegation: true }), agent("b", { allow_delegation: true })] },
+      { plan: { tasks: [{ task_id: "t", description: "t", required_role: "a" }] } },
+    );
+    expect(of(events, "delegation_started")).toHaveLength(1);
+    expect(of(events, "tool_call_completed").map(({ status_code }) => status_code)).toContain(409);
+    expect(state.state.result).toBe("done");
+  });
+
+  test("one who calls many at once gets no more turns by it, and each of them has only the caller's tools", async () => {
+    const many = Array.from({ length: 12 }, (_, at) =>
+      call("delegate_task", { coworker: "b", task: `part ${at}` }),
+    );
+    const stage = newScriptedStage(
+      [
+        as("a", calls(...many)),
+        ...Array.from({ length: 40 }, () => as("b", calls(call("file_write", { text: "x" })))),
+      ],
+      [write],
+    );
+    const graph = crewGraph(
+      { agents: [agent("a", { allow_delegation: true }), agent("b", { max_iterations: 50 })] },
+      { tasks: [{ task_id: "t", description: "t", required_role: "a" }] },
+    );
+    const { state } = await stage.run(graph, {
+      roles: [role("a"), role("b", ["file_write"])],
+      config: { max_global_iterations: 8 },
+    });
+    expect(stage.models.calls).toHaveLength(8);
+    expect(state.totals.global_iterations).toBe(8);
+    expect(state.run).toMatchObject({ final_status: "INCOMPLETE", reason_code: "MAX_ITERATIONS" });
+    expect(stage.tools.calls).toEqual([]);
   });
 
   test("delegates work on the run's own account of turns", async () => {
@@ -342,6 +517,89 @@ describe("A18: an agent that never ends is ended at the limit, exactly", () => {
     expect(before).toBeLessThan(max_total_tokens);
     expect(before + spent.at(-1)!).toBeGreaterThanOrEqual(max_total_tokens);
     expect(of(events, "tool_call_completed")).toHaveLength(spent.length);
+  });
+
+  test("money: one account for a crew and its delegates, whose calls of tools end with it", async () => {
+    const again = (at: number) => `[[offline: tool look {"text": "${at}"}]]`;
+    const endless = Array.from({ length: 30 }, (_, at) => again(at)).join(" ");
+    const prices = { "*": { input_per_mtok: 1_000, output_per_mtok: 1_000 } };
+    const models = newModels({
+      providers: memoryProviders([remoteProvider("http://127.0.0.1:9/v1", { settings: { prices } })]),
+      fetch: newOfflineFetch({ speed: 0 }),
+    });
+    const graph = crewGraph(
+      {
+        agents: [agent("a", { max_iterations: 50 }), agent("b", { max_iterations: 50 })],
+      },
+      {
+        tasks: [
+          { task_id: "one", description: endless, required_role: "a" },
+          { task_id: "two", description: endless, required_role: "b", dependencies: ["one"] },
+        ],
+      },
+    );
+    const max_cost_usd = 5;
+    const stage = newStage({ models, tools: fakeTools([look]) });
+    const { state, events } = await stage.run(graph, {
+      roles: [role("a", ["look"]), role("b", ["look"])],
+      config: { budget: { max_cost_usd, warn_at: 0.8, mode: "soft" }, max_global_iterations: 500 },
+    });
+    expect(state.run).toMatchObject({ final_status: "INCOMPLETE", reason_code: "BUDGET" });
+    expect(state.run.resumable).toEqual(["max_cost_usd"]);
+    const costs = of(events, "llm_call_completed").map(({ cost_usd }) => cost_usd ?? Number.NaN);
+    const before = costs.slice(0, -1).reduce((sum, cost) => sum + cost, 0);
+    expect(before).toBeLessThan(max_cost_usd);
+    expect(before + costs.at(-1)!).toBeGreaterThanOrEqual(max_cost_usd);
+    expect(state.totals.cost_usd).toBeCloseTo(before + costs.at(-1)!, 6);
+    expect(costs.length).toBeGreaterThan(1);
+  });
+
+  test("time: a tool that never answers is given up at its own limit, and the run stops at its own", async () => {
+    let aborted = 0;
+    const silent = tool("look", {
+      timeout_ms: 300,
+      execute: (_input, { signal }) => {
+        signal.addEventListener("abort", () => aborted++);
+        // It neither answers nor minds that nobody waits any more.
+        return new Promise(() => {});
+      },
+    });
+    const stage = endless([silent]);
+    const { state, events } = await stage.run(work(100), {
+      roles: [role("Worker", ["look"])],
+      config: { max_active_ms: 400 },
+    });
+    expect(state.run).toMatchObject({
+      final_status: "INCOMPLETE",
+      reason_code: "TIME_LIMIT",
+      resumable: ["max_active_ms"],
+    });
+    // The second call begins after 300 ms and ends after 600; a slow machine may be over its limit before it begins.
+    const made = stage.models.calls.length;
+    expect(made === 1 || made === 2).toBe(true);
+    expect(aborted).toBe(made);
+    expect(of(events, "tool_call_completed").map(({ status_code }) => status_code)).toEqual(
+      Array.from({ length: made }, () => 408),
+    );
+  });
+
+  describe("time", () => {
+    beforeEach(() => void vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] }));
+    afterEach(() => void vi.useRealTimers());
+    test("waiting for a person is not time at work", async () => {
+      const send = tool("send", { read_only: false, risk: "HIGH" });
+      const stage = newScriptedStage([calls(call("send", { text: "a" })), { text: "done" }], [send]);
+      const id = stage.start(work(), {
+        roles: [role("Worker", ["send"])],
+        config: { max_active_ms: 60_000 },
+      });
+      const open = await asked(stage, id);
+      await vi.advanceTimersByTimeAsync(10 * 60_000);
+      stage.host.answer(id, open.id, open.requested.fingerprint, { answer: "approve", by: "ann" });
+      await stage.host.settled(id);
+      expect(stage.store.state(id)!.run.final_status).toBe("COMPLETED");
+      expect(stage.tools.calls).toHaveLength(1);
+    });
   });
 
   test("turns of one agent: the last is without tools, then it is over", async () => {
