@@ -179,6 +179,19 @@ export function newEditorCommands({ store, ui, view, announcer, saveNow }: Surro
     requestAnimationFrame(() => view.fit());
   }
 
+  /** Asks about putting nodes in the place of the one picked crew. */
+  function unfold() {
+    const id = pickedCrew();
+    if (id === null) return say("Select one crew to unfold it");
+    ui.setState({ unfold: id });
+  }
+
+  function pickedCrew(): string | null {
+    const [id, ...others] = pickedNodes();
+    if (id === undefined || others.length > 0) return null;
+    return graph().nodes[id]?.node_type === "crew_task" ? id : null;
+  }
+
   function undo() {
     const label = store.getState().undo();
     say(label ? `Undone: ${label}` : "Nothing to undo");
@@ -370,6 +383,8 @@ export function newEditorCommands({ store, ui, view, announcer, saveNow }: Surro
     copy,
     paste,
     tidy,
+    unfold,
+    pickedCrew,
     undo,
     redo,
     nudge,

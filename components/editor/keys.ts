@@ -36,6 +36,13 @@ export const keyCommands: readonly KeyCommand[] = [
   },
   { id: "rename", label: "Rename", keys: "F2", where: "drawing", run: (it) => it.rename() },
   {
+    id: "unfold",
+    label: "Unfold the selected crew into nodes",
+    keys: "U",
+    where: "drawing",
+    run: (it) => it.unfold(),
+  },
+  {
     id: "move",
     label: "Move by 8, with Shift by 32",
     keys: "alt+ArrowLeft alt+ArrowRight alt+ArrowUp alt+ArrowDown alt+shift+ArrowLeft alt+shift+ArrowRight alt+shift+ArrowUp alt+shift+ArrowDown",

@@ -11,6 +11,9 @@ export function menuItems(menu: EditorUi["menu"], commands: EditorCommands): Men
         { label: "Rename", shortcut: "F2", onSelect: commands.rename },
         { label: "Connect from here", shortcut: "C", onSelect: commands.startConnecting },
         { label: "Add a node after it", shortcut: "N", onSelect: () => commands.openPicker() },
+        ...(commands.pickedCrew() === null
+          ? []
+          : [{ label: "Unfold into nodes…", shortcut: "U", onSelect: commands.unfold }]),
         "separator",
         { label: "Duplicate", shortcut: "Ctrl D", onSelect: commands.duplicate },
         { label: "Delete and reconnect", shortcut: "Ctrl Del", onSelect: commands.removeAndReconnect },

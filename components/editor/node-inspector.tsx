@@ -1,6 +1,6 @@
 "use client";
 
-import { ArrowRight, Copy, Trash2, Unplug } from "lucide-react";
+import { ArrowRight, Copy, Trash2, Unplug, Waypoints } from "lucide-react";
 import { useDeferredValue, useMemo } from "react";
 import { KindIcon } from "@/components/canvas/kind-icon";
 import { AssignmentsField } from "@/components/forms/assignments-field";
@@ -65,6 +65,7 @@ function Inspector({ graph, node, roles }: Props) {
         ) : (
           <KindFields node={node} problems={problems} />
         )}
+        {node.node_type === "crew_task" ? <UnfoldButton /> : null}
       </div>
       {runs && !kind.begins && <Keys node={node} scope={scope} problems={problems} />}
       <AsideFields node={node} problems={problems} />
@@ -113,6 +114,15 @@ function Head({ node }: { node: WorkflowNode }) {
         <TextField label="Name" value={node.name} maxLength={200} onValueChange={(name) => set({ name })} />
       </div>
     </header>
+  );
+}
+
+function UnfoldButton() {
+  const commands = useEditorCommands();
+  return (
+    <Button size="sm" icon={<Waypoints />} className="self-start" onClick={commands.unfold}>
+      Unfold into nodes…
+    </Button>
   );
 }
 
@@ -167,20 +177,37 @@ function fieldsOf(node: WorkflowNode): Field[] {
 }
 
 function KindFields({ node, problems }: { node: WorkflowNode; problems: readonly Problem[] }) {
-  const fields = fieldsOf(node).filter((field) => !isAside(field, node));
+  const fields = fieldsOf(node).filter((field) => !field.isRare && !isAside(field, node));
   return fields.map((field) => <KindField key={field.key} node={node} field={field} problems={problems} />);
 }
 
 function AsideFields({ node, problems }: { node: WorkflowNode; problems: readonly Problem[] }) {
   const config = node.config as Record<string, unknown>;
-  return fieldsOf(node)
-    .filter((field) => isAside(field, node))
-    .map((field) => (
-      <Fold key={field.key} title={field.label} aside={asideWords(config[field.key])}>
-        <KindField node={node} field={field} problems={problems} hideLabel />
-      </Fold>
-    ));
+  const fields = fieldsOf(node);
+  const rare = fields.filter(({ isRare }) => isRare);
+  const said = rare.filter(({ key }) => isSaid(config[key]));
+  return (
+    <>
+      {fields
+        .filter((field) => !field.isRare && isAside(field, node))
+        .map((field) => (
+          <Fold key={field.key} title={field.label} aside={asideWords(config[field.key])}>
+            <KindField node={node} field={field} problems={problems} hideLabel />
+          </Fold>
+        ))}
+      {rare.length > 0 ? (
+        <Fold title="More" aside={said.map(({ label }) => label).join(", ") || "Default"}>
+          {rare.map((field) => (
+            <KindField key={field.key} node={node} field={field} problems={problems} />
+          ))}
+        </Fold>
+      ) : null}
+    </>
+  );
 }
+
+const isSaid = (value: unknown) =>
+  value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
 
 function asideWords(value: unknown): string {
   if (value === undefined || value === null) return "Default";
@@ -199,7 +226,7 @@ function KindField({ node, field, problems, hideLabel }: KindFieldProps) {
   const store = useEditorStore();
   const { key } = field;
   return (
-    <div data-field={key}>
+    <div data-field={key} className="empty:hidden">
       <FieldView
         field={field}
         label={field.label}

@@ -37,6 +37,8 @@ export interface EditorUi {
   menu: { target: { kind: "node" | "edge" | "pane"; id?: string }; at: DropPoint } | null;
   /** A whole workflow that was pasted or dropped: as a new one, or into this one? */
   incoming: { text: string; at: Place } | null;
+  /** The crew that is to be unfolded into nodes. */
+  unfold: string | null;
   /** Which field of the inspector to bring into view. */
   goTo: { field: string; nonce: number } | null;
 }
@@ -52,6 +54,7 @@ export function newUiStore(side: SidePanel | null): UiStore {
     connect: null,
     menu: null,
     incoming: null,
+    unfold: null,
     goTo: null,
   }));
 }

@@ -43,6 +43,7 @@ const ConflictDialog = dynamic(() => import("./conflict-dialog").then((m) => m.C
 const IncomingDialog = dynamic(() => import("./incoming-dialog").then((m) => m.IncomingDialog), {
   ssr: false,
 });
+const UnfoldDialog = dynamic(() => import("./unfold-dialog").then((m) => m.UnfoldDialog), { ssr: false });
 const ImportDialog = dynamic(
   () => import("@/components/workflows/import-dialog").then((m) => m.ImportDialog),
   {
@@ -135,6 +136,7 @@ function Screen() {
   const problems = useProblems(graph, roles, useSurroundings(graph));
   const isPicking = useUi(({ picker }) => picker !== null);
   const hasIncoming = useUi(({ incoming }) => incoming !== null);
+  const isUnfolding = useUi(({ unfold }) => unfold !== null);
   const isConflict = useEditor(({ save }) => save.state === "conflict");
   const marks = useMemo(() => marksOf(problems), [problems]);
 
@@ -165,6 +167,7 @@ function Screen() {
         {isPicking && <QuickPicker roles={roles ?? NO_ROLES} />}
         {isConflict && <ConflictDialog onSettled={autosave.settled.bind(autosave)} />}
         {hasIncoming && <IncomingDialog />}
+        {isUnfolding && <UnfoldDialog />}
         {isImporting && <ImportDialog open onOpenChange={setImporting} />}
         <Live announcer={announcer} />
       </ProblemsContext.Provider>

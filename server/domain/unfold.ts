@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { analyse } from "./analysis";
 import type { CrewConfig } from "./crew";
 import { customPatterns } from "./crew-pattern";
-import { inOrder, lastTasks } from "./crew-plan";
+import { inOrder, lastTasks, startingPlan } from "./crew-plan";
 import { type WorkflowEdge, WorkflowGraph, type WorkflowNode } from "./graph";
 import { freshEdgeId, freshId, toId } from "./ids";
 import { resolveSteps } from "./pattern";
@@ -235,8 +235,10 @@ class Unfold {
     );
   }
 
-  tasks(plan: ExecutionPlan): void {
+  tasks(written: ExecutionPlan): void {
     const { crew } = this;
+    // With the tasks where groups bring their work together.
+    const plan = startingPlan(written, crew);
     const order = inOrder(plan.tasks);
     const keys = new Map(order.map(({ task_id }) => [task_id, this.key(task_id)]));
     const ids = new Map<string, string>();
@@ -299,8 +301,6 @@ class Unfold {
         "crew.on_task_failure",
         "A task that fails ends the run, unless you set another way under “When it fails”.",
       );
-    if (crew.collaboration_patterns.length > 0)
-      this.findings.dropped("crew.collaboration_patterns", "Groups with their sync points are not drawn.");
     const sinks = crew.process === "sequential" ? order.slice(-1) : lastTasks(order);
     const shown = sinks.map(({ task_id }) => [task_id, keys.get(task_id)!] as const);
     const whole =

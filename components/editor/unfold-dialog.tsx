@@ -1,0 +1,118 @@
+"use client";
+
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useTrpc } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Dialog } from "@/components/ui/dialog";
+import { Spinner } from "@/components/ui/spinner";
+import { FindingList } from "@/components/workflows/finding-list";
+import type { WorkflowGraph } from "@/server/domain/graph";
+import { type Unfolding, unfoldCrew } from "@/server/domain/unfold";
+import { useEditorCommands } from "./actions";
+import { edits } from "./commands";
+import { useEditor, useEditorStore } from "./editor-store";
+import { useUi, useUiStore } from "./ui-store";
+import { placesInstead } from "./unfold-places";
+
+const UNFOLD = { ...edits.replace, id: "unfold_crew", label: "Unfold into nodes" };
+
+/** Puts the nodes that do the same in the place of a crew, after telling what will be different. */
+export function UnfoldDialog() {
+  const id = useUi((ui) => ui.unfold);
+  const node = useEditor(({ doc }) => (id === null ? undefined : doc.graph.nodes[id]));
+  const isCrew = node?.node_type === "crew_task";
+  return id !== null && isCrew ? <Open key={id} id={id} /> : null;
+}
+
+function Open({ id }: { id: string }) {
+  const ui = useUiStore();
+  const graph = useEditor(({ doc }) => doc.graph);
+  const node = graph.nodes[id];
+  const config = node?.node_type === "crew_task" ? node.config : undefined;
+  const ref = config?.crew_id_or_config_ref;
+  const library = useQuery(useTrpc().crews.list.queryOptions(undefined, { enabled: ref !== undefined }));
+  const isLoading = ref !== undefined && library.isPending;
+  const crew = library.data?.find((known) => known.id === ref)?.crew ?? config?.crew;
+  const unfolding = isLoading ? null : unfoldCrew(graph, id, crew);
+  return (
+    <Dialog
+      open
+      onOpenChange={(isOpen) => !isOpen && ui.setState({ unfold: null })}
+      title={`Unfold “${node?.name || id}” into nodes`}
+    >
+      {unfolding === null ? (
+        <Spinner size={20} label="Loading the crew" />
+      ) : "reason" in unfolding ? (
+        <p className="text-sm text-ink-2">{unfolding.reason}</p>
+      ) : (
+        <Offer id={id} graph={graph} unfolding={unfolding} />
+      )}
+    </Dialog>
+  );
+}
+
+function Offer({
+  id,
+  graph,
+  unfolding,
+}: {
+  id: string;
+  graph: WorkflowGraph;
+  unfolding: Exclude<Unfolding, { reason: string }>;
+}) {
+  const ui = useUiStore();
+  const store = useEditorStore();
+  const commands = useEditorCommands();
+  const [isWorking, setWorking] = useState(false);
+  const { nodes, warnings } = unfolding;
+  const name = (node: string) => unfolding.graph.nodes[node]?.name || node;
+  const agents = nodes.filter((node) => unfolding.graph.nodes[node]?.node_type === "agent_task");
+
+  async function unfold() {
+    setWorking(true);
+    const placed = await placesInstead(graph, id, unfolding.graph, nodes);
+    ui.setState({ unfold: null });
+    store.getState().edit(UNFOLD, { graph: placed }, { select: { nodes } });
+    commands.say(`Unfolded into ${nodes.length} nodes`);
+    // After the new places are drawn.
+    requestAnimationFrame(() => commands.view.fit());
+  }
+
+  return (
+    <div className="flex flex-col gap-4">
+      <p className="text-sm text-ink-2">
+        {nodes.length} nodes take the place of the crew. Its agents work in these:
+      </p>
+      <ol
+        aria-label="Nodes of its agents"
+        className="flex max-h-44 flex-col gap-1 overflow-y-auto rounded-lg border border-line bg-sunken px-3 py-2 text-[13px]"
+      >
+        {agents.map((node) => (
+          <li key={node} className="flex items-baseline justify-between gap-3">
+            <span className="min-w-0 truncate font-medium">{name(node)}</span>
+            <span className="shrink-0 text-ink-3">{roleOf(unfolding.graph, node)}</span>
+          </li>
+        ))}
+      </ol>
+      <p className="text-[13px] text-ink-2">
+        Each of them can then be changed, stopped at and tried again by itself. They share no board, and give
+        each other no tasks. The crew itself is gone from the drawing; undo brings it back.
+      </p>
+      {warnings.length > 0 ? (
+        <FindingList label="What will be different" findings={warnings.map((one) => ({ ...one, at: "" }))} />
+      ) : null}
+      <div className="flex justify-end gap-2">
+        <Button onClick={() => ui.setState({ unfold: null })}>Keep the crew</Button>
+        <Button variant="primary" pending={isWorking} onClick={() => void unfold()}>
+          Unfold into nodes
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+function roleOf(graph: WorkflowGraph, id: string): string {
+  const node = graph.nodes[id];
+  return node?.node_type === "agent_task" ? node.config.required_role : "";
+}
