@@ -1,10 +1,12 @@
 "use client";
 
+import type { ReactNode } from "react";
 import { DraftField } from "@/components/forms/draft-field";
 import { LlmField } from "@/components/forms/llm-field";
 import { RoleFace } from "@/components/roles/role-face";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Field } from "@/components/ui/field";
+import { ListEditor } from "@/components/ui/list-editor";
 import { NumberField } from "@/components/ui/number-field";
 import { Select } from "@/components/ui/select";
 import { Switch } from "@/components/ui/switch";
@@ -16,10 +18,20 @@ import { More } from "./more";
 
 export interface AgentFormProps {
   agent: AgentConfig;
+  /** Where it is a member of a crew. */
+  member?: MemberFieldsProps;
+  roles: readonly Pick<RoleDefinition, "name" | "color" | "icon">[];
+  roleError?: string | undefined;
+  /** What stands below the role. */
+  children?: ReactNode;
+  onChange: (agent: AgentConfig) => void;
+}
+
+export interface MemberFieldsProps {
+  agent: AgentConfig;
   /** The ids of the other agents of its crew. */
   others: readonly string[];
   process: CrewProcess;
-  roles: readonly Pick<RoleDefinition, "name" | "color" | "icon">[];
   onChange: (agent: AgentConfig) => void;
   onRename: (id: string) => void;
 }
@@ -33,18 +45,20 @@ const SCOPES: { value: AgentConfig["memory_scopes"][number]; label: string }[] =
   { value: "global", label: "Everything" },
 ];
 
-/** One agent of a crew: its role, its story and its model; its limits under More. */
-export function AgentForm({ agent, others, process, roles, onChange, onRename }: AgentFormProps) {
+/** One agent: its role, its story and its model; its limits under More. */
+export function AgentForm({ agent, member, roles, roleError, children, onChange }: AgentFormProps) {
   const set = (change: Partial<AgentConfig>) => onChange({ ...agent, ...change });
   const { context } = agent;
   return (
     <div className="flex flex-col gap-3">
       <Select
         label="Role"
+        error={roleError}
         options={roleOptions(roles, agent.role_name)}
         value={agent.role_name || null}
         onValueChange={(role_name) => set({ role_name })}
       />
+      {children}
       <TextArea
         label="Backstory"
         aside="Optional"
@@ -65,30 +79,16 @@ export function AgentForm({ agent, others, process, roles, onChange, onRename }:
       />
       <Switch
         label="May delegate"
-        hint="It can ask coworkers, and give them tasks"
+        hint={
+          member
+            ? "It can ask coworkers, and give them tasks"
+            : "In a crew it can ask coworkers, and give them tasks"
+        }
         checked={agent.allow_delegation}
         onCheckedChange={(allow_delegation) => set({ allow_delegation })}
       />
       <More>
-        <DraftField
-          label="Id"
-          mono
-          hint="Others name it by this word"
-          value={agent.agent_id}
-          check={(id) =>
-            !Id.safeParse(id).success
-              ? "Use letters, digits, _ . - and start with a letter."
-              : others.includes(id)
-                ? "Another agent has this id."
-                : null
-          }
-          onCommit={(id) => {
-            if (id !== agent.agent_id) onRename(id);
-          }}
-        />
-        {process === "swarm" && others.length > 0 ? (
-          <Handoffs agent={agent} others={others} onChange={onChange} />
-        ) : null}
+        {member ? <MemberFields {...member} /> : <HandoffNames agent={agent} onChange={onChange} />}
         <Select
           label="How it calls tools"
           options={[
@@ -203,11 +203,62 @@ export function AgentForm({ agent, others, process, roles, onChange, onRename }:
   );
 }
 
-function Handoffs({ agent, others, onChange }: Pick<AgentFormProps, "agent" | "others" | "onChange">) {
-  const write = (handoffs: string[] | undefined) => {
-    const { handoffs: _old, ...rest } = agent;
-    onChange(handoffs === undefined ? rest : { ...rest, handoffs });
-  };
+/** What the crew knows a member by, and to whom it may hand over. */
+export function MemberFields({ agent, others, process, onChange, onRename }: MemberFieldsProps) {
+  return (
+    <>
+      <DraftField
+        label="Id"
+        mono
+        hint="Others name it by this word"
+        value={agent.agent_id}
+        check={(id) =>
+          !Id.safeParse(id).success
+            ? "Use letters, digits, _ . - and start with a letter."
+            : others.includes(id)
+              ? "Another agent has this id."
+              : null
+        }
+        onCommit={(id) => {
+          if (id !== agent.agent_id) onRename(id);
+        }}
+      />
+      {process === "swarm" && others.length > 0 ? (
+        <Handoffs agent={agent} others={others} onChange={onChange} />
+      ) : null}
+    </>
+  );
+}
+
+const withHandoffs = (
+  { handoffs: _old, ...agent }: AgentConfig,
+  handoffs: string[] | undefined,
+): AgentConfig => (handoffs === undefined ? agent : { ...agent, handoffs });
+
+/** In no crew yet, it may name whom it will meet by their roles. */
+function HandoffNames({ agent, onChange }: Pick<AgentFormProps, "agent" | "onChange">) {
+  return (
+    <Field label="May hand over to" hint="In crews where the work is handed over" group>
+      <Checkbox
+        label="Everyone"
+        checked={agent.handoffs === undefined}
+        onCheckedChange={(all) => onChange(withHandoffs(agent, all ? undefined : []))}
+      />
+      {agent.handoffs ? (
+        <ListEditor
+          label="Names"
+          hideLabel
+          itemName="role or id"
+          items={agent.handoffs}
+          onItemsChange={(handoffs) => onChange(withHandoffs(agent, handoffs))}
+        />
+      ) : null}
+    </Field>
+  );
+}
+
+function Handoffs({ agent, others, onChange }: Pick<MemberFieldsProps, "agent" | "others" | "onChange">) {
+  const write = (handoffs: string[] | undefined) => onChange(withHandoffs(agent, handoffs));
   return (
     <Field label="May hand over to" group>
       <div className="flex flex-col gap-2">

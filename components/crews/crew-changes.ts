@@ -26,6 +26,14 @@ export function newAgent(role_name: string, agents: readonly AgentConfig[]): Age
   return AgentConfig.parse({ agent_id: freshId(toId(role_name).toLowerCase() || "agent", taken), role_name });
 }
 
+/** An agent of the library as a new member, with an id that is free. */
+export function newMember(agent: AgentConfig, agents: readonly AgentConfig[]): AgentConfig {
+  const taken = new Set(agents.map(({ agent_id }) => agent_id));
+  const { agent_id } = agent;
+  const { handoffs: _theirs, ...member } = agent;
+  return { ...member, agent_ref: agent_id, agent_id: freshId(agent_id, taken) };
+}
+
 /** The crew with another id for an agent, wherever it is named. */
 export function renameAgent(crew: CrewConfig, from: string, to: string): CrewConfig {
   const named = (id: string) => (id === from ? to : id);

@@ -1,6 +1,13 @@
 "use client";
 
 import { Plus, Trash2 } from "lucide-react";
+import {
+  AgentChoice,
+  type AgentListed,
+  AgentReading,
+  agentOptions,
+  useLibraryAgents,
+} from "@/components/agents/agent-choice";
 import { LlmField } from "@/components/forms/llm-field";
 import { RoleFace } from "@/components/roles/role-face";
 import { Button } from "@/components/ui/button";
@@ -9,10 +16,11 @@ import { IconButton } from "@/components/ui/icon-button";
 import { NumberField } from "@/components/ui/number-field";
 import { Select } from "@/components/ui/select";
 import { Switch } from "@/components/ui/switch";
+import { asMember } from "@/server/domain/agent-use";
 import type { CrewConfig, CrewProcess } from "@/server/domain/crew";
-import type { LlmConfig, RoleDefinition } from "@/server/domain/role";
-import { AgentForm, roleOptions } from "./agent-form";
-import { newAgent, removeAgent, renameAgent } from "./crew-changes";
+import type { AgentConfig, LlmConfig, RoleDefinition } from "@/server/domain/role";
+import { AgentForm, MemberFields, type MemberFieldsProps, roleOptions } from "./agent-form";
+import { newAgent, newMember, removeAgent, renameAgent } from "./crew-changes";
 import { More } from "./more";
 import { GroupsEditor, StepsEditor } from "./pattern-editor";
 
@@ -40,6 +48,7 @@ const PROCESSES: { value: CrewProcess; label: string; hint: string }[] = [
 /** A crew: who is in it, how they work together, and the settings that matter for that way. */
 export function CrewForm({ crew, roles, onChange, onEmpty }: CrewFormProps) {
   const set = (change: Partial<CrewConfig>) => onChange({ ...crew, ...change });
+  const library = useLibraryAgents();
   const rolesByName = new Map(roles.map((role) => [role.name, role]));
   const agents = crew.agents.map(({ agent_id, role_name }) => ({
     value: agent_id,
@@ -61,7 +70,7 @@ export function CrewForm({ crew, roles, onChange, onEmpty }: CrewFormProps) {
             // The place, not the id: the id changes while it is typed.
             // biome-ignore lint/suspicious/noArrayIndexKey: agents are not moved
             <li key={at} className="relative rounded-lg border border-line bg-bg">
-              <details className="group/agent">
+              <details className="group/agent" aria-label={agent.agent_id}>
                 <summary className="flex h-10 list-none items-center gap-2 pr-11 pl-2.5 text-sm [&::-webkit-details-marker]:hidden">
                   <RoleFace
                     name={agent.role_name}
@@ -70,16 +79,18 @@ export function CrewForm({ crew, roles, onChange, onEmpty }: CrewFormProps) {
                     size={22}
                   />
                   <span className="min-w-0 flex-1 truncate font-medium">
-                    {agent.role_name || "No role yet"}
+                    {library.find(({ id }) => id === agent.agent_ref)?.name ??
+                      (agent.role_name || "No role yet")}
                   </span>
                   <code className="truncate font-mono text-xs text-ink-3">{agent.agent_id}</code>
                 </summary>
                 <div className="border-t border-line p-3">
-                  <AgentForm
+                  <MemberForm
                     agent={agent}
                     others={crew.agents.filter((_, other) => other !== at).map(({ agent_id }) => agent_id)}
                     process={crew.process}
                     roles={roles}
+                    library={library}
                     onChange={(next) =>
                       set({ agents: crew.agents.map((old, place) => (place === at ? next : old)) })
                     }
@@ -108,7 +119,8 @@ export function CrewForm({ crew, roles, onChange, onEmpty }: CrewFormProps) {
         </ul>
         <AddAgent
           roles={roles}
-          onAdd={(role) => set({ agents: [...crew.agents, newAgent(role, crew.agents)] })}
+          others={crew.agents}
+          onAdd={(agent) => set({ agents: [...crew.agents, agent] })}
         />
       </Field>
       <ProcessSettings crew={crew} agents={agents} set={set} onChange={onChange} />
@@ -116,22 +128,85 @@ export function CrewForm({ crew, roles, onChange, onEmpty }: CrewFormProps) {
   );
 }
 
-/** Adds an agent by the role it has. */
-export function AddAgent({ roles, onAdd }: { roles: CrewFormProps["roles"]; onAdd: (role: string) => void }) {
-  if (roles.length === 0)
+/** A member: either with settings of its own, or an agent of the library. */
+function MemberForm({
+  library,
+  roles,
+  ...member
+}: MemberFieldsProps & { library: readonly AgentListed[]; roles: CrewFormProps["roles"] }) {
+  const { agent, onChange } = member;
+  const choose = (
+    <AgentChoice
+      library={library}
+      roles={roles}
+      value={agent.agent_ref}
+      own="Settings of its own"
+      onChoose={(found) => {
+        const { agent_ref: _old, ...own } = agent;
+        onChange(found ? asMember({ ...agent, agent_ref: found.id }, found.agent) : own);
+      }}
+    />
+  );
+  if (agent.agent_ref === undefined)
     return (
-      <Button size="sm" icon={<Plus aria-hidden />} className="self-start" onClick={() => onAdd("Agent")}>
+      <AgentForm agent={agent} member={member} roles={roles} onChange={onChange}>
+        {choose}
+      </AgentForm>
+    );
+  return (
+    <div className="flex flex-col gap-3">
+      {choose}
+      <AgentReading agent={agent} id={agent.agent_ref} library={library} roles={roles} />
+      <More>
+        <MemberFields {...member} />
+      </More>
+    </div>
+  );
+}
+
+/** Adds an agent by the role it has, or one of the library. */
+export function AddAgent({
+  roles,
+  others,
+  onAdd,
+}: {
+  roles: CrewFormProps["roles"];
+  /** Who is there already. */
+  others: readonly AgentConfig[];
+  onAdd: (agent: AgentConfig) => void;
+}) {
+  const library = useLibraryAgents();
+  if (roles.length === 0 && library.length === 0)
+    return (
+      <Button
+        size="sm"
+        icon={<Plus aria-hidden />}
+        className="self-start"
+        onClick={() => onAdd(newAgent("Agent", others))}
+      >
         Add an agent
       </Button>
     );
+  // Roles and agents may share a word.
+  const AGENT = "agent ";
   return (
     <Select
       label="Add an agent"
       hideLabel
       placeholder="Add an agent…"
-      options={roleOptions(roles, "")}
+      options={[
+        ...roleOptions(roles, ""),
+        ...agentOptions(library, roles).map((option) => ({
+          ...option,
+          value: AGENT + option.value,
+          hint: `${option.hint}, from the library`,
+        })),
+      ]}
       value={null}
-      onValueChange={onAdd}
+      onValueChange={(value) => {
+        const found = library.find(({ id }) => AGENT + id === value);
+        onAdd(found ? newMember(found.agent, others) : newAgent(value, others));
+      }}
     />
   );
 }

@@ -2,7 +2,6 @@
 
 import { useQuery } from "@tanstack/react-query";
 import Link from "next/link";
-import { newAgent } from "@/components/crews/crew-changes";
 import { AddAgent, CrewForm } from "@/components/crews/crew-form";
 import { RoleFace } from "@/components/roles/role-face";
 import { useTrpc } from "@/components/trpc";
@@ -58,7 +57,8 @@ function OwnCrew({ label, hint, error, value, onChange }: FieldProps) {
       ) : (
         <AddAgent
           roles={roles}
-          onAdd={(role) => onChange(CrewConfig.parse({ agents: [newAgent(role, [])] }))}
+          others={[]}
+          onAdd={(agent) => onChange(CrewConfig.parse({ agents: [agent] }))}
         />
       )}
     </Field>

@@ -33,6 +33,13 @@ const CrewField = dynamic(() => import("./crew-field").then((m) => m.CrewField),
 const CrewRefField = dynamic(() => import("./crew-field").then((m) => m.CrewRefField), {
   loading: () => null,
 });
+const AgentRefField = dynamic(() => import("./agent-ref-field").then((m) => m.AgentRefField), {
+  loading: () => null,
+});
+const ToolsField = dynamic(() => import("./tools-field").then((m) => m.ToolsField), { loading });
+const GuardrailsField = dynamic(() => import("./guardrails-field").then((m) => m.GuardrailsField), {
+  loading,
+});
 const PlanField = dynamic(() => import("./plan-field").then((m) => m.PlanField), { loading });
 const LlmField = dynamic(() => import("./llm-field").then((m) => m.LlmField), { loading });
 const JsonField = dynamic(() => import("./json-field").then((m) => m.JsonField), { loading });
@@ -69,11 +76,14 @@ const looks: Record<FieldLook, Look> = {
       onChange={(text) => props.onChange(orNothing(text))}
     />
   ),
-  number: ({ value, onChange, field: _field, ...words }) => (
+  number: ({ value, onChange, field: { min, max }, ...words }) => (
     <NumberField
       {...words}
+      {...(min === undefined ? {} : { min })}
+      {...(max === undefined ? {} : { max })}
+      placeholder="Default"
       value={typeof value === "number" ? value : null}
-      onValueChange={(next) => onChange(next ?? undefined)}
+      onValueChange={(next) => onChange(next === null ? undefined : Math.round(next))}
     />
   ),
   milliseconds: (props) => <DurationField {...props} />,
@@ -89,6 +99,9 @@ const looks: Record<FieldLook, Look> = {
   pairs: ({ field: _field, ...props }) => <PairsField {...props} />,
   crew: (props) => <CrewField {...props} />,
   crew_ref: (props) => <CrewRefField {...props} />,
+  agent_ref: (props) => <AgentRefField {...props} />,
+  tools: (props) => <ToolsField {...props} />,
+  guardrails: ({ field: _field, ...props }) => <GuardrailsField {...props} />,
   plan: (props) => <PlanField {...props} />,
   llm: (props) => <LlmField {...props} />,
   router_function: ({ value, onChange, field: _field, ...words }) => (

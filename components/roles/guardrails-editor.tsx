@@ -33,8 +33,8 @@ export function GuardrailsEditor({
       value={text}
       onValueChange={change}
       error={fault ?? undefined}
-      hint="Kept with the role and exported with it. Runs do not check them yet."
-      placeholder='[{ "name": "short", "kind": "expression", "spec": "size(output) < 2000" }]'
+      hint="What must hold of what the role takes and gives"
+      placeholder='[{ "name": "short", "kind": "expression", "spec": "size(output.text) < 2000" }]'
       minLines={3}
     />
   );

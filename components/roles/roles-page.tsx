@@ -1,23 +1,22 @@
 "use client";
 
 import { useQuery } from "@tanstack/react-query";
-import clsx from "clsx";
-import { ChevronLeft, FileDown, FileUp, Plus, Search, UsersRound } from "lucide-react";
+import { FileDown, FileUp, Plus, UsersRound } from "lucide-react";
 import dynamic from "next/dynamic";
-import Link from "next/link";
 import { useSearchParams } from "next/navigation";
 import { useState } from "react";
+import { LibraryList } from "@/components/library/library-list";
+import { SplitPage } from "@/components/shell/split-page";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { IconButton } from "@/components/ui/icon-button";
 import { Skeleton } from "@/components/ui/skeleton";
-import { TextField } from "@/components/ui/text-field";
 import { DropZone } from "@/components/workflows/drop-zone";
 import { FindingList } from "@/components/workflows/finding-list";
 import { newRole } from "./role-draft";
-import { RoleEditor, type RoleListed } from "./role-editor";
+import { RoleEditor } from "./role-editor";
 import { RoleFace } from "./role-face";
 
 const RoleImportDialog = dynamic(() => import("./role-import-dialog").then((m) => m.RoleImportDialog), {
@@ -50,59 +49,73 @@ export function RolesPage() {
     );
   const all = roles.data;
   const chosen = all.find(({ role }) => role.name === asked);
-  const isOpen = isNew || asked !== null;
+
+  const list = (
+    <LibraryList
+      title="Roles"
+      noun={["role", "roles"]}
+      current={chosen?.role.name}
+      rows={all.map(({ role, used_by, origin }) => ({
+        key: role.name,
+        href: `/roles?role=${encodeURIComponent(role.name)}`,
+        face: <RoleFace name={role.name} icon={role.icon} color={role.color} size={32} />,
+        name: role.name,
+        line: role.description || "No description",
+        badge: origin ? <Badge>File</Badge> : null,
+        uses: used_by,
+      }))}
+      actions={
+        <>
+          <IconButton
+            label="Import roles"
+            icon={<FileDown aria-hidden="true" />}
+            onClick={() => setImporting({})}
+          />
+          <IconButton
+            label="Export roles"
+            icon={<FileUp aria-hidden="true" />}
+            onClick={() => setExporting(true)}
+          />
+          <ButtonLink href="/roles?new=1" icon={<Plus aria-hidden="true" />} className="ml-1">
+            New
+          </ButtonLink>
+        </>
+      }
+      notice={<FolderFindings />}
+      empty={<EmptyState title="No roles yet">Create one, or import some from a file.</EmptyState>}
+    />
+  );
 
   return (
-    <div className="flex h-full min-h-0">
-      <section
-        aria-label="All roles"
-        className={clsx(
-          "flex min-h-0 w-full shrink-0 flex-col border-line md:w-76 md:border-r",
-          isOpen && "max-md:hidden",
-        )}
-      >
-        <RoleList
-          roles={all}
-          current={chosen?.role.name}
-          onImport={() => setImporting({})}
-          onExport={() => setExporting(true)}
+    <SplitPage label="All roles" href="/roles" list={list} isOpen={isNew || asked !== null}>
+      {isNew ? (
+        <RoleEditor
+          key="new"
+          saved={null}
+          initial={newRole()}
+          otherNames={all.map(({ role }) => role.name)}
         />
-      </section>
-      <div className={clsx("flex min-h-0 min-w-0 flex-1 flex-col", !isOpen && "max-md:hidden")}>
-        {isOpen ? (
-          <Link href="/roles" className="flex items-center gap-1 px-3 pt-3 text-[13px] text-ink-2 md:hidden">
-            <ChevronLeft aria-hidden="true" className="size-4" /> All roles
-          </Link>
-        ) : null}
-        {isNew ? (
-          <RoleEditor
-            key="new"
-            saved={null}
-            initial={newRole()}
-            otherNames={all.map(({ role }) => role.name)}
-          />
-        ) : chosen ? (
-          <RoleEditor
-            key={chosen.role.name}
-            saved={chosen}
-            initial={chosen.role}
-            otherNames={all.flatMap(({ role }) => (role.name === chosen.role.name ? [] : [role.name]))}
-          />
-        ) : (
-          <EmptyState
-            className="h-full justify-center"
-            icon={<UsersRound />}
-            title={asked ? `There is no role called “${asked}”` : "Choose a role"}
-            actions={
-              <ButtonLink href="/roles?new=1" icon={<Plus aria-hidden="true" />}>
-                New role
-              </ButtonLink>
-            }
-          >
-            A role says what an agent is for: goals, responsibilities, and the prompt they make.
-          </EmptyState>
-        )}
-      </div>
+      ) : chosen ? (
+        <RoleEditor
+          key={chosen.role.name}
+          saved={chosen}
+          initial={chosen.role}
+          otherNames={all.flatMap(({ role }) => (role.name === chosen.role.name ? [] : [role.name]))}
+        />
+      ) : (
+        <EmptyState
+          className="h-full justify-center"
+          icon={<UsersRound />}
+          title={asked ? `There is no role called “${asked}”` : "Choose a role"}
+          actions={
+            <ButtonLink href="/roles?new=1" icon={<Plus aria-hidden="true" />}>
+              New role
+            </ButtonLink>
+          }
+        >
+          A role says what an agent is for: goals, responsibilities, and the prompt they make.
+        </EmptyState>
+      )}
       <DropZone what="roles" onText={(text) => setImporting({ text })} />
       {importing ? (
         <RoleImportDialog key={importing.text} text={importing.text} onClose={() => setImporting(null)} />
@@ -110,90 +123,7 @@ export function RolesPage() {
       {exporting ? (
         <RoleExportDialog names={all.map(({ role }) => role.name)} onClose={() => setExporting(false)} />
       ) : null}
-    </div>
-  );
-}
-
-function RoleList({
-  roles,
-  current,
-  onImport,
-  onExport,
-}: {
-  roles: readonly RoleListed[];
-  current: string | undefined;
-  onImport: () => void;
-  onExport: () => void;
-}) {
-  const [search, setSearch] = useState("");
-  const words = search.trim().toLowerCase().split(/\s+/);
-  const found = roles.filter(({ role }) =>
-    words.every((word) => `${role.name} ${role.description}`.toLowerCase().includes(word)),
-  );
-  return (
-    <>
-      <header className="flex flex-col gap-3 px-4 pt-6 pb-3">
-        <div className="flex items-center gap-1">
-          <h1 className="flex-1 font-serif text-[34px] leading-10 tracking-[-0.01em]">Roles</h1>
-          <IconButton label="Import roles" icon={<FileDown aria-hidden="true" />} onClick={onImport} />
-          <IconButton label="Export roles" icon={<FileUp aria-hidden="true" />} onClick={onExport} />
-          <ButtonLink href="/roles?new=1" icon={<Plus aria-hidden="true" />} className="ml-1">
-            New
-          </ButtonLink>
-        </div>
-        <TextField
-          label="Search roles"
-          hideLabel
-          type="search"
-          placeholder="Search roles"
-          icon={<Search aria-hidden="true" />}
-          value={search}
-          onValueChange={setSearch}
-        />
-      </header>
-      <FolderFindings />
-      {found.length > 0 ? (
-        <ul aria-label="Roles" className="min-h-0 flex-1 overflow-y-auto px-2 pb-4">
-          {found.map(({ role, used_by, origin }) => (
-            <li key={role.name}>
-              <Link
-                href={`/roles?role=${encodeURIComponent(role.name)}`}
-                aria-current={role.name === current ? "true" : undefined}
-                className={clsx(
-                  "flex items-center gap-3 rounded-lg px-2 py-2 transition-colors",
-                  role.name === current ? "bg-ink/7" : "hover:bg-ink/3.5",
-                )}
-              >
-                <RoleFace name={role.name} icon={role.icon} color={role.color} size={32} />
-                <span className="min-w-0 flex-1">
-                  <span className="flex items-center gap-2 font-medium">
-                    <span className="truncate">{role.name}</span>
-                    {origin ? <Badge>File</Badge> : null}
-                  </span>
-                  <span className="block truncate text-[13px] text-ink-2">
-                    {role.description || "No description"}
-                  </span>
-                </span>
-                {used_by.length > 0 ? (
-                  <span
-                    title={`Used by ${used_by.length} ${used_by.length === 1 ? "workflow" : "workflows"}`}
-                    className="text-xs text-ink-3 tabular-nums"
-                  >
-                    <span className="sr-only">Used by </span>
-                    {used_by.length}
-                    <span className="sr-only">{used_by.length === 1 ? " workflow" : " workflows"}</span>
-                  </span>
-                ) : null}
-              </Link>
-            </li>
-          ))}
-        </ul>
-      ) : (
-        <EmptyState title={roles.length === 0 ? "No roles yet" : `No role matches “${search}”`}>
-          {roles.length === 0 ? "Create one, or import some from a file." : null}
-        </EmptyState>
-      )}
-    </>
+    </SplitPage>
   );
 }
 

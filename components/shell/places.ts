@@ -30,7 +30,7 @@ export const places: readonly {
     href: "/crews",
     label: "Crews",
     icon: Network,
-    isHere: (path) => path.startsWith("/crews"),
+    isHere: (path) => path.startsWith("/crews") || path.startsWith("/agents"),
     isMinor: true,
   },
   {

@@ -91,6 +91,9 @@ export interface Field<C = Record<string, unknown>> {
   options?: readonly { value: string; label: string; hint?: string }[];
   /** Shown only where this holds. */
   showIf?: (config: C) => boolean;
+  /** Of a whole number. */
+  min?: number;
+  max?: number;
   /** Few need it: folded away. */
   isRare?: boolean;
 }

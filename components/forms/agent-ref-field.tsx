@@ -1,0 +1,27 @@
+"use client";
+
+import { AgentChoice, AgentReading, useLibraryAgents } from "@/components/agents/agent-choice";
+import type { FieldProps } from "./field-view";
+import { useFormScope } from "./form-scope";
+
+/** Which agent of the library does it, instead of a role alone. */
+export function AgentRefField({ error, value, onChange }: FieldProps) {
+  const { node, roles } = useFormScope();
+  const library = useLibraryAgents();
+  const id = typeof value === "string" && value !== "" ? value : undefined;
+  const copy = node?.node_type === "agent_task" ? node.config.agent : undefined;
+  if (library.length === 0 && id === undefined) return null;
+  return (
+    <div className="flex flex-col gap-2">
+      <AgentChoice
+        library={library}
+        roles={roles}
+        value={id}
+        own="Anyone with that role"
+        error={error}
+        onChoose={(agent) => onChange(agent?.id)}
+      />
+      {id === undefined ? null : <AgentReading id={id} agent={copy} library={library} roles={roles} />}
+    </div>
+  );
+}
