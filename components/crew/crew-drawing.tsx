@@ -17,10 +17,10 @@ import {
   PROPOSAL,
   placeCrew,
   REQUESTER,
+  routeLines,
   type Size,
   type Spot,
   saidIn,
-  wordFor,
   wordsOf,
 } from "./drawing";
 import { type CrewScene, type MemberState, memberLook } from "./members";
@@ -45,10 +45,14 @@ export function CrewDrawing({
   const { crew, plan } = scene;
   const card = cardSize(area?.width ?? 0);
   const proposal = Object.values(crew.proposals).at(-1);
-  const hasRequester = crew.exchanges.some((one) => {
-    const { from, to } = saidIn(one);
-    return from === REQUESTER || to === REQUESTER;
-  });
+  // Where the last word always goes to the requester, it stands there from the beginning: nobody moves later.
+  const hasRequester =
+    crew.process === "hierarchical" ||
+    crew.process === "custom" ||
+    crew.exchanges.some((one) => {
+      const { from, to } = saidIn(one);
+      return memberNamed(crew, from) === REQUESTER || memberNamed(crew, to) === REQUESTER;
+    });
   const spots = area
     ? placeCrew(
         {
@@ -157,14 +161,7 @@ function Lines({
   onPick: (picked: Picked) => void;
 }) {
   const isNow = useRun(({ state }) => state.run.status === "running", false);
-  const drawn = lines.flatMap((line) => {
-    const from = spots[line.from];
-    const to = spots[line.to];
-    if (!from || !to) return [];
-    return [
-      { ...line, ...bow({ ...from, ...sizeOf(line.from, card) }, { ...to, ...sizeOf(line.to, card) }) },
-    ];
-  });
+  const drawn = routeLines(lines, spots, (id) => sizeOf(id, card), area);
   return (
     <>
       <svg aria-hidden className="absolute inset-0" width={area.width} height={area.height}>
@@ -196,7 +193,7 @@ function Lines({
           />
         ))}
       </svg>
-      {drawn.map(({ key, words, age, latest, count, from, to }) => {
+      {drawn.map(({ key, words, label, age, latest, from, to }) => {
         const isPicked = picked?.kind === "exchange" && picked.seq === latest.seq;
         return (
           <button
@@ -207,15 +204,12 @@ function Lines({
             data-quiet={(age >= WORDED && !isPicked) || undefined}
             data-kind={kindOf(latest)}
             aria-pressed={isPicked}
-            aria-label={`${person(from)} to ${to.startsWith(PROPOSAL) ? "the proposal" : person(to)}: ${wordFor(latest)}`}
+            aria-label={`${person(from)} to ${to.startsWith(PROPOSAL) ? "the proposal" : person(to)}: ${label}`}
             title={wordsOf(latest)}
             style={at(words)}
             onClick={() => onPick({ kind: "exchange", seq: latest.seq })}
           >
-            <span>
-              {wordFor(latest)}
-              {count > 1 ? ` ×${count}` : ""}
-            </span>
+            <span>{label}</span>
           </button>
         );
       })}
@@ -236,7 +230,8 @@ function Proposes({
   area: Size;
 }) {
   if (!from || !to) return null;
-  const { path, words } = bow({ ...from, ...card }, { ...to, ...sizeOf(PROPOSAL, card) });
+  // To the other side than the vote of whoever proposed it.
+  const { path, words } = bow({ ...from, ...card }, { ...to, ...sizeOf(PROPOSAL, card) }, -36, 0.6);
   return (
     <>
       <svg

@@ -6,10 +6,12 @@ import {
   depthOf,
   layersOf,
   linesOf,
+  lineWords,
   memberNamed,
   PROPOSAL,
   placeCrew,
   REQUESTER,
+  routeLines,
   type Size,
   type Spot,
 } from "./drawing";
@@ -116,7 +118,9 @@ test("there is one line for each pair and direction, the newest lit and last", (
 test("handing over twice on the same way is one line that counts", () => {
   const { crew } = scene("swarm");
   const twice = { ...crew, exchanges: [...crew.exchanges, crew.exchanges.at(-1)!] };
-  expect(linesOf(twice).at(-1)).toMatchObject({ key: "technician→billing", count: 2, age: 0 });
+  const line = linesOf(twice).at(-1)!;
+  expect(line).toMatchObject({ key: "technician→billing", age: 0 });
+  expect(lineWords(line)).toBe("hands over ×2");
 });
 
 test("votes lead to the proposal, and what goes to nobody known is not drawn", () => {
@@ -130,6 +134,97 @@ test("votes lead to the proposal, and what goes to nobody known is not drawn", (
     post: { from: "chair", to: "nobody", message: "", kind: "post" },
   } as const;
   expect(linesOf({ ...crew, exchanges: [post] })).toEqual([]);
+});
+
+test("what stands on the line of votes is what was voted, round by round", () => {
+  const { crew } = scene("consensus");
+  const [vote] = crew.exchanges.filter(({ kind }) => kind === "vote");
+  if (vote?.kind !== "vote") throw new Error("There is no vote.");
+  const cast = (...votes: ("approve" | "reject" | "abstain")[]) => {
+    const all = votes.map((one) => ({ ...vote, vote: { ...vote.vote, vote: one } }));
+    return lineWords({ all, latest: all.at(-1)! });
+  };
+  expect([
+    cast("approve"),
+    cast("approve", "approve"),
+    cast("reject", "approve"),
+    cast("abstain", "reject", "reject"),
+    cast("reject", "approve", "reject"),
+  ]).toEqual([
+    "votes for",
+    "votes for ×2",
+    "votes against, then for",
+    "abstains, then against",
+    "votes against, then for, then against",
+  ]);
+});
+
+test("different things said on one way are not counted together", () => {
+  const { crew } = scene("hierarchical");
+  const post = (kind: "post" | "answer", seq: number) =>
+    ({
+      kind: "post",
+      seq,
+      at: seq,
+      round: 1,
+      post: { from: "lead", to: "writer", message: "", kind },
+    }) as const;
+  const [line] = linesOf({ ...crew, exchanges: [post("answer", 1), post("post", 2), post("post", 3)] });
+  expect(lineWords(line!)).toBe("writes ×2");
+});
+
+test("a step's outcome stands on the way to the next", () => {
+  const { crew } = scene("hierarchical");
+  const exchange = {
+    kind: "post",
+    seq: 1,
+    at: 1,
+    round: 1,
+    post: { from: "writer", to: "User", message: "no", kind: "reply", outcome: "not_possible" },
+  } as const;
+  const [line] = linesOf({ ...crew, exchanges: [exchange] });
+  expect([line!.to, lineWords(line!)]).toEqual([REQUESTER, "not possible"]);
+});
+
+test("votes of one moment are lit together", () => {
+  const { crew } = scene("consensus");
+  const at = Math.max(...crew.exchanges.map((one) => one.at));
+  const together = { ...crew, exchanges: crew.exchanges.map((one) => ({ ...one, at })) };
+  expect(linesOf(together).every(({ age }) => age === 0)).toBe(true);
+});
+
+test("a line goes around the cards between its ends, and words cover neither cards nor each other", () => {
+  const area = { width: 760, height: 420 };
+  const ids = ["a", "b", "c"];
+  const members = ids.map((agent_id) => ({ agent_id, role_name: agent_id }));
+  const spots = placeCrew({ process: "sequential", members: ids }, area, card);
+  const pairs = ids.flatMap((from) => ids.filter((to) => to !== from).map((to) => [from, to] as const));
+  const exchanges = pairs.map(([from, to], seq) => ({
+    kind: "post" as const,
+    seq,
+    at: seq,
+    round: 0,
+    post: { from, to, message: "", kind: "result" as const },
+  }));
+  const routed = routeLines(linesOf({ members, exchanges }), spots, () => card, area);
+  expect(routed).toHaveLength(6);
+  const middles = routed.map(({ from, to, words, path }) => {
+    const [, , startY = 0, , controlY = 0] = /M (\S+) (\S+) Q (\S+) (\S+)/.exec(path) ?? [];
+    return { from, to, words, height: Math.abs(Number(controlY) - Number(startY)) };
+  });
+  const long = middles.filter(({ from, to }) => from + to === "ac" || from + to === "ca");
+  // The way past b has to leave room for its card.
+  for (const { height } of long) expect(height).toBeGreaterThan(card.height / 2);
+  for (const { words } of middles)
+    for (const spot of Object.values(spots))
+      expect(
+        Math.abs(words.x - spot.x) < card.width / 2 && Math.abs(words.y - spot.y) < card.height / 2,
+      ).toBe(false);
+  for (const [at, one] of middles.entries())
+    for (const other of middles.slice(at + 1))
+      expect(Math.abs(one.words.x - other.words.x) < 60 && Math.abs(one.words.y - other.words.y) < 20).toBe(
+        false,
+      );
 });
 
 test("members are known by id, by role and as the manager", () => {

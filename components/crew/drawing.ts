@@ -34,8 +34,8 @@ const GAP = 28;
 export const cardSize = (width: number): Size => ({ width: width < 480 ? 112 : 168, height: 64 });
 
 /**
- * Where everyone stands: a manager above its people, those who hand over or vote in a ring, those who work side by
- * side in columns, everyone else in a row. Nobody moves while the crew is at work.
+ * Where everyone stands: a manager above its people, those who hand over, vote or follow a pattern in a ring, those
+ * who work side by side in columns, everyone else in a row. Nobody moves while the crew is at work.
  */
 export function placeCrew(shape: Shape, area: Size, card: Size): Record<string, Spot> {
   const { process, manager, members } = shape;
@@ -43,7 +43,7 @@ export function placeCrew(shape: Shape, area: Size, card: Size): Record<string, 
   const spots: Record<string, Spot> = {};
   const hasManager = manager !== undefined && members.includes(manager);
 
-  if (process === "swarm" || process === "consensus") {
+  if (process === "swarm" || process === "consensus" || process === "custom") {
     Object.assign(spots, ring(members, area, card));
     if (shape.proposal) spots[PROPOSAL + shape.proposal] = middle;
     else if (shape.hasRequester) spots[REQUESTER] = middle;
@@ -166,8 +166,8 @@ export function layersOf(
 
 /** Who is meant by a name that an agent used: by id, by role, as the manager, or as the requester. */
 export function memberNamed(crew: Pick<CrewRun, "members" | "manager">, name: string): string | null {
-  if (name === REQUESTER) return REQUESTER;
   if (crew.members.some(({ agent_id }) => agent_id === name)) return name;
+  if (name.toLowerCase() === REQUESTER) return REQUESTER;
   const byRole = crew.members.filter(({ role_name }) => role_name === name);
   if (byRole.length === 1) return byRole[0]!.agent_id;
   return name === "manager" && crew.manager ? crew.manager : null;
@@ -200,13 +200,18 @@ export function saidIn(exchange: CrewExchange): { from: string; to: string; text
 
 /** A word for what went over, to stand on its line. */
 export function wordFor(exchange: CrewExchange): string {
+  if (exchange.kind === "post" && exchange.post.outcome !== undefined)
+    return inPlainWords(exchange.post.outcome);
   return verbFor(exchange).replace(/ (to|in)$/, "");
 }
+
+const inPlainWords = (name: string) => name.replace(/[_-]+/g, " ").trim() || name;
 
 /** What one did towards the other: "Ada hands over to Ben". */
 export function verbFor(exchange: CrewExchange): string {
   switch (exchange.kind) {
     case "post":
+      if (exchange.post.outcome !== undefined) return `says “${inPlainWords(exchange.post.outcome)}” to`;
       return {
         post: "writes to",
         reply: "answers",
@@ -234,14 +239,14 @@ export function wordsOf(exchange: CrewExchange): string {
   return saidIn(exchange).text || "Without words";
 }
 
-/** A line of the drawing: all that went from one to another; `latest` is what is written on it. */
+/** A line of the drawing: all that went from one to another, the oldest first; `latest` is what it leads to. */
 export interface CrewLine {
   key: string;
   from: string;
   to: string;
+  all: readonly CrewExchange[];
   latest: CrewExchange;
-  count: number;
-  /** 0: the newest line of all, which is lit; older ones fade. */
+  /** 0: of the newest moment, which is lit; older ones fade. */
   age: number;
 }
 
@@ -252,20 +257,97 @@ export function linesOf(crew: Pick<CrewRun, "members" | "manager" | "exchanges">
     const ends = endsOf(crew, latest);
     if (!ends) continue;
     const key = `${ends.from}→${ends.to}`;
-    const count = (lines.get(key)?.count ?? 0) + 1;
+    const all = [...(lines.get(key)?.all ?? []), latest];
     lines.delete(key);
-    lines.set(key, { key, ...ends, latest, count });
+    lines.set(key, { key, ...ends, all, latest });
   }
-  const all = [...lines.values()];
-  return all.map((line, at) => ({ ...line, age: all.length - 1 - at }));
+  // What went over in one moment, such as the votes of a round, is of one age.
+  const moments = [...new Set([...lines.values()].map(({ latest }) => `${latest.kind} ${latest.at}`))];
+  return [...lines.values()].map((line) => ({
+    ...line,
+    age: moments.length - 1 - moments.indexOf(`${line.latest.kind} ${line.latest.at}`),
+  }));
 }
 
-/** A bowed line from the edge of one box to the edge of another: its path, and the place for its words. */
-export function bow(from: Spot & Size, to: Spot & Size): { path: string; words: Spot } {
+/** What stands on a line: its newest word, with how often that was said; of votes, how they changed. */
+export function lineWords({ all, latest }: Pick<CrewLine, "all" | "latest">): string {
+  const words = all.map(wordFor);
+  const newest = wordFor(latest);
+  if (latest.kind === "vote") {
+    const turns = words.filter((word, at) => word !== words[at - 1]);
+    if (turns.length > 1)
+      return turns.map((word, at) => (at === 0 ? word : `then ${word.replace("votes ", "")}`)).join(", ");
+  }
+  const times = words.filter((word) => word === newest).length;
+  return times > 1 ? `${newest} ×${times}` : newest;
+}
+
+/** A line with its way through the drawing. */
+export type RoutedLine = CrewLine & { label: string; path: string; words: Spot };
+
+/**
+ * The ways of lines: each goes around the cards that are not its own, and its words stand where no card and no other
+ * words are, the newest line's first.
+ */
+export function routeLines(
+  lines: readonly CrewLine[],
+  spots: Readonly<Record<string, Spot>>,
+  sizeOf: (id: string) => Size,
+  area: Size,
+): RoutedLine[] {
+  const boxes = Object.entries(spots).map(([id, spot]) => ({ id, ...spot, ...sizeOf(id) }));
+  const placed: (Spot & Size)[] = [];
+  const routed = [...lines].reverse().flatMap((line): RoutedLine[] => {
+    const from = boxes.find(({ id }) => id === line.from);
+    const to = boxes.find(({ id }) => id === line.to);
+    if (!from || !to) return [];
+    const others = boxes.filter((box) => box !== from && box !== to);
+    const natural = bendOf(from, to);
+    const isFree = (bend: number) =>
+      SAMPLES.every((at) => {
+        const { words: point } = bow(from, to, bend, at);
+        const isInside = point.x > 4 && point.x < area.width - 4 && point.y > 4 && point.y < area.height - 4;
+        return isInside && others.every((box) => !isTouching({ ...point, width: 12, height: 12 }, box));
+      });
+    const bend = [natural, ...BENDS.filter((more) => more > natural)].find(isFree) ?? natural;
+    const label = lineWords(line);
+    const size = { width: label.length * 6.2 + 18, height: 22 };
+    const at =
+      WORDS_AT.find((share) => {
+        const words = { ...bow(from, to, bend, share).words, ...size };
+        return [...boxes, ...placed].every((box) => !isTouching(words, box));
+      }) ?? WORDS_AT[0];
+    const way = bow(from, to, bend, at);
+    placed.push({ ...way.words, ...size });
+    return [{ ...line, label, ...way }];
+  });
+  return routed.reverse();
+}
+
+/** How far lines may bend around what is in their way. */
+const BENDS = [90, 130, 180, 240];
+const SAMPLES = Array.from({ length: 19 }, (_, at) => (at + 1) / 20);
+/** Where words may stand: nearer to where the line comes from, so that those of there and back do not meet. */
+const WORDS_AT = [0.4, 0.5, 0.32, 0.6, 0.25, 0.68] as const;
+
+const isTouching = (a: Spot & Size, b: Spot & Size) =>
+  Math.abs(a.x - b.x) < (a.width + b.width) / 2 && Math.abs(a.y - b.y) < (a.height + b.height) / 2;
+
+const bendOf = (from: Spot, to: Spot) => Math.min(44, Math.hypot(to.x - from.x, to.y - from.y) * 0.17);
+
+/**
+ * A bowed line from the edge of one box to the edge of another: its path, and the place for its words at that share
+ * of the way. A negative bend bows to the other side.
+ */
+export function bow(
+  from: Spot & Size,
+  to: Spot & Size,
+  bend: number = bendOf(from, to),
+  share: number = WORDS_AT[0],
+): { path: string; words: Spot } {
   const dx = to.x - from.x;
   const dy = to.y - from.y;
   const length = Math.hypot(dx, dy) || 1;
-  const bend = Math.min(44, length * 0.17);
   // Always to the same side of the way, so that there and back lie apart.
   const control = {
     x: (from.x + to.x) / 2 + (-dy / length) * bend,
@@ -273,12 +355,11 @@ export function bow(from: Spot & Size, to: Spot & Size): { path: string; words: 
   };
   const start = borderTowards(from, control, 4);
   const end = borderTowards(to, control, 9);
+  const onCurve = (axis: "x" | "y") =>
+    round((1 - share) ** 2 * start[axis] + 2 * share * (1 - share) * control[axis] + share ** 2 * end[axis]);
   return {
     path: `M ${round(start.x)} ${round(start.y)} Q ${round(control.x)} ${round(control.y)} ${round(end.x)} ${round(end.y)}`,
-    words: {
-      x: round(onCurve(start.x, control.x, end.x)),
-      y: round(onCurve(start.y, control.y, end.y)),
-    },
+    words: { x: onCurve("x"), y: onCurve("y") },
   };
 }
 
@@ -293,11 +374,5 @@ function borderTowards(box: Spot & Size, point: Spot, distance: number): Spot {
   );
   return { x: box.x + dx * share, y: box.y + dy * share };
 }
-
-/** Nearer to where it comes from, so that the words of there and back do not meet. */
-const WORDS_AT = 0.4;
-
-const onCurve = (start: number, control: number, end: number) =>
-  (1 - WORDS_AT) ** 2 * start + 2 * WORDS_AT * (1 - WORDS_AT) * control + WORDS_AT ** 2 * end;
 
 const round = (value: number) => Math.round(value * 10) / 10;

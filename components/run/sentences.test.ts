@@ -147,6 +147,10 @@ const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } =
     { tool_name: "file_write", args: {}, status_code: 403, reason: "the role may not use it" },
     "file_write was not carried out: the role may not use it",
   ],
+  tool_call_retried: [
+    { tool_name: "web_search", attempt: 1, status_code: 503, error: "It is asleep", delay_ms: 1000 },
+    "web_search failed with 503: It is asleep. It will be called again in 1.0 s.",
+  ],
   tool_call_completed: [
     { tool_name: "web_search", status_code: 503, error: "not configured" },
     "web_search failed with 503: not configured",

@@ -397,6 +397,11 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
     story(`${agent_id ? person(agent_id) : names.node(node_id)} uses ${payload.tool_name}`, "running"),
   tool_call_refused: ({ payload }) =>
     story(`${payload.tool_name} was not carried out: ${payload.reason}`, "warning"),
+  tool_call_retried: ({ payload }) =>
+    story(
+      `${payload.tool_name} failed with ${payload.status_code}: ${closed(payload.error ?? "no reason was given")} It will be called again${after(payload.delay_ms)}.`,
+      "warning",
+    ),
   tool_call_completed: ({ payload }) =>
     payload.status_code === 200
       ? detail(
@@ -582,7 +587,7 @@ export const eventTypes = Object.keys(sentences) as EventType[];
 
 /** An agent as people call it: its id in words. "user" stands for whoever started the crew. */
 export function person(agentId: string): string {
-  if (agentId === "user") return "The requester";
+  if (agentId.toLowerCase() === "user") return "The requester";
   const words = agentId.replace(/[_-]+/g, " ").trim();
   return words === "" ? agentId : words.charAt(0).toUpperCase() + words.slice(1);
 }

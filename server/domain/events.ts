@@ -15,6 +15,8 @@ export interface ChatMessage {
   tool_calls?: ToolCall[];
   /** Which call a tool's message answers; every call has exactly one answer. */
   tool_call_id?: string;
+  /** What a model thought before its message: some want it back with the message. */
+  reasoning?: string;
 }
 
 /** What a model is asked for. */
@@ -210,6 +212,15 @@ export interface Payloads {
     by_call?: string;
     tool_call_id?: string;
   };
+  /** It failed for a reason that passes, and will be made again; only where doing it twice does no harm. */
+  tool_call_retried: {
+    tool_name: string;
+    /** The one that failed, from 1. */
+    attempt: number;
+    status_code: ToolStatus;
+    error?: string;
+    delay_ms: number;
+  };
   tool_call_completed: {
     tool_name: string;
     status_code: ToolStatus;
@@ -270,6 +281,8 @@ export interface Payloads {
     to: string;
     message: string;
     kind: "post" | "reply" | "question" | "answer" | "feedback" | "result";
+    /** How the step came out that ends with it, in a crew with a pattern of its own. */
+    outcome?: string;
   };
   ledger_updated: {
     ledger: Record<string, { answer: boolean; reason: string }>;

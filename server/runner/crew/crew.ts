@@ -149,8 +149,15 @@ export class Crew {
     return result;
   }
 
-  post(from: string, to: string, message: string, kind: Payloads["post_sent"]["kind"]): void {
-    this.run.emit({ type: "post_sent", agent_id: from, payload: { from, to, message, kind } });
+  post(
+    from: string,
+    to: string,
+    message: string,
+    kind: Payloads["post_sent"]["kind"],
+    outcome?: string,
+  ): void {
+    const payload = { from, to, message, kind, ...(outcome === undefined ? {} : { outcome }) };
+    this.run.emit({ type: "post_sent", agent_id: from, payload });
   }
 
   writeBoard(alias: string, bulletin: string): void {

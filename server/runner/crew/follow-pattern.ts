@@ -41,7 +41,7 @@ export function* followPattern(crew: Crew): Flow<JsonObject> {
     const exit = exits.find((one) => one.outcome === outcome);
     const next: PatternStep | undefined = exit ? targetOf(exit.target, steps) : undefined;
     if (!next) {
-      crew.post(agent.agent_id, "User", exit ? `${exit.target}: ${summary}` : summary, "reply");
+      crew.post(agent.agent_id, "User", exit ? `${exit.target}: ${summary}` : summary, "reply", exit?.target);
       return crew.outputs({
         ...results,
         outcome: exit?.target ?? outcome ?? "done",
@@ -50,7 +50,7 @@ export function* followPattern(crew: Crew): Flow<JsonObject> {
       });
     }
     const to = crew.member(next.agent)?.agent_id ?? next.agent;
-    crew.post(agent.agent_id, to, `${outcome}: ${summary}`, "post");
+    crew.post(agent.agent_id, to, `${outcome}: ${summary}`, "post", outcome);
     came = `It came here from "${step.step}" with the outcome "${outcome}": ${summary}`;
     step = next;
   }
