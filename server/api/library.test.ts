@@ -118,6 +118,30 @@ test("a file of crews is looked at first, brings its roles, and never replaces u
   expect((await ask.crews.previewImport(exported)).crews[0]?.state).toBe("same");
 });
 
+test("a file brings agents of no crew, and a crew goes out with the agents and roles that it needs", async () => {
+  const { ask, troupe } = newCaller();
+  const text =
+    "agents:\n  - {agent_id: careful, role: Drummer, goals: [Keep time]}\ncrews:\n" +
+    "  - crew_id: band\n    process: swarm\n    agents: [{agent_id: ann, agent_ref: careful, role_name: Drummer}]\n";
+  const seen = await ask.crews.previewImport({ text });
+  expect(seen.agents.map(({ agent, state }) => [agent.agent_id, state])).toEqual([["careful", "new"]]);
+  expect(await ask.crews.import({ text })).toMatchObject({ created: ["careful", "band"] });
+  expect(troupe.agents.find("careful")).toMatchObject({ name: "Careful", agent: { role_name: "Drummer" } });
+  const { agent } = troupe.agents.find("careful")!;
+  await ask.agents.save({ id: "careful", revision: 1, name: "Careful", agent: { ...agent, max_rpm: 3 } });
+
+  const other = newCaller();
+  const file = await ask.crews.export({ ids: ["band"], format: "json" });
+  expect(await other.ask.crews.import(file)).toMatchObject({ created: ["careful", "band"], findings: [] });
+  expect(other.troupe.agents.find("careful")?.agent).toEqual({ ...agent, max_rpm: 3 });
+  expect(other.troupe.crews.find("band")?.crew.agents[0]).toMatchObject({ max_rpm: 3 });
+  expect(other.troupe.roles.find("Drummer")?.role.goals).toEqual(["Keep time"]);
+
+  const alone = await ask.agents.export({ format: "yaml" });
+  expect((await ask.crews.previewImport(alone)).agents[0]?.state).toBe("same");
+  expect(await ask.crews.import({ text, existing: "replace" })).toMatchObject({ replaced: ["careful"] });
+});
+
 test("tools are listed with the roles that name them; a try is a real call and is recorded without its arguments", async () => {
   const { ask, troupe } = newCaller();
   const { tools, crew: crewTools } = await ask.tools.list();

@@ -34,7 +34,7 @@ interface Definition<Path extends string, Query extends z.ZodType, Body extends 
   name: string;
   summary: string;
   about?: string;
-  tag: "Workflows" | "Runs" | "Roles" | "Server";
+  tag: "Workflows" | "Runs" | "Roles" | "Library" | "Server";
   /** Needs no token. */
   isPublic?: true;
   query?: Query;

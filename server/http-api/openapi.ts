@@ -37,7 +37,7 @@ export function openApi(endpoints: readonly Endpoint[], version: string): JsonOb
     },
     servers: [{ url: "/api/v1" }],
     security: [{ token: [] }],
-    tags: ["Workflows", "Runs", "Roles", "Server"].map((name) => ({ name })),
+    tags: ["Workflows", "Runs", "Roles", "Library", "Server"].map((name) => ({ name })),
     paths,
     components: {
       securitySchemes: {

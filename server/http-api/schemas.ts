@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
+import { CrewConfig } from "@/server/domain/crew";
 import { WorkflowGraph } from "@/server/domain/graph";
 import { FinalStatus, RunConfig, RunConfigChanges, RunError, Usage } from "@/server/domain/outcome";
-import { RoleDefinition } from "@/server/domain/role";
+import { AgentConfig, RoleDefinition } from "@/server/domain/role";
 import { Json } from "@/server/domain/values";
 
 // What the API says, as schemas: the answers are checked against them in tests, and the OpenAPI file is made from them.
@@ -115,6 +116,15 @@ export const StoredRole = z.object({
     .meta({ description: "Present on roles that are read from a file; they are changed only there" }),
 });
 
+const inLibrary = {
+  id: z.string().meta({ description: "What others name it by" }),
+  name: z.string(),
+  revision: z.int(),
+  updated_at: Time,
+};
+export const StoredCrew = z.object({ ...inLibrary, crew: CrewConfig });
+export const StoredAgent = z.object({ ...inLibrary, agent: AgentConfig });
+
 export const StartRun = z
   .object({
     input: Values.default({}).meta({ description: "Values for the keys that the start node asks for" }),
@@ -146,5 +156,9 @@ export const NAMED_SCHEMAS: Record<string, z.ZodType> = {
   Usage,
   RoleDefinition,
   StoredRole,
+  CrewConfig,
+  StoredCrew,
+  AgentConfig,
+  StoredAgent,
   Json,
 };

@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type z } from "zod";
 import { LIMITS } from "@/server/access/limits";
 import type { Principal } from "@/server/api/trpc";
+import { CrewConfig } from "@/server/domain/crew";
+import { AgentConfig } from "@/server/domain/role";
 import { builtinRoles } from "@/server/domain/roles/builtin";
 import type { ModelRequest } from "@/server/llm/model";
 import { newLauncher } from "@/server/runner/launch";
@@ -468,7 +470,7 @@ describe("roles", () => {
     const { status, body } = await api.ask("DELETE", "/roles/ApprovalAgent");
     expect([status, body.error.details.used_by]).toEqual([
       409,
-      [{ workflow_id: id, workflow_name: "Approval" }],
+      [{ kind: "workflow", id, name: "Approval", node_ids: ["node_get_approval"] }],
     ]);
     expect((await api.send("DELETE", "/roles/ApprovalAgent?force=true")).status).toBe(204);
   });
@@ -489,6 +491,25 @@ describe("roles", () => {
     const names = [...first.roles, ...rest.roles].map(({ role }: { role: { name: string } }) => role.name);
     expect(names).toEqual(api.roles.list().map(({ role }) => role.name));
   });
+});
+
+test("the library of crews and agents is read by name, with members as they are now", async () => {
+  const writer = AgentConfig.parse({ agent_id: "careful", role_name: "Writer", backstory: "Once burnt" });
+  api.agents.create("Careful", writer);
+  api.agents.create("Bold", { ...writer, agent_id: "bold" });
+  const member = AgentConfig.parse({ agent_id: "pen", agent_ref: "careful", role_name: "Editor" });
+  api.crews.create("Desk", CrewConfig.parse({ crew_id: "desk", agents: [member] }));
+  const { body: first } = await api.ask("GET", "/agents?limit=1");
+  expectSchema("listAgents", first);
+  const { body: rest } = await api.ask("GET", `/agents?cursor=${first.next_cursor}`);
+  expect([...first.agents, ...rest.agents].map(({ id }: { id: string }) => id)).toEqual(["bold", "careful"]);
+  const { body: crews } = await api.ask("GET", "/crews");
+  expectSchema("listCrews", crews);
+  expect(crews.crews[0].crew.agents).toEqual([{ ...writer, agent_id: "pen", agent_ref: "careful" }]);
+  const one = await api.ask("GET", "/agents/careful");
+  expect([one.body.agent, one.headers.get("etag")]).toEqual([writer, '"1"']);
+  expect((await api.ask("GET", "/crews/desk")).body).toEqual(crews.crews[0]);
+  expect((await api.ask("GET", "/crews/gone")).status).toBe(404);
 });
 
 describe("the OpenAPI file", () => {

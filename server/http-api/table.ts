@@ -1,6 +1,7 @@
 import { z } from "zod";
 import packageJson from "@/package.json";
 import { type Endpoint, endpoint } from "./endpoint";
+import { libraryEndpoints } from "./library";
 import { openApi } from "./openapi";
 import { roleEndpoints } from "./roles";
 import { runEndpoints } from "./runs";
@@ -42,4 +43,5 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...workflowEndpoints,
   ...runEndpoints,
   ...roleEndpoints,
+  ...libraryEndpoints,
 ];

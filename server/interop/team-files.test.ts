@@ -181,6 +181,31 @@ const crew = fc.record({
   collaboration_patterns: fc.array(pattern, { maxLength: 2 }),
 });
 
+test("agents of no crew are read: beside crews whose members name them, and one by itself", () => {
+  const { crews, agents, findings } = readTeams(`
+agents:
+  - {agent_id: careful, role_name: Writer, backstory: Once burnt, agent_ref: other}
+crews:
+  - crew_id: desk
+    process: swarm
+    agents:
+      - {agent_id: pen, agent_ref: careful, role_name: Writer}
+`);
+  expect(agents).toEqual([
+    AgentConfig.parse({ agent_id: "careful", role_name: "Writer", backstory: "Once burnt" }),
+  ]);
+  expect(crews[0]?.agents[0]).toMatchObject({ agent_id: "pen", agent_ref: "careful" });
+  expect(findings).toEqual([]);
+  const alone = readTeams("name: Ann\nrole: Drummer\ngoals: [Keep time]\nmax_iterations: 4\n");
+  expect(alone.crews).toEqual([]);
+  expect(alone.agents).toEqual([
+    AgentConfig.parse({ agent_id: "Ann", role_name: "Drummer", max_iterations: 4 }),
+  ]);
+  expect(alone.roles.map(({ name, goals }) => ({ name, goals }))).toEqual([
+    { name: "Drummer", goals: ["Keep time"] },
+  ]);
+});
+
 test("crews, agents and roles read back to the same", () => {
   const file = fc.record({
     crews: fc.uniqueArray(crew, { maxLength: 2, selector: ({ crew_id }) => crew_id }),

@@ -30,8 +30,8 @@ export interface Teams {
 const MAX_CREWS = 100;
 
 /**
- * Reads crews and agents from YAML or JSON: files of writeTeams, one crew by itself, a list of agents under `agents`
- * with `crews` beside it, and Roboco's team configurations. Nothing that the file names is fetched, opened or run;
+ * Reads crews and agents from YAML or JSON: files of writeTeams, one crew or one agent by itself, a list of agents under
+ * `agents` with `crews` beside it, and Roboco's team configurations. Nothing that the file names is fetched, opened or run;
  * findings say what was changed or left out. An error among them means that nothing could be read.
  */
 export function readTeams(text: string): Teams & { findings: Finding[] } {
@@ -68,10 +68,13 @@ export function readTeams(text: string): Teams & { findings: Finding[] } {
     const names = newNames();
     for (const [at, value] of entries(agents, "agents")) {
       const agent = readAgent(value, at, names, reading);
-      if (agent) teams.agents.push(agent);
+      if (agent) teams.agents.push(asLibraryAgent(agent));
     }
     for (const key of Object.keys(rest))
       findings.dropped(key, `"${key}" is not known here and was left out.`);
+  } else if (agents === undefined && ["agent_id", "role_name", "role"].some((key) => key in file)) {
+    const agent = readAgent(file, "", newNames(), reading);
+    if (agent) teams.agents.push(asLibraryAgent(agent));
   } else if (agents !== undefined) {
     const read = readCrew({ ...rest, agents }, "", reading, file.tools !== undefined);
     if (read) teams.crews.push(read);
@@ -105,6 +108,11 @@ interface Reading {
   roles: RoleDefinition[];
   /** What became of the tools that the file declares; null: left out. */
   tools: ReadonlyMap<string, string | null>;
+}
+
+/** An agent of no crew is no member of anything. */
+function asLibraryAgent({ agent_ref: _member, ...agent }: AgentConfig): AgentConfig {
+  return agent;
 }
 
 /** The items of a list, or of a map whose keys are their names, with their places. */
