@@ -279,15 +279,13 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
     ),
   timer_fired: () => detail("The timer rang"),
 
-  agent_started: ({ payload, task_id, activation_id }, names) => {
+  agent_started: ({ payload, agent_id, task_id, activation_id }, names) => {
     const id = task_id ?? payload.task_id;
     const turn = id ? turnWords(id) : null;
-    if (turn) return story(`${payload.role_name} ${turn}`, "running");
+    const agent = agent_id ? person(agent_id) : payload.role_name;
+    if (turn) return story(`${agent} ${turn}`, "running");
     const task = id ? names.task(activation_id, id) : null;
-    return story(
-      task ? `${payload.role_name} takes up the task “${task}”` : `${payload.role_name} takes up the work`,
-      "running",
-    );
+    return story(task ? `${agent} takes up the task “${task}”` : `${agent} takes up the work`, "running");
   },
   iteration_started: ({ payload }) =>
     detail(`Turn ${payload.local_iteration} (the run's ${ordinal(payload.global_iteration)})`),
@@ -476,8 +474,13 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
   },
   ledger_updated: ({ payload }) => {
     const step = payload.current_step ? `: ${shortened(payload.current_step)}` : "";
-    const stalls = payload.stalls > 0 ? ` (${countOf(payload.stalls, "round")} without progress)` : "";
-    return detail(`The manager took stock${step}${stalls}`);
+    const trouble = [
+      payload.stalls > 0 ? `${countOf(payload.stalls, "round")} without progress` : "",
+      payload.replans > 0 ? `${ordinal(payload.replans + 1)} plan` : "",
+    ].filter(Boolean);
+    const words = trouble.length > 0 ? ` (${trouble.join(", ")})` : "";
+    const text = `The manager took stock${step}${words}`;
+    return payload.stalls > 0 ? story(text, "warning") : detail(text);
   },
   board_written: ({ payload }) =>
     story(`${person(payload.alias)} wrote on the board: ${shortened(payload.bulletin)}`),

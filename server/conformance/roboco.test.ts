@@ -1,16 +1,22 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { agentStateOf } from "@/server/domain/agent/hub-state";
 import { customPatterns, parallelGroups } from "@/server/domain/crew-pattern";
 import { compilePattern } from "@/server/domain/pattern";
 import { ExecutionPlan } from "@/server/domain/plan";
 import { foldRun, type RunState } from "@/server/domain/run";
+import { draw } from "@/server/domain/testing/drawing";
 import referencePlan from "@/server/domain/testing/reference-plan.frozen.json";
 import { readTeams } from "@/server/interop/team-files";
-import type { ScriptedStep } from "@/server/llm/scripted";
+import { ModelError } from "@/server/llm/model";
+import { newModels } from "@/server/llm/models";
+import { newScriptedModels, type ScriptedStep } from "@/server/llm/scripted";
+import { memoryProviders, remoteProvider } from "@/server/llm/testing";
 import { readTextCalls } from "@/server/llm/text-calls";
 import { toolBlock } from "@/server/llm/text-protocol";
 import { CREW_TOOLS } from "@/server/runner/crew/tools";
+import { cutAt, fakeTools, newStage } from "@/server/runner/testing";
+import { ToolFailure } from "@/server/tools/define";
 import { agent, as, call, calls, crewGraph, newScriptedStage, of, role, runCrew, tool } from "./stage";
 
 // The promises of roboco-collaboration-and-planning.md, in its order.
@@ -840,6 +846,64 @@ describe("6. and 8. tools", () => {
     expect(block).toContain('TOOL_CALL: {"tool_name": "tool_name", "args": {"param": "value"}}');
   });
 
+  test("8.2 DeepSeek: thoughts go back to it, prompts grow only at their end, JSON is asked for by name", async () => {
+    const bodies: { messages: { role: string; content: string; reasoning_content?: string }[] }[] = [];
+    const answers: object[] = [
+      {
+        reasoning_content: "I must look first.",
+        tool_calls: [{ index: 0, id: "c1", function: { name: "look", arguments: '{"text":"x"}' } }],
+      },
+      { reasoning_content: "That is it.", content: "It is approved, I would say." },
+      { content: '{"status": "approved"}' },
+    ];
+    const usage = { prompt_tokens: 100, completion_tokens: 10, prompt_cache_hit_tokens: 64 };
+    const deepseek: typeof fetch = (_input, init) => {
+      const body = JSON.parse(init?.body as string) as (typeof bodies)[number];
+      const own = body.messages.filter(({ role: from }) => from === "assistant");
+      if (own.some(({ reasoning_content }) => reasoning_content === undefined)) {
+        const message = "The `reasoning_content` in the thinking mode must be passed back to the API.";
+        return Promise.resolve(Response.json({ error: { message } }, { status: 400 }));
+      }
+      bodies.push(body);
+      const delta = answers[bodies.length - 1];
+      const chunk = { choices: [{ index: 0, delta, finish_reason: "stop" }], usage };
+      return Promise.resolve(
+        new Response(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`, {
+          headers: { "content-type": "text/event-stream" },
+        }),
+      );
+    };
+    const provider = remoteProvider("https://api.deepseek.com/v1", { default_model: "deepseek-chat" });
+    const stage = newStage({
+      models: newModels({ providers: memoryProviders([provider]), fetch: deepseek }),
+      tools: fakeTools([tool("look")]),
+    });
+    const graph = draw("start > ask > end", {
+      ask: {
+        node_type: "agent_task",
+        output_keys: ["status"],
+        config: {
+          required_role: "Judge",
+          task_description_template: "judge",
+          output_schema: { type: "object", properties: { status: { enum: ["approved", "rejected"] } } },
+        },
+      },
+    });
+    const { state, events } = await stage.run(graph, { roles: [role("Judge", ["look"])] });
+    expect(state.state.status).toBe("approved");
+    const sent = bodies.map(({ messages }) => messages.filter(({ role: from }) => from !== "system"));
+    expect(sent[1]!.find(({ role: from }) => from === "assistant")?.reasoning_content).toBe(
+      "I must look first.",
+    );
+    // What was sent before is the beginning of what is sent next, so that its cache answers for it.
+    expect(bodies[1]!.messages.slice(0, bodies[0]!.messages.length)).toEqual(bodies[0]!.messages);
+    expect(bodies[2]).toMatchObject({ response_format: { type: "json_object" } });
+    expect(JSON.stringify(bodies[2]!.messages)).toMatch(/JSON/);
+    const [first] = of(events, "llm_call_completed");
+    expect(first).toMatchObject({ reasoning: "I must look first.", usage: { cached_input_tokens: 64 } });
+    expect(first!.cost_usd).toBeGreaterThan(0);
+  });
+
   test("8.3 the document's line is read as the call that it is", () => {
     const { calls: read } = readTextCalls(
       'I will look.\nTOOL_CALL: {"tool_name": "web_search", "args": {"query": "bees"}}',
@@ -874,5 +938,107 @@ describe("6. and 8. tools", () => {
     expect(answers[1]).toMatch(/\(404\): .*Available: look/);
     expect(answers[2]).toMatch(/\(400\): .*text/);
     expect(state.state.result).toBe("seen");
+  });
+
+  describe("8.4 what passes is tried again, later each time", () => {
+    beforeEach(() => void vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] }));
+    afterEach(() => void vi.useRealTimers());
+    const failing = (code: "RATE_LIMIT" | "TRANSIENT"): ScriptedStep => ({
+      error: new ModelError({ code, message: "not now", retryable: true, user_action: "retry" }),
+    });
+    const steps: ScriptedStep[] = [
+      failing("RATE_LIMIT"),
+      failing("TRANSIENT"),
+      calls(call("look", { text: "x" })),
+      failing("TRANSIENT"),
+      { text: "seen" },
+    ];
+    /** A tool that is not there the first times; `keys` are the idempotency keys that it saw. */
+    const asleep = (times: number, keys: string[], more = {}) =>
+      tool("look", {
+        execute: (_input, { idempotencyKey }) => {
+          keys.push(idempotencyKey);
+          if (keys.length <= times) throw new ToolFailure(503, "asleep");
+          return "awake";
+        },
+        ...more,
+      });
+    const graph = crewGraph(
+      { agents: [agent("a")] },
+      { tasks: [{ task_id: "t", description: "t", required_role: "a" }] },
+    );
+    const roles = [role("a", ["look"])];
+    async function settle(stage: ReturnType<typeof newStage>, id: string) {
+      let isDone = false;
+      void stage.host.settled(id).then(() => {
+        isDone = true;
+      });
+      while (!isDone) {
+        await new Promise((resolve) => setImmediate(resolve));
+        await vi.advanceTimersByTimeAsync(500);
+      }
+      return { events: stage.store.events(id, 0, 1e6), state: stage.store.state(id)! };
+    }
+    /** Whether each wait is about twice as long as the one before, from one second on. */
+    const doubles = (delays: readonly number[]) =>
+      delays.every((ms, at) => ms >= 0.75 * 1000 * 2 ** at && ms <= 1.25 * 1000 * 2 ** at);
+
+    test("calls of models and of tools, also where the server stops in between", async () => {
+      const keys: string[] = [];
+      const stage = newScriptedStage(steps, [asleep(2, keys)]);
+      const id = stage.start(graph, { roles });
+      const { events, state } = await settle(stage, id);
+      expect(state.state.result).toBe("seen");
+      const failed = of(events, "llm_call_failed").map(
+        ({ attempt, delay_ms }) => [attempt, delay_ms!] as const,
+      );
+      expect(failed.map(([attempt]) => attempt)).toEqual([1, 2, 1]);
+      expect(doubles(failed.slice(0, 2).map(([, ms]) => ms))).toBe(true);
+      const retried = of(events, "tool_call_retried");
+      expect(retried).toMatchObject([
+        { attempt: 1, status_code: 503 },
+        { attempt: 2, status_code: 503 },
+      ]);
+      expect(doubles(retried.map(({ delay_ms }) => delay_ms))).toBe(true);
+      expect(new Set(keys).size).toBe(1);
+      // The model hears only how it ended.
+      expect(told(state, "a")).toEqual(["look (200): awake"]);
+
+      const turns = stage.store.journal(id).turns.length;
+      for (let cut = 1; cut < turns; cut++) {
+        const db = cutAt(stage, id, cut);
+        const known = newStage({ db }).store.events(id, 0, 1e6);
+        const asked = known.filter(({ type }) => type === "llm_call_completed" || type === "llm_call_failed");
+        const slept = known.filter(({ type }) => type === "tool_call_retried").length;
+        const again = newStage({
+          db,
+          models: newScriptedModels(steps.slice(asked.length)),
+          tools: fakeTools([asleep(2 - slept, [])]),
+        });
+        again.host.recover();
+        const after = await settle(again, id);
+        expect({ cut, result: after.state.state.result }).toEqual({ cut, result: "seen" });
+        expect({ cut, retried: of(after.events, "tool_call_retried") }).toEqual({ cut, retried });
+      }
+    });
+
+    test("but not for ever, and not what would be done twice", async () => {
+      const often: string[] = [];
+      const stage = newScriptedStage(
+        [calls(call("look", { text: "x" })), { text: "gone" }],
+        [asleep(9, often)],
+      );
+      const { state } = await settle(stage, stage.start(graph, { roles }));
+      expect(often).toHaveLength(3);
+      expect(told(state, "a")).toEqual(["look (503): asleep"]);
+
+      const once: string[] = [];
+      const changing = newScriptedStage(
+        [calls(call("look", { text: "x" })), { text: "gone" }],
+        [asleep(9, once, { read_only: false })],
+      );
+      await settle(changing, changing.start(graph, { roles }));
+      expect(once).toHaveLength(1);
+    });
   });
 });

@@ -26,6 +26,8 @@ export const Capability = z
     max_tokens_name: z.enum(["max_tokens", "max_completion_tokens"]),
     /** Request fields that it refuses. */
     refuses: z.array(z.string().max(80)).max(20),
+    /** True: wants its earlier thoughts back, with the messages that they led to. */
+    wants_reasoning: z.boolean(),
     /** How much it reads at once, in tokens, where it said so itself. */
     context_window: z.number().int().positive(),
   })

@@ -44,6 +44,9 @@ export function adapt(
     learned: change,
     remember,
   });
+  // DeepSeek's thinking models want their thoughts back in every message of theirs.
+  if (/\breasoning_content\b/.test(words) && capability.wants_reasoning !== true)
+    return learned({ wants_reasoning: true });
   if (/stream_options|include_usage/i.test(words) && capability.stream_usage !== false)
     return learned({ stream_usage: false });
   const field = FIELDS.find(

@@ -172,6 +172,7 @@ export interface WireMessage {
   content: string | null;
   name?: string;
   tool_call_id?: string;
+  reasoning_content?: string;
   tool_calls?: { id: string; type: "function"; function: { name: string; arguments: string } }[];
 }
 

@@ -254,7 +254,13 @@ function bodyOf(call: Call): { body: Body; rung: ResponseRung | null; protocol: 
   const body = {
     ...(config.extra_body ?? {}),
     model,
-    messages: withShape(messagesFor(request, protocol), request, rung),
+    messages: withShape(
+      capability.wants_reasoning
+        ? withThoughts(messagesFor(request, protocol), request)
+        : messagesFor(request, protocol),
+      request,
+      rung,
+    ),
     ...(protocol === "native" ? { tools: functionsOf(request.tools ?? [], namesFor(request)) } : {}),
     ...sent,
     ...responseFormat(request, rung),
@@ -326,6 +332,16 @@ function messagesFor(request: ModelRequest, protocol: ToolProtocol | null): Wire
     content,
     ...(name ? { name } : {}),
   }));
+}
+
+/** The model's own messages with what it thought before each; an empty thought where it told none. */
+function withThoughts(messages: WireMessage[], request: ModelRequest): WireMessage[] {
+  const thoughts = request.messages
+    .filter(({ role }) => role === "assistant")
+    .map((one) => one.reasoning ?? "");
+  return messages.map((message) =>
+    message.role === "assistant" ? { ...message, reasoning_content: thoughts.shift() ?? "" } : message,
+  );
 }
 
 function withShape(messages: WireMessage[], request: ModelRequest, rung: ResponseRung | null): WireMessage[] {

@@ -203,6 +203,57 @@ describe("streamed calls come out right", () => {
   });
 });
 
+test("a model that wants its thoughts back gets them, from the second call on without being told again", async () => {
+  server = await newServer(({ body }, response) => {
+    const own = (body.messages as { role: string; reasoning_content?: string }[]).filter(
+      ({ role }) => role === "assistant",
+    );
+    if (own.every(({ reasoning_content }) => reasoning_content !== undefined))
+      return sendSse(
+        response,
+        deltas([{ reasoning_content: "So it is done." }, { content: "Done." }], "stop"),
+      );
+    response.writeHead(400, { "content-type": "application/json" }).end(
+      JSON.stringify({
+        error: { message: "The `reasoning_content` in the thinking mode must be passed back to the API." },
+      }),
+    );
+  });
+  const providers = memoryProviders([remoteProvider(server.url)]);
+  const models = newModels({ providers, fetch: globalThis.fetch });
+  for (const tool_protocol of ["native", "text"] as const) {
+    const answer = await models.complete(
+      ask("", {
+        tools,
+        tool_protocol,
+        messages: [
+          { role: "user", content: "Weather?" },
+          { role: "assistant", content: "", tool_calls: [bern("a")], reasoning: "I must look." },
+          { role: "tool", name: "weather", tool_call_id: "a", content: "sunny" },
+          { role: "assistant", content: "Sunny." },
+          { role: "user", content: "Sure?" },
+        ],
+      }),
+      newIo().io,
+    );
+    expect(answer).toMatchObject({ content: "Done.", reasoning: "So it is done." });
+    expect(
+      (server.requests.at(-1)!.body.messages as { role: string; reasoning_content?: string }[]).map(
+        ({ role, reasoning_content }) => [role, reasoning_content],
+      ),
+    ).toEqual([
+      ...(tool_protocol === "text" ? [["system", undefined]] : []),
+      ["user", undefined],
+      ["assistant", "I must look."],
+      [tool_protocol === "text" ? "user" : "tool", undefined],
+      ["assistant", ""],
+      ["user", undefined],
+    ]);
+  }
+  expect(server.requests).toHaveLength(3);
+  expect(providers.learned["test-model"]).toEqual({ wants_reasoning: true });
+});
+
 describe("how an answer ends", () => {
   const call = piece({ index: 0, id: "a", ...fn("weather", BERN) });
   test.each(["stop", "function_call"])("calls with the reason %s", async (finish) => {

@@ -235,16 +235,20 @@ export class NodeRun implements NodeContext {
     return this.interpreter.effects.tools?.resources(name, args) ?? [];
   }
 
-  /** Calls a tool, as a step of its own. Nothing is thrown: trouble is an output, too. */
-  *callTool(key: string, name: string, args: JsonObject, agent: Agent | null): Flow<ToolOutput> {
+  /**
+   * Calls a tool, as a step of its own. Nothing is thrown: trouble is an output, too. `again`: how often the same call
+   * was made before; it keeps its idempotency key.
+   */
+  *callTool(key: string, name: string, args: JsonObject, agent: Agent | null, again = 0): Flow<ToolOutput> {
     const { tools } = this.interpreter.effects;
     const caller = this.callerOf(agent);
+    const step = this.key(again === 0 ? key : `${key}/again${again}`);
     const output = yield* waitFor(
-      this.interpreter.context.step(this.key(key), async ({ abort, idempotencyKey }: StepScope) => {
+      this.interpreter.context.step(step, async ({ abort }: StepScope) => {
         if (!tools) return { status_code: 503, error: "There are no tools here." };
         const output = await tools.invoke(name, args, {
           signal: abort,
-          idempotencyKey,
+          idempotencyKey: `${this.s.run.id}/${this.key(key)}`,
           ...caller,
         });
         return output;

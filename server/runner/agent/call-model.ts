@@ -125,7 +125,7 @@ export function* callModel(agent: Agent, turn: Turn): Flow<ModelAnswer & { call_
 }
 
 /** 1 s, 2 s, 4 s ... at most 30 s, each varied by up to a quarter; the same on every replay. */
-function backOff(call_id: string, attempt: number): number {
+export function backOff(call_id: string, attempt: number): number {
   return Math.round(Math.min(30_000, 1000 * 2 ** (attempt - 1)) * (0.75 + 0.5 * fraction(call_id)));
 }
 

@@ -75,7 +75,10 @@ export function* runAgent(run: NodeRun, task: AgentTask): Flow<AgentResult> {
         user_action: "edit_graph",
       });
     }
-    const transcript = agent.messages.filter((message) => message.role !== "system");
+    const transcript = agent.messages
+      .filter((message) => message.role !== "system")
+      // Whoever takes over thinks for itself.
+      .map(({ reasoning: _own, ...message }) => message);
     if (end.kind === "handoff") {
       over({ status: "handed_off" });
       return { output: {}, handoff: end, transcript, ...spent };
@@ -160,6 +163,7 @@ function* work(agent: Agent, shape: OutputShape, limit: number): Flow<WorkEnd> {
       role: "assistant",
       content: answer.content,
       ...(calls.length > 0 ? { tool_calls: calls } : {}),
+      ...(answer.reasoning ? { reasoning: answer.reasoning } : {}),
     });
     if (calls.length > 0) {
       const end = yield* carryOut(agent, calls, {

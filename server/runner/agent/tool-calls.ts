@@ -18,12 +18,17 @@ import { RUN_JAVASCRIPT } from "@/server/tools/sandbox/run-javascript";
 import type { RecordedCall } from "@/server/tools/sandbox/sandbox";
 import { Children } from "../flow";
 import type { Agent, AgentEnd } from "./agent";
+import { backOff } from "./call-model";
 import type { CrewToolResult } from "./crew-tool";
 import { checkGuardrails } from "./guardrails";
 
 /** More calls in one message are refused. */
 const MAX_CALLS = 8;
 const CONCURRENCY = 4;
+/** Attempts at one call of a tool, with back-off between them. */
+const TOOL_ATTEMPTS = 3;
+/** Too slow, too many, not there: what may be over in a moment. */
+const TRANSIENT: ReadonlySet<number> = new Set([408, 429, 503]);
 /** Crew tools that end the agent's turn: carried out last, and only the first of them. */
 const ENDING: ReadonlySet<string> = new Set(["handoff", "finish", "reject_task"]);
 
@@ -226,7 +231,7 @@ function* carryOutOne(agent: Agent, job: Job): Flow<CallOutcome> {
     ? yield* crewTool.call(checked.input, agent, job.key)
     : spec.name === RUN_JAVASCRIPT
       ? yield* runCode(agent, job)
-      : yield* run.callTool(job.key, spec.name, call.args, agent);
+      : yield* callPatiently(agent, job, spec);
   const kept = yield* guardOutput(agent, spec, output, job.key);
   run.emit({
     type: "tool_call_completed",
@@ -243,6 +248,30 @@ function* carryOutOne(agent: Agent, job: Job): Flow<CallOutcome> {
     run.noteEffects(agent.about, spec.name, call.args, kept);
   }
   return { output: kept, ...(ends ? { ends } : {}) };
+}
+
+/** Calls a tool, and again after a while where it failed for a reason that passes and doing it twice does no harm. */
+function* callPatiently(agent: Agent, job: Job, spec: ToolSpec): Flow<ToolOutput> {
+  const { run } = agent;
+  const attempts = spec.read_only || spec.idempotent ? TOOL_ATTEMPTS : 1;
+  for (let attempt = 1; ; attempt++) {
+    const output = yield* run.callTool(job.key, spec.name, job.call.args, agent, attempt - 1);
+    if (attempt >= attempts || spec.unavailable || !TRANSIENT.has(output.status_code)) return output;
+    const delay_ms = backOff(job.id, attempt);
+    run.emit({
+      type: "tool_call_retried",
+      ...agent.about,
+      call_id: job.id,
+      payload: {
+        tool_name: spec.name,
+        attempt,
+        status_code: output.status_code,
+        ...(output.error ? { error: output.error } : {}),
+        delay_ms,
+      },
+    });
+    yield* run.pause(`${job.key}/backoff${attempt}`, delay_ms);
+  }
 }
 
 /**
