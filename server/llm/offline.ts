@@ -2,9 +2,9 @@ import { z } from "zod";
 import { OFFLINE } from "@/server/domain/provider";
 import type { JsonObject, JsonSchema } from "@/server/domain/values";
 import { answerTo, type Numbers, newNumbers } from "./offline/answer";
-import { isCrewTool, sinceTask } from "./offline/crew";
+import { isCrewTool } from "./offline/crew";
 import { readTurns, type Trouble, type Turn } from "./offline/directives";
-import { type Message, readPrompt } from "./offline/prompt";
+import { type Message, readPrompt, sinceTask } from "./offline/prompt";
 import { lineOf, quote, SUFFIX } from "./offline/prose";
 import {
   asLines,
@@ -272,7 +272,8 @@ function withResult(content: string, messages: readonly Message[]): string {
   const result = sinceTask(messages).findLast(
     ({ role, content }) => role === "tool" && !isCrewTool(/^\w+/.exec(content)?.[0] ?? ""),
   );
-  if (!result || !content.endsWith(`\n${SUFFIX}`)) return content;
+  // Findings quote what they found already.
+  if (!result || content.includes("https://") || !content.endsWith(`\n${SUFFIX}`)) return content;
   return `${content.slice(0, -SUFFIX.length)}The tool answered: ${quote(result.content, 200)}\n${SUFFIX}`;
 }
 

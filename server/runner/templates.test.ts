@@ -7,6 +7,8 @@ import { newModels } from "@/server/llm/models";
 import { newOfflineFetch } from "@/server/llm/offline";
 import { memoryProviders, offlineProvider } from "@/server/llm/testing";
 import { templates } from "@/server/templates";
+import { searchTools } from "@/server/tools/builtin/search";
+import { webTools } from "@/server/tools/builtin/web";
 import { defineTool } from "@/server/tools/define";
 import { fakeTools, newStage } from "./testing";
 
@@ -200,4 +202,31 @@ describe("each way in which a crew works can be seen in its template", () => {
     expect(done[7]).toBe("sync_integration_testing");
     expect(state.state.result).toMatch(/From api: [\s\S]*offline demo text$/);
   });
+});
+
+test("the research crew finds pages on the question, opens the best, and names its sources", async () => {
+  const graph = templates.find(({ key }) => key === "research-crew")!.graph;
+  const unreachable = () => Promise.reject(new Error("Nobody is asked."));
+  const tools = fakeTools([
+    ...searchTools({
+      backendFor: () => ({ kind: "demo", base_url: "", key: null }),
+      fetch: unreachable,
+    }),
+    ...webTools({ fetch: unreachable }),
+  ]);
+  const { events, state } = await newStage({ models: offline(), tools }).run(graph, {
+    input: { question: "Do bees do better in cities than in the countryside?" },
+    roles: builtinRoles,
+  });
+  expect(tools.calls).toEqual([
+    expect.stringMatching(/^scout web_search .*bees do better in cities/),
+    'scout browse_url {"url":"https://demo.example/bees-in-cities"}',
+  ]);
+  for (const event of events)
+    if (event.type === "tool_call_completed") expect(event.payload.simulated).toBe(true);
+  const { output } = Object.values(state.plans)[0]!.tasks[0]!;
+  expect(output).toContain(
+    "1. Gardens, parks and balconies let something flower in a city from spring to autumn, while fields around a village often flower all at once and then not at all. (Bees in cities and in the countryside, https://demo.example/bees-in-cities)",
+  );
+  expect(output).toContain("Nothing of this was checked");
 });

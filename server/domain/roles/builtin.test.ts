@@ -50,7 +50,7 @@ test("only these may use tools, and only these tools", () => {
       "write_board",
     ],
     DocumentReader: ["file_read", "read_artifact", "read_board", "write_board"],
-    WebResearcher: ["web_search"],
+    WebResearcher: ["web_search", "browse_url"],
   });
 });
 

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
-import { crewAnswer, sinceTask } from "./crew";
+import { crewAnswer } from "./crew";
 import { type Decision, decideApproval, decideReview, wordFor, wordInPrompt } from "./decide";
 import { instanceOf, type Suggest } from "./instance";
 import { tasksFor } from "./plan";
-import type { Prompt } from "./prompt";
+import { type Prompt, sinceTask } from "./prompt";
 import { lineOf, type Persona, personaOf, proseOf, received, SUFFIX } from "./prose";
 
 /** Numbers that depend on nothing but the seed: `next(n)` is at least 0 and below n. */

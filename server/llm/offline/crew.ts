@@ -21,12 +21,6 @@ const CREW_TOOL =
 /** Whether a tool steers the crew, so that calling it unasked would change how people's work goes on. */
 export const isCrewTool = (name: string): boolean => CREW_TOOL.test(name);
 
-/** The messages since the agent was last given a task: what came before belongs to another. */
-export function sinceTask(messages: readonly Message[]): readonly Message[] {
-  const at = messages.findLastIndex(({ role, content }) => role === "user" && /^\s*Task:/.test(content));
-  return messages.slice(Math.max(at, 0));
-}
-
 /**
  * Hands over, once, to the coworker whose description shares most words with the request, leaving out those that the
  * agent's own description has: they are its own business. Who was handed the work keeps it.

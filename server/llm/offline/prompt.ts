@@ -153,3 +153,9 @@ const EMPTY = new Set([
 
 /** Whether an input is there in name only. */
 export const isEmptyValue = (value: string) => EMPTY.has(value.trim().toLowerCase());
+
+/** The messages since the agent was last given a task: what came before belongs to another. */
+export function sinceTask(messages: readonly Message[]): readonly Message[] {
+  const at = messages.findLastIndex(({ role, content }) => role === "user" && /^\s*Task:/.test(content));
+  return messages.slice(Math.max(at, 0));
+}

@@ -1,5 +1,6 @@
 import { earlierReview, isReviewKey, roundOf } from "./decide";
-import { isEmptyValue, type Prompt } from "./prompt";
+import { isEmptyValue, type Prompt, sinceTask } from "./prompt";
+import { sourcesIn } from "./sources";
 
 /** Ends every text of this model, so that nobody takes it for an AI's. */
 export const SUFFIX = "— offline demo text";
@@ -84,7 +85,17 @@ function bodyOf(prompt: Prompt, persona: Persona, vary: (n: number) => number): 
   const handedOver = materialsOf(prompt).map(({ key, text }) => `From ${key}: ${quote(text, 120)}`);
   const oneOf = (...choices: string[]) => choices[vary(choices.length)]!;
   switch (persona) {
-    case "researcher":
+    case "researcher": {
+      const sources = sourcesIn(sinceTask(prompt.messages));
+      if (sources.length > 0)
+        return [
+          `Findings: ${title}`,
+          ...sources
+            .slice(0, 5)
+            .map((source, at) => `${at + 1}. ${firstSentence(source.text)} (${source.title}, ${source.url})`),
+          "Nothing of this was checked: the pages were found by a search, and this model cannot judge them.",
+          ...handedOver,
+        ];
       return [
         `Findings: ${title}`,
         `1. Background: what “${topic}” covers, and whom it concerns.`,
@@ -92,6 +103,7 @@ function bodyOf(prompt: Prompt, persona: Persona, vary: (n: number) => number): 
         "3. Open question: which fact would change the picture?",
         ...handedOver,
       ];
+    }
     case "analyst":
       return [
         `Analysis: ${title}`,
@@ -152,6 +164,8 @@ function bodyOf(prompt: Prompt, persona: Persona, vary: (n: number) => number): 
       return [`Done: ${title}`, ...handedOver, "Nothing outside this run was touched."];
   }
 }
+
+const firstSentence = (text: string) => /^[^.\n]{1,200}\.?/.exec(text.trim())?.[0] ?? "";
 
 /** The plain statistics of the numbers in a text. */
 function figures(text: string): string[] {

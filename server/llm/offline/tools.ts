@@ -1,8 +1,9 @@
 import type { JsonObject, JsonSchema } from "@/server/domain/values";
 import { CALL_MARKER, callLine, RESULT_MARKER } from "../text-protocol";
-import { CREW_RULES, type CrewRule, isCrewTool, sinceTask } from "./crew";
+import { CREW_RULES, type CrewRule, isCrewTool } from "./crew";
 import { instanceOf } from "./instance";
-import type { Message, Prompt } from "./prompt";
+import { type Message, type Prompt, sinceTask } from "./prompt";
+import { sourcesIn } from "./sources";
 
 export interface Tool {
   name: string;
@@ -50,6 +51,8 @@ export function chooseCalls(
     if (call && tools.some(({ name }) => name === call.name)) return [call];
   }
   const turns = sinceTask(messages);
+  const opened = pageToOpen(turns, tools);
+  if (opened && choice === "auto") return [opened];
   const hasResult = turns.some(({ role }) => role === "tool");
   const answers = turns.filter(({ role }) => role === "assistant").length;
   if (choice === "auto" && (hasResult || answers >= 2)) return [];
@@ -60,6 +63,14 @@ export function chooseCalls(
   const fitting = harmless.filter((tool) => sharesWords(tool, text) || needsWhatIsThere(tool, prompt));
   if (fitting.length > 0) return fitting.slice(0, 2).map(fill);
   return choice === "required" ? harmless.slice(0, 1).map(fill) : [];
+}
+
+/** After a search, the first page that it found. */
+function pageToOpen(turns: readonly Message[], tools: readonly Tool[]): ToolCall | null {
+  const browse = tools.find(({ name }) => name === "browse_url");
+  const hasOpened = turns.some(({ role, content }) => role === "tool" && content.startsWith("browse_url "));
+  const [first] = sourcesIn(turns);
+  return browse && first && !hasOpened ? { name: browse.name, args: { url: first.url } } : null;
 }
 
 function sharesWords(tool: Tool, text: string): boolean {

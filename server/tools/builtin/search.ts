@@ -3,7 +3,7 @@ import type { SearchBackend, SearchPurpose } from "@/server/domain/search-backen
 import type { Json } from "@/server/domain/values";
 import type { providerFetch } from "@/server/egress/fetch";
 import { defineTool, ToolFailure, type ToolInterface, type ToolScope } from "../define";
-import { searchDemo } from "./demo-corpus";
+import { DEMO_NOTE, searchDemo } from "./demo-corpus";
 import { readJson, toFailure } from "./web";
 
 export interface SearchDeps {
@@ -75,6 +75,7 @@ function searchTool(
     timeout_ms: TIMEOUT_MS,
     execute: async ({ query, count }, scope) => ({
       query,
+      ...(backend().kind === "demo" ? { note: DEMO_NOTE } : {}),
       results: (await search(backend(), query, count, purpose, deps.fetch, scope)).map((result) => ({
         ...result,
       })),

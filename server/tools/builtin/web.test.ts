@@ -326,9 +326,38 @@ describe("search", () => {
       simulated: true,
       output: { results: [{ title: "demo/retry: src/retry.ts" }] },
     });
-    expect((await outputOf(call("web_search", { query: "xyzzy" }, { backend: demo }))).results).toHaveLength(
-      3,
-    );
+    expect(hits).toEqual([]);
+  });
+
+  test("the demo has pages on whatever is asked for, the same each time, and opens them", async () => {
+    const demo: SearchBackend = { kind: "demo", base_url: "", key: null };
+    const find = (query: string) => outputOf(call("web_search", { query }, { backend: demo }));
+    const { results, note } = (await find("Why do octopuses change their colour?")) as {
+      results: { title: string; url: string; text: string }[];
+      note: string;
+    };
+    expect(note).toMatch(/^Simulated: /);
+    expect(results).toHaveLength(5);
+    for (const { title, text } of results)
+      expect(`${title} ${text}`.toLowerCase()).toContain("octopuses change colour");
+    expect(await find("Why do octopuses change their colour?")).toMatchObject({ results });
+    const [first] = results;
+    expect(await call("browse_url", { url: first!.url })).toMatchObject({
+      status_code: 200,
+      simulated: true,
+      output: { title: first!.title, note },
+    });
+    // What was written for a topic comes first, and its page says more than the excerpt.
+    const bees = (await find("Do bees do better in cities than in the countryside?")) as {
+      results: typeof results;
+    };
+    expect(bees.results[0]).toMatchObject({ title: "Bees in cities and in the countryside" });
+    const page = await outputOf(call("browse_url", { url: bees.results[0]!.url }));
+    expect(page.text).toContain(bees.results[0]!.text);
+    expect(JSON.stringify(page.text).length).toBeGreaterThan(bees.results[0]!.text.length + 50);
+    expect(await call("browse_url", { url: "https://demo.example/nowhere" })).toMatchObject({
+      status_code: 404,
+    });
     expect(hits).toEqual([]);
   });
 });

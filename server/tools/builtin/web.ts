@@ -3,6 +3,7 @@ import { jsonTextProblem } from "@/server/domain/json-limits";
 import { Json } from "@/server/domain/values";
 import { EGRESS_LIMITS, EgressError, type PublicFetch, type PublicFetchOptions } from "@/server/egress/fetch";
 import { defineTool, ToolFailure, type ToolInterface, type ToolScope } from "../define";
+import { DEMO_NOTE, demoPage } from "./demo-corpus";
 
 const USER_AGENT = "Troupe";
 /** What of a response's head a model may see; cookies and the like stay away from transcripts. */
@@ -48,6 +49,10 @@ export interface WebDeps {
 
 /** Requests to the internet. What comes back is somebody else's words, so all of them taint. */
 export function webTools({ fetch }: WebDeps): ToolInterface[] {
+  return [...requestTools(fetch), browseUrl(fetch)];
+}
+
+function requestTools(fetch: PublicFetch): ToolInterface[] {
   return [
     defineTool({
       name: "http_request",
@@ -105,33 +110,44 @@ export function webTools({ fetch }: WebDeps): ToolInterface[] {
         return shownResponse(response);
       },
     }),
-    defineTool({
-      name: "browse_url",
-      description: "Opens a web page and gives its title and readable text, with the addresses of its links.",
-      input: z.object({ url: Url }),
-      source: "builtin",
-      risk: "LOW",
-      read_only: true,
-      idempotent: true,
-      taints: true,
-      timeout_ms: EGRESS_LIMITS.toolMs,
-      async execute({ url }, scope) {
-        const headers = { accept: "text/html, application/xhtml+xml, text/plain;q=0.9, */*;q=0.5" };
-        const response = await sent(fetch, url, { headers }, scope);
-        const type = mediaType(response);
-        if (!isText(type)) {
-          await response.body?.cancel();
-          throw new ToolFailure(
-            400,
-            `That is no readable page but ${type || "something of an unknown kind"}.`,
-          );
-        }
-        const body = await textOf(response);
-        const page = /html/.test(type) ? await readPage(body, response.url) : { title: "", text: body };
-        return { url: response.url, status: response.status, ...page };
-      },
-    }),
   ];
+}
+
+function browseUrl(fetch: PublicFetch): ToolInterface {
+  const browse = defineTool({
+    name: "browse_url",
+    description: "Opens a web page and gives its title and readable text, with the addresses of its links.",
+    input: z.object({ url: Url }),
+    source: "builtin",
+    risk: "LOW",
+    read_only: true,
+    idempotent: true,
+    taints: true,
+    timeout_ms: EGRESS_LIMITS.toolMs,
+    async execute({ url }, scope): Promise<Json> {
+      // Pages that the demo's searches name are nowhere else.
+      const demo = demoPage(url);
+      if (demo) return { url, status: 200, title: demo.title, text: demo.text, note: DEMO_NOTE };
+      if (demo === undefined) throw new ToolFailure(404, "The offline demo has no such page.");
+      const headers = { accept: "text/html, application/xhtml+xml, text/plain;q=0.9, */*;q=0.5" };
+      const response = await sent(fetch, url, { headers }, scope);
+      const type = mediaType(response);
+      if (!isText(type)) {
+        await response.body?.cancel();
+        throw new ToolFailure(400, `That is no readable page but ${type || "something of an unknown kind"}.`);
+      }
+      const body = await textOf(response);
+      const page = /html/.test(type) ? await readPage(body, response.url) : { title: "", text: body };
+      return { url: response.url, status: response.status, ...page };
+    },
+  });
+  return {
+    ...browse,
+    async execute(args, scope) {
+      const output = await browse.execute(args, scope);
+      return demoPage((args as { url: string }).url) === null ? output : { ...output, simulated: true };
+    },
+  };
 }
 
 /** One request through the door; what the door or the network refuses becomes a failure with a status of its own. */
