@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
+import { PROJECT_PLACE } from "@/server/domain/memory";
 import {
   type Memory,
   MemoryError,
   type MemoryPlace,
   MemoryScope,
   MemorySource,
-  PROJECT_PLACE,
 } from "@/server/store/memories";
 import type { Troupe } from "@/server/troupe";
 import { procedure, refusal, router } from "./trpc";

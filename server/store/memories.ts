@@ -9,9 +9,6 @@ import { FileSource } from "./workspace";
 export const MemoryScope = z.enum(["task", "agent", "run", "workflow", "project", "global"]);
 export type MemoryScope = z.infer<typeof MemoryScope>;
 
-/** There is one project in an installation. */
-export const PROJECT_PLACE: MemoryPlace = { scope: "project", scope_id: "default" };
-
 /** What a scope is bound to: a run, a workflow ... Those inside a run begin with the run's id and a slash. */
 export interface MemoryPlace {
   scope: MemoryScope;

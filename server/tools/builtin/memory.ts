@@ -1,11 +1,6 @@
 import { z } from "zod";
-import {
-  type Memory,
-  type MemoryPlace,
-  type MemoryScope,
-  type MemoryStore,
-  PROJECT_PLACE,
-} from "@/server/store/memories";
+import { PROJECT_PLACE } from "@/server/domain/memory";
+import type { Memory, MemoryPlace, MemoryScope, MemoryStore } from "@/server/store/memories";
 import { defineTool, ToolFailure, type ToolInterface, type ToolScope } from "../define";
 import { sourceOf } from "./caller";
 
