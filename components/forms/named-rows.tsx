@@ -12,6 +12,8 @@ export interface NamedRowsProps extends FieldProps {
   /** What stands on the left, and what one such line is called. */
   nameLabel: string;
   itemName: string;
+  /** What a new name begins as; `itemName` if absent. */
+  newName?: string;
   /** What is wrong with a name; null if nothing is. `at` is its own place among the names. */
   checkName: (name: string, names: readonly string[], at: number) => string | null;
   valueField: (row: { name: string; value: string; onChange: (value: string) => void }) => ReactNode;
@@ -19,7 +21,8 @@ export interface NamedRowsProps extends FieldProps {
 
 /** Names with a text each, kept as an object. */
 export function NamedRows(props: NamedRowsProps) {
-  const { label, hint, error, value, onChange, nameLabel, itemName, checkName, valueField } = props;
+  const { label, hint, error, value, onChange, nameLabel, itemName, newName = itemName } = props;
+  const { checkName, valueField } = props;
   const entries = Object.entries((value ?? {}) as Record<string, string>);
   const write = (next: [string, string][]) => onChange(Object.fromEntries(next));
   const names = entries.map(([name]) => name);
@@ -56,7 +59,7 @@ export function NamedRows(props: NamedRowsProps) {
         size="sm"
         icon={<Plus aria-hidden />}
         className="self-start"
-        onClick={() => write([...entries, [freshKey(itemName, names), ""]])}
+        onClick={() => write([...entries, [freshKey(newName, names), ""]])}
       >
         Add a {itemName}
       </Button>

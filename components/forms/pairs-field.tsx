@@ -11,6 +11,7 @@ export function PairsField(props: FieldProps) {
       {...props}
       nameLabel="Name"
       itemName="line"
+      newName="name"
       checkName={nameFault}
       valueField={({ name, value, onChange }) => (
         <TemplateField
