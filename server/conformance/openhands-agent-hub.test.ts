@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { Action, AgentState, actionOfCall, Observation, observationOf } from "@/server/domain/agent/hub";
-import { agent, call, calls, of, role, runCrew, tool } from "./stage";
+import { agentStateOf, hubState } from "@/server/domain/agent/hub-state";
+import type { RunEvent } from "@/server/domain/events";
+import { foldRun } from "@/server/domain/run";
+import { ModelError } from "@/server/llm/model";
+import { agent, call, calls, crewGraph, newScriptedStage, of, role, runCrew, tool } from "./stage";
 
 // The promises of openhands-agent-hub.md, in its order.
 
@@ -50,6 +54,95 @@ describe("State", () => {
     for (const state of ["LOADING", "RUNNING", "PAUSED", "FINISHED", "ERROR", "AWAITING_USER_CONFIRMATION"])
       expect(AgentState.safeParse(state).success).toBe(true);
     expect(AgentState.safeParse("DREAMING").success).toBe(false);
+  });
+
+  const look = { roles: [role("a", ["look"])], tools: [tool("look")] };
+  const one = { agents: [agent("a")] };
+  const plan = { tasks: [{ task_id: "t", description: "do it", required_role: "a" }] };
+  /** The states that the only agent went through, one for each event of these types. */
+  const statesAt = (events: readonly RunEvent[], ...types: RunEvent["type"][]) =>
+    events.flatMap(({ type }, at) => {
+      if (!types.includes(type)) return [];
+      const state = foldRun("r", events.slice(0, at + 1));
+      return [agentStateOf(state, Object.values(state.agents)[0]!)];
+    });
+
+  test("running state: loading, running, and how it ended", async () => {
+    const moments = ["agent_started", "iteration_started", "agent_finished"] as const;
+    for (const [step, end] of [
+      [{ text: "done" }, "FINISHED"],
+      [calls(call("reject_task", { reason: "no" })), "REJECTED"],
+      [{ refusal: "no" }, "ERROR"],
+    ] as const) {
+      const { events } = await runCrew([step], one, { ...look, plan });
+      expect(statesAt(events, ...moments)).toEqual(["LOADING", "RUNNING", end]);
+    }
+  });
+
+  test("running state: confirmation mode waits for a person, who agrees or does not", async () => {
+    for (const [answer, then] of [
+      ["approve", "USER_CONFIRMED"],
+      ["reject", "USER_REJECTED"],
+    ] as const) {
+      const stage = newScriptedStage([calls(call("look", { text: "x" })), { text: "done" }], look.tools);
+      const id = stage.start(crewGraph(one, plan), {
+        roles: look.roles,
+        config: { confirmation: { kind: "always" } },
+      });
+      await expect.poll(() => stage.store.find(id)?.status).toBe("waiting");
+      const [asked] = Object.values(stage.store.state(id)!.interactions);
+      expect(hubState(stage.store.state(id)!).confirmation_mode).toBe(true);
+      stage.host.answer(id, asked!.id, asked!.requested.fingerprint, { answer, by: "ann" });
+      await stage.host.settled(id);
+      expect(
+        statesAt(stage.store.events(id, 0, 1e6), "interaction_requested", "interaction_answered"),
+      ).toEqual(["AWAITING_USER_CONFIRMATION", then]);
+    }
+  });
+
+  test("traffic control: rate limits throttle, limits of the run pause, and it goes on once one is raised", async () => {
+    const busy = new ModelError({
+      code: "RATE_LIMIT",
+      message: "Slow down.",
+      retryable: true,
+      user_action: "retry",
+    });
+    const throttled = await runCrew([{ error: busy }, { text: "done" }], one, { plan });
+    expect(statesAt(throttled.events, "llm_call_failed")).toEqual(["RATE_LIMITED"]);
+    const at = throttled.events.findIndex(({ type }) => type === "llm_call_failed");
+    expect(hubState(foldRun("r", throttled.events.slice(0, at + 1))).traffic_control_state).toBe(
+      "throttling",
+    );
+    expect(hubState(throttled.state).traffic_control_state).toBe("normal");
+
+    const stage = newScriptedStage([calls(call("look", { text: "x" })), { text: "done" }], look.tools);
+    const { id, state } = await stage.run(crewGraph(one, plan), {
+      roles: look.roles,
+      config: { max_global_iterations: 1 },
+    });
+    expect(hubState(state)).toMatchObject({
+      root_task: { agent_state: "PAUSED" },
+      subtasks: [{ agent_state: "PAUSED" }],
+      traffic_control_state: "paused",
+      iteration: 1,
+      max_iterations: 1,
+    });
+    stage.host.raiseLimit(id, "max_global_iterations", 10, "ann");
+    await stage.host.settled(id);
+    expect(hubState(stage.store.state(id)!).root_task.agent_state).toBe("FINISHED");
+  });
+
+  test("almost stuck, the last error, and the task's own data", async () => {
+    const same = calls(call("look", { txt: "x" }));
+    const { events, state } = await runCrew([same, same, same, same], one, { ...look, plan });
+    const told = events.findIndex(({ type }) => type === "stuck_detected");
+    expect(hubState(foldRun("r", events.slice(0, told + 1))).subtasks[0]!.almost_stuck).toBe(1);
+    const after = hubState(state);
+    expect(after.subtasks[0]).toMatchObject({ agent_state: "ERROR", almost_stuck: 0 });
+    expect(after.last_error).toMatch(/goes round in circles/);
+    expect([after.start_id, after.end_id]).toEqual([1, events.length]);
+    const done = await runCrew([{ text: "made" }], one, { plan });
+    expect(hubState(done.state).extra_data).toEqual({ result: "made" });
   });
 
   test("metrics: of the whole task and of each subtask", async () => {

@@ -99,6 +99,8 @@ export interface AgentView {
   has_task_memory?: boolean;
   /** Its newest turn: counted over the run, and from 0 within this task. */
   iteration?: { global: number; local: number };
+  /** How often it was told that it goes round in circles. */
+  nudges?: number;
   error?: RunError;
   started_at: number;
   finished_at?: number;
@@ -635,7 +637,11 @@ export function evolve(s: RunState, event: RunEvent): RunState {
     case "budget_warning":
     case "budget_exceeded":
     case "context_condensed":
-    case "stuck_detected":
+    case "stuck_detected": {
+      const key = agentKey(event.activation_id!, event.agent_id ?? "", event.task_id);
+      setAgent(s, event, { nudges: (s.agents[key]?.nudges ?? 0) + 1 });
+      return s;
+    }
     case "guardrail_checked":
       return s;
     case "memory_stored":

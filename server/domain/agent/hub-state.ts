@@ -29,6 +29,8 @@ export interface HubSubtask {
   /** The subtask whose agent delegated this one. */
   parent: string | null;
   local_iteration: number;
+  /** How often it was told that it goes round in circles; 0 once it is done. */
+  almost_stuck: number;
   metrics: HubMetrics;
 }
 
@@ -49,6 +51,7 @@ export interface HubState {
   start_id: number;
   end_id: number;
   metrics: HubMetrics;
+  /** What the run has worked out so far, by key. */
   extra_data: JsonObject;
 }
 
@@ -79,7 +82,7 @@ export function hubState(run: RunState): HubState {
       cost_usd: run.totals.cost_usd,
       unknown_cost_calls: run.totals.unknown_cost_calls,
     },
-    extra_data: {},
+    extra_data: { ...run.state },
   };
 }
 
@@ -127,6 +130,7 @@ function subtaskOf(run: RunState, agent: AgentView): HubSubtask {
     delegate_level: agent.delegate_level,
     parent: agent.parent ?? null,
     local_iteration: agent.iteration?.local ?? 0,
+    almost_stuck: agent.status === "running" ? (agent.nudges ?? 0) : 0,
     metrics: {
       usage: calls.reduce((sum, { usage }) => (usage ? addUsage(sum, usage) : sum), NO_USAGE),
       cost_usd: calls.reduce((sum, { cost_usd }) => sum + (cost_usd ?? 0), 0),
