@@ -112,6 +112,8 @@ function Answer({ ask }: { ask: Interaction }) {
       </p>
     );
   if (isOver) return <p className="text-[13px] text-ink-2">The run ended before this was answered.</p>;
+  if (now?.status === "withdrawn")
+    return <p className="text-[13px] text-ink-2">The work that asked this ended first.</p>;
   return <AnswerForm ask={ask} />;
 }
 

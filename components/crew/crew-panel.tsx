@@ -89,7 +89,7 @@ function Facts({ crew }: { crew: CrewRun }) {
           countOf(crew.members.length, "member"),
           crew.round > 0 ? `round ${crew.round}` : "",
           crew.handoffs > 0 ? countOf(crew.handoffs, "handoff") : "",
-          crew.status === "running" ? "" : crew.status === "completed" ? "done" : "failed",
+          { running: "", completed: "done", failed: "failed", stopped: "stopped" }[crew.status],
         ]
           .filter(Boolean)
           .join(" · ")}
@@ -110,6 +110,7 @@ function Views({ scene, activationId }: { scene: CrewScene; activationId: string
     n > 0 ? <span className="text-xs font-normal text-ink-3 tabular-nums">{n}</span> : null;
   const bulletins = Object.keys(crew.board).length;
   const proposals = Object.keys(crew.proposals).length;
+  const hasNotes = bulletins > 0 || Object.keys(crew.teams).length > 0 || crew.ledger !== undefined;
   const tabs: { value: Tab; label: string; badge?: React.ReactNode; content: React.ReactNode }[] = [
     {
       value: "crew",
@@ -124,7 +125,7 @@ function Views({ scene, activationId }: { scene: CrewScene; activationId: string
       badge: count(plan.tasks.length),
       content: <PlanViews plan={plan} activationId={activationId} />,
     });
-  if (bulletins > 0 || tab === "board")
+  if (hasNotes || tab === "board")
     tabs.push({ value: "board", label: "Board", badge: count(bulletins), content: <Board crew={crew} /> });
   if (proposals > 0 || crew.process === "consensus" || tab === "votes")
     tabs.push({ value: "votes", label: "Votes", badge: count(proposals), content: <Votes crew={crew} /> });
@@ -327,7 +328,9 @@ function ExchangeText({ exchange }: { exchange: CrewExchange }) {
             ? "It was done and returned."
             : exchange.done === "failed"
               ? "It could not be done."
-              : "It is being worked on."}
+              : exchange.done === "stopped"
+                ? "It was stopped: the result was not needed any more."
+                : "It is being worked on."}
         </p>
       ) : null}
       {exchange.kind === "vote" && exchange.vote.confidence !== null ? (

@@ -4,6 +4,7 @@ import clsx from "clsx";
 import { MessagesSquare, NotebookPen, Vote } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useState } from "react";
+import { countOf } from "@/components/run/format";
 import { PlanBoard } from "@/components/run/plan-board";
 import { person } from "@/components/run/sentences";
 import { TextBlock } from "@/components/run/values";
@@ -93,8 +94,70 @@ export function ExchangeTitle({ crew, exchange }: { crew: CrewRun; exchange: Cre
   );
 }
 
-/** The last bulletin of everyone who wrote on the board. */
+const LEDGER_WORDS: Record<string, string> = {
+  is_request_satisfied: "Is the request satisfied?",
+  is_in_loop: "Does the work go in circles?",
+  is_progress_being_made: "Is there progress?",
+};
+
+/** How the manager sees the work: its answers to the same few questions in every round. */
+function Ledger({ ledger }: { ledger: NonNullable<CrewRun["ledger"]> }) {
+  const { current_step, stalls, replans } = ledger;
+  const trouble = [
+    stalls > 0 ? `${countOf(stalls, "round")} without progress` : "",
+    replans > 0 ? `planned anew ${replans === 1 ? "once" : `${replans} times`}` : "",
+  ].filter(Boolean);
+  return (
+    <section aria-label="How the manager sees it" className="flex flex-col gap-2 border-b border-line p-4">
+      <div className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5">
+        <h3 className="text-[13px] font-semibold">How the manager sees it</h3>
+        {trouble.length > 0 ? <p className="text-xs text-waiting">{trouble.join(" · ")}</p> : null}
+      </div>
+      {current_step ? (
+        <p className="text-[13px] text-ink-2 [overflow-wrap:anywhere]">Now: {current_step}</p>
+      ) : null}
+      <dl className="grid gap-x-4 gap-y-1 text-[13px] sm:grid-cols-[auto_auto_minmax(0,1fr)]">
+        {Object.entries(ledger.ledger).map(([question, { answer, reason }]) => (
+          <div key={question} className="contents max-sm:flex max-sm:flex-wrap max-sm:gap-x-2">
+            <dt className="text-ink-3">{LEDGER_WORDS[question] ?? question.replaceAll("_", " ")}</dt>
+            <dd className="font-medium">{answer ? "Yes" : "No"}</dd>
+            <dd className="text-ink-2 [overflow-wrap:anywhere]">{reason}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function Teams({ teams }: { teams: CrewRun["teams"] }) {
+  return (
+    <section aria-label="Teams" className="flex flex-col gap-1.5 border-b border-line p-4">
+      <h3 className="text-[13px] font-semibold">Teams</h3>
+      <ul className="flex flex-col gap-1 text-[13px]">
+        {Object.entries(teams).map(([name, { agents, purpose }]) => (
+          <li key={name} className="[overflow-wrap:anywhere]">
+            <span className="font-medium">{name}</span>{" "}
+            <span className="text-ink-2">{agents.map(person).join(", ") || "Nobody"}</span>
+            {purpose ? <span className="text-ink-3"> · {purpose}</span> : null}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** How the manager sees it, the teams, and the last bulletin of everyone who wrote on the board. */
 export function Board({ crew }: { crew: CrewRun }) {
+  return (
+    <>
+      {crew.ledger ? <Ledger ledger={crew.ledger} /> : null}
+      {Object.keys(crew.teams).length > 0 ? <Teams teams={crew.teams} /> : null}
+      <Bulletins crew={crew} />
+    </>
+  );
+}
+
+function Bulletins({ crew }: { crew: CrewRun }) {
   const bulletins = Object.entries(crew.board);
   if (bulletins.length === 0)
     return (
@@ -151,7 +214,9 @@ export function Votes({ crew }: { crew: CrewRun }) {
                 <Badge tone={proposal.outcome.outcome === "approved" ? "completed" : "waiting"}>
                   {OUTCOMES[proposal.outcome.outcome]}
                 </Badge>
-              ) : null}
+              ) : crew.status === "running" ? null : (
+                <Badge>Not decided</Badge>
+              )}
             </div>
             <p className="text-[13px] text-ink-2">{proposal.rationale}</p>
             <p className="text-xs text-ink-3 tabular-nums">

@@ -30,7 +30,6 @@ function sceneOf(state: RunState): CrewScene {
     calls: Object.values(state.calls).filter(mine),
     asks: Object.values(state.interactions).filter(mine),
     plan: state.plans[CREW_ACTIVATION],
-    isOver: state.activations[CREW_ACTIVATION]?.finished_at !== undefined,
   };
 }
 const scene = (name: keyof typeof stories) => sceneOf(foldRun(name, stories[name]));
@@ -260,7 +259,21 @@ test("a member's state tells what it does right now", () => {
 });
 
 test("when the run is cancelled nobody works or waits any more", () => {
-  const over = { ...scene("asking"), isOver: true };
+  const log = stories.asking;
+  const { seq, ts } = log.at(-1)!;
+  const cancelled = foldRun("asking", [
+    ...log,
+    {
+      type: "node_cancelled",
+      node_id: CREW_ACTIVATION.split("#")[0]!,
+      activation_id: CREW_ACTIVATION,
+      payload: { reason: "" },
+      seq: seq + 1,
+      ts,
+    },
+  ]);
+  const over = sceneOf(cancelled);
+  expect(over.asks.map(({ status }) => status)).toEqual(["withdrawn"]);
   expect(memberLook(over, "researcher")).toMatchObject({ state: "stopped", words: "Stopped" });
   expect(memberLook(over, "writer").state).toBe("done");
 });

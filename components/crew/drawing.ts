@@ -224,6 +224,7 @@ export function verbFor(exchange: CrewExchange): string {
       return "hands over to";
     case "delegation": {
       const isAsk = exchange.delegation.kind === "ask";
+      if (exchange.done === "stopped") return isAsk ? "no longer asks" : "no longer waits for";
       if (exchange.done === "failed") return isAsk ? "asked in vain" : "delegated in vain to";
       if (exchange.done === "completed") return isAsk ? "asked" : "delegated to";
       return isAsk ? "asks" : "delegates to";

@@ -10,8 +10,6 @@ export interface CrewScene {
   calls: readonly ModelCall[];
   asks: readonly Interaction[];
   plan: ExecutionPlan | undefined;
-  /** Its node has ended, in whatever way: nobody works or waits any more. */
-  isOver: boolean;
 }
 
 export type MemberState =
@@ -36,7 +34,6 @@ export function memberLook(scene: CrewScene, agentId: string): MemberLook {
   const mine = scene.agents.filter(({ agent_id }) => agent_id === agentId);
   const tainted = mine.some((agent) => agent.tainted === true);
   const look = (state: MemberState, words: string): MemberLook => ({ state, words, tainted });
-  if (scene.isOver && mine.some(({ status }) => status === "running")) return look("stopped", "Stopped");
   if (scene.asks.some(({ status, agent_id }) => status === "open" && agent_id === agentId))
     return look("waiting", "Waits for you");
   const tool = scene.tools.findLast(({ status, agent_id }) => status === "running" && agent_id === agentId);
@@ -47,6 +44,7 @@ export function memberLook(scene: CrewScene, agentId: string): MemberLook {
   const last = mine.at(-1);
   if (!last) return look("idle", "Idle");
   if (last.status === "failed") return look("failed", "Failed");
+  if (last.status === "stopped") return look("stopped", "Stopped");
   if (last.status === "rejected") return look("failed", "Cannot do it");
   if (last.status === "handed_off") return look("passed", "Handed over");
   return look("done", "Done");

@@ -15,8 +15,7 @@ export function useCrew(activationId: string | undefined): CrewScene | undefined
   const asks = useRunList<Interaction>(({ state }) => of(id, state.interactions));
   const calls = useRunList<ModelCall>(({ state }) => callsOf(state, id));
   const plan = useRun<ExecutionPlan | undefined>(({ state }) => state.plans[id], undefined);
-  const isOver = useRun(({ state }) => state.activations[id]?.finished_at !== undefined, false);
-  return crew ? { crew, agents, tools, calls, asks, plan, isOver } : undefined;
+  return crew ? { crew, agents, tools, calls, asks, plan } : undefined;
 }
 
 /** The model calls of an activation, in order. */

@@ -33,6 +33,7 @@ export function AgentTranscript({ agentKey }: { agentKey: string }) {
           Read content from outside
         </Badge>
       ) : null}
+      {agent.withheld.length > 0 ? <Withheld tools={agent.withheld} /> : null}
       <ol aria-label={`Conversation of ${agent.role_name}`} className="flex flex-col gap-2">
         {transcript(agent, calls, tools).map((turn) => (
           <li key={turn.key} className="min-w-0">
@@ -47,6 +48,29 @@ export function AgentTranscript({ agentKey }: { agentKey: string }) {
         ))}
       </ol>
     </div>
+  );
+}
+
+/** Tools of its role that it was refused here, and why: those with the same reason together. */
+function Withheld({ tools }: { tools: AgentView["withheld"] }) {
+  const reasons = [...new Set(tools.map(({ reason }) => reason))];
+  return (
+    <ul aria-label="Not available here" className="flex flex-col gap-0.5 text-xs text-ink-3">
+      {reasons.map((reason) => (
+        <li key={reason} className="[overflow-wrap:anywhere]">
+          Not available here:{" "}
+          {tools
+            .filter((tool) => tool.reason === reason)
+            .map(({ tool_name }, at) => (
+              <span key={tool_name}>
+                {at > 0 ? ", " : ""}
+                <code className="font-mono text-[11px] text-ink-2">{tool_name}</code>
+              </span>
+            ))}
+          . {reason}
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -106,6 +130,8 @@ export function CallView({ call }: { call: ModelCall }) {
         <StreamedText text={content} missing={live?.from ?? 0} />
       ) : call.status === "failed" && call.error ? (
         <ErrorNote error={call.error} isQuiet />
+      ) : call.status === "stopped" ? (
+        <p className="text-[13px] text-ink-3">Stopped before it had answered.</p>
       ) : content === "" && (call.tool_calls?.length ?? 0) > 0 ? null : (
         <TextBlock text={content} label="answer" />
       )}

@@ -5,6 +5,7 @@ import { useState } from "react";
 import type { Status } from "@/components/ui/status-mark";
 import { StatusMark } from "@/components/ui/status-mark";
 import type { ExecutionPlan, Task, TaskStatus } from "@/server/domain/plan";
+import type { RunState } from "@/server/domain/run";
 import { agentKey } from "@/server/domain/run";
 import { AgentTranscript } from "./agent-transcript";
 import { Fold } from "./fold";
@@ -23,6 +24,8 @@ const STATUS: Record<TaskStatus, Status> = {
   cancelled: "cancelled",
   awaiting_human: "waiting",
 };
+
+type Verdict = RunState["criteria"][string][number];
 
 const COLUMNS: { title: string; holds: readonly TaskStatus[] }[] = [
   { title: "To do", holds: ["pending", "blocked"] },
@@ -65,8 +68,36 @@ export function PlanBoard({ activationId }: { activationId: string }) {
           );
         })}
       </div>
+      <Criteria activationId={activationId} />
       {shown ? <TaskDetail key={shown.task_id} task={shown} activationId={activationId} /> : null}
     </section>
+  );
+}
+
+/** Whether the whole is as it was to be: the newest verdict on each criterion. */
+function Criteria({ activationId }: { activationId: string }) {
+  const checked = useRun<readonly Verdict[] | undefined>(
+    ({ state }) => state.criteria[activationId],
+    undefined,
+  );
+  const newest = new Map(checked?.map((one) => [one.criterion, one]));
+  if (newest.size === 0) return null;
+  return (
+    <ul aria-label="Success criteria" className="flex flex-col gap-1 text-[13px]">
+      {[...newest.values()].map(({ criterion, met, evidence }) => (
+        <li key={criterion} className="flex items-start gap-2">
+          <StatusMark status={met ? "completed" : "failed"} size="sm" className="mt-0.5" />
+          <span className="min-w-0 [overflow-wrap:anywhere]">
+            {criterion}
+            <span className="text-ink-3">
+              {" "}
+              · {met ? "met" : "not met"}
+              {evidence ? `: ${evidence}` : ""}
+            </span>
+          </span>
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -127,6 +158,7 @@ function TaskDetail({ task, activationId }: { task: Task; activationId: string }
           .filter(Boolean)
           .join(" · ")}
       </p>
+      <TaskTerms task={task} />
       {task.error_message ? <p className="text-[13px] text-failed">{task.error_message}</p> : null}
       {keys.map((key) => (
         <AgentTranscript key={key} agentKey={key} />
@@ -138,6 +170,24 @@ function TaskDetail({ task, activationId }: { task: Task; activationId: string }
       ) : null}
     </section>
   );
+}
+
+const URGENCY = { low: "can wait", medium: null, high: "urgent", critical: "most urgent" };
+
+/** What the plan says of a task beside what is to be done: how urgent it is, until when, where it meets others. */
+function TaskTerms({ task }: { task: Task }) {
+  const { deadline, tags } = task.metadata;
+  const words = [
+    URGENCY[task.priority],
+    typeof deadline === "string" ? `until ${deadline.replace("T", " ").replace(/:00(\.0+)?Z$/, "")}` : null,
+    task.estimated_duration ? `takes about ${task.estimated_duration}` : null,
+    task.condition ? `only if ${task.condition}` : null,
+    task.human_review ? "a person looks at the result" : null,
+    tags && tags.length > 0 ? `meets at ${tags.join(", ")}` : null,
+  ].filter(Boolean);
+  return words.length > 0 ? (
+    <p className="text-xs text-ink-3 [overflow-wrap:anywhere]">{words.join(" · ")}</p>
+  ) : null;
 }
 
 const nowAtWork = (tasks: readonly Task[]) =>

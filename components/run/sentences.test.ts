@@ -87,7 +87,7 @@ const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } =
   timer_fired: [{}, "The timer rang"],
   agent_started: [
     { role_name: "Writer", task_id: "draft", output_keys: [], limits: { max_iterations: 3 } },
-    "Writer takes up the task “Draft the text”",
+    "Support writer takes up the task “Draft the text”",
   ],
   iteration_started: [{ global_iteration: 11, local_iteration: 2 }, "Turn 2 (the run's 11th)"],
   message_added: [
@@ -278,7 +278,7 @@ test("the story of a run reads as one", () => {
   expect(story.map(({ text }) => text)).toEqual([
     "Run of Approval created from the editor, answered by Offline demo (simulated)",
     "The run began",
-    "ApprovalAgent takes up the work",
+    "Approval agent takes up the work",
     "offline-demo answered in 420 ms: 150 tokens, simulated",
     "Get approval is done and wrote “approval_status” and “approver_comments”",
     "Approved? chose “approved”",

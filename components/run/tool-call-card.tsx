@@ -79,11 +79,7 @@ export function ToolCallCard({ call }: { call: ToolCallView }) {
 }
 
 function Outcome({ call }: { call: ToolCallView }) {
-  const isOver = useRun(
-    ({ state }) => state.activations[call.activation_id]?.finished_at !== undefined,
-    false,
-  );
-  if (call.status === "running" && isOver) return <span className="text-xs text-ink-3">Not finished</span>;
+  if (call.status === "stopped") return <span className="text-xs text-ink-3">Stopped</span>;
   if (call.status === "running")
     return (
       <span className="flex items-center gap-1.5 text-xs text-ink-3">

@@ -100,8 +100,9 @@ export interface CrewState {
   files: Record<string, RunEventOf<"artifact_created">["payload"]>;
   plans: Record<string, ExecutionPlan>;
   criteria: Record<string, readonly RunEventOf<"criterion_checked">["payload"][]>;
-  /** What each activation began, by id: what of it is still under way ends with the activation. */
-  begun: Map<string, { tool_calls: string[]; interactions: string[] }>;
+  /** Calls of tools that run, and questions that are open, by id: they end with their activation. */
+  calling: Set<string>;
+  asking: Set<string>;
 }
 
 export function newCrewState(): CrewState {
@@ -112,7 +113,8 @@ export function newCrewState(): CrewState {
     files: newRecord(),
     plans: newRecord(),
     criteria: newRecord(),
-    begun: new Map(),
+    calling: new Set(),
+    asking: new Set(),
   };
 }
 
@@ -135,7 +137,8 @@ export function evolveCrew(s: CrewState, event: RunEvent): boolean {
         ...(by_call ? { by_call } : {}),
         ...(tool_call_id ? { tool_call_id } : {}),
       };
-      begunBy(s, activation).tool_calls.push(about.id);
+      if (event.type === "tool_call_started") s.calling.add(about.id);
+      else s.calling.delete(about.id);
       s.tool_calls[about.id] =
         event.type === "tool_call_started"
           ? {
@@ -157,6 +160,7 @@ export function evolveCrew(s: CrewState, event: RunEvent): boolean {
     }
     case "tool_call_completed": {
       const call = s.tool_calls[event.call_id!];
+      s.calling.delete(event.call_id!);
       const { tool_name: _name, latency_ms: _latency, ...result } = event.payload;
       if (call)
         s.tool_calls[call.id] = {
@@ -168,7 +172,7 @@ export function evolveCrew(s: CrewState, event: RunEvent): boolean {
       return true;
     }
     case "interaction_requested":
-      begunBy(s, activation).interactions.push(event.payload.interaction_id);
+      s.asking.add(event.payload.interaction_id);
       s.interactions[event.payload.interaction_id] = {
         id: event.payload.interaction_id,
         node_id: event.node_id!,
@@ -182,6 +186,7 @@ export function evolveCrew(s: CrewState, event: RunEvent): boolean {
       return true;
     case "interaction_answered": {
       const open = s.interactions[event.payload.interaction_id];
+      s.asking.delete(event.payload.interaction_id);
       if (open)
         s.interactions[open.id] = {
           ...open,
@@ -351,14 +356,6 @@ export function evolveCrew(s: CrewState, event: RunEvent): boolean {
   }
 }
 
-function begunBy(s: CrewState, activation: string) {
-  const known = s.begun.get(activation);
-  if (known) return known;
-  const begun = { tool_calls: [], interactions: [] };
-  s.begun.set(activation, begun);
-  return begun;
-}
-
 /**
  * Ends what was under way in an activation, or in the work of one of its agents: calls of tools are stopped, questions
  * withdrawn. Where the whole activation ended, so are its crew, what was delegated in it, and the tasks of its plan.
@@ -369,20 +366,22 @@ export function endCrewWork(
   at: number,
   of: { crew: CrewEnd } | { agent_id: string; task_id?: string | undefined },
 ): void {
-  const begun = s.begun.get(activation);
-  const isMeant = (one: { agent_id?: string; task_id?: string }) =>
-    "crew" in of || (one.agent_id === of.agent_id && one.task_id === of.task_id);
-  for (const id of begun?.tool_calls ?? []) {
-    const call = s.tool_calls[id];
-    if (call?.status === "running" && isMeant(call))
-      s.tool_calls[id] = { ...call, status: "stopped", finished_at: at };
+  const isMeant = (one: { activation_id: string; agent_id?: string; task_id?: string }) =>
+    one.activation_id === activation &&
+    ("crew" in of || (one.agent_id === of.agent_id && one.task_id === of.task_id));
+  for (const id of s.calling) {
+    const call = s.tool_calls[id]!;
+    if (!isMeant(call)) continue;
+    s.calling.delete(id);
+    s.tool_calls[id] = { ...call, status: "stopped", finished_at: at };
   }
-  for (const id of begun?.interactions ?? []) {
-    const asked = s.interactions[id];
-    if (asked?.status === "open" && isMeant(asked)) s.interactions[id] = { ...asked, status: "withdrawn" };
+  for (const id of s.asking) {
+    const asked = s.interactions[id]!;
+    if (!isMeant(asked)) continue;
+    s.asking.delete(id);
+    s.interactions[id] = { ...asked, status: "withdrawn" };
   }
   if (!("crew" in of)) return;
-  s.begun.delete(activation);
   const crew = s.crews[activation];
   if (crew) {
     const { active_agent: _nobody, ...over } = crew;

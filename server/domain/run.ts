@@ -162,8 +162,8 @@ export interface RunState extends CrewState {
   activations: Record<string, Activation>;
   calls: Record<string, ModelCall>;
   agents: Record<string, AgentView>;
-  /** Keys of the agents that each activation under way has had. */
-  at_work: Map<string, string[]>;
+  /** Keys of the agents that are at work: they end with their activation. */
+  at_work: Set<string>;
   /** Tools that brought content into the run that nobody here vouches for, in the order in which they did. */
   taint_sources: readonly string[];
   totals: {
@@ -213,7 +213,7 @@ export function newRun(id = ""): RunState {
     activations: newRecord(),
     calls: newRecord(),
     agents: newRecord(),
-    at_work: new Map(),
+    at_work: new Set(),
     taint_sources: [],
     ...newCrewState(),
     totals: {
@@ -524,9 +524,7 @@ export function evolve(s: RunState, event: RunEvent): RunState {
         ...(event.payload.parent ? { parent: event.payload.parent } : {}),
         ...(event.task_id ? { task_id: event.task_id } : {}),
       };
-      const known = s.at_work.get(event.activation_id!);
-      if (known) known.push(key);
-      else s.at_work.set(event.activation_id!, [key]);
+      s.at_work.add(key);
       return s;
     }
     case "agent_tainted":
@@ -588,6 +586,7 @@ export function evolve(s: RunState, event: RunEvent): RunState {
     case "agent_finished": {
       const { status, error } = event.payload;
       setAgent(s, event, { status, finished_at: event.ts, ...(error ? { error } : {}) });
+      s.at_work.delete(agentKey(event.activation_id!, event.agent_id!, event.task_id));
       if (status === "stopped" || status === "failed") {
         const { agent_id = "", task_id } = event;
         const id = event.activation_id!;
@@ -680,18 +679,19 @@ function setActivation(
 function goOnUnlessAsked(s: RunState, id: string) {
   const { status, waiting } = s.activations[id] ?? {};
   if (status !== "waiting" || waiting?.for !== "human") return;
-  const isOpen = s.begun.get(id)?.interactions.some((one) => s.interactions[one]?.status === "open");
-  if (!isOpen) setActivation(s, id, { status: "running", waiting: undefined });
+  for (const open of s.asking) if (s.interactions[open]?.activation_id === id) return;
+  setActivation(s, id, { status: "running", waiting: undefined });
 }
 
 /** Whatever an activation had under way has ended with it, also where a crash or a cancel left no word of it. */
 function endWork(s: RunState, id: string, at: number, crew: CrewEnd) {
   stopCalls(s, id, at);
-  for (const key of s.at_work.get(id) ?? []) {
-    const agent = s.agents[key];
-    if (agent?.status === "running") s.agents[key] = { ...agent, status: "stopped", finished_at: at };
+  for (const key of s.at_work) {
+    const agent = s.agents[key]!;
+    if (agent.activation_id !== id) continue;
+    s.at_work.delete(key);
+    s.agents[key] = { ...agent, status: "stopped", finished_at: at };
   }
-  s.at_work.delete(id);
   endCrewWork(s, id, at, { crew });
 }
 
