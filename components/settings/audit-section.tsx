@@ -45,7 +45,7 @@ export function AuditSection() {
           options={OPTIONS}
           value={area}
           onValueChange={setArea}
-          fieldClassName="w-48"
+          fieldClassName="w-48 max-sm:w-full"
         />
       }
     >

@@ -51,6 +51,7 @@ const at = (about: Detail) => {
 const switched = (about: Detail) =>
   typeof about.is_enabled === "boolean" && (about.is_enabled ? "switched on" : "switched off");
 const version = (about: Detail) => text(about, "version") !== "" && `version ${text(about, "version")}`;
+const SERVICE_WORDS: Record<string, string> = { searxng: "SearXNG", brave: "Brave Search", github: "GitHub" };
 const SEARCH_WORDS: Record<string, string> = { web: "web search", code: "code search" };
 const search = (about: Detail) => SEARCH_WORDS[text(about, "search")] ?? "search";
 const ANSWER_WORDS: Record<string, string> = {
@@ -81,7 +82,7 @@ const WORDS: Record<AuditKind, Words> = {
   provider_chosen: { title: (about) => `Made ${text(about, "provider")} the default provider` },
   search_service_changed: {
     title: (about) => `Set up ${search(about)}`,
-    more: (about) => [text(about, "service"), at(about), key(about)],
+    more: (about) => [SERVICE_WORDS[text(about, "service")] ?? false, at(about), key(about)],
   },
   search_service_removed: { title: (about) => `Removed the service for ${search(about)}` },
   mcp_server_added: {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { AUDIT_AREAS, kindsOf } from "@/server/domain/audit";
 import { procedure, router } from "./trpc";
 
-const PAGE = 20;
+const PAGE = 10;
 
 /** Who did what that matters for safety, for looking back. There is no changing it. */
 export const auditRouter = router({
