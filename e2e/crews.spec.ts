@@ -1,4 +1,5 @@
-import { api, expect, settings, test } from "./app";
+import type { Page } from "@playwright/test";
+import { api, expect, saved, settings, test } from "./app";
 
 const GRAPH = {
   graph_id: "with_crew",
@@ -101,4 +102,160 @@ test("crews come from files, with findings, and steps of a pattern can be change
   await page.getByRole("button", { name: "Actions for Review board" }).click();
   await page.getByRole("menuitem", { name: "Delete" }).click();
   await expect(page.getByRole("link", { name: /^Review board/ })).toHaveCount(0);
+});
+
+const TASK = {
+  graph_id: "with_agent",
+  start_node_id: "start",
+  nodes: {
+    start: { ...GRAPH.nodes.start },
+    write: {
+      id: "write",
+      node_type: "agent_task",
+      name: "Write it",
+      input_keys: ["user_request"],
+      output_keys: ["text"],
+      config: { required_role: "Editor", task_description_template: "{{ user_request }}" },
+      ui: { x: 340, y: 0 },
+    },
+    end: { ...GRAPH.nodes.end },
+  },
+  edges: [
+    { id: "e1", source_node_id: "start", target_node_id: "write" },
+    { id: "e2", source_node_id: "write", target_node_id: "end" },
+  ],
+};
+
+/** Makes an agent in its form; resolves when it stands in the list. */
+async function makeAgent(page: Page, name: string, role: string, backstory: string): Promise<void> {
+  await page.getByLabel("Name", { exact: true }).fill(name);
+  await page.getByLabel("Role", { exact: true }).click();
+  await page.getByRole("option", { name: role, exact: true }).click();
+  await page.getByLabel("Backstory").fill(backstory);
+  await page.getByRole("button", { name: "Create agent" }).click();
+  await expect(page.getByRole("list", { name: "Agents", exact: true })).toContainText(name);
+}
+
+/** Deletes what is open, used or not. */
+async function deleteOpen(page: Page, noun: string, name: string): Promise<void> {
+  await page.getByRole("button", { name: `Actions for ${name}` }).click();
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  const sure = page.getByRole("button", { name: `Delete ${noun}` });
+  const gone = page.getByText(`Deleted “${name}”`);
+  await expect(sure.or(gone)).toBeVisible();
+  if (await sure.isVisible()) await sure.click();
+  await expect(gone).toBeVisible();
+}
+
+test("an agent is made in a form, works in a crew and in an agent task, and is guarded by its use", async ({
+  app,
+  page,
+}) => {
+  await app.open("/crews");
+  await page.getByRole("link", { name: "Agents", exact: true }).click();
+  await page.getByRole("link", { name: "New", exact: true }).click();
+  await makeAgent(page, "Careful writer", "Writer", "Once burnt by a wrong date.");
+  expect(await app.accessibilityFaults()).toEqual([]);
+
+  await app.open("/crews?new=1");
+  await page.getByLabel("Name", { exact: true }).fill("Careful desk");
+  await page.getByLabel("Add an agent").click();
+  await page.getByRole("option", { name: /^Careful writer/ }).click();
+  await page.getByRole("button", { name: "Create crew" }).click();
+  await expect(page.getByText("Created “Careful desk”")).toBeVisible();
+
+  const id = await app.openWorkflow(TASK);
+  await app.canvas.select("Write it");
+  await settings(page).getByLabel("Agent", { exact: true }).click();
+  await page.getByRole("option", { name: /^Careful writer/ }).click();
+  await expect(settings(page)).toContainText("Once burnt by a wrong date.");
+  await saved(page);
+  await app.run.start({ user_request: "A note on tea" });
+  await app.run.expectEnd("Completed");
+  const events = await api<{ events: { type: string }[] }>("GET", `/runs/${app.run.id}/events?limit=500`);
+  const started = events.events.find(({ type }) => type === "agent_started");
+  expect(started).toMatchObject({ agent_id: "careful_writer", payload: { role_name: "Writer" } });
+  expect(JSON.stringify(events)).toContain("Once burnt by a wrong date.");
+
+  await app.open("/agents?agent=careful_writer");
+  await expect(page.getByRole("link", { name: "Careful desk Crew" })).toBeVisible();
+  await page.getByRole("button", { name: "Actions for Careful writer" }).click();
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  await expect(page.getByRole("alertdialog")).toContainText("1 workflow and 1 crew name this agent");
+  await page.getByRole("button", { name: "Delete agent" }).click();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(page.getByRole("list", { name: "Agents", exact: true })).toContainText("Careful writer");
+
+  await api("DELETE", `/workflows/${id}`);
+  await app.open("/crews?crew=careful_desk");
+  await deleteOpen(page, "crew", "Careful desk");
+  await app.open("/agents?agent=careful_writer");
+  await deleteOpen(page, "agent", "Careful writer");
+});
+
+test("a role's new name reaches the crew and the agent that have it, and both are told before it is deleted", async ({
+  app,
+  page,
+}) => {
+  for (const name of ["Scribbler", "Chronicler"])
+    await api("DELETE", `/roles/${name}?force=true`).catch(() => undefined);
+  await api("POST", "/roles", { name: "Scribbler" });
+  await app.open("/agents?new=1");
+  await makeAgent(page, "Quick hand", "Scribbler", "Never late.");
+  await app.open("/crews?new=1");
+  await page.getByLabel("Name", { exact: true }).fill("Scriptorium");
+  await page.getByLabel("Add an agent").click();
+  await page.getByRole("option", { name: "Scribbler", exact: true }).click();
+  await page.getByRole("button", { name: "Create crew" }).click();
+  await expect(page.getByText("Created “Scriptorium”")).toBeVisible();
+
+  await app.open("/roles?role=Scribbler");
+  await page.getByLabel("Name", { exact: true }).fill("Chronicler");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await expect(page.getByText("Its new name is in 1 crew and 1 agent.")).toBeVisible();
+  await page.getByRole("button", { name: "Actions for Chronicler" }).click();
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  const question = page.getByRole("alertdialog");
+  await expect(question).toContainText("Scriptorium");
+  await expect(question).toContainText("Quick hand");
+  await question.getByRole("button", { name: "Cancel" }).click();
+
+  await app.open("/crews?crew=scriptorium");
+  await expect(page.getByRole("link", { name: /^Scriptorium/ })).toContainText("Chronicler");
+  await deleteOpen(page, "crew", "Scriptorium");
+  await app.open("/agents?agent=quick_hand");
+  await expect(page.getByLabel("Role", { exact: true })).toContainText("Chronicler");
+  await deleteOpen(page, "agent", "Quick hand");
+  await api("DELETE", "/roles/Chronicler");
+});
+
+test("two people who change the same crew are told, and one can save over the other", async ({
+  app,
+  page,
+  context,
+}) => {
+  await app.open("/crews?new=1");
+  await page.getByLabel("Name", { exact: true }).fill("Shared desk");
+  await page.getByLabel("Add an agent").click();
+  await page.getByRole("option", { name: "Writer", exact: true }).click();
+  await page.getByRole("button", { name: "Create crew" }).click();
+  await expect(page.getByText("Created “Shared desk”")).toBeVisible();
+  const other = await context.newPage();
+  await other.goto("/crews?crew=shared_desk");
+
+  await page.getByLabel("Name", { exact: true }).fill("My desk");
+  await other.getByLabel("Name", { exact: true }).fill("Their desk");
+  await other.getByRole("button", { name: "Save", exact: true }).click();
+  await expect(other.getByText("Saved “Their desk”")).toBeVisible();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await expect(page.getByRole("alert").filter({ hasText: "This crew was changed" })).toBeVisible();
+  await expect(page.getByLabel("Name", { exact: true })).toHaveValue("My desk");
+  await page.getByRole("button", { name: "Save mine over it" }).click();
+  await expect(page.getByText("Saved “My desk”")).toBeVisible();
+
+  await other.getByLabel("Name", { exact: true }).fill("Their desk again");
+  await other.getByRole("button", { name: "Save", exact: true }).click();
+  await other.getByRole("button", { name: "Load the other version" }).click();
+  await expect(other.getByLabel("Name", { exact: true })).toHaveValue("My desk");
+  await deleteOpen(page, "crew", "My desk");
 });

@@ -84,10 +84,17 @@ export const NoteCard = memo(function NoteCard({ data: { node } }: NodeProps<Flo
   );
 });
 
+/** Which role a task is for; an agent of the library has its own, which only its copy tells. */
+function roleOf(node: WorkflowNode): string {
+  if (node.node_type !== "agent_task") return "";
+  const { agent_ref, agent, required_role } = node.config;
+  return agent_ref ? (agent?.role_name ?? "") : required_role;
+}
+
 function Summary({ node }: { node: WorkflowNode }) {
   const { roles } = useCanvas();
   const text = getNodeKind(node.node_type).summary(node.config, node);
-  const role = node.node_type === "agent_task" ? node.config.required_role : "";
+  const role = roleOf(node);
   const members = node.node_type === "crew_task" ? (node.config.crew?.agents ?? []) : [];
   return (
     <span className="node-summary">

@@ -32,6 +32,7 @@ export function CommandPalette() {
   const workflows = useQuery(trpc.workflows.list.queryOptions());
   const roles = useQuery(trpc.roles.list.queryOptions());
   const crews = useQuery(trpc.crews.list.queryOptions());
+  const agents = useQuery(trpc.agents.list.queryOptions());
   const tools = useQuery(trpc.tools.names.queryOptions());
   const offered = Object.values(useAllCommands()).flat();
   const sections = [...new Set(offered.map((command) => command.section))];
@@ -93,6 +94,7 @@ export function CommandPalette() {
               ))}
               <Command.Group heading="Go to">
                 {places.map(({ href, label, icon }) => item(`go ${href}`, label, icon, go(href)))}
+                {item("go /agents", "Agents", UserRound, go("/agents"))}
               </Command.Group>
               {workflows.data && workflows.data.length > 0 ? (
                 <Command.Group heading="Workflows">
@@ -117,6 +119,13 @@ export function CommandPalette() {
                 <Command.Group heading="Crews">
                   {crews.data.map(({ id, name }) =>
                     item(`crew ${id}`, name, Network, go(`/crews?crew=${encodeURIComponent(id)}`)),
+                  )}
+                </Command.Group>
+              ) : null}
+              {agents.data && agents.data.length > 0 ? (
+                <Command.Group heading="Agents">
+                  {agents.data.map(({ id, name }) =>
+                    item(`agent ${id}`, name, UserRound, go(`/agents?agent=${encodeURIComponent(id)}`)),
                   )}
                 </Command.Group>
               ) : null}
