@@ -506,6 +506,46 @@ collaboration_patterns:
     expect(Object.values(state.crews)[0]!.teams).toEqual({ red: { agents: ["b", "c"], purpose: "attack" } });
   });
 
+  test("3.2 a team stands for its members: all at the same time, or the least busy for a task", async () => {
+    const team = calls(
+      call("create_team", { team_name: "red", agents: ["lead", "one", "two"], purpose: "attack" }),
+    );
+    const { state } = await runCrew(
+      [
+        as("lead", team),
+        as("lead", calls(call("parallel_handoff", { agents: ["Red"], tasks: ["try it"] }))),
+        as("one", { text: "A" }),
+        as("two", { text: "B" }),
+        as("lead", { text: "joined" }),
+      ],
+      { process: "swarm", agents: [agent("lead"), agent("one"), agent("two"), agent("three")] },
+      { roles: [role("lead", ["create_team", "parallel_handoff"])] },
+    );
+    expect(told(state, "lead")[1]).toMatch(/^parallel_handoff \(200\): .*"one".*"two"/);
+    expect(told(state, "lead")[1]).not.toMatch(/lead|three/);
+
+    const { events } = await runCrew(
+      [
+        as("lead", team),
+        as("lead", calls(call("plan_assign_task", { task_id: "next", agent_name: "red" }))),
+        as("lead", { text: "formed" }),
+        as("one", { text: "done" }),
+      ],
+      { agents: [agent("lead"), agent("one"), agent("two")] },
+      {
+        roles: [role("lead", ["create_team", "plan_assign_task"])],
+        plan: {
+          tasks: [
+            { task_id: "form", description: "form", required_role: "lead" },
+            { task_id: "next", description: "next", required_role: "two" },
+          ],
+        },
+      },
+    );
+    const begun = of(events, "task_status_changed").filter(({ to }) => to === "in_progress");
+    expect(begun.map(({ assigned_agent }) => assigned_agent)).toEqual(["lead", "one"]);
+  });
+
   test("3.3 consensus tools: proposed, voted on, and counted by the run", async () => {
     const tools = ["propose_decision", "vote_on_proposal", "finalize_consensus"];
     const vote = (choice: string) =>

@@ -55,6 +55,13 @@ export class Crew {
     return byRole.length === 1 ? byRole[0] : undefined;
   }
 
+  /** The members of the team that is called so, without the one who asks; undefined where there is none. */
+  team(name: string, except: string): string[] | undefined {
+    const wanted = plain(name);
+    const found = Object.entries(this.view.teams).find(([team]) => plain(team) === wanted);
+    return found?.[1].agents.filter((id) => id !== except);
+  }
+
   describe(agent: AgentConfig): string {
     return `${agent.agent_id} (${agent.role_name}): ${this.run.findRole(agent.role_name)?.description ?? ""}`.trimEnd();
   }

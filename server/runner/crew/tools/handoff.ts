@@ -80,7 +80,7 @@ export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: CrewTool
     name: "parallel_handoff",
     description: "Let several coworkers work at the same time, each on its task, and get their results.",
     input: z.object({
-      agents: z.array(z.string()).min(1).max(8),
+      agents: z.array(z.string()).min(1).max(8).describe("Coworkers; a team stands for all of its members"),
       tasks: z
         .array(z.string().min(1).max(8000))
         .min(1)
@@ -91,7 +91,9 @@ export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: CrewTool
         .default("wait_all")
         .describe("How many results to wait for"),
     }),
-    *call({ agents, tasks, coordination_strategy }, caller, key) {
+    *call({ agents: named, tasks, coordination_strategy }, caller, key) {
+      const agents = named.flatMap((name) => crew.team(name, caller.task.agent_id) ?? [name]);
+      if (agents.length > 8) return refused(400, "At most 8 coworkers work at the same time.");
       if (tasks.length !== agents.length && tasks.length !== 1)
         return refused(400, "Give one task for each agent, or one for all of them.");
       const children = new Children<CrewToolResult>();

@@ -90,10 +90,12 @@ export function planTools(crew: Crew): CrewTool[] {
     }),
     defineCrewTool({
       name: "plan_assign_task",
-      description: "Give a task to an agent.",
+      description: "Give a task to an agent, or to a team, of which the least busy does it.",
       input: z.object({ task_id: taskId, agent_name: z.string() }),
       *call({ task_id, agent_name }, caller) {
         const agent = crew.member(agent_name);
+        if (!agent && Object.hasOwn(crew.view.teams, agent_name))
+          return changePending(crew, caller, task_id, { assigned_agent: agent_name });
         if (!agent)
           return refused(
             404,
