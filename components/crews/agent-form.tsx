@@ -7,6 +7,7 @@ import { RoleFace } from "@/components/roles/role-face";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Field } from "@/components/ui/field";
 import { ListEditor } from "@/components/ui/list-editor";
+import { More } from "@/components/ui/more";
 import { NumberField } from "@/components/ui/number-field";
 import { Select } from "@/components/ui/select";
 import { Switch } from "@/components/ui/switch";
@@ -14,7 +15,6 @@ import { TextArea } from "@/components/ui/text-area";
 import type { CrewProcess } from "@/server/domain/crew";
 import type { AgentConfig, LlmConfig, RoleDefinition } from "@/server/domain/role";
 import { Id } from "@/server/domain/values";
-import { More } from "./more";
 
 export interface AgentFormProps {
   agent: AgentConfig;

@@ -13,6 +13,7 @@ import { RoleFace } from "@/components/roles/role-face";
 import { Button } from "@/components/ui/button";
 import { Field } from "@/components/ui/field";
 import { IconButton } from "@/components/ui/icon-button";
+import { More } from "@/components/ui/more";
 import { NumberField } from "@/components/ui/number-field";
 import { Select } from "@/components/ui/select";
 import { Switch } from "@/components/ui/switch";
@@ -21,7 +22,6 @@ import type { CrewConfig, CrewProcess } from "@/server/domain/crew";
 import type { AgentConfig, LlmConfig, RoleDefinition } from "@/server/domain/role";
 import { AgentForm, MemberFields, type MemberFieldsProps, roleOptions } from "./agent-form";
 import { newAgent, newMember, removeAgent, renameAgent } from "./crew-changes";
-import { More } from "./more";
 import { GroupsEditor, StepsEditor } from "./pattern-editor";
 
 export interface CrewFormProps {

@@ -1,71 +1,59 @@
 "use client";
 
 import { useQuery } from "@tanstack/react-query";
+import { ArrowUp, Plus, X } from "lucide-react";
 import { useId } from "react";
 import { useTrpc } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
 import { Field } from "@/components/ui/field";
+import { IconButton } from "@/components/ui/icon-button";
+import { ListEditor } from "@/components/ui/list-editor";
+import { More } from "@/components/ui/more";
 import { NumberField } from "@/components/ui/number-field";
 import { Select } from "@/components/ui/select";
 import { TextField } from "@/components/ui/text-field";
 import type { LlmConfig } from "@/server/domain/role";
+import { DurationField } from "./duration-field";
 import type { FieldProps } from "./field-view";
+import { JsonField } from "./json-field";
 
 const DEFAULT = "(default)";
+const MOST_FALLBACKS = 3;
+const MOST_STOPS = 4;
 
-/** Which model answers, and how freely; what is left empty comes from the default provider. */
+const EFFORTS = [
+  { value: DEFAULT, label: "As the model does" },
+  { value: "none", label: "Not at all" },
+  { value: "minimal", label: "Hardly" },
+  { value: "low", label: "A little" },
+  { value: "medium", label: "Some" },
+  { value: "high", label: "Much" },
+  { value: "xhigh", label: "Very much" },
+  { value: "max", label: "As much as it can" },
+] as const;
+const SHAPES = [
+  { value: "auto", label: "As the model can" },
+  { value: "json_schema", label: "By a JSON schema" },
+  { value: "json_object", label: "As JSON, the shape in words" },
+  { value: "prompt", label: "In words only" },
+] as const;
+
+/** Which model answers, and how; what is left empty comes from the default provider. */
 export function LlmField({ label, hideLabel, hint, error, value, onChange }: FieldProps) {
-  const trpc = useTrpc();
-  const id = useId();
   const config = (value ?? {}) as LlmConfig;
-  const { data } = useQuery(trpc.providers.list.queryOptions());
-  const providers = data?.providers ?? [];
-  const chosen = providers.find((provider) => provider.id === config.provider_id);
-  const used = chosen ?? providers.find((provider) => provider.is_default);
-  const models = useQuery({
-    ...trpc.providers.models.queryOptions({ id: used?.id ?? "" }),
-    enabled: !!used && used.kind !== "offline",
-    staleTime: 300_000,
-    retry: false,
-  });
-  const set = (patch: Partial<LlmConfig>) => {
+  const set = (patch: { [K in keyof LlmConfig]?: LlmConfig[K] | undefined }) => {
     const next = Object.fromEntries(
-      Object.entries({ ...config, ...patch }).filter(([, inner]) => inner !== undefined && inner !== ""),
+      Object.entries({ ...config, ...patch }).filter(
+        ([, inner]) => inner !== undefined && inner !== "" && !(Array.isArray(inner) && inner.length === 0),
+      ),
     );
     onChange(Object.keys(next).length > 0 ? next : undefined);
   };
+  const whole = (amount: number | null) => (amount === null ? undefined : Math.round(amount));
   return (
     <Field label={label} {...(hideLabel ? { hideLabel } : {})} hint={hint} error={error} group>
       <div className="grid grid-cols-2 gap-3">
-        <Select
-          label="Provider"
-          options={[
-            { value: DEFAULT, label: "Default", ...(used && !chosen ? { hint: used.name } : {}) },
-            ...providers.map(({ id, name, simulated }) => ({
-              value: id,
-              label: name,
-              ...(simulated ? { hint: "Simulated" } : {}),
-            })),
-            ...(config.provider_id && !chosen && data
-              ? [{ value: config.provider_id, label: config.provider_id, hint: "Not set up here" }]
-              : []),
-          ]}
-          value={config.provider_id ?? DEFAULT}
-          onValueChange={(next) => set({ provider_id: next === DEFAULT ? undefined : next })}
-        />
-        <div>
-          <TextField
-            label="Model"
-            list={id}
-            placeholder={used?.default_model || "Default"}
-            value={config.model ?? ""}
-            onValueChange={(model) => set({ model })}
-          />
-          <datalist id={id}>
-            {models.data?.map((model) => (
-              <option key={model} value={model} />
-            ))}
-          </datalist>
-        </div>
+        <ModelChoice choice={config} hasDefault onChange={set} />
         <NumberField
           label="Temperature"
           min={0}
@@ -81,11 +69,205 @@ export function LlmField({ label, hideLabel, hint, error, value, onChange }: Fie
           step={256}
           placeholder="Default"
           value={config.max_tokens ?? null}
-          onValueChange={(max_tokens) =>
-            set({ max_tokens: max_tokens === null ? undefined : Math.round(max_tokens) })
-          }
+          onValueChange={(max_tokens) => set({ max_tokens: whole(max_tokens) })}
         />
       </div>
+      <More title="More about the model">
+        <Fallbacks
+          models={config.fallback_models ?? []}
+          onChange={(fallback_models) => set({ fallback_models })}
+        />
+        <div className="grid grid-cols-2 gap-3">
+          <Select
+            label="Thinks before it answers"
+            options={EFFORTS}
+            value={config.reasoning_effort ?? DEFAULT}
+            onValueChange={(effort) => set({ reasoning_effort: effort === DEFAULT ? undefined : effort })}
+          />
+          <Select
+            label="Shape is asked for"
+            options={SHAPES}
+            value={config.structured_output ?? "auto"}
+            onValueChange={(way) => set({ structured_output: way === "auto" ? undefined : way })}
+          />
+          <NumberField
+            label="Top p"
+            hint="Of the likeliest words, this share."
+            min={0}
+            max={1}
+            step={0.05}
+            placeholder="Default"
+            value={config.top_p ?? null}
+            onValueChange={(top_p) => set({ top_p: top_p ?? undefined })}
+          />
+          <NumberField
+            label="Seed"
+            hint="The same one, often the same answer."
+            step={1}
+            placeholder="Any"
+            value={config.seed ?? null}
+            onValueChange={(seed) => set({ seed: whole(seed) })}
+          />
+          <DurationField
+            label="Longest answer"
+            hint="Then the call counts as failed."
+            placeholder="600"
+            value={config.timeout_ms}
+            onChange={(ms) => set({ timeout_ms: typeof ms === "number" && ms > 0 ? ms : undefined })}
+          />
+          <DurationField
+            label="Longest silence"
+            hint="Between two pieces of an answer."
+            placeholder="45"
+            value={config.idle_timeout_ms}
+            onChange={(ms) => set({ idle_timeout_ms: typeof ms === "number" && ms > 0 ? ms : undefined })}
+          />
+        </div>
+        <ListEditor
+          label="Stop at"
+          hint={`The answer ends where one of these would come; at most ${MOST_STOPS}.`}
+          itemName="text"
+          mono
+          items={config.stop ?? []}
+          onItemsChange={(stop) => set({ stop: stop.slice(0, MOST_STOPS) })}
+        />
+        <JsonField
+          label="Further fields"
+          hint="Sent along as they are, for what only this service knows."
+          value={config.extra_body}
+          check={(given) =>
+            given !== null && typeof given === "object" && !Array.isArray(given)
+              ? null
+              : 'Fields in braces, e.g. { "top_k": 40 }.'
+          }
+          onChange={(given) => set({ extra_body: given as LlmConfig["extra_body"] })}
+        />
+      </More>
     </Field>
+  );
+}
+
+/** The models that are asked, in this order, where the first one fails. */
+function Fallbacks({
+  models,
+  onChange,
+}: {
+  models: NonNullable<LlmConfig["fallback_models"]>;
+  onChange: (models: NonNullable<LlmConfig["fallback_models"]>) => void;
+}) {
+  const { data } = useQuery(useTrpc().providers.list.queryOptions());
+  const standard = data?.providers.find((provider) => provider.is_default)?.id ?? "";
+  const put = (at: number, ...instead: typeof models) => onChange(models.toSpliced(at, 1, ...instead));
+  return (
+    <Field label="If it fails, ask" hint="In this order, each after the one before has failed." group>
+      <ol className="flex flex-col gap-3">
+        {models.map((model, at) => (
+          <li
+            // biome-ignore lint/suspicious/noArrayIndexKey: the order is all that tells them apart
+            key={at}
+            className="grid grid-cols-2 items-end gap-3"
+          >
+            <ModelChoice
+              choice={model}
+              ordinal={at + 1}
+              onChange={(change) => put(at, { ...model, model: "", ...change })}
+            />
+            <div className="col-span-2 -mt-1 flex justify-end gap-1">
+              {at > 0 ? (
+                <IconButton
+                  plain
+                  size="sm"
+                  label={`Ask model ${at + 1} sooner`}
+                  icon={<ArrowUp aria-hidden="true" />}
+                  onClick={() => onChange(models.toSpliced(at - 1, 2, model, models[at - 1]!))}
+                />
+              ) : null}
+              <IconButton
+                plain
+                size="sm"
+                label={`Remove model ${at + 1}`}
+                icon={<X aria-hidden="true" />}
+                onClick={() => put(at)}
+              />
+            </div>
+          </li>
+        ))}
+      </ol>
+      {models.length < MOST_FALLBACKS ? (
+        <Button
+          size="sm"
+          className="self-start"
+          icon={<Plus aria-hidden="true" />}
+          onClick={() => onChange([...models, { provider_id: standard, model: "" }])}
+        >
+          Add a model
+        </Button>
+      ) : null}
+    </Field>
+  );
+}
+
+/** A provider and one of its models. */
+function ModelChoice({
+  choice,
+  ordinal,
+  hasDefault = false,
+  onChange,
+}: {
+  choice: Pick<LlmConfig, "provider_id" | "model">;
+  /** Its place among several. */
+  ordinal?: number;
+  /** The provider may be left to the settings. */
+  hasDefault?: boolean;
+  onChange: (change: { provider_id?: string; model?: string }) => void;
+}) {
+  const trpc = useTrpc();
+  const id = useId();
+  const { data } = useQuery(trpc.providers.list.queryOptions());
+  const providers = data?.providers ?? [];
+  const chosen = providers.find((provider) => provider.id === choice.provider_id);
+  const used = chosen ?? providers.find((provider) => provider.is_default);
+  const models = useQuery({
+    ...trpc.providers.models.queryOptions({ id: used?.id ?? "" }),
+    enabled: !!used && used.kind !== "offline",
+    staleTime: 300_000,
+    retry: false,
+  });
+  const number = ordinal === undefined ? "" : ` ${ordinal}`;
+  return (
+    <>
+      <Select
+        label={`Provider${number}`}
+        options={[
+          ...(hasDefault
+            ? [{ value: DEFAULT, label: "Default", ...(used && !chosen ? { hint: used.name } : {}) }]
+            : []),
+          ...providers.map(({ id, name, simulated }) => ({
+            value: id,
+            label: name,
+            ...(simulated ? { hint: "Simulated" } : {}),
+          })),
+          ...(choice.provider_id && !chosen && data
+            ? [{ value: choice.provider_id, label: choice.provider_id, hint: "Not set up here" }]
+            : []),
+        ]}
+        value={choice.provider_id || (hasDefault ? DEFAULT : null)}
+        onValueChange={(next) => onChange({ provider_id: next === DEFAULT ? "" : next })}
+      />
+      <div>
+        <TextField
+          label={`Model${number}`}
+          list={id}
+          placeholder={used?.default_model || "Default"}
+          value={choice.model ?? ""}
+          onValueChange={(model) => onChange({ model })}
+        />
+        <datalist id={id}>
+          {models.data?.map((model) => (
+            <option key={model} value={model} />
+          ))}
+        </datalist>
+      </div>
+    </>
   );
 }

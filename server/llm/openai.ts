@@ -231,7 +231,8 @@ function bodyOf(call: Call): { body: Body; rung: ResponseRung | null; protocol: 
   // Many servers cannot do both; whoever needs the shape asks for it once the tools have done their work.
   const rung = request.response && protocol === null ? rungFor(call) : null;
   const stop = [
-    ...(config.stop ?? []).slice(0, protocol === "text" ? 3 : 4),
+    // Services refuse an empty one, which is a line that somebody has not filled in yet.
+    ...(config.stop ?? []).filter((word) => word !== "").slice(0, protocol === "text" ? 3 : 4),
     ...(protocol === "text" ? [RESULT_STOP] : []),
   ];
   const maxTokens = call.max_tokens ?? config.max_tokens;

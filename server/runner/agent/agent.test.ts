@@ -4,6 +4,7 @@ import type { RunEvent, RunEventOf } from "@/server/domain/events";
 import { RoleDefinition } from "@/server/domain/role";
 import { draw } from "@/server/domain/testing/drawing";
 import type { JsonObject } from "@/server/domain/values";
+import { ModelError } from "@/server/llm/model";
 import { newScriptedModels, type ScriptedStep } from "@/server/llm/scripted";
 import { defineTool, type ToolInterface } from "@/server/tools/define";
 import { cutAt, fakeTools, newStage } from "../testing";
@@ -382,6 +383,35 @@ describe("a role with a shape of its own, and one output key that the shape does
     expect(models.calls[0]!.messages.at(-1)!.content).toContain('exactly these keys: "verdict"');
     models.assertComplete();
   });
+});
+
+test("where the first model has no credit left, the fallback models are asked in their order", async () => {
+  const broke = new ModelError({
+    code: "QUOTA",
+    message: "No credit left.",
+    retryable: false,
+    user_action: "settings",
+  });
+  const { run, models } = stage([{ error: broke }, { error: broke }, { text: "Here." }], []);
+  const drawn = structuredClone(graph);
+  Object.assign(drawn.nodes.ask!.config, {
+    llm_config: {
+      model: "first",
+      temperature: 0.1,
+      fallback_models: [
+        { provider_id: "p", model: "second" },
+        { provider_id: "q", model: "third" },
+      ],
+    },
+  });
+  const { state } = await run(drawn, { roles: [worker({ tools: [] })] });
+  expect(state.state.answer).toBe("Here.");
+  expect(models.calls.map(({ llm_config }) => [llm_config.provider_id, llm_config.model])).toEqual([
+    [undefined, "first"],
+    ["p", "second"],
+    ["q", "third"],
+  ]);
+  expect(models.calls.at(-1)!.llm_config.temperature).toBe(0.1);
 });
 
 describe("a person's agreement", () => {
