@@ -175,3 +175,37 @@ test("the editor has no serious accessibility faults, drawing and settings alike
   await expect(settings(page).getByLabel("Rule")).toBeVisible();
   expect(await app.accessibilityFaults()).toEqual([]);
 });
+
+test("a crew unfolds into the nodes that do the same, runs, and comes back with one undo", async ({
+  app,
+  page,
+}) => {
+  await app.fromTemplate("Code review cycle");
+  await app.canvas.select("Code, review, test");
+  await settings(page).getByRole("button", { name: "Unfold into nodes…" }).click();
+  const sheet = page.getByRole("dialog", { name: "Unfold “Code, review, test” into nodes" });
+  await expect(sheet.getByRole("list", { name: "Nodes of its agents" }).getByRole("listitem")).toHaveText([
+    "Code generationDeveloper",
+    "Code reviewQualityReviewer",
+    "TestingTester",
+  ]);
+  await expect(sheet.getByRole("list", { name: "What will be different" })).toContainText(
+    'There is no step and no agent with a step called "ready"; the work ends there.',
+  );
+  expect(await app.accessibilityFaults()).toEqual([]);
+  await sheet.getByRole("button", { name: "Unfold into nodes", exact: true }).click();
+  await expect(app.canvas.card("Code review")).toBeVisible();
+  await expect(app.canvas.card("Code, review, test")).toHaveCount(0);
+
+  await page.getByRole("button", { name: "Undo: Unfold into nodes" }).click();
+  await expect(app.canvas.card("Code, review, test")).toBeVisible();
+  await page.getByRole("application").focus();
+  await page.keyboard.press("ControlOrMeta+Shift+z");
+  await expect(app.canvas.card("Testing")).toBeVisible();
+  await saved(page);
+
+  await app.run.start({ "What should be built": "A function that tells whether two words are anagrams" });
+  await app.run.expectEnd("Completed");
+  await app.canvas.expectStatus("Ready", "completed");
+  await app.canvas.expectStatus("Not possible", "skipped");
+});

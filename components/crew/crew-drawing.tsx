@@ -16,7 +16,9 @@ import {
   memberNamed,
   PROPOSAL,
   placeCrew,
+  proposalSize,
   REQUESTER,
+  REQUESTER_SIZE,
   routeLines,
   type Size,
   type Spot,
@@ -111,7 +113,7 @@ export function CrewDrawing({
           {proposal && spots[PROPOSAL + proposal.id] ? (
             <div
               className="crew-proposal"
-              style={at(spots[PROPOSAL + proposal.id]!)}
+              style={{ ...at(spots[PROPOSAL + proposal.id]!), width: proposalSize(card).width }}
               data-outcome={proposal.outcome?.outcome}
             >
               <p className="line-clamp-2 text-[13px] font-medium">{proposal.decision}</p>
@@ -251,8 +253,8 @@ function Proposes({
 }
 
 function sizeOf(id: string, card: Size): Size {
-  if (id === REQUESTER) return { width: 104, height: 30 };
-  return id.startsWith(PROPOSAL) ? { width: Math.min(196, card.width + 28), height: 72 } : card;
+  if (id === REQUESTER) return REQUESTER_SIZE;
+  return id.startsWith(PROPOSAL) ? proposalSize(card) : card;
 }
 
 /** The kind as the style sheet knows it: votes by what they say. */

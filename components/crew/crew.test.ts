@@ -10,7 +10,9 @@ import {
   memberNamed,
   PROPOSAL,
   placeCrew,
+  proposalSize,
   REQUESTER,
+  REQUESTER_SIZE,
   routeLines,
   type Size,
   type Spot,
@@ -71,6 +73,29 @@ test.each([
   }
   for (const [at, a] of all.entries())
     for (const b of all.slice(at + 1)) expect(overlap(card, a, b)).toBe(false);
+});
+
+test.each([
+  ["consensus", 4],
+  ["consensus", 6],
+  ["custom", 3],
+] as const)("on a phone nobody of a crew %s of %i covers what stands in the middle", (process, count) => {
+  const area = { width: 366, height: 520 };
+  const small = cardSize(area.width);
+  const members = Array.from({ length: count }, (_, at) => `a${at}`);
+  const proposal = process === "consensus" ? "p1" : undefined;
+  const { [proposal ? PROPOSAL + proposal : REQUESTER]: middle, ...others } = placeCrew(
+    { process, members, proposal, hasRequester: true },
+    area,
+    small,
+  );
+  const { width, height } = proposal ? proposalSize(small) : REQUESTER_SIZE;
+  const room = { width: (small.width + width) / 2, height: (small.height + height) / 2 };
+  const spots = Object.values(others);
+  expect(spots).toHaveLength(count);
+  for (const spot of spots) expect(overlap(room, spot, middle!)).toBe(false);
+  for (const [at, a] of spots.entries())
+    for (const b of spots.slice(at + 1)) expect(overlap(small, a, b)).toBe(false);
 });
 
 test("the manager stands above everyone, in the middle", () => {

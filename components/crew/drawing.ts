@@ -44,7 +44,9 @@ export function placeCrew(shape: Shape, area: Size, card: Size): Record<string, 
   const hasManager = manager !== undefined && members.includes(manager);
 
   if (process === "swarm" || process === "consensus" || process === "custom") {
-    Object.assign(spots, ring(members, area, card));
+    const inMiddle = shape.proposal ? proposalSize(card) : shape.hasRequester ? REQUESTER_SIZE : null;
+    const isTight = inMiddle !== null && area.width < 2 * (card.width + GAP) + inMiddle.width;
+    Object.assign(spots, isTight ? aboveAndBelow(members, area, card, inMiddle) : ring(members, area, card));
     if (shape.proposal) spots[PROPOSAL + shape.proposal] = middle;
     else if (shape.hasRequester) spots[REQUESTER] = middle;
     return spots;
@@ -64,6 +66,10 @@ export function placeCrew(shape: Shape, area: Size, card: Size): Record<string, 
   return spots;
 }
 
+export const REQUESTER_SIZE: Size = { width: 112, height: 30 };
+/** How large the card of a proposal is, beside members' cards of that size. */
+export const proposalSize = (card: Size): Size => ({ width: Math.min(196, card.width + 44), height: 84 });
+
 /** Around the middle, clockwise from the top; two stand side by side. */
 function ring(ids: readonly string[], area: Size, card: Size): Record<string, Spot> {
   const rx = Math.max(0, (area.width - card.width) / 2 - 12);
@@ -82,6 +88,17 @@ function ring(ids: readonly string[], area: Size, card: Size): Record<string, Sp
       ];
     }),
   );
+}
+
+/** Half of them above what stands in the middle, half below it, where there is no room beside it. */
+function aboveAndBelow(ids: readonly string[], area: Size, card: Size, inMiddle: Size): Record<string, Spot> {
+  const half = { width: area.width, height: (area.height - inMiddle.height - GAP * 2) / 2 };
+  const upper = ids.slice(0, Math.ceil(ids.length / 2));
+  const lower = ids.slice(upper.length);
+  return {
+    ...rows(upper, half, card),
+    ...shifted(rows(lower, half, card), area.height - half.height),
+  };
 }
 
 /** From left to right, in as many equal rows as the width asks for; every other row is set off by half a place. */
