@@ -32,6 +32,8 @@ export interface MemberFieldsProps {
   /** The ids of the other agents of its crew. */
   others: readonly string[];
   process: CrewProcess;
+  /** False: its agent of the library says already whom it may hand over to. */
+  isHandoffOpen?: boolean;
   onChange: (agent: AgentConfig) => void;
   onRename: (id: string) => void;
 }
@@ -204,7 +206,14 @@ export function AgentForm({ agent, member, roles, roleError, children, onChange 
 }
 
 /** What the crew knows a member by, and to whom it may hand over. */
-export function MemberFields({ agent, others, process, onChange, onRename }: MemberFieldsProps) {
+export function MemberFields({
+  agent,
+  others,
+  process,
+  isHandoffOpen = true,
+  onChange,
+  onRename,
+}: MemberFieldsProps) {
   return (
     <>
       <DraftField
@@ -223,7 +232,7 @@ export function MemberFields({ agent, others, process, onChange, onRename }: Mem
           if (id !== agent.agent_id) onRename(id);
         }}
       />
-      {process === "swarm" && others.length > 0 ? (
+      {process === "swarm" && others.length > 0 && isHandoffOpen ? (
         <Handoffs agent={agent} others={others} onChange={onChange} />
       ) : null}
     </>

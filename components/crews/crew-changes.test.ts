@@ -1,6 +1,15 @@
 import { expect, test } from "vitest";
 import { CrewConfig } from "@/server/domain/crew";
-import { groupsOf, newAgent, removeAgent, renameAgent, stepsOf, withGroups, withSteps } from "./crew-changes";
+import {
+  groupsOf,
+  newAgent,
+  newMember,
+  removeAgent,
+  renameAgent,
+  stepsOf,
+  withGroups,
+  withSteps,
+} from "./crew-changes";
 
 const crew = CrewConfig.parse({
   process: "custom",
@@ -69,6 +78,13 @@ test("groups and steps are written in their place; other patterns and names stay
 test("new agents get ids of their own", () => {
   const first = newAgent("Quality Reviewer", []);
   const second = newAgent("Quality Reviewer", [first]);
+  const third = newMember({ ...first, backstory: "Strict" }, [first, second]);
+  expect(third).toEqual({
+    ...first,
+    agent_id: "quality_reviewer_3",
+    agent_ref: first.agent_id,
+    backstory: "Strict",
+  });
   expect(first.agent_id).not.toBe(second.agent_id);
   expect(first.agent_id).toMatch(/^quality/);
 });

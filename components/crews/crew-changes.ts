@@ -29,9 +29,7 @@ export function newAgent(role_name: string, agents: readonly AgentConfig[]): Age
 /** An agent of the library as a new member, with an id that is free. */
 export function newMember(agent: AgentConfig, agents: readonly AgentConfig[]): AgentConfig {
   const taken = new Set(agents.map(({ agent_id }) => agent_id));
-  const { agent_id } = agent;
-  const { handoffs: _theirs, ...member } = agent;
-  return { ...member, agent_ref: agent_id, agent_id: freshId(agent_id, taken) };
+  return { ...agent, agent_ref: agent.agent_id, agent_id: freshId(agent.agent_id, taken) };
 }
 
 /** The crew with another id for an agent, wherever it is named. */

@@ -135,6 +135,7 @@ function MemberForm({
   ...member
 }: MemberFieldsProps & { library: readonly AgentListed[]; roles: CrewFormProps["roles"] }) {
   const { agent, onChange } = member;
+  const isBound = library.find(({ id }) => id === agent.agent_ref)?.agent.handoffs !== undefined;
   const choose = (
     <AgentChoice
       library={library}
@@ -158,7 +159,7 @@ function MemberForm({
       {choose}
       <AgentReading agent={agent} id={agent.agent_ref} library={library} roles={roles} />
       <More>
-        <MemberFields {...member} />
+        <MemberFields {...member} isHandoffOpen={!isBound} />
       </More>
     </div>
   );

@@ -26,7 +26,7 @@ function agentsOf(node: WorkflowNode): Set<string> {
 
 /**
  * An agent of the library as a member of a crew: all settings are the library's, but others in the crew know it by
- * the member's id, and whom it may hand over to is the crew's affair where the crew says so.
+ * the member's id, and where the library leaves open whom it may hand over to, the crew may say.
  */
 export function asMember(member: AgentConfig, agent: AgentConfig): AgentConfig {
   const { agent_id, agent_ref, handoffs } = member;
@@ -34,6 +34,6 @@ export function asMember(member: AgentConfig, agent: AgentConfig): AgentConfig {
     ...agent,
     agent_id,
     ...(agent_ref === undefined ? {} : { agent_ref }),
-    ...(handoffs ? { handoffs } : {}),
+    ...(handoffs && !agent.handoffs ? { handoffs } : {}),
   };
 }

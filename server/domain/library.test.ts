@@ -5,7 +5,7 @@ import { crewUses } from "./crew-use";
 import { WorkflowGraph } from "./graph";
 import { type Library, withLibrary } from "./library";
 import { findProblems } from "./problems";
-import { AgentConfig } from "./role";
+import { AgentConfig, llmOver } from "./role";
 import { roleUses, withRoleRenamed } from "./role-use";
 import { countUses, usesOfAgents, usesOfRoles } from "./uses";
 
@@ -76,6 +76,9 @@ test("a member of a crew works as its agent of the library does, under its own i
     const { c } = withLibrary(graphWith(config), library).nodes;
     expect(c?.node_type === "crew_task" && c.config.crew?.agents).toEqual([expected, mixed.agents[1]]);
   }
+  const strict = { ...careful, handoffs: ["Editor"] };
+  const bound = withLibrary(graphWith({ crew: mixed }), { ...library, agent: () => strict }).nodes.c;
+  expect(bound?.config).toMatchObject({ crew: { agents: [{ agent_id: "pen", handoffs: ["Editor"] }, {}] } });
   expect(agentUses(graphWith({ crew: mixed }))).toEqual(new Map([["careful", ["c"]]]));
 });
 
@@ -97,6 +100,14 @@ test("a task may use some of its role's tools, and naming another is a finding",
   expect(codes(taskFor({ required_role: "Writer", tools: ["look", "mcp:desk/pen"] }))).toEqual([]);
   expect(codes(taskFor({ required_role: "Writer", tools: ["shout"] }))).toEqual(["E_TOOL_NOT_IN_ROLE"]);
   expect(codes(taskFor({ agent_ref: "careful", tools: ["shout"] }))).toEqual(["E_TOOL_NOT_IN_ROLE"]);
+});
+
+test("settings of a model go over others key by key, but a model stays with its provider", () => {
+  const base = { provider_id: "a", model: "slow-1", temperature: 0.1 };
+  expect(llmOver(base, { temperature: 1 })).toEqual({ ...base, temperature: 1 });
+  expect(llmOver(base, { provider_id: "b" })).toEqual({ provider_id: "b", temperature: 0.1 });
+  expect(llmOver(base, { provider_id: "b", model: "m" })).toEqual({ ...base, provider_id: "b", model: "m" });
+  expect(llmOver(undefined, undefined)).toBeUndefined();
 });
 
 test("who uses a role is told with crews and agents, and its new name reaches the copies, too", () => {
