@@ -92,6 +92,27 @@ test("the environment's provider is the default where nothing was chosen, and is
   });
 });
 
+test("what a service says of its models is kept beside it, and goes with its address", () => {
+  const { store, everything } = newStore({ OPENAI_API_KEY: KEY });
+  const { id } = store.save(entered);
+  expect(store.said(id, "m")).toEqual({});
+  store.keepSaid(id, {
+    m: { context_window: 8192, native_tools: false },
+    constructor: { context_window: 1000 },
+  });
+  expect(store.said(id, "m")).toEqual({ context_window: 8192, native_tools: false });
+  expect(store.said(id, "toString")).toEqual({});
+  store.keepSaid(id, { n: { context_window: 4096 } });
+  expect([store.said(id, "m"), store.said(id, "n")]).toEqual([{}, { context_window: 4096 }]);
+  expect(JSON.stringify(store.list())).not.toContain("4096");
+  store.save({ ...entered, id, base_url: "https://other.example/v1" });
+  expect(store.said(id, "n")).toEqual({});
+  store.remove(id);
+  expect(everything()).not.toContain("4096");
+  store.keepSaid("environment", { m: { context_window: 1000 } });
+  expect(store.said("environment", "m")).toEqual({ context_window: 1000 });
+});
+
 test("what was learned stays with the address, and only the server learns", () => {
   const { store } = newStore();
   const { id } = store.save({
