@@ -1,7 +1,7 @@
 "use client";
 
 import clsx from "clsx";
-import { MessagesSquare, NotebookPen, Vote } from "lucide-react";
+import { Download, MessagesSquare, NotebookPen, Vote } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useState } from "react";
 import { countOf } from "@/components/run/format";
@@ -10,7 +10,9 @@ import { person } from "@/components/run/sentences";
 import { TextBlock } from "@/components/run/values";
 import { Badge } from "@/components/ui/badge";
 import { EmptyState } from "@/components/ui/empty-state";
+import { IconButton } from "@/components/ui/icon-button";
 import { SegmentedControl } from "@/components/ui/segmented-control";
+import { downloadPlan } from "@/components/workflows/download";
 import type { CrewExchange, CrewRun, Proposal } from "@/server/domain/crew-run";
 import type { ExecutionPlan } from "@/server/domain/plan";
 import { tally } from "./crew-drawing";
@@ -24,7 +26,7 @@ export function PlanViews({ plan, activationId }: { plan: ExecutionPlan; activat
   const [look, setLook] = useState<"board" | "graph">("board");
   return (
     <div className="flex flex-col">
-      <div className="px-4 pt-3">
+      <div className="flex items-center justify-between gap-2 px-4 pt-3">
         <SegmentedControl
           label="How the plan is shown"
           size="sm"
@@ -34,6 +36,12 @@ export function PlanViews({ plan, activationId }: { plan: ExecutionPlan; activat
             { value: "board", label: "By status" },
             { value: "graph", label: "By dependency" },
           ]}
+        />
+        <IconButton
+          label="Download plan.json"
+          size="sm"
+          icon={<Download aria-hidden />}
+          onClick={() => downloadPlan(plan)}
         />
       </div>
       {look === "graph" ? (

@@ -1,6 +1,6 @@
 "use client";
 
-import { ClipboardPaste, Plus, Trash2 } from "lucide-react";
+import { Download, FileUp, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { roleOptions } from "@/components/crews/agent-form";
 import { Button } from "@/components/ui/button";
@@ -8,8 +8,11 @@ import { Checkbox } from "@/components/ui/checkbox";
 import { Dialog } from "@/components/ui/dialog";
 import { Field } from "@/components/ui/field";
 import { IconButton } from "@/components/ui/icon-button";
+import { ListEditor } from "@/components/ui/list-editor";
+import { More } from "@/components/ui/more";
 import { Select } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
+import { downloadPlan } from "@/components/workflows/download";
 import { freshId } from "@/server/domain/ids";
 import { ExecutionPlan, planFaults, Task } from "@/server/domain/plan";
 import { DraftField } from "./draft-field";
@@ -18,14 +21,15 @@ import { useFormScope } from "./form-scope";
 
 /** The tasks of a crew, who does each, and what each waits for. Empty: a planner role writes them. */
 export function PlanField({ label, hint, error, value, onChange }: FieldProps) {
-  const [isPasting, setPasting] = useState(false);
+  const [isImporting, setImporting] = useState(false);
   const plan = (value ?? undefined) as ExecutionPlan | undefined;
   const tasks = plan?.tasks ?? [];
   const faults = planFaults(tasks);
-  const write = (next: Task[]) =>
-    onChange(
-      next.length === 0 ? undefined : plan ? { ...plan, tasks: next } : ExecutionPlan.parse({ tasks: next }),
-    );
+  const change = (patch: Partial<ExecutionPlan>) => {
+    const next = { ...(plan ?? ExecutionPlan.parse({ tasks: [] })), ...patch };
+    onChange(saysNothing(next) ? undefined : next);
+  };
+  const write = (next: Task[]) => change({ tasks: next });
   const set = (at: number, patch: Partial<Task>) =>
     write(tasks.map((task, i) => (i === at ? { ...task, ...patch } : task)));
   const remove = (at: number) => {
@@ -60,19 +64,61 @@ export function PlanField({ label, hint, error, value, onChange }: FieldProps) {
         <Button size="sm" icon={<Plus aria-hidden />} onClick={add}>
           Add a task
         </Button>
-        <Button
-          size="sm"
-          variant="ghost"
-          icon={<ClipboardPaste aria-hidden />}
-          onClick={() => setPasting(true)}
-        >
-          Paste plan.json
+        <Button size="sm" variant="ghost" icon={<FileUp aria-hidden />} onClick={() => setImporting(true)}>
+          Import plan.json
         </Button>
+        {plan ? (
+          <Button
+            size="sm"
+            variant="ghost"
+            icon={<Download aria-hidden />}
+            onClick={() => downloadPlan(plan)}
+          >
+            Download plan.json
+          </Button>
+        ) : null}
       </div>
-      {isPasting && <PasteDialog onClose={() => setPasting(false)} onPlan={onChange} />}
+      <More title="People and criteria">
+        <Select
+          label="A person is asked"
+          options={MODES}
+          value={plan?.execution_mode ?? "autonomous"}
+          onValueChange={(execution_mode) => change({ execution_mode })}
+        />
+        <ListEditor
+          label="Points at which a person is asked"
+          hint="before_ or after_ with a task's id, tag or words; on_error where a task fails"
+          itemName="point"
+          placeholder="before_deployment"
+          items={plan?.human_intervention_points ?? []}
+          onItemsChange={(human_intervention_points) => change({ human_intervention_points })}
+        />
+        <ListEditor
+          label="Criteria of success"
+          hint="In words for a judge, or exactly as an expression after cel:"
+          itemName="criterion"
+          placeholder="cel: output.report.size() > 500"
+          items={plan?.success_criteria ?? []}
+          onItemsChange={(success_criteria) => change({ success_criteria })}
+        />
+      </More>
+      {isImporting && <ImportDialog onClose={() => setImporting(false)} onPlan={onChange} />}
     </Field>
   );
 }
+
+const MODES: { value: ExecutionPlan["execution_mode"]; label: string }[] = [
+  { value: "autonomous", label: "Only at the points named below" },
+  { value: "step", label: "Before every task" },
+  { value: "hitl", label: "About every result" },
+  { value: "breakpoint", label: "Where a task failed" },
+];
+
+const saysNothing = (plan: ExecutionPlan) =>
+  plan.tasks.length === 0 &&
+  plan.execution_mode === "autonomous" &&
+  plan.human_intervention_points.length === 0 &&
+  plan.success_criteria.length === 0;
 
 function nextId(tasks: readonly Task[]): string {
   const taken = new Set(tasks.map(({ task_id }) => task_id));
@@ -88,11 +134,19 @@ interface TaskProps {
 }
 
 const ANYONE = "(anyone)";
+/** Tells an agent's id from a role's name. */
+const AGENT = "(agent) ";
 
 function TaskFields({ task, at, others, onChange, onRemove }: TaskProps) {
   const { roles, node } = useFormScope();
   const agents = node?.node_type === "crew_task" ? (node.config.crew?.agents ?? []) : [];
   const inCrew = new Set(agents.map(({ role_name }) => role_name));
+  const agentIds = [
+    ...new Set([
+      ...agents.map(({ agent_id }) => agent_id),
+      ...(task.assigned_agent ? [task.assigned_agent] : []),
+    ]),
+  ];
   const offered = agents.length > 0 ? roles.filter(({ name }) => inCrew.has(name)) : roles;
   return (
     <div className="flex flex-col gap-2">
@@ -120,9 +174,15 @@ function TaskFields({ task, at, others, onChange, onRemove }: TaskProps) {
         options={[
           { value: ANYONE, label: "Whoever fits" },
           ...roleOptions(offered, task.required_role ?? ""),
+          ...agentIds.map((id) => ({ value: AGENT + id, label: `The agent ${id}` })),
         ]}
-        value={task.required_role ?? ANYONE}
-        onValueChange={(role) => onChange({ required_role: role === ANYONE ? undefined : role })}
+        value={task.assigned_agent ? AGENT + task.assigned_agent : (task.required_role ?? ANYONE)}
+        onValueChange={(who) =>
+          onChange({
+            assigned_agent: who.startsWith(AGENT) ? who.slice(AGENT.length) : undefined,
+            required_role: who.startsWith(AGENT) || who === ANYONE ? undefined : who,
+          })
+        }
       />
       {others.length > 0 && (
         <fieldset>
@@ -149,7 +209,7 @@ function TaskFields({ task, at, others, onChange, onRemove }: TaskProps) {
   );
 }
 
-function PasteDialog({ onClose, onPlan }: { onClose: () => void; onPlan: (plan: ExecutionPlan) => void }) {
+function ImportDialog({ onClose, onPlan }: { onClose: () => void; onPlan: (plan: ExecutionPlan) => void }) {
   const [text, setText] = useState("");
   const [fault, setFault] = useState<string | null>(null);
   const take = () => {
@@ -160,7 +220,7 @@ function PasteDialog({ onClose, onPlan }: { onClose: () => void; onPlan: (plan: 
         onClose();
       } else {
         const issue = plan.error.issues[0];
-        setFault(issue ? `${issue.path.join(".")}: ${issue.message}` : "This is no plan.");
+        setFault(issue ? `${issue.path.join(".") || "The file"}: ${issue.message}` : "This is no plan.");
       }
     } catch {
       setFault("This is no JSON.");
@@ -170,7 +230,7 @@ function PasteDialog({ onClose, onPlan }: { onClose: () => void; onPlan: (plan: 
     <Dialog
       open
       onOpenChange={onClose}
-      title="Paste a plan"
+      title="Import a plan"
       description="A plan.json: its tasks, who does them and what they wait for. It replaces the plan of this node."
       footer={
         <>
@@ -181,6 +241,21 @@ function PasteDialog({ onClose, onPlan }: { onClose: () => void; onPlan: (plan: 
         </>
       }
     >
+      <label className="flex cursor-pointer items-center gap-2 self-start rounded-lg border border-dashed border-line-strong px-3 py-2 text-[13px] hover:border-ink-3 has-focus-visible:outline-2 has-focus-visible:outline-focus">
+        <FileUp aria-hidden="true" className="size-4 text-ink-3" />
+        Choose a file
+        <input
+          type="file"
+          accept=".json,application/json"
+          className="sr-only"
+          onChange={(event) => {
+            const file = event.target.files?.[0];
+            event.target.value = "";
+            setFault(null);
+            if (file) void file.text().then(setText);
+          }}
+        />
+      </label>
       <TextArea
         label="plan.json"
         mono

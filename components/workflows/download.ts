@@ -1,3 +1,5 @@
+import type { ExecutionPlan } from "@/server/domain/plan";
+
 /** Hands a text to the person as a file. */
 export function downloadText(fileName: string, text: string) {
   const type = fileName.endsWith(".json") ? "application/json" : "text/plain";
@@ -8,3 +10,7 @@ export function downloadText(fileName: string, text: string) {
   link.click();
   setTimeout(() => URL.revokeObjectURL(address), 1000);
 }
+
+/** Hands a plan to the person as the file that plans are read from. */
+export const downloadPlan = (plan: ExecutionPlan) =>
+  downloadText("plan.json", `${JSON.stringify(plan, null, 2)}\n`);

@@ -36,7 +36,7 @@ export function* meetCriteria(
   output: JsonObject,
   outputs: Readonly<Record<string, Json>>,
 ): Flow<JsonObject> {
-  const criteria = crew.plan?.success_criteria ?? [];
+  const criteria = (crew.plan?.success_criteria ?? []).filter((criterion) => criterion.trim() !== "");
   if (criteria.length === 0) return output;
   const unmet = yield* check(crew, criteria, output, outputs, 1);
   if (unmet.length === 0) return output;
