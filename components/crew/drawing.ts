@@ -254,7 +254,12 @@ export function verbFor(exchange: CrewExchange): string {
 /** The words of an exchange; a vote that was not valid has none of its own. */
 export function wordsOf(exchange: CrewExchange): string {
   if (exchange.kind === "vote" && exchange.vote.forced) return "It gave no valid vote.";
-  return saidIn(exchange).text || "Without words";
+  const { text } = saidIn(exchange);
+  // A step's outcome stands before its words already.
+  const outcome = exchange.kind === "post" ? exchange.post.outcome : undefined;
+  const said =
+    outcome !== undefined && text.startsWith(`${outcome}: `) ? text.slice(outcome.length + 2) : text;
+  return said || "Without words";
 }
 
 /** A line of the drawing: all that went from one to another, the oldest first; `latest` is what it leads to. */

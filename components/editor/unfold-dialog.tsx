@@ -73,7 +73,7 @@ function Offer({
     setWorking(true);
     const placed = await placesInstead(graph, id, unfolding.graph, nodes);
     ui.setState({ unfold: null });
-    store.getState().edit(UNFOLD, { graph: placed }, { select: { nodes } });
+    store.getState().edit(UNFOLD, { graph: placed }, { select: {} });
     commands.say(`Unfolded into ${nodes.length} nodes`);
     // After the new places are drawn.
     requestAnimationFrame(() => commands.view.fit());
