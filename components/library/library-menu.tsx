@@ -80,5 +80,5 @@ export function LibraryMenu({ noun, name, uses, onDuplicate, file, loss, onDelet
   );
 }
 
-/** A sentence begins with a word: 1 workflow -> One workflow. */
-const capital = (count: string) => count.replace(/^1 /, "One ");
+/** A single one is told in a word: 1 workflow -> One workflow. */
+const capital = (count: string) => count.replace(/^1 (\w+)$/, "One $1");
