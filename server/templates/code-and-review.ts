@@ -1,4 +1,4 @@
-import { at, defineTemplate } from "./define";
+import { asks, at, defineTemplate } from "./define";
 
 export const codeAndReview = defineTemplate({
   key: "code-and-review",
@@ -9,26 +9,16 @@ export const codeAndReview = defineTemplate({
     description: "Writes code for a request and revises it until the reviewer approves.",
     start_node_id: "start",
     nodes: {
-      start: {
-        id: "start",
-        node_type: "start",
-        name: "Request",
-        output_keys: ["feature_request"],
-        config: {
-          input_schema: {
-            type: "object",
-            properties: {
-              feature_request: {
-                type: "string",
-                title: "What should be built?",
-                examples: ["A function that checks whether a text is a palindrome"],
-              },
-            },
-            required: ["feature_request"],
+      start: asks(
+        "Request",
+        {
+          feature_request: {
+            title: "What should be built?",
+            examples: ["A function that checks whether a text is a palindrome"],
           },
         },
-        ui: at(0, 0.5),
-      },
+        at(0, 0.5),
+      ),
       develop: {
         id: "develop",
         node_type: "agent_task",

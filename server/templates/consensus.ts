@@ -1,4 +1,4 @@
-import { at, defineTemplate } from "./define";
+import { asks, at, defineTemplate } from "./define";
 
 export const consensus = defineTemplate({
   key: "consensus",
@@ -10,27 +10,17 @@ export const consensus = defineTemplate({
     description: "A crew votes on a proposal in up to two rounds; it needs everybody's agreement.",
     start_node_id: "start",
     nodes: {
-      start: {
-        id: "start",
-        node_type: "start",
-        name: "Proposal",
-        output_keys: ["proposal"],
-        config: {
-          input_schema: {
-            type: "object",
-            properties: {
-              proposal: {
-                type: "string",
-                title: "Proposal",
-                description: "One decision that can be approved or rejected",
-                examples: ["Open the library on Sunday afternoons, for three months as a trial"],
-              },
-            },
-            required: ["proposal"],
+      start: asks(
+        "Proposal",
+        {
+          proposal: {
+            title: "Proposal",
+            description: "One decision that can be approved or rejected",
+            examples: ["Open the library on Sunday afternoons, for three months as a trial"],
           },
         },
-        ui: at(0, 0.5),
-      },
+        at(0, 0.5),
+      ),
       crew: {
         id: "crew",
         node_type: "crew_task",

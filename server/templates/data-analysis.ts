@@ -1,4 +1,4 @@
-import { at, defineTemplate } from "./define";
+import { asks, at, defineTemplate } from "./define";
 
 export const dataAnalysis = defineTemplate({
   key: "data-analysis",
@@ -11,33 +11,22 @@ export const dataAnalysis = defineTemplate({
       "A manager leads an interpreter of data, an analyst and a writer to the answer of a question.",
     start_node_id: "start",
     nodes: {
-      start: {
-        id: "start",
-        node_type: "start",
-        name: "Data",
-        output_keys: ["question", "data"],
-        config: {
-          input_schema: {
-            type: "object",
-            properties: {
-              question: {
-                type: "string",
-                title: "Question",
-                description: "What you want to know of the data",
-                examples: ["Which months sell best, and how much do they differ?"],
-              },
-              data: {
-                type: "string",
-                title: "Data",
-                description: "Numbers as text, such as lines of a CSV file",
-                examples: ["jan 120, feb 95, mar 210, apr 180, may 160, jun 205"],
-              },
-            },
-            required: ["question", "data"],
+      start: asks(
+        "Data",
+        {
+          question: {
+            title: "Question",
+            description: "What you want to know of the data",
+            examples: ["Which months sell best, and how much do they differ?"],
+          },
+          data: {
+            title: "Data",
+            description: "Numbers as text, such as lines of a CSV file",
+            examples: ["jan 120, feb 95, mar 210, apr 180, may 160, jun 205"],
           },
         },
-        ui: at(0),
-      },
+        at(0),
+      ),
       crew: {
         id: "crew",
         node_type: "crew_task",

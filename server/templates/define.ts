@@ -19,6 +19,34 @@ export function defineTemplate(
 const COLUMN = 340;
 const LANE = 180;
 
+/** One thing that people are asked for when a run begins. */
+interface Question {
+  title: string;
+  description?: string;
+  examples?: string[];
+  /** What is taken where nothing is entered; without it an answer is required. */
+  default?: string;
+}
+
+/** The node `start`: asks for texts by the keys under which the workflow reads them. */
+export function asks(name: string, questions: Record<string, Question>, ui: { x: number; y: number }) {
+  const keys = Object.keys(questions);
+  return {
+    id: "start",
+    node_type: "start" as const,
+    name,
+    output_keys: keys,
+    config: {
+      input_schema: {
+        type: "object",
+        properties: Object.fromEntries(keys.map((key) => [key, { type: "string", ...questions[key] }])),
+        required: keys.filter((key) => questions[key]?.default === undefined),
+      },
+    },
+    ui,
+  };
+}
+
 /** Where a card stands: its column from the left, its lane from the top. */
 export function at(column: number, lane = 0): { x: number; y: number } {
   return { x: column * COLUMN, y: lane * LANE };

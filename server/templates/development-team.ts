@@ -1,4 +1,4 @@
-import { at, defineTemplate } from "./define";
+import { asks, at, defineTemplate } from "./define";
 
 const parts = [
   { key: "page", what: "page", agent: "frontend_dev" },
@@ -15,26 +15,16 @@ export const developmentTeam = defineTemplate({
     description: "Developers of the page, the server and the data work in parallel, with two points to meet.",
     start_node_id: "start",
     nodes: {
-      start: {
-        id: "start",
-        node_type: "start",
-        name: "Feature",
-        output_keys: ["feature"],
-        config: {
-          input_schema: {
-            type: "object",
-            properties: {
-              feature: {
-                type: "string",
-                title: "Feature",
-                examples: ["Members can reserve a book online and pick it up within three days"],
-              },
-            },
-            required: ["feature"],
+      start: asks(
+        "Feature",
+        {
+          feature: {
+            title: "Feature",
+            examples: ["Members can reserve a book online and pick it up within three days"],
           },
         },
-        ui: at(0),
-      },
+        at(0),
+      ),
       crew: {
         id: "crew",
         node_type: "crew_task",

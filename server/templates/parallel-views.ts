@@ -1,4 +1,4 @@
-import { at, defineTemplate } from "./define";
+import { asks, at, defineTemplate } from "./define";
 
 export const parallelViews = defineTemplate({
   key: "parallel-views",
@@ -9,26 +9,16 @@ export const parallelViews = defineTemplate({
     description: "Looks at an idea from three sides at the same time and joins the results.",
     start_node_id: "start",
     nodes: {
-      start: {
-        id: "start",
-        node_type: "start",
-        name: "Idea",
-        output_keys: ["idea"],
-        config: {
-          input_schema: {
-            type: "object",
-            properties: {
-              idea: {
-                type: "string",
-                title: "Idea",
-                examples: ["A repair café in our town library"],
-              },
-            },
-            required: ["idea"],
+      start: asks(
+        "Idea",
+        {
+          idea: {
+            title: "Idea",
+            examples: ["A repair café in our town library"],
           },
         },
-        ui: at(0, 1),
-      },
+        at(0, 1),
+      ),
       facts: {
         id: "facts",
         node_type: "agent_task",

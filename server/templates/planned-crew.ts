@@ -1,4 +1,4 @@
-import { at, defineTemplate } from "./define";
+import { asks, at, defineTemplate } from "./define";
 
 export const plannedCrew = defineTemplate({
   key: "planned-crew",
@@ -9,26 +9,16 @@ export const plannedCrew = defineTemplate({
     description: "A planner writes the plan for a goal, and the crew carries it out.",
     start_node_id: "start",
     nodes: {
-      start: {
-        id: "start",
-        node_type: "start",
-        name: "Goal",
-        output_keys: ["goal"],
-        config: {
-          input_schema: {
-            type: "object",
-            properties: {
-              goal: {
-                type: "string",
-                title: "Goal",
-                examples: ["Prepare a one-day workshop about home gardening"],
-              },
-            },
-            required: ["goal"],
+      start: asks(
+        "Goal",
+        {
+          goal: {
+            title: "Goal",
+            examples: ["Prepare a one-day workshop about home gardening"],
           },
         },
-        ui: at(0),
-      },
+        at(0),
+      ),
       crew: {
         id: "crew",
         node_type: "crew_task",

@@ -1,4 +1,4 @@
-import { at, defineTemplate } from "./define";
+import { asks, at, defineTemplate } from "./define";
 
 export const researchCrew = defineTemplate({
   key: "research-crew",
@@ -10,27 +10,17 @@ export const researchCrew = defineTemplate({
     description: "Searches for what is known about a question, weighs it, and writes a report of one page.",
     start_node_id: "start",
     nodes: {
-      start: {
-        id: "start",
-        node_type: "start",
-        name: "Question",
-        output_keys: ["question"],
-        config: {
-          input_schema: {
-            type: "object",
-            properties: {
-              question: {
-                type: "string",
-                title: "Question",
-                description: "What you want to know",
-                examples: ["Do bees do better in cities than in the countryside?"],
-              },
-            },
-            required: ["question"],
+      start: asks(
+        "Question",
+        {
+          question: {
+            title: "Question",
+            description: "What you want to know",
+            examples: ["Do bees do better in cities than in the countryside?"],
           },
         },
-        ui: at(0),
-      },
+        at(0),
+      ),
       crew: {
         id: "crew",
         node_type: "crew_task",

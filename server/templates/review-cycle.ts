@@ -1,4 +1,4 @@
-import { at, defineTemplate } from "./define";
+import { asks, at, defineTemplate } from "./define";
 
 export const reviewCycle = defineTemplate({
   key: "review-cycle",
@@ -11,26 +11,16 @@ export const reviewCycle = defineTemplate({
       "A coder, a reviewer and a tester follow a pattern whose steps say what comes after each outcome.",
     start_node_id: "start",
     nodes: {
-      start: {
-        id: "start",
-        node_type: "start",
-        name: "Request",
-        output_keys: ["feature_request"],
-        config: {
-          input_schema: {
-            type: "object",
-            properties: {
-              feature_request: {
-                type: "string",
-                title: "What should be built?",
-                examples: ["A function that checks whether two words are anagrams"],
-              },
-            },
-            required: ["feature_request"],
+      start: asks(
+        "Request",
+        {
+          feature_request: {
+            title: "What should be built?",
+            examples: ["A function that checks whether two words are anagrams"],
           },
         },
-        ui: at(0),
-      },
+        at(0),
+      ),
       crew: {
         id: "crew",
         node_type: "crew_task",

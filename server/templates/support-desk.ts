@@ -1,4 +1,4 @@
-import { at, defineTemplate } from "./define";
+import { asks, at, defineTemplate } from "./define";
 
 export const supportDesk = defineTemplate({
   key: "support-desk",
@@ -9,26 +9,16 @@ export const supportDesk = defineTemplate({
     description: "Agents hand a customer's request over to each other until one of them answers it.",
     start_node_id: "start",
     nodes: {
-      start: {
-        id: "start",
-        node_type: "start",
-        name: "Request",
-        output_keys: ["request"],
-        config: {
-          input_schema: {
-            type: "object",
-            properties: {
-              request: {
-                type: "string",
-                title: "What does the customer write?",
-                examples: ["I was charged twice on my last invoice. Can I get a refund?"],
-              },
-            },
-            required: ["request"],
+      start: asks(
+        "Request",
+        {
+          request: {
+            title: "What does the customer write?",
+            examples: ["I was charged twice on my last invoice. Can I get a refund?"],
           },
         },
-        ui: at(0),
-      },
+        at(0),
+      ),
       crew: {
         id: "crew",
         node_type: "crew_task",
