@@ -1,0 +1,57 @@
+import { afterEach, expect, test } from "vitest";
+import { openDb } from "@/db/open";
+import { newServer, sendSse, sse, type TestServer } from "@/server/llm/testing";
+import { newTroupe } from "@/server/troupe";
+import { providersRouter } from "./providers";
+
+let server: TestServer | undefined;
+afterEach(() => server?.close());
+
+const LEGS = sse(['{"legs": 8}']);
+const CALL = sse(['TOOL_CALL: {"tool_name": "note_word", "args": {"word": "ready"}}']);
+
+/** A service that knows no functions and tells how much its model reads. */
+const serve = () =>
+  newServer(({ url, body }, response) => {
+    if (url === "/v1/models")
+      return response
+        .writeHead(200, { "content-type": "application/json" })
+        .end(JSON.stringify({ data: [{ id: "test-model", max_model_len: 16_384 }] }));
+    const said = JSON.stringify(body.messages);
+    if (body.tools)
+      return response
+        .writeHead(400, { "content-type": "application/json" })
+        .end(JSON.stringify({ error: { message: "This model does not support tools" } }));
+    sendSse(response, said.includes("spider") ? LEGS : said.includes("note_word") ? CALL : sse(["OK"]));
+  });
+
+test("what a test finds out of a new address is kept once it is saved, and again when it is tested anew", async () => {
+  server = await serve();
+  const troupe = newTroupe(openDb(":memory:"), { dataDir: null });
+  const ask = providersRouter.createCaller({ troupe, principal: { kind: "session", id: "ses_1" } });
+  const entered = { base_url: server.url, default_model: "test-model" };
+  const tested = await ask.test(entered);
+  expect(tested).toMatchObject({ ok: true, models: ["test-model"] });
+  expect(tested.found).toContain("It reads up to 16,384 tokens at once.");
+  expect(tested).not.toHaveProperty("findings");
+  const { id } = await ask.save({ name: "Mine", ...entered });
+  const learned = () => troupe.providers.find(id)?.settings.capabilities?.["test-model"];
+  expect(learned()).toMatchObject({ native_tools: false, response_format: "strict" });
+  expect(troupe.providers.said(id, "test-model")).toEqual({ context_window: 16_384 });
+  expect(troupe.models.describe({ provider_id: id })?.context_window).toBe(16_384);
+
+  // Another provider at the same address learns nothing of a test that was used already.
+  const { id: other } = await ask.save({ name: "Other", ...entered });
+  expect(troupe.providers.find(other)?.settings.capabilities).toBeUndefined();
+  await ask.test({ id: other });
+  expect(troupe.providers.find(other)?.settings.capabilities?.["test-model"]).toEqual(learned());
+});
+
+test("the list of models tells what they read, as well", async () => {
+  server = await serve();
+  const troupe = newTroupe(openDb(":memory:"), { dataDir: null });
+  const ask = providersRouter.createCaller({ troupe, principal: { kind: "session", id: "ses_1" } });
+  const { id } = await ask.save({ name: "Mine", base_url: server.url, default_model: "test-model" });
+  expect(await ask.models({ id })).toEqual(["test-model"]);
+  expect(troupe.providers.said(id, "test-model")).toEqual({ context_window: 16_384 });
+});
