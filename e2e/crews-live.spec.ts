@@ -52,6 +52,9 @@ test("a manager sends each of its crew and nobody talks past it", async ({ app, 
   for (const message of await messages.all()) await expect(message).toContainText("Manager");
   await crew.getByRole("tab", { name: /^Board/ }).click();
   await expect(crew.getByRole("list", { name: "Board" })).toContainText("Plan:");
+  await expect(crew.getByRole("region", { name: "How the manager sees it" })).toContainText(
+    "Is the request satisfied?Yes",
+  );
 });
 
 test("a crew votes in two rounds, and the drawing shows how it came out", async ({ app, page }) => {
@@ -59,6 +62,9 @@ test("a crew votes in two rounds, and the drawing shows how it came out", async 
   const crew = await openCrew(page, "Vote");
   await expect(crew.getByRole("button", { name: /to the proposal: votes/ }).first()).toBeVisible();
   await app.run.expectEnd("Completed");
+  await expect(
+    crew.getByRole("button", { name: "Analyst to the proposal: votes against, then for" }),
+  ).toBeVisible();
   await crew.getByRole("tab", { name: /^Votes/ }).click();
   await expect(crew.getByRole("tabpanel", { name: /^Votes/ })).toContainText("round 2");
 });
@@ -77,7 +83,8 @@ test("a review cycle follows its own pattern until the reviewer is content", asy
   await play(app, page, "Code review cycle");
   const crew = await openCrew(page, "Code, review, test");
   await app.run.expectEnd("Completed");
-  await expect(crew.getByRole("button", { name: /^Reviewer to Coder: / })).toBeVisible();
+  await expect(crew.getByRole("button", { name: "Reviewer to Coder: reject" })).toBeVisible();
+  await expect(crew.getByRole("button", { name: "Tester to The requester: ready" })).toBeVisible();
   await crew.getByRole("tab", { name: /^Cost/ }).click();
   await expect(crew.getByRole("row", { name: /^Reviewer/ })).toBeVisible();
 });

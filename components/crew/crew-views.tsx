@@ -6,6 +6,7 @@ import dynamic from "next/dynamic";
 import { useState } from "react";
 import { countOf } from "@/components/run/format";
 import { PlanBoard } from "@/components/run/plan-board";
+import { useRun } from "@/components/run/run-context";
 import { person } from "@/components/run/sentences";
 import { TextBlock } from "@/components/run/values";
 import { Badge } from "@/components/ui/badge";
@@ -15,6 +16,7 @@ import { SegmentedControl } from "@/components/ui/segmented-control";
 import { downloadPlan } from "@/components/workflows/download";
 import type { CrewExchange, CrewRun, Proposal } from "@/server/domain/crew-run";
 import type { ExecutionPlan } from "@/server/domain/plan";
+import type { RunState } from "@/server/domain/run";
 import { tally } from "./crew-drawing";
 import { saidIn, verbFor, wordsOf } from "./drawing";
 
@@ -44,6 +46,7 @@ export function PlanViews({ plan, activationId }: { plan: ExecutionPlan; activat
           onClick={() => downloadPlan(plan)}
         />
       </div>
+      <PlanChanges activationId={activationId} />
       {look === "graph" ? (
         <PlanGraph plan={plan} />
       ) : (
@@ -54,6 +57,33 @@ export function PlanViews({ plan, activationId }: { plan: ExecutionPlan; activat
     </div>
   );
 }
+
+/** How the plan was changed on the way, and by whom. */
+function PlanChanges({ activationId }: { activationId: string }) {
+  const changes = useRun<RunState["plan_changes"][string]>(
+    ({ state }) => state.plan_changes[activationId] ?? NO_CHANGES,
+    NO_CHANGES,
+  );
+  if (changes.length === 0) return null;
+  return (
+    <ul aria-label="Changes of the plan" className="flex flex-col gap-0.5 px-4 pt-3 text-xs text-ink-2">
+      {changes.map(({ version, by, added = [], changed = {}, reason }) => (
+        <li key={version} className="[overflow-wrap:anywhere]">
+          <span className="font-medium">{person(by)}</span>{" "}
+          {[
+            added.length > 0 ? `added ${countOf(added.length, "task")}` : "",
+            Object.keys(changed).length > 0 ? `changed ${Object.keys(changed).join(", ")}` : "",
+          ]
+            .filter(Boolean)
+            .join(" and ") || "changed the plan"}
+          {reason ? <span className="text-ink-3">: {reason}</span> : null}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const NO_CHANGES: RunState["plan_changes"][string] = [];
 
 /** Everything said, handed over and voted, in order. */
 export function Messages({ crew, onPick }: { crew: CrewRun; onPick: (seq: number) => void }) {

@@ -99,6 +99,8 @@ export interface CrewState {
   /** Latest version of each file in the run's workspace, by path. */
   files: Record<string, RunEventOf<"artifact_created">["payload"]>;
   plans: Record<string, ExecutionPlan>;
+  /** How each plan was changed on the way, the oldest first. */
+  plan_changes: Record<string, readonly RunEventOf<"plan_changed">["payload"][]>;
   criteria: Record<string, readonly RunEventOf<"criterion_checked">["payload"][]>;
   /** Calls of tools that run, and questions that are open, by id: they end with their activation. */
   calling: Set<string>;
@@ -112,6 +114,7 @@ export function newCrewState(): CrewState {
     interactions: newRecord(),
     files: newRecord(),
     plans: newRecord(),
+    plan_changes: newRecord(),
     criteria: newRecord(),
     calling: new Set(),
     asking: new Set(),
@@ -321,6 +324,7 @@ export function evolveCrew(s: CrewState, event: RunEvent): boolean {
     case "plan_changed": {
       const plan = s.plans[activation];
       const { version, added, changed } = event.payload;
+      s.plan_changes[activation] = [...(s.plan_changes[activation] ?? []), event.payload];
       if (plan)
         s.plans[activation] = {
           ...plan,
