@@ -1,5 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { Action, AgentState, actionOfCall, Observation, observationOf } from "@/server/domain/agent/hub";
+import {
+  Action,
+  AgentState,
+  actionFromDict,
+  actionOfCall,
+  Observation,
+  observationFromDict,
+  observationOf,
+  toDict,
+  toMemory,
+} from "@/server/domain/agent/hub";
 import { agentStateOf, hubState } from "@/server/domain/agent/hub-state";
 import type { RunEvent } from "@/server/domain/events";
 import { foldRun } from "@/server/domain/run";
@@ -190,6 +200,23 @@ describe("Actions and observations", () => {
       observation: "error",
       content: "not there",
     });
+  });
+
+  test("to_dict says it to people, to_memory keeps the raw cause for the model, and both come back", () => {
+    const write = actionOfCall(
+      { tool_name: "file_write", args: { path: "a.txt", content: "x" } },
+      "I save it.",
+    );
+    expect(toDict(write)).toMatchObject({ action: "write", message: "Writing file: a.txt" });
+    expect(toMemory(write)).toEqual({
+      action: "write",
+      args: { path: "a.txt", content: "x", thought: "I save it." },
+    });
+    for (const dict of [toDict(write), toMemory(write)]) expect(actionFromDict(dict)).toEqual(write);
+    const failed = observationOf(write, { status_code: 500, error: "It failed.", output: "EACCES" });
+    expect(JSON.stringify(toDict(failed))).not.toContain("EACCES");
+    expect(toMemory(failed)).toMatchObject({ observation: "error", extras: { exception: "EACCES" } });
+    expect(observationFromDict(toMemory(failed))).toEqual(failed);
   });
 
   test("AgentFinishAction and AgentRejectAction stop the loop, and the delegator goes on", async () => {

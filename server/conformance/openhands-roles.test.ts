@@ -257,6 +257,42 @@ describe("Workflow overview", () => {
     { agent_id: "qa_gamma", role_name: "QualityAssuranceAgent" },
   ];
 
+  test("a planner's answer is read with repair; what does not hold together goes back to it", async () => {
+    const tasks = (dependency: string) => [
+      {
+        task_id: "find",
+        description: "find",
+        required_role: "Finder",
+        dependencies: [],
+        expected_output: "facts",
+      },
+      {
+        task_id: "tell",
+        description: "tell",
+        required_role: "Finder",
+        dependencies: [dependency],
+        expected_output: "text",
+      },
+    ];
+    const fenced = (value: object) =>
+      `Here it is:\n\`\`\`json\n${JSON.stringify(value).slice(0, -1)},}\n\`\`\``;
+    const { models, state } = await runCrew(
+      [
+        { text: fenced({ tasks: tasks("nothing") }) },
+        { text: fenced({ tasks: tasks("find") }) },
+        { text: "facts" },
+        { text: "told" },
+      ],
+      { agents: [agent("SoftwarePlanner"), agent("Finder")] },
+    );
+    expect(models.calls[1]!.messages.at(-1)!.content).toContain('Task "tell" waits for "nothing"');
+    expect(Object.values(state.plans)[0]!.tasks.map(({ status }) => status)).toEqual([
+      "completed",
+      "completed",
+    ]);
+    expect(state.state.result).toBe("told");
+  });
+
   test("tasks go to the agent of their role, one after another, and the plan holds their results", async () => {
     const { events, state } = await runCrew(
       [{ text: "1" }, { text: "2" }, { text: "3" }],

@@ -787,71 +787,6 @@ describe("4. autonomous execution", () => {
   });
 });
 
-describe("7. memory", () => {
-  test("7.1 decisions and files are a history that all share", async () => {
-    const write = tool("file_write", {
-      input: z.object({ path: z.string() }),
-      read_only: false,
-      execute: () => ({ artifact_id: "art_1", path: "notes.md", version: 2, size: 3 }),
-    });
-    const { models } = await runCrew(
-      [
-        as(
-          "a",
-          calls(
-            call("propose_decision", { decision: "ship it", rationale: "ready", stakeholders: ["a"] }),
-            call("file_write", { path: "notes.md" }),
-          ),
-        ),
-        as(
-          "a",
-          calls(call("vote_on_proposal", { proposal_id: "proposal_1", vote: "approve", reasoning: "so" })),
-        ),
-        as("a", calls(call("finalize_consensus", { proposal_id: "proposal_1" }))),
-        as("a", { text: "decided" }),
-        as("b", { text: "shipped" }),
-      ],
-      { agents: [agent("a"), agent("b")] },
-      {
-        tools: [write],
-        roles: [role("a", ["propose_decision", "vote_on_proposal", "finalize_consensus", "file_write"])],
-        plan: {
-          tasks: [
-            { task_id: "decide", description: "decide", required_role: "a" },
-            { task_id: "ship", description: "ship", required_role: "b" },
-          ],
-        },
-      },
-    );
-    const system = models.calls.at(-1)!.messages[0]!.content;
-    expect(system).toContain('Decided so far:\n- "ship it", proposed by a: approved, 1 for and 0 against');
-    expect(system).toContain("Files of this run:\n- notes.md (version 2)");
-    // The broader plan that its task is part of.
-    expect(system).toContain("The plan:\n- decide (completed; a): decide\n- ship (in progress; b): ship");
-  });
-
-  test("7.2 whoever hands over sees how earlier handoffs and everybody's work went", async () => {
-    const to = (name: string, reason: string) => calls(call("handoff", { destination_agent: name, reason }));
-    const { models } = await runCrew(
-      [
-        as("coder", to("tester", "try it")),
-        as("tester", calls(call("parallel_handoff", { agents: ["deployer"], tasks: ["deploy"] }))),
-        as("deployer", { refusal: "no" }),
-        as("tester", to("coder", "deploying failed")),
-        as("coder", { text: "mended" }),
-      ],
-      { process: "swarm", agents: [agent("coder"), agent("tester"), agent("deployer")] },
-      { roles: [role("tester", ["parallel_handoff"])] },
-    );
-    const system = models.calls.at(-1)!.messages[0]!.content;
-    expect(system).toContain(
-      "Handed over so far:\n- coder to tester: try it\n- tester to coder: deploying failed",
-    );
-    expect(system).toContain("- tester (tester): tester of the test [so far 1 done, 0 failed]");
-    expect(system).toContain("- deployer (deployer): deployer of the test [so far 0 done, 1 failed]");
-  });
-});
-
 describe("6. and 8. tools", () => {
   test("6.1 the built-in tools that a crew carries out are there by the document's names", () => {
     expect(CREW_TOOLS).toEqual(
@@ -872,6 +807,48 @@ describe("6. and 8. tools", () => {
         "finalize_consensus",
       ]),
     );
+  });
+
+  test("6.2 to 6.4 tools of a team's file: each type is read, none is installed, and each says what to do", () => {
+    const { roles, findings } = readTeams(`
+name: team
+agents:
+  - name: analyst
+    description: Looks at things.
+    tools: ["web_search", "custom_analyzer", "external_api", "approval_gateway", "teleport"]
+tools:
+  - name: "web_search"
+    type: "builtin"
+    config: {}
+  - name: "custom_analyzer"
+    type: "custom"
+    path: "./tools/analyzer.py"
+    function: "analyze_code"
+  - name: "external_api"
+    type: "mcp"
+    server_url: "http://localhost:8080/mcp"
+  - name: "approval_gateway"
+    type: "hitl"
+    config:
+      timeout: 3600
+      escalation_policy: "manager"
+  - name: "teleport"
+    type: "quantum"
+`);
+    expect(roles[0]!.tools).toEqual([
+      "web_search",
+      "custom_analyzer",
+      "mcp:external_api/*",
+      "request_approval",
+    ]);
+    const said = (name: string) =>
+      findings.flatMap(({ message }) => (message.startsWith(`"${name}"`) ? [message] : [])).join("\n");
+    expect(said("web_search")).toContain("comes with Troupe");
+    expect(said("custom_analyzer")).toMatch(/files of teams bring no code.*tools file/);
+    expect(said("external_api")).toMatch(/http:\/\/localhost:8080\/mcp.*no connection was made.*Tools page/);
+    expect(said("approval_gateway")).toMatch(/asks a person.*cannot call "request_approval" yet/);
+    expect(said("timeout")).toContain("given with each request");
+    expect(said("teleport")).toContain("not known here");
   });
 
   test("8.1 the prompt's format: names with signatures, and the line to answer with", () => {
@@ -1080,5 +1057,70 @@ describe("6. and 8. tools", () => {
       await settle(changing, changing.start(graph, { roles }));
       expect(once).toHaveLength(1);
     });
+  });
+});
+
+describe("7. memory", () => {
+  test("7.1 decisions and files are a history that all share", async () => {
+    const write = tool("file_write", {
+      input: z.object({ path: z.string() }),
+      read_only: false,
+      execute: () => ({ artifact_id: "art_1", path: "notes.md", version: 2, size: 3 }),
+    });
+    const { models } = await runCrew(
+      [
+        as(
+          "a",
+          calls(
+            call("propose_decision", { decision: "ship it", rationale: "ready", stakeholders: ["a"] }),
+            call("file_write", { path: "notes.md" }),
+          ),
+        ),
+        as(
+          "a",
+          calls(call("vote_on_proposal", { proposal_id: "proposal_1", vote: "approve", reasoning: "so" })),
+        ),
+        as("a", calls(call("finalize_consensus", { proposal_id: "proposal_1" }))),
+        as("a", { text: "decided" }),
+        as("b", { text: "shipped" }),
+      ],
+      { agents: [agent("a"), agent("b")] },
+      {
+        tools: [write],
+        roles: [role("a", ["propose_decision", "vote_on_proposal", "finalize_consensus", "file_write"])],
+        plan: {
+          tasks: [
+            { task_id: "decide", description: "decide", required_role: "a" },
+            { task_id: "ship", description: "ship", required_role: "b" },
+          ],
+        },
+      },
+    );
+    const system = models.calls.at(-1)!.messages[0]!.content;
+    expect(system).toContain('Decided so far:\n- "ship it", proposed by a: approved, 1 for and 0 against');
+    expect(system).toContain("Files of this run:\n- notes.md (version 2)");
+    // The broader plan that its task is part of.
+    expect(system).toContain("The plan:\n- decide (completed; a): decide\n- ship (in progress; b): ship");
+  });
+
+  test("7.2 whoever hands over sees how earlier handoffs and everybody's work went", async () => {
+    const to = (name: string, reason: string) => calls(call("handoff", { destination_agent: name, reason }));
+    const { models } = await runCrew(
+      [
+        as("coder", to("tester", "try it")),
+        as("tester", calls(call("parallel_handoff", { agents: ["deployer"], tasks: ["deploy"] }))),
+        as("deployer", { refusal: "no" }),
+        as("tester", to("coder", "deploying failed")),
+        as("coder", { text: "mended" }),
+      ],
+      { process: "swarm", agents: [agent("coder"), agent("tester"), agent("deployer")] },
+      { roles: [role("tester", ["parallel_handoff"])] },
+    );
+    const system = models.calls.at(-1)!.messages[0]!.content;
+    expect(system).toContain(
+      "Handed over so far:\n- coder to tester: try it\n- tester to coder: deploying failed",
+    );
+    expect(system).toContain("- tester (tester): tester of the test [so far 1 done, 0 failed]");
+    expect(system).toContain("- deployer (deployer): deployer of the test [so far 0 done, 1 failed]");
   });
 });
