@@ -5,7 +5,7 @@ import { layout } from "@/components/canvas/layout";
 import { type Direction, neighbour, readingOrder } from "@/components/canvas/navigation";
 import { edgeFrom, portsOf } from "@/components/canvas/ports";
 import type { CanvasView } from "@/components/canvas/use-canvas-view";
-import { applyFix, type Fix } from "@/server/domain/fixes";
+import type { Fix } from "@/server/domain/fixes";
 import type { WorkflowGraph } from "@/server/domain/graph";
 import { getNodeKind, type NodeType } from "@/server/domain/nodes";
 import type { Problem } from "@/server/domain/problems";
@@ -309,7 +309,8 @@ export function newEditorCommands({ store, ui, view, announcer, saveNow }: Surro
     say(problem.message);
   }
 
-  function fix(repair: Fix) {
+  async function fix(repair: Fix) {
+    const { applyFix } = await import("@/server/domain/problems");
     store.getState().edit({ id: "fix", label: repair.label, apply: applyFix }, repair);
     say(`Done: ${repair.label}`);
   }

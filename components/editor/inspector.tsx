@@ -2,7 +2,7 @@
 
 import { X } from "lucide-react";
 import dynamic from "next/dynamic";
-import { type KeyboardEvent, useEffect, useRef, useSyncExternalStore } from "react";
+import { type KeyboardEvent, useEffect, useRef } from "react";
 import { Button } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
 import { Skeleton } from "@/components/ui/skeleton";
@@ -10,6 +10,7 @@ import type { RoleDefinition } from "@/server/domain/role";
 import { useEditorCommands } from "./actions";
 import { useEditor, useEditorStore } from "./editor-store";
 import { useUi, useUiStore } from "./ui-store";
+import { useIsInspectorShown } from "./use-is-inspector-shown";
 
 const loading = () => (
   <div className="flex flex-col gap-4 p-4">
@@ -23,26 +24,6 @@ const EdgeInspector = dynamic(() => import("./edge-inspector").then((m) => m.Edg
 const WorkflowInspector = dynamic(() => import("./workflow-inspector").then((m) => m.WorkflowInspector), {
   loading,
 });
-
-/** Whether the inspector is to be seen: asked for, or, where there is room, because something is selected. */
-export function useIsInspectorShown(): boolean {
-  const isOpen = useUi((ui) => ui.isInspectorOpen);
-  const isWide = useIsWide();
-  const hasSelection = useEditor(({ selection }) => selection.nodes.size + selection.edges.size > 0);
-  return isOpen || (isWide && hasSelection);
-}
-
-const wide = "(min-width: 900px)";
-const useIsWide = () =>
-  useSyncExternalStore(
-    (listener) => {
-      const query = matchMedia(wide);
-      query.addEventListener("change", listener);
-      return () => query.removeEventListener("change", listener);
-    },
-    () => matchMedia(wide).matches,
-    () => true,
-  );
 
 /** Over the right side of the drawing: whatever is selected, or else the workflow. */
 export function Inspector({ roles }: { roles: readonly RoleDefinition[] }) {

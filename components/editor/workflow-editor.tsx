@@ -22,21 +22,24 @@ import type { RoleDefinition } from "@/server/domain/role";
 import { CommandsContext, newEditorCommands, useEditorCommands } from "./actions";
 import { newAnnouncer } from "./announcer";
 import { edits } from "./commands";
-import { ConnectBar } from "./connect-bar";
 import { EditorContext, newEditorStore, useEditor, useEditorStore } from "./editor-store";
-import { Inspector, useIsInspectorShown } from "./inspector";
 import { commandFor, keyCommands, moreKeys, pressInConnectMode } from "./keys";
 import { menuItems } from "./menu-items";
-import { SidePanel } from "./side-panel";
+import { loadSideLists, SidePanel } from "./side-panel";
 import { TopBar } from "./top-bar";
 import { newUiStore, UiContext, useUi, useUiStore } from "./ui-store";
 import { useAutosave } from "./use-autosave";
+import { useIsInspectorShown } from "./use-is-inspector-shown";
 import { marksOf, ProblemsContext, useProblems } from "./use-problems";
 import { useSurroundings } from "./use-surroundings";
 import "./editor.css";
 
 const loadPicker = () => import("./quick-picker");
 const QuickPicker = dynamic(() => loadPicker().then((m) => m.QuickPicker), { ssr: false });
+const loadInspector = () => import("./inspector");
+const Inspector = dynamic(() => loadInspector().then((m) => m.Inspector), { ssr: false });
+const loadConnectBar = () => import("./connect-bar");
+const ConnectBar = dynamic(() => loadConnectBar().then((m) => m.ConnectBar), { ssr: false });
 const ConflictDialog = dynamic(() => import("./conflict-dialog").then((m) => m.ConflictDialog), {
   ssr: false,
 });
@@ -136,6 +139,7 @@ function Screen() {
   const problems = useProblems(graph, roles, useSurroundings(graph));
   const isPicking = useUi(({ picker }) => picker !== null);
   const hasIncoming = useUi(({ incoming }) => incoming !== null);
+  const isInspectorWanted = useWasInspectorShown();
   const isUnfolding = useUi(({ unfold }) => unfold !== null);
   const isConflict = useEditor(({ save }) => save.state === "conflict");
   const marks = useMemo(() => marksOf(problems), [problems]);
@@ -145,8 +149,12 @@ function Screen() {
   useOffers(commands, () => setLaunching(true));
   usePlaces();
   useAskedNode(commands);
-  // A key opens it, and the next keys belong into it.
-  useEffect(() => whenIdle(() => void loadPicker()), []);
+  // A key or a click opens these, and the next keys belong into them.
+  useEffect(
+    () =>
+      whenIdle(() => void Promise.all([loadPicker(), loadInspector(), loadConnectBar(), loadSideLists()])),
+    [],
+  );
 
   return (
     <CommandsContext.Provider value={commands}>
@@ -161,7 +169,7 @@ function Screen() {
           <div className="relative flex min-h-0 flex-1">
             <SidePanel roles={roles ?? NO_ROLES} />
             <Stage roles={rolesByName} marks={marks} />
-            <Inspector roles={roles ?? NO_ROLES} />
+            {isInspectorWanted && <Inspector roles={roles ?? NO_ROLES} />}
           </div>
         </div>
         {isPicking && <QuickPicker roles={roles ?? NO_ROLES} />}
@@ -173,6 +181,14 @@ function Screen() {
       </ProblemsContext.Provider>
     </CommandsContext.Provider>
   );
+}
+
+/** Once it was shown it stays: hidden, it still knows what it was asked to bring into view. */
+function useWasInspectorShown(): boolean {
+  const isShown = useIsInspectorShown();
+  const [was, setWas] = useState(isShown);
+  if (isShown && !was) setWas(true);
+  return was;
 }
 
 interface StageProps {
@@ -239,7 +255,7 @@ function Stage({ roles, marks }: StageProps) {
             command.run(commands, native);
           }}
         />
-        <ConnectBar insetRight={insetRight} />
+        {connect && <ConnectBar insetRight={insetRight} />}
         {isEmpty && (
           <p className="pointer-events-none absolute inset-0 flex items-center justify-center px-6 text-center font-serif text-2xl text-ink-3">
             An empty stage. Double-click, or press N, to add the first node.
