@@ -53,7 +53,7 @@ export async function serve({ host, port, local, url, dataDir, startedAt }) {
     await application.prepare();
     await booted;
     const handle = application.getRequestHandler();
-    const isStatic = staticAnswers(distDir(), await headersOfEverything());
+    const isStatic = staticAnswers(distDir(), await headersOfFiles());
     answer = (request, response) => isStatic(request, response) || handle(request, response);
     ready.resolve();
   } catch (error) {
@@ -97,11 +97,15 @@ function listen(server, { host, port, url }) {
   });
 }
 
-/** What the configuration sends with every answer. */
-async function headersOfEverything() {
+const MEANT_FOR_FILES = ["X-Content-Type-Options", "Cross-Origin-Resource-Policy"];
+
+/** What the configuration sends with every answer, without what says something to pages only: a page has many files. */
+async function headersOfFiles() {
   const { default: config } = await import("../next.config.mjs");
   const all = (await config.headers()).find(({ source }) => source === "/:path*")?.headers ?? [];
-  return Object.fromEntries(all.map(({ key, value }) => [key, value]));
+  return Object.fromEntries(
+    all.filter(({ key }) => MEANT_FOR_FILES.includes(key)).map(({ key, value }) => [key, value]),
+  );
 }
 
 /** Whether what holds the port is another Troupe. */
