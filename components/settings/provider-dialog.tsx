@@ -2,7 +2,7 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import clsx from "clsx";
-import { useId, useState } from "react";
+import { type ComponentProps, useId, useState } from "react";
 import { type Answers, toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
@@ -103,7 +103,6 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
     });
   };
   const models = test.data?.models.length ? test.data.models : (suggestion?.models ?? []);
-  const everyPrice = settings.prices?.["*"];
 
   return (
     <Dialog
@@ -215,57 +214,48 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
               Limits and prices
             </summary>
             <div className="mt-3 grid gap-4 sm:grid-cols-3">
-              <NumberField
+              <Limit
                 label="Calls at once"
                 min={1}
                 max={64}
-                value={settings.max_concurrency ?? null}
+                name="max_concurrency"
                 placeholder={URL.canParse(draft.base_url) ? String(defaultConcurrency(draft)) : "4"}
-                onValueChange={(value) =>
-                  setSettings(without(settings, "max_concurrency", value ?? undefined))
-                }
+                settings={settings}
+                onChange={setSettings}
               />
-              <NumberField
+              <PriceField
                 label="Input price"
-                hint="US$ per million tokens"
-                min={0}
-                step={0.1}
-                value={everyPrice?.input_per_mtok ?? null}
-                placeholder="known"
-                onValueChange={(value) => setSettings(withPrice(settings, { input_per_mtok: value }))}
+                name="input_per_mtok"
+                settings={settings}
+                onChange={setSettings}
               />
-              <NumberField
+              <PriceField
                 label="Output price"
-                hint="US$ per million tokens"
-                min={0}
-                step={0.1}
-                value={everyPrice?.output_per_mtok ?? null}
-                placeholder="known"
-                onValueChange={(value) => setSettings(withPrice(settings, { output_per_mtok: value }))}
+                name="output_per_mtok"
+                settings={settings}
+                onChange={setSettings}
               />
             </div>
             <div className="mt-4 grid gap-4 sm:grid-cols-3">
-              <NumberField
+              <Limit
                 label="Calls a minute"
                 hint="Others wait their turn."
                 min={1}
                 max={1_000_000}
-                value={settings.max_requests_per_minute ?? null}
+                name="max_requests_per_minute"
                 placeholder="any"
-                onValueChange={(value) =>
-                  setSettings(without(settings, "max_requests_per_minute", value ?? undefined))
-                }
+                settings={settings}
+                onChange={setSettings}
               />
-              <NumberField
+              <Limit
                 label="Tokens a minute"
                 hint="In and out together."
                 min={1}
                 max={1_000_000_000}
-                value={settings.max_tokens_per_minute ?? null}
+                name="max_tokens_per_minute"
                 placeholder="any"
-                onValueChange={(value) =>
-                  setSettings(without(settings, "max_tokens_per_minute", value ?? undefined))
-                }
+                settings={settings}
+                onChange={setSettings}
               />
               <Select
                 label="Tools are offered"
@@ -278,19 +268,16 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
               />
             </div>
             <div className="mt-4 grid gap-4 sm:grid-cols-3">
-              <NumberField
+              <Limit
                 label="Context"
                 hint="Tokens that a model reads at once."
                 min={1_000}
                 max={100_000_000}
                 step={1_000}
-                value={settings.context_window ?? null}
+                name="context_window"
                 placeholder="known"
-                onValueChange={(value) =>
-                  setSettings(
-                    without(settings, "context_window", value === null ? undefined : Math.round(value)),
-                  )
-                }
+                settings={settings}
+                onChange={setSettings}
               />
             </div>
             <div className="mt-4">
@@ -368,6 +355,54 @@ type Settings = ProviderListed["settings"];
 function without<K extends keyof Settings>(settings: Settings, key: K, value: Settings[K]): Settings {
   const { [key]: _before, ...rest } = settings;
   return value === undefined ? rest : { ...settings, [key]: value };
+}
+
+interface SettingFieldProps<K> {
+  label: string;
+  name: K;
+  settings: Settings;
+  onChange: (settings: Settings) => void;
+}
+
+type LimitName = "max_concurrency" | "max_requests_per_minute" | "max_tokens_per_minute" | "context_window";
+
+/** A whole number that may be left out. */
+function Limit({
+  name,
+  settings,
+  onChange,
+  ...look
+}: SettingFieldProps<LimitName> &
+  Pick<ComponentProps<typeof NumberField>, "hint" | "min" | "max" | "step" | "placeholder">) {
+  return (
+    <NumberField
+      {...look}
+      value={settings[name] ?? null}
+      onValueChange={(value) =>
+        onChange(without(settings, name, value === null ? undefined : Math.round(value)))
+      }
+    />
+  );
+}
+
+/** What a person pays for tokens of every model of the provider. */
+function PriceField({
+  label,
+  name,
+  settings,
+  onChange,
+}: SettingFieldProps<"input_per_mtok" | "output_per_mtok">) {
+  return (
+    <NumberField
+      label={label}
+      hint="US$ per million tokens"
+      min={0}
+      step={0.1}
+      value={settings.prices?.["*"]?.[name] ?? null}
+      placeholder="known"
+      onValueChange={(value) => onChange(withPrice(settings, { [name]: value }))}
+    />
+  );
 }
 
 function withPrice(
