@@ -737,6 +737,31 @@ describe("4. autonomous execution", () => {
     expect(planOf(state).tasks).toHaveLength(3);
   });
 
+  test("4.2 progress is seen against the criteria: exact ones as soon as they are met, all at the end", async () => {
+    const { events } = await runCrew(
+      [{ text: "many facts" }, { text: "a report" }, { text: "checked" }],
+      { agents: [agent("a")] },
+      {
+        plan: {
+          success_criteria: ['cel: state.facts == "many facts"', 'cel: has(state.check)'],
+          tasks: ["facts", "report", "check"].map((task_id) => ({
+            task_id,
+            description: task_id,
+            required_role: "a",
+          })),
+        },
+      },
+    );
+    const seen = events.flatMap((event): unknown[] =>
+      event.type === "criterion_checked"
+        ? [event.payload.met]
+        : event.type === "task_status_changed" && event.payload.to === "completed"
+          ? [event.task_id]
+          : [],
+    );
+    expect(seen).toEqual(["facts", true, "report", "check", true, true]);
+  });
+
   test("4.3 tasks are shared out among the agents of a role, also one after another", async () => {
     const { events } = await runCrew(
       [{ text: "1" }, { text: "2" }, { text: "3" }],

@@ -59,6 +59,33 @@ export function* meetCriteria(
   return better;
 }
 
+/** Notes on the way which exact criteria have come to be met, or are so no more: they cost no call of a model. */
+export function noteProgress(crew: Crew, output: JsonObject, outputs: Readonly<Record<string, Json>>): void {
+  const noted = new Map(
+    crew.run.s.criteria[crew.run.activationId]?.map(({ criterion, met }) => [criterion, met]),
+  );
+  for (const criterion of crew.plan?.success_criteria ?? []) {
+    if (!criterion.startsWith("cel:")) continue;
+    const verdict = exactly(crew, criterion, output, outputs);
+    if (verdict.met !== (noted.get(criterion) ?? false))
+      crew.run.emit({ type: "criterion_checked", payload: verdict });
+  }
+}
+
+function exactly(
+  crew: Crew,
+  criterion: string,
+  output: JsonObject,
+  outputs: Readonly<Record<string, Json>>,
+): Verdict {
+  const { value, note } = evaluateCondition(criterion.slice(4).trim(), {
+    state: { ...crew.run.state, ...outputs },
+    input: crew.run.input,
+    output,
+  });
+  return { criterion, met: value, evidence: note ?? (value ? "It is true." : "It is not true.") };
+}
+
 /** The criteria that are not met. */
 function* check(
   crew: Crew,
@@ -69,14 +96,7 @@ function* check(
 ): Flow<Verdict[]> {
   const exact = criteria.filter((criterion) => criterion.startsWith("cel:"));
   const worded = criteria.filter((criterion) => !criterion.startsWith("cel:"));
-  const verdicts: Verdict[] = exact.map((criterion) => {
-    const { value, note } = evaluateCondition(criterion.slice(4).trim(), {
-      state: { ...crew.run.state, ...outputs },
-      input: crew.run.input,
-      output,
-    });
-    return { criterion, met: value, evidence: note ?? (value ? "It is true." : "It is not true.") };
-  });
+  const verdicts: Verdict[] = exact.map((criterion) => exactly(crew, criterion, output, outputs));
   if (worded.length > 0) {
     const judge = plannerOf(crew.config);
     const answer = yield* crew.work(judge, {

@@ -10,7 +10,7 @@ import { Json, type JsonObject, type JsonSchema } from "@/server/domain/values";
 import { errorOf } from "../agent/call-model";
 import { Children } from "../flow";
 import { type Crew, textOf, valueOf, type Work } from "./crew";
-import { meetCriteria } from "./criteria";
+import { meetCriteria, noteProgress } from "./criteria";
 import { replan, writePlan } from "./planner";
 
 /** How often a person may send a task's result back. */
@@ -79,6 +79,9 @@ class PlanWork {
         if (done.ok) {
           this.outputs[done.id] = done.value.output;
           this.move(done.id, "completed", { output: done.value.output });
+          // At the end all of them are checked anyway.
+          if (this.tasks.some(({ status }) => status === "pending" || status === "in_progress"))
+            noteProgress(this.crew, this.result(), this.outputs);
         } else yield* this.failed(done.id, errorOf(done.error));
       }
     } finally {
