@@ -4,6 +4,7 @@ import path from "node:path";
 import { openDb } from "@/db/open";
 import { WorkflowGraph } from "@/server/domain/graph";
 import { RunConfig } from "@/server/domain/outcome";
+import { findProblems } from "@/server/domain/problems";
 import type { Models } from "@/server/llm/model";
 import { Host } from "@/server/runner/host";
 import { newRunStore } from "@/server/store/runs";
@@ -101,6 +102,52 @@ function fanOut(branches: number, ms: number): WorkflowGraph {
   );
 }
 
+/** How long a drawing is examined while someone draws: each node reads what an earlier one writes. */
+function problemFigures(): Figure[] {
+  const drawing = (length: number) => {
+    const names = Array.from({ length }, (_, at) => `n${at}`);
+    const node = (id: string, at: number) => ({
+      id,
+      node_type: "agent_task",
+      config: {
+        required_role: "Writer",
+        task_description_template: `${"With care. ".repeat(20)}{{k${Math.max(0, at - 2)}}}`,
+      },
+      input_keys: [`k${Math.max(0, at - 1)}`],
+      output_keys: [`k${at}`, "shared"],
+    });
+    const all = ["start", ...names, "end"];
+    return graphOf(
+      [
+        { id: "start", node_type: "start", output_keys: ["k0"] },
+        ...names.map(node),
+        { id: "end", node_type: "end" },
+      ],
+      [
+        ...all.slice(1).map((id, at): [string, string] => [all[at]!, id]),
+        ...names.slice(0, -5).map((id, at): [string, string] => [id, names[at + 4]!]),
+      ],
+    );
+  };
+  const [small, large] = [drawing(100), drawing(500)];
+  const timeOf = (graph: WorkflowGraph) => {
+    const began = performance.now();
+    findProblems(graph, [{ name: "Writer", tools: [] }]);
+    return performance.now() - began;
+  };
+  const times = Array.from({ length: 30 }, () => ({ small: timeOf(small), large: timeOf(large) }));
+  const at500 = median(times.map(({ large }) => large));
+  return [
+    { name: "Examining a drawing of 500 nodes", measured: at500, unit: "ms", target: { atMost: 20 } },
+    {
+      name: "500 nodes against 100, per node (1 = linear)",
+      measured: at500 / 5 / median(times.map(({ small }) => small)),
+      unit: "",
+      target: { atMost: 2 },
+    },
+  ];
+}
+
 /** The three figures of the design, through the real executor and store. */
 export async function measureEngine(): Promise<Figure[]> {
   const bench = newBench();
@@ -133,6 +180,7 @@ export async function measureEngine(): Promise<Figure[]> {
         note: `the chain reaches ${Math.round((100 * at500) / sqlite)} % of it`,
       },
       { name: "50 branches of 200 ms, joined", measured: fan, unit: "ms", target: { atMost: 215 } },
+      ...problemFigures(),
       { name: "Five-node runs", measured: runs, unit: "runs/s", target: { atLeast: 1_000 } },
     ];
   } finally {

