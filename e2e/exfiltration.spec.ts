@@ -96,15 +96,7 @@ function misled(words: string) {
             ],
           },
           plan: {
-            tasks: [
-              { task_id: "look", description: task, required_role: "Scout" },
-              {
-                task_id: "edit",
-                description: `Repeat it. [[offline: text ${JSON.stringify(words)}]]`,
-                required_role: "Editor",
-                dependencies: ["look"],
-              },
-            ],
+            tasks: [{ task_id: "look", description: task, required_role: "Scout" }],
           },
         },
         ui: { x: 320, y: 0 },
