@@ -108,6 +108,7 @@ export function CrewDrawing({
               to={spots[PROPOSAL + proposal.id]}
               card={card}
               area={area}
+              hasVotes={proposal.votes.length > 0}
             />
           ) : null}
           {proposal && spots[PROPOSAL + proposal.id] ? (
@@ -225,11 +226,13 @@ function Proposes({
   to,
   card,
   area,
+  hasVotes,
 }: {
   from: Spot | undefined;
   to: Spot | undefined;
   card: Size;
   area: Size;
+  hasVotes: boolean;
 }) {
   if (!from || !to) return null;
   // To the other side than the vote of whoever proposed it.
@@ -245,9 +248,12 @@ function Proposes({
         <title>Who proposes it</title>
         <path d={path} className="crew-line" data-kind="proposes" markerEnd="url(#crew-arrow)" />
       </svg>
-      <span className="crew-words" style={at(words)}>
-        proposes
-      </span>
+      {/* The words of votes need the room. */}
+      {hasVotes ? null : (
+        <span className="crew-words" style={at(words)}>
+          proposes
+        </span>
+      )}
     </>
   );
 }
