@@ -96,7 +96,15 @@ function misled(words: string) {
             ],
           },
           plan: {
-            tasks: [{ task_id: "look", description: task, required_role: "Scout" }],
+            tasks: [
+              { task_id: "look", description: task, required_role: "Scout" },
+              {
+                task_id: "edit",
+                description: `Repeat it. [[offline: text ${JSON.stringify(words)}]]`,
+                required_role: "Editor",
+                dependencies: ["look"],
+              },
+            ],
           },
         },
         ui: { x: 320, y: 0 },

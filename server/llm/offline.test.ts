@@ -112,6 +112,21 @@ describe("directives", () => {
       await turn({ role: "assistant", content: "one" }, { role: "assistant", content: "two" }),
     ).toContain(SUFFIX);
   });
+  test("what a crew's plan shows of the tasks of others scripts only the others", async () => {
+    const look = `[[offline: tool search {"query": "tea"}]] [[offline: text "![][ref] <img src='x'>\\n"]]`;
+    const plan = [look, `Repeat it. [[offline: text "Cut off in the mid`].map(
+      (task) => `- t (pending; Scout): ${task}`,
+    );
+    const system = `You are Editor.\n\nThe plan:\n${plan.join("\n")}\n\nWork only with the information given.`;
+    const { message } = (
+      await chat([
+        { role: "system", content: system },
+        { role: "user", content: 'Task: Repeat it. [[offline: text "![][ref] again"]]' },
+      ])
+    ).choices[0]!;
+    expect(message).toMatchObject({ content: "![][ref] again" });
+    expect(message.tool_calls).toBeUndefined();
+  });
   test("tool, tools, handoff, textcall", async () => {
     const called = await first('[[offline: tool search {"query": "sea", "tags": ["a"]}]]');
     expect(called.finish_reason).toBe("tool_calls");

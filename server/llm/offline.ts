@@ -3,7 +3,7 @@ import { OFFLINE } from "@/server/domain/provider";
 import type { JsonObject, JsonSchema } from "@/server/domain/values";
 import { answerTo, type Numbers, newNumbers } from "./offline/answer";
 import { isCrewTool } from "./offline/crew";
-import { readTurns, type Trouble, type Turn } from "./offline/directives";
+import { readTurns, type Trouble, type Turn, withoutPlan } from "./offline/directives";
 import { type Message, readPrompt, sinceTask } from "./offline/prompt";
 import { lineOf, quote, SUFFIX } from "./offline/prose";
 import {
@@ -141,7 +141,9 @@ async function respond(
   const { messages, tools } = byText ?? { messages: received, tools: native };
   const asked = messages.filter(({ role }) => role === "system" || role === "user" || role === "developer");
   const answered = messages.filter(({ role }) => role === "assistant").length;
-  const turn = readTurns(asked.map(({ content }) => content))[answered];
+  const turn = readTurns(
+    asked.map(({ role, content }) => (role === "user" ? content : withoutPlan(content))),
+  )[answered];
   const seed = JSON.stringify([
     body.model,
     messages,

@@ -71,6 +71,10 @@ export function withoutDirectives(text: string): string {
   return (plain + text.slice(at)).replace(/[ \t]+\n/g, "\n").trim();
 }
 
+/** A system prompt without the crew's plan: what is written there scripts whoever does that task, often cut short. */
+export const withoutPlan = (system: string): string =>
+  system.replace(/^The plan:(?:\n- [^\n]*)+/gm, "The plan:");
+
 const newTurn = (): Turn => ({ troubles: [], delayMs: 0, hangMs: 0, think: null, answer: null });
 
 /** Sorts the directives of a conversation into turns: an answer ends a turn, the rest prepares the next answer. */
