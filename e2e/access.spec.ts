@@ -3,15 +3,19 @@ import os from "node:os";
 import path from "node:path";
 import type { Page } from "@playwright/test";
 import { expect, test } from "./app";
-import { TroupeProcess } from "./troupe-process";
+import { freePort, TroupeProcess } from "./troupe-process";
 
-const PORT = 3225;
-const HOME = `http://127.0.0.1:${PORT}`;
+let port: number;
+let home: string;
+test.beforeEach(async () => {
+  port = await freePort();
+  home = `http://127.0.0.1:${port}`;
+});
 
 /** A server of its own whose door is shut, for as long as the work takes. */
 async function behindADoor(env: Record<string, string>, work: (server: TroupeProcess) => Promise<void>) {
   const dataDir = mkdtempSync(path.join(os.tmpdir(), "troupe-door-"));
-  const server = new TroupeProcess(dataDir, PORT, "door-token-of-this-test", env);
+  const server = new TroupeProcess(dataDir, port, "door-token-of-this-test", env);
   try {
     await server.start();
     await work(server);
@@ -26,7 +30,7 @@ test("a password opens the page that was asked for, a wrong one is refused in wo
   page,
 }) => {
   await behindADoor({ TROUPE_PASSWORD: "correct horse battery" }, async () => {
-    await app.open(`${HOME}/settings`);
+    await app.open(`${home}/settings`);
     await expect(page).toHaveURL(/\/login\?next=%2Fsettings$/);
     expect(await app.accessibilityFaults()).toEqual([]);
     const password = page.getByLabel("Password");
@@ -38,7 +42,7 @@ test("a password opens the page that was asked for, a wrong one is refused in wo
     await password.fill("correct horse battery");
     await password.press("Enter");
     await expect(page.getByRole("heading", { name: "Settings", level: 1 })).toBeVisible();
-    await expect(page).toHaveURL(`${HOME}/settings`);
+    await expect(page).toHaveURL(`${home}/settings`);
     await page.reload();
     await expect(page.getByText(/asks for a password/)).toBeVisible();
 
@@ -47,8 +51,8 @@ test("a password opens the page that was asked for, a wrong one is refused in wo
 
     await page.getByRole("button", { name: "Sign out", exact: true }).click();
     await expect(password).toBeVisible();
-    await expect(page).toHaveURL(`${HOME}/login`);
-    await app.open(`${HOME}/`);
+    await expect(page).toHaveURL(`${home}/login`);
+    await app.open(`${home}/`);
     await expect(page).toHaveURL(/\/login\?next=/);
     await expect(password).toBeVisible();
   });
@@ -57,7 +61,7 @@ test("a password opens the page that was asked for, a wrong one is refused in wo
 test("signing out everywhere shuts the door on every other browser, too", async ({ app, page, browser }) => {
   await behindADoor({ TROUPE_PASSWORD: "correct horse battery" }, async () => {
     const signIn = async (where: Page) => {
-      await where.goto(`${HOME}/settings`);
+      await where.goto(`${home}/settings`);
       await where.getByLabel("Password").fill("correct horse battery");
       await where.getByRole("button", { name: "Sign in" }).click();
       await expect(where.getByRole("heading", { name: "Settings", level: 1 })).toBeVisible();
@@ -68,7 +72,7 @@ test("signing out everywhere shuts the door on every other browser, too", async 
     await signIn(other);
     await page.getByRole("button", { name: "Sign out everywhere" }).click();
     await expect(page.getByLabel("Password")).toBeVisible();
-    await other.goto(`${HOME}/settings`);
+    await other.goto(`${home}/settings`);
     await expect(other.getByLabel("Password")).toBeVisible();
 
     await signIn(page);
@@ -88,14 +92,14 @@ test("the link that the start prints opens the door once, and says so to whoever
 }) => {
   await behindADoor({ TROUPE_START_LINK: "1" }, async (server) => {
     const link = /http:\/\/\S+\/login\?link=\S+/.exec(server.printed)?.[0] ?? "";
-    expect(link, server.printed).toMatch(new RegExp(`^${HOME}/`));
-    await app.open(`${HOME}/roles`);
+    expect(link, server.printed).toMatch(new RegExp(`^${home}/`));
+    await app.open(`${home}/roles`);
     await expect(page.getByText("This server opens with a one-time link.")).toBeVisible();
 
     await app.open(link);
-    await expect(page).toHaveURL(`${HOME}/`);
+    await expect(page).toHaveURL(`${home}/`);
     await expect(page.getByRole("navigation", { name: "Main" })).toBeVisible();
-    await app.open(`${HOME}/settings`);
+    await app.open(`${home}/settings`);
     await expect(page.getByText(/^Troupe \d+\.\d+\.\d+, Node v/)).toBeVisible();
     await expect(page.getByRole("button", { name: "Sign out" })).toBeHidden();
 

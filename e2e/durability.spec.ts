@@ -5,7 +5,7 @@ import { expect, test } from "@playwright/test";
 import Database from "better-sqlite3";
 import type { RunEvent } from "@/server/domain/events";
 import { startModelServer } from "./model-server";
-import { TroupeProcess } from "./troupe-process";
+import { freePort, TroupeProcess } from "./troupe-process";
 
 const KILLS = Number(process.env.TROUPE_KILLS ?? 20);
 const RUNS_AT_ONCE = 3;
@@ -252,7 +252,7 @@ test("a server killed again and again loses nothing and repeats nothing", async 
   test.setTimeout(300_000);
   const dataDir = mkdtempSync(path.join(os.tmpdir(), "troupe-kill-"));
   const model = await startModelServer(answerTo, () => 40 + Math.random() * 120);
-  const server = new TroupeProcess(dataDir, 3223, "durability-token-of-this-test", {
+  const server = new TroupeProcess(dataDir, await freePort(), "durability-token-of-this-test", {
     OPENAI_BASE_URL: model.url,
     OPENAI_API_KEY: "key-of-the-test",
     OPENAI_MODEL: "test-model",

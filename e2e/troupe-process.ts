@@ -1,7 +1,18 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
 import path from "node:path";
 
 const root = path.resolve(import.meta.dirname, "..");
+
+/** A port of this machine that nobody listens on, so that two test runs side by side never meet. */
+export async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
 
 /** A Troupe server in a process of its own: the production build, started as `npm start` does. */
 export class TroupeProcess {
@@ -44,7 +55,8 @@ export class TroupeProcess {
     while (Date.now() - began < 30_000) {
       if (child.exitCode !== null)
         throw new Error(`The server left with code ${child.exitCode}:\n${this.output}`);
-      if (await this.answers()) return Date.now() - began;
+      // Its own words first: on a port that is taken, somebody else would answer.
+      if (this.output.includes("Troupe is ready at") && (await this.answers())) return Date.now() - began;
       await new Promise((resolve) => setTimeout(resolve, 15));
     }
     throw new Error(`The server does not answer:\n${this.output}`);
