@@ -7,7 +7,7 @@ import { useState } from "react";
 import { countOf } from "@/components/run/format";
 import { PlanBoard } from "@/components/run/plan-board";
 import { useRun } from "@/components/run/run-context";
-import { person } from "@/components/run/sentences";
+import { byPerson, person } from "@/components/run/sentences";
 import { TextBlock } from "@/components/run/values";
 import { Badge } from "@/components/ui/badge";
 import { EmptyState } from "@/components/ui/empty-state";
@@ -69,7 +69,7 @@ function PlanChanges({ activationId }: { activationId: string }) {
     <ul aria-label="Changes of the plan" className="flex flex-col gap-0.5 px-4 pt-3 text-xs text-ink-2">
       {changes.map(({ version, by, added = [], changed = {}, reason }) => (
         <li key={version} className="[overflow-wrap:anywhere]">
-          <span className="font-medium">{person(by)}</span>{" "}
+          <span className="font-medium">{byPerson(by)}</span>{" "}
           {[
             added.length > 0 ? `added ${countOf(added.length, "task")}` : "",
             Object.keys(changed).length > 0 ? `changed ${Object.keys(changed).join(", ")}` : "",

@@ -1,18 +1,26 @@
 "use client";
 
 import clsx from "clsx";
+import { PencilLine, Plus } from "lucide-react";
+import dynamic from "next/dynamic";
 import { useState } from "react";
+import { Button } from "@/components/ui/button";
 import type { Status } from "@/components/ui/status-mark";
 import { StatusMark } from "@/components/ui/status-mark";
+import type { CrewRun } from "@/server/domain/crew-run";
 import type { ExecutionPlan, Task, TaskStatus } from "@/server/domain/plan";
+import { isOpen } from "@/server/domain/plan-edit";
 import type { RunState } from "@/server/domain/run";
 import { agentKey } from "@/server/domain/run";
 import { AgentTranscript } from "./agent-transcript";
 import { Fold } from "./fold";
 import { countOf } from "./format";
 import { useRun, useRunList } from "./run-context";
+import { useRunPage } from "./run-page-context";
 import { person } from "./sentences";
 import { ValueView } from "./values";
+
+const TaskDialog = dynamic(() => import("./task-dialog").then((m) => m.TaskDialog), { ssr: false });
 
 const STATUS: Record<TaskStatus, Status> = {
   pending: "ready",
@@ -37,7 +45,15 @@ const COLUMNS: { title: string; holds: readonly TaskStatus[] }[] = [
 export function PlanBoard({ activationId }: { activationId: string }) {
   const plan = useRun<ExecutionPlan | undefined>(({ state }) => state.plans[activationId], undefined);
   const [picked, setPicked] = useState<string | null>(null);
+  const [editing, setEditing] = useState<{ task?: Task } | null>(null);
+  const runId = useRunPage()?.runId;
+  // Only the present can be changed.
+  const crew = useRun<CrewRun | undefined>(
+    ({ state, cursor }) => (cursor === null ? state.crews[activationId] : undefined),
+    undefined,
+  );
   if (!plan) return null;
+  const canEdit = runId !== undefined && crew?.status === "running" && WITH_PLANS.has(crew.process);
   const done = plan.tasks.filter(({ status }) => status === "completed").length;
   const shown = plan.tasks.find(({ task_id }) => task_id === picked) ?? nowAtWork(plan.tasks);
   return (
@@ -47,6 +63,17 @@ export function PlanBoard({ activationId }: { activationId: string }) {
         <p className="text-xs text-ink-3 tabular-nums">
           {done} of {countOf(plan.tasks.length, "task")} done
         </p>
+        {canEdit ? (
+          <Button
+            size="sm"
+            variant="ghost"
+            className="ml-auto self-center"
+            icon={<Plus aria-hidden />}
+            onClick={() => setEditing({})}
+          >
+            Add a task
+          </Button>
+        ) : null}
       </div>
       <div className="grid grid-cols-3 items-start gap-2">
         {COLUMNS.map(({ title, holds }) => {
@@ -69,7 +96,23 @@ export function PlanBoard({ activationId }: { activationId: string }) {
         })}
       </div>
       <Criteria activationId={activationId} />
-      {shown ? <TaskDetail key={shown.task_id} task={shown} activationId={activationId} /> : null}
+      {shown ? (
+        <TaskDetail
+          key={shown.task_id}
+          task={shown}
+          activationId={activationId}
+          onEdit={canEdit && isOpen(shown) ? () => setEditing({ task: shown }) : undefined}
+        />
+      ) : null}
+      {editing && canEdit ? (
+        <TaskDialog
+          runId={runId}
+          crew={crew}
+          plan={plan}
+          task={editing.task}
+          onClose={() => setEditing(null)}
+        />
+      ) : null}
     </section>
   );
 }
@@ -133,7 +176,15 @@ function TaskCard({
   );
 }
 
-function TaskDetail({ task, activationId }: { task: Task; activationId: string }) {
+function TaskDetail({
+  task,
+  activationId,
+  onEdit,
+}: {
+  task: Task;
+  activationId: string;
+  onEdit: (() => void) | undefined;
+}) {
   const keys = useRunList<string>(({ state }) =>
     Object.values(state.agents)
       .filter((agent) => agent.activation_id === activationId && agent.task_id === task.task_id)
@@ -146,6 +197,11 @@ function TaskDetail({ task, activationId }: { task: Task; activationId: string }
     >
       <div className="flex items-center gap-2">
         <StatusMark status={STATUS[task.status]} size="sm" withWord />
+        {onEdit ? (
+          <Button size="sm" variant="ghost" icon={<PencilLine aria-hidden />} onClick={onEdit}>
+            Change
+          </Button>
+        ) : null}
         <span className="ml-auto truncate font-mono text-xs text-ink-3">{task.task_id}</span>
       </div>
       <p className="text-[13px] [overflow-wrap:anywhere]">{task.description}</p>
@@ -171,6 +227,9 @@ function TaskDetail({ task, activationId }: { task: Task; activationId: string }
     </section>
   );
 }
+
+/** Ways of working in which the plan decides what is done. */
+const WITH_PLANS: ReadonlySet<CrewRun["process"]> = new Set(["sequential", "parallel"]);
 
 const URGENCY = { low: "can wait", medium: null, high: "urgent", critical: "most urgent" };
 

@@ -545,7 +545,7 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
       payload.changed ? `${countOf(Object.keys(payload.changed).length, "task")} changed` : "",
     ].filter(Boolean);
     const reason = payload.reason ? `: ${shortened(payload.reason)}` : "";
-    return story(`${person(payload.by)} changed the plan (${parts.join(", ") || "nothing new"})${reason}`);
+    return story(`${byPerson(payload.by)} changed the plan (${parts.join(", ") || "nothing new"})${reason}`);
   },
   criterion_checked: ({ payload }) =>
     story(
@@ -559,7 +559,8 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
     const who =
       payload.to === "in_progress" && payload.assigned_agent ? ` with ${person(payload.assigned_agent)}` : "";
     const why = payload.error ? `: ${payload.error.message}` : "";
-    const text = `The task “${names.task(activation_id, task_id)}” ${TASK_WORDS[payload.to]}${who}${why}`;
+    const by = payload.by ? ` by ${payload.by === "user" ? "a person" : person(payload.by)}` : "";
+    const text = `The task “${names.task(activation_id, task_id)}” ${TASK_WORDS[payload.to]}${by}${who}${why}`;
     return payload.to === "in_progress" || payload.to === "pending"
       ? detail(text, TASK_TONES[payload.to])
       : story(text, TASK_TONES[payload.to]);
@@ -598,7 +599,7 @@ export function person(agentId: string): string {
 const who = (agentId: string | undefined) => (agentId ? person(agentId) : "The agent");
 
 /** Whoever answered: the one person of this installation has no name of their own. */
-const byPerson = (by: string) => (by === "user" || by === "" ? "A person" : person(by));
+export const byPerson = (by: string) => (by === "user" || by === "" ? "A person" : person(by));
 
 /** The beginning of something long, on one line. */
 function shortened(text: string): string {

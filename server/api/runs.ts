@@ -2,6 +2,7 @@ import { TRPCError, tracked } from "@trpc/server";
 import { z } from "zod";
 import { noteAnswer } from "@/server/domain/audit";
 import { FinalStatus, RaisableLimit, RunConfigChanges } from "@/server/domain/outcome";
+import { PlanEdit } from "@/server/domain/plan-edit";
 import { Json, StateKey } from "@/server/domain/values";
 import { QueueFull } from "@/server/runner/host";
 import { RefusedStart } from "@/server/runner/launch";
@@ -69,6 +70,16 @@ export const runsRouter = router({
       if (run.status === "finished" && !state?.run.resumable?.includes(input.limit))
         throw refusal("PRECONDITION_FAILED", "This run did not stop at that limit.");
       ctx.troupe.host.raiseLimit(input.run_id, input.limit, input.to, "user");
+      return {};
+    }),
+
+  /** A person's change of the plan of a crew that is at work; the plan's task must not have begun. */
+  editPlan: procedure
+    .input(ById.extend({ activation_id: z.string(), edit: PlanEdit }))
+    .mutation(({ ctx, input: { run_id, activation_id, edit } }) => {
+      if (!ctx.troupe.runs.find(run_id)) notFound();
+      const fault = ctx.troupe.host.editPlan(run_id, activation_id, edit, "user");
+      if (fault !== null) throw refusal("CONFLICT", fault);
       return {};
     }),
 

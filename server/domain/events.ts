@@ -364,6 +364,8 @@ export interface Payloads {
   task_status_changed: {
     from: TaskStatus;
     to: TaskStatus;
+    /** The person who changed it; absent where it follows from the work. */
+    by?: string;
     assigned_agent?: string;
     output?: Json;
     error?: RunError;

@@ -14,6 +14,7 @@ import type { WorkflowNode } from "@/server/domain/graph";
 import { getNodeKind, NodeFailure, type NodeResult } from "@/server/domain/nodes";
 import { durationText } from "@/server/domain/nodes/wait";
 import { type ErrorCode, RaisableLimit, type ReasonCode, type RunError } from "@/server/domain/outcome";
+import { editPlan, PlanEdit } from "@/server/domain/plan-edit";
 import { evolve, newRun, type RunState } from "@/server/domain/run";
 import { isBeginning, startingState } from "@/server/domain/run-input";
 import { begin, complete, decide, fail, passThrough, unreachable } from "@/server/domain/schedule";
@@ -74,6 +75,8 @@ export class Interpreter {
   private readonly byKey = new Map<string, Task>();
   private readonly handles = new Map<string, Durable>();
   private readonly gates = new Set<string>();
+  /** Waits for a change of a plan by a person, which nothing outside settles either. */
+  private readonly bells = new Set<string>();
   private gateCount = 0;
   private timeouts = 0;
   private control: Durable;
@@ -123,7 +126,7 @@ export class Interpreter {
   private isMoving(): boolean {
     if (this.gates.size === 0) return this.handles.size > 0;
     for (const { waits } of this.tasks.values())
-      if (waits.some(({ key }) => !this.gates.has(key))) return true;
+      if (waits.some(({ key }) => !this.gates.has(key) && !this.bells.has(key))) return true;
     return false;
   }
 
@@ -266,7 +269,7 @@ export class Interpreter {
 
   private wait(task: Task, handle: Durable): void {
     this.byKey.set(handle.key, task);
-    if (!this.gates.has(handle.key)) this.handles.set(handle.key, handle);
+    if (!this.gates.has(handle.key) && !this.bells.has(handle.key)) this.handles.set(handle.key, handle);
   }
 
   private waitForAll(task: Task, waits: readonly Durable[]): void {
@@ -279,7 +282,7 @@ export class Interpreter {
   /** Gives up a handle that was still being waited for. */
   private drop(handle: Durable): void {
     if (!this.byKey.delete(handle.key)) return;
-    if (this.gates.delete(handle.key)) return;
+    if (this.gates.delete(handle.key) || this.bells.delete(handle.key)) return;
     this.handles.delete(handle.key);
     this.ctx.abandon(handle);
   }
@@ -482,11 +485,61 @@ export class Interpreter {
   private command(answer: Settlement): void {
     this.control = this.ctx.signal(`control#${++this.controls}`);
     if (!answer.result.ok) return;
-    const value = answer.result.value as { kind?: string; limit?: string; to?: number; by?: string };
-    if (value.kind !== "raise_limit") return;
+    const value = answer.result.value as Command;
+    const by = value.by ?? "user";
+    if (value.kind === "edit_plan") return this.editPlan(value, by);
+    if (value.kind === "raise_limit") this.raiseLimit(value, by);
+  }
+
+  /** Checked once more: the plan may have gone on since the person saw it. */
+  private editPlan({ activation_id = "", edit }: Command, by: string): void {
+    const read = PlanEdit.safeParse(edit);
+    const crew = this.s.crews[activation_id];
+    const plan = this.s.plans[activation_id];
+    if (!read.success || !crew || !plan) return;
+    const { node_id } = this.s.activations[activation_id]!;
+    const refuse = (message: string) =>
+      this.apply({
+        type: "warning",
+        node_id,
+        activation_id,
+        payload: { code: "PLAN_EDIT_REFUSED", message: `A change of the plan came too late: ${message}` },
+      });
+    if (crew.status !== "running") return refuse("The crew's work is over.");
+    const edited = editPlan(plan, crew, read.data);
+    if (!edited.ok) return refuse(edited.message);
+    if (edited.cancelled)
+      this.apply({
+        type: "task_status_changed",
+        node_id,
+        activation_id,
+        task_id: edited.cancelled.task_id,
+        payload: { from: edited.cancelled.status, to: "cancelled", by },
+      });
+    else
+      this.apply({
+        type: "plan_changed",
+        node_id,
+        activation_id,
+        payload: { version: plan.version + 1, by, ...edited.change },
+      });
+    const key = bellOf(activation_id);
+    const task = this.byKey.get(key);
+    if (!task || !this.bells.delete(key)) return;
+    this.byKey.delete(key);
+    this.resume(task, { key, result: { ok: true, value: null }, at: this.at });
+  }
+
+  /** A handle that is settled when a person changes this activation's plan. */
+  planEdited(activationId: string): Durable {
+    const key = bellOf(activationId);
+    this.bells.add(key);
+    return { key };
+  }
+
+  private raiseLimit(value: Command, by: string): void {
     const limit = RaisableLimit.safeParse(value.limit);
     if (!limit.success || typeof value.to !== "number") return;
-    const by = value.by ?? "user";
     this.apply({
       type: "run_limit_raised",
       payload: { limit: limit.data, from: limitValue(limit.data, this.s), to: value.to, by },
@@ -548,6 +601,18 @@ const hashOf = (state: object): string => createHash("sha256").update(canonicalJ
 
 const timeoutOf = (node: WorkflowNode): number =>
   node.run_timeout_ms ?? getNodeKind(node.node_type).timeoutMs ?? 0;
+
+const bellOf = (activationId: string) => `${activationId}/plan_edited`;
+
+/** What a person may tell a run; read with care, for it comes from the store. */
+interface Command {
+  kind?: string;
+  by?: string;
+  limit?: string;
+  to?: number;
+  activation_id?: string;
+  edit?: unknown;
+}
 
 type First = { step: IteratorResult<readonly Durable[], NodeResult> } | { error: unknown };
 

@@ -32,12 +32,17 @@ export class Children<T> {
     this.advance(id, flow, () => flow.next());
   }
 
-  /** The next child that is done; at least one must have been added. */
-  *next(): Flow<ChildOutcome<T>> {
+  /** The next child that is done; at least one must have been added. Null: `or` was settled before. */
+  next(): Flow<ChildOutcome<T>>;
+  next(or: Durable): Flow<ChildOutcome<T> | null>;
+  *next(or?: Durable): Flow<ChildOutcome<T> | null> {
     for (;;) {
       const done = this.done.shift();
       if (done) return done;
-      const settlement: Settlement = yield [...this.flows.values()].flatMap(({ waits }) => waits);
+      const settlement: Settlement = yield [...this.flows.values()]
+        .flatMap(({ waits }) => waits)
+        .concat(or ?? []);
+      if (or && settlement.key === or.key) return null;
       for (const [id, { flow, waits }] of this.flows)
         if (waits.some(({ key }) => key === settlement.key)) {
           this.advance(id, flow, () => flow.next(settlement));

@@ -3,6 +3,7 @@ import type { RunEvent, RunEventOf } from "@/server/domain/events";
 import type { WorkflowGraph } from "@/server/domain/graph";
 import { newId } from "@/server/domain/ids";
 import type { RaisableLimit, RunConfig } from "@/server/domain/outcome";
+import { editPlan, type PlanEdit } from "@/server/domain/plan-edit";
 import type { RoleDefinition } from "@/server/domain/role";
 import type { RunState } from "@/server/domain/run";
 import type { JsonObject } from "@/server/domain/values";
@@ -159,6 +160,23 @@ export class Host {
     const live = this.live.get(runId);
     if (live) live.engine.deliver(name, value);
     else this.carryOut(runId, this.store.find(runId)?.workflow_id ?? null);
+  }
+
+  /** Changes the plan of a crew at work. Answers what is wrong with the change, or null: it is on its way. */
+  editPlan(runId: string, activationId: string, edit: PlanEdit, by: string): string | null {
+    const run = this.store.find(runId);
+    const state = run && run.status !== "finished" ? this.store.state(runId) : undefined;
+    const crew = state?.crews[activationId];
+    const plan = state?.plans[activationId];
+    if (!run || !crew || !plan || crew.status !== "running") return "This crew is not at work any more.";
+    const edited = editPlan(plan, crew, edit);
+    if (!edited.ok) return edited.message;
+    const value = { kind: "edit_plan", activation_id: activationId, edit, by };
+    const name = this.store.command(runId, value, Date.now());
+    const live = this.live.get(runId);
+    if (live) live.engine.deliver(name, value);
+    else this.carryOut(runId, run.workflow_id);
+    return null;
   }
 
   /**

@@ -186,6 +186,11 @@ export class NodeRun implements NodeContext {
     return this.interpreter.limitBeforeCall();
   }
 
+  /** Settled when a person changes this node's plan. */
+  planEdited(): Durable {
+    return this.interpreter.planEdited(this.activationId);
+  }
+
   /** Waits until that limit is raised. */
   hold(limit: RaisableLimit): Flow<void> {
     return this.interpreter.hold(this.activationId, limit);

@@ -74,7 +74,9 @@ class PlanWork {
       for (;;) {
         if (!this.hasStopped) this.begin();
         if (this.children.size === 0) break;
-        const done = yield* this.children.next();
+        const done = yield* this.children.next(this.crew.run.planEdited());
+        // A person changed the plan: perhaps something can begin.
+        if (!done) continue;
         this.busy.delete(done.id);
         if (done.ok) {
           this.outputs[done.id] = done.value.output;
@@ -148,19 +150,25 @@ class PlanWork {
     }
   }
 
-  private *carryOutOne(task: Task, agent: AgentConfig): Flow<TaskDone> {
+  private *carryOutOne(planned: Task, chosen: AgentConfig): Flow<TaskDone> {
     const { crew } = this;
     const { plan } = crew;
-    const id = task.task_id;
+    const id = planned.task_id;
     const points = plan?.human_intervention_points ?? [];
-    const before = interventionPoint(task, "before", points);
-    if (before || plan?.execution_mode === "step")
+    const before = interventionPoint(planned, "before", points);
+    let agent = chosen;
+    if (before || plan?.execution_mode === "step") {
       yield* this.askToGoOn(
-        task,
+        planned,
         agent,
         before ? `The plan says ${before}.` : "The plan is carried out step by step.",
       );
-
+      // A person may have given it to somebody else before they agreed.
+      agent = this.agentFor(this.task(id)) ?? agent;
+      this.busy.set(id, agent.agent_id);
+      this.move(id, "in_progress", agent === chosen ? {} : { assigned_agent: agent.agent_id });
+    }
+    const task = this.task(id);
     const earlier = this.contextOf(task);
     for (const [done, output] of Object.entries(earlier)) {
       const from = this.task(done).assigned_agent;
@@ -227,7 +235,6 @@ class PlanWork {
         "HUMAN_REJECTED",
         `A person declined "${id}"${answer.message ? `: ${answer.message}` : "."}`,
       );
-    this.move(id, "in_progress");
   }
 
   /** What follows from a failed task, as the crew is set. */

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { type ExecutionPlan, planFaults, Task, TaskStatus } from "@/server/domain/plan";
+import { Task, TaskStatus } from "@/server/domain/plan";
+import { addTask, changeTask, type PlanChange, unknownTask } from "@/server/domain/plan-edit";
 import { Json } from "@/server/domain/values";
 import type { Agent } from "../../agent/agent";
 import { type CrewTool, type CrewToolResult, defineCrewTool, done, refused } from "../../agent/crew-tool";
 import type { Crew } from "../crew";
 
-const MOST_TASKS = 100;
 const taskId = z.string().describe("The task's id");
 /** What an agent may say of a task by itself; the rest is set by the run when it happens. */
 const SETTABLE = ["pending", "completed", "skipped", "cancelled", "blocked"] as const;
@@ -40,18 +40,14 @@ export function planTools(crew: Crew): CrewTool[] {
       *call({ task_id, ...input }, caller) {
         const { plan } = crew;
         if (!plan) return refused(404, "There is no plan.");
-        if (plan.tasks.length >= MOST_TASKS) return refused(400, `A plan holds at most ${MOST_TASKS} tasks.`);
-        const id = task_id ?? nextId(plan);
-        const task = Task.safeParse({
-          task_id: id,
+        const added = addTask(plan, {
+          task_id,
           ...input,
           ...(input.required_role || input.assigned_agent ? {} : { assigned_agent: caller.task.agent_id }),
         });
-        if (!task.success) return refused(400, task.error.issues.map(({ message }) => message).join("; "));
-        const faults = planFaults([...plan.tasks, task.data]);
-        if (faults.length > 0) return refused(400, faults.map(({ message }) => message).join(" "));
-        change(crew, caller, { added: [task.data] });
-        return done({ task_id: id, version: crew.plan!.version });
+        if (!added.ok) return refused(added.status, added.message);
+        change(crew, caller, added.change);
+        return done({ task_id: added.task_id, version: crew.plan!.version });
       },
     }),
     defineCrewTool({
@@ -65,7 +61,10 @@ export function planTools(crew: Crew): CrewTool[] {
       }),
       *call({ task_id, status, description, metadata }, caller) {
         const task = crew.plan?.tasks.find((other) => other.task_id === task_id);
-        if (!task) return unknownTask(crew, task_id);
+        if (!task) {
+          const { status: code, message } = unknownTask(crew.plan, task_id);
+          return refused(code, message);
+        }
         if (status && task.status === "in_progress")
           return refused(409, `Task "${task_id}" is being worked on; its state follows from that.`);
         const merged = Task.shape.metadata.safeParse({ ...task.metadata, ...metadata });
@@ -119,50 +118,25 @@ export function planTools(crew: Crew): CrewTool[] {
       description: "Say which tasks must be done before this one.",
       input: z.object({ task_id: taskId, dependencies: z.array(z.string()).max(50) }),
       *call({ task_id, dependencies }, caller) {
-        const tasks = crew.plan?.tasks ?? [];
-        const faults = planFaults(
-          tasks.map((task) => (task.task_id === task_id ? { ...task, dependencies } : task)),
-        );
-        if (faults.length > 0) return refused(400, faults.map(({ message }) => message).join(" "));
         return changePending(crew, caller, task_id, { dependencies });
       },
     }),
   ];
 }
 
-/** Changes a task that has not begun: what runs or ran is not rewritten. */
+/** Changes a task that has not begun. */
 function changePending(crew: Crew, caller: Agent, task_id: string, patch: Partial<Task>): CrewToolResult {
-  const task = crew.plan?.tasks.find((other) => other.task_id === task_id);
-  if (!task) return unknownTask(crew, task_id);
-  if (task.status !== "pending" && task.status !== "blocked")
-    return refused(
-      409,
-      `Task "${task_id}" is ${task.status.replace("_", " ")} and cannot be changed any more.`,
-    );
-  change(crew, caller, { changed: { [task_id]: patch } });
-  return done({ task_id, version: crew.plan!.version });
+  if (!crew.plan) return refused(404, "There is no plan.");
+  const changed = changeTask(crew.plan, task_id, patch);
+  if (!changed.ok) return refused(changed.status, changed.message);
+  change(crew, caller, changed.change);
+  return done({ task_id, version: crew.plan.version });
 }
 
-function change(
-  crew: Crew,
-  caller: Agent,
-  what: { added?: Task[]; changed?: Record<string, Partial<Task>> },
-): void {
+function change(crew: Crew, caller: Agent, what: PlanChange): void {
   crew.run.emit({
     type: "plan_changed",
     agent_id: caller.task.agent_id,
     payload: { version: (crew.plan?.version ?? 0) + 1, by: caller.task.agent_id, ...what },
   });
-}
-
-function unknownTask(crew: Crew, task_id: string): CrewToolResult {
-  const ids = crew.plan?.tasks.map((task) => task.task_id).join(", ");
-  return refused(400, `There is no task "${task_id}". The plan has: ${ids ?? "no tasks"}.`);
-}
-
-function nextId(plan: ExecutionPlan): string {
-  for (let count = plan.tasks.length + 1; ; count++) {
-    const id = `task_${String(count).padStart(3, "0")}`;
-    if (!plan.tasks.some(({ task_id }) => task_id === id)) return id;
-  }
 }

@@ -1,0 +1,167 @@
+import { describe, expect, test } from "vitest";
+import type { z } from "zod";
+import type { ExecutionPlan, Task } from "@/server/domain/plan";
+import type { PlanEdit } from "@/server/domain/plan-edit";
+import type { RunState } from "@/server/domain/run";
+import { draw } from "@/server/domain/testing/drawing";
+import type { JsonObject } from "@/server/domain/values";
+import { cutAt, fakeModels, newStage, role } from "../testing";
+
+const team = ["analyst", "coder", "tester"];
+const task = (task_id: string, who: string, more: Partial<Task> = {}) => ({
+  task_id,
+  description: `do ${task_id}`,
+  assigned_agent: who,
+  ...more,
+});
+const graph = (process: "sequential" | "parallel", plan: z.input<typeof ExecutionPlan>) =>
+  draw("start > crew > end", {
+    crew: {
+      node_type: "crew_task",
+      output_keys: ["result"],
+      config: {
+        crew: { process, agents: team.map((name) => ({ agent_id: name, role_name: name })) },
+        plan: plan as unknown as JsonObject,
+      },
+    },
+  });
+
+/** A crew at work, and what a person does to its plan meanwhile. */
+function begin(process: "sequential" | "parallel", plan: z.input<typeof ExecutionPlan>, held = false) {
+  let release = () => {};
+  const gate = held ? new Promise<void>((resolve) => (release = resolve)) : Promise.resolve();
+  const models = fakeModels(async ({ messages }) => {
+    await gate;
+    return `done: ${/do \w+/.exec(String(messages.at(-1)?.content))?.[0] ?? "?"}`;
+  });
+  const stage = newStage({ models });
+  const id = stage.start(graph(process, plan), { roles: team.map(role) });
+  const state = () => stage.store.state(id)!;
+  const activation = () => Object.keys(state().crews)[0]!;
+  return {
+    ...stage,
+    id,
+    models,
+    release: () => release(),
+    state,
+    tasks: () => state().plans[activation()]!.tasks.map((t) => [t.task_id, t.assigned_agent, t.status]),
+    edit: (edit: PlanEdit) => stage.host.editPlan(id, activation(), edit, "ann"),
+    turns: () =>
+      stage.db.$client.prepare("select count(*) from run_turns where run_id = ?").pluck().get(id) as number,
+    /** Waits until that is asked, and nothing else. */
+    async asked(title: string) {
+      const open = () => Object.values(state().interactions).find(({ status }) => status === "open");
+      await expect.poll(() => open()?.requested.title).toBe(title);
+      return open()!;
+    },
+    async agree(title: string) {
+      const question = await this.asked(title);
+      stage.host.answer(id, question.id, question.requested.fingerprint, { answer: "approve", by: "ann" });
+    },
+  };
+}
+
+describe("a person changes the plan of a crew at work", () => {
+  test("what has not begun is changed, given to somebody else, added and taken out", async () => {
+    const crew = begin("sequential", {
+      execution_mode: "step",
+      tasks: [task("a", "analyst"), task("b", "coder"), task("c", "tester")],
+    });
+    await crew.asked('Begin "do a"?');
+    expect(crew.edit({ kind: "change", task_id: "b", patch: { description: "do better" } })).toBeNull();
+    expect(crew.edit({ kind: "cancel", task_id: "c" })).toBeNull();
+    expect(
+      crew.edit({
+        kind: "add",
+        task: { description: "do deploy", assigned_agent: "tester", dependencies: ["b"] },
+      }),
+    ).toBeNull();
+    await crew.agree('Begin "do a"?');
+    await crew.asked('Begin "do better"?');
+    // Also while it waits for their word.
+    expect(crew.edit({ kind: "change", task_id: "b", patch: { assigned_agent: "analyst" } })).toBeNull();
+    await crew.agree('Begin "do better"?');
+    await crew.agree('Begin "do deploy"?');
+    await crew.host.settled(crew.id);
+
+    expect(crew.tasks()).toEqual([
+      ["a", "analyst", "completed"],
+      ["b", "analyst", "completed"],
+      ["c", "tester", "cancelled"],
+      ["task_004", "tester", "completed"],
+    ]);
+    expect(crew.state().state.result).toEqual({ a: "done: do a", task_004: "done: do deploy" });
+    const changes = Object.values(crew.state().plan_changes)[0]!;
+    expect(changes.map(({ by, version }) => [by, version])).toEqual([
+      ["ann", 2],
+      ["ann", 3],
+      ["ann", 4],
+    ]);
+  });
+
+  test("a crash at any turn changes nothing about it", async () => {
+    const crew = begin("sequential", {
+      execution_mode: "step",
+      tasks: [task("a", "analyst"), task("b", "coder")],
+    });
+    await crew.asked('Begin "do a"?');
+    // A person can only change a plan that they have seen: that far, the log is safe.
+    const seen = crew.turns();
+    crew.edit({ kind: "change", task_id: "b", patch: { description: "do better" } });
+    crew.edit({ kind: "add", task: { description: "do more", required_role: "tester" } });
+    await expect.poll(() => Object.values(crew.state().plan_changes)[0]?.length).toBe(2);
+    await crew.agree('Begin "do a"?');
+    await crew.agree('Begin "do better"?');
+    await crew.agree('Begin "do more"?');
+    await crew.host.settled(crew.id);
+    const ended = ({ state, plans }: RunState) => ({
+      state,
+      tasks: Object.values(plans).flatMap(({ tasks }) => tasks.map(({ metadata: _when, ...rest }) => rest)),
+    });
+    const whole = ended(crew.state());
+    for (let at = seen; at < crew.turns(); at++) {
+      const again = newStage({ models: crew.models, db: cutAt(crew, crew.id, at) });
+      again.host.recover();
+      await again.host.settled(crew.id);
+      expect(ended(again.store.state(crew.id)!)).toEqual(whole);
+    }
+  });
+
+  test("a task that comes in begins at once where somebody is free for it", async () => {
+    const crew = begin("parallel", { tasks: [task("a", "analyst")] }, true);
+    await expect.poll(() => crew.models.requests.length).toBe(1);
+    expect(crew.edit({ kind: "add", task: { description: "do now", assigned_agent: "coder" } })).toBeNull();
+    await expect.poll(() => crew.models.requests.length).toBe(2);
+    expect(crew.edit({ kind: "change", task_id: "a", patch: { description: "do else" } })).toBe(
+      'Task "a" is in progress and cannot be changed any more.',
+    );
+    crew.release();
+    await crew.host.settled(crew.id);
+    expect(crew.tasks().map(([id, , status]) => [id, status])).toEqual([
+      ["a", "completed"],
+      ["task_002", "completed"],
+    ]);
+  });
+
+  test("what cannot be is refused with the reason, and the plan stays", async () => {
+    const crew = begin("parallel", {
+      execution_mode: "step",
+      tasks: [task("a", "analyst"), task("b", "coder", { dependencies: ["a"] })],
+    });
+    await crew.asked('Begin "do a"?');
+    const before = crew.tasks();
+    const patch = (settings: Extract<PlanEdit, { kind: "change" }>["patch"]) =>
+      crew.edit({ kind: "change", task_id: "b", patch: settings });
+    expect(patch({ dependencies: ["b"] })).toContain("in a circle");
+    expect(patch({ dependencies: ["z"] })).toContain('"z", which is not in the plan');
+    expect(patch({ assigned_agent: "nobody" })).toBe('There is no agent or team "nobody" in this crew.');
+    expect(patch({ required_role: "poet" })).toBe('Nobody in this crew has the role "poet".');
+    expect(crew.edit({ kind: "add", task: { description: "do it" } })).toContain("Say who does the task");
+    expect(crew.edit({ kind: "cancel", task_id: "z" })).toContain('There is no task "z"');
+    expect(crew.edit({ kind: "cancel", task_id: "a" })).toContain("waits for a person's word");
+    expect(crew.tasks()).toEqual(before);
+    crew.host.cancel(crew.id, { by: "ann", reason: "enough" });
+    await crew.host.settled(crew.id);
+    expect(crew.edit({ kind: "cancel", task_id: "b" })).toBe("This crew is not at work any more.");
+  });
+});
