@@ -1,9 +1,9 @@
 import type { Flow } from "@/server/domain/durable";
 import { NodeFailure } from "@/server/domain/nodes";
-import { isGranted, succeeded, type ToolOutput } from "@/server/domain/tool";
+import { isGranted, succeeded } from "@/server/domain/tool";
 import type { Json, JsonObject } from "@/server/domain/values";
-import { confirmationReason } from "@/server/tools/policy";
 import type { NodeRun } from "./node-run";
+import { askPerson, recordCall } from "./tool-call";
 
 const RETRYABLE: ReadonlySet<number> = new Set([408, 429, 500, 503]);
 
@@ -21,47 +21,25 @@ export function* callToolOfNode(run: NodeRun, name: string, args: JsonObject): F
   if (spec.unavailable) throw new NodeFailure("CONFIG", spec.unavailable, { user_action: "settings" });
   const about = { agent_id: run.node.id };
   const taint_sources = [...run.s.taint_sources];
-  const why = confirmationReason({
+  const answer = yield* askPerson(run, "tool", {
+    about,
+    title: `${run.node.name || run.node.id} is about to use ${name}`,
     spec,
     args,
     repaired: false,
     policy: config.confirmation,
     taint_sources,
-    approved_always: run.isApproved(name),
   });
-  if (why !== null) {
-    const answer = yield* run.ask("tool", {
-      about,
-      kind: "tool_confirmation",
-      title: `${run.node.name || run.node.id} is about to use ${name}`,
-      why,
-      tool_name: name,
-      args,
-      risk: spec.risk,
-      taint_sources,
-    });
-    if (answer.answer === "expired")
-      throw new NodeFailure("HUMAN_TIMEOUT", `Nobody agreed to ${name} in time.`, { user_action: "retry" });
-    if (answer.answer === "reject")
-      throw new NodeFailure(
-        "HUMAN_REJECTED",
-        `A person declined ${name}${answer.message ? `: ${answer.message}` : "."}`,
-      );
-  }
-  const call_id = `${run.activationId}/${run.attempt}/call`;
-  run.emit({
-    type: "tool_call_started",
-    ...about,
-    call_id,
-    payload: { tool_name: name, args, protocol: "native", risk: spec.risk },
-  });
-  const begun = run.now;
-  const output: ToolOutput = yield* run.callTool("call", name, args, null);
-  run.emit({
-    type: "tool_call_completed",
-    ...about,
-    call_id,
-    payload: { tool_name: name, ...output, latency_ms: Math.max(0, run.now - begun) },
+  if (answer?.answer === "expired")
+    throw new NodeFailure("HUMAN_TIMEOUT", `Nobody agreed to ${name} in time.`, { user_action: "retry" });
+  if (answer?.answer === "reject")
+    throw new NodeFailure(
+      "HUMAN_REJECTED",
+      `A person declined ${name}${answer.message ? `: ${answer.message}` : "."}`,
+    );
+  const call = { about, call_id: `${run.activationId}/${run.attempt}/call`, spec, args };
+  const { output } = yield* recordCall(run, { ...call, protocol: "native" }, function* () {
+    return { output: yield* run.callTool("call", name, args, null) };
   });
   if (!succeeded(output))
     throw new NodeFailure("TOOL_FAILED", output.error ?? `${name} failed.`, {

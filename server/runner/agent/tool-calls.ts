@@ -11,12 +11,12 @@ import type { Json, JsonObject } from "@/server/domain/values";
 import { compiled } from "@/server/llm/compiled";
 import { toolResultText } from "@/server/llm/text-protocol";
 import { readableIssues } from "@/server/tools/define";
-import { confirmationReason } from "@/server/tools/policy";
 import { invalidArguments, unknownTool } from "@/server/tools/registry";
 import { CODE_IS_OFF, failureOf } from "@/server/tools/sandbox/custom-tool";
 import { RUN_JAVASCRIPT } from "@/server/tools/sandbox/run-javascript";
 import type { RecordedCall } from "@/server/tools/sandbox/sandbox";
 import { Children } from "../flow";
+import { askPerson, recordCall } from "../tool-call";
 import type { Agent, AgentEnd } from "./agent";
 import { backOff } from "./call-model";
 import type { CrewToolResult } from "./crew-tool";
@@ -185,60 +185,43 @@ function* carryOutOne(agent: Agent, job: Job): Flow<CallOutcome> {
   const faults = yield* checkGuardrails(agent, "tool_input", { tool: spec.name, args: call.args }, job.key);
   if (faults !== null) return { output: refuse(agent, job, 403, faults) };
 
-  const why = confirmationReason({
+  const answer = yield* askPerson(run, job.key, {
+    about: agent.about,
+    title: `${agent.role.name} wants to use ${spec.name}`,
     spec,
     args: call.args,
     repaired: call.repaired ?? false,
     policy: agent.role.confirmation ?? run.config.confirmation,
     taint_sources: [...agent.taintSources],
-    approved_always: run.isApproved(spec.name),
   });
-  if (why !== null) {
-    const answer = yield* run.ask(job.key, {
-      about: agent.about,
-      kind: "tool_confirmation",
-      title: `${agent.role.name} wants to use ${spec.name}`,
-      why,
-      tool_name: spec.name,
-      args: call.args,
-      risk: spec.risk,
-      taint_sources: [...agent.taintSources],
-    });
-    if (answer.answer === "expired")
-      return { output: refuse(agent, job, 403, "Nobody answered in time, so the call was declined.") };
-    if (answer.answer === "reject") {
-      const reason = answer.message ? `: ${answer.message}` : ".";
-      return { output: refuse(agent, job, 403, `A person declined this call${reason}`) };
-    }
+  if (answer?.answer === "expired")
+    return { output: refuse(agent, job, 403, "Nobody answered in time, so the call was declined.") };
+  if (answer?.answer === "reject") {
+    const reason = answer.message ? `: ${answer.message}` : ".";
+    return { output: refuse(agent, job, 403, `A person declined this call${reason}`) };
   }
 
-  run.emit({
-    type: "tool_call_started",
-    ...agent.about,
-    call_id: job.id,
-    payload: {
-      tool_name: spec.name,
+  const { output: kept, ends } = yield* recordCall(
+    run,
+    {
+      about: agent.about,
+      call_id: job.id,
+      spec,
       args: call.args,
       protocol: job.protocol,
-      risk: spec.risk,
       by_call: job.by_call,
       tool_call_id: call.id,
       ...(call.repaired ? { repaired: true } : {}),
     },
-  });
-  const begun = run.now;
-  const { ends, ...output }: CrewToolResult = crewTool
-    ? yield* crewTool.call(checked.input, agent, job.key)
-    : spec.name === RUN_JAVASCRIPT
-      ? yield* runCode(agent, job)
-      : yield* callPatiently(agent, job, spec);
-  const kept = yield* guardOutput(agent, spec, output, job.key);
-  run.emit({
-    type: "tool_call_completed",
-    ...agent.about,
-    call_id: job.id,
-    payload: { tool_name: spec.name, ...kept, latency_ms: Math.max(0, run.now - begun) },
-  });
+    function* (): Flow<CallOutcome> {
+      const { ends, ...output }: CrewToolResult = crewTool
+        ? yield* crewTool.call(checked.input, agent, job.key)
+        : spec.name === RUN_JAVASCRIPT
+          ? yield* runCode(agent, job)
+          : yield* callPatiently(agent, job, spec);
+      return { output: yield* guardOutput(agent, spec, output, job.key), ...(ends ? { ends } : {}) };
+    },
+  );
   if (succeeded(kept)) {
     if (kept.tainted ?? spec.taints) {
       // A coworker's result is tainted by what the coworker read: people are told that, not who passed it on.
