@@ -1,5 +1,5 @@
 import { createContext, useContext } from "react";
-import type { RoleDefinition } from "@/server/domain/role";
+import type { AgentConfig, RoleDefinition } from "@/server/domain/role";
 
 /** Where something was dropped or clicked, in both measures. */
 export interface DropPoint {
@@ -32,9 +32,17 @@ export interface CanvasEditing {
 export interface CanvasValue {
   editing: CanvasEditing | null;
   roles: ReadonlyMap<string, RoleDefinition>;
+  agents: NamedAgents;
 }
 
-export const CanvasContext = createContext<CanvasValue>({ editing: null, roles: new Map() });
+/** Agents of the library by id, as far as they are known. */
+export type NamedAgents = ReadonlyMap<string, { name: string; agent: AgentConfig }>;
+
+export const CanvasContext = createContext<CanvasValue>({
+  editing: null,
+  roles: new Map(),
+  agents: new Map(),
+});
 
 /** Whether cards are too small for any words: then they are plain plates. */
 export const TinyContext = createContext(false);

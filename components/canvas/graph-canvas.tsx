@@ -35,6 +35,7 @@ import {
   CanvasContext,
   type CanvasEditing,
   type DropPoint,
+  type NamedAgents,
   PALETTE_DRAG,
   TinyContext,
 } from "./canvas-context";
@@ -65,6 +66,7 @@ const SNAP: [number, number] = [8, 8];
 const FIT = { maxZoom: 1, padding: 0.08 };
 const NOTHING: Selection = { nodes: new Set(), edges: new Set() };
 const NO_ROLES: ReadonlyMap<string, RoleDefinition> = new Map();
+const NO_AGENTS: NamedAgents = new Map();
 const FAR = 0.42;
 /** Below this not even a name can be read. */
 const TINY = 0.22;
@@ -83,6 +85,7 @@ export interface GraphCanvasProps {
   /** What a screen reader calls the drawing. */
   label?: string;
   roles?: ReadonlyMap<string, RoleDefinition>;
+  agents?: NamedAgents;
   /** Absent: the drawing can only be looked at and walked through. */
   editing?: CanvasEditing;
   /** For canvases that only show: the one node that is picked. */
@@ -109,7 +112,8 @@ export const CanvasProvider = ReactFlowProvider;
 
 /** The drawing of a workflow: for editing, for looking at, and for watching a run. Needs a CanvasProvider around it. */
 export function GraphCanvas(props: GraphCanvasProps) {
-  const { graph, label = "Drawing of the workflow", roles = NO_ROLES, editing, run = null, dressing } = props;
+  const { graph, label = "Drawing of the workflow", editing, run = null, dressing } = props;
+  const { roles = NO_ROLES, agents = NO_AGENTS } = props;
   const selection = props.selection ?? NOTHING;
   const selectedNodes = useSelected(props.selectedId, selection);
   const [hover] = useState(newHover);
@@ -122,7 +126,7 @@ export function GraphCanvas(props: GraphCanvasProps) {
   const isCancelled = useRef(false);
   const dragged = useRef(new Map<string, XY>());
   const view = useCanvasView();
-  const canvas = useMemo(() => ({ editing: editing ?? null, roles }), [editing, roles]);
+  const canvas = useMemo(() => ({ editing: editing ?? null, roles, agents }), [editing, roles, agents]);
 
   const at = (event: { clientX: number; clientY: number }): DropPoint => {
     const client = { x: event.clientX, y: event.clientY };

@@ -6,7 +6,7 @@ import { StatusMark } from "@/components/ui/status-mark";
 import type { WorkflowNode } from "@/server/domain/graph";
 import { getNodeKind } from "@/server/domain/nodes";
 import type { RoleDefinition } from "@/server/domain/role";
-import { TinyContext, useCanvas } from "./canvas-context";
+import { type NamedAgents, TinyContext, useCanvas } from "./canvas-context";
 import type { FlowNode, Mark } from "./flow-mapping";
 import { KindIcon } from "./kind-icon";
 import type { Port } from "./ports";
@@ -84,17 +84,20 @@ export const NoteCard = memo(function NoteCard({ data: { node } }: NodeProps<Flo
   );
 });
 
-/** Which role a task is for; an agent of the library has its own, which only its copy tells. */
-function roleOf(node: WorkflowNode): string {
-  if (node.node_type !== "agent_task") return "";
-  const { agent_ref, agent, required_role } = node.config;
-  return agent_ref ? (agent?.role_name ?? "") : required_role;
+/** Who does a task: an agent of the library by its name and with its own role, else whoever has the role. */
+function doerOf(node: WorkflowNode, agents: NamedAgents): { role: string; name?: string | undefined } {
+  if (node.node_type !== "agent_task") return { role: "" };
+  const { agent_ref, agent: copy, required_role } = node.config;
+  if (!agent_ref) return { role: required_role };
+  const found = agents.get(agent_ref);
+  // In a run, the copy is what does it, whatever became of the agent since.
+  return { role: (copy ?? found?.agent)?.role_name ?? "", name: found?.name };
 }
 
 function Summary({ node }: { node: WorkflowNode }) {
-  const { roles } = useCanvas();
-  const text = getNodeKind(node.node_type).summary(node.config, node);
-  const role = roleOf(node);
+  const { roles, agents } = useCanvas();
+  const { role, name } = doerOf(node, agents);
+  const text = name ?? getNodeKind(node.node_type).summary(node.config, node);
   const members = node.node_type === "crew_task" ? (node.config.crew?.agents ?? []) : [];
   return (
     <span className="node-summary">

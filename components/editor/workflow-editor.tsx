@@ -6,6 +6,7 @@ import dynamic from "next/dynamic";
 import { useSearchParams } from "next/navigation";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useStore } from "zustand";
+import { useNamedAgents } from "@/components/agents/use-named-agents";
 import type { Dressing } from "@/components/canvas/flow-mapping";
 import { CanvasProvider, GraphCanvas, isTyping } from "@/components/canvas/graph-canvas";
 import { layout } from "@/components/canvas/layout";
@@ -204,6 +205,7 @@ function Stage({ roles, marks }: StageProps) {
   const ui = useUiStore();
   const commands = useEditorCommands();
   const connect = useUi((state) => state.connect);
+  const agents = useNamedAgents(graph);
   const menu = useUi((state) => state.menu);
   const dressing = useMemo(
     () => ({ marks, classNames: connect ? targetClasses(graph, connect) : undefined }),
@@ -234,6 +236,7 @@ function Stage({ roles, marks }: StageProps) {
           graph={graph}
           label={`Drawing of ${name}. Arrow keys walk from node to node, N adds one, question mark shows all keys.`}
           roles={roles}
+          agents={agents}
           editing={commands.editing}
           selection={selection}
           onSelectionChange={store.getState().changeSelection}

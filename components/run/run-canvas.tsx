@@ -4,6 +4,7 @@ import { Panel, type ReactFlowInstance, useReactFlow } from "@xyflow/react";
 import clsx from "clsx";
 import { Locate, LocateFixed } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
+import { useNamedAgents } from "@/components/agents/use-named-agents";
 import { CanvasProvider, GraphCanvas } from "@/components/canvas/graph-canvas";
 import { useCanvasView } from "@/components/canvas/use-canvas-view";
 import { CrewsOnCanvas } from "@/components/crew/crew-on-canvas";
@@ -31,6 +32,7 @@ export function RunCanvas({
   const graph = useRun((view) => view.head.graph, null);
   const roles = useRun((view) => view.head.roles, NO_ROLES);
   const run = useMemo(() => (store ? newCanvasRun(store) : null), [store]);
+  const agents = useNamedAgents(graph);
   const byName = useMemo(() => new Map(roles.map((role) => [role.name, role])), [roles]);
   const [isFollowing, setFollowing] = useState(true);
   if (!graph || Object.keys(graph.nodes).length === 0) return <div className="size-full bg-stage" />;
@@ -40,6 +42,7 @@ export function RunCanvas({
         graph={graph}
         label="Drawing of the run"
         roles={byName}
+        agents={agents}
         run={run}
         selectedId={selected}
         onSelect={onSelect}
