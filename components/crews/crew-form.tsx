@@ -15,6 +15,7 @@ import { Field } from "@/components/ui/field";
 import { IconButton } from "@/components/ui/icon-button";
 import { More } from "@/components/ui/more";
 import { NumberField } from "@/components/ui/number-field";
+import { FoldedRow } from "@/components/ui/row-list";
 import { Select } from "@/components/ui/select";
 import { Switch } from "@/components/ui/switch";
 import { asMember } from "@/server/domain/agent-use";
@@ -69,51 +70,52 @@ export function CrewForm({ crew, roles, onChange, onEmpty }: CrewFormProps) {
           {crew.agents.map((agent, at) => (
             // The place, not the id: the id changes while it is typed.
             // biome-ignore lint/suspicious/noArrayIndexKey: agents are not moved
-            <li key={at} className="relative rounded-lg border border-line bg-bg">
-              <details className="group/agent" aria-label={agent.agent_id}>
-                <summary className="flex h-10 list-none items-center gap-2 pr-11 pl-2.5 text-sm [&::-webkit-details-marker]:hidden">
-                  <RoleFace
-                    name={agent.role_name}
-                    color={rolesByName.get(agent.role_name)?.color}
-                    icon={rolesByName.get(agent.role_name)?.icon}
-                    size={22}
-                  />
-                  <span className="min-w-0 flex-1 truncate font-medium">
-                    {library.find(({ id }) => id === agent.agent_ref)?.name ??
-                      (agent.role_name || "No role yet")}
-                  </span>
-                  <code className="truncate font-mono text-xs text-ink-3">{agent.agent_id}</code>
-                </summary>
-                <div className="border-t border-line p-3">
-                  <MemberForm
-                    agent={agent}
-                    others={crew.agents.filter((_, other) => other !== at).map(({ agent_id }) => agent_id)}
-                    process={crew.process}
-                    roles={roles}
-                    library={library}
-                    onChange={(next) =>
-                      set({ agents: crew.agents.map((old, place) => (place === at ? next : old)) })
-                    }
-                    onRename={(id) => onChange(renameAgent(crew, agent.agent_id, id))}
-                  />
-                </div>
-              </details>
-              {/* Beside the summary, not in it: a button must not stand inside of another. */}
-              {crew.agents.length > 1 || onEmpty ? (
-                <span className="absolute top-1.5 right-1.5 pointer-coarse:top-0.5">
-                  <IconButton
-                    label={`Remove ${agent.role_name} (${agent.agent_id})`}
-                    size="sm"
-                    variant="danger"
-                    icon={<Trash2 aria-hidden />}
-                    onClick={() => {
-                      const next = removeAgent(crew, agent.agent_id);
-                      if (next) onChange(next);
-                      else onEmpty?.();
-                    }}
-                  />
-                </span>
-              ) : null}
+            <li key={at}>
+              <FoldedRow
+                label={agent.agent_id}
+                summary={
+                  <>
+                    <RoleFace
+                      name={agent.role_name}
+                      color={rolesByName.get(agent.role_name)?.color}
+                      icon={rolesByName.get(agent.role_name)?.icon}
+                      size={22}
+                    />
+                    <span className="min-w-0 flex-1 truncate font-medium">
+                      {library.find(({ id }) => id === agent.agent_ref)?.name ??
+                        (agent.role_name || "No role yet")}
+                    </span>
+                    <code className="truncate font-mono text-xs text-ink-3">{agent.agent_id}</code>
+                  </>
+                }
+                remove={
+                  crew.agents.length > 1 || onEmpty ? (
+                    <IconButton
+                      label={`Remove ${agent.role_name} (${agent.agent_id})`}
+                      size="sm"
+                      variant="danger"
+                      icon={<Trash2 aria-hidden />}
+                      onClick={() => {
+                        const next = removeAgent(crew, agent.agent_id);
+                        if (next) onChange(next);
+                        else onEmpty?.();
+                      }}
+                    />
+                  ) : null
+                }
+              >
+                <MemberForm
+                  agent={agent}
+                  others={crew.agents.filter((_, other) => other !== at).map(({ agent_id }) => agent_id)}
+                  process={crew.process}
+                  roles={roles}
+                  library={library}
+                  onChange={(next) =>
+                    set({ agents: crew.agents.map((old, place) => (place === at ? next : old)) })
+                  }
+                  onRename={(id) => onChange(renameAgent(crew, agent.agent_id, id))}
+                />
+              </FoldedRow>
             </li>
           ))}
         </ul>

@@ -1,11 +1,12 @@
 "use client";
 
-import { ArrowRight, Plus, Trash2, X } from "lucide-react";
+import { ArrowRight, Plus, X } from "lucide-react";
 import { DraftField } from "@/components/forms/draft-field";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Field } from "@/components/ui/field";
 import { IconButton } from "@/components/ui/icon-button";
+import { RowList } from "@/components/ui/row-list";
 import { Select } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
@@ -29,82 +30,68 @@ export function GroupsEditor({ crew, agents, onChange }: PatternEditorProps) {
     write(groups.map((group, place) => (place === at ? { ...group, ...change } : group)));
   const name = freshId("group_1", new Set(groups.map((group) => group.name)));
   return (
-    <Field
+    <RowList
       label="Groups"
       hint="Agents of a group work at the same time; a coordinator brings their work together"
-      group
+      items={groups}
+      addLabel="Add a group"
+      onAdd={() =>
+        write([...groups, { name, agents: agents.slice(0, 1).map(({ value }) => value), sync_points: [] }])
+      }
+      onRemove={(at) => write(groups.filter((_, place) => place !== at))}
+      removeLabel={(group, at) => `Remove the group ${group.name || at + 1}`}
     >
-      <ol className="flex flex-col gap-2">
-        {groups.map((group, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a name that is being typed is no identity
-          <li key={at} className="flex flex-col gap-3 rounded-lg border border-line bg-bg p-2.5">
-            <div className="flex items-end gap-2">
-              <TextField
-                label={`Group ${at + 1}: name`}
-                value={group.name}
-                onValueChange={(next) => set(at, { name: next })}
-                error={group.name.trim() === "" ? "A group needs a name." : undefined}
-                fieldClassName="flex-1"
-              />
-              <IconButton
-                size="sm"
-                variant="danger"
-                label={`Remove the group ${group.name || at + 1}`}
-                icon={<Trash2 aria-hidden />}
-                onClick={() => write(groups.filter((_, place) => place !== at))}
-              />
-            </div>
-            <Field
-              label="Agents"
-              error={group.agents.length === 0 ? "A group needs at least one agent." : undefined}
-              group
-            >
-              <ul className="flex flex-col gap-1.5">
-                {agents.map(({ value }) => (
-                  <li key={value}>
-                    <Checkbox
-                      label={value}
-                      checked={group.agents.includes(value)}
-                      onCheckedChange={(on) =>
-                        set(at, {
-                          agents: agents
-                            .map((agent) => agent.value)
-                            .filter((id) => (id === value ? on : group.agents.includes(id))),
-                        })
-                      }
-                    />
-                  </li>
-                ))}
-              </ul>
-            </Field>
-            <Select
-              label="Coordinator"
-              options={[{ value: NOBODY, label: "Nobody" }, ...agents]}
-              value={group.coordination_agent ?? NOBODY}
-              onValueChange={(id) => set(at, { coordination_agent: id === NOBODY ? undefined : id })}
-            />
+      {(group, at, remove) => (
+        <>
+          <div className="flex items-end gap-2">
             <TextField
-              label="Meeting points"
-              aside="Optional"
-              value={group.sync_points.join(", ")}
-              onValueChange={(text) => set(at, { sync_points: text === "" ? [] : text.split(/,\s?/) })}
-              hint="Tags of tasks, with commas between them: tasks with the same tag wait there for each other"
+              label={`Group ${at + 1}: name`}
+              value={group.name}
+              onValueChange={(next) => set(at, { name: next })}
+              error={group.name.trim() === "" ? "A group needs a name." : undefined}
+              fieldClassName="flex-1"
             />
-          </li>
-        ))}
-      </ol>
-      <Button
-        size="sm"
-        variant="ghost"
-        icon={<Plus aria-hidden />}
-        className="self-start"
-        onClick={() =>
-          write([...groups, { name, agents: agents.slice(0, 1).map(({ value }) => value), sync_points: [] }])
-        }
-      >
-        Add a group
-      </Button>
-    </Field>
+            {remove}
+          </div>
+          <Field
+            label="Agents"
+            error={group.agents.length === 0 ? "A group needs at least one agent." : undefined}
+            group
+          >
+            <ul className="flex flex-col gap-1.5">
+              {agents.map(({ value }) => (
+                <li key={value}>
+                  <Checkbox
+                    label={value}
+                    checked={group.agents.includes(value)}
+                    onCheckedChange={(on) =>
+                      set(at, {
+                        agents: agents
+                          .map((agent) => agent.value)
+                          .filter((id) => (id === value ? on : group.agents.includes(id))),
+                      })
+                    }
+                  />
+                </li>
+              ))}
+            </ul>
+          </Field>
+          <Select
+            label="Coordinator"
+            options={[{ value: NOBODY, label: "Nobody" }, ...agents]}
+            value={group.coordination_agent ?? NOBODY}
+            onValueChange={(id) => set(at, { coordination_agent: id === NOBODY ? undefined : id })}
+          />
+          <TextField
+            label="Meeting points"
+            aside="Optional"
+            value={group.sync_points.join(", ")}
+            onValueChange={(text) => set(at, { sync_points: text === "" ? [] : text.split(/,\s?/) })}
+            hint="Tags of tasks, with commas between them: tasks with the same tag wait there for each other"
+          />
+        </>
+      )}
+    </RowList>
   );
 }
 
@@ -126,77 +113,63 @@ export function StepsEditor({ crew, agents, onChange }: PatternEditorProps) {
   };
   const fresh = freshId("step_1", new Set(steps.map(({ step }) => step)));
   return (
-    <Field
+    <RowList
       label="Steps"
       hint="The work begins with the first step, and ends after one that nothing follows"
       error={steps.length === 0 ? "Add the first step." : undefined}
-      group
+      items={steps}
+      addLabel="Add a step"
+      onAdd={() =>
+        write([...steps, { step: fresh, agent: agents[0]?.value ?? "", description: "", outcomes: [] }])
+      }
+      onRemove={(at) => write(steps.filter((_, place) => place !== at))}
+      removeLabel={({ step }, at) => `Remove the step ${step || at + 1}`}
     >
-      <ol aria-label="Steps" className="flex flex-col gap-2">
-        {steps.map((step, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a name that is being typed is no identity
-          <li key={at} className="flex flex-col gap-3 rounded-lg border border-line bg-bg p-2.5">
-            <div className="flex items-end gap-2">
-              <DraftField
-                label={`Step ${at + 1}: name`}
-                value={step.step}
-                check={(name) =>
-                  name.trim() === ""
-                    ? "A step needs a name."
-                    : steps.some((other, place) => place !== at && other.step === name)
-                      ? "Another step has this name."
-                      : null
-                }
-                onCommit={(name) => rename(at, name)}
-                fieldClassName="flex-1"
-              />
-              <IconButton
-                size="sm"
-                variant="danger"
-                label={`Remove the step ${step.step || at + 1}`}
-                icon={<Trash2 aria-hidden />}
-                onClick={() => write(steps.filter((_, place) => place !== at))}
-              />
-            </div>
-            <Select
-              label={`Step ${at + 1}: agent`}
-              options={agents}
-              value={step.agent || null}
-              onValueChange={(agent) => set(at, { agent })}
-              error={step.agent === "" ? "A step needs an agent." : undefined}
+      {(step, at, remove) => (
+        <>
+          <div className="flex items-end gap-2">
+            <DraftField
+              label={`Step ${at + 1}: name`}
+              value={step.step}
+              check={(name) =>
+                name.trim() === ""
+                  ? "A step needs a name."
+                  : steps.some((other, place) => place !== at && other.step === name)
+                    ? "Another step has this name."
+                    : null
+              }
+              onCommit={(name) => rename(at, name)}
+              fieldClassName="flex-1"
             />
-            <TextArea
-              label="What to do"
-              aside="Optional"
-              rows={1}
-              value={step.description}
-              onValueChange={(description) => set(at, { description })}
-            />
-            <Outcomes
-              step={step}
-              targets={[
-                ...steps
-                  .filter((other) => other.step !== "")
-                  .map((other) => ({ value: other.step, label: other.step })),
-                ...agents.filter(({ value }) => !steps.some((other) => other.step === value)),
-              ]}
-              onChange={(outcomes) => set(at, { outcomes })}
-            />
-          </li>
-        ))}
-      </ol>
-      <Button
-        size="sm"
-        variant="ghost"
-        icon={<Plus aria-hidden />}
-        className="self-start"
-        onClick={() =>
-          write([...steps, { step: fresh, agent: agents[0]?.value ?? "", description: "", outcomes: [] }])
-        }
-      >
-        Add a step
-      </Button>
-    </Field>
+            {remove}
+          </div>
+          <Select
+            label={`Step ${at + 1}: agent`}
+            options={agents}
+            value={step.agent || null}
+            onValueChange={(agent) => set(at, { agent })}
+            error={step.agent === "" ? "A step needs an agent." : undefined}
+          />
+          <TextArea
+            label="What to do"
+            aside="Optional"
+            rows={1}
+            value={step.description}
+            onValueChange={(description) => set(at, { description })}
+          />
+          <Outcomes
+            step={step}
+            targets={[
+              ...steps
+                .filter((other) => other.step !== "")
+                .map((other) => ({ value: other.step, label: other.step })),
+              ...agents.filter(({ value }) => !steps.some((other) => other.step === value)),
+            ]}
+            onChange={(outcomes) => set(at, { outcomes })}
+          />
+        </>
+      )}
+    </RowList>
   );
 }
 

@@ -1,8 +1,9 @@
 "use client";
 
+import { useContext } from "react";
 import { CodeArea } from "@/components/ui/code-area";
 import { checkExpression } from "@/server/domain/expression";
-import { type FormScope, useFormScope, writersOf } from "./form-scope";
+import { type FormScope, FormScopeContext, writersOf } from "./form-scope";
 
 export interface ExpressionFieldProps {
   label: string;
@@ -17,7 +18,10 @@ export interface ExpressionFieldProps {
   variables?: readonly string[];
 }
 
-/** A CEL expression: offers the keys that can exist here, and says where it is wrong while it is written. */
+/**
+ * A CEL expression: offers the keys that can exist here, and says where it is wrong while it is written. Outside of a
+ * workflow's form nobody knows the keys: then it offers and checks none.
+ */
 export function ExpressionField({
   value,
   onChange,
@@ -25,7 +29,7 @@ export function ExpressionField({
   variables,
   ...words
 }: ExpressionFieldProps) {
-  const scope = useFormScope();
+  const scope = useContext(FormScopeContext);
   return (
     <CodeArea
       {...words}
@@ -39,10 +43,10 @@ export function ExpressionField({
   );
 }
 
-export function lintExpression(text: string, result: "bool" | "any", { keys }: FormScope) {
+export function lintExpression(text: string, result: "bool" | "any", scope: FormScope | null) {
   if (text.trim() === "") return [];
-  const known = keys.map(({ key }) => key);
-  return checkExpression(text, { result, keys: known }).map(({ message, from, to }) => ({
+  const known = scope ? { keys: scope.keys.map(({ key }) => key) } : {};
+  return checkExpression(text, { result, ...known }).map(({ message, from, to }) => ({
     message,
     from: Math.min(from, text.length),
     to: Math.min(Math.max(to, from), text.length),
@@ -55,24 +59,30 @@ const functions = [
   { label: "size", detail: "how long", apply: "size(state." },
 ];
 
-export function completeExpression(text: string, at: number, scope: FormScope, variables: readonly string[]) {
+export function completeExpression(
+  text: string,
+  at: number,
+  scope: FormScope | null,
+  variables: readonly string[],
+) {
+  const keys = scope?.keys.map((key) => ({ ...key, writers: writersOf(scope, key) })) ?? [];
   const before = text.slice(0, at);
   const afterState = /\bstate\.\??([A-Za-z0-9_]*)$/.exec(before);
   if (afterState)
     return {
       from: at - (afterState[1]?.length ?? 0),
-      options: scope.keys.map((key) => ({
-        label: key.key,
-        detail: writersOf(scope, key),
-        boost: key.certain ? 1 : 0,
+      options: keys.map(({ key, writers, certain }) => ({
+        label: key,
+        detail: writers,
+        boost: certain ? 1 : 0,
       })),
     };
-  const word = /(?:^|[^.\w"'])([A-Za-z_][A-Za-z0-9_]*)$/.exec(before);
+  const word = /(?:^|[^.\w"'])([A-Za-z_][A-Za-z0-9_.]*)$/.exec(before);
   if (!word && before !== "") return null;
   return {
     from: at - (word?.[1]?.length ?? 0),
     options: [
-      ...scope.keys.map((key) => ({ label: `state.${key.key}`, detail: writersOf(scope, key) })),
+      ...keys.map(({ key, writers }) => ({ label: `state.${key}`, detail: writers })),
       ...variables.map((label) => ({ label })),
       ...functions,
     ],

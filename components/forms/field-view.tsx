@@ -37,11 +37,11 @@ const AgentRefField = dynamic(() => import("./agent-ref-field").then((m) => m.Ag
   loading: () => null,
 });
 const ToolsField = dynamic(() => import("./tools-field").then((m) => m.ToolsField), { loading });
-const GuardrailsField = dynamic(() => import("./guardrails-field").then((m) => m.GuardrailsField), {
+const TaskGuardrails = dynamic(() => import("./task-guardrails").then((m) => m.TaskGuardrails), {
   loading,
 });
 const PlanField = dynamic(() => import("./plan-field").then((m) => m.PlanField), { loading });
-const LlmField = dynamic(() => import("./llm-field").then((m) => m.LlmField), { loading });
+const TaskLlm = dynamic(() => import("./task-llm").then((m) => m.TaskLlm), { loading });
 const JsonField = dynamic(() => import("./json-field").then((m) => m.JsonField), { loading });
 
 /** What every look of a field is given. Values come from files: each look checks what it can show. */
@@ -101,9 +101,9 @@ const looks: Record<FieldLook, Look> = {
   crew_ref: (props) => <CrewRefField {...props} />,
   agent_ref: (props) => <AgentRefField {...props} />,
   tools: (props) => <ToolsField {...props} />,
-  guardrails: ({ field: _field, ...props }) => <GuardrailsField {...props} />,
+  guardrails: ({ field: _field, ...props }) => <TaskGuardrails {...props} />,
   plan: (props) => <PlanField {...props} />,
-  llm: (props) => <LlmField {...props} />,
+  llm: (props) => <TaskLlm {...props} />,
   router_function: ({ value, onChange, field: _field, ...words }) => (
     <Select
       {...words}

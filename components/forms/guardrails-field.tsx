@@ -1,26 +1,242 @@
 "use client";
 
-import { z } from "zod";
+import { useState } from "react";
+import { NumberField } from "@/components/ui/number-field";
+import { FoldedRow, RowList } from "@/components/ui/row-list";
+import { Select } from "@/components/ui/select";
+import { TextArea } from "@/components/ui/text-area";
+import { TextField } from "@/components/ui/text-field";
+import { guardrailFunctions } from "@/server/domain/guardrail-functions";
 import { Guardrail } from "@/server/domain/role";
+import { isSameJson } from "@/server/domain/values";
+import { ExpressionField } from "./expression-field";
 import type { FieldProps } from "./field-view";
-import { JsonField } from "./json-field";
+import {
+  changedRow,
+  type GuardedKeys,
+  type GuardrailFaults,
+  guardedReads,
+  guardrailFaults,
+  guardrailWords,
+  isWhole,
+  keptOf,
+  kindWords,
+  rowsOf,
+  schemaOf,
+  targetWords,
+} from "./guardrail-rows";
+import { freshKey } from "./named-rows";
+import { SchemaField } from "./schema-field";
 
-const Guardrails = z.array(Guardrail);
+const NO_KEYS: GuardedKeys = { input: [], output: [] };
 
-/** Guardrails of one task as JSON; few need any. */
-export function GuardrailsField({ value, onChange, ...words }: FieldProps) {
+export interface GuardrailsFieldProps extends Omit<FieldProps, "onChange" | "value"> {
+  value: readonly Guardrail[];
+  keys?: GuardedKeys;
+  onChange: (rules: Guardrail[]) => void;
+  /** Told when a guardrail is not whole yet, and when all are again. */
+  onFault?: (message: string | null) => void;
+}
+
+/** What must hold of what an agent takes and gives. A guardrail that is not whole stays here and is not saved. */
+export function GuardrailsField({
+  label,
+  hideLabel,
+  hint,
+  error,
+  value,
+  keys = NO_KEYS,
+  onChange,
+  onFault,
+}: GuardrailsFieldProps) {
+  const [written, setWritten] = useState(() => rowsOf(value));
+  const rows = isSameJson(keptOf(written), [...value]) ? written : rowsOf(value);
+  const write = (next: typeof rows) => {
+    setWritten(next);
+    const unfinished = next.find(({ now }) => !isWhole(now));
+    onFault?.(unfinished ? `The guardrail "${unfinished.now.name}" is not finished.` : null);
+    if (!isSameJson(keptOf(next), [...value])) onChange(keptOf(next));
+  };
   return (
-    <JsonField
-      {...words}
-      // None is what stands there when nobody said anything.
-      value={Array.isArray(value) && value.length === 0 ? undefined : value}
-      onChange={(next) => onChange(next === undefined ? [] : Guardrails.parse(next))}
-      check={(next) => {
-        const read = Guardrails.safeParse(next);
-        if (read.success) return null;
-        const [issue] = read.error.issues;
-        return [issue?.path.join("."), issue?.message].filter(Boolean).join(": ");
-      }}
-    />
+    <RowList
+      {...{ label, hint, error }}
+      {...(hideLabel ? { hideLabel } : {})}
+      plain
+      items={rows}
+      addLabel="Add a guardrail"
+      onAdd={() =>
+        write([
+          ...rows,
+          {
+            now: Guardrail.parse({
+              name: freshKey(
+                "rule_1",
+                rows.map(({ now }) => now.name),
+              ),
+              kind: "expression",
+              spec: "",
+            }),
+            kept: null,
+          },
+        ])
+      }
+      onRemove={(at) => write(rows.filter((_, place) => place !== at))}
+      removeLabel={({ now }, at) => `Remove the guardrail ${now.name || at + 1}`}
+    >
+      {(row, at, remove) => (
+        <FoldedRow
+          label={`Guardrail ${row.now.name || at + 1}`}
+          isOpenAtFirst={row.kept === null}
+          remove={remove}
+          summary={
+            <span className="flex min-w-0 flex-1 flex-col">
+              <span className="truncate font-medium">{row.now.name || "No name yet"}</span>
+              <span className="line-clamp-2 text-[13px] text-ink-3 [overflow-wrap:anywhere]">
+                {isWhole(row.now) ? guardrailWords(row.now) : "Not finished, so it does not count yet"}
+              </span>
+            </span>
+          }
+        >
+          <GuardrailFields
+            rule={row.now}
+            keys={keys}
+            onChange={(change) =>
+              write(rows.map((other, place) => (place === at ? changedRow(row, change) : other)))
+            }
+          />
+        </FoldedRow>
+      )}
+    </RowList>
   );
+}
+
+const TARGETS = Guardrail.shape.target
+  .unwrap()
+  .options.map((value) => ({ value, label: targetWords[value] }));
+const KINDS = Guardrail.shape.kind.options.map((value) => ({ value, label: kindWords[value] }));
+const OTHERWISE: { value: Guardrail["on_fail"]; label: string }[] = [
+  { value: "retry", label: "It tries again" },
+  { value: "fail", label: "It fails" },
+  { value: "escalate", label: "A person is asked" },
+  { value: "warn", label: "It is only noted" },
+];
+
+interface GuardrailFieldsProps {
+  rule: Guardrail;
+  keys: GuardedKeys;
+  onChange: (change: Partial<Guardrail>) => void;
+}
+
+function GuardrailFields({ rule, keys, onChange }: GuardrailFieldsProps) {
+  const faults = guardrailFaults(rule);
+  return (
+    <div className="@container flex flex-col gap-3">
+      <TextField
+        label="Name"
+        value={rule.name}
+        error={faults.name}
+        onValueChange={(name) => onChange({ name })}
+      />
+      <div className="grid grid-cols-1 gap-3 @xs:grid-cols-2">
+        <Select
+          label="What is checked"
+          options={TARGETS}
+          value={rule.target}
+          onValueChange={(target) => onChange({ target })}
+        />
+        <Select label="How" options={KINDS} value={rule.kind} onValueChange={(kind) => onChange({ kind })} />
+      </div>
+      <SpecField rule={rule} keys={keys} faults={faults} onChange={onChange} />
+      <div className="grid grid-cols-1 gap-3 @xs:grid-cols-2">
+        <Select
+          label="If it does not hold"
+          options={rule.target === "input" ? OTHERWISE.filter(({ value }) => value !== "retry") : OTHERWISE}
+          value={rule.on_fail}
+          onValueChange={(on_fail) => onChange({ on_fail })}
+        />
+        {rule.on_fail === "retry" ? (
+          <NumberField
+            label="Times at most"
+            min={1}
+            max={10}
+            value={rule.max_retries}
+            onValueChange={(times) => onChange({ max_retries: Math.round(times ?? 2) })}
+          />
+        ) : null}
+      </div>
+    </div>
+  );
+}
+
+function SpecField({
+  rule: { kind, spec, target },
+  keys,
+  faults,
+  onChange,
+}: GuardrailFieldsProps & { faults: GuardrailFaults }) {
+  const set = (next: string) => onChange({ spec: next });
+  switch (kind) {
+    case "expression": {
+      const reads = guardedReads(target, keys);
+      return (
+        <ExpressionField
+          label="What must be true"
+          hint={`It may read ${reads.join(", ")}, and the state.`}
+          error={faults.spec}
+          result="bool"
+          placeholder={`size(${reads[0]}) < 2000`}
+          variables={reads}
+          value={spec}
+          onChange={set}
+        />
+      );
+    }
+    case "json_schema":
+      return (
+        <SchemaField
+          label="Its values"
+          error={faults.spec}
+          value={schemaOf(spec)}
+          onChange={(schema) => set(schema === undefined ? "" : JSON.stringify(schema))}
+        />
+      );
+    case "regex":
+      return (
+        <TextField
+          label="Pattern"
+          mono
+          placeholder="^[A-Z]"
+          hint="A regular expression that is found in the text."
+          error={faults.spec}
+          value={spec}
+          onValueChange={set}
+        />
+      );
+    case "llm_judge":
+      return (
+        <TextArea
+          label="What must hold, in words"
+          hint="A model that sees this rule and the value, and nothing else, decides."
+          placeholder="It names no competitor."
+          rows={2}
+          error={faults.spec}
+          value={spec}
+          onValueChange={set}
+        />
+      );
+    case "registered":
+      return (
+        <Select
+          label="Check"
+          error={faults.spec}
+          options={guardrailFunctions().map(({ name, description }) => ({
+            value: name,
+            label: name,
+            hint: description,
+          }))}
+          value={spec || null}
+          onValueChange={set}
+        />
+      );
+  }
 }

@@ -12,7 +12,7 @@ import { More } from "@/components/ui/more";
 import { NumberField } from "@/components/ui/number-field";
 import { Select } from "@/components/ui/select";
 import { TextField } from "@/components/ui/text-field";
-import type { LlmConfig } from "@/server/domain/role";
+import { type LlmConfig, llmOver } from "@/server/domain/role";
 import { DurationField } from "./duration-field";
 import type { FieldProps } from "./field-view";
 import { JsonField } from "./json-field";
@@ -38,9 +38,27 @@ const SHAPES = [
   { value: "prompt", label: "In words only" },
 ] as const;
 
-/** Which model answers, and how; what is left empty comes from the default provider. */
-export function LlmField({ label, hideLabel, hint, error, value, onChange }: FieldProps) {
+const wordOf = (options: readonly { value: string; label: string }[], value: string) =>
+  options.find((option) => option.value === value)?.label ?? value;
+
+/** Which model answers, and how; what is left empty comes from the agent that does it, then from the default provider. */
+export function LlmField({
+  label,
+  hideLabel,
+  hint,
+  error,
+  value,
+  inherited,
+  onChange,
+}: FieldProps & { inherited?: LlmConfig | undefined }) {
   const config = (value ?? {}) as LlmConfig;
+  const used = llmOver(inherited, config) ?? {};
+  const shown = (number: number | undefined) => (number === undefined ? "Default" : String(number));
+  const seconds = (ms: number | undefined, otherwise: string) =>
+    ms === undefined ? otherwise : String(ms / 1000);
+  /** What an agent has of a list or the like, which no placeholder can show. */
+  const instead = (words: string | undefined, otherwise: string) =>
+    words ? `If nothing is said here, as the agent: ${words}.` : otherwise;
   const set = (patch: { [K in keyof LlmConfig]?: LlmConfig[K] | undefined }) => {
     const next = Object.fromEntries(
       Object.entries({ ...config, ...patch }).filter(
@@ -49,17 +67,18 @@ export function LlmField({ label, hideLabel, hint, error, value, onChange }: Fie
     );
     onChange(Object.keys(next).length > 0 ? next : undefined);
   };
+  const unsaidShape = inherited?.structured_output ? DEFAULT : "auto";
   const whole = (amount: number | null) => (amount === null ? undefined : Math.round(amount));
   return (
     <Field label={label} {...(hideLabel ? { hideLabel } : {})} hint={hint} error={error} group>
       <div className="grid grid-cols-2 gap-3">
-        <ModelChoice choice={config} hasDefault onChange={set} />
+        <ModelChoice choice={config} hasDefault inherited={inherited && used} onChange={set} />
         <NumberField
           label="Temperature"
           min={0}
           max={2}
           step={0.1}
-          placeholder="Default"
+          placeholder={shown(used.temperature)}
           value={config.temperature ?? null}
           onValueChange={(temperature) => set({ temperature: temperature ?? undefined })}
         />
@@ -67,7 +86,7 @@ export function LlmField({ label, hideLabel, hint, error, value, onChange }: Fie
           label="Most tokens"
           min={1}
           step={256}
-          placeholder="Default"
+          placeholder={shown(used.max_tokens)}
           value={config.max_tokens ?? null}
           onValueChange={(max_tokens) => set({ max_tokens: whole(max_tokens) })}
         />
@@ -75,20 +94,49 @@ export function LlmField({ label, hideLabel, hint, error, value, onChange }: Fie
       <More title="More about the model">
         <Fallbacks
           models={config.fallback_models ?? []}
+          hint={instead(
+            inherited?.fallback_models?.map(({ model }) => model).join(", "),
+            "In this order, each after the one before has failed.",
+          )}
           onChange={(fallback_models) => set({ fallback_models })}
         />
         <div className="grid grid-cols-2 gap-3">
           <Select
             label="Thinks before it answers"
-            options={EFFORTS}
+            options={
+              inherited?.reasoning_effort
+                ? EFFORTS.map((option) =>
+                    option.value === DEFAULT
+                      ? {
+                          ...option,
+                          label: "As the agent",
+                          hint: wordOf(EFFORTS, inherited.reasoning_effort!),
+                        }
+                      : option,
+                  )
+                : EFFORTS
+            }
             value={config.reasoning_effort ?? DEFAULT}
             onValueChange={(effort) => set({ reasoning_effort: effort === DEFAULT ? undefined : effort })}
           />
           <Select
             label="Shape is asked for"
-            options={SHAPES}
-            value={config.structured_output ?? "auto"}
-            onValueChange={(way) => set({ structured_output: way === "auto" ? undefined : way })}
+            options={
+              inherited?.structured_output
+                ? [
+                    {
+                      value: DEFAULT,
+                      label: "As the agent",
+                      hint: wordOf(SHAPES, inherited.structured_output),
+                    },
+                    ...SHAPES,
+                  ]
+                : SHAPES
+            }
+            value={config.structured_output ?? unsaidShape}
+            onValueChange={(way) =>
+              set({ structured_output: way === unsaidShape || way === DEFAULT ? undefined : way })
+            }
           />
           <NumberField
             label="Top p"
@@ -96,7 +144,7 @@ export function LlmField({ label, hideLabel, hint, error, value, onChange }: Fie
             min={0}
             max={1}
             step={0.05}
-            placeholder="Default"
+            placeholder={shown(used.top_p)}
             value={config.top_p ?? null}
             onValueChange={(top_p) => set({ top_p: top_p ?? undefined })}
           />
@@ -104,28 +152,31 @@ export function LlmField({ label, hideLabel, hint, error, value, onChange }: Fie
             label="Seed"
             hint="The same one, often the same answer."
             step={1}
-            placeholder="Any"
+            placeholder={used.seed === undefined ? "Any" : String(used.seed)}
             value={config.seed ?? null}
             onValueChange={(seed) => set({ seed: whole(seed) })}
           />
           <DurationField
             label="Longest answer"
             hint="Then the call counts as failed."
-            placeholder="600"
+            placeholder={seconds(inherited?.timeout_ms, "600")}
             value={config.timeout_ms}
             onChange={(ms) => set({ timeout_ms: typeof ms === "number" && ms > 0 ? ms : undefined })}
           />
           <DurationField
             label="Longest silence"
             hint="Between two pieces of an answer."
-            placeholder="45"
+            placeholder={seconds(inherited?.idle_timeout_ms, "45")}
             value={config.idle_timeout_ms}
             onChange={(ms) => set({ idle_timeout_ms: typeof ms === "number" && ms > 0 ? ms : undefined })}
           />
         </div>
         <ListEditor
           label="Stop at"
-          hint={`The answer ends where one of these would come; at most ${MOST_STOPS}.`}
+          hint={instead(
+            inherited?.stop?.join(", "),
+            `The answer ends where one of these would come; at most ${MOST_STOPS}.`,
+          )}
           itemName="text"
           mono
           items={config.stop ?? []}
@@ -133,7 +184,10 @@ export function LlmField({ label, hideLabel, hint, error, value, onChange }: Fie
         />
         <JsonField
           label="Further fields"
-          hint="Sent along as they are, for what only this service knows."
+          hint={instead(
+            inherited?.extra_body && JSON.stringify(inherited.extra_body),
+            "Sent along as they are, for what only this service knows.",
+          )}
           value={config.extra_body}
           check={(given) =>
             given !== null && typeof given === "object" && !Array.isArray(given)
@@ -150,16 +204,18 @@ export function LlmField({ label, hideLabel, hint, error, value, onChange }: Fie
 /** The models that are asked, in this order, where the first one fails. */
 function Fallbacks({
   models,
+  hint,
   onChange,
 }: {
   models: NonNullable<LlmConfig["fallback_models"]>;
+  hint: string;
   onChange: (models: NonNullable<LlmConfig["fallback_models"]>) => void;
 }) {
   const { data } = useQuery(useTrpc().providers.list.queryOptions());
   const standard = data?.providers.find((provider) => provider.is_default)?.id ?? "";
   const put = (at: number, ...instead: typeof models) => onChange(models.toSpliced(at, 1, ...instead));
   return (
-    <Field label="If it fails, ask" hint="In this order, each after the one before has failed." group>
+    <Field label="If it fails, ask" hint={hint} group>
       <ol className="flex flex-col gap-3">
         {models.map((model, at) => (
           <li
@@ -212,6 +268,7 @@ function ModelChoice({
   choice,
   ordinal,
   hasDefault = false,
+  inherited,
   onChange,
 }: {
   choice: Pick<LlmConfig, "provider_id" | "model">;
@@ -219,6 +276,8 @@ function ModelChoice({
   ordinal?: number;
   /** The provider may be left to the settings. */
   hasDefault?: boolean;
+  /** What counts where nothing is said here; absent: what the default provider says. */
+  inherited?: Pick<LlmConfig, "provider_id" | "model"> | undefined;
   onChange: (change: { provider_id?: string; model?: string }) => void;
 }) {
   const trpc = useTrpc();
@@ -226,7 +285,10 @@ function ModelChoice({
   const { data } = useQuery(trpc.providers.list.queryOptions());
   const providers = data?.providers ?? [];
   const chosen = providers.find((provider) => provider.id === choice.provider_id);
-  const used = chosen ?? providers.find((provider) => provider.is_default);
+  const used =
+    chosen ??
+    providers.find((provider) => provider.id === inherited?.provider_id) ??
+    providers.find((provider) => provider.is_default);
   const models = useQuery({
     ...trpc.providers.models.queryOptions({ id: used?.id ?? "" }),
     enabled: !!used && used.kind !== "offline",
@@ -240,7 +302,13 @@ function ModelChoice({
         label={`Provider${number}`}
         options={[
           ...(hasDefault
-            ? [{ value: DEFAULT, label: "Default", ...(used && !chosen ? { hint: used.name } : {}) }]
+            ? [
+                {
+                  value: DEFAULT,
+                  label: inherited?.provider_id ? "As the agent" : "Default",
+                  ...(used && !chosen ? { hint: used.name } : {}),
+                },
+              ]
             : []),
           ...providers.map(({ id, name, simulated }) => ({
             value: id,
@@ -258,7 +326,7 @@ function ModelChoice({
         <TextField
           label={`Model${number}`}
           list={id}
-          placeholder={used?.default_model || "Default"}
+          placeholder={inherited?.model || used?.default_model || "Default"}
           value={choice.model ?? ""}
           onValueChange={(model) => onChange({ model })}
         />

@@ -1,10 +1,7 @@
 "use client";
 
-import { Plus, Trash2 } from "lucide-react";
 import type { ReactNode } from "react";
-import { Button } from "@/components/ui/button";
-import { Field } from "@/components/ui/field";
-import { IconButton } from "@/components/ui/icon-button";
+import { RowList } from "@/components/ui/row-list";
 import { DraftField } from "./draft-field";
 import type { FieldProps } from "./field-view";
 
@@ -27,43 +24,37 @@ export function NamedRows(props: NamedRowsProps) {
   const write = (next: [string, string][]) => onChange(Object.fromEntries(next));
   const names = entries.map(([name]) => name);
   return (
-    <Field label={label} hint={hint} error={error} group>
-      <ul className="flex flex-col gap-3">
-        {entries.map(([name, text], at) => (
-          <li key={at} className="flex flex-col gap-1.5 rounded-lg border border-line bg-bg p-2.5">
-            <div className="flex items-end gap-1">
-              <DraftField
-                label={`${nameLabel} ${at + 1}`}
-                mono
-                value={name}
-                onCommit={(next) => write(entries.map((entry, i) => (i === at ? [next, text] : entry)))}
-                check={(next) => checkName(next, names, at)}
-                fieldClassName="flex-1"
-              />
-              <IconButton
-                label={`Remove ${name}`}
-                variant="danger"
-                icon={<Trash2 aria-hidden />}
-                onClick={() => write(entries.filter((_, i) => i !== at))}
-              />
-            </div>
-            {valueField({
-              name,
-              value: text,
-              onChange: (next) => write(entries.map((entry, i) => (i === at ? [name, next] : entry))),
-            })}
-          </li>
-        ))}
-      </ul>
-      <Button
-        size="sm"
-        icon={<Plus aria-hidden />}
-        className="self-start"
-        onClick={() => write([...entries, [freshKey(newName, names), ""]])}
-      >
-        Add a {itemName}
-      </Button>
-    </Field>
+    <RowList
+      label={label}
+      hint={hint}
+      error={error}
+      items={entries}
+      addLabel={`Add a ${itemName}`}
+      onAdd={() => write([...entries, [freshKey(newName, names), ""]])}
+      onRemove={(at) => write(entries.filter((_, i) => i !== at))}
+      removeLabel={([name]) => `Remove ${name}`}
+    >
+      {([name, text], at, remove) => (
+        <>
+          <div className="flex items-end gap-1">
+            <DraftField
+              label={`${nameLabel} ${at + 1}`}
+              mono
+              value={name}
+              onCommit={(next) => write(entries.map((entry, i) => (i === at ? [next, text] : entry)))}
+              check={(next) => checkName(next, names, at)}
+              fieldClassName="flex-1"
+            />
+            {remove}
+          </div>
+          {valueField({
+            name,
+            value: text,
+            onChange: (next) => write(entries.map((entry, i) => (i === at ? [name, next] : entry))),
+          })}
+        </>
+      )}
+    </RowList>
   );
 }
 

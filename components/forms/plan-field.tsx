@@ -18,6 +18,7 @@ import { ExecutionPlan, planFaults, Task } from "@/server/domain/plan";
 import { DraftField } from "./draft-field";
 import type { FieldProps } from "./field-view";
 import { useFormScope } from "./form-scope";
+import { GuardrailsField } from "./guardrails-field";
 
 /** The tasks of a crew, who does each, and what each waits for. Empty: a planner role writes them. */
 export function PlanField({ label, hint, error, value, onChange }: FieldProps) {
@@ -205,6 +206,21 @@ function TaskFields({ task, at, others, onChange, onRemove }: TaskProps) {
           </div>
         </fieldset>
       )}
+      <More
+        title={
+          task.guardrails.length === 0
+            ? "What must hold"
+            : `What must hold: ${task.guardrails.map(({ name }) => name).join(", ")}`
+        }
+      >
+        <GuardrailsField
+          label={`Guardrails of ${task.task_id}`}
+          hideLabel
+          value={task.guardrails}
+          keys={{ input: [], output: [task.task_id] }}
+          onChange={(guardrails) => onChange({ guardrails })}
+        />
+      </More>
     </div>
   );
 }

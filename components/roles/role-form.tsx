@@ -2,6 +2,7 @@
 
 import type { Completion } from "@codemirror/autocomplete";
 import type { ReactNode } from "react";
+import { GuardrailsField } from "@/components/forms/guardrails-field";
 import { CodeArea } from "@/components/ui/code-area";
 import { ListEditor } from "@/components/ui/list-editor";
 import { NumberField } from "@/components/ui/number-field";
@@ -10,8 +11,8 @@ import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
 import type { RoleDefinition } from "@/server/domain/role";
 import { checkTemplate } from "@/server/domain/template";
+import type { JsonSchema } from "@/server/domain/values";
 import { ConfirmationField } from "./confirmation-field";
-import { GuardrailsEditor } from "./guardrails-editor";
 import { itemFaults, type RoleFaults, STANDARD_TEMPLATE } from "./role-draft";
 import { RoleLook } from "./role-look";
 import { SchemaEditor } from "./schema-editor";
@@ -131,7 +132,14 @@ export function RoleForm({ role, onChange, faults, onTextFault }: RoleFormProps)
           onChange={(tools) => onChange({ tools })}
           error={faults.tools ?? Object.values(itemFaults(faults, "tools"))[0]}
         />
-        <GuardrailsEditor role={role} onChange={onChange} onTextFault={onTextFault} />
+        <GuardrailsField
+          label="Guardrails"
+          hint="What must hold of what the role takes and gives"
+          value={role.guardrails}
+          keys={{ input: keysOf(role.input_schema), output: keysOf(role.output_schema) }}
+          onChange={(guardrails) => onChange({ guardrails })}
+          onFault={(fault) => onTextFault("guardrails", fault)}
+        />
         <ConfirmationField
           value={role.confirmation}
           onValueChange={(confirmation) => onChange({ confirmation })}
@@ -148,6 +156,11 @@ export function RoleForm({ role, onChange, faults, onTextFault }: RoleFormProps)
     </div>
   );
 }
+
+const keysOf = (schema: JsonSchema | undefined): string[] => {
+  const properties = schema?.properties;
+  return properties && typeof properties === "object" ? Object.keys(properties) : [];
+};
 
 function Part({ title, aside, children }: { title: string; aside?: ReactNode; children: ReactNode }) {
   return (

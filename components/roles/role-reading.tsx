@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { guardrailWords } from "@/components/forms/guardrail-rows";
 import type { RoleDefinition } from "@/server/domain/role";
 
 /** A role to read, where it cannot be changed. */
@@ -9,6 +10,10 @@ export function RoleReading({ role }: { role: RoleDefinition }) {
       <Lines title="Goals" items={role.goals} />
       <Lines title="Responsibilities" items={role.responsibilities} />
       <Lines title="Tools" items={role.tools} mono />
+      <Lines
+        title="Guardrails"
+        items={role.guardrails.map((rule) => `${rule.name}. ${guardrailWords(rule)}`)}
+      />
     </dl>
   );
 }

@@ -1,0 +1,64 @@
+import { describe, expect, test } from "vitest";
+import { Guardrail } from "@/server/domain/role";
+import { changedRow, guardedReads, guardrailFaults, guardrailWords, keptOf, rowsOf } from "./guardrail-rows";
+
+const rule = (over: Partial<Guardrail>): Guardrail =>
+  Guardrail.parse({ name: "short", kind: "expression", spec: "size(output.text) < 9", ...over });
+
+describe("a guardrail says in one line what it does", () => {
+  test.each<[Partial<Guardrail>, string]>([
+    [{}, "Its answer: size(output.text) < 9; else it tries again, 2 times at most"],
+    [
+      { kind: "json_schema", spec: '{"properties":{"a":{},"b":{}}}', max_retries: 1 },
+      "Its answer: has the shape of a, b; else it tries again, once at most",
+    ],
+    [
+      { target: "tool_input", kind: "regex", spec: "^a", on_fail: "fail" },
+      "What it gives to tools: matches ^a; else it fails",
+    ],
+    [
+      { kind: "llm_judge", spec: "it rhymes.", on_fail: "escalate" },
+      "Its answer: a judge finds that it rhymes; else a person is asked",
+    ],
+    [
+      { target: "input", kind: "registered", spec: "no_secrets", on_fail: "warn" },
+      "What it is given: no keys or passwords of services; else it is noted",
+    ],
+  ])("%j", (over, words) => expect(guardrailWords(rule(over))).toBe(words));
+});
+
+test("a guardrail is kept as it was when it was last whole", () => {
+  const [saved] = rowsOf([rule({})]);
+  const torn = changedRow(saved!, { spec: "size(" });
+  const fresh = changedRow({ now: rule({ spec: "" }), kept: null }, { name: "new" });
+  expect(keptOf([torn, fresh])).toEqual([rule({})]);
+  expect(keptOf([changedRow(torn, { spec: "true" }), changedRow(fresh, { spec: "true" })])).toEqual([
+    rule({ spec: "true" }),
+    rule({ name: "new", spec: "true" }),
+  ]);
+});
+
+test("each way of checking has its own text, and the one that was saved comes back", () => {
+  const [saved] = rowsOf([rule({})]);
+  const other = changedRow(saved!, { kind: "llm_judge" });
+  expect(other).toEqual({ now: rule({ kind: "llm_judge", spec: "" }), kept: rule({}) });
+  expect(changedRow(other, { kind: "expression" }).now).toEqual(rule({}));
+});
+
+test("what came in cannot be tried again", () => {
+  expect(changedRow(rowsOf([rule({})])[0]!, { target: "input" }).now.on_fail).toBe("fail");
+});
+
+test("what keeps one from being whole is said at its field", () => {
+  expect(guardrailFaults(rule({ name: " " }))).toEqual({ name: "A guardrail needs a name." });
+  expect(guardrailFaults(rule({ kind: "regex", spec: "(a+)+" })).spec).toMatch(/^Refused/);
+  expect(guardrailFaults(rule({ spec: "1 + 1" })).spec).toMatch(/true or false/);
+  expect(guardrailFaults(rule({ kind: "json_schema", spec: "{" })).spec).toBe("Say what the values are.");
+  expect(guardrailFaults(rule({ kind: "registered", spec: "constructor" })).spec).toContain("no check named");
+});
+
+test("an expression is offered what is checked", () => {
+  const keys = { input: ["topic"], output: ["text"] };
+  expect(guardedReads("output", keys)).toEqual(["output.text"]);
+  expect(guardedReads("input", keys)).toEqual(["input.task", "input.topic"]);
+});

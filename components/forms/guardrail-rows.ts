@@ -1,0 +1,147 @@
+import { checkExpression } from "@/server/domain/expression";
+import { findGuardrailFunction } from "@/server/domain/guardrail-functions";
+import { patternFault } from "@/server/domain/pattern-fault";
+import type { Guardrail } from "@/server/domain/role";
+import { JsonSchema } from "@/server/domain/values";
+
+/** A guardrail in a form: as it stands there, and as it was when it was last whole; null if it never was. */
+export interface GuardrailRow {
+  now: Guardrail;
+  kept: Guardrail | null;
+}
+
+export interface GuardrailFaults {
+  name?: string;
+  spec?: string;
+}
+
+/** The keys of what is checked, where they are known. */
+export interface GuardedKeys {
+  input: readonly string[];
+  output: readonly string[];
+}
+
+export const targetWords: Record<Guardrail["target"], string> = {
+  output: "Its answer",
+  input: "What it is given",
+  tool_input: "What it gives to tools",
+  tool_output: "What tools give back",
+};
+
+export const kindWords: Record<Guardrail["kind"], string> = {
+  expression: "By an expression",
+  json_schema: "By its shape",
+  regex: "By a pattern",
+  llm_judge: "By a judge",
+  registered: "By a ready-made check",
+};
+
+export const rowsOf = (rules: readonly Guardrail[]): GuardrailRow[] =>
+  rules.map((rule) => ({ now: rule, kept: rule }));
+
+/** What is saved of rows: each as it was when it was last whole. */
+export const keptOf = (rows: readonly GuardrailRow[]): Guardrail[] =>
+  rows.flatMap(({ kept }) => (kept ? [kept] : []));
+
+export const isWhole = (rule: Guardrail): boolean => Object.keys(guardrailFaults(rule)).length === 0;
+
+/** The row after a change to its guardrail. */
+export function changedRow({ now, kept }: GuardrailRow, change: Partial<Guardrail>): GuardrailRow {
+  const next = { ...now, ...change };
+  if (change.kind !== undefined && change.kind !== now.kind)
+    next.spec = kept?.kind === change.kind ? kept.spec : "";
+  // What came in stays as it is, so trying again cannot help.
+  if (next.target === "input" && next.on_fail === "retry") next.on_fail = "fail";
+  return { now: next, kept: isWhole(next) ? next : kept };
+}
+
+/** What keeps a guardrail from being whole, by field. */
+export function guardrailFaults({ name, kind, spec }: Guardrail): GuardrailFaults {
+  const fault = specFault(kind, spec);
+  return {
+    ...(name.trim() === "" ? { name: "A guardrail needs a name." } : {}),
+    ...(fault === null ? {} : { spec: fault }),
+  };
+}
+
+function specFault(kind: Guardrail["kind"], spec: string): string | null {
+  switch (kind) {
+    case "expression":
+      return spec.trim() === ""
+        ? "Say what must be true."
+        : (checkExpression(spec, { result: "bool" })[0]?.message ?? null);
+    case "json_schema":
+      return Object.keys(schemaOf(spec) ?? {}).length > 0 ? null : "Say what the values are.";
+    case "regex":
+      return patternFault(spec);
+    case "llm_judge":
+      return spec.trim() === "" ? "Say in words what must hold." : null;
+    case "registered":
+      return findGuardrailFunction(spec)
+        ? null
+        : spec === ""
+          ? "Choose a check."
+          : `There is no check named "${spec}". Choose one.`;
+  }
+}
+
+/** The schema that a guardrail's text holds; undefined where it holds none. */
+export function schemaOf(spec: string): JsonSchema | undefined {
+  try {
+    return JsonSchema.safeParse(JSON.parse(spec)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What an expression of a guardrail may read beside the state. */
+export function guardedReads(target: Guardrail["target"], { input, output }: GuardedKeys): string[] {
+  switch (target) {
+    case "output":
+      return output.length > 0 ? output.map((key) => `output.${key}`) : ["output"];
+    case "input":
+      return ["input.task", ...input.map((key) => `input.${key}`)];
+    case "tool_input":
+      return ["input.tool", "input.args"];
+    case "tool_output":
+      return ["output.tool", "output.output"];
+  }
+}
+
+/** A guardrail in one line: what must hold, and what happens otherwise. */
+export function guardrailWords(rule: Guardrail): string {
+  return `${targetWords[rule.target]}: ${ruleWords(rule)}; ${elseWords(rule)}`;
+}
+
+function ruleWords({ kind, spec }: Guardrail): string {
+  switch (kind) {
+    case "expression":
+      return spec.trim();
+    case "json_schema": {
+      const { properties } = schemaOf(spec) ?? {};
+      const names = properties && typeof properties === "object" ? Object.keys(properties) : [];
+      return names.length > 0 ? `has the shape of ${names.join(", ")}` : "has its shape";
+    }
+    case "regex":
+      return `matches ${spec}`;
+    case "llm_judge":
+      return `a judge finds that ${spec.trim().replace(/\.$/, "")}`;
+    case "registered":
+      return lowerFirst(findGuardrailFunction(spec)?.description ?? spec);
+  }
+}
+
+function elseWords({ on_fail, max_retries }: Guardrail): string {
+  switch (on_fail) {
+    case "retry":
+      return `else it tries again, ${max_retries === 1 ? "once" : `${max_retries} times`} at most`;
+    case "fail":
+      return "else it fails";
+    case "escalate":
+      return "else a person is asked";
+    case "warn":
+      return "else it is noted";
+  }
+}
+
+const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);

@@ -1,0 +1,17 @@
+"use client";
+
+import { useLibraryAgents } from "@/components/agents/agent-choice";
+import type { FieldProps } from "./field-view";
+import { useFormScope } from "./form-scope";
+import { LlmField } from "./llm-field";
+
+/** The model of one task; what is left empty comes from the agent that does it. */
+export function TaskLlm(props: FieldProps) {
+  const { node } = useFormScope();
+  const library = useLibraryAgents();
+  const config = node?.node_type === "agent_task" ? node.config : undefined;
+  const agent = config?.agent_ref
+    ? (library.find(({ id }) => id === config.agent_ref)?.agent ?? config.agent)
+    : undefined;
+  return <LlmField {...props} inherited={agent?.llm_config} />;
+}

@@ -1,0 +1,110 @@
+"use client";
+
+import { ChevronRight, Plus, Trash2 } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { Button } from "./button";
+import { Field, type FieldWords } from "./field";
+import { IconButton } from "./icon-button";
+
+export interface RowListProps<T> extends FieldWords {
+  items: readonly T[];
+  /** What the button that adds one says. */
+  addLabel: string;
+  canAdd?: boolean;
+  onAdd: () => void;
+  onRemove: (at: number) => void;
+  removeLabel: (item: T, at: number) => string;
+  /** Rows bring their own border, as `FoldedRow` does. */
+  plain?: boolean;
+  /** One row. Where the button that removes it stands is for the row to say. */
+  children: (item: T, at: number, remove: ReactNode) => ReactNode;
+}
+
+/** Rows of fields, each with a way to remove it, and a button that adds one. */
+export function RowList<T>({
+  items,
+  addLabel,
+  canAdd = true,
+  onAdd,
+  onRemove,
+  removeLabel,
+  plain,
+  children,
+  ...words
+}: RowListProps<T>) {
+  return (
+    <Field {...words} group>
+      {items.length > 0 ? (
+        <ol aria-label={words.label} className="flex flex-col gap-2">
+          {items.map((item, at) => (
+            <li
+              // biome-ignore lint/suspicious/noArrayIndexKey: a name that is being typed is no identity
+              key={at}
+              className={plain ? undefined : "flex flex-col gap-3 rounded-lg border border-line bg-bg p-2.5"}
+            >
+              {children(
+                item,
+                at,
+                <IconButton
+                  size="sm"
+                  variant="danger"
+                  label={removeLabel(item, at)}
+                  icon={<Trash2 aria-hidden />}
+                  onClick={() => onRemove(at)}
+                />,
+              )}
+            </li>
+          ))}
+        </ol>
+      ) : null}
+      <Button
+        size="sm"
+        variant="ghost"
+        icon={<Plus aria-hidden />}
+        className="self-start"
+        disabled={!canAdd}
+        onClick={onAdd}
+      >
+        {addLabel}
+      </Button>
+    </Field>
+  );
+}
+
+/** A row that says in one line what it is, and opens to its fields. */
+export function FoldedRow({
+  label,
+  summary,
+  remove,
+  isOpenAtFirst = false,
+  children,
+}: {
+  label: string;
+  summary: ReactNode;
+  remove: ReactNode;
+  isOpenAtFirst?: boolean;
+  children: ReactNode;
+}) {
+  const [isOpen, setOpen] = useState(isOpenAtFirst);
+  return (
+    <div className="relative rounded-lg border border-line bg-bg">
+      <details
+        className="group/fold"
+        aria-label={label}
+        open={isOpen}
+        onToggle={(event) => setOpen(event.currentTarget.open)}
+      >
+        <summary className="flex min-h-10 list-none items-center gap-2 rounded-lg py-2 pr-11 pl-2.5 text-sm [&::-webkit-details-marker]:hidden">
+          <ChevronRight
+            aria-hidden
+            className="size-3.5 shrink-0 text-ink-3 transition-transform group-open/fold:rotate-90"
+          />
+          {summary}
+        </summary>
+        {isOpen ? <div className="flex flex-col gap-3 border-t border-line p-3">{children}</div> : null}
+      </details>
+      {/* Beside the summary, not in it: a button must not stand inside of another. */}
+      <span className="absolute top-1.5 right-1.5 pointer-coarse:top-0.5">{remove}</span>
+    </div>
+  );
+}
