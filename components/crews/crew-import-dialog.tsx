@@ -22,7 +22,7 @@ export function CrewImportDialog({ text, onClose }: { text?: string | undefined;
     }),
   );
   const found = preview.data;
-  const newRoles = found?.roles.filter(({ state }) => state === "new").map(({ role }) => role.name) ?? [];
+  const newRoles = found?.roles.filter(({ state }) => state === "new") ?? [];
   return (
     <ImportMany
       noun={nounOf(found)}
@@ -39,6 +39,7 @@ export function CrewImportDialog({ text, onClose }: { text?: string | undefined;
       isReading={preview.isPending}
       error={preview.error ? toApiError(preview.error).message : undefined}
       onReset={preview.reset}
+      rolesThatCome={() => newRoles}
       isLoading={load.isPending}
       load={load.mutate}
       onClose={onClose}
@@ -46,7 +47,7 @@ export function CrewImportDialog({ text, onClose }: { text?: string | undefined;
         newRoles.length > 0 ? (
           <p className="text-[13px] text-ink-2">
             {newRoles.length === 1 ? "This role comes along: " : "These roles come along: "}
-            {newRoles.join(", ")}. Roles that you have stay as they are.
+            {newRoles.map(({ role }) => role.name).join(", ")}. Roles that you have stay as they are.
           </p>
         ) : null
       }

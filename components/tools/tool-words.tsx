@@ -22,9 +22,14 @@ const RISK_WORDS = {
   UNKNOWN: "Risk unknown",
 } as const;
 
-/** Risk and effects of a tool as words, with what each of them means. */
-export function MarkList({ tool }: { tool: ToolMarks }) {
-  const marks = [
+/** Risk and effects of a tool in one line, for where there is no room to explain them. */
+export const marksInWords = (tool: ToolMarks): string =>
+  marksOf(tool)
+    .map(({ word }, at) => (at === 0 ? word : word.charAt(0).toLowerCase() + word.slice(1)))
+    .join(", ");
+
+function marksOf(tool: ToolMarks) {
+  return [
     {
       icon: tool.risk === "HIGH" ? ShieldAlert : tool.risk === "UNKNOWN" ? CircleHelp : Eye,
       show: true,
@@ -59,9 +64,13 @@ export function MarkList({ tool }: { tool: ToolMarks }) {
         "Nobody here vouches for its results; an agent that has read them may be asked about before it sends anything out.",
     },
   ].filter(({ show }) => show);
+}
+
+/** Risk and effects of a tool as words, with what each of them means. */
+export function MarkList({ tool }: { tool: ToolMarks }) {
   return (
     <ul aria-label="Risk and effects" className="grid gap-x-6 gap-y-3 sm:grid-cols-2">
-      {marks.map(({ icon: Icon, word, about }) => (
+      {marksOf(tool).map(({ icon: Icon, word, about }) => (
         <li key={word} className="flex gap-2.5">
           <Icon aria-hidden="true" className="mt-0.5 size-4 shrink-0 text-ink-3" />
           <div className="min-w-0">

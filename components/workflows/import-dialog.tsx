@@ -5,6 +5,7 @@ import { CircleCheck } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useEffect, useState } from "react";
 import { RolesInFile } from "@/components/roles/roles-in-file";
+import { leftOutWords, ToolsAsked } from "@/components/roles/tools-asked";
 import { type Answers, toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
@@ -38,6 +39,7 @@ function Open({ text: given, onClose }: { text: string | undefined; onClose: () 
   const [text, setText] = useState("");
   const [name, setName] = useState("");
   const [roles, setRoles] = useState<RoleChoice>("add_new");
+  const [allowed, setAllowed] = useState<string[]>([]);
   const { mutate: read, ...preview } = useMutation(
     trpc.workflows.previewImport.mutationOptions({
       onSuccess: (found) => setName(found.name),
@@ -51,11 +53,12 @@ function Open({ text: given, onClose }: { text: string | undefined; onClose: () 
   const source = given ?? text;
   const load = useMutation(
     trpc.workflows.import.mutationOptions({
-      onSuccess: ({ id }) => {
+      onSuccess: ({ id, left_out }) => {
         void queryClient.invalidateQueries();
         onClose();
         router.push(`/workflows/${id}`);
-        toast(`Imported “${name}”`, { tone: "success" });
+        const detail = leftOutWords(left_out);
+        toast(`Imported “${name}”`, { tone: "success", ...(detail ? { detail } : {}) });
       },
     }),
   );
@@ -82,7 +85,7 @@ function Open({ text: given, onClose }: { text: string | undefined; onClose: () 
               variant="primary"
               disabled={!found.ok || name.trim() === ""}
               pending={load.isPending}
-              onClick={() => load.mutate({ text: source, name: name.trim(), roles })}
+              onClick={() => load.mutate({ text: source, name: name.trim(), roles, allow_tools: allowed })}
             >
               Import workflow
             </Button>
@@ -91,7 +94,15 @@ function Open({ text: given, onClose }: { text: string | undefined; onClose: () 
       }
     >
       {found ? (
-        <Found found={found} name={name} onName={setName} roles={roles} onRoles={setRoles} />
+        <Found
+          found={found}
+          name={name}
+          onName={setName}
+          roles={roles}
+          onRoles={setRoles}
+          allowed={allowed}
+          onAllowed={setAllowed}
+        />
       ) : (
         <FileSource
           accept=".json,application/json"
@@ -101,6 +112,7 @@ function Open({ text: given, onClose }: { text: string | undefined; onClose: () 
           pending={preview.isPending}
           onText={(next) => {
             setText(next);
+            setAllowed([]);
             read({ text: next });
           }}
         />
@@ -115,9 +127,11 @@ interface FoundProps {
   onName: (name: string) => void;
   roles: RoleChoice;
   onRoles: (choice: RoleChoice) => void;
+  allowed: readonly string[];
+  onAllowed: (tools: string[]) => void;
 }
 
-function Found({ found, name, onName, roles, onRoles }: FoundProps) {
+function Found({ found, name, onName, roles, onRoles, allowed, onAllowed }: FoundProps) {
   if (!found.ok || !found.graph)
     return (
       <div className="flex flex-col gap-4">
@@ -127,6 +141,9 @@ function Found({ found, name, onName, roles, onRoles }: FoundProps) {
     );
   const sketch = sketchOf(found.graph);
   const differing = found.roles.filter(({ state }) => state === "differs");
+  const coming = found.roles.filter(
+    ({ state }) => roles === "replace" || (roles === "add_new" && state === "new"),
+  );
   return (
     <div className="flex flex-col gap-5">
       <SketchPicture sketch={sketch} className="h-40 w-full rounded-lg border border-line" />
@@ -162,6 +179,7 @@ function Found({ found, name, onName, roles, onRoles }: FoundProps) {
               { value: "skip", label: "Leave out" },
             ]}
           />
+          <ToolsAsked roles={coming} allowed={allowed} onAllowed={onAllowed} />
         </div>
       ) : null}
     </div>

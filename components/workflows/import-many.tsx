@@ -1,6 +1,8 @@
 "use client";
 
 import { type ReactNode, useEffect, useState } from "react";
+import type { RoleInFile } from "@/components/roles/roles-in-file";
+import { leftOutWords, ToolsAsked } from "@/components/roles/tools-asked";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
@@ -20,10 +22,15 @@ export function InFileBadge({ state }: { state: InFileState }) {
 }
 
 /** Says what an import did. */
-export function toastImported(done: Record<"created" | "replaced" | "skipped", readonly unknown[]>) {
+export function toastImported(
+  done: Record<"created" | "replaced" | "skipped", readonly unknown[]> & {
+    left_out: Parameters<typeof leftOutWords>[0];
+  },
+) {
+  const detail = leftOutWords(done.left_out);
   toast(
     `${done.created.length} added, ${done.replaced.length} replaced, ${done.skipped.length} left as they were`,
-    { tone: "success" },
+    { tone: "success", ...(detail ? { detail } : {}) },
   );
 }
 
@@ -42,7 +49,9 @@ export interface ImportManyProps {
   error: string | undefined;
   onReset: () => void;
   isLoading: boolean;
-  load: (about: { text: string; existing: Existing }) => void;
+  /** The roles of the file that come in under a choice; they get the tools that are ticked. */
+  rolesThatCome: (existing: Existing) => readonly RoleInFile[];
+  load: (about: { text: string; existing: Existing; allow_tools: string[] }) => void;
   onClose: () => void;
   /** The list of what was found. */
   children: ReactNode;
@@ -56,6 +65,7 @@ export function ImportMany(props: ImportManyProps) {
   const [one, many] = noun;
   const [text, setText] = useState("");
   const [existing, setExisting] = useState<Existing>("skip");
+  const [allowed, setAllowed] = useState<string[]>([]);
   useEffect(() => {
     if (given !== undefined) read({ text: given });
   }, [given, read]);
@@ -79,7 +89,7 @@ export function ImportMany(props: ImportManyProps) {
               variant="primary"
               disabled={willChange === 0}
               pending={props.isLoading}
-              onClick={() => props.load({ text: given ?? text, existing })}
+              onClick={() => props.load({ text: given ?? text, existing, allow_tools: allowed })}
             >
               {willChange === 0
                 ? "Nothing to import"
@@ -109,6 +119,7 @@ export function ImportMany(props: ImportManyProps) {
               ]}
             />
           ) : null}
+          <ToolsAsked roles={props.rolesThatCome(existing)} allowed={allowed} onAllowed={setAllowed} />
           {found.findings.length > 0 ? <FindingList findings={found.findings} /> : null}
         </div>
       ) : (
@@ -120,6 +131,7 @@ export function ImportMany(props: ImportManyProps) {
           pending={props.isReading}
           onText={(next) => {
             setText(next);
+            setAllowed([]);
             read({ text: next });
           }}
         />

@@ -119,9 +119,10 @@ test("what a role may use: by hand and from a file, only where that changes", as
   await ask.roles.save({ name: "Scout", revision: 1, role: { ...role, description: "Looks well" } });
   await ask.roles.save({ name: "Scout", revision: 2, role: { ...role, tools: ["http_write"] } });
   const file = JSON.stringify({
-    roles: { Guest: { name: "Guest", description: "A guest", tools: ["file_write"] } },
+    roles: { Guest: { name: "Guest", description: "A guest", tools: ["file_write", "http_write"] } },
   });
-  expect((await ask.roles.import({ text: file })).created).toEqual(["Guest"]);
+  const brought = await ask.roles.import({ text: file, allow_tools: ["file_write"] });
+  expect(brought.created).toEqual(["Guest"]);
   await ask.roles.remove({ name: "Scout" });
   expect(told()).toEqual([
     { kind: "role_tools_changed", role: "Scout", added: ["browse_url"], removed: [] },

@@ -1,7 +1,6 @@
 import { TRPCError } from "@trpc/server";
 import { z } from "zod";
 import { agentsOfCrew } from "@/server/domain/agent-use";
-import { noteGrants } from "@/server/domain/audit";
 import { CrewConfig } from "@/server/domain/crew";
 import { crewWith, type Library } from "@/server/domain/library";
 import { rolesOfCrew } from "@/server/domain/role-use";
@@ -12,8 +11,8 @@ import type { StoredCrew } from "@/server/store/crews";
 import type { LibraryStore } from "@/server/store/library";
 import { copyName } from "@/server/store/workflows";
 import { ById, FileText, idFrom, Name, nameFrom, usersOf } from "./library";
+import { AllowTools, bringRoles, seenRole } from "./role-import";
 import { procedure, refusal, router } from "./trpc";
-import { roleState } from "./workflows";
 
 const Existing = z.enum(["skip", "replace"]);
 
@@ -96,25 +95,29 @@ export const crewsRouter = router({
     return {
       crews: crews.map((crew) => ({ crew, state: stateOf(crew, troupe.library.crew(crew.crew_id)) })),
       agents: agents.map((agent) => ({ agent, state: stateOf(agent, troupe.library.agent(agent.agent_id)) })),
-      roles: roles.map((role) => ({ role, state: roleState(role, troupe.roles) })),
+      roles: roles.map((role) => seenRole(role, troupe.roles)),
       findings,
     };
   }),
 
   /** Roles of the file are added where there is none of the name; ours stay as they are. */
   import: procedure
-    .input(z.object({ text: FileText, existing: Existing.default("skip") }))
-    .mutation(({ ctx, input }) => {
-      const { crews, agents, roles, findings } = readTeams(input.text);
+    .input(z.object({ text: FileText, existing: Existing.default("skip"), allow_tools: AllowTools }))
+    .mutation(({ ctx, input: { text, existing, allow_tools } }) => {
+      const { crews, agents, roles, findings } = readTeams(text);
       const { troupe } = ctx;
-      for (const role of roles)
-        if (troupe.roles.create(role)) noteGrants(ctx.note, undefined, role, { from: "file" });
+      const { left_out } = bringRoles(roles, {
+        store: troupe.roles,
+        existing: "skip",
+        allow_tools,
+        note: ctx.note,
+      });
       const done: Imported = { created: [], replaced: [], skipped: [] };
       for (const agent of agents)
-        bring(agent.agent_id, agent, { ours: troupe.agents, word: "agent" as const, ...input, done });
+        bring(agent.agent_id, agent, { ours: troupe.agents, word: "agent" as const, existing, done });
       for (const crew of crews)
-        bring(crew.crew_id, crew, { ours: troupe.crews, word: "crew" as const, ...input, done });
-      return { ...done, findings };
+        bring(crew.crew_id, crew, { ours: troupe.crews, word: "crew" as const, existing, done });
+      return { ...done, left_out, findings };
     }),
 });
 

@@ -6,8 +6,8 @@ import { countUses, usesOfRoles } from "@/server/domain/uses";
 import { readRoles, writeRoles } from "@/server/interop/role-files";
 import { copyName } from "@/server/store/workflows";
 import { usersOf } from "./library";
+import { AllowTools, bringRoles, seenRole } from "./role-import";
 import { procedure, refusal, router } from "./trpc";
-import { roleState } from "./workflows";
 
 const ByName = z.object({ name: z.string() });
 const FileText = z.string().max(5 * 1024 * 1024, "The file is larger than 5 MB");
@@ -93,32 +93,20 @@ export const rolesRouter = router({
   /** Says what an import would bring; changes nothing. */
   previewImport: procedure.input(z.object({ text: FileText })).mutation(({ ctx, input }) => {
     const { roles, findings } = readRoles(input.text);
-    return { roles: roles.map((role) => ({ role, state: roleState(role, ctx.troupe.roles) })), findings };
+    return { roles: roles.map((role) => seenRole(role, ctx.troupe.roles)), findings };
   }),
 
   import: procedure
-    .input(z.object({ text: FileText, existing: z.enum(["skip", "replace"]).default("skip") }))
-    .mutation(({ ctx, input }) => {
-      const { roles, findings } = readRoles(input.text);
-      const done = { created: [] as string[], replaced: [] as string[], skipped: [] as string[], findings };
-      for (const role of roles) {
-        const state = roleState(role, ctx.troupe.roles);
-        if (state === "new") {
-          ctx.troupe.roles.create(role);
-          noteGrants(ctx.note, undefined, role, { from: "file" });
-          done.created.push(role.name);
-        } else if (
-          state === "differs" &&
-          input.existing === "replace" &&
-          !ctx.troupe.roles.find(role.name)?.origin
-        ) {
-          const before = ctx.troupe.roles.find(role.name)?.role;
-          ctx.troupe.roles.put(role);
-          noteGrants(ctx.note, before, role, { from: "file" });
-          done.replaced.push(role.name);
-        } else done.skipped.push(role.name);
-      }
-      return done;
+    .input(
+      z.object({
+        text: FileText,
+        existing: z.enum(["skip", "replace"]).default("skip"),
+        allow_tools: AllowTools,
+      }),
+    )
+    .mutation(({ ctx, input: { text, ...how } }) => {
+      const { roles, findings } = readRoles(text);
+      return { ...bringRoles(roles, { store: ctx.troupe.roles, note: ctx.note, ...how }), findings };
     }),
 });
 

@@ -1,17 +1,14 @@
 import { TRPCError } from "@trpc/server";
 import { z } from "zod";
-import { noteGrants } from "@/server/domain/audit";
 import { lossesOf, readWorkflow, writeWorkflow } from "@/server/domain/document";
 import { WorkflowGraph } from "@/server/domain/graph";
 import { toId } from "@/server/domain/ids";
 import { withLibrary } from "@/server/domain/library";
-import type { RoleDefinition } from "@/server/domain/role";
 import { roleUses } from "@/server/domain/role-use";
 import { sketchOf } from "@/server/domain/sketch";
-import { isSameJson } from "@/server/domain/values";
-import type { RoleStore } from "@/server/store/roles";
 import type { WorkflowStore } from "@/server/store/workflows";
 import { findTemplate, templates } from "@/server/templates";
+import { AllowTools, bringRoles, seenRole } from "./role-import";
 import { procedure, refusal, router } from "./trpc";
 
 const Name = z.string().trim().min(1, "Give it a name").max(200, "At most 200 characters");
@@ -130,7 +127,7 @@ export const workflowsRouter = router({
       ok: graph !== null,
       name,
       graph,
-      roles: roles.map((role) => ({ role, state: roleState(role, ctx.troupe.roles) })),
+      roles: roles.map((role) => seenRole(role, ctx.troupe.roles)),
       findings,
     };
   }),
@@ -142,30 +139,22 @@ export const workflowsRouter = router({
         name: Name.optional(),
         /** What becomes of the file's roles: add those that are new here, replace ours, or leave them out. */
         roles: z.enum(["add_new", "replace", "skip"]).default("add_new"),
+        allow_tools: AllowTools,
       }),
     )
     .mutation(({ ctx, input }) => {
       const { graph, name, roles, findings } = readWorkflow(input.text);
       if (!graph) throw refusal("BAD_REQUEST", "This file holds no workflow that can be read.", { findings });
-      if (input.roles !== "skip")
-        for (const role of roles) {
-          const before = ctx.troupe.roles.find(role.name)?.role;
-          if (input.roles === "replace" && roleState(role, ctx.troupe.roles) === "differs") {
-            ctx.troupe.roles.put(role);
-            noteGrants(ctx.note, before, role, { from: "file" });
-          } else if (ctx.troupe.roles.create(role)) noteGrants(ctx.note, undefined, role, { from: "file" });
-        }
+      const { left_out } = bringRoles(input.roles === "skip" ? [] : roles, {
+        store: ctx.troupe.roles,
+        existing: input.roles === "replace" ? "replace" : "skip",
+        allow_tools: input.allow_tools,
+        note: ctx.note,
+      });
       const called = input.name ?? (name.trim().slice(0, 200) || "Imported workflow");
-      return { id: ctx.troupe.workflows.create({ name: called, graph }), findings };
+      return { id: ctx.troupe.workflows.create({ name: called, graph }), findings, left_out };
     }),
 });
-
-/** Whether a role from a file is new here, the same as ours, or another of the same name. */
-export function roleState(role: RoleDefinition, store: RoleStore): "new" | "same" | "differs" {
-  const ours = store.find(role.name)?.role;
-  if (!ours) return "new";
-  return isSameJson({ ...ours, version: 0 }, { ...role, version: 0 }) ? "same" : "differs";
-}
 
 function notFound(): never {
   throw new TRPCError({ code: "NOT_FOUND", message: "This workflow does not exist, or was deleted." });

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openDb } from "@/db/open";
 import { appRouter } from "@/server/api/root";
+import { RoleDefinition } from "@/server/domain/role";
 import { builtinRoles } from "@/server/domain/roles/builtin";
 import { draw } from "@/server/domain/testing/drawing";
 import { newServer } from "@/server/llm/testing";
@@ -196,4 +197,81 @@ test("A33: what went wrong unexpectedly is told by a code, not by its words", as
     data: { code: "INTERNAL_SERVER_ERROR" },
   });
   expect(text).not.toMatch(/canary|no such table|stack|\.ts:/);
+});
+
+describe("A40: a file's roles come without the tools that nobody allowed", () => {
+  const asking = (...tools: string[]) => ({ name: "Guest", description: "A guest", tools });
+  const files = {
+    roles: (role: object) => JSON.stringify({ roles: { Guest: role } }),
+    workflows: (role: object) =>
+      JSON.stringify({ troupe: 1, name: "W", workflow: oneAgent("Guest"), roles: [role] }),
+    crews: (role: object) =>
+      JSON.stringify({
+        crews: [{ crew_id: "band", agents: [{ agent_id: "ann", role_name: "Guest" }] }],
+        roles: [role],
+      }),
+    agents: (role: object) =>
+      JSON.stringify({ agents: [{ agent_id: "ann", role_name: "Guest" }], roles: [role] }),
+  };
+  const doors = {
+    roles: () => here.ask.roles,
+    workflows: () => here.ask.workflows,
+    crews: () => here.ask.crews,
+    agents: () => here.ask.crews,
+  };
+  type Door = keyof typeof doors;
+  const tools = () => here.troupe.roles.find("Guest")?.role.tools;
+
+  describe.each(Object.keys(doors) as Door[])("a file of %s", (door) => {
+    const text = files[door](asking("file_write", "mcp:x/*", "web_search"));
+
+    test("says what it asks for, and gets nothing by itself", async () => {
+      const { roles } = await doors[door]().previewImport({ text });
+      expect(roles).toMatchObject([{ state: "new", asks: ["file_write", "mcp:x/*", "web_search"] }]);
+      expect(tools()).toBeUndefined();
+      const { left_out } = await doors[door]().import({ text });
+      expect(left_out).toEqual([{ role: "Guest", tools: ["file_write", "mcp:x/*", "web_search"] }]);
+      expect(tools()).toEqual([]);
+      expect(here.troupe.audit.list()).toEqual([]);
+    });
+
+    test("gets exactly what was ticked, and never what it does not ask for", async () => {
+      const allow_tools = ["web_search", "http_request", "mcp:x/send", "*"];
+      const { left_out } = await doors[door]().import({ text, allow_tools });
+      expect(left_out).toEqual([{ role: "Guest", tools: ["file_write", "mcp:x/*"] }]);
+      expect(tools()).toEqual(["web_search"]);
+      expect(here.troupe.audit.list().map(({ detail }) => detail)).toEqual([
+        { role: "Guest", added: ["web_search"], removed: [], from: "file" },
+      ]);
+    });
+  });
+
+  test.each(["roles", "workflows"] as const)(
+    "a role that a file of %s replaces keeps its tools and gains none",
+    async (door) => {
+      here.troupe.roles.create(RoleDefinition.parse(asking("web_search", "calculator")));
+      const text = files[door](asking("web_search", "file_write"));
+      const { roles } = await doors[door]().previewImport({ text });
+      expect(roles).toMatchObject([{ state: "differs", asks: ["file_write"] }]);
+      const { left_out } = await (door === "roles"
+        ? here.ask.roles.import({ text, existing: "replace" })
+        : here.ask.workflows.import({ text, roles: "replace" }));
+      expect(left_out).toEqual([{ role: "Guest", tools: ["file_write"] }]);
+      expect(tools()).toEqual(["web_search"]);
+    },
+  );
+
+  test.each([
+    { allow_tools: [], written: [] },
+    { allow_tools: ["file_write"], written: ["a.md"] },
+  ])("a run writes what was allowed: $allow_tools", async ({ allow_tools, written }) => {
+    const goals = ['[[offline: tool file_write {"path": "a.md", "content": "x"}]] [[offline: text "over"]]'];
+    const text = files.workflows({ ...asking("file_write"), goals });
+    const { id } = await here.ask.workflows.import({ text, allow_tools });
+    const { run_id } = here.troupe.startRun({ workflow_id: id, input: {}, trigger: "test" })!;
+    await here.troupe.host.settled(run_id);
+    const state = here.troupe.runs.state(run_id)!;
+    expect(Object.values(state.files).map(({ path }) => path)).toEqual(written);
+    expect(state.run.final_status).toBe(written.length > 0 ? "COMPLETED" : "ERROR");
+  });
 });

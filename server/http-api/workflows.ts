@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
+import { type Note, noteGrants } from "@/server/domain/audit";
 import { newIsToolKnown } from "@/server/domain/crew-tools";
 import { readWorkflow, writeWorkflow } from "@/server/domain/document";
 import { type WorkflowGraph } from "@/server/domain/graph";
@@ -8,7 +9,6 @@ import { findProblems, GRAPH_LIMITS } from "@/server/domain/problems";
 import type { RoleDefinition } from "@/server/domain/role";
 import { roleUses } from "@/server/domain/role-use";
 import { isSameJson } from "@/server/domain/values";
-import type { RoleStore } from "@/server/store/roles";
 import type { StoredWorkflow } from "@/server/store/workflows";
 import { ApiError, notFound } from "./api-error";
 import { type Call, endpoint } from "./endpoint";
@@ -22,6 +22,9 @@ const AnyWorkflow = z.unknown().meta({
   description: "A workflow file as the export gives it, or a bare graph, also in OpenHands' spelling",
   anyOf: [{ $ref: "#/components/schemas/WorkflowFile" }, { $ref: "#/components/schemas/WorkflowGraph" }],
 });
+/** A token may give a role any tool by itself, so that asking here again would protect nothing. */
+const ROLES_COME =
+  "Roles that come with the file are added where none of that name exists, with the tools that they name: a file that is sent with a token is the operator's own. An import in the browser leaves out the tools that nobody ticked.";
 const Saved = z.object({ id: z.string(), revision: z.int(), findings: z.array(Finding) });
 
 const found = (services: Call["services"], id: string): StoredWorkflow => {
@@ -49,12 +52,17 @@ function readFile(file: unknown): {
   return { graph, name, roles, findings };
 }
 
-/** Adds the roles of a file that do not exist here; those that do stay as they are. */
-function addRoles(store: RoleStore, roles: readonly RoleDefinition[]): FindingOf[] {
+/** Adds the roles of a file that do not exist here, with their tools; those that do stay as they are. */
+function addRoles(
+  { roles: store }: Call["services"],
+  roles: readonly RoleDefinition[],
+  note: Note,
+): FindingOf[] {
   return roles.flatMap((role): FindingOf[] => {
     const known = store.find(role.name);
     if (!known) {
       store.create(role);
+      noteGrants(note, undefined, role, { from: "file" });
       return [{ level: "info", at: `roles.${role.name}`, message: `The role "${role.name}" was added.` }];
     }
     if (isSameJson(known.role, role)) return [];
@@ -100,15 +108,15 @@ export const workflowEndpoints = [
     path: "/workflows",
     name: "createWorkflow",
     summary: "Saves a workflow file as a new workflow",
-    about: "Roles that come with the file are added where none of that name exists.",
+    about: ROLES_COME,
     tag: "Workflows",
     body: AnyWorkflow,
     maxBytes: LIMITS.body.import,
     success: { status: 201, about: "Its id, and what the import noticed", schema: Saved },
     refusals: [422],
-    answer({ services, body }) {
+    answer({ services, body, note }) {
       const { name, graph, roles, findings } = readFile(body);
-      const added = addRoles(services.roles, roles);
+      const added = addRoles(services, roles, note);
       const id = services.workflows.create({ name: name || "Imported workflow", graph });
       return {
         status: 201,
@@ -153,13 +161,14 @@ export const workflowEndpoints = [
     path: "/workflows/{id}",
     name: "replaceWorkflow",
     summary: "Replaces a workflow with a file",
+    about: ROLES_COME,
     tag: "Workflows",
     body: AnyWorkflow,
     maxBytes: LIMITS.body.import,
     reads: { "If-Match": IF_MATCH },
     success: { status: 200, about: "The new revision, and what the import noticed", schema: Saved },
     refusals: [404, 412, 422],
-    answer({ services, params, body, headers }) {
+    answer({ services, params, body, headers, note }) {
       const before = found(services, params.id);
       const { name, graph, roles, findings } = readFile(body);
       const revision = expectedRevision(headers) ?? before.revision;
@@ -169,7 +178,7 @@ export const workflowEndpoints = [
         throw new ApiError(412, "changed_meanwhile", "The workflow was changed in between.", {
           revision: result.current?.revision,
         });
-      const added = addRoles(services.roles, roles);
+      const added = addRoles(services, roles, note);
       return { body: { id: before.id, revision: result.revision, findings: [...findings, ...added] } };
     },
   }),

@@ -1,0 +1,61 @@
+import { z } from "zod";
+import { type Note, noteGrants } from "@/server/domain/audit";
+import type { RoleDefinition } from "@/server/domain/role";
+import { toolsAsked, withAllowedTools } from "@/server/domain/tools-asked";
+import { isSameJson } from "@/server/domain/values";
+import type { RoleStore } from "@/server/store/roles";
+
+/** The tools that roles of a file may have here; what a person did not tick is left out of them. */
+export const AllowTools = z.array(z.string().max(200)).max(2_000).default([]);
+
+/** Whether a role from a file is new here, the same as ours, or another of the same name. */
+function roleState(role: RoleDefinition, store: RoleStore): "new" | "same" | "differs" {
+  const ours = store.find(role.name)?.role;
+  if (!ours) return "new";
+  return isSameJson({ ...ours, version: 0 }, { ...role, version: 0 }) ? "same" : "differs";
+}
+
+/** A role of a file as it stands to ours, with the tools that it would gain. */
+export function seenRole(role: RoleDefinition, store: RoleStore) {
+  const ours = store.find(role.name);
+  return { role, state: roleState(role, store), asks: ours?.origin ? [] : toolsAsked(role, ours?.role) };
+}
+
+/** The names of roles by what became of them, and the tools that they came without. */
+interface Brought {
+  created: string[];
+  replaced: string[];
+  skipped: string[];
+  left_out: { role: string; tools: string[] }[];
+}
+
+/**
+ * Brings the roles of a file among ours: new ones, and where `existing` is "replace" also those that differ, unless
+ * they are read from a folder. Each gets only the tools that are allowed.
+ */
+export function bringRoles(
+  roles: readonly RoleDefinition[],
+  how: {
+    store: RoleStore;
+    existing: "skip" | "replace";
+    allow_tools: readonly string[];
+    note: Note;
+  },
+): Brought {
+  const { store, existing, allow_tools, note } = how;
+  const done: Brought = { created: [], replaced: [], skipped: [], left_out: [] };
+  for (const theirs of roles) {
+    const ours = store.find(theirs.name);
+    const state = roleState(theirs, store);
+    if (state === "same" || (ours && (existing === "skip" || ours.origin))) {
+      done.skipped.push(theirs.name);
+      continue;
+    }
+    const { role, left_out } = withAllowedTools(theirs, ours?.role, allow_tools);
+    store.put(role);
+    noteGrants(note, ours?.role, role, { from: "file" });
+    (ours ? done.replaced : done.created).push(role.name);
+    if (left_out.length > 0) done.left_out.push({ role: role.name, tools: left_out });
+  }
+  return done;
+}
