@@ -33,6 +33,9 @@ export function RoleImportDialog({ text, onClose }: { text?: string; onClose: ()
       isReading={preview.isPending}
       error={preview.error ? toApiError(preview.error).message : undefined}
       onReset={preview.reset}
+      rolesThatCome={(existing) =>
+        found?.roles.filter(({ state }) => state === "new" || existing === "replace") ?? []
+      }
       isLoading={load.isPending}
       load={load.mutate}
       onClose={onClose}

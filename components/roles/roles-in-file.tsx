@@ -8,6 +8,8 @@ export interface RoleInFile {
   role: RoleDefinition;
   /** How it stands to the role of the same name here. */
   state: InFileState;
+  /** The tools that it names and that the role here does not have. */
+  asks: readonly string[];
 }
 
 /** The roles that a file brings, before anything is saved. */
