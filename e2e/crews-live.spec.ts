@@ -164,3 +164,84 @@ test("a declined call is told to the agent with the reason, and nothing is writt
   await app.canvas.select("Note it");
   await expect(page.getByText(/A person declined this call: not on paper/).first()).toBeVisible();
 });
+
+test("a person changes the plan while the crew is at work, and the crew follows it", async ({
+  app,
+  page,
+}) => {
+  await app.openWorkflow(
+    file(
+      "Two steps",
+      [
+        start(["topic"]),
+        {
+          id: "crew",
+          node_type: "crew_task",
+          name: "Make it",
+          output_keys: ["text"],
+          config: {
+            plan_description_template: "A text on tea",
+            crew: {
+              agents: [
+                { agent_id: "writer", role_name: "Writer" },
+                { agent_id: "editor", role_name: "Editor" },
+              ],
+            },
+            plan: {
+              execution_mode: "step",
+              tasks: [
+                { task_id: "draft", description: "Draft the text", assigned_agent: "writer" },
+                { task_id: "polish", description: "Polish the text", assigned_agent: "editor" },
+                { task_id: "print", description: "Print the text", assigned_agent: "editor" },
+              ],
+            },
+          },
+          ui: { x: 320, y: 0 },
+        },
+        end("done", "Done", 2),
+      ],
+      [edge("start", "crew"), edge("crew", "done")],
+    ),
+  );
+  await app.run.start({ topic: "tea" });
+  const crew = await openCrew(page, "Make it");
+  await crew.getByRole("tab", { name: /^Plan/ }).click();
+  const toDo = crew.getByRole("region", { name: "To do" });
+  const dialog = page.getByRole("dialog");
+
+  await toDo.getByRole("button", { name: /Print the text/ }).click();
+  await crew.getByRole("button", { name: "Change", exact: true }).click();
+  await dialog.getByRole("button", { name: "Take it out" }).click();
+  await expect(crew.getByRole("region", { name: "Finished" })).toContainText("Print the text");
+
+  await toDo.getByRole("button", { name: /Polish the text/ }).click();
+  await crew.getByRole("button", { name: "Change", exact: true }).click();
+  await dialog.getByLabel("What is to be done").fill("Shorten the text");
+  await dialog.getByRole("combobox", { name: "Who does it" }).click();
+  await page.getByRole("option", { name: /^Writer/ }).click();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await expect(toDo).toContainText("Shorten the text");
+
+  await crew.getByRole("button", { name: "Add a task" }).click();
+  await dialog.getByLabel("What is to be done").fill("Find a title");
+  await dialog.getByRole("combobox", { name: "Who does it" }).click();
+  await page.getByRole("option", { name: /^Editor/ }).click();
+  expect(await app.accessibilityFaults()).toEqual([]);
+  await dialog.getByRole("button", { name: "Add", exact: true }).click();
+  await expect(toDo).toContainText("Find a title");
+  await expect(crew.getByRole("list", { name: "Changes of the plan" })).toContainText(
+    "A person added 1 task",
+  );
+
+  for (const title of ["Draft the text", "Shorten the text", "Find a title"]) {
+    const question = page.getByRole("region", { name: `Question: Begin "${title}"?` });
+    await page.getByText(`Begin "${title}"?`).first().waitFor();
+    if (!(await question.isVisible())) await page.getByRole("button", { name: "Look and answer" }).click();
+    await question.getByRole("button", { name: "Approve", exact: true }).click();
+    await expect(question).toBeHidden();
+  }
+  await app.run.expectEnd("Completed");
+  await crew.getByRole("tab", { name: /^Plan/ }).click();
+  await expect(crew.getByRole("region", { name: "Finished" })).toContainText("Find a title");
+  await expect(crew.getByRole("button", { name: "Add a task" })).toBeHidden();
+});

@@ -208,7 +208,9 @@ function TaskDetail({
       <p className="text-xs text-ink-3">
         {[
           task.required_role ? `Role ${task.required_role}` : null,
-          task.assigned_agent ? `done by ${person(task.assigned_agent)}` : null,
+          task.assigned_agent
+            ? `${task.status === "completed" ? "done by" : "for"} ${person(task.assigned_agent)}`
+            : null,
           task.dependencies.length > 0 ? `after ${task.dependencies.join(", ")}` : null,
         ]
           .filter(Boolean)
