@@ -172,6 +172,91 @@ describe("A12 and A13: keys go in and come out nowhere", () => {
   });
 });
 
+describe("A8: a stored key reaches the host that it was entered for, and no other", () => {
+  const KEYS = /authorization|x-subscription-token|x-api-key|canary/i;
+
+  test.each([301, 302, 303, 307, 308])("not where that host sends its callers on with %d", async (status) => {
+    const stranger = await newServer((_request, response) => response.end("{}"));
+    const host = await newServer((_request, response) => {
+      response.writeHead(status, { location: stranger.url });
+      response.end();
+    });
+    const { ask, troupe } = install({ TROUPE_MCP_ALLOWED_HOSTS: new URL(host.url).host });
+    try {
+      const origin = new URL(host.url).origin;
+      const { id } = await ask.providers.save({
+        name: "Ours",
+        base_url: host.url,
+        default_model: "m",
+        key: CANARIES.provider,
+      });
+      await ask.providers.setDefault({ id });
+      await ask.toolSettings.save({ purpose: "web", kind: "brave", base_url: origin, key: CANARIES.search });
+      await ask.toolSettings.save({
+        purpose: "code",
+        kind: "github",
+        base_url: origin,
+        key: CANARIES.search,
+      });
+      await ask.mcp.add({ name: "notes", url: `${origin}/mcp`, authorization: CANARIES.mcp });
+      for (const name of ["web_search", "code_search"]) {
+        const { output } = await ask.tools.tryOut({ name, args: { query: "tea" } });
+        expect(output.status_code, name).toBeGreaterThanOrEqual(400);
+      }
+      const workflow_id = troupe.workflows.create({ name: "W", graph: oneAgent("Writer") });
+      const { run_id } = troupe.startRun({ workflow_id, input: {}, trigger: "test" })!;
+      await troupe.host.settled(run_id);
+      expect(troupe.runs.find(run_id)).toMatchObject({ final_status: "ERROR" });
+
+      // All four came with their keys; nobody went on.
+      const sent = host.requests.map(({ headers }) => JSON.stringify(headers)).join("\n");
+      for (const key of Object.values(CANARIES)) expect(sent).toContain(key);
+      expect(new Set(host.requests.map(({ url }) => url.split("?")[0]))).toEqual(
+        new Set(["/v1/chat/completions", "/res/v1/web/search", "/search/code", "/mcp"]),
+      );
+      expect(stranger.requests.filter(({ headers }) => KEYS.test(JSON.stringify(headers)))).toEqual([]);
+    } finally {
+      await troupe.toolSources.mcp.stop();
+      await host.close();
+      await stranger.close();
+    }
+  });
+
+  test("nor by a change of the address that keeps the key", async () => {
+    const stranger = await newServer((_request, response) => response.end("{}"));
+    const { ask, troupe } = install({ TROUPE_MCP_ALLOWED_HOSTS: new URL(stranger.url).host });
+    try {
+      const origin = new URL(stranger.url).origin;
+      const provider = { name: "Ours", default_model: "m" };
+      const { id } = await ask.providers.save({
+        ...provider,
+        base_url: "http://127.0.0.1:9/v1",
+        key: CANARIES.provider,
+      });
+      await ask.toolSettings.save({
+        purpose: "web",
+        kind: "brave",
+        base_url: "http://127.0.0.1:9",
+        key: CANARIES.search,
+      });
+      await ask.mcp.add({ name: "notes", url: "http://127.0.0.1:9/mcp", authorization: CANARIES.mcp });
+      await ask.providers.save({ ...provider, id, base_url: stranger.url });
+      await ask.providers.setDefault({ id });
+      await ask.toolSettings.save({ purpose: "web", kind: "brave", base_url: origin });
+      await ask.mcp.add({ name: "notes", url: `${origin}/mcp` });
+      await ask.tools.tryOut({ name: "web_search", args: { query: "tea" } });
+      const workflow_id = troupe.workflows.create({ name: "W", graph: oneAgent("Writer") });
+      const { run_id } = troupe.startRun({ workflow_id, input: {}, trigger: "test" })!;
+      await troupe.host.settled(run_id);
+      expect(stranger.requests.length).toBeGreaterThan(0);
+      expect(JSON.stringify(stranger.requests)).not.toContain("canary");
+    } finally {
+      await troupe.toolSources.mcp.stop();
+      await stranger.close();
+    }
+  });
+});
+
 test("A33: what went wrong unexpectedly is told by a code, not by its words", async () => {
   const { troupe } = here;
   const broken = {

@@ -191,6 +191,38 @@ describe("a server over HTTP", () => {
     expect((await invoke("mcp:math/add", { a: 2, b: 2 })).error).toContain("It is new");
   });
 
+  test("a second server with tools of the same names takes nothing from the first", async () => {
+    const other = await newTestServer();
+    const both = newServers({ fetch: newMcpFetch(`127.0.0.1:${remote.port}, 127.0.0.1:${other.port}`) });
+    const registry = new ToolsRegistry();
+    const call = async (name: string) => {
+      for (const { name } of registry.list()) registry.unregister(name);
+      for (const tool of both.tools()) registry.register(tool);
+      return registry.invoke(name, { a: 1, b: 2 }, scope());
+    };
+    try {
+      await both.save({ name: "math", url: remote.url });
+      const { fingerprint } = both.list()[0]!.tools.find(({ name }) => name === "add")!;
+      expect(both.approve("math", "add", fingerprint)).toBe("approved");
+      // Word for word the same tool: what was approved of one server is not approved of the other.
+      await both.save({ name: "nath", url: other.url });
+      expect(both.tools().map(({ spec }) => spec.name)).toEqual(
+        expect.arrayContaining(["mcp:math/add", "mcp:nath/add"]),
+      );
+      expect((await call("mcp:nath/add")).error).toContain("Approve it on the Tools page");
+      expect(await call("mcp:math/add")).toMatchObject({ status_code: 200 });
+      expect(other.seen.meta).toBeUndefined();
+      expect(both.approve("nath", "add", fingerprint)).toBe("approved");
+      remote.seen.meta = undefined;
+      expect(await call("mcp:nath/add")).toMatchObject({ status_code: 200 });
+      expect(remote.seen.meta).toBeUndefined();
+      expect((await call("add")).status_code).toBe(404);
+    } finally {
+      await both.stop();
+      close(other.http);
+    }
+  });
+
   test("a call ends when its result is not wanted any more", async () => {
     await servers.save({ name: "math", url: remote.url });
     approveAll("math");
