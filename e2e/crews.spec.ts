@@ -154,6 +154,7 @@ test("an agent is made in a form, works in a crew and in an agent task, and is g
   await app.open("/crews");
   await page.getByRole("link", { name: "Agents", exact: true }).click();
   await page.getByRole("link", { name: "New", exact: true }).click();
+  await page.getByLabel("Temperature", { exact: true }).fill("0.3");
   await makeAgent(page, "Careful writer", "Writer", "Once burnt by a wrong date.");
   expect(await app.accessibilityFaults()).toEqual([]);
 
@@ -169,9 +170,15 @@ test("an agent is made in a form, works in a crew and in an agent task, and is g
   await settings(page).getByLabel("Agent", { exact: true }).click();
   await page.getByRole("option", { name: /^Careful writer/ }).click();
   await expect(settings(page)).toContainText("Once burnt by a wrong date.");
+  await expect(settings(page).getByLabel("Temperature", { exact: true })).toHaveAttribute(
+    "placeholder",
+    "0.3",
+  );
+  await expect(app.canvas.card("Write it")).toContainText("Careful writer");
   await saved(page);
   await app.run.start({ user_request: "A note on tea" });
   await app.run.expectEnd("Completed");
+  await expect(app.canvas.card("Write it")).toContainText("Careful writer");
   const events = await api<{ events: { type: string }[] }>("GET", `/runs/${app.run.id}/events?limit=500`);
   const started = events.events.find(({ type }) => type === "agent_started");
   expect(started).toMatchObject({ agent_id: "careful_writer", payload: { role_name: "Writer" } });
