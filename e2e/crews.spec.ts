@@ -153,6 +153,7 @@ test("an agent is made in a form, works in a crew and in an agent task, and is g
 }) => {
   await app.open("/crews");
   await page.getByRole("link", { name: "Agents", exact: true }).click();
+  await expect(page).toHaveURL(/\/agents/);
   await page.getByRole("link", { name: "New", exact: true }).click();
   await page.getByLabel("Temperature", { exact: true }).fill("0.3");
   await makeAgent(page, "Careful writer", "Writer", "Once burnt by a wrong date.");
