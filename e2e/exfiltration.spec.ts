@@ -76,6 +76,7 @@ function misled(words: string) {
     call("create_artifact", { path: "summary.md", content: words }),
     call("store_memory", { key: "collected", value: words, scope: "run" }),
     call("write_board", { bulletin: words }),
+    call("ask_coworker", { coworker: "editor", question: `Is that so? ${words}` }),
     `[[offline: text ${JSON.stringify(words)}]]`,
   ].join(" ");
   const drawn = file(
@@ -91,7 +92,7 @@ function misled(words: string) {
           plan_description_template: "Find tea",
           crew: {
             agents: [
-              { agent_id: "scout", role_name: "Scout" },
+              { agent_id: "scout", role_name: "Scout", allow_delegation: true },
               { agent_id: "editor", role_name: "Editor" },
             ],
           },
@@ -150,6 +151,11 @@ test("nothing that strangers or models write makes a browser load anything from 
       await expect(crew.getByRole("tabpanel")).toContainText(/\S/);
       await untouched(`the crew's ${view}`);
     }
+    await crew.getByRole("tab", { name: /^Messages/ }).click();
+    const message = crew.getByRole("list", { name: "Messages" }).getByRole("button").first();
+    await expect(message).toContainText("[read more]");
+    await message.click();
+    await untouched("what one agent said to another");
     await crew.getByRole("tab", { name: "Crew", exact: true }).click();
     await crew.getByRole("button", { name: /^Scout Read content/ }).click();
     const about = crew.getByRole("complementary", { name: "About Scout" });
