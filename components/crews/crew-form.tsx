@@ -126,6 +126,12 @@ export function CrewForm({ crew, roles, onChange, onEmpty }: CrewFormProps) {
         />
       </Field>
       <ProcessSettings crew={crew} agents={agents} set={set} onChange={onChange} />
+      <Switch
+        label="May remember"
+        hint="Off: without the memory tools, though roles name them"
+        checked={crew.memory}
+        onCheckedChange={(memory) => set({ memory })}
+      />
     </div>
   );
 }

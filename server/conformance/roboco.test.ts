@@ -743,7 +743,7 @@ describe("4. autonomous execution", () => {
       { agents: [agent("a")] },
       {
         plan: {
-          success_criteria: ['cel: state.facts == "many facts"', 'cel: has(state.check)'],
+          success_criteria: ['cel: state.facts == "many facts"', "cel: has(state.check)"],
           tasks: ["facts", "report", "check"].map((task_id) => ({
             task_id,
             description: task_id,
@@ -1086,6 +1086,29 @@ tools:
 });
 
 describe("7. memory", () => {
+  test("a crew that is told to work without memory gets no tools for it, whatever its roles name", async () => {
+    const remember = tool("store_memory", { read_only: false });
+    const withMemory = async (memory: boolean) => {
+      const { events, state } = await runCrew(
+        [as("coder", { text: "done" })],
+        { agents: [agent("coder")], memory },
+        {
+          roles: [role("coder", ["store_memory"])],
+          tools: [remember],
+          plan: { tasks: [{ task_id: "t", description: "do it", required_role: "coder" }] },
+        },
+      );
+      expect(state.run.final_status).toBe("COMPLETED");
+      const [started] = of(events, "agent_started");
+      return { granted: started?.tools?.includes("store_memory") ?? false, withheld: started?.withheld };
+    };
+    expect(await withMemory(true)).toEqual({ granted: true, withheld: undefined });
+    expect(await withMemory(false)).toEqual({
+      granted: false,
+      withheld: [{ tool_name: "store_memory", reason: "This crew works without memory." }],
+    });
+  });
+
   test("7.1 decisions and files are a history that all share", async () => {
     const write = tool("file_write", {
       input: z.object({ path: z.string() }),

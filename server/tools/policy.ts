@@ -23,6 +23,8 @@ export function grantTools(about: {
   only?: readonly string[];
   /** Wins over every grant. */
   denied: readonly string[];
+  /** What the crew does without, and why. */
+  without?: { tools: readonly string[]; reason: string };
   /** What the delegating agent may call; absent for an agent that nobody delegated to. */
   parent?: readonly string[];
 }): Grants {
@@ -37,9 +39,11 @@ export function grantTools(about: {
       ? "It is denied for this run."
       : about.only && !isGranted(about.only, spec.name)
         ? "The task does without it."
-        : about.parent && !about.parent.includes(spec.name)
-          ? "The agent that delegated this task may not use it."
-          : (spec.unavailable ?? null);
+        : about.without?.tools.includes(spec.name)
+          ? about.without.reason
+          : about.parent && !about.parent.includes(spec.name)
+            ? "The agent that delegated this task may not use it."
+            : (spec.unavailable ?? null);
     if (reason === null) granted.push(spec);
     else withheld.push({ tool_name: spec.name, reason });
   }

@@ -34,6 +34,8 @@ export interface AgentTask extends AgentRequest {
   crew_tools?: readonly CrewTool[];
   /** Others of the kind, granted only where the role names them. */
   crew_tools_by_role?: readonly CrewTool[];
+  /** What its crew does without, though a role names it. */
+  without?: { tools: readonly string[]; reason: string };
   /** The agent that delegated this task. */
   parent?: Agent;
   /** A conversation that it takes over, without system messages. */
@@ -123,6 +125,7 @@ export class Agent {
       known: [...registered, ...crewSpecs],
       denied: run.config.denied_tools,
       ...(task.tools ? { only: task.tools } : {}),
+      ...(task.without ? { without: task.without } : {}),
       ...(task.parent ? { parent: task.parent.toolNames } : {}),
     });
     const granted = new Set(grants.granted.map(({ name }) => name));

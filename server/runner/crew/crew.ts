@@ -3,6 +3,7 @@ import type { CrewConfig } from "@/server/domain/crew";
 import type { CrewRun } from "@/server/domain/crew-run";
 import type { Flow } from "@/server/domain/durable";
 import type { Payloads } from "@/server/domain/events";
+import { MEMORY_TOOLS } from "@/server/domain/memory";
 import type { CrewRequest } from "@/server/domain/nodes/define";
 import { NO_USAGE, pay, type Spent } from "@/server/domain/outcome";
 import type { ExecutionPlan } from "@/server/domain/plan";
@@ -149,6 +150,7 @@ export class Crew {
       config: agent,
       crew_tools: [...(work.crew_tools ?? []), ...tools.always],
       crew_tools_by_role: tools.byRole,
+      ...(this.config.memory ? {} : { without: WITHOUT_MEMORY }),
       ...(llm ? { llm_config: llm } : {}),
       ...(team ? { team } : {}),
     });
@@ -181,6 +183,8 @@ export class Crew {
     return Object.fromEntries(keys.map((key) => [key, inside(key) ?? value]));
   }
 }
+
+const WITHOUT_MEMORY = { tools: MEMORY_TOOLS, reason: "This crew works without memory." };
 
 /** What an agent said, in one value: its only output, or all of them. */
 export function valueOf(output: JsonObject): Json {
