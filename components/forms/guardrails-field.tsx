@@ -70,7 +70,7 @@ export function GuardrailsField({
           {
             now: Guardrail.parse({
               name: freshKey(
-                "rule_1",
+                "rule",
                 rows.map(({ now }) => now.name),
               ),
               kind: "expression",
@@ -178,11 +178,13 @@ function SpecField({
   switch (kind) {
     case "expression": {
       const reads = guardedReads(target, keys);
+      const mayRead = `It may read ${reads.join(", ")}, and the state.`;
       return (
         <ExpressionField
           label="What must be true"
-          hint={`It may read ${reads.join(", ")}, and the state.`}
-          error={faults.spec}
+          hint={mayRead}
+          // A hint gives way to an error, but who begins needs both.
+          error={faults.spec && (spec.trim() === "" ? `${faults.spec} ${mayRead}` : faults.spec)}
           result="bool"
           placeholder={`size(${reads[0]}) < 2000`}
           variables={reads}

@@ -156,20 +156,24 @@ export function LlmField({
             value={config.seed ?? null}
             onValueChange={(seed) => set({ seed: whole(seed) })}
           />
-          <DurationField
-            label="Longest answer"
-            hint="Then the call counts as failed."
-            placeholder={seconds(inherited?.timeout_ms, "600")}
-            value={config.timeout_ms}
-            onChange={(ms) => set({ timeout_ms: typeof ms === "number" && ms > 0 ? ms : undefined })}
-          />
-          <DurationField
-            label="Longest silence"
-            hint="Between two pieces of an answer."
-            placeholder={seconds(inherited?.idle_timeout_ms, "45")}
-            value={config.idle_timeout_ms}
-            onChange={(ms) => set({ idle_timeout_ms: typeof ms === "number" && ms > 0 ? ms : undefined })}
-          />
+        </div>
+        <div className="@container">
+          <div className="grid grid-cols-1 gap-3 @lg:grid-cols-2">
+            <DurationField
+              label="Longest answer"
+              hint="Then the call counts as failed."
+              placeholder={seconds(inherited?.timeout_ms, "600")}
+              value={config.timeout_ms}
+              onChange={(ms) => set({ timeout_ms: typeof ms === "number" && ms > 0 ? ms : undefined })}
+            />
+            <DurationField
+              label="Longest silence"
+              hint="Between two pieces of an answer."
+              placeholder={seconds(inherited?.idle_timeout_ms, "45")}
+              value={config.idle_timeout_ms}
+              onChange={(ms) => set({ idle_timeout_ms: typeof ms === "number" && ms > 0 ? ms : undefined })}
+            />
+          </div>
         </div>
         <ListEditor
           label="Stop at"

@@ -7,6 +7,7 @@ import { type Answers, toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Dialog } from "@/components/ui/dialog";
+import { More } from "@/components/ui/more";
 import { NumberField } from "@/components/ui/number-field";
 import { Select } from "@/components/ui/select";
 import { TextField } from "@/components/ui/text-field";
@@ -209,11 +210,8 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
             disabled={saved?.is_default}
             onCheckedChange={setIsDefault}
           />
-          <details className="group">
-            <summary className="rounded-md text-[13px] font-medium text-ink-2 hover:text-ink">
-              Limits and prices
-            </summary>
-            <div className="mt-3 grid gap-4 sm:grid-cols-3">
+          <More title="Limits and prices">
+            <div className="grid gap-4 sm:grid-cols-3">
               <Limit
                 label="Calls at once"
                 min={1}
@@ -280,7 +278,7 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
                 onChange={setSettings}
               />
             </div>
-            <div className="mt-4">
+            <div>
               <Checkbox
                 label="Runs on my own hardware"
                 hint="Its calls cost nothing."
@@ -288,7 +286,7 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
                 onCheckedChange={(local) => setSettings({ ...settings, local })}
               />
             </div>
-          </details>
+          </More>
           {test.data ? <TestResult result={test.data} /> : null}
           {test.error ? (
             <TestResult

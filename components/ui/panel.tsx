@@ -32,7 +32,7 @@ export function Panel({
             children && "border-b border-line",
           )}
         >
-          <div className="min-w-0 flex-1">
+          <div className="min-w-32 flex-1">
             <h2 id={id} className="text-sm font-semibold">
               {title}
             </h2>
