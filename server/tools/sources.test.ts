@@ -6,6 +6,7 @@ import { openDb } from "@/db/open";
 import { newSealer } from "@/server/access/secrets";
 import { appRouter } from "@/server/api/root";
 import { CustomToolDefinition } from "@/server/domain/custom-tool";
+import { newAuditStore } from "@/server/store/audit";
 import { newCustomToolStore } from "@/server/store/custom-tools";
 import { newMcpServerStore } from "@/server/store/mcp-servers";
 import { newToolSources } from "./sources";
@@ -26,7 +27,7 @@ function setUp(env: Record<string, string> = {}) {
   });
   const api = appRouter.createCaller({
     principal: { kind: "session", id: "s" },
-    troupe: { toolSources: sources } as never,
+    troupe: { toolSources: sources, audit: newAuditStore(db) } as never,
   });
   return { sources, api };
 }

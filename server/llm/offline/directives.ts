@@ -72,8 +72,16 @@ export function withoutDirectives(text: string): string {
 }
 
 /** A system prompt without the crew's plan: what is written there scripts whoever does that task, often cut short. */
-export const withoutPlan = (system: string): string =>
-  system.replace(/^The plan:(?:\n- [^\n]*)+/gm, "The plan:");
+export function withoutPlan(system: string): string {
+  let isPlan = false;
+  return system
+    .split("\n")
+    .filter((line) => {
+      isPlan = line === "The plan:" || (isPlan && line.startsWith("- "));
+      return !isPlan || line === "The plan:";
+    })
+    .join("\n");
+}
 
 const newTurn = (): Turn => ({ troubles: [], delayMs: 0, hangMs: 0, think: null, answer: null });
 
