@@ -19,12 +19,13 @@ export function newHistory(every = EVERY): History {
   let last: { seq: number; state: RunState } | null = null;
 
   function nearest(seq: number): { seq: number; state: RunState } {
-    if (last && last.seq <= seq) return last;
-    for (let at = seq - (seq % every); at > 0; at -= every) {
+    const before = last && last.seq <= seq ? last : { seq: 0, state: newRun() };
+    if (seq - before.seq < every) return before;
+    for (let at = seq - (seq % every); at > before.seq; at -= every) {
       const state = kept.get(at);
       if (state) return { seq: at, state: copyState(state) };
     }
-    return { seq: 0, state: newRun() };
+    return before;
   }
 
   return {
