@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import type { RunEvent, RunEventOf } from "@/server/domain/events";
 import type { Host } from "@/server/runner/host";
+import { printable, printableLine } from "./printable";
 
 type Question = RunEventOf<"interaction_requested">["payload"];
 type Answer = Parameters<Host["answer"]>[3];
@@ -37,7 +38,10 @@ export function newAnswering(host: Pick<Host, "answer">, runId: string, how: Ans
 
 async function askAtTerminal(question: Question): Promise<Omit<Answer, "by">> {
   const about = question.args ? `\n${JSON.stringify(question.args, null, 2)}` : "";
-  process.stderr.write(`\n${question.title}\n${question.why}${about}\n`);
+  // Whoever agrees must see what is really asked.
+  process.stderr.write(
+    `\n${printableLine(question.title)}\n${printableLine(question.why)}${printable(about)}\n`,
+  );
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const words = (await terminal.question("Agree? y = yes, a = yes for the whole run, anything else = no: "))

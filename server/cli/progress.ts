@@ -3,6 +3,7 @@ import type { RunEvent } from "@/server/domain/events";
 import { getNodeKind } from "@/server/domain/nodes";
 import { type Activation, evolve, type NodeStatus, newRun, type RunState } from "@/server/domain/run";
 import { type OutlineRow, outlineOf } from "./outline";
+import { printableLine } from "./printable";
 
 /** Where progress is drawn: a terminal, or anything that takes text. */
 export interface Screen {
@@ -71,7 +72,7 @@ function drawing(screen: Screen, size: NonNullable<Screen["size"]>, now: () => n
     const shown = [
       ...fit(outlineLines(state, outline, { colour, text, now: now(), frame, columns }), rows - 4, colour),
       ...summaryLines(state, now(), colour),
-    ];
+    ].map(printableLine);
     // Up to the first line of the last drawing, and clear from there on.
     screen.write(`${drawn > 0 ? `\u001b[${drawn}A\r` : ""}\u001b[J${shown.join("\n")}\n`);
     drawn = shown.length;
@@ -87,7 +88,7 @@ function drawing(screen: Screen, size: NonNullable<Screen["size"]>, now: () => n
         evolve(state, event);
         if (event.type === "run_created") {
           outline = outlineOf(event.payload.graph);
-          screen.write(`\n${titleOf(state, colour)}\n\n`);
+          screen.write(`\n${printableLine(titleOf(state, colour))}\n\n`);
         }
       }
     },
@@ -111,14 +112,14 @@ function lines(screen: Screen): Progress {
   const colour = palette(screen.colours);
   const tell = (ts: number, text: string) => {
     const since = ((ts - state.run.created_at) / 1000).toFixed(1).padStart(6);
-    screen.write(`${colour.dim(`${since} s`)}  ${text}\n`);
+    screen.write(`${colour.dim(`${since} s`)}  ${printableLine(text)}\n`);
   };
   return {
     state,
     events(events) {
       for (const event of events) {
         evolve(state, event);
-        if (event.type === "run_created") screen.write(`${titleOf(state, colour)}\n`);
+        if (event.type === "run_created") screen.write(`${printableLine(titleOf(state, colour))}\n`);
         const line = lineOf(state, event, colour);
         if (line) tell(event.ts, line);
       }
@@ -128,6 +129,7 @@ function lines(screen: Screen): Progress {
       screen.write(
         `${summaryLines(state, state.run.finished_at ?? state.run.created_at, colour)
           .filter(Boolean)
+          .map(printableLine)
           .join("\n")}\n`,
       );
     },
@@ -318,7 +320,7 @@ const count = (n: number) => n.toLocaleString("en-US");
 function clip(line: string, columns: number): string {
   let width = 0;
   let out = "";
-  for (const part of line.split(/(\u001b\[\d+m)/)) {
+  for (const part of printableLine(line).split(/(\u001b\[\d+m)/)) {
     if (part.startsWith("\u001b")) out += part;
     else {
       const room = columns - 1 - width;

@@ -12,6 +12,7 @@ import { RefusedStart, readyToRun } from "@/server/runner/launch";
 import { newTroupe } from "@/server/troupe";
 import { newAnswering } from "./answering";
 import { type Command, readCommand, USAGE, UsageError } from "./arguments";
+import { printable, printableJson, printableLine } from "./printable";
 import { type Progress, type Screen, watchRun } from "./progress";
 
 const EXIT: Record<FinalStatus, number> = { COMPLETED: 0, ERROR: 1, INCOMPLETE: 3, CANCELLED: 130 };
@@ -40,11 +41,11 @@ async function main(argv: readonly string[]): Promise<number> {
     return await runFile(command);
   } catch (error) {
     if (error instanceof UsageError) {
-      process.stderr.write(`${error.message}\n\n${USAGE}`);
+      process.stderr.write(`${printable(error.message)}\n\n${USAGE}`);
       return UNUSABLE;
     }
     if (error instanceof Unusable) {
-      process.stderr.write(`${error.lines.join("\n")}\n`);
+      process.stderr.write(`${error.lines.map(printableLine).join("\n")}\n`);
       if (command?.json)
         print({ final_status: null, error: { message: error.lines[0] ?? "" }, ...error.detail });
       return UNUSABLE;
@@ -62,7 +63,8 @@ async function runFile(command: Command): Promise<number> {
       [`${command.file} is not a workflow that Troupe can read:`, ...findings.map(findingLine)],
       { findings: findings.map((finding) => ({ ...finding })) },
     );
-  if (!command.quiet) for (const finding of notable) process.stderr.write(`${findingLine(finding)}\n`);
+  if (!command.quiet)
+    for (const finding of notable) process.stderr.write(`${printableLine(findingLine(finding))}\n`);
 
   const troupe = newTroupe(openDb(":memory:"), { dataDir: null });
   troupe.roles.seed(builtinRoles);
@@ -185,7 +187,7 @@ function resultOf(run_id: string, { run, state, totals, nodes }: RunState) {
   };
 }
 
-const print = (value: unknown) => process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+const print = (value: unknown) => process.stdout.write(`${printableJson(value)}\n`);
 
 const SILENT: Screen = { write() {}, colours: false };
 
