@@ -119,7 +119,7 @@ function Name({ name }: { name: string }) {
     }
   };
   return (
-    <h1 className="min-w-0">
+    <h1 className="min-w-12 max-w-[min(24rem,36vw)]">
       <input
         aria-label="Name of the workflow"
         value={draft ?? name}
@@ -128,7 +128,7 @@ function Name({ name }: { name: string }) {
         onChange={(event) => setDraft(event.target.value)}
         onBlur={commit}
         onKeyDown={onKeyDown}
-        className="field-sizing-content h-8 max-w-[min(24rem,36vw)] min-w-12 truncate rounded-lg border border-transparent bg-transparent px-1.5 text-sm font-semibold hover:border-line focus:border-focus focus:bg-surface focus:outline-none"
+        className="field-sizing-content h-8 max-w-full min-w-12 truncate rounded-lg border border-transparent bg-transparent px-1.5 text-sm font-semibold hover:border-line focus:border-focus focus:bg-surface focus:outline-none"
       />
     </h1>
   );
@@ -187,6 +187,7 @@ function UndoRedo() {
         icon={<Redo2 aria-hidden />}
         disabled={!future}
         onClick={commands.redo}
+        className={future ? "" : "max-sm:hidden"}
       />
     </>
   );
