@@ -73,6 +73,69 @@ test("a role edited in the form changes what the next run tells the model", asyn
     .toContain("goose quill");
 });
 
+test("a guardrail made in the form of a role holds in a run", async ({ app, page }) => {
+  await withoutRoles("Terse");
+  await api("POST", "/roles", { name: "Terse" });
+  await app.open("/roles?role=Terse");
+  const rules = page.getByRole("group", { name: "Guardrails", exact: true });
+  await rules.getByRole("button", { name: "Add a guardrail" }).click();
+  await rules.getByLabel("Name", { exact: true }).fill("Short");
+
+  // One that is not finished keeps the role from being saved, and says where.
+  await page.getByLabel("Description").fill("Says little.");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await expect(rules.getByText(/^Say what must be true\./)).toBeVisible();
+  await rules.getByLabel("How", { exact: true }).click();
+  await page.getByRole("option", { name: "By a pattern" }).click();
+  await rules.getByLabel("Pattern", { exact: true }).fill("^(\\w+)*$");
+  await expect(rules.getByText(/^Refused: it repeats what repeats/)).toBeVisible();
+  await rules.getByLabel("Pattern", { exact: true }).fill("^.{1,9}$");
+  await expect(
+    rules.getByText("Its answer: matches ^.{1,9}$; else it tries again, 2 times at most"),
+  ).toBeVisible();
+  expect(await app.accessibilityFaults()).toEqual([]);
+
+  await rules.getByRole("button", { name: "Add a guardrail" }).click();
+  const second = rules.getByRole("group", { name: "Guardrail rule", exact: true });
+  await second.getByRole("textbox", { name: "What must be true" }).fill("output.copied != 'bee'");
+  await second.getByLabel("If it does not hold", { exact: true }).click();
+  await page.getByRole("option", { name: "It is only noted" }).click();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await expect(page.getByText("Saved “Terse”")).toBeVisible();
+  await page.reload();
+  await expect(rules.getByText("Its answer: output.copied != 'bee'; else it is noted")).toBeVisible();
+
+  const { id } = await api<{ id: string }>("POST", "/workflows", {
+    graph_id: "terse",
+    nodes: {
+      start: { id: "start", node_type: "start", output_keys: ["text"] },
+      copy: {
+        id: "copy",
+        node_type: "agent_task",
+        name: "Copy",
+        config: { required_role: "Terse", task_description_template: "Copy {{text}}" },
+        input_keys: ["text"],
+        output_keys: ["copied"],
+      },
+      end: { id: "end", node_type: "end", input_keys: ["copied"] },
+    },
+    edges: [
+      { id: "a", source_node_id: "start", target_node_id: "copy" },
+      { id: "b", source_node_id: "copy", target_node_id: "end" },
+    ],
+    start_node_id: "start",
+  });
+  const { run_id } = await api<{ run_id: string }>("POST", `/workflows/${id}/runs`, {
+    input: { text: "[[offline: text much too long for this]] [[offline: text bee]]" },
+  });
+  await app.open(`/workflows/${id}/runs/${run_id}`);
+  await app.run.expectEnd("Completed");
+  const story = page.getByRole("region", { name: "Events" });
+  await expect(story.getByText(/The check “Short” did not pass: .*It will be tried again/)).toBeVisible();
+  await expect(story.getByText(/The check “rule” did not pass: .*It goes on with a warning/)).toBeVisible();
+  expect(JSON.stringify(await api("GET", `/runs/${run_id}`))).toContain('"copied":"bee"');
+});
+
 test("changes that are not saved are not lost by a wrong click", async ({ app, page }) => {
   await withoutRoles("Careful");
   await api("POST", "/roles", { name: "Careful" });
