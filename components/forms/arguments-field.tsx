@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Braces, SquareFunction, Trash2 } from "lucide-react";
-import { type ArgumentField, argumentFields } from "@/components/tools/arguments";
+import { type ArgumentField, argumentFields, readJson } from "@/components/tools/arguments";
 import { useTrpc } from "@/components/trpc";
 import { Field } from "@/components/ui/field";
 import { IconButton } from "@/components/ui/icon-button";
@@ -185,12 +185,3 @@ function ByName({ args, onChange, ...words }: Omit<FieldProps, "value"> & { args
 /** An argument as an expression. */
 const written = (value: ToolArgument): string =>
   expressionOf(value) ?? JSON.stringify(templateOf(value) ?? value);
-
-/** The value that an expression is, where it is a fixed one. */
-function readJson(expression: string): Json | undefined {
-  try {
-    return JSON.parse(expression) as Json;
-  } catch {
-    return undefined;
-  }
-}

@@ -78,7 +78,8 @@ export function readArguments(
   return Object.keys(faults).length > 0 ? { ok: false, faults } : { ok: true, args };
 }
 
-function readJson(text: string): Json | undefined {
+/** The value that a text is as JSON; undefined where it is none. */
+export function readJson(text: string): Json | undefined {
   try {
     return Json.parse(JSON.parse(text));
   } catch {

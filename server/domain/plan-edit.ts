@@ -1,9 +1,8 @@
 import { z } from "zod";
 import type { RunEventOf } from "./events";
-import { type ExecutionPlan, planFaults, Task, type TaskStatus } from "./plan";
+import { type ExecutionPlan, MOST_TASKS, planFaults, Task, type TaskStatus } from "./plan";
 import { Id } from "./values";
 
-const MOST_TASKS = 100;
 /** In these states a task has not begun: what runs or ran is not rewritten. */
 const OPEN: ReadonlySet<TaskStatus> = new Set(["pending", "blocked", "awaiting_human"]);
 
@@ -11,7 +10,7 @@ const OPEN: ReadonlySet<TaskStatus> = new Set(["pending", "blocked", "awaiting_h
 export const isOpen = ({ status }: Pick<Task, "status">): boolean => OPEN.has(status);
 
 const Settings = Task.pick({ description: true, priority: true, dependencies: true })
-  .extend({ assigned_agent: z.string().nullable(), required_role: z.string().nullable() })
+  .extend({ assigned_agent: z.string().nullable(), required_role: z.string() })
   .partial();
 
 /** What a person changes about a plan while it is carried out. */
@@ -111,10 +110,10 @@ export function editPlan(
     return { ok: false, status: 404, message: `Nobody in this crew has the role "${required_role}".` };
   if (edit.kind === "add" && !assigned_agent && !required_role)
     return { ok: false, status: 400, message: "Say who does the task: an agent, a team or a role." };
-  // Absent: as it was. Null: nobody in particular any more.
+  // Absent: as it was. A null agent: whoever has the role.
   const who = {
     ...(assigned_agent === undefined ? {} : { assigned_agent }),
-    ...(required_role === undefined ? {} : { required_role: required_role ?? undefined }),
+    ...(required_role === undefined ? {} : { required_role }),
   };
   return edit.kind === "add"
     ? addTask(plan, { ...rest, ...who, description: edit.task.description })

@@ -58,13 +58,16 @@ export const Task = z.object({
 });
 export type Task = z.infer<typeof Task>;
 
+/** As many tasks as a plan may hold. */
+export const MOST_TASKS = 100;
+
 /** plan.json: tasks with their dependencies, and how to carry them out. */
 export const ExecutionPlan = z
   .object({
     plan_id: Id.optional(),
     user_instruction: z.string().default(""),
     parsed_intent: z.record(z.string(), Json).optional(),
-    tasks: z.array(Task).max(100, "A plan holds at most 100 tasks"),
+    tasks: z.array(Task).max(MOST_TASKS, `A plan holds at most ${MOST_TASKS} tasks`),
     overall_status: TaskStatus.default("pending"),
     /**
      * When a person is asked beside the intervention points. autonomous: never; step: before every task; breakpoint:
