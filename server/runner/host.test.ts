@@ -400,6 +400,104 @@ describe("a disk that is full for a while", () => {
   });
 });
 
+describe("a turn that can never be written", () => {
+  const graph = draw("start > a > b > c > end");
+  const begin = (stage: ReturnType<typeof newStage>) => {
+    const bad = stage.start(graph);
+    return { bad, good: Array.from({ length: 20 }, () => stage.start(graph)) };
+  };
+  const expectOnlyOneEnded = async (
+    stage: ReturnType<typeof newStage>,
+    { bad, good }: ReturnType<typeof begin>,
+    message: RegExp,
+  ) => {
+    while (stage.store.countUnfinished() > 0) await new Promise((resolve) => setTimeout(resolve, 2));
+    expect(good.map((id) => stage.store.find(id)!.final_status)).toEqual(good.map(() => "COMPLETED"));
+    expect(stage.store.find(bad)).toMatchObject({ status: "finished", final_status: "ERROR" });
+    expect(stage.store.state(bad)!.run.error?.message).toMatch(message);
+    const events = stage.store.events(bad, 0, 1e6);
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
+    expect(stage.host.cancel(bad, { by: "user", reason: "" })).toBe(false);
+  };
+
+  test("ends its run with the reason and holds up no other", async () => {
+    const stage = newStage();
+    const write = stage.store.write.bind(stage.store);
+    const runs = { bad: "" };
+    stage.store.write = (writes) => {
+      if (writes.some(({ runId, turn, key }) => runId === runs.bad && turn > 2 && key !== "$broke"))
+        throw new RangeError("Invalid string length");
+      write(writes);
+    };
+    const begun = begin(stage);
+    runs.bad = begun.bad;
+    await expectOnlyOneEnded(stage, begun, /more than can be stored/);
+  });
+
+  test("is told by the database itself, too: a constraint, or a value that is not JSON", async () => {
+    const stage = newStage({ maxRuns: 64 });
+    const begun = begin(stage);
+    stage.db.$client.exec(
+      `create trigger refuse before insert on run_turns when new.run_id = '${begun.bad}' and new.turn = 3 and new.key <> '$broke'
+       begin select raise(abort, 'no room for this one'); end`,
+    );
+    await expectOnlyOneEnded(stage, begun, /could not be stored: no room for this one/);
+
+    const models = fakeModels(() => "fine");
+    const complete = models.complete.bind(models);
+    models.complete = async (request, io) => ({ ...(await complete(request, io)), latency_ms: 1n as never });
+    const { state } = await newStage({ models }).run(draw("start > ask > end", { ask: agent("ask") }), {
+      roles: [role("Worker")],
+    });
+    expect(state.run).toMatchObject({ final_status: "ERROR", error: { user_action: "edit_graph" } });
+  });
+
+  test("a fault that passes for one run is waited out by that run alone, and a cancel is kept until then", async () => {
+    const stage = newStage();
+    const write = stage.store.write.bind(stage.store);
+    const runs = { bad: "", isFull: true };
+    stage.store.write = (writes) => {
+      if (runs.isFull && writes.some(({ runId, turn }) => runId === runs.bad && turn > 1))
+        throw Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" });
+      write(writes);
+    };
+    const begun = begin(stage);
+    runs.bad = begun.bad;
+    await Promise.all(begun.good.map((id) => stage.host.settled(id)));
+    while (stage.store.countUnfinished() > 1) await new Promise((resolve) => setTimeout(resolve, 2));
+    expect(stage.store.find(begun.bad)!.status).not.toBe("finished");
+    expect(stage.host.cancel(begun.bad, { by: "user", reason: "" })).toBe(true);
+    runs.isFull = false;
+    await stage.host.settled(begun.bad);
+    expect(stage.store.find(begun.bad)!.final_status).toBe("CANCELLED");
+  });
+});
+
+describe("a queued run that cannot be read", () => {
+  test("does not stop the queue, now or later", async () => {
+    const stage = newStage({ maxRuns: 1 });
+    const journal = stage.store.journal.bind(stage.store);
+    const refused = new Map<string, Error>();
+    stage.store.journal = (id) => {
+      const error = refused.get(id);
+      if (error) throw error;
+      return journal(id);
+    };
+    const graph = draw("start > a > end");
+    const ids = Array.from({ length: 6 }, () => stage.start(graph));
+    refused.set(ids[1]!, new SyntaxError("Unterminated string in JSON at position 7"));
+    refused.set(ids[2]!, Object.assign(new Error("disk I/O error"), { code: "SQLITE_IOERR_READ" }));
+    const later = stage.start(graph);
+    while (stage.store.countUnfinished() > 1) await new Promise((resolve) => setTimeout(resolve, 2));
+    expect(stage.store.find(later)!.final_status).toBe("COMPLETED");
+    refused.delete(ids[2]!);
+    while (stage.store.countUnfinished() > 0) await new Promise((resolve) => setTimeout(resolve, 2));
+    expect(ids.map((id) => stage.store.find(id)!.final_status)).toEqual(
+      ids.map((_, at) => (at === 1 ? "ERROR" : "COMPLETED")),
+    );
+  });
+});
+
 describe("crews", () => {
   const crewOf = (more: object) =>
     draw("start > team > end", {

@@ -11,6 +11,7 @@ import type { RunProgress, RunStatus, RunStore, TurnWrite } from "@/server/store
 import { EmbeddedRun, type TurnRecord } from "./embedded";
 import { type Effects, execute, INTERPRETER_VERSION } from "./execute";
 import { Frames } from "./frames";
+import { isPassing, LogWriter, Unwritable } from "./log-writer";
 
 export interface StartRequest {
   workflow_id: string | null;
@@ -70,6 +71,8 @@ export interface HostOptions {
 const BACKLOG_CHUNK = 500;
 /** A follower that does not read is dropped at this many waiting frames; it may come back with its cursor. */
 const FOLLOWER_BUFFER = 5000;
+/** After a disk or another process was in the way of reading a run. */
+const TAKE_UP_AGAIN_MS = 500;
 
 /** The runs in progress: starts, continues, cancels them; records first, then tells whoever follows. */
 export class Host {
@@ -79,14 +82,17 @@ export class Host {
   private readonly followers = new Map<string, Set<Follower>>();
   private readonly watchers = new Set<(tick: StatusTick) => void>();
   private readonly frames: Frames;
-  private pendingWrites: { write: TurnWrite; done: () => void }[] = [];
-  private writing = false;
+  private readonly writer: LogWriter;
   private draining = false;
   private pumping = false;
   readonly workerId = `${process.pid}-${Date.now().toString(36)}`;
 
   constructor(private readonly options: HostOptions) {
     this.frames = new Frames((runId, frames) => this.send(runId, { kind: "live", frames }));
+    this.writer = new LogWriter(
+      (writes) => this.store.write(writes),
+      (message, error) => options.log?.("warn", message, { error: messageOf(error) }),
+    );
   }
 
   private get store(): RunStore {
@@ -133,7 +139,7 @@ export class Host {
     const unfinished = this.store.unfinished();
     for (const run of unfinished) {
       if (run.status === "queued") this.enqueue(run.id, run.workflow_id);
-      else this.carryOut(run.id, run.workflow_id);
+      else this.takeUp(run.id, run.workflow_id);
     }
     this.pump();
     return unfinished.length;
@@ -148,7 +154,7 @@ export class Host {
     if (live) live.engine.deliver("cancel", about);
     else {
       this.unqueue(runId);
-      this.carryOut(runId, run.workflow_id);
+      this.takeUp(runId, run.workflow_id);
     }
     return true;
   }
@@ -159,7 +165,7 @@ export class Host {
     const name = this.store.command(runId, value, Date.now());
     const live = this.live.get(runId);
     if (live) live.engine.deliver(name, value);
-    else this.carryOut(runId, this.store.find(runId)?.workflow_id ?? null);
+    else this.takeUp(runId, this.store.find(runId)?.workflow_id ?? null);
   }
 
   /** Changes the plan of a crew at work. Answers what is wrong with the change, or null: it is on its way. */
@@ -175,7 +181,7 @@ export class Host {
     const name = this.store.command(runId, value, Date.now());
     const live = this.live.get(runId);
     if (live) live.engine.deliver(name, value);
-    else this.carryOut(runId, run.workflow_id);
+    else this.takeUp(runId, run.workflow_id);
     return null;
   }
 
@@ -196,7 +202,7 @@ export class Host {
     if (!this.store.signal(runId, name, value, Date.now())) return false;
     const live = this.live.get(runId);
     if (live) live.engine.deliver(name, value);
-    else this.carryOut(runId, this.store.find(runId)?.workflow_id ?? null);
+    else this.takeUp(runId, this.store.find(runId)?.workflow_id ?? null);
     return true;
   }
 
@@ -308,8 +314,7 @@ export class Host {
     const end = Date.now() + ms;
     while (Date.now() < end && [...this.live.values()].some(({ engine }) => engine.inFlight > 0))
       await new Promise((resolve) => setTimeout(resolve, 20));
-    while (this.pendingWrites.length > 0 && Date.now() < end)
-      await new Promise((resolve) => setImmediate(resolve));
+    while (this.writer.size > 0 && Date.now() < end) await new Promise((resolve) => setImmediate(resolve));
     for (const { engine } of this.live.values()) engine.stop();
     for (const set of this.followers.values()) for (const follower of set) follower.close();
     this.frames.stop();
@@ -349,17 +354,31 @@ export class Host {
   private pump(): void {
     if (this.draining || this.pumping) return;
     this.pumping = true;
-    let room = (this.options.maxRuns ?? 16) - this.busyCount();
-    while (room > 0 && this.queues.size > 0) {
-      const [key, queue] = this.queues.entries().next().value!;
-      const runId = queue.shift()!;
-      // Its turn comes again after every other workflow's.
-      this.queues.delete(key);
-      if (queue.length > 0) this.queues.set(key, queue);
-      this.carryOut(runId, key === "" ? null : key);
-      room--;
+    try {
+      let room = (this.options.maxRuns ?? 16) - this.busyCount();
+      while (room > 0 && this.queues.size > 0) {
+        const [key, queue] = this.queues.entries().next().value!;
+        const runId = queue.shift()!;
+        // Its turn comes again after every other workflow's.
+        this.queues.delete(key);
+        if (queue.length > 0) this.queues.set(key, queue);
+        if (this.takeUp(runId, key === "" ? null : key)) room--;
+      }
+    } finally {
+      this.pumping = false;
     }
-    this.pumping = false;
+  }
+
+  /** Takes a run up; false if it cannot be read: then it is closed, and the others go on. Never throws. */
+  private takeUp(runId: string, workflowId: string | null): boolean {
+    try {
+      this.carryOut(runId, workflowId);
+      return true;
+    } catch (error) {
+      if (isPassing(error)) setTimeout(() => this.takeUp(runId, workflowId), TAKE_UP_AGAIN_MS);
+      else void this.broke(runId, error);
+      return false;
+    }
   }
 
   private carryOut(runId: string, workflowId: string | null): void {
@@ -388,18 +407,33 @@ export class Host {
       run.state = state;
     })
       .then(() => engine.close())
-      .catch((error: unknown) => this.broke(runId, error))
+      .catch((error: unknown) => {
+        engine.stop();
+        return this.broke(runId, error);
+      })
       .finally(() => this.forget(runId, run));
   }
 
-  /** The interpreter itself failed: the run keeps its log and is closed as an internal error. */
-  private broke(runId: string, error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
-    this.options.log?.("error", "A run could not be carried on.", { run_id: runId, error: message });
-    const { turns } = this.store.journal(runId);
-    const last = turns.at(-1);
+  /** A run cannot be carried on: it keeps its log and is closed with the reason. Never throws. */
+  private async broke(runId: string, fault: unknown): Promise<void> {
+    this.options.log?.("error", "A run could not be carried on.", {
+      run_id: runId,
+      error: messageOf(fault),
+    });
+    try {
+      await this.close(runId, fault);
+    } catch (error) {
+      this.options.log?.("error", "A run that broke could not be closed either.", {
+        run_id: runId,
+        error: messageOf(error),
+      });
+    }
+  }
+
+  private async close(runId: string, fault: unknown): Promise<void> {
+    const last = this.store.lastTurn(runId);
     const row = this.store.find(runId);
-    if (!last || !row) return;
+    if (!last || !row || row.status === "finished") return;
     const seq = last.lastSeq + 1;
     const ts = Math.max(last.at, Date.now());
     const event: RunEvent = {
@@ -413,9 +447,12 @@ export class Host {
         warnings: [],
         error: {
           code: "INTERNAL",
-          message: `Troupe could not carry this run on: ${message}`,
+          message:
+            fault instanceof Unwritable
+              ? fault.message
+              : `Troupe could not carry this run on: ${messageOf(fault)}`,
           retryable: false,
-          user_action: "none",
+          user_action: fault instanceof Unwritable ? "edit_graph" : "none",
         },
       },
     };
@@ -426,19 +463,17 @@ export class Host {
       reason_code: "INTERNAL",
       finished_at: ts,
     };
-    this.store.write([
-      {
-        runId,
-        turn: last.turn + 1,
-        key: "$broke",
-        result: { ok: true, value: null },
-        at: ts,
-        lastSeq: seq,
-        events: [event],
-        timers: [],
-        progress,
-      },
-    ]);
+    await this.writer.append({
+      runId,
+      turn: last.turn + 1,
+      key: "$broke",
+      result: { ok: true, value: null },
+      at: ts,
+      lastSeq: seq,
+      events: [event],
+      timers: [],
+      progress,
+    });
     this.send(runId, { kind: "events", events: [event] });
     this.tell({ run_id: runId, workflow_id: row.workflow_id, status: "finished", final_status: "ERROR" });
   }
@@ -454,7 +489,7 @@ export class Host {
   }
 
   /** Puts a turn on its way into the log; resolves once it is there and was published. */
-  private record(turn: TurnRecord): Promise<void> {
+  private async record(turn: TurnRecord): Promise<void> {
     const run = this.live.get(turn.runId);
     const write: TurnWrite = { ...turn };
     const before = run?.progress ?? null;
@@ -463,49 +498,19 @@ export class Host {
       write.progress = now;
       run.progress = now;
     }
-    return new Promise((resolve) => {
-      this.pendingWrites.push({
-        write,
-        done: () => {
-          if (turn.events.length > 0) this.publish(turn.runId, turn.events);
-          if (run && now && before?.status !== now.status) {
-            this.tell({
-              run_id: turn.runId,
-              workflow_id: run.workflowId,
-              status: now.status,
-              final_status: now.final_status,
-            });
-            // Stopped at a limit: the log holds everything, so it need not stay in memory.
-            if (now.status === "finished" && now.final_status === "INCOMPLETE")
-              setImmediate(() => this.evict(turn.runId, run));
-            else if (now.status === "waiting") setImmediate(() => this.pump());
-          }
-          resolve();
-        },
-      });
-      if (!this.writing) {
-        this.writing = true;
-        setImmediate(() => this.writeAll());
-      }
+    await this.writer.append(write);
+    if (turn.events.length > 0) this.publish(turn.runId, turn.events);
+    if (!run || !now || before?.status === now.status) return;
+    this.tell({
+      run_id: turn.runId,
+      workflow_id: run.workflowId,
+      status: now.status,
+      final_status: now.final_status,
     });
-  }
-
-  /** One transaction for all turns that are waiting. A full or locked disk holds runs up; it loses nothing. */
-  private writeAll(): void {
-    const batch = this.pendingWrites;
-    this.pendingWrites = [];
-    try {
-      this.store.write(batch.map(({ write }) => write));
-    } catch (error) {
-      this.pendingWrites = [...batch, ...this.pendingWrites];
-      this.options.log?.("warn", "The log could not be written; trying again.", {
-        error: error instanceof Error ? error.message : String(error),
-      });
-      setTimeout(() => this.writeAll(), 500);
-      return;
-    }
-    this.writing = false;
-    for (const { done } of batch) done();
+    // Stopped at a limit: the log holds everything, so it need not stay in memory.
+    if (now.status === "finished" && now.final_status === "INCOMPLETE")
+      setImmediate(() => this.evict(turn.runId, run));
+    else if (now.status === "waiting") setImmediate(() => this.pump());
   }
 
   private evict(runId: string, run: LiveRun): void {
@@ -565,6 +570,8 @@ class Follower {
     }
   }
 }
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 /** What the row of a run says, derived from its state. */
 function progressOf(s: RunState): RunProgress {

@@ -84,6 +84,9 @@ export function newRunStore(db: Db) {
     [string],
     { turn: number; key: string | null; at: number; last_seq: number; result: string | null; events: string }
   >("select turn, key, at, last_seq, result, events from run_turns where run_id = ? order by turn");
+  const selectLastTurn = client.prepare<[string], { turn: number; lastSeq: number; at: number }>(
+    "select turn, last_seq as lastSeq, at from run_turns where run_id = ? order by turn desc limit 1",
+  );
   const selectTimers = client.prepare<[string], { key: string; due_at: number }>(
     "select key, due_at from run_timers where run_id = ?",
   );
@@ -282,6 +285,11 @@ export function newRunStore(db: Db) {
             id,
             rows.flatMap((row) => parseEvents(row.events)),
           );
+    },
+
+    /** Where a run's log ends, without reading it; null where there is none. */
+    lastTurn(id: string): { turn: number; lastSeq: number; at: number } | null {
+      return selectLastTurn.get(id) ?? null;
     },
 
     /** Everything that the engine needs to take a run up again. */

@@ -1,0 +1,117 @@
+import type { TurnWrite } from "@/server/store/runs";
+
+/** A turn that can never be written, whatever one waits for; `cause` says why. */
+export class Unwritable extends Error {
+  override name = "Unwritable";
+}
+
+interface Waiting {
+  write: TurnWrite;
+  done: () => void;
+  refused: (fault: Unwritable) => void;
+}
+
+const RETRY_MS = 500;
+
+const codeOf = (error: unknown) => {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === "string" ? code : "";
+};
+
+/** A fault of the disk or of another process, which passes: the same write may succeed later. */
+export function isPassing(error: unknown): boolean {
+  return /^(SQLITE_(BUSY|LOCKED|FULL|IOERR|NOMEM|CANTOPEN|READONLY)|ENOSPC$|EDQUOT$|EIO$|EMFILE$|ENFILE$)/.test(
+    codeOf(error),
+  );
+}
+
+/** Whether the whole database is closed for a moment: no other write would succeed either. */
+const isBusy = (error: unknown) => /^SQLITE_(BUSY|LOCKED)/.test(codeOf(error));
+
+/**
+ * Writes the turns of all runs into the log. Those that wait at the same moment share a transaction; where it fails, each
+ * is tried by itself, so that one that cannot be written holds up no other. A fault that passes is waited out.
+ */
+export class LogWriter {
+  private waiting: Waiting[] = [];
+  /** Held up by a fault that passes; tried again after a while, apart from those that come new. */
+  private later: Waiting[] = [];
+  private isScheduled = false;
+  private retry: ReturnType<typeof setTimeout> | null = null;
+
+  constructor(
+    private readonly write: (writes: readonly TurnWrite[]) => void,
+    private readonly warn: (message: string, error: unknown) => void,
+  ) {}
+
+  /** How many turns are not yet in the log. */
+  get size(): number {
+    return this.waiting.length + this.later.length;
+  }
+
+  /** Resolves when the turn is in the log; rejects with `Unwritable` where it never can be. */
+  append(write: TurnWrite): Promise<void> {
+    return new Promise((done, refused) => {
+      this.waiting.push({ write, done, refused });
+      if (this.isScheduled) return;
+      this.isScheduled = true;
+      setImmediate(() => {
+        this.isScheduled = false;
+        const batch = this.waiting;
+        this.waiting = [];
+        this.writeBatch(batch);
+      });
+    });
+  }
+
+  private writeBatch(batch: readonly Waiting[]): void {
+    const fault = this.attempt(batch);
+    if (fault === null) return;
+    if (isBusy(fault)) this.putOff(batch, fault);
+    else if (batch.length === 1) this.giveUpOrPutOff(batch[0]!, fault);
+    else this.writeOneByOne(batch);
+  }
+
+  private writeOneByOne(batch: readonly Waiting[]): void {
+    for (const [at, one] of batch.entries()) {
+      const fault = this.attempt([one]);
+      if (isBusy(fault)) return this.putOff(batch.slice(at), fault);
+      if (fault !== null) this.giveUpOrPutOff(one, fault);
+    }
+  }
+
+  /** Answers what went wrong, or null. */
+  private attempt(batch: readonly Waiting[]): unknown {
+    try {
+      this.write(batch.map(({ write }) => write));
+    } catch (error) {
+      return error ?? new Error("unknown");
+    }
+    for (const { done } of batch) done();
+    return null;
+  }
+
+  private giveUpOrPutOff(one: Waiting, fault: unknown): void {
+    if (isPassing(fault)) this.putOff([one], fault);
+    else one.refused(new Unwritable(wordsFor(fault), { cause: fault }));
+  }
+
+  private putOff(batch: readonly Waiting[], fault: unknown): void {
+    this.later.push(...batch);
+    if (this.retry) return;
+    this.warn("The log could not be written; trying again.", fault);
+    this.retry = setTimeout(() => {
+      this.retry = null;
+      const again = this.later;
+      this.later = [];
+      this.writeBatch(again);
+    }, RETRY_MS);
+  }
+}
+
+function wordsFor(fault: unknown): string {
+  const { code, message } = fault as { code?: string; message?: string };
+  if (code === "SQLITE_TOOBIG" || /Invalid (string|array) length/.test(message ?? ""))
+    return "One step of this run made more than can be stored. Keep its values smaller, or write large texts into files.";
+  return `What one step of this run made could not be stored: ${message ?? String(fault)}`;
+}
