@@ -18,6 +18,8 @@ import type { Json, JsonObject } from "./values";
  */
 export function decide(a: Analysis, s: RunState, force = false): NewEvent[] {
   if (s.failing || s.run.status === "finished") return [];
+  // First of all: a round that begins now must find its joins ready for it.
+  for (const id of s.fired) if (!s.inbox[id] && !isBlocked(a, s, id)) return [rearmed(id)];
   const parked =
     s.parked.size > 1 ? [...s.parked].sort((x, y) => a.position.get(x)! - a.position.get(y)!) : s.parked;
   for (const id of parked) {
@@ -64,11 +66,10 @@ export function decide(a: Analysis, s: RunState, force = false): NewEvent[] {
       ready(s, id, consumes, { ...(isHeader ? { iteration: 1 } : {}), ...(force ? { tie: true } : {}) }),
     ];
   }
-  for (const id of s.fired)
-    if (!isAnyActive(s, a.upstream(id)) && !s.inbox[id])
-      return [{ type: "join_rearmed", node_id: id, payload: {} }];
   return [];
 }
+
+const rearmed = (node_id: string): NewEvent => ({ type: "join_rearmed", node_id, payload: {} });
 
 const loopMax = (s: RunState, id: string) =>
   s.graph.nodes[id]?.max_iterations ?? s.run.config.max_loop_iterations;
@@ -77,11 +78,16 @@ function nextIteration(a: Analysis, s: RunState, id: string, force: boolean): Ne
   const consumes = mentions(s.backbox[id]!);
   const done = s.loops[id]?.iteration ?? 1;
   const max = loopMax(s, id);
-  if (done < max)
+  if (done < max) {
+    const body = a.loops.get(id)!;
+    // A loop with two entries can be quiet while one of its joins is still waited for from outside.
+    const inside = [...s.fired].filter((join) => join !== id && body.has(join));
     return [
+      ...inside.map(rearmed),
       { type: "loop_iteration", node_id: id, payload: { iteration: done + 1, max } },
       ready(s, id, consumes, { back: true, iteration: done + 1, ...(force ? { tie: true } : {}) }),
     ];
+  }
   const exit = loopExit(a, id);
   if (!exit)
     return [{ type: "loop_finished", node_id: id, payload: { iterations: done, reason: "limit", consumes } }];
@@ -143,12 +149,6 @@ const firstEdge = (tokens: Record<string, string[]>) => Object.keys(tokens)[0]!;
 /** Each edge as often as it holds tokens. */
 const mentions = (tokens: Record<string, string[]>) =>
   Object.entries(tokens).flatMap(([edge, queue]) => queue.map(() => edge));
-
-function isAnyActive(s: RunState, nodes: ReadonlySet<string>): boolean {
-  for (const id of s.work.keys()) if (nodes.has(id)) return true;
-  for (const id of s.parked) if (nodes.has(id)) return true;
-  return false;
-}
 
 /** Whether something under way can still bring a token to this join. */
 function isBlocked(a: Analysis, s: RunState, join: string): boolean {

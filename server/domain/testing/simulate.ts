@@ -28,13 +28,14 @@ export interface Simulation {
 }
 
 /**
- * Runs the scheduler alone: nodes finish at once or later, in an order that `timing` decides. `labels` says what a
- * router chooses at its k-th activation. `resume` continues from a state folded out of an earlier log.
+ * Runs the scheduler alone: nodes finish at once or later, in an order that `timing` decides, or as long as `takes`
+ * says that the k-th activation takes. `labels` says what a router chooses at its k-th activation. `resume` continues from a state folded out of an earlier log.
  */
 export function simulate(
   graph: WorkflowGraph,
   options: {
     timing?: () => number;
+    takes?: (node: string, k: number) => number;
     parallel?: number;
     labels?: (node: string, k: number) => string[];
     output?: (node: string, k: number) => JsonObject;
@@ -81,6 +82,14 @@ export function simulate(
     for (const event of begin(a, state)) apply(event);
   }
   let ties = 0;
+  let clock = 0;
+  const due = new Map<string, number>();
+  const nextOf = (running: string[]): string => {
+    if (!options.takes) return running[Math.floor(timing() * running.length)]!;
+    const first = running.reduce((x, y) => (due.get(y)! < due.get(x)! ? y : x));
+    clock = due.get(first)!;
+    return first;
+  };
   for (;;) {
     for (let next = decide(a, state); next.length > 0; next = decide(a, state))
       for (const event of next) apply(event);
@@ -89,6 +98,7 @@ export function simulate(
       const { node_id } = state.activations[id]!;
       if ([...state.running].some((other) => state.activations[other]!.node_id === node_id)) continue;
       apply({ type: "node_started", node_id, activation_id: id, payload: { attempt: 1, input: {} } });
+      due.set(id, clock + (options.takes?.(node_id, kOf(id)) ?? 0));
     }
     cuts.push(events.length);
     const running = [...state.running];
@@ -100,9 +110,9 @@ export function simulate(
       for (const event of forced) apply(event);
       continue;
     }
-    const id = running[Math.floor(timing() * running.length)]!;
+    const id = nextOf(running);
     const { node_id } = state.activations[id]!;
-    const k = Number(id.slice(id.lastIndexOf("#") + 1));
+    const k = kOf(id);
     const routes = getNodeKind(graph.nodes[node_id]!.node_type).routes;
     for (const event of complete(a, state, id, {
       output: options.output?.(node_id, k) ?? {},
@@ -112,6 +122,8 @@ export function simulate(
   }
   return { state, events, ties, cuts };
 }
+
+const kOf = (id: string) => Number(id.slice(id.lastIndexOf("#") + 1));
 
 /** How often each node ran. */
 export const counts = (state: RunState): Record<string, number> =>
