@@ -3,8 +3,9 @@ import { z } from "zod";
 import { AgentConfig } from "@/server/domain/role";
 import { countUses, usesOfAgents } from "@/server/domain/uses";
 import { writeTeams } from "@/server/interop/team-files";
+import { usersOf } from "@/server/store/users";
 import { copyName } from "@/server/store/workflows";
-import { ById, idFrom, Name, usersOf } from "./library";
+import { ById, idFrom, Name } from "./library";
 import { procedure, refusal, router } from "./trpc";
 
 /** An agent of the library is no member of anything. */

@@ -9,8 +9,9 @@ import { isSameJson } from "@/server/domain/values";
 import { readTeams, writeTeams } from "@/server/interop/team-files";
 import type { StoredCrew } from "@/server/store/crews";
 import type { LibraryStore } from "@/server/store/library";
+import { usersOf } from "@/server/store/users";
 import { copyName } from "@/server/store/workflows";
-import { ById, FileText, idFrom, Name, nameFrom, usersOf } from "./library";
+import { ById, FileText, idFrom, Name, nameFrom } from "./library";
 import { AllowTools, bringRoles, seenRole } from "./role-import";
 import { procedure, refusal, router } from "./trpc";
 

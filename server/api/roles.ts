@@ -4,8 +4,8 @@ import { noteGrants } from "@/server/domain/audit";
 import { RoleDefinition } from "@/server/domain/role";
 import { countUses, usesOfRoles } from "@/server/domain/uses";
 import { readRoles, writeRoles } from "@/server/interop/role-files";
+import { usersOf } from "@/server/store/users";
 import { copyName } from "@/server/store/workflows";
-import { usersOf } from "./library";
 import { AllowTools, bringRoles, seenRole } from "./role-import";
 import { procedure, refusal, router } from "./trpc";
 

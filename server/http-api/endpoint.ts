@@ -42,8 +42,14 @@ interface Definition<Path extends string, Query extends z.ZodType, Body extends 
   maxBytes?: number;
   /** Headers it reads, by name, with what they do. */
   reads?: Record<string, string>;
-  /** The answer when all went well; `stream` where it can also be an event stream. */
-  success: { status: 200 | 201 | 202 | 204; about: string; schema?: z.ZodType; stream?: string };
+  /** The answer when all went well; `stream` where it can also be an event stream, `empty` where also nothing (204). */
+  success: {
+    status: 200 | 201 | 202 | 204;
+    about: string;
+    schema?: z.ZodType;
+    stream?: string;
+    empty?: string;
+  };
   /** Statuses of refusals beyond those that any endpoint may send. */
   refusals?: readonly number[];
   answer(call: Call<ParamsOf<Path>, z.output<Query>, z.output<Body>>): Reply | Promise<Reply>;
@@ -99,7 +105,13 @@ async function jsonOf(request: Request): Promise<unknown> {
 function checked(schema: z.ZodType | undefined, value: unknown, where: "query" | "body"): unknown {
   if (!schema) return undefined;
   const result = schema.safeParse(value);
-  if (result.success) return result.data;
+  if (result.success) {
+    const extra = where === "body" ? unknownField(value, result.data) : null;
+    if (extra === null) return result.data;
+    throw new ApiError(400, "unknown_field", `The body holds "${extra}", which is not known here.`, {
+      issues: [{ at: extra, message: "not known" }],
+    });
+  }
   const issues = result.error.issues
     .slice(0, 20)
     .map(({ path, message }) => ({ at: path.join("."), message }));
@@ -108,4 +120,16 @@ function checked(schema: z.ZodType | undefined, value: unknown, where: "query" |
   throw new ApiError(400, "bad_request", `The ${where} is not as expected${place}: ${first?.message}`, {
     issues,
   });
+}
+
+/** The first field that reading a body left out, as a path: whoever misspells one is told, not passed over. */
+function unknownField(sent: unknown, read: unknown, path = ""): string | null {
+  if (typeof sent !== "object" || sent === null || typeof read !== "object" || read === null) return null;
+  for (const [key, value] of Object.entries(sent)) {
+    const at = path === "" ? key : `${path}.${key}`;
+    if (!Object.hasOwn(read, key)) return at;
+    const inside = unknownField(value, (read as Record<string, unknown>)[key], at);
+    if (inside !== null) return inside;
+  }
+  return null;
 }

@@ -65,7 +65,11 @@ function operation(endpoint: Endpoint): JsonObject {
     ...(endpoint.isPublic ? { security: [] } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(endpoint.body ? { requestBody: requestBody(endpoint.body) } : {}),
-    responses: { [endpoint.success.status]: success(endpoint.success), ...refusals(endpoint) },
+    responses: {
+      [endpoint.success.status]: success(endpoint.success),
+      ...(endpoint.success.empty ? { 204: { description: endpoint.success.empty } } : {}),
+      ...refusals(endpoint),
+    },
   };
 }
 

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { noteGrants } from "@/server/domain/audit";
 import { RoleDefinition } from "@/server/domain/role";
 import { countUses, usesOfRoles } from "@/server/domain/uses";
+import { usersOf } from "@/server/store/users";
 import { ApiError, notFound } from "./api-error";
 import { type Call, endpoint } from "./endpoint";
 import { byName, expectedRevision, IF_MATCH, pageOf } from "./paging";
@@ -15,8 +16,7 @@ const found = (services: Call["services"], name: string) => {
 const nameTaken = (name: string) => new ApiError(409, "name_taken", `A role "${name}" exists already.`);
 
 /** Who names a role. */
-const usesOf = ({ workflows, crews, agents }: Call["services"], name: string) =>
-  usesOfRoles({ workflows: workflows.list(), crews: crews.list(), agents: agents.list() }).get(name) ?? [];
+const usesOf = (services: Call["services"], name: string) => usesOfRoles(usersOf(services)).get(name) ?? [];
 
 export const roleEndpoints = [
   endpoint({

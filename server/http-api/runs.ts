@@ -2,9 +2,7 @@ import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
 import { takeStream } from "@/server/access/streams";
 import { hubHistory, hubState } from "@/server/domain/agent/hub-state";
-import { noteAnswer } from "@/server/domain/audit";
 import { FinalStatus } from "@/server/domain/outcome";
-import type { RunState } from "@/server/domain/run";
 import { Json, type JsonObject } from "@/server/domain/values";
 import type { RunFrame } from "@/server/runner/host";
 import type { RunSummary as StoredRun } from "@/server/store/runs";
@@ -12,6 +10,7 @@ import { ApiError, notFound } from "./api-error";
 import { type Call, endpoint } from "./endpoint";
 import { eventStream, type Message } from "./event-stream";
 import { fromCursor, toCursor } from "./paging";
+import { toRun } from "./run-view";
 import { Page, Run, RunEvent, RunStatus, RunSummary, StartRun } from "./schemas";
 
 const found = (services: Call["services"], id: string) => {
@@ -134,39 +133,18 @@ export const runEndpoints = [
         finished: z.boolean(),
       }),
       stream: "One message for each event",
+      empty: "The run has ended, and Last-Event-ID names its last event",
     },
     refusals: [404, 503],
     answer(call) {
       const { services, params, query, headers } = call;
       const run = found(services, params.id);
-      if ((headers.get("accept") ?? "").includes("text/event-stream")) return followRun(call, run.id);
+      if (wantsStream(headers)) return followRun(call, run);
       const events = services.runs.events(params.id, query.after, query.limit).slice(0, query.limit);
       const last_seq = events.at(-1)?.seq ?? query.after;
       return {
         body: { events, last_seq, has_more: last_seq < run.last_seq, finished: run.status === "finished" },
       };
-    },
-  }),
-
-  endpoint({
-    method: "POST",
-    path: "/runs/{id}/cancel",
-    name: "cancelRun",
-    summary: "Cancels a run",
-    about: "In whatever state it is; a run that has ended stays as it is.",
-    tag: "Runs",
-    body: z.object({ reason: z.string().max(500).optional() }).optional(),
-    success: {
-      status: 202,
-      about: "It was told to stop, or had ended already",
-      schema: z.object({ run_id: z.string(), cancelled: z.boolean() }),
-    },
-    refusals: [404],
-    answer({ services, params, body, principal }) {
-      const { id } = found(services, params.id);
-      const by = principal?.id === "environment" ? "API" : `API token ${principal?.id}`;
-      const cancelled = services.host.cancel(id, { by, reason: body?.reason ?? "Cancelled through the API" });
-      return { status: 202, body: { run_id: id, cancelled } };
     },
   }),
 
@@ -197,121 +175,28 @@ export const runEndpoints = [
       };
     },
   }),
-
-  endpoint({
-    method: "GET",
-    path: "/runs/{id}/questions",
-    name: "listRunQuestions",
-    summary: "What a run asks people",
-    about:
-      "Open questions, such as whether a tool may be called, with exactly what an answer would agree to.",
-    tag: "Runs",
-    success: {
-      status: 200,
-      about: "Open questions, the oldest first",
-      schema: z.object({ questions: z.array(z.record(z.string(), Json)) }),
-    },
-    refusals: [404],
-    answer({ services, params }) {
-      found(services, params.id);
-      const all = Object.values(services.runs.state(params.id)?.interactions ?? {});
-      const open = all.filter(({ status }) => status === "open");
-      return {
-        body: {
-          questions: open.map(({ node_id, agent_id, requested_at, requested }) => ({
-            node_id,
-            agent_id: agent_id ?? null,
-            requested_at,
-            ...(requested as unknown as JsonObject),
-          })),
-        },
-      };
-    },
-  }),
-
-  endpoint({
-    method: "POST",
-    path: "/runs/{id}/answers",
-    name: "answerRun",
-    summary: "Answers a question of a run",
-    about:
-      "Counts for exactly the question that the fingerprint names, once. 409 where it is not open any more or asks for something else.",
-    tag: "Runs",
-    body: z.object({
-      interaction_id: z.string(),
-      fingerprint: z.string(),
-      answer: z.enum(["approve", "approve_always", "reject"]),
-      message: z.string().max(4000).optional(),
-    }),
-    success: { status: 200, about: "It counts", schema: z.object({ run_id: z.string() }) },
-    refusals: [404, 409],
-    answer({ services, params, body: { interaction_id, fingerprint, ...value }, principal, note }) {
-      const run = found(services, params.id);
-      const { id } = run;
-      const asked = services.runs.state(id)?.interactions[interaction_id]?.requested;
-      const by = principal?.id === "environment" ? "API" : `API token ${principal?.id}`;
-      if (!services.host.answer(id, interaction_id, fingerprint, { ...value, by }))
-        throw new ApiError(
-          409,
-          "not_open",
-          "This question was answered already, or it is not open any more.",
-        );
-      noteAnswer(note, run, value.answer, asked?.tool_name);
-      return { body: { run_id: id } };
-    },
-  }),
 ];
 
-function toRun(run: StoredRun, last_seq: number, state: RunState): z.input<typeof Run> {
-  const nodes = Object.entries(state.nodes).map(([id, node]) => {
-    const latest = node.activation === undefined ? undefined : state.activations[node.activation];
-    return [
-      id,
-      {
-        status: node.status,
-        count: node.count,
-        ...(node.attempt === undefined ? {} : { attempt: node.attempt }),
-        output: latest?.output ?? null,
-        error: latest?.error ?? null,
-      },
-    ] as const;
+/** Whether an Accept header asks for an event stream: in any case of letters, and not with the weight 0. */
+function wantsStream(headers: Headers): boolean {
+  return (headers.get("accept") ?? "").split(",").some((range) => {
+    const [type = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
+    return type === "text/event-stream" && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
   });
-  return {
-    id: run.id,
-    workflow_id: run.workflow_id,
-    workflow_name: run.workflow_name,
-    status: run.status,
-    final_status: run.final_status,
-    reason_code: run.reason_code,
-    simulated: run.simulated,
-    cost_usd: state.totals.cost_usd,
-    unknown_cost_calls: state.totals.unknown_cost_calls,
-    input_tokens: state.totals.usage.input_tokens,
-    output_tokens: state.totals.usage.output_tokens,
-    trigger: run.trigger,
-    created_at: run.created_at,
-    started_at: run.started_at,
-    finished_at: run.finished_at,
-    last_seq,
-    error: state.run.error ?? null,
-    warnings: [...state.run.warnings],
-    resumable: [...(state.run.resumable ?? [])],
-    input: state.input,
-    state: state.state,
-    output: state.run.output ?? null,
-    usage: state.totals.usage,
-    nodes: Object.fromEntries(nodes),
-  };
 }
 
 function followRun(
   { services, query, headers, signal, principal }: Call<unknown, { after: number }>,
-  runId: string,
+  run: StoredRun & { last_seq: number },
 ): Response {
-  const lastId = headers.get("last-event-id");
-  if (lastId !== null && !/^\d{1,12}$/.test(lastId))
+  // A reader that has seen nothing yet sends none, or an empty one.
+  const lastId = headers.get("last-event-id") || "0";
+  if (!/^\d{1,12}$/.test(lastId))
     throw new ApiError(400, "bad_request", "Last-Event-ID must be the number of an event.");
-  const after = Math.max(query.after, Number(lastId ?? 0));
+  const after = Math.max(query.after, Number(lastId));
+  // A standard EventSource comes back after every end; 204 is how it is told that there is no more.
+  if (run.status === "finished" && lastId !== "0" && after >= run.last_seq)
+    return new Response(null, { status: 204 });
   const place = takeStream(principal ?? { kind: "token", id: "" });
   if (place === "too_many_yours")
     throw new ApiError(
@@ -325,7 +210,7 @@ function followRun(
     throw new ApiError(503, "too_many_streams", "Too many streams are open on this server.", undefined, {
       "retry-after": "5",
     });
-  return eventStream((stop) => messages(services, runId, after, stop), { signal, onClose: place.release });
+  return eventStream((stop) => messages(services, run.id, after, stop), { signal, onClose: place.release });
 }
 
 async function* messages(

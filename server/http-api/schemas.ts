@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
 import { CrewConfig } from "@/server/domain/crew";
-import { WorkflowGraph } from "@/server/domain/graph";
+import { WorkflowGraph, WorkflowNode } from "@/server/domain/graph";
 import { FinalStatus, RunConfig, RunConfigChanges, RunError, Usage } from "@/server/domain/outcome";
+import { ExecutionPlan } from "@/server/domain/plan";
 import { AgentConfig, RoleDefinition } from "@/server/domain/role";
 import { Json } from "@/server/domain/values";
 
@@ -36,12 +37,25 @@ export const Problem = z.object({
   }),
 });
 
+/** A node of a drawing that is not finished: its settings may be missing or incomplete. */
+export const UnfinishedNode = z.looseObject({
+  id: z.string(),
+  node_type: z.string(),
+  config: Values.optional(),
+});
+
 /** What the export writes. */
 export const WorkflowFile = z.object({
   troupe: z.int().meta({ description: "The version of the file" }),
   name: z.string().optional(),
-  workflow: WorkflowGraph,
+  workflow: WorkflowGraph.extend({ nodes: z.record(z.string(), z.union([WorkflowNode, UnfinishedNode])) }),
   roles: z.array(RoleDefinition).optional(),
+});
+
+/** A workflow in OpenHands' spelling, which has no place for some of ours. */
+export const OpenHandsGraph = z.looseObject({
+  nodes: z.record(z.string(), z.looseObject({ node_type: z.string() })),
+  edges: z.array(z.looseObject({ source_node_id: z.string(), target_node_id: z.string() })),
 });
 
 export const WorkflowSummary = z.object({
@@ -81,6 +95,46 @@ export const RunNode = z.object({
   error: RunError.nullable(),
 });
 
+const at = { node_id: z.string(), activation_id: z.string() };
+
+/** A task of a crew's plan, with what it came to. */
+export const RunTask = z.object({
+  ...at,
+  task_id: z.string(),
+  description: z.string(),
+  status: z.string().meta({ description: "As in plan.json: pending, in_progress, completed, failed ..." }),
+  assigned_agent: z.string().nullable(),
+  required_role: z.string().nullable(),
+  output: Json.nullable(),
+  error_message: z.string().nullable(),
+  tokens_used: z.number().meta({ description: "Of everybody who worked on it" }),
+  cost_usd: z.number(),
+  started_at: z.string().nullable(),
+  completed_at: z.string().nullable(),
+});
+
+/** What stands between a run and its going on. */
+export const WaitingFor = z.discriminatedUnion("for", [
+  z.object({
+    for: z.literal("person"),
+    ...at,
+    interaction_id: z.string().meta({ description: "The question, as `/questions` tells it" }),
+    kind: z.string(),
+    until: Time,
+  }),
+  z.object({
+    for: z.literal("limit"),
+    limit: z.string().meta({ description: "Raise it by `/limits`, and the run goes on" }),
+  }),
+  z.object({ for: z.enum(["timer", "retry"]), ...at, until: Time }),
+]);
+
+export const RunPlan = z.object({
+  ...at,
+  status: z.enum(["running", "completed", "failed", "stopped"]).meta({ description: "Of the crew's work" }),
+  plan: ExecutionPlan,
+});
+
 export const Run = RunSummary.extend({
   last_seq: z.int().meta({ description: "The number of the last event" }),
   error: RunError.nullable(),
@@ -91,6 +145,10 @@ export const Run = RunSummary.extend({
   output: Values.nullable(),
   usage: Usage,
   nodes: z.record(z.string(), RunNode),
+  tasks: z.array(RunTask).meta({ description: "Of the plans of its crews" }),
+  waiting_for: z
+    .array(WaitingFor)
+    .meta({ description: "People, limits and times; other work may go on beside them" }),
 });
 
 export const RunEvent = z.looseObject({
@@ -146,10 +204,17 @@ export const NAMED_SCHEMAS: Record<string, z.ZodType> = {
   Problem,
   WorkflowFile,
   WorkflowGraph,
+  WorkflowNode,
+  UnfinishedNode,
+  OpenHandsGraph,
   WorkflowSummary,
   RunSummary,
   Run,
   RunNode,
+  RunTask,
+  RunPlan,
+  WaitingFor,
+  ExecutionPlan,
   RunEvent,
   RunError,
   RunConfig,

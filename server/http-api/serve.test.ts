@@ -1,105 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { type z } from "zod";
 import { LIMITS } from "@/server/access/limits";
-import type { Principal } from "@/server/api/trpc";
 import { CrewConfig } from "@/server/domain/crew";
 import { AgentConfig } from "@/server/domain/role";
-import { builtinRoles } from "@/server/domain/roles/builtin";
-import type { ModelRequest } from "@/server/llm/model";
-import { newLauncher } from "@/server/runner/launch";
-import { fakeModels, newStage } from "@/server/runner/testing";
-import { newAgentStore } from "@/server/store/agents";
-import { newAuditStore } from "@/server/store/audit";
-import { newCrewStore } from "@/server/store/crews";
-import { newRoleStore } from "@/server/store/roles";
-import { newWorkflowStore } from "@/server/store/workflows";
 import { findTemplate } from "@/server/templates";
-import { ToolsRegistry } from "@/server/tools/registry";
 import { NAMED_SCHEMAS } from "./schemas";
-import { serve } from "./serve";
 import { ENDPOINTS } from "./table";
+import { type Api, expectSchema, newApi } from "./testing";
 
-const HOST = "127.0.0.1:3000";
-const ANSWERS: Record<string, string> = {
-  ApprovalAgent: '{"approval_status": "approved", "approver_comments": "Enjoy."}',
-};
-const answerFor = (request: ModelRequest) =>
-  Object.entries(ANSWERS).find(([role]) => JSON.stringify(request.messages).includes(role))?.[1] ??
-  '{"text": "done"}';
-
-let people = 0;
-
-/** A server in memory and a program that talks to it. */
-function newApi(
-  answer: (request: ModelRequest, signal: AbortSignal) => string | Promise<string> = answerFor,
-) {
-  const models = fakeModels(answer);
-  const { db, host, store } = newStage({ models });
-  const workflows = newWorkflowStore(db);
-  const roles = newRoleStore(db);
-  roles.seed(builtinRoles);
-  const crews = newCrewStore(db);
-  const agents = newAgentStore(db);
-  const library = {
-    crew: (id: string) => crews.find(id)?.crew,
-    agent: (id: string) => agents.find(id)?.agent,
-  };
-  const services = {
-    workflows,
-    roles,
-    runs: store,
-    host,
-    models,
-    crews,
-    agents,
-    library,
-    audit: newAuditStore(db),
-    registry: new ToolsRegistry(),
-    toolSources: { mcp: { list: () => [] } },
-    ...newLauncher({ workflows, roles, library, models, host }),
-  };
-  const principal: Principal = { kind: "token", id: `program${people++}` };
-
-  async function send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
-    const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
-    const sent: Record<string, string> = { host: HOST, authorization: "Bearer good" };
-    if (text !== undefined)
-      Object.assign(sent, {
-        "content-type": "application/json",
-        "content-length": String(Buffer.byteLength(text)),
-      });
-    const request = new Request(`http://${HOST}/api/v1${path}`, {
-      method,
-      headers: { ...sent, ...headers },
-      ...(text === undefined ? {} : { body: text }),
-    });
-    return serve(request, {
-      services: () => services,
-      recognition: {
-        sessionOf: () => null,
-        tokenOf: (asked) => (asked.headers.get("authorization") === "Bearer good" ? principal : null),
-      },
-    });
-  }
-  return {
-    ...services,
-    send,
-    /** The status and the JSON of an answer. */
-    async ask(method: string, path: string, body?: unknown, headers?: Record<string, string>) {
-      const response = await send(method, path, body, headers);
-      const text = await response.text();
-      return {
-        status: response.status,
-        body: text === "" ? null : JSON.parse(text),
-        headers: response.headers,
-      };
-    },
-    /** Saves the approval example; answers with its id. */
-    addApproval: () =>
-      workflows.create({ name: "Approval", graph: findTemplate("approval")?.graph as never }),
-  };
-}
-type Api = ReturnType<typeof newApi>;
 let api: Api;
 beforeEach(() => {
   api = newApi();
@@ -109,17 +16,6 @@ afterEach(() => {
 });
 
 const VACATION = { input: { user_request: "Please approve my vacation for next week." } };
-
-/** Whether an answer is as the OpenAPI file promises. */
-const expectSchema = (name: string, value: unknown) => {
-  const schema = endpointNamed(name).success.schema as z.ZodType;
-  expect(schema.safeParse(value).error?.issues ?? []).toEqual([]);
-};
-const endpointNamed = (name: string) => {
-  const found = ENDPOINTS.find((endpoint) => endpoint.name === name);
-  if (!found) throw new Error(`No endpoint ${name}`);
-  return found;
-};
 
 describe("the door", () => {
   test("everything but health and the description needs a token, also on this machine", async () => {
@@ -407,6 +303,15 @@ describe("runs", () => {
     const rest = messagesIn(await (await stream({ "last-event-id": "5" })).text());
     expect(Number(rest[0]?.id)).toBe(6);
     expect((await stream({ "last-event-id": "five" })).status).toBe(400);
+
+    // A standard reader comes back after the end with the last id, or begins with an empty one.
+    const last = String(ids.at(-1));
+    expect((await stream({ "last-event-id": last })).status).toBe(204);
+    expect(messagesIn(await (await stream({ "last-event-id": "" })).text())).toHaveLength(told.length);
+    const typeFor = async (accept: string) => (await stream({ accept })).headers.get("content-type");
+    expect(await typeFor("TEXT/EVENT-STREAM")).toContain("text/event-stream");
+    expect(await typeFor("application/json, text/event-stream;q=0.5")).toContain("text/event-stream");
+    expect(await typeFor("text/event-stream;q=0, application/json")).toContain("application/json");
   });
 
   test("cancelling stops a run, and a stopped run stays as it is", async () => {
@@ -513,6 +418,24 @@ test("the library of crews and agents is read by name, with members as they are 
 });
 
 describe("the OpenAPI file", () => {
+  test("tells of every form in which a workflow goes out: unfinished, and in the other spelling", async () => {
+    const draft = { graph_id: "g", nodes: { a: { id: "a", node_type: "agent_task" } }, edges: [] };
+    const { body } = await api.ask("POST", "/workflows", { troupe: 1, workflow: draft });
+    const file = (await api.ask("GET", `/workflows/${body.id}`)).body;
+    expectSchema("exportWorkflow", file);
+    const other = (await api.ask("GET", `/workflows/${api.addApproval()}?flavour=openhands`)).body;
+    expectSchema("exportWorkflow", other);
+    // And of those that come in: ids of edges are made up where they are missing.
+    const bare = {
+      nodes: { a: { node_type: "start_node" }, b: { node_type: "end_node" } },
+      edges: [{ source_node_id: "a", target_node_id: "b" }],
+    };
+    expect((await api.ask("POST", "/workflows", bare)).status).toBe(201);
+    const { anyOf } = (await api.ask("GET", "/openapi.json")).body.paths["/workflows"].post.requestBody
+      .content["application/json"].schema;
+    expect(anyOf.at(-1)).toEqual({ type: "object" });
+  });
+
   test("describes every endpoint, and every reference in it leads somewhere", async () => {
     const { body } = await api.ask("GET", "/openapi.json", undefined, { authorization: "" });
     expect(body.openapi).toBe("3.1.0");

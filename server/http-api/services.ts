@@ -18,6 +18,8 @@ export interface ApiServices {
   host: {
     cancel(runId: string, about: { by: string; reason: string }): boolean;
     answer: Host["answer"];
+    raiseLimit: Host["raiseLimit"];
+    editPlan: Host["editPlan"];
     follow(runId: string, after: number, signal?: AbortSignal): AsyncIterable<RunFrame>;
   };
   models: Pick<Models, "describe">;

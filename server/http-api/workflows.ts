@@ -13,14 +13,20 @@ import type { StoredWorkflow } from "@/server/store/workflows";
 import { ApiError, notFound } from "./api-error";
 import { type Call, endpoint } from "./endpoint";
 import { expectedRevision, IF_MATCH, newestFirst, pageOf } from "./paging";
-import { Finding, Page, Problem, WorkflowFile, WorkflowSummary } from "./schemas";
+import { Finding, OpenHandsGraph, Page, Problem, WorkflowFile, WorkflowSummary } from "./schemas";
 
 type FindingOf = z.infer<typeof Finding>;
 
 /** Read with all tolerance; its problems become findings, not refusals of a schema. */
 const AnyWorkflow = z.unknown().meta({
-  description: "A workflow file as the export gives it, or a bare graph, also in OpenHands' spelling",
-  anyOf: [{ $ref: "#/components/schemas/WorkflowFile" }, { $ref: "#/components/schemas/WorkflowGraph" }],
+  description:
+    "A workflow file as the export gives it, or a bare graph, also in OpenHands' spelling. Ids of edges and other things that can be made up may be missing; what is not understood comes back as findings.",
+  anyOf: [
+    { $ref: "#/components/schemas/WorkflowFile" },
+    { $ref: "#/components/schemas/WorkflowGraph" },
+    { $ref: "#/components/schemas/OpenHandsGraph" },
+    { type: "object" },
+  ],
 });
 /** A token may give a role any tool by itself, so that asking here again would protect nothing. */
 const ROLES_COME =
@@ -137,7 +143,11 @@ export const workflowEndpoints = [
       flavour: z.enum(["troupe", "openhands"]).default("troupe"),
       roles: z.enum(["included", "referenced"]).default("included"),
     }),
-    success: { status: 200, about: "The file", schema: WorkflowFile },
+    success: {
+      status: 200,
+      about: "The file; in OpenHands' flavour its bare graph",
+      schema: z.union([WorkflowFile, OpenHandsGraph]),
+    },
     refusals: [404],
     answer({ services, params, query }) {
       const { graph: saved, name, revision } = found(services, params.id);

@@ -1,0 +1,97 @@
+import type { z } from "zod";
+import type { RunState } from "@/server/domain/run";
+import type { RunSummary as StoredRun } from "@/server/store/runs";
+import type { Run, RunNode, RunTask, WaitingFor } from "./schemas";
+
+/** A run as the API tells it: its row, and what its log comes to. */
+export function toRun(run: StoredRun, last_seq: number, state: RunState): z.input<typeof Run> {
+  return {
+    id: run.id,
+    workflow_id: run.workflow_id,
+    workflow_name: run.workflow_name,
+    status: run.status,
+    final_status: run.final_status,
+    reason_code: run.reason_code,
+    simulated: run.simulated,
+    cost_usd: state.totals.cost_usd,
+    unknown_cost_calls: state.totals.unknown_cost_calls,
+    input_tokens: state.totals.usage.input_tokens,
+    output_tokens: state.totals.usage.output_tokens,
+    trigger: run.trigger,
+    created_at: run.created_at,
+    started_at: run.started_at,
+    finished_at: run.finished_at,
+    last_seq,
+    error: state.run.error ?? null,
+    warnings: [...state.run.warnings],
+    resumable: [...(state.run.resumable ?? [])],
+    input: state.input,
+    state: state.state,
+    output: state.run.output ?? null,
+    usage: state.totals.usage,
+    nodes: nodesOf(state),
+    tasks: tasksOf(state),
+    waiting_for: waitingFor(state),
+  };
+}
+
+function nodesOf(state: RunState): Record<string, z.input<typeof RunNode>> {
+  const nodes = Object.entries(state.nodes).map(([id, node]) => {
+    const latest = node.activation === undefined ? undefined : state.activations[node.activation];
+    return [
+      id,
+      {
+        status: node.status,
+        count: node.count,
+        ...(node.attempt === undefined ? {} : { attempt: node.attempt }),
+        output: latest?.output ?? null,
+        error: latest?.error ?? null,
+      },
+    ] as const;
+  });
+  return Object.fromEntries(nodes);
+}
+
+/** The tasks of every crew's plan, in the order of the plan. */
+function tasksOf(state: RunState): z.input<typeof RunTask>[] {
+  return Object.entries(state.plans).flatMap(([activation_id, { tasks }]) =>
+    tasks.map((task) => ({
+      activation_id,
+      node_id: state.activations[activation_id]?.node_id ?? "",
+      task_id: task.task_id,
+      description: task.description,
+      status: task.status,
+      assigned_agent: task.assigned_agent ?? null,
+      required_role: task.required_role ?? null,
+      output: task.output ?? null,
+      error_message: task.error_message ?? null,
+      tokens_used: task.tokens_used ?? 0,
+      cost_usd: task.cost_usd ?? 0,
+      started_at: task.metadata.started_at ?? null,
+      completed_at: task.metadata.completed_at ?? null,
+    })),
+  );
+}
+
+const TIMES: Readonly<Record<string, "timer" | "retry">> = { timer: "timer", retry: "retry" };
+
+/** Everything that a run waits for: people first, then limits, then times. */
+export function waitingFor(state: RunState): z.input<typeof WaitingFor>[] {
+  if (state.run.status !== "running" && (state.run.resumable ?? []).length === 0) return [];
+  const people = [...state.asking].flatMap((id) => {
+    const question = state.interactions[id];
+    if (question?.status !== "open") return [];
+    const { node_id, activation_id, requested } = question;
+    const { interaction_id, kind, expires_at } = requested;
+    return [{ for: "person" as const, node_id, activation_id, interaction_id, kind, until: expires_at }];
+  });
+  const limits = (state.run.resumable ?? []).map((limit) => ({ for: "limit" as const, limit }));
+  const times = [...state.running].flatMap((id) => {
+    const { node_id, waiting, status } = state.activations[id]!;
+    if (status !== "waiting" || waiting?.until === undefined) return [];
+    const kind = TIMES[waiting.for];
+    if (!kind) return [];
+    return [{ for: kind, node_id, activation_id: id, until: waiting.until }];
+  });
+  return [...people, ...limits, ...times];
+}

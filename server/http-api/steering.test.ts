@@ -1,0 +1,190 @@
+import { describe, expect, test } from "vitest";
+import type { WorkflowGraph } from "@/server/domain/graph";
+import { draw } from "@/server/domain/testing/drawing";
+import { expectSchema, newApi } from "./testing";
+
+type Told = Record<"task_id" | "description" | "status" | "output" | "started_at" | "completed_at", string> &
+  Record<"tokens_used" | "cost_usd", number>;
+type ToldPlan = { node_id: string; status: string; plan: { tasks: Told[] } };
+
+/** Two agents of a crew with a written plan, whose first task waits for a person. */
+const planned = (tasks = ["first", "second"]) =>
+  draw("start > crew > end", {
+    crew: {
+      node_type: "crew_task",
+      output_keys: ["result"],
+      config: {
+        crew: { process: "sequential", agents: [{ agent_id: "ann", role_name: "Writer" }] },
+        plan: {
+          execution_mode: "step",
+          tasks: tasks.map((task_id) => ({ task_id, description: `do ${task_id}`, assigned_agent: "ann" })),
+        } as never,
+      },
+    },
+  });
+
+async function begin(graph: WorkflowGraph, config: object = {}) {
+  const api = newApi(() => "done");
+  api.roles.create({ ...api.roles.list()[0]!.role, name: "Writer", tools: [], guardrails: [] });
+  const workflow = api.workflows.create({ name: "x", graph });
+  const { body, status } = await api.ask("POST", `/workflows/${workflow}/runs`, { input: {}, config });
+  expect([status, body]).toEqual([202, { run_id: expect.any(String) }]);
+  const run = async () => (await api.ask("GET", `/runs/${body.run_id}`)).body;
+  const steer = (what: string, sent: object) => api.ask("POST", `/runs/${body.run_id}/${what}`, sent);
+  return { ...api, id: body.run_id as string, run, steer };
+}
+
+describe("a limit raised by a program", () => {
+  test("a run that stopped at it goes on to its end", async () => {
+    const stage = await begin(draw("start > a > b > end"), { max_steps: 2 });
+    await stage.host.settled(stage.id);
+    const stopped = await stage.run();
+    expectSchema("getRun", stopped);
+    expect([stopped.final_status, stopped.waiting_for]).toEqual([
+      "INCOMPLETE",
+      [{ for: "limit", limit: "max_steps" }],
+    ]);
+    const low = await stage.steer("limits", { limit: "max_steps", to: 2 });
+    expect([low.status, low.body.error.code, low.body.error.details]).toEqual([
+      422,
+      "not_higher",
+      { now: 2 },
+    ]);
+    const other = await stage.steer("limits", { limit: "max_total_tokens", to: 9 });
+    expect([other.status, other.body.error.code]).toEqual([409, "not_at_limit"]);
+    const raised = await stage.steer("limits", { limit: "max_steps", to: 50 });
+    expectSchema("raiseRunLimit", raised.body);
+    expect(raised.status).toBe(202);
+    await expect.poll(async () => (await stage.run()).final_status).toBe("COMPLETED");
+    const { events } = (await stage.ask("GET", `/runs/${stage.id}/events`)).body;
+    expect(events.find(({ type }: { type: string }) => type === "run_limit_raised").payload).toEqual({
+      limit: "max_steps",
+      from: 2,
+      to: 50,
+      by: expect.stringContaining("API token"),
+    });
+    expect((await stage.steer("limits", { limit: "max_steps", to: 99 })).status).toBe(409);
+    expect((await stage.steer("limits", { limit: "luck", to: 99 })).status).toBe(400);
+  });
+});
+
+describe("a plan, read and changed by a program", () => {
+  test("what has not begun is changed; the run says for whom it waits, and what each task came to", async () => {
+    const stage = await begin(planned());
+    await expect.poll(async () => (await stage.run()).waiting_for.length).toBe(1);
+    const asking = await stage.run();
+    expectSchema("getRun", asking);
+    const { questions } = (await stage.ask("GET", `/runs/${stage.id}/questions`)).body;
+    expect(asking.waiting_for).toEqual([
+      {
+        for: "person",
+        node_id: "crew",
+        activation_id: "crew#1",
+        interaction_id: questions[0].interaction_id,
+        kind: questions[0].kind,
+        until: questions[0].expires_at,
+      },
+    ]);
+    const add = { kind: "add", task: { description: "do third", assigned_agent: "ann", dependencies: [] } };
+    expect((await stage.steer("plans", { edit: add })).status).toBe(202);
+    const change = { kind: "change", task_id: "second", patch: { description: "do better" } };
+    const changed = await stage.steer("plans", { activation_id: "crew#1", edit: change });
+    expect([changed.status, changed.body]).toEqual([202, { run_id: stage.id, activation_id: "crew#1" }]);
+    expect((await stage.steer("plans", { activation_id: "crew#9", edit: change })).status).toBe(404);
+    const wrong = await stage.steer("plans", { edit: { kind: "cancel", task_id: "none" } });
+    expect([wrong.status, wrong.body.error.code]).toEqual([409, "plan_not_changed"]);
+
+    await expect
+      .poll(async () => {
+        const open = (await stage.ask("GET", `/runs/${stage.id}/questions`)).body.questions;
+        for (const { interaction_id, fingerprint } of open)
+          await stage.steer("answers", { interaction_id, fingerprint, answer: "approve" });
+        return (await stage.run()).final_status;
+      })
+      .toBe("COMPLETED");
+    const { plans } = (await stage.ask("GET", `/runs/${stage.id}/plans`)).body;
+    expectSchema("listRunPlans", { plans });
+    expect(plans.map(({ node_id, status, plan }: ToldPlan) => [node_id, status, plan.tasks.length])).toEqual([
+      ["crew", "completed", 3],
+    ]);
+    const done = await stage.run();
+    expectSchema("getRun", done);
+    expect(done.waiting_for).toEqual([]);
+    expect(
+      done.tasks.map((task: Told) => [
+        task.task_id,
+        task.description,
+        task.status,
+        task.output,
+        task.tokens_used,
+      ]),
+    ).toEqual([
+      ["first", "do first", "completed", "done", 15],
+      ["second", "do better", "completed", "done", 15],
+      ["task_003", "do third", "completed", "done", 15],
+    ]);
+    expect(done.tasks.every((task: Told) => task.cost_usd > 0 && task.started_at && task.completed_at)).toBe(
+      true,
+    );
+    const late = await stage.steer("plans", { edit: add });
+    expect([late.status, late.body.error.code]).toEqual([409, "run_ended"]);
+  });
+});
+
+describe("the library, written by a program", () => {
+  const crew = { crew_id: "desk", agents: [{ agent_id: "pen", agent_ref: "careful", role_name: "Writer" }] };
+  const agent = { agent_id: "careful", role_name: "Writer", backstory: "Once burnt" };
+
+  test("crews and agents are added, replaced at a revision, and deleted once nobody needs them", async () => {
+    const api = newApi();
+    const made = await api.ask("POST", "/agents", { name: "Careful", agent });
+    expectSchema("createAgent", made.body);
+    expect([made.status, made.headers.get("location"), made.headers.get("etag")]).toEqual([
+      201,
+      "/api/v1/agents/careful",
+      '"1"',
+    ]);
+    expect((await api.ask("POST", "/agents", { agent })).body.error.code).toBe("id_taken");
+    const { body: desk } = await api.ask("POST", "/crews", { crew });
+    expect([desk.id, desk.name, desk.crew.agents[0].backstory]).toEqual(["desk", "desk", "Once burnt"]);
+
+    const calmer = { name: "Calm", agent: { ...agent, backstory: "Calm again" } };
+    const replaced = await api.ask("PUT", "/agents/careful", calmer, { "if-match": '"1"' });
+    expect([replaced.status, replaced.body.name, replaced.headers.get("etag")]).toEqual([200, "Calm", '"2"']);
+    const stale = await api.ask("PUT", "/agents/careful", calmer, { "if-match": '"1"' });
+    expect([stale.status, stale.body.error.details]).toEqual([412, { revision: 2 }]);
+    const moved = await api.ask("PUT", "/agents/careful", { agent: { ...agent, agent_id: "other" } });
+    expect([moved.status, moved.body.error.code]).toEqual([422, "id_fixed"]);
+    expect((await api.ask("GET", "/crews/desk")).body.crew.agents[0].backstory).toBe("Calm again");
+
+    const needed = await api.ask("DELETE", "/agents/careful");
+    expect([needed.status, needed.body.error.code]).toEqual([409, "agent_in_use"]);
+    expect((await api.ask("DELETE", "/crews/desk")).status).toBe(204);
+    expect((await api.ask("DELETE", "/agents/careful")).status).toBe(204);
+    expect((await api.ask("DELETE", "/agents/careful")).status).toBe(404);
+  });
+
+  test("a misspelt field is refused by name, in whatever body it stands", async () => {
+    const api = newApi();
+    const refused = async (path: string, body: object) => {
+      const answer = await api.ask("POST", path, body);
+      return [answer.status, answer.body.error.code, answer.body.error.details.issues[0].at];
+    };
+    expect(await refused("/agents", { agent: { ...agent, back_story: "x" } })).toEqual([
+      400,
+      "unknown_field",
+      "agent.back_story",
+    ]);
+    expect(await refused("/crews", { crew: { ...crew, agents: [{ ...agent, tool: 1 }] } })).toEqual([
+      400,
+      "unknown_field",
+      "crew.agents.0.tool",
+    ]);
+    expect(await refused("/roles", { name: "R", goal: "x" })).toEqual([400, "unknown_field", "goal"]);
+    expect(await refused(`/workflows/${api.addApproval()}/runs`, { inputs: {} })).toEqual([
+      400,
+      "unknown_field",
+      "inputs",
+    ]);
+  });
+});

@@ -1,0 +1,110 @@
+import { expect } from "vitest";
+import type { z } from "zod";
+import type { Principal } from "@/server/api/trpc";
+import { builtinRoles } from "@/server/domain/roles/builtin";
+import type { ModelRequest } from "@/server/llm/model";
+import { newLauncher } from "@/server/runner/launch";
+import { fakeModels, newStage } from "@/server/runner/testing";
+import { newAgentStore } from "@/server/store/agents";
+import { newAuditStore } from "@/server/store/audit";
+import { newCrewStore } from "@/server/store/crews";
+import { newRoleStore } from "@/server/store/roles";
+import { newWorkflowStore } from "@/server/store/workflows";
+import { findTemplate } from "@/server/templates";
+import { ToolsRegistry } from "@/server/tools/registry";
+import { serve } from "./serve";
+import { ENDPOINTS } from "./table";
+
+const HOST = "127.0.0.1:3000";
+const ANSWERS: Record<string, string> = {
+  ApprovalAgent: '{"approval_status": "approved", "approver_comments": "Enjoy."}',
+};
+const answerFor = (request: ModelRequest) =>
+  Object.entries(ANSWERS).find(([role]) => JSON.stringify(request.messages).includes(role))?.[1] ??
+  '{"text": "done"}';
+
+let people = 0;
+
+/** A server in memory and a program that talks to it. */
+export function newApi(
+  answer: (request: ModelRequest, signal: AbortSignal) => string | Promise<string> = answerFor,
+) {
+  const models = fakeModels(answer);
+  const { db, host, store } = newStage({ models });
+  const workflows = newWorkflowStore(db);
+  const roles = newRoleStore(db);
+  roles.seed(builtinRoles);
+  const crews = newCrewStore(db);
+  const agents = newAgentStore(db);
+  const library = {
+    crew: (id: string) => crews.find(id)?.crew,
+    agent: (id: string) => agents.find(id)?.agent,
+  };
+  const services = {
+    workflows,
+    roles,
+    runs: store,
+    host,
+    models,
+    crews,
+    agents,
+    library,
+    audit: newAuditStore(db),
+    registry: new ToolsRegistry(),
+    toolSources: { mcp: { list: () => [] } },
+    ...newLauncher({ workflows, roles, library, models, host }),
+  };
+  const principal: Principal = { kind: "token", id: `program${people++}` };
+
+  async function send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+    const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
+    const sent: Record<string, string> = { host: HOST, authorization: "Bearer good" };
+    if (text !== undefined)
+      Object.assign(sent, {
+        "content-type": "application/json",
+        "content-length": String(Buffer.byteLength(text)),
+      });
+    const request = new Request(`http://${HOST}/api/v1${path}`, {
+      method,
+      headers: { ...sent, ...headers },
+      ...(text === undefined ? {} : { body: text }),
+    });
+    return serve(request, {
+      services: () => services,
+      recognition: {
+        sessionOf: () => null,
+        tokenOf: (asked) => (asked.headers.get("authorization") === "Bearer good" ? principal : null),
+      },
+    });
+  }
+  return {
+    ...services,
+    send,
+    /** The status and the JSON of an answer. */
+    async ask(method: string, path: string, body?: unknown, headers?: Record<string, string>) {
+      const response = await send(method, path, body, headers);
+      const text = await response.text();
+      return {
+        status: response.status,
+        // eslint-disable-next-line @typescript-eslint/no-unsafe-assignment -- tests look into answers of any shape
+        body: text === "" ? null : JSON.parse(text),
+        headers: response.headers,
+      };
+    },
+    /** Saves the approval example; answers with its id. */
+    addApproval: () =>
+      workflows.create({ name: "Approval", graph: findTemplate("approval")?.graph as never }),
+  };
+}
+export type Api = ReturnType<typeof newApi>;
+
+/** Whether an answer is as the OpenAPI file promises. */
+export const expectSchema = (name: string, value: unknown) => {
+  const schema = endpointNamed(name).success.schema as z.ZodType;
+  expect(schema.safeParse(value).error?.issues ?? []).toEqual([]);
+};
+const endpointNamed = (name: string) => {
+  const found = ENDPOINTS.find((endpoint) => endpoint.name === name);
+  if (!found) throw new Error(`No endpoint ${name}`);
+  return found;
+};
