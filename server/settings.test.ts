@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { isLoopback, readSettings, settingsTable } from "./settings";
+import { USUAL_CONFIRMATION } from "@/server/domain/outcome";
+import { installationRules, isLoopback, readSettings, settingsTable } from "./settings";
 
 describe("settings", () => {
   test("nothing has to be set", () => {
@@ -11,6 +12,7 @@ describe("settings", () => {
       TROUPE_DATA_DIR: "./data",
       TROUPE_START_LINK: false,
       TROUPE_ENABLE_CODE: false,
+      TROUPE_CONFIRMATION: "never",
       TROUPE_OFFLINE_SPEED: 1,
     });
   });
@@ -34,6 +36,22 @@ describe("settings", () => {
     expect(readSettings({ HOST: "0.0.0.0", TROUPE_PASSWORD: "long enough" }).HOST).toBe("0.0.0.0");
     expect(["127.0.0.1", "localhost", "::1", "[::1]", "127.1.2.3"].map(isLoopback)).not.toContain(false);
     expect(["0.0.0.0", "::", "192.168.0.4", "127.0.0.1.example.org"].map(isLoopback)).not.toContain(true);
+  });
+
+  test("what they say for every run is strict as far as somebody set it", () => {
+    const rules = (env: Record<string, string>) => installationRules(readSettings(env));
+    expect(rules({})).toEqual({});
+    expect(rules({ TROUPE_CONFIRMATION: "always" })).toEqual({ confirmation: { kind: "always" } });
+    expect(
+      rules({
+        TROUPE_CONFIRMATION: "risky",
+        TROUPE_ALLOWED_DESTINATIONS: "api.example.org, team@example.org",
+      }),
+    ).toEqual({
+      confirmation: USUAL_CONFIRMATION,
+      destinations: ["api.example.org", "team@example.org"],
+    });
+    expect(() => rules({ TROUPE_CONFIRMATION: "sometimes" })).toThrow("never, risky or always");
   });
 
   test("the README's table says the same", () => {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { InstallationRules } from "@/server/domain/outcome";
 
 const Loopback = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
 
@@ -82,6 +83,18 @@ export const Settings = z.object({
     .describe(
       "MCP servers on this machine or in a private network that may be reached, for example localhost:8080, tools.lan; the internet always may",
     ),
+  TROUPE_CONFIRMATION: z
+    .enum(["never", "risky", "always"], { error: "TROUPE_CONFIRMATION must be never, risky or always" })
+    .default("never")
+    .describe(
+      "How strictly people are asked before a tool acts, at least: runs and roles can only be stricter. risky: before what is of high or unknown risk",
+    ),
+  TROUPE_ALLOWED_DESTINATIONS: z
+    .string()
+    .optional()
+    .describe(
+      "Hosts, e-mail addresses and accounts that agents may send to without asking, also after they read content of strangers, for example api.example.org, team@example.org",
+    ),
   TROUPE_OFFLINE_SPEED: z.coerce
     .number({ error: "TROUPE_OFFLINE_SPEED must be a number, 0 for no delays" })
     .min(0)
@@ -135,4 +148,20 @@ export function settingsTable(): SettingRow[] {
       fallback: value === null ? null : typeof value === "boolean" ? (value ? "1" : "0") : String(value),
     };
   });
+}
+
+/** What the settings say for every run. */
+export function installationRules({
+  TROUPE_CONFIRMATION: kind,
+  TROUPE_ALLOWED_DESTINATIONS: allowed = "",
+}: Settings): InstallationRules {
+  const destinations = allowed.split(/[\s,]+/).filter((word) => word !== "");
+  return {
+    ...(kind === "risky"
+      ? { confirmation: { kind, threshold: "HIGH", confirm_unknown: true } }
+      : kind === "always"
+        ? { confirmation: { kind } }
+        : {}),
+    ...(destinations.length > 0 ? { destinations } : {}),
+  };
 }

@@ -12,6 +12,7 @@ import { newModels } from "@/server/llm/models";
 import { CREW_TOOLS } from "@/server/runner/crew/tools";
 import { Host } from "@/server/runner/host";
 import { newLauncher } from "@/server/runner/launch";
+import { installationRules, readSettings } from "@/server/settings";
 import { newAgentStore } from "@/server/store/agents";
 import { newAuditStore } from "@/server/store/audit";
 import { newCrewStore } from "@/server/store/crews";
@@ -38,6 +39,7 @@ export type Troupe = ReturnType<typeof newTroupe>;
 /** Puts the server together: stores, models, and the host of the runs. Nothing begins to run yet. */
 export function newTroupe(db: Db, options: { dataDir: string | null; env?: NodeJS.ProcessEnv }) {
   const env = options.env ?? process.env;
+  const installation = installationRules(readSettings(env));
   const sealer = newSealer(options.dataDir, env);
   const workflows = newWorkflowStore(db);
   const crews = newCrewStore(db);
@@ -115,7 +117,15 @@ export function newTroupe(db: Db, options: { dataDir: string | null; env?: NodeJ
     registry,
     toolSources,
     host,
-    ...newLauncher({ workflows, roles, library, models, host }),
+    installation,
+    ...newLauncher({
+      workflows,
+      roles,
+      library,
+      models,
+      host,
+      installation,
+    }),
   };
 }
 

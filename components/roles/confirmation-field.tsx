@@ -20,7 +20,7 @@ export function ConfirmationField({
       label="Asks a person before acting"
       value={value?.kind ?? "run"}
       onValueChange={(kind) => onValueChange(kept?.kind === kind ? kept : toConfirmation(kind))}
-      hint="Whether a person agrees to what its tools are about to do."
+      hint="Whether a person agrees to what its tools are about to do. Where the run or the installation is stricter, that holds."
       fieldClassName="max-w-80"
       options={[
         { value: "run", label: "As the run says" },

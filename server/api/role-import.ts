@@ -1,7 +1,16 @@
 import { z } from "zod";
 import { type Note, noteGrants } from "@/server/domain/audit";
+import type { WorkflowGraph } from "@/server/domain/graph";
+import { USUAL_CONFIRMATION } from "@/server/domain/outcome";
+import type { Finding } from "@/server/domain/reading";
 import type { RoleDefinition } from "@/server/domain/role";
-import { toolsAsked, withAllowedTools } from "@/server/domain/tools-asked";
+import {
+  confirmationWords,
+  toolsAsked,
+  withAllowedTools,
+  withSafeConfirmation,
+  withSafeRuns,
+} from "@/server/domain/tools-asked";
 import { isSameJson } from "@/server/domain/values";
 import type { RoleStore } from "@/server/store/roles";
 
@@ -18,7 +27,18 @@ function roleState(role: RoleDefinition, store: RoleStore): "new" | "same" | "di
 /** A role of a file as it stands to ours, with the tools that it would gain. */
 export function seenRole(role: RoleDefinition, store: RoleStore) {
   const ours = store.find(role.name);
-  return { role, state: roleState(role, store), asks: ours?.origin ? [] : toolsAsked(role, ours?.role) };
+  return {
+    role,
+    state: roleState(role, store),
+    asks: ours?.origin ? [] : toolsAsked(role, ours?.role),
+    /** When it asks people, by the file and as it would be here; null where the file says nothing of it. */
+    confirmation: role.confirmation
+      ? {
+          file: confirmationWords(role.confirmation),
+          here: confirmationWords(withSafeConfirmation(role, ours?.role).confirmation),
+        }
+      : null,
+  };
 }
 
 /** The names of roles by what became of them, and the tools that they came without. */
@@ -51,11 +71,27 @@ export function bringRoles(
       done.skipped.push(theirs.name);
       continue;
     }
-    const { role, left_out } = withAllowedTools(theirs, ours?.role, allow_tools);
+    const { role: granted, left_out } = withAllowedTools(theirs, ours?.role, allow_tools);
+    const role = withSafeConfirmation(granted, ours?.role);
     store.put(role);
     noteGrants(note, ours?.role, role, { from: "file" });
     (ours ? done.replaced : done.created).push(role.name);
     if (left_out.length > 0) done.left_out.push({ role: role.name, tools: left_out });
   }
   return done;
+}
+
+/** A workflow of a file as it comes in: its runs ask people at least where the risk is high, which a finding says. */
+export function safeWorkflow<Read extends { graph: WorkflowGraph | null; findings: Finding[] }>(
+  read: Read,
+): Read {
+  if (!read.graph) return read;
+  const { graph, had } = withSafeRuns(read.graph);
+  if (!had) return read;
+  const finding: Finding = {
+    level: "changed",
+    at: "config.confirmation",
+    message: `The file would have people asked ${confirmationWords(had)}. Its runs ask ${confirmationWords(USUAL_CONFIRMATION)} here, until somebody changes that in the workflow's settings.`,
+  };
+  return { ...read, graph, findings: [...read.findings, finding] };
 }

@@ -8,7 +8,7 @@ import { roleUses } from "@/server/domain/role-use";
 import { sketchOf } from "@/server/domain/sketch";
 import type { WorkflowStore } from "@/server/store/workflows";
 import { findTemplate, templates } from "@/server/templates";
-import { AllowTools, bringRoles, seenRole } from "./role-import";
+import { AllowTools, bringRoles, safeWorkflow, seenRole } from "./role-import";
 import { procedure, refusal, router } from "./trpc";
 
 const Name = z.string().trim().min(1, "Give it a name").max(200, "At most 200 characters");
@@ -122,7 +122,7 @@ export const workflowsRouter = router({
 
   /** Says what an import would bring and lose; changes nothing. A mutation only because files are too long for an address. */
   previewImport: procedure.input(z.object({ text: FileText })).mutation(({ ctx, input }) => {
-    const { graph, name, roles, findings } = readWorkflow(input.text);
+    const { graph, name, roles, findings } = safeWorkflow(readWorkflow(input.text));
     return {
       ok: graph !== null,
       name,
@@ -143,7 +143,7 @@ export const workflowsRouter = router({
       }),
     )
     .mutation(({ ctx, input }) => {
-      const { graph, name, roles, findings } = readWorkflow(input.text);
+      const { graph, name, roles, findings } = safeWorkflow(readWorkflow(input.text));
       if (!graph) throw refusal("BAD_REQUEST", "This file holds no workflow that can be read.", { findings });
       const { left_out } = bringRoles(input.roles === "skip" ? [] : roles, {
         store: ctx.troupe.roles,

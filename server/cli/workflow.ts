@@ -81,6 +81,7 @@ async function runFile(command: Command): Promise<number> {
     workflow_id: null,
     workflow_name: name || graph.graph_id,
     trigger: "cli",
+    installation: troupe.installation,
   });
   const progress = watchRun(command.quiet ? SILENT : terminal());
   cancelOnSignal(() => troupe.host.cancel(run_id, { by: "user", reason: "Cancelled in the terminal" }));

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { openDb } from "@/db/open";
-import { AgentConfig } from "@/server/domain/role";
+import { AgentConfig, type ConfirmationPolicy } from "@/server/domain/role";
 import { draw } from "@/server/domain/testing/drawing";
 import { newModels } from "@/server/llm/models";
 import { newOfflineFetch } from "@/server/llm/offline";
@@ -185,6 +185,42 @@ describe("A14: an instruction in what a tool read does not become an act", () =>
     });
     expect(of(events, "agent_started")[0]!.tools).not.toContain("post");
     expect(of(events, "tool_call_refused")).toMatchObject([{ tool_name: "post", status_code: 403 }]);
+  });
+});
+
+describe("the stricter of installation, run and role decides whether a person is asked", () => {
+  const act = tool("act", { read_only: false, risk: "MEDIUM" });
+  const kinds = { never: { kind: "never" }, always: { kind: "always" } } as const;
+  test.each([
+    ["the run asks and the role would not", { run: kinds.always, role: kinds.never }],
+    ["the role asks and the run would not", { run: kinds.never, role: kinds.always }],
+    [
+      "the installation asks and neither run nor role would",
+      { run: kinds.never, role: kinds.never, installation: kinds.always },
+    ],
+  ] as [
+    string,
+    Record<"run" | "role", ConfirmationPolicy> & Partial<Record<"installation", ConfirmationPolicy>>,
+  ][])("%s", async (_what, { run, role: ofRole, installation }) => {
+    const stage = newScriptedStage([calls(call("act", { text: "a" })), { text: "done" }], [act]);
+    const id = stage.start(work(), {
+      roles: [role("Worker", ["act"], { confirmation: ofRole })],
+      config: { confirmation: run },
+      ...(installation ? { installation: { confirmation: installation } } : {}),
+    });
+    const open = await asked(stage, id);
+    expect(stage.tools.calls).toEqual([]);
+    stage.host.answer(id, open.id, open.requested.fingerprint, { answer: "reject", by: "ann" });
+    await stage.host.settled(id);
+    expect(stage.tools.calls).toEqual([]);
+  });
+  test("nobody is asked where none of them asks", async () => {
+    const stage = newScriptedStage([calls(call("act", { text: "a" })), { text: "done" }], [act]);
+    await stage.run(work(), {
+      roles: [role("Worker", ["act"], { confirmation: kinds.never })],
+      config: { confirmation: kinds.never },
+    });
+    expect(stage.tools.calls).toEqual(['Worker act {"text":"a"}']);
   });
 });
 

@@ -1,6 +1,14 @@
 import type { CrewProcess } from "./crew";
 import type { WorkflowGraph } from "./graph";
-import type { FinalStatus, RaisableLimit, ReasonCode, RunConfig, RunError, Usage } from "./outcome";
+import type {
+  FinalStatus,
+  InstallationRules,
+  RaisableLimit,
+  ReasonCode,
+  RunConfig,
+  RunError,
+  Usage,
+} from "./outcome";
 import type { ExecutionPlan, Task, TaskStatus } from "./plan";
 import type { RoleDefinition } from "./role";
 import type { RiskLevel, ToolCall, ToolProtocol, ToolStatus } from "./tool";
@@ -36,6 +44,8 @@ export interface Payloads {
     provider_summary: { name: string; model: string; simulated: boolean } | null;
     /** How much each model that it may ask reads, in tokens, by choiceKey; absent in older runs. */
     context_windows?: Record<string, number>;
+    /** What whoever runs Troupe has set for every run; absent where nothing is set, and in older runs. */
+    installation?: InstallationRules;
   };
   run_started: Record<string, never>;
   run_cancel_requested: { by: string; reason: string };

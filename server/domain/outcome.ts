@@ -101,6 +101,13 @@ export function pay(account: Spent, { usage, cost_usd }: Spent): void {
   account.cost_usd = account.cost_usd === null || cost_usd === null ? null : account.cost_usd + cost_usd;
 }
 
+/** Where nobody has said when people are asked. */
+export const USUAL_CONFIRMATION: ConfirmationPolicy = {
+  kind: "risky",
+  threshold: "HIGH",
+  confirm_unknown: true,
+};
+
 /** Limits and manners of one run. Costs in US dollars, times in milliseconds. */
 export const RunConfig = z.object({
   mode: z.enum(["continuous", "step", "breakpoint", "hitl"]).default("continuous"),
@@ -123,11 +130,19 @@ export const RunConfig = z.object({
     .prefault({}),
   /** Tools that no agent of this run gets, whatever its role says. */
   denied_tools: z.array(z.string().max(200)).default([]),
-  confirmation: ConfirmationPolicy.default({ kind: "risky", threshold: "HIGH", confirm_unknown: true }),
+  confirmation: ConfirmationPolicy.default(USUAL_CONFIRMATION),
   on_stuck: z.enum(["nudge_then_fail", "nudge_then_escalate", "fail"]).default("nudge_then_fail"),
   strict_state: z.boolean().default(false),
 });
 export type RunConfig = z.infer<typeof RunConfig>;
+
+/** What whoever runs Troupe has set for every run; no workflow, role or file can loosen it. */
+export interface InstallationRules {
+  /** People are asked at least where this says so. */
+  confirmation?: ConfirmationPolicy;
+  /** Hosts, e-mail addresses and accounts that agents may always send to. */
+  destinations?: string[];
+}
 
 /**
  * Settings of a run that differ from the workflow's own. Without the defaults: a setting that was not given must not

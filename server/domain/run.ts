@@ -4,6 +4,7 @@ import { type WorkflowGraph } from "./graph";
 import {
   addUsage,
   type FinalStatus,
+  type InstallationRules,
   NO_USAGE,
   type RaisableLimit,
   type ReasonCode,
@@ -121,6 +122,7 @@ export interface RunState extends CrewState {
     provider_summary: { name: string; model: string; simulated: boolean } | null;
     simulated: boolean;
     context_windows?: Readonly<Record<string, number>>;
+    installation?: InstallationRules;
     config: RunConfig;
     created_at: number;
     started_at?: number;
@@ -252,6 +254,7 @@ export function evolve(s: RunState, event: RunEvent): RunState {
         provider_summary: payload.provider_summary,
         simulated: payload.provider_summary?.simulated ?? false,
         ...(payload.context_windows ? { context_windows: payload.context_windows } : {}),
+        ...(payload.installation ? { installation: payload.installation } : {}),
         config: payload.config,
         created_at: event.ts,
       };

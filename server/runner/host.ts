@@ -23,6 +23,7 @@ export interface StartRequest {
   trigger: RunEventOf<"run_created">["payload"]["trigger"];
   provider_summary: RunEventOf<"run_created">["payload"]["provider_summary"];
   context_windows?: RunEventOf<"run_created">["payload"]["context_windows"];
+  installation?: RunEventOf<"run_created">["payload"]["installation"];
   idempotency_key?: string;
 }
 
@@ -118,6 +119,7 @@ export class Host {
         trigger: request.trigger,
         provider_summary: request.provider_summary,
         ...(request.context_windows ? { context_windows: request.context_windows } : {}),
+        ...(request.installation ? { installation: request.installation } : {}),
       },
     };
     const made = this.store.create({

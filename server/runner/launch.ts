@@ -2,7 +2,7 @@ import type { WorkflowGraph } from "@/server/domain/graph";
 import { findInputErrors } from "@/server/domain/input-check";
 import { EMPTY_LIBRARY, type Library, withLibrary } from "@/server/domain/library";
 import { choiceKey, isStandard, modelUses } from "@/server/domain/model-uses";
-import { RunConfig } from "@/server/domain/outcome";
+import { type InstallationRules, RunConfig } from "@/server/domain/outcome";
 import { findProblems, type Problem } from "@/server/domain/problems";
 import type { RoleDefinition } from "@/server/domain/role";
 import { roleUses } from "@/server/domain/role-use";
@@ -42,8 +42,10 @@ export function newLauncher(parts: {
   library?: Library;
   models: Models;
   host: Host;
+  /** What holds in every run, whatever it says itself. */
+  installation?: InstallationRules;
 }) {
-  const { library = EMPTY_LIBRARY } = parts;
+  const { library = EMPTY_LIBRARY, installation } = parts;
   return {
     /** Throws RefusedStart; answers undefined where there is no such workflow. */
     startRun(launch: Launch): { run_id: string; created: boolean } | undefined {
@@ -54,6 +56,7 @@ export function newLauncher(parts: {
         workflow_id: workflow.id,
         workflow_name: workflow.name,
         trigger: launch.trigger,
+        ...(installation ? { installation } : {}),
         ...(launch.idempotency_key === undefined ? {} : { idempotency_key: launch.idempotency_key }),
       });
     },

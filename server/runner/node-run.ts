@@ -13,7 +13,7 @@ import type {
   CrewRequest,
 } from "@/server/domain/nodes/define";
 import type { RaisableLimit, RunConfig } from "@/server/domain/outcome";
-import { llmOver, type RoleDefinition } from "@/server/domain/role";
+import { type ConfirmationPolicy, llmOver, type RoleDefinition } from "@/server/domain/role";
 import type { RunState } from "@/server/domain/run";
 import { renderTemplate } from "@/server/domain/template";
 import { isGranted, type ToolOutput, type ToolSpec } from "@/server/domain/tool";
@@ -300,6 +300,14 @@ export class NodeRun implements NodeContext {
           tainted: this.s.taint_sources.length > 0,
         },
       });
+  }
+
+  /** What decides whether a person must agree to a call: the installation's word, the run's, and the role's. */
+  policies(role?: RoleDefinition): ConfirmationPolicy[] {
+    const { config, installation } = this.s.run;
+    return [installation?.confirmation, config.confirmation, role?.confirmation].filter(
+      (policy): policy is ConfirmationPolicy => policy !== undefined,
+    );
   }
 
   /** Whether a person has approved this tool for the rest of the run. */

@@ -27,7 +27,7 @@ export function* callToolOfNode(run: NodeRun, name: string, args: JsonObject): F
     spec,
     args,
     repaired: false,
-    policy: config.confirmation,
+    policies: run.policies(),
     taint_sources,
   });
   if (answer?.answer === "expired")

@@ -1,7 +1,7 @@
 import { type Db, openDb } from "@/db/open";
 import type { RunEvent } from "@/server/domain/events";
 import type { WorkflowGraph } from "@/server/domain/graph";
-import { RunConfig } from "@/server/domain/outcome";
+import { type InstallationRules, RunConfig } from "@/server/domain/outcome";
 import { RoleDefinition } from "@/server/domain/role";
 import type { JsonObject } from "@/server/domain/values";
 import type { ModelAnswer, ModelRequest, Models } from "@/server/llm/model";
@@ -107,6 +107,7 @@ interface StartOptions {
   roles?: readonly RoleDefinition[];
   key?: string;
   workflow?: string;
+  installation?: InstallationRules;
   /** What is known at the start of how much models read. */
   windows?: Record<string, number>;
 }
@@ -138,6 +139,7 @@ export function newStage(options: { models?: Models; tools?: ToolHost; db?: Db; 
         trigger: "test",
         provider_summary: null,
         ...(more.key ? { idempotency_key: more.key } : {}),
+        ...(more.installation ? { installation: more.installation } : {}),
         ...(more.windows ? { context_windows: more.windows } : {}),
       }).run_id;
     },

@@ -65,18 +65,31 @@ export function confirmationReason(about: {
   spec: ToolSpec;
   args: JsonObject;
   repaired: boolean;
-  policy: ConfirmationPolicy;
+  /** What the installation, the run and the role say: the call waits where any of them asks, so the stricter wins. */
+  policies: readonly ConfirmationPolicy[];
   /** Tools whose results the agent has read that nobody vouches for. */
   taint_sources: readonly string[];
   /** A person has approved this tool for the rest of the run. */
   approved_always: boolean;
 }): string | null {
-  const { spec, policy } = about;
+  const { spec } = about;
   if (spec.sink && about.taint_sources.length > 0)
     return `It sends data out, after the agent read content from ${about.taint_sources.join(", ")} that nobody here vouches for.`;
   if (spec.destructive && about.repaired)
     return "It cannot be undone, and the model's call had to be mended before it could be read.";
   if (about.approved_always) return null;
+  for (const policy of about.policies) {
+    const reason = reasonOf(policy, about);
+    if (reason !== null) return reason;
+  }
+  return null;
+}
+
+/** Why this one policy asks a person about a call, or null. */
+function reasonOf(
+  policy: ConfirmationPolicy,
+  { spec, args }: { spec: ToolSpec; args: JsonObject },
+): string | null {
   switch (policy.kind) {
     case "never":
       return null;
@@ -87,7 +100,7 @@ export function confirmationReason(about: {
     case "when":
       return evaluateCondition(policy.when, {
         state: {},
-        input: { tool: spec.name, args: about.args, risk: spec.risk },
+        input: { tool: spec.name, args, risk: spec.risk },
       }).value
         ? "The condition for asking a person holds."
         : null;

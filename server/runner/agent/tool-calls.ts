@@ -191,7 +191,7 @@ function* carryOutOne(agent: Agent, job: Job): Flow<CallOutcome> {
     spec,
     args: call.args,
     repaired: call.repaired ?? false,
-    policy: agent.role.confirmation ?? run.config.confirmation,
+    policies: run.policies(agent.role),
     taint_sources: [...agent.taintSources],
   });
   if (answer?.answer === "expired")

@@ -1,0 +1,70 @@
+import { describe, expect, test } from "vitest";
+import { openDb } from "@/db/open";
+import type { ReadWorkflow } from "@/server/domain/document";
+import { RunConfig, USUAL_CONFIRMATION } from "@/server/domain/outcome";
+import { type ConfirmationPolicy, RoleDefinition } from "@/server/domain/role";
+import { draw } from "@/server/domain/testing/drawing";
+import { newRoleStore } from "@/server/store/roles";
+import { bringRoles, safeWorkflow, seenRole } from "./role-import";
+
+const role = (confirmation?: ConfirmationPolicy): RoleDefinition =>
+  RoleDefinition.parse({ name: "Clerk", tools: ["http_write"], ...(confirmation ? { confirmation } : {}) });
+const newStore = () => newRoleStore(openDb(":memory:"));
+const bring = (theirs: RoleDefinition, ours?: RoleDefinition) => {
+  const store = newStore();
+  if (ours) store.put(ours);
+  const seen = seenRole(theirs, store);
+  bringRoles([theirs], { store, existing: "replace", allow_tools: ["http_write"], note: () => {} });
+  return { seen: seen.confirmation, kept: store.find("Clerk")?.role.confirmation };
+};
+
+describe("a role of a file", () => {
+  test("cannot switch off that people are asked; what it says is shown beside what it gets", () => {
+    expect(bring(role({ kind: "never" }))).toEqual({
+      seen: { file: "never", here: "as the run says" },
+      kept: undefined,
+    });
+  });
+  test("does not replace what ours asks for by less", () => {
+    expect(bring(role({ kind: "never" }), role({ kind: "always" })).kept).toEqual({ kind: "always" });
+    expect(bring(role(), role({ kind: "always" })).kept).toEqual({ kind: "always" });
+  });
+  test("may ask for more", () => {
+    expect(bring(role({ kind: "always" }), role({ kind: "never" }))).toEqual({
+      seen: { file: "before every call of a tool", here: "before every call of a tool" },
+      kept: { kind: "always" },
+    });
+  });
+});
+
+describe("a workflow of a file", () => {
+  const read = (confirmation: ConfirmationPolicy) => {
+    const graph = draw("start > end", {});
+    const config = RunConfig.parse({ confirmation });
+    return safeWorkflow<Pick<ReadWorkflow, "graph" | "findings">>({
+      graph: { ...graph, config },
+      findings: [],
+    });
+  };
+  test.each<ConfirmationPolicy>([
+    { kind: "never" },
+    { kind: "tools", tools: ["other"] },
+    { kind: "when", when: "false" },
+    { kind: "risky", threshold: "LOW", confirm_unknown: false },
+  ])(
+    "begins with runs that ask before risky actions where it says $kind, and a finding says so",
+    (policy) => {
+      const { graph, findings } = read(policy);
+      expect(graph?.config?.confirmation).toEqual(USUAL_CONFIRMATION);
+      expect(findings).toMatchObject([{ level: "changed", at: "config.confirmation" }]);
+    },
+  );
+  test.each<ConfirmationPolicy>([{ kind: "always" }, { ...USUAL_CONFIRMATION, threshold: "LOW" } as never])(
+    "keeps what asks as much",
+    (policy) => {
+      const { graph, findings } = read(policy);
+      expect(graph?.config?.confirmation).toEqual(policy);
+      expect(findings).toEqual([]);
+    },
+  );
+});
