@@ -23,6 +23,7 @@ import { TextField } from "@/components/ui/text-field";
 import { Reducer, reducerOf, stateProperties, type WorkflowGraph } from "@/server/domain/graph";
 import { getNodeKind } from "@/server/domain/nodes";
 import { RunConfig } from "@/server/domain/outcome";
+import { SIZES } from "@/server/domain/sizes";
 import type { JsonSchema } from "@/server/domain/values";
 import { edits } from "./commands";
 import { useEditor, useEditorStore } from "./editor-store";
@@ -322,6 +323,26 @@ function Limits({ graph }: { graph: WorkflowGraph }) {
           max={256}
           value={config.max_parallel_nodes}
           onValueChange={(value) => change({ max_parallel_nodes: whole(value, 1, 256) })}
+        />
+        <NumberField
+          label="Size of the state"
+          hint="In thousands of characters"
+          min={1}
+          max={Math.floor(SIZES.state.most / 1000)}
+          value={Math.round(config.max_state_chars / 1000)}
+          onValueChange={(value) =>
+            change({ max_state_chars: whole(value, 1, Math.floor(SIZES.state.most / 1000)) * 1000 })
+          }
+        />
+        <NumberField
+          label="Size of the log"
+          hint="In thousands of characters"
+          min={10}
+          max={Math.floor(SIZES.log.most / 1000)}
+          value={Math.round(config.max_log_chars / 1000)}
+          onValueChange={(value) =>
+            change({ max_log_chars: whole(value, 10, Math.floor(SIZES.log.most / 1000)) * 1000 })
+          }
         />
       </div>
       <DurationField

@@ -110,6 +110,7 @@ const UNITS: Record<RaisableLimit, { word?: string; scale: number; step: number 
   max_steps: { scale: 1, step: 50 },
   max_global_iterations: { scale: 1, step: 20 },
   max_active_ms: { word: "min", scale: 60_000, step: 5 },
+  max_log_chars: { word: "characters", scale: 1, step: 16_777_216 },
   max_cost_usd: { word: "US$", scale: 1, step: 0.1 },
   max_total_tokens: { word: "tokens", scale: 1, step: 10_000 },
 };

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { ConfirmationPolicy } from "./role";
+import { SIZES } from "./sizes";
 import { Json, Ms } from "./values";
 
 /** How a run ended: reached an end, failed, hit a limit (and may go on), or was stopped by a person. */
@@ -28,8 +29,12 @@ export const ErrorCode = z.enum([
   "MAX_STEPS",
   "BUDGET",
   "TIME_LIMIT",
+  /** The run has written down as much as it may. */
+  "LOG_LIMIT",
   "INPUT_MISSING",
   "STATE_INVALID",
+  /** A value, the state or an answer exceeds what a run may keep. */
+  "TOO_LARGE",
   "ROUTER_NO_MATCH",
   "ROUTER_FAILED",
   "LOOP_LIMIT",
@@ -118,6 +123,10 @@ export const RunConfig = z.object({
   max_global_iterations: z.number().int().min(1).max(2000).default(100),
   /** Excludes time spent waiting for people or timers. */
   max_active_ms: Ms.max(24 * 3_600_000).default(30 * 60_000),
+  /** The state, and each input and output of a node, in characters as sizes.ts counts them. */
+  max_state_chars: z.number().int().min(1000).max(SIZES.state.most).default(SIZES.state.standard),
+  /** All that the run writes down, counted in the same way. */
+  max_log_chars: z.number().int().min(10_000).max(SIZES.log.most).default(SIZES.log.standard),
   max_parallel_nodes: z.number().int().min(1).max(256).default(16),
   max_subrun_depth: z.number().int().max(5).default(5),
   budget: z
@@ -165,6 +174,7 @@ export const RaisableLimit = z.enum([
   "max_steps",
   "max_global_iterations",
   "max_active_ms",
+  "max_log_chars",
   "max_cost_usd",
   "max_total_tokens",
 ]);

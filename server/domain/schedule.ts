@@ -4,8 +4,11 @@ import { evaluateCondition } from "./expression";
 import { reducerOf, type WorkflowEdge, type WorkflowNode } from "./graph";
 import { getNodeKind, type NodeResult, writtenKeys } from "./nodes";
 import { isDefaultWord } from "./nodes/conditional-router";
+import { REPEATED } from "./nodes/end";
 import type { RunError } from "./outcome";
+import { reduceValue } from "./reducers";
 import type { RunState } from "./run";
+import { sizeOf, sizeText } from "./sizes";
 import { findInvalid } from "./state-check";
 import type { Json, JsonObject } from "./values";
 
@@ -228,6 +231,8 @@ export function complete(a: Analysis, s: RunState, activationId: string, result:
       activation_id: activationId,
     });
 
+  const large = tooLarge(`What ${nameOf(node)} gives`, sizeOf(result.output), s);
+  if (large) return fail(a, s, activationId, large);
   const allowed = new Set(writtenKeys(node));
   const dropped = Object.keys(result.output).filter((key) => !allowed.has(key));
   const declared: JsonObject = kind.ends
@@ -350,11 +355,13 @@ export function fail(a: Analysis, s: RunState, activationId: string, cause: RunE
   if (node.on_error === "continue") {
     const output = node.default_output ?? {};
     const write = patch(a, s, activationId, output);
+    if ("error" in write)
+      return [{ type: "node_failed", ...at, payload: { attempt, error: write.error, next: "fail_run" } }];
     const kind = getNodeKind(node.node_type);
     const chosen = kind.routes ? (chooseEdges(a, node, []) ?? []) : null;
     return [
       { type: "node_failed", ...at, payload: { attempt, error, next: "continue" } },
-      ...("events" in write ? write.events : []),
+      ...write.events,
       ...leave(a, s, activationId, output, chosen),
     ];
   }
@@ -440,6 +447,8 @@ function patch(
     set[key] = value;
   }
   const keys = Object.keys(set);
+  const large = findTooLarge(s, node_id, set, reducers);
+  if (large) return { error: large };
   if (keys.length > 0)
     events.push({
       type: "state_patched",
@@ -447,6 +456,46 @@ function patch(
       payload: { set, writer: activationId, ...(Object.keys(reducers).length > 0 ? { reducers } : {}) },
     });
   return { events, keys };
+}
+
+/** What is wrong with so many characters, or null where they fit. */
+function tooLarge(what: string, size: number, s: RunState): RunError | null {
+  const most = s.run.config.max_state_chars;
+  if (size <= most) return null;
+  return {
+    code: "TOO_LARGE",
+    message: `${what} is too large: ${sizeText(size)}, and at most ${sizeText(most)} fit. Keep less of it, or raise the limit in the settings of the workflow.`,
+    retryable: false,
+    user_action: "edit_graph",
+  };
+}
+
+/** What is wrong with the size that the state has once these values are written, or null. */
+function findTooLarge(
+  s: RunState,
+  node_id: string,
+  set: JsonObject,
+  reducers: Readonly<Record<string, string>>,
+): RunError | null {
+  // What merging makes of a value is seldom larger than both; only where that might not fit it is made to see.
+  let most = sizeOfState({ ...s.state, ...set });
+  for (const key in reducers) most += sizeOf(s.state[key]);
+  if (most <= s.run.config.max_state_chars) return null;
+  const after = { ...s.state, ...set };
+  for (const key in reducers) after[key] = reduceValue(reducers[key]!, s.state[key], set[key]!);
+  const what = `The state, with ${quoted(Object.keys(set))} from ${nameOf(s.graph.nodes[node_id]!)},`;
+  return tooLarge(what, sizeOfState(after), s);
+}
+
+function sizeOfState(state: Readonly<Record<string, Json>>): number {
+  let size = 0;
+  for (const key in state) {
+    const value = state[key];
+    // An end repeats what it gives under a second name.
+    const isRepeated = key.startsWith(REPEATED) && state[key.slice(REPEATED.length)] === value;
+    size += key.length + 4 + (isRepeated ? 0 : sizeOf(value));
+  }
+  return size;
 }
 
 /** Whether one activation comes after another along the tokens: the other is among its causes' causes. */

@@ -7,6 +7,8 @@ import {
   type DurableContext,
   type Flow,
   type Settlement,
+  type StepScope,
+  type StepWork,
 } from "@/server/domain/durable";
 import type { NewEvent, RunEvent } from "@/server/domain/events";
 import { evaluateCondition, evaluateExpression } from "@/server/domain/expression";
@@ -18,7 +20,8 @@ import { editPlan, PlanEdit } from "@/server/domain/plan-edit";
 import { evolve, newRun, type RunState } from "@/server/domain/run";
 import { isBeginning, startingState } from "@/server/domain/run-input";
 import { begin, complete, decide, fail, passThrough, unreachable } from "@/server/domain/schedule";
-import { canonicalJson, type JsonObject } from "@/server/domain/values";
+import { cutText, SIZES, sizeOf, sizeText } from "@/server/domain/sizes";
+import { canonicalJson, type Json, type JsonObject } from "@/server/domain/values";
 import type { Models } from "@/server/llm/model";
 import type { ToolHost } from "@/server/tools/host";
 import { StepFailed } from "./flow";
@@ -48,6 +51,7 @@ const LIMIT_REASON: Record<RaisableLimit, ErrorCode> = {
   max_steps: "MAX_STEPS",
   max_global_iterations: "MAX_ITERATIONS",
   max_active_ms: "TIME_LIMIT",
+  max_log_chars: "LOG_LIMIT",
   max_cost_usd: "BUDGET",
   max_total_tokens: "BUDGET",
 };
@@ -86,6 +90,8 @@ export class Interpreter {
   private terminated = false;
   private skippedTargets: string[] = [];
   private activeMs = 0;
+  /** What it has written down so far, in characters. */
+  private logChars = 0;
   /** Rounds of loops with the state at their beginning. */
   private readonly rounds: AgentStep[] = [];
   private at: number;
@@ -97,6 +103,7 @@ export class Interpreter {
   ) {
     this.at = created.ts;
     this.s = evolve(newRun(ctx.runId), created);
+    this.logChars = sizeOf(created.payload);
     this.a = analyse(this.s.graph);
     this.control = ctx.signal("control#1");
   }
@@ -130,8 +137,14 @@ export class Interpreter {
     return false;
   }
 
-  /** Gives an event its place in the log, folds it, and hands it to the engine. */
+  /**
+   * Gives an event its place in the log, folds it, and hands it to the engine. Throws NodeFailure where it is larger
+   * than any log takes; then nothing has happened.
+   */
   apply(event: NewEvent): void {
+    const size = sizeOf(event.payload);
+    if (size > SIZES.event) throw tooLarge(`What is to be recorded here (${event.type})`, size, SIZES.event);
+    this.logChars += size + EVENT_CHARS;
     const placed = { ...event, seq: this.s.seq + 1, ts: this.at };
     evolve(this.s, placed);
     this.ctx.emit(placed);
@@ -181,6 +194,10 @@ export class Interpreter {
       }
       if (this.activeMs >= config.max_active_ms) {
         this.limit = "max_active_ms";
+        return false;
+      }
+      if (this.logChars >= config.max_log_chars) {
+        this.limit = "max_log_chars";
         return false;
       }
       const node = s.graph.nodes[s.activations[id]!.node_id]!;
@@ -291,6 +308,7 @@ export class Interpreter {
     const busy = this.isActive();
     if (busy) this.activeMs += Math.max(0, answer.at - this.at);
     this.at = answer.at;
+    this.logChars += sizeOf(answer.result);
     if (answer.key === this.control.key) return this.command(answer);
     if (answer.key.startsWith("recovered#")) {
       const value = answer.result.ok ? (answer.result.value as { worker_id: string }) : { worker_id: "" };
@@ -586,7 +604,13 @@ export class Interpreter {
     const { config } = this.s.run;
     if (this.s.totals.global_iterations >= config.max_global_iterations) return "max_global_iterations";
     if (this.activeMs >= config.max_active_ms) return "max_active_ms";
+    if (this.logChars >= config.max_log_chars) return "max_log_chars";
     return null;
+  }
+
+  /** A step whose answer a run can keep; a larger one, or endless words of an error, are an error that says so. */
+  step(key: string, work: StepWork): Durable {
+    return this.ctx.step(key, (scope) => bounded(work, scope));
   }
 
   get context(): DurableContext {
@@ -601,6 +625,46 @@ const hashOf = (state: object): string => createHash("sha256").update(canonicalJ
 
 const timeoutOf = (node: WorkflowNode): number =>
   node.run_timeout_ms ?? getNodeKind(node.node_type).timeoutMs ?? 0;
+
+/** What an event takes beside its payload. */
+const EVENT_CHARS = 120;
+
+const tooLarge = (what: string, size: number, most: number): NodeFailure =>
+  new NodeFailure(
+    "TOO_LARGE",
+    `${what} is too large: ${sizeText(size)}, and at most ${sizeText(most)} fit. Keep less of it: a part, a summary, or a file.`,
+    { user_action: "edit_graph" },
+  );
+
+function bounded(work: StepWork, scope: StepScope): Promise<Json> | Json {
+  try {
+    const value = work(scope);
+    return value instanceof Promise ? value.then(boundedAnswer, boundedError) : boundedAnswer(value);
+  } catch (error) {
+    return boundedError(error);
+  }
+}
+
+function boundedAnswer(value: Json): Json {
+  const size = sizeOf(value);
+  if (size <= SIZES.event) return value;
+  throw new OversizedAnswer(
+    `The answer is too large to be kept: ${sizeText(size)}, and at most ${sizeText(SIZES.event)} fit. Ask for less of it.`,
+  );
+}
+
+function boundedError(error: unknown): never {
+  if (error instanceof Error) {
+    if (error.message.length > SIZES.error) error.message = cutText(error.message);
+    const about = error as { detail?: Json };
+    if (sizeOf(about.detail) > 16 * SIZES.error) about.detail = null;
+  }
+  throw error;
+}
+
+class OversizedAnswer extends Error {
+  override name = "OversizedAnswer";
+}
 
 const bellOf = (activationId: string) => `${activationId}/plan_edited`;
 
@@ -624,8 +688,17 @@ function settle(go: () => IteratorResult<readonly Durable[], NodeResult>): First
   }
 }
 
-/** What a node reads: its mapping, or its keys picked from the state. */
+/** What a node reads, unless it is more than the state may be: a mapping can say the same thing many times. */
 function readInput(s: RunState, node: WorkflowNode): { input: JsonObject; error?: RunError } {
+  const read = pickInput(s, node);
+  const size = sizeOf(read.input);
+  const most = s.run.config.max_state_chars;
+  if (size <= most) return read;
+  return { input: {}, error: tooLarge(`The input of ${node.name || node.id}`, size, most).toRunError() };
+}
+
+/** Its mapping, or its keys picked from the state. */
+function pickInput(s: RunState, node: WorkflowNode): { input: JsonObject; error?: RunError } {
   if (node.input_mapping) {
     const scope = { state: s.state, nodes: s.outputs, input: s.input, run: { id: s.run.id } };
     try {
@@ -700,6 +773,8 @@ function limitText(limit: RaisableLimit, s: RunState): string {
       return `The run used up its ${value} model calls. Raise the limit to go on.`;
     case "max_active_ms":
       return `The run was at work for ${Math.round((value ?? 0) / 1000)} s, which is its limit. Raise the limit to go on.`;
+    case "max_log_chars":
+      return `The run has written down ${sizeText(value ?? 0)}, which is its limit. Raise the limit to go on, or let its nodes keep less.`;
     case "max_cost_usd":
       return `The next model call could exceed the budget of $${value}. Raise the budget to go on.`;
     case "max_total_tokens":
@@ -707,7 +782,7 @@ function limitText(limit: RaisableLimit, s: RunState): string {
   }
 }
 
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+const messageOf = (error: unknown) => cutText(error instanceof Error ? error.message : String(error));
 
 /** An error of a node's behaviour as data for people. */
 function toRunError(error: unknown, node: WorkflowNode): RunError {
@@ -715,6 +790,8 @@ function toRunError(error: unknown, node: WorkflowNode): RunError {
   if (error instanceof StepFailed) {
     const detail = error.error.detail as { error?: RunError } | undefined;
     if (detail?.error) return detail.error;
+    if (error.error.name === "OversizedAnswer")
+      return { code: "TOO_LARGE", message: error.message, retryable: false, user_action: "edit_graph" };
     if (error.error.name === "TimeoutError")
       return { code: "TIMEOUT", message: error.message, retryable: true, user_action: "retry" };
     return { code: "INTERNAL", message: error.message, retryable: false, user_action: "none" };

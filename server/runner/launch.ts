@@ -6,6 +6,8 @@ import { type InstallationRules, RunConfig } from "@/server/domain/outcome";
 import { findProblems, type Problem } from "@/server/domain/problems";
 import type { RoleDefinition } from "@/server/domain/role";
 import { roleUses } from "@/server/domain/role-use";
+import { startingState } from "@/server/domain/run-input";
+import { sizeOf, sizeText } from "@/server/domain/sizes";
 import type { JsonObject } from "@/server/domain/values";
 import type { Models } from "@/server/llm/model";
 import type { Host, StartRequest } from "./host";
@@ -87,6 +89,17 @@ export function readyToRun(
   const errors = findInputErrors(graph, given.input);
   if (errors.length > 0) throw new RefusedStart("The input does not fit.", { errors });
   const config = RunConfig.parse({ ...graph.config, ...given.config });
+  const { state } = startingState(graph, given.input);
+  if (sizeOf(state) > config.max_state_chars)
+    throw new RefusedStart("The input is too large.", {
+      errors: Object.keys(given.input)
+        .toSorted((x, y) => sizeOf(given.input[y]) - sizeOf(given.input[x]))
+        .slice(0, 1)
+        .map((key) => ({
+          key,
+          message: `What the run would begin with is too large: ${sizeText(sizeOf(state))}, and at most ${sizeText(config.max_state_chars)} fit. Give less of it, or raise the limit in the settings of the workflow.`,
+        })),
+    });
   const priceless = modelUses(graph).find(({ choice }) => models.describe(choice)?.price_known === false);
   if (config.budget.max_cost_usd != null && priceless) {
     const { choice } = priceless;

@@ -113,7 +113,7 @@ export class NodeRun implements NodeContext {
   }
 
   step(key: string, work: (scope: { abort: AbortSignal }) => Promise<Json> | Json): Flow<Json> {
-    return waitFor(this.interpreter.context.step(this.key(key), work));
+    return waitFor(this.interpreter.step(this.key(key), work));
   }
 
   *sleep(key: string, ms: number): Flow<void> {
@@ -249,7 +249,7 @@ export class NodeRun implements NodeContext {
     const caller = this.callerOf(agent);
     const step = this.key(again === 0 ? key : `${key}/again${again}`);
     const output = yield* waitFor(
-      this.interpreter.context.step(step, async ({ abort }: StepScope) => {
+      this.interpreter.step(step, async ({ abort }: StepScope) => {
         if (!tools) return { status_code: 503, error: "There are no tools here." };
         const output = await tools.invoke(name, args, {
           signal: abort,
@@ -359,7 +359,7 @@ export class NodeRun implements NodeContext {
   *call(key: string, request: ModelRequest): Flow<ModelAnswer> {
     const { models } = this.interpreter.effects;
     const answer = yield* waitFor(
-      this.interpreter.context.step(this.key(key), async (scope: StepScope) => {
+      this.interpreter.step(this.key(key), async (scope: StepScope) => {
         try {
           const done = await models.complete(request, {
             signal: scope.abort,

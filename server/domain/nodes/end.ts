@@ -1,6 +1,9 @@
 import { z } from "zod";
 import { defineNode } from "./define";
 
+/** The reference implementation leaves its results in the state under names that begin like this. */
+export const REPEATED = "final_output_";
+
 /** Where a run ends; its input keys become the run's output. */
 export const end = defineNode({
   type: "end",
@@ -43,10 +46,9 @@ export const end = defineNode({
   *run(_config, ctx) {
     const named = ctx.node.input_keys.length > 0;
     const output = named ? { ...ctx.input } : { ...ctx.state };
-    // The reference implementation leaves its results in the state under these names.
     const writes = named
       ? Object.fromEntries(
-          Object.entries(output).map(([key, value]) => [`final_output_${key}`.slice(0, 64), value]),
+          Object.entries(output).map(([key, value]) => [`${REPEATED}${key}`.slice(0, 64), value]),
         )
       : {};
     return { output, writes };
