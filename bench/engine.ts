@@ -17,7 +17,7 @@ const noModels: Models = {
 };
 
 /** The real executor on a database file of its own. */
-function newBench() {
+export function newBench() {
   const dir = mkdtempSync(path.join(os.tmpdir(), "troupe-bench-"));
   const db = openDb(path.join(dir, "bench.db"));
   const host = new Host({ store: newRunStore(db), effects: { models: noModels }, maxQueued: 5_000 });

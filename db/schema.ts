@@ -1,4 +1,13 @@
-import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import {
+  blob,
+  index,
+  integer,
+  primaryKey,
+  real,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/sqlite-core";
 
 // JSON columns stay text here: server/store parses them into domain objects.
 // Times are Unix milliseconds.
@@ -50,6 +59,9 @@ export const runs = sqliteTable(
     createdAt: integer("created_at").notNull(),
     startedAt: integer("started_at"),
     finishedAt: integer("finished_at"),
+    /** The last turn of its log, and the hash at which its chain of hashes stands. */
+    lastTurn: integer("last_turn").notNull().default(0),
+    logHash: text("log_hash"),
   },
   (t) => [
     index("runs_created").on(t.createdAt),
@@ -75,6 +87,10 @@ export const runTurns = sqliteTable(
     key: text("key"),
     result: text("result"),
     events: text("events").notNull(),
+    /** How many inline steps were settled in this turn. */
+    inlined: integer("inlined").notNull().default(0),
+    /** The links of the chain of hashes: see server/store/log-chain.ts. Null in logs from before it. */
+    chain: blob("chain", { mode: "buffer" }),
   },
   (t) => [primaryKey({ columns: [t.runId, t.turn] })],
 );
@@ -82,7 +98,7 @@ export const runTurns = sqliteTable(
 export const runTimers = sqliteTable(
   "run_timers",
   { runId: text("run_id").notNull(), key: text("key").notNull(), dueAt: integer("due_at").notNull() },
-  (t) => [primaryKey({ columns: [t.runId, t.key] })],
+  (t) => [primaryKey({ columns: [t.runId, t.key] }), index("run_timers_due").on(t.dueAt)],
 );
 
 export const runSignals = sqliteTable(

@@ -6,10 +6,18 @@ import type { Json } from "./values";
  * Promises of an engine: a step's settled result is recorded once under its key and the step never runs again
  * after that; a signal sent early is kept, first value wins; a sleep's due instant is fixed at the first call;
  * `next` gives the same answers in the same order on every replay; the answer of a turn and the events emitted
- * because of it are one atomic record; steps start only after the events emitted before them are recorded.
+ * because of it are one atomic record.
+ *
+ * What is recorded before a step starts: all events emitted before it, safely (also against a power cut) where the
+ * engine can wait for that. An engine that only hands them on first may lose them together with the step's result
+ * and repeat the step; its idempotency key is then the same.
+ *
+ * An inline step is no turn of its own: its answer comes at the instant of the turn that it is settled in, and the
+ * events that follow share that turn's record. An engine ends a turn that has gathered much, and says so in its
+ * record, so that a replay ends it at the same place.
  *
  * Promises of the interpreter: keys are unique in a run; `next` is its only await; no clock, randomness or
- * other I/O outside a step; events carry no time of their own.
+ * other I/O outside a step; events carry no time of their own; inline steps are pure.
  */
 export interface DurableContext {
   readonly runId: string;
@@ -29,7 +37,10 @@ export interface Durable {
   readonly key: string;
 }
 
-/** `at`: when the answer was recorded, Unix time in milliseconds; the same on every replay. */
+/**
+ * `at`: when the answer came, Unix time in milliseconds, never earlier than the one before; the same on every replay.
+ * For a sleep that is when it was over, not when it was due: a server that was down wakes it later.
+ */
 export interface Settlement {
   key: string;
   result: Settled;
@@ -56,7 +67,11 @@ export interface StepScope {
 export type StepWork = (scope: StepScope) => Promise<Json> | Json;
 
 export interface StepOptions {
-  timeoutMs?: number;
+  /**
+   * Pure work: no effect outside, the same value each time. It is settled at once, within the present turn, ahead
+   * of all that comes from outside, and may be computed again after a crash instead of being recorded.
+   */
+  inline?: boolean;
 }
 
 /** What passes by without being stored. `offset`: characters of this channel sent before this text. */

@@ -14,6 +14,10 @@ export interface EngineUnderTest {
   restart(): void;
   /** The data of the events that were recorded, in order. */
   events(runId: string): string[];
+  /** Sends every record of the run once more to where records are kept, as a carrier that delivers at least once may. */
+  redeliver(runId: string): void;
+  /** Deletes the run with all that is kept of it. */
+  remove(runId: string): void;
 }
 export type Program = (ctx: DurableContext) => Promise<void>;
 
@@ -217,6 +221,143 @@ export function describeDurableEngine(name: string, newEngine: () => EngineUnder
         1,
         { ok: false, error: { name: "TypeError", message: "no" } },
       ]);
+    });
+
+    test("inline steps answer at the instant of their turn, in their order, ahead of all that comes from outside", async () => {
+      const engine = newEngine();
+      const answers: Settlement[] = [];
+      await engine.start("r", async (ctx) => {
+        const outside = ctx.step("outside", () => 0);
+        const inline = [1, 2, 3].map((k) => ctx.step(`inline${k}`, () => k, { inline: true }));
+        for (let k = 0; k < 4; k++) answers.push(await nextOf(ctx, [outside, ...inline]));
+        const after = ctx.step("after", () => "after", { inline: true });
+        answers.push(await nextOf(ctx, [after]));
+      });
+      expect(answers.map(({ key }) => key)).toEqual(["inline1", "inline2", "inline3", "outside", "after"]);
+      expect(answers.map(({ result }) => result.ok && result.value)).toEqual([1, 2, 3, 0, "after"]);
+      expect(new Set(answers.slice(0, 3).map(({ at }) => at)).size).toBe(1);
+      expect(answers[4]!.at).toBe(answers[3]!.at);
+    });
+
+    test("an inline step that throws settles as an error; one that was given up before never answers", async () => {
+      const engine = newEngine();
+      const answers: Settlement[] = [];
+      await engine.start("r", async (ctx) => {
+        const pure = (key: string, work: () => Json) => ctx.step(key, work, { inline: true });
+        const dropped = pure("dropped", () => 0);
+        const bad = pure("bad", () => {
+          throw new RangeError("no");
+        });
+        ctx.abandon(dropped);
+        answers.push(await nextOf(ctx, [bad, dropped]));
+        answers.push(await nextOf(ctx, [ctx.sleep("nap", 1), dropped]));
+      });
+      expect(answers.map(({ key, result }) => [key, result])).toEqual([
+        ["bad", { ok: false, error: { name: "RangeError", message: "no" } }],
+        ["nap", { ok: true, value: null }],
+      ]);
+    });
+
+    test("a long stretch of inline steps shows its progress, lets a cancel in, and is told once after a kill", async () => {
+      const engine = newEngine();
+      let seenAtEnd = 0;
+      const stretch = async (ctx: DurableContext, steps: number, prefix: string, seq: { n: number }) => {
+        for (let k = 0; k < steps; k++) {
+          await nextOf(ctx, [ctx.step(`${prefix}${k}`, () => k, { inline: true })]);
+          say(ctx, seq, `${prefix}${k}`);
+        }
+      };
+      const program: Program = async (ctx) => {
+        const seq = { n: 1 };
+        try {
+          await stretch(ctx, 1_000, "a", seq);
+          seenAtEnd = engine.events("r").length;
+          await nextOf(ctx, [ctx.signal("go")]);
+          await stretch(ctx, 100_000, "b", seq);
+        } catch (error) {
+          if (!(error instanceof Cancelled)) throw error;
+          say(ctx, seq, "cancelled");
+        }
+      };
+      void engine.start("r", program);
+      await until(() => engine.events("r").length === 1_000);
+      expect(seenAtEnd).toBeGreaterThan(0);
+      engine.kill();
+      engine.restart();
+      const done = engine.start("r", program);
+      engine.signal("r", "go", null);
+      await until(() => engine.events("r").length > 1_000);
+      engine.cancel("r");
+      await done;
+      const told = engine.events("r");
+      expect(told.slice(0, 1_000)).toEqual(Array.from({ length: 1_000 }, (_, k) => `a${k}`));
+      expect(told.slice(1_000, -1)).toEqual(Array.from({ length: told.length - 1_001 }, (_, k) => `b${k}`));
+      expect([told.at(-1), told.length < 101_000]).toEqual(["cancelled", true]);
+    });
+
+    test("after a timer the answer says when it came, not when it was due", async () => {
+      const engine = newEngine();
+      const came: number[] = [];
+      const program: Program = async (ctx) => {
+        came.push((await nextOf(ctx, [ctx.sleep("nap", 60)])).at);
+        await nextOf(ctx, [ctx.signal("never")]);
+      };
+      void engine.start("r", program);
+      await soon();
+      engine.kill();
+      await new Promise((resolve) => setTimeout(resolve, 120));
+      const up = Date.now();
+      engine.restart();
+      void engine.start("r", program);
+      await until(() => came.length === 1);
+      expect(came[0]).toBeGreaterThanOrEqual(up);
+      await soon();
+      engine.kill();
+      engine.restart();
+      void engine.start("r", program);
+      await until(() => came.length === 2);
+      expect(came[1]).toBe(came[0]);
+    });
+
+    test("records that come twice change nothing, and none of a deleted run is kept", async () => {
+      const engine = newEngine();
+      const program: Program = async (ctx) => {
+        const seq = { n: 1 };
+        for (const name of ["one", "two"]) {
+          await nextOf(ctx, [ctx.sleep(name, 1)]);
+          say(ctx, seq, name);
+        }
+      };
+      await engine.start("r", program);
+      engine.redeliver("r");
+      expect(engine.events("r")).toEqual(["one", "two"]);
+      await engine.start("other", program);
+      engine.remove("r");
+      engine.redeliver("r");
+      expect([engine.events("r"), engine.events("other")]).toEqual([[], ["one", "two"]]);
+    });
+
+    test("a handle that is given up before it starts never starts", async () => {
+      const engine = newEngine();
+      let ran = false;
+      await engine.start("r", async (ctx) => {
+        const step = ctx.step("dropped", () => {
+          ran = true;
+          return null;
+        });
+        ctx.abandon(step);
+        await nextOf(ctx, [ctx.sleep("nap", 10)]);
+      });
+      expect(ran).toBe(false);
+    });
+
+    test("a result that is too large to be kept is a failure of the step, not of the engine", async () => {
+      const engine = newEngine();
+      let settled: Settlement | null = null;
+      await engine.start("r", async (ctx) => {
+        settled = await nextOf(ctx, [ctx.step("huge", () => "x".repeat(40 * 1024 * 1024))]);
+      });
+      expect(settled!.result).toMatchObject({ ok: false, error: { name: "ResultTooLarge" } });
     });
 
     test("what was given up never answers", async () => {

@@ -4,7 +4,7 @@ import { RunConfig } from "@/server/domain/outcome";
 import { draw } from "@/server/domain/testing/drawing";
 import { newRunStore, type RunStore } from "@/server/store/runs";
 import { describeDurableEngine, type EngineUnderTest } from "./durable-conformance";
-import { EmbeddedRun } from "./embedded";
+import { EmbeddedRun, type TurnRecord } from "./embedded";
 
 /** The embedded engine with its log in a database in memory; `kill` drops all that was not written. */
 function newEngine(): EngineUnderTest {
@@ -12,6 +12,7 @@ function newEngine(): EngineUnderTest {
   const store: RunStore = newRunStore(db);
   let alive = { value: true };
   const live = new Map<string, EmbeddedRun>();
+  const written: TurnRecord[] = [];
   const create = (id: string) => {
     if (store.find(id)) return;
     const created: RunEventOf<"run_created"> = {
@@ -41,7 +42,8 @@ function newEngine(): EngineUnderTest {
           record: async (turn) => {
             if (!mine.value) return new Promise<never>(() => {});
             store.write([turn]);
-            await Promise.resolve();
+            written.push(turn);
+            await new Promise((resolve) => setImmediate(resolve));
           },
           live: () => {},
           workerId: "test",
@@ -70,6 +72,13 @@ function newEngine(): EngineUnderTest {
       store
         .events(runId, 1, 1e6)
         .flatMap((event) => (event.type === "warning" ? [event.payload.message] : [])),
+    redeliver(runId) {
+      for (const turn of written) if (turn.runId === runId) store.write([turn]);
+    },
+    remove(runId) {
+      store.setProgress(runId, { ...store.find(runId)!, status: "finished" });
+      store.remove(runId);
+    },
   };
 }
 

@@ -6,6 +6,7 @@ import {
   type Settled,
   type Settlement,
   type StepOptions,
+  type StepScope,
   type StepWork,
 } from "@/server/domain/durable";
 import type { RunEvent } from "@/server/domain/events";
@@ -19,12 +20,19 @@ export interface Turn {
   result: Settled | null;
   at: number;
   lastSeq: number;
+  /** How many inline steps were settled in it. */
+  inlined: number;
   events: RunEvent[];
 }
 
 /** A turn on its way into the log. */
 export interface TurnRecord extends Turn {
   runId: string;
+  /** The events as they are stored, one text each; and the result, where its text is known. */
+  texts: string[];
+  resultText?: string;
+  /** Whether it answers or begins something outside: it has to be on the disk before anything follows from it. */
+  touchesWorld: boolean;
   /** Sleeps that began in this turn, with their due instants. */
   timers: { key: string; dueAt: number }[];
 }
@@ -46,14 +54,32 @@ export interface EmbeddedHost {
 }
 
 interface Handle extends Durable {
-  kind: "step" | "sleep" | "signal";
+  kind: "step" | "inline" | "sleep" | "signal";
   work?: StepWork;
-  options?: StepOptions;
   abort?: AbortController;
   dueAt?: number;
   timer?: ReturnType<typeof setTimeout>;
   started: boolean;
 }
+
+interface Answer {
+  key: string;
+  result: Settled;
+  /** The result as it is stored, where it came from outside. */
+  text?: string;
+  kind: Handle["kind"] | "note";
+}
+
+/**
+ * What one turn gathers from inline steps at most, so that a long stretch of them neither keeps the process from
+ * other work nor hides its progress, and makes no huge row.
+ */
+const TURN_EVENTS = 256;
+const TURN_CHARS = 256 * 1024;
+const TURN_MS = 8;
+
+/** How long the JSON of a step's result may be, in characters. */
+const LONGEST_RESULT = 32 * 1024 * 1024;
 
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 const CANCEL = "$cancel";
@@ -63,12 +89,19 @@ export class EmbeddedRun implements DurableContext {
   private readonly handles = new Map<string, Handle>();
   /** Registered since the last wait; they start once the events before them are recorded. */
   private fresh: Handle[] = [];
-  private readonly settled: { key: string; result: Settled }[] = [];
+  /** Registered and not settled yet, in their order. */
+  private readonly inline: Handle[] = [];
+  private readonly settled: Answer[] = [];
   private readonly signals: Map<string, Json>;
   private events: RunEvent[] = [];
+  /** The same as they are stored; empty while the log is being repeated. */
+  private texts: string[] = [];
+  private chars = 0;
+  private inlined = 0;
+  private beganAt = performance.now();
   private timers: { key: string; dueAt: number }[] = [];
   private turn = 1;
-  private answer: { key: string; result: Settled } | null = null;
+  private answer: Answer | null = null;
   private at: number;
   private lastSeq: number;
   private wake: (() => void) | null = null;
@@ -101,7 +134,7 @@ export class EmbeddedRun implements DurableContext {
   }
 
   step(key: string, work: StepWork, options?: StepOptions): Durable {
-    return this.register({ key, kind: "step", work, ...(options ? { options } : {}), started: false });
+    return this.register({ key, kind: options?.inline ? "inline" : "step", work, started: false });
   }
 
   signal(name: string): Durable {
@@ -119,6 +152,15 @@ export class EmbeddedRun implements DurableContext {
     const placed = event as RunEvent;
     this.lastSeq = placed.seq;
     this.events.push(placed);
+    if (this.isRecorded) return;
+    const text = JSON.stringify(event);
+    this.texts.push(text);
+    this.chars += text.length;
+  }
+
+  /** Whether the log holds the present turn already. */
+  private get isRecorded(): boolean {
+    return this.turn < this.journal.turns.length;
   }
 
   abandon({ key }: Durable): void {
@@ -129,38 +171,88 @@ export class EmbeddedRun implements DurableContext {
   }
 
   async next(_pending: readonly Durable[]): Promise<Settlement> {
-    const recorded = this.journal.turns[this.turn];
-    if (recorded) this.compare(recorded);
-    else await this.flush();
+    const gathered = this.nextInline();
+    if (gathered && this.mayGather()) {
+      this.inlined++;
+      return { ...this.compute(gathered), at: this.at };
+    }
+    if (this.isRecorded) this.compare(this.journal.turns[this.turn]!);
+    else await this.flush(false);
     this.events = [];
+    this.texts = [];
+    this.chars = 0;
+    this.inlined = 0;
     this.timers = [];
 
     const upcoming = this.journal.turns[this.turn + 1];
-    if (upcoming) return this.begin({ key: upcoming.key!, result: upcoming.result! }, upcoming.at);
-
+    if (upcoming) {
+      const { key, result } = upcoming;
+      const kind = this.handles.get(key!)?.kind ?? "note";
+      return this.begin({ key: key!, result: result!, kind }, upcoming.at);
+    }
     this.startFresh();
-    while (this.settled.length === 0 && !this.isCancelDue() && !this.isRecoveryDue()) {
+    const answer = await this.newAnswer();
+    this.beganAt = performance.now();
+    return this.begin(answer, Math.max(this.at, Date.now()));
+  }
+
+  /** Waits for what has not happened before: a stop or a note of the engine, an answer from outside, an inline step. */
+  private async newAnswer(): Promise<Answer> {
+    for (;;) {
+      if (this.stopped) await new Promise<never>(() => {});
+      if (this.isCancelDue())
+        return { key: CANCEL, result: { ok: true, value: this.signals.get("cancel")! }, kind: "signal" };
+      if (this.recovered) {
+        this.recovered = false;
+        const value = { worker_id: this.host.workerId };
+        return { key: `recovered#${this.turn + 1}`, result: { ok: true, value }, kind: "note" };
+      }
+      const settled = this.settled.shift();
+      if (settled) return settled;
+      const inline = this.frozen ? null : this.nextInline();
+      if (inline) return this.compute(inline);
       await new Promise<void>((resolve) => {
         this.wake = resolve;
       });
-      if (this.stopped) await new Promise<never>(() => {});
     }
-    const now = Math.max(this.at, Date.now());
-    if (this.isRecoveryDue()) {
-      this.recovered = false;
-      return this.begin(
-        { key: `recovered#${this.turn + 1}`, result: { ok: true, value: { worker_id: this.host.workerId } } },
-        now,
-      );
+  }
+
+  /** The inline step whose answer comes next, if there is one. */
+  private nextInline(): Handle | null {
+    const { inline, handles } = this;
+    while (inline.length > 0 && handles.get(inline[0]!.key) !== inline[0]) inline.shift();
+    return inline[0] ?? null;
+  }
+
+  /** Whether the present turn takes in one more inline step: as often as it did when the log tells of it. */
+  private mayGather(): boolean {
+    if (this.isRecorded) return this.inlined < this.journal.turns[this.turn]!.inlined;
+    return (
+      this.events.length < TURN_EVENTS &&
+      this.chars < TURN_CHARS &&
+      performance.now() - this.beganAt < TURN_MS &&
+      !this.frozen &&
+      !this.isCancelDue()
+    );
+  }
+
+  private compute(handle: Handle): Answer {
+    this.inline.shift();
+    this.handles.delete(handle.key);
+    let result: Settled;
+    try {
+      const value = handle.work!(this.scopeOf(handle));
+      if (value instanceof Promise) throw new Error(`The inline step "${handle.key}" answers later.`);
+      result = { ok: true, value };
+    } catch (error) {
+      result = { ok: false, error: asStepError(error) };
     }
-    if (this.isCancelDue())
-      return this.begin({ key: CANCEL, result: { ok: true, value: this.signals.get("cancel")! } }, now);
-    return this.begin(this.settled.shift()!, now);
+    return { key: handle.key, result, kind: "inline" };
   }
 
   /** Records what was emitted last; called when the interpreter has returned. */
   async close(): Promise<void> {
-    if (!this.journal.turns[this.turn] && (this.events.length > 0 || this.answer)) await this.flush();
+    if (!this.isRecorded && (this.events.length > 0 || this.answer)) await this.flush(true);
     this.stop();
   }
 
@@ -190,12 +282,12 @@ export class EmbeddedRun implements DurableContext {
     if (this.handles.has(handle.key))
       throw new Error(`The key "${handle.key}" is used twice in run ${this.runId}.`);
     this.handles.set(handle.key, handle);
-    this.fresh.push(handle);
+    (handle.kind === "inline" ? this.inline : this.fresh).push(handle);
     return handle;
   }
 
   /** A turn begins with this answer. */
-  private begin(answer: { key: string; result: Settled }, at: number): Settlement {
+  private begin(answer: Answer, at: number): Settlement {
     this.turn++;
     this.answer = answer;
     this.at = at;
@@ -212,17 +304,15 @@ export class EmbeddedRun implements DurableContext {
       };
       throw new Cancelled(by, reason);
     }
-    return { ...answer, at };
+    return { key: answer.key, result: answer.result, at };
   }
 
   private isCancelDue(): boolean {
     return !this.cancelSeen && this.signals.has("cancel");
   }
-  private isRecoveryDue(): boolean {
-    return this.recovered;
-  }
 
-  private async flush(): Promise<void> {
+  private async flush(isLast: boolean): Promise<void> {
+    const { kind, text } = this.answer ?? {};
     await this.host.record({
       runId: this.runId,
       turn: this.turn,
@@ -230,8 +320,13 @@ export class EmbeddedRun implements DurableContext {
       result: this.answer?.result ?? null,
       at: this.at,
       lastSeq: this.lastSeq,
+      inlined: this.inlined,
       events: this.events,
+      texts: this.texts,
+      ...(text === undefined ? {} : { resultText: text }),
       timers: this.timers,
+      touchesWorld:
+        isLast || kind === "step" || kind === "signal" || this.fresh.some((handle) => handle.kind === "step"),
     });
   }
 
@@ -239,6 +334,7 @@ export class EmbeddedRun implements DurableContext {
   private compare(recorded: Turn): void {
     const isSame =
       this.events.length === recorded.events.length &&
+      this.inlined === recorded.inlined &&
       this.events.every((event, at) => event.type === recorded.events[at]!.type);
     if (!isSame || this.lastSeq !== recorded.lastSeq) throw new ReplayMismatch(this.runId, this.turn);
   }
@@ -265,28 +361,8 @@ export class EmbeddedRun implements DurableContext {
   }
 
   private startStep(handle: Handle): void {
-    // Made only for work that asks for it: most steps are over before anything could be aborted.
-    const abort = () => (handle.abort ??= new AbortController());
-    const timeoutMs = handle.options?.timeoutMs;
-    if (timeoutMs)
-      handle.timer = setTimeout(() => {
-        abort().abort();
-        this.settle(handle, {
-          ok: false,
-          error: { name: "TimeoutError", message: `Not finished within ${timeoutMs} ms.` },
-        });
-      }, timeoutMs);
-    const scope = {
-      idempotencyKey: `${this.runId}/${handle.key}`,
-      get abort() {
-        return abort().signal;
-      },
-      live: (frame: LiveFrame) => {
-        if (this.handles.get(handle.key) === handle) this.host.live(this.runId, frame);
-      },
-    };
     try {
-      const value = handle.work!(scope);
+      const value = handle.work!(this.scopeOf(handle));
       if (value instanceof Promise)
         value.then(
           (done) => this.settle(handle, { ok: true, value: done }),
@@ -298,13 +374,44 @@ export class EmbeddedRun implements DurableContext {
     }
   }
 
+  private scopeOf(handle: Handle): StepScope {
+    return {
+      idempotencyKey: `${this.runId}/${handle.key}`,
+      // Made only for work that asks for it: most steps are over before anything could be aborted.
+      get abort() {
+        return (handle.abort ??= new AbortController()).signal;
+      },
+      live: (frame: LiveFrame) => {
+        if (this.handles.get(handle.key) === handle) this.host.live(this.runId, frame);
+      },
+    };
+  }
+
   private settle(handle: Handle, result: Settled): void {
     // Given up, or settled already: a late result changes nothing.
     if (this.handles.get(handle.key) !== handle || this.stopped) return;
     this.handles.delete(handle.key);
     if (handle.timer) clearTimeout(handle.timer);
-    this.settled.push({ key: handle.key, result: this.host.redact ? this.host.redact(result) : result });
+    const { key, kind } = handle;
+    this.settled.push({ key, kind, ...this.asStored(this.host.redact ? this.host.redact(result) : result) });
     this.rouse();
+  }
+
+  /** A result with its text. One that cannot be kept is the failure of its step. */
+  private asStored(result: Settled): { result: Settled; text: string } {
+    try {
+      const text = JSON.stringify(result);
+      if (text.length <= LONGEST_RESULT) return { result, text };
+      const sizes = [text.length, LONGEST_RESULT].map((chars) => `${Math.round(chars / 1024 / 1024)} MiB`);
+      throw new ResultTooLarge(`it is too large (${sizes.join(", at most ")})`);
+    } catch (error) {
+      const { name, message } = asStepError(error);
+      const failed: Settled = {
+        ok: false,
+        error: { name, message: `What came back cannot be kept: ${message}.` },
+      };
+      return { result: failed, text: JSON.stringify(failed) };
+    }
   }
 
   private rouse(): void {
@@ -325,6 +432,10 @@ export class ReplayMismatch extends Error {
   constructor(runId: string, turn: number) {
     super(`Run ${runId} cannot be continued: its turn ${turn} came out differently from what its log says.`);
   }
+}
+
+class ResultTooLarge extends Error {
+  override name = "ResultTooLarge";
 }
 
 function asStepError(error: unknown): { name: string; message: string; detail?: Json } {

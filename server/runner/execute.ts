@@ -28,7 +28,7 @@ import { StepFailed } from "./flow";
 import { NodeRun } from "./node-run";
 
 /** The present version of the interpreter: what a run began with, it ends with. */
-export const INTERPRETER_VERSION = 1;
+export const INTERPRETER_VERSION = 2;
 
 /** What a run reaches outside itself. */
 export interface Effects {
@@ -260,10 +260,9 @@ export class Interpreter {
       this.waitForAll(task, first.step.value);
       return;
     }
-    // It needed nothing from outside. Its result still waits for a turn of its own, so that what led here is
-    // recorded before anything follows from it.
+    // It needed nothing from outside: it can be computed again, so it needs no record of its own.
     const outcome = first;
-    const handle = ctx.step(`${id}/${attempt}`, () => null);
+    const handle = ctx.step(`${id}/${attempt}`, () => null, { inline: true });
     const over = (function* (): Flow<NodeResult> {
       yield [handle];
       if ("error" in outcome) throw outcome.error;

@@ -393,7 +393,9 @@ describe("a disk that is full for a while", () => {
         throw Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" });
       write(writes);
     };
-    const { events, state } = await stage.run(draw("start > a > b > end"));
+    const { events, state } = await stage.run(
+      draw("start > a > w > b > w2 > end", { w: { config: { ms: 1 } }, w2: { config: { ms: 1 } } }),
+    );
     expect(state.run.final_status).toBe("COMPLETED");
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
     expect(refusals).toBeGreaterThan(4);
@@ -401,7 +403,8 @@ describe("a disk that is full for a while", () => {
 });
 
 describe("a turn that can never be written", () => {
-  const graph = draw("start > a > b > c > end");
+  const soon = { config: { ms: 1 } };
+  const graph = draw("start > w > w2 > w3 > end", { w: soon, w2: soon, w3: soon });
   const begin = (stage: ReturnType<typeof newStage>) => {
     const bad = stage.start(graph);
     return { bad, good: Array.from({ length: 20 }, () => stage.start(graph)) };
@@ -449,7 +452,10 @@ describe("a turn that can never be written", () => {
     const { state } = await newStage({ models }).run(draw("start > ask > end", { ask: agent("ask") }), {
       roles: [role("Worker")],
     });
-    expect(state.run).toMatchObject({ final_status: "ERROR", error: { user_action: "edit_graph" } });
+    expect(state.run).toMatchObject({
+      final_status: "ERROR",
+      error: { message: expect.stringContaining("cannot be kept: ") },
+    });
   });
 
   test("a fault that passes for one run is waited out by that run alone, and a cancel is kept until then", async () => {
@@ -645,7 +651,7 @@ describe("after a crash", () => {
     const first = await whole.run(graph, { roles: [role("Worker")] });
     expect(first.state.run.final_status).toBe("COMPLETED");
     const turns = whole.store.journal(first.id).turns.length;
-    expect(turns).toBeGreaterThan(8);
+    expect(turns).toBeGreaterThan(4);
     for (let cut = 1; cut < turns; cut++) {
       const models = fakeModels(({ messages }) =>
         messages.at(-1)!.content.includes("do ask") ? "yes" : "the end",

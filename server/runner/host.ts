@@ -472,6 +472,7 @@ export class Host {
       result: { ok: true, value: null },
       at: ts,
       lastSeq: seq,
+      inlined: 0,
       events: [event],
       timers: [],
       progress,

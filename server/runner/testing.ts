@@ -5,6 +5,7 @@ import { type InstallationRules, RunConfig } from "@/server/domain/outcome";
 import { RoleDefinition } from "@/server/domain/role";
 import type { JsonObject } from "@/server/domain/values";
 import type { ModelAnswer, ModelRequest, Models } from "@/server/llm/model";
+import { lastOf } from "@/server/store/log-chain";
 import { newRunStore } from "@/server/store/runs";
 import type { ToolInterface } from "@/server/tools/define";
 import { newToolHost, type ToolHost } from "@/server/tools/host";
@@ -95,9 +96,14 @@ export function cutAt(source: { db: Db }, id: string, turns: number): Db {
         .run(...keys.map((key) => row[key]));
     }
   }
+  const { turn, chain } = db.$client
+    .prepare<[string], { turn: number; chain: Buffer }>(
+      "select turn, chain from run_turns where run_id = ? order by turn desc limit 1",
+    )
+    .get(id)!;
   db.$client
-    .prepare("update runs set status = ?, final_status = null where id = ?")
-    .run(turns <= 1 ? "queued" : "running", id);
+    .prepare("update runs set status = ?, final_status = null, last_turn = ?, log_hash = ? where id = ?")
+    .run(turns <= 1 ? "queued" : "running", turn, lastOf(chain), id);
   return db;
 }
 

@@ -6,6 +6,7 @@ import type { RunEvent, RunEventOf } from "@/server/domain/events";
 import type { FinalStatus, ReasonCode } from "@/server/domain/outcome";
 import { foldRun, type RunState } from "@/server/domain/run";
 import type { Json } from "@/server/domain/values";
+import { CHAIN_START, chainTurn } from "./log-chain";
 import { ofRun } from "./memories";
 
 export type RunStatus = "queued" | "running" | "waiting" | "finished";
@@ -50,13 +51,18 @@ export interface StoredTurn {
   result: Settled | null;
   at: number;
   lastSeq: number;
+  /** How many inline steps were settled in it. */
+  inlined: number;
   events: RunEvent[];
 }
 
-export interface TurnWrite extends Omit<StoredTurn, "lastSeq"> {
+export interface TurnWrite extends StoredTurn {
   runId: string;
-  lastSeq: number;
-  timers: { key: string; dueAt: number }[];
+  /** The events as they are stored, one text each; made from them where absent. */
+  texts?: readonly string[];
+  /** The result as it is stored; made from it where absent. */
+  resultText?: string;
+  timers: readonly { key: string; dueAt: number }[];
   /** Set where the row of the run changes with this turn. */
   progress?: RunProgress;
 }
@@ -74,16 +80,33 @@ export type RunStore = ReturnType<typeof newRunStore>;
 export function newRunStore(db: Db) {
   const { $client: client } = db;
   // The hot path uses prepared statements of its own: a run writes one row for each turn.
-  const insertTurn = client.prepare<[string, number, number, number, string | null, string | null, string]>(
-    "insert into run_turns (run_id, turn, last_seq, at, key, result, events) values (?, ?, ?, ?, ?, ?, ?)",
+  const insertTurn = client.prepare<
+    [string, number, number, number, string | null, string | null, string, number, Buffer]
+  >(
+    `insert into run_turns (run_id, turn, last_seq, at, key, result, events, inlined, chain)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const selectEnd = client.prepare<[string], { last_turn: number; log_hash: string | null }>(
+    "select last_turn, log_hash from runs where id = ?",
+  );
+  const updateEnd = client.prepare<[number, string, string]>(
+    "update runs set last_turn = ?, log_hash = ? where id = ?",
   );
   const insertTimer = client.prepare<[string, string, number]>(
     "insert or ignore into run_timers (run_id, key, due_at) values (?, ?, ?)",
   );
   const selectTurns = client.prepare<
     [string],
-    { turn: number; key: string | null; at: number; last_seq: number; result: string | null; events: string }
-  >("select turn, key, at, last_seq, result, events from run_turns where run_id = ? order by turn");
+    {
+      turn: number;
+      key: string | null;
+      at: number;
+      last_seq: number;
+      inlined: number;
+      result: string | null;
+      events: string;
+    }
+  >("select turn, key, at, last_seq, inlined, result, events from run_turns where run_id = ? order by turn");
   const selectLastTurn = client.prepare<[string], { turn: number; lastSeq: number; at: number }>(
     "select turn, last_seq as lastSeq, at from run_turns where run_id = ? order by turn desc limit 1",
   );
@@ -101,21 +124,27 @@ export function newRunStore(db: Db) {
   );
   const findByKey = client.prepare<[string], { id: string }>("select id from runs where idempotency_key = ?");
   const insertRun = client.prepare<
-    [string, string | null, string, number, string, number, string | null, number]
+    [string, string | null, string, number, string, number, string | null, number, string]
   >(
-    `insert into runs (id, workflow_id, workflow_name, status, interpreter_version, trigger, simulated, idempotency_key, created_at)
-     values (?, ?, ?, 'queued', ?, ?, ?, ?, ?)`,
+    `insert into runs (id, workflow_id, workflow_name, status, interpreter_version, trigger, simulated, idempotency_key,
+     created_at, log_hash) values (?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?)`,
   );
+  /** Appends a turn to what its log ends with; answers the hash that it ends with then. */
+  const appendTurn = (write: TurnWrite, before: string): string => {
+    const { runId, turn, at, key, inlined } = write;
+    const result = write.resultText ?? (write.result === null ? null : JSON.stringify(write.result));
+    const texts = write.texts ?? write.events.map((event) => JSON.stringify(event));
+    const { chain, last } = chainTurn(before, { runId, turn, at, key, result, inlined }, texts);
+    insertTurn.run(runId, turn, write.lastSeq, at, key, result, `[${texts.join(",")}]`, inlined, chain);
+    return last;
+  };
+  /** At least once is how turns may come: one that is there already changes nothing, nor does one of a deleted run. */
   const writeTurn = (write: TurnWrite) => {
-    insertTurn.run(
-      write.runId,
-      write.turn,
-      write.lastSeq,
-      write.at,
-      write.key,
-      write.result === null ? null : JSON.stringify(write.result),
-      JSON.stringify(write.events),
-    );
+    const end = selectEnd.get(write.runId);
+    if (!end || write.turn <= end.last_turn) return;
+    if (write.turn > end.last_turn + 1)
+      throw new Error(`Turn ${write.turn} of run ${write.runId} came before the one that it follows.`);
+    updateEnd.run(write.turn, appendTurn(write, end.log_hash ?? CHAIN_START), write.runId);
     for (const { key, dueAt } of write.timers) insertTimer.run(write.runId, key, dueAt);
     if (write.progress) {
       updateRun.run({ ...write.progress, simulated: write.progress.simulated ? 1 : 0, id: write.runId });
@@ -132,6 +161,17 @@ export function newRunStore(db: Db) {
       if (known) return { id: known.id, created: false };
     }
     const { payload, ts } = run.created;
+    const first = {
+      runId: run.id,
+      turn: 0,
+      key: null,
+      result: null,
+      at: ts,
+      lastSeq: 1,
+      inlined: 0,
+      events: [run.created],
+      timers: [],
+    };
     insertRun.run(
       run.id,
       payload.workflow_id,
@@ -141,17 +181,8 @@ export function newRunStore(db: Db) {
       payload.provider_summary?.simulated ? 1 : 0,
       run.idempotencyKey,
       ts,
+      appendTurn(first, CHAIN_START),
     );
-    writeTurn({
-      runId: run.id,
-      turn: 0,
-      key: null,
-      result: null,
-      at: ts,
-      lastSeq: 1,
-      events: [run.created],
-      timers: [],
-    });
     return { id: run.id, created: true };
   });
 
@@ -161,7 +192,10 @@ export function newRunStore(db: Db) {
       return createRun.immediate(run);
     },
 
-    /** Writes turns of any runs in one transaction. */
+    /**
+     * Writes turns of any runs in one transaction. A turn that the log holds already is passed over, so is one of a
+     * run that there is not (any more); throws where a turn before it is missing.
+     */
     write(writes: readonly TurnWrite[]): void {
       writeTurns.immediate(writes);
     },
