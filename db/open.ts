@@ -1,10 +1,11 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import Database from "better-sqlite3";
+import { type Database as Connection } from "better-sqlite3";
 import { type BetterSQLite3Database, drizzle } from "drizzle-orm/better-sqlite3";
 import { migrate } from "drizzle-orm/better-sqlite3/migrator";
+import { Database } from "./sqlite.mjs";
 
-export type Db = BetterSQLite3Database & { $client: Database.Database };
+export type Db = BetterSQLite3Database & { $client: Connection };
 
 /** Where the migrations lie; a package may put them elsewhere. */
 const migrationsFolder = () =>

@@ -18,9 +18,10 @@ export function giveUp(sentence, code = 1) {
   process.exit(code);
 }
 
+const [major, minor] = process.versions.node.split(".").map(Number);
+
 /** Refuses a Node that is too old; every package here runs from 20.19 on. */
 export function checkNode() {
-  const [major, minor] = process.versions.node.split(".").map(Number);
   if (major < 20 || (major === 20 && minor < 19))
     giveUp(
       `Troupe needs Node 20.19 or newer; this is ${process.version}. Get a newer one from https://nodejs.org.`,
@@ -92,11 +93,37 @@ function holdsTheLock() {
   );
 }
 
+/** Asked in a process of its own: a module for another Node may end the one that loads it. */
 const opensDatabases = () =>
-  spawnSync(process.execPath, ["-e", 'new (require("better-sqlite3"))(":memory:").close()'], {
-    cwd: root,
-    stdio: "ignore",
-  }).status === 0;
+  spawnSync(
+    process.execPath,
+    [
+      "--input-type=module",
+      "-e",
+      'import { Database } from "./db/sqlite.mjs"; new Database(":memory:").close()',
+    ],
+    { cwd: root, stdio: "ignore" },
+  ).status === 0;
+
+/**
+ * No package runs a script of its own (see .npmrc). The database module brings its binaries along, but for Node 20,
+ * where an older one is built here.
+ */
+function ensureDatabaseModule() {
+  if (opensDatabases()) return;
+  if (major >= 22)
+    giveUp(
+      `The database module better-sqlite3 has nothing ready-made for ${process.platform}-${process.arch} with Node ${process.version}.\nIt has for Linux, macOS and Windows on x64 and arm64.`,
+    );
+  console.log(`Building the database module for Node ${process.version}. This takes a minute or two.\n`);
+  const rebuild = ["rebuild", "better-sqlite3-node20", "--ignore-scripts=false"];
+  const code = runNpm(rebuild);
+  if (code !== 0 || !opensDatabases())
+    giveUp(
+      `The database module could not be built for Node ${process.version}.\nIt needs either the network (for a ready-made one) or Python 3, make and a C++ compiler. Then run: npm ${rebuild.join(" ")}\nWith Node 22 or newer nothing has to be built.`,
+      code || 1,
+    );
+}
 
 /** Installs what the lock file says, unless that is there already. */
 export function ensureInstalled() {
@@ -104,22 +131,21 @@ export function ensureInstalled() {
   if (isRecorded(fingerprint)) return;
   if (!holdsTheLock()) {
     console.log("Installing what package-lock.json lists. This happens once and takes a few minutes.\n");
-    const code = runNpm(["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"]);
+    const code = runNpm([
+      "ci",
+      "--include=dev",
+      "--engine-strict=false",
+      "--no-audit",
+      "--no-fund",
+      "--loglevel=error",
+    ]);
     if (code !== 0)
       giveUp(
         "The installation did not finish; npm says why above. With the network back, run the same command again.",
         code,
       );
   }
-  if (!opensDatabases()) {
-    console.log(`The database module was built for another Node; building it for ${process.version}.\n`);
-    const code = runNpm(["rebuild", "better-sqlite3"]);
-    if (code !== 0 || !opensDatabases())
-      giveUp(
-        "The database module better-sqlite3 could not be built for this Node.\nIt needs either the network (for a ready-made one) or Python 3, make and a C++ compiler. Then run: npm rebuild better-sqlite3",
-        code || 1,
-      );
-  }
+  ensureDatabaseModule();
   writeFileSync(lockStamp, fingerprint);
 }
 

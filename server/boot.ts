@@ -73,7 +73,7 @@ function leave(message: string): never {
 function startError(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   if (/different Node\.js version|ERR_DLOPEN/.test(message))
-    return "The database library was built for another version of Node. Run: npm rebuild better-sqlite3";
+    return "The database library does not fit this version of Node. Run npm start once: it mends that.";
   if (/file is not a database|malformed/.test(message))
     return `The database in ${dataDir()} is damaged: ${message}. It was left as it is; restore a copy (troupe.db.before-….bak), or use another folder.`;
   return `Troupe could not start: ${message}`;

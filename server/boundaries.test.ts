@@ -37,6 +37,12 @@ const RULES: Rule[] = [
     refuses: /^(server|components|app)\//,
     why: "db holds tables and knows nobody; server/store turns its rows into domain objects",
   },
+  {
+    who: /./,
+    refuses: /^better-sqlite3/,
+    allowsTypes: true,
+    why: "db/sqlite.mjs is the only place that chooses a database driver: which one loads depends on the Node",
+  },
   { who: /^server\//, refuses: /^(components|app)\//, why: "the server does not know its screens" },
   {
     who: /^server\/(?!store\/|troupe\.ts|[a-z-]+\/current\.ts|cli\/)/,

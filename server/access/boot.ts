@@ -2,7 +2,8 @@ import { subscribe } from "node:diagnostics_channel";
 import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { IncomingMessage, Server } from "node:http";
 import path from "node:path";
-import Database from "better-sqlite3";
+import { type Database as Connection } from "better-sqlite3";
+import { Database } from "@/db/sqlite.mjs";
 import { isLoopback } from "@/server/settings";
 import { type Env, isOwnHost } from "./hosts";
 import { LIMITS } from "./limits";
@@ -37,7 +38,7 @@ export function checkDataFolder(dir: string): string | null {
   }
 }
 
-const held = globalThis as typeof globalThis & { __troupeLock?: Database.Database; __troupeHttp?: boolean };
+const held = globalThis as typeof globalThis & { __troupeLock?: Connection; __troupeHttp?: boolean };
 
 /**
  * Claims the data folder for this process: null, or a sentence that says who has it. The claim is a transaction that

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import Database from "better-sqlite3";
 import ts from "typescript";
 import { expect, test } from "vitest";
+import { Database } from "@/db/sqlite.mjs";
 
 // What the code must not do, read from its syntax trees. server/boundaries.test.ts says who may import whom and bans
 // eval, markup around React and server actions; here is what takes more than a pattern to see.
@@ -261,7 +261,8 @@ test("packages are at least where their known holes are closed", () => {
     react: "19.2.5",
     "react-dom": "19.2.5",
     "@trpc/server": "11.8.0",
-    "better-sqlite3": "12.11.1",
+    "better-sqlite3": "13.2.0",
+    "better-sqlite3-node20": "12.11.1",
     undici: "7.30.0",
     zod: "4.6.0",
     "ipaddr.js": "2.5.0",
