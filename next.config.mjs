@@ -11,6 +11,8 @@ const config = {
   outputFileTracingIncludes: {
     "/*": ["./db/migrations/**/*", "./server/tools/sandbox/worker.mjs", "./server/tools/operator/runner.py"],
   },
+  // Its image route is switched off, and package.json puts an empty package in the place of the library it would load.
+  images: { unoptimized: true },
   experimental: { agentUpgrade: false },
   // Pages get these and a policy of their own from proxy.ts; what it does not serve gets them here.
   headers: async () => [

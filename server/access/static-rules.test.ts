@@ -277,6 +277,16 @@ test("packages are at least where their known holes are closed", () => {
   sqlite.close();
 });
 
+test("nothing that is installed asks more of those who use Troupe than its own licence", () => {
+  const lock = JSON.parse(readFileSync(path.join(ROOT, "package-lock.json"), "utf8")) as {
+    packages: Record<string, { license?: string }>;
+  };
+  const asksMore = Object.entries(lock.packages).filter(([, { license = "" }]) =>
+    /GPL|SSPL|BUSL|CC-BY-(?:NC|SA)/.test(license),
+  );
+  expect(asksMore.map(([name, { license }]) => `${name}: ${license}`)).toEqual([]);
+});
+
 /** Compares versions such as 1.20.3, number by number. */
 function isAtLeast(version: string, floor: string): boolean {
   const [have, want] = [version, floor].map((text) => text.split(".").map(Number));
