@@ -2,8 +2,8 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { expect, test } from "@playwright/test";
-import { Database } from "../db/sqlite.mjs";
 import type { RunEvent } from "@/server/domain/events";
+import { Database } from "../db/sqlite.mjs";
 import { startModelServer } from "./model-server";
 import { freePort, TroupeProcess } from "./troupe-process";
 
