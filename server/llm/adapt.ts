@@ -1,5 +1,5 @@
 import { type Capability, ResponseRung } from "@/server/domain/provider";
-import { CONTEXT, type ServerError } from "./errors";
+import { CONTEXT, isBadGeneration, type ServerError } from "./errors";
 
 /** How to ask again after a refusal. */
 export interface Adaptation {
@@ -39,7 +39,7 @@ export function adapt(
 ): Adaptation | null {
   if (error.status !== 400 && error.status !== 404 && error.status !== 422) return null;
   const words = `${error.param} ${error.code} ${error.message}`;
-  if (CONTEXT.test(words)) return null;
+  if (CONTEXT.test(words) || isBadGeneration(error)) return null;
   const learned = (change: Capability, remember = true): Adaptation => ({
     learned: change,
     remember,

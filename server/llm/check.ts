@@ -2,7 +2,7 @@ import "server-only";
 import { z } from "zod";
 import { type Capability, type ModelFacts, OFFLINE, type Provider } from "@/server/domain/provider";
 import { providerFetch } from "@/server/egress/fetch";
-import { type Callee, classifyNetworkError, classifyServerError, notAnAnswer } from "./errors";
+import { type Callee, classifyNetworkError, classifyServerError, notAnAnswer, refusalOf } from "./errors";
 import { ModelError } from "./model";
 import { type ListedModel, readModelList, readOllamaDescription, readOllamaLoaded } from "./model-list";
 import { probeModel } from "./probe";
@@ -162,11 +162,7 @@ export async function listModels(
     throw classifyNetworkError(error, callee);
   });
   if (status < 200 || status >= 300) {
-    const body = errorBody(text);
-    throw classifyServerError(
-      { status, code: body.code, type: body.type, param: "", message: body.message, headers },
-      callee,
-    );
+    throw classifyServerError(refusalOf(status, headers, text), callee);
   }
   if (/html/i.test(headers.get("content-type") ?? "") || /^\s*</.test(text))
     throw notAnAnswer(callee, "a web page");
@@ -217,24 +213,6 @@ function parse(text: string): unknown {
   } catch {
     return null;
   }
-}
-
-const ErrorBody = z.object({
-  error: z.union([
-    z.string(),
-    z.object({ message: z.unknown(), code: z.unknown(), type: z.unknown() }).partial(),
-  ]),
-});
-
-function errorBody(text: string): { message: string; code: string; type: string } {
-  const parsed = ErrorBody.safeParse(parse(text));
-  if (!parsed.success) return { message: /^\s*</.test(text) ? "" : text.slice(0, 300), code: "", type: "" };
-  const { error } = parsed.data;
-  const word = (value: unknown) =>
-    typeof value === "string" || typeof value === "number" ? String(value) : "";
-  return typeof error === "string"
-    ? { message: error, code: "", type: "" }
-    : { message: word(error.message), code: word(error.code), type: word(error.type) };
 }
 
 const plain = (name: string) => name.toLowerCase().replace(/:latest$/, "");

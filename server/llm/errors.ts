@@ -1,5 +1,6 @@
 import type { RunError } from "@/server/domain/outcome";
 import { windowInRefusal } from "./context-window";
+import { readError, readErrorText, type SaidError, waitInWords } from "./error-body";
 import { ModelError } from "./model";
 
 /** Whom a call went to, for sentences. */
@@ -11,37 +12,63 @@ export interface Callee {
   key: string | null;
 }
 
-/** A failed answer of a server, or an error object inside a stream. */
-export interface ServerError {
+/** A failed answer of a server, or an error inside an answer that began well. */
+export interface ServerError extends SaidError {
+  /** Undefined where the answer began well and the error names none. */
   status: number | undefined;
-  code: string;
-  type: string;
-  param: string;
-  message: string;
   headers: Headers | undefined;
+}
+
+/** A server said no. Whoever asked decides whether that ends the call or only changes how to ask. */
+export class Refused extends Error {
+  constructor(readonly refusal: ServerError) {
+    super(refusal.message);
+  }
+}
+
+/** The error that an HTTP answer is, whatever the shape of its body. */
+export const refusalOf = (status: number, headers: Headers, body: string): ServerError => ({
+  ...readErrorText(body),
+  status,
+  headers,
+});
+
+/** The error that a value inside a successful answer is. */
+export function refusalInside(value: unknown): ServerError {
+  const said = readError(value);
+  return { ...said, status: statusIn(said), headers: undefined };
 }
 
 type Class = Pick<RunError, "code" | "retryable" | "user_action"> & { message: string };
 
 const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : url);
-const has = (error: ServerError, pattern: RegExp) =>
+const has = (error: SaidError, pattern: RegExp) =>
   pattern.test(`${error.code} ${error.type} ${error.message}`);
 
 export const CONTEXT =
   /context[_ ](?:length|window|size)|maximum context|too many (?:input )?tokens|prompt is too long|input is too long|reduce the length|input token count/i;
-const FILTER = /content[_ ]?(?:filter|policy|management)|safety|moderation|responsible ai/i;
+const FILTER = /content[_ ]?(?:filter|policy|management)|safety|moderation|responsible ai|\bflagged\b/i;
 const QUOTA =
   /insufficient[_ ](?:quota|balance|credits?)|exceeded your current quota|billing|out of credits|payment required|credit balance/i;
 const KEY = /api[_ -]?key|invalid[_ ]?token|unauthori[sz]ed|authentication/i;
 const NO_MODEL =
   /model[_ ]not[_ ]found|no such model|unknown model|(?:model|deployment)\b.{0,120}\b(?:not (?:found|exist|available|supported)|does(?: not|n't) exist|is not a valid)|not found, try pulling/is;
+/** No such path, in the words of web servers. */
+const NO_ROUTE =
+  /not found|no (?:such )?route|cannot (?:post|get)|unknown (?:path|url|route|endpoint)|invalid (?:path|url)|no static resource|does not exist|method not allowed/i;
+/** The model wrote something that the server could not read; asked again, it may write it right. */
+const BAD_GENERATION =
+  /tool_use_failed|json_validate_failed|failed_generation|failed to (?:call a function|generate json|validate json)|malformed_function_call/i;
+
+/** Whether one answer of the model went wrong, which says nothing about the request. */
+export const isBadGeneration = (error: SaidError): boolean => has(error, BAD_GENERATION);
 
 /** What a server's refusal means, and what a person can do about it. */
 export function classifyServerError(error: ServerError, callee: Callee): ModelError {
   const about = classOf(error, callee);
   const context_window = about.code === "CONTEXT_OVERFLOW" ? windowInRefusal(error.message) : undefined;
   const said = error.message.trim() === "" ? "" : ` The server says: “${scrub(error.message, callee.key)}”`;
-  const wait = retryAfter(error.headers);
+  const wait = waitAsked(error);
   const later =
     about.retryable && wait !== undefined && wait > 60_000
       ? ` It asks to wait ${Math.ceil(wait / 60_000)} minutes.`
@@ -62,7 +89,7 @@ export function classifyServerError(error: ServerError, callee: Callee): ModelEr
 
 function classOf(error: ServerError, callee: Callee): Class {
   const { provider, model } = callee;
-  const status = error.status ?? statusIn(error);
+  const { status } = error;
   const fail = (
     code: RunError["code"],
     message: string,
@@ -74,13 +101,20 @@ function classOf(error: ServerError, callee: Callee): Class {
     retryable: true,
     user_action: "retry",
   });
+  if (isBadGeneration(error))
+    return again(
+      "OUTPUT_INVALID",
+      `${model} wrote something that ${provider} could not read as a call of a tool or as JSON.`,
+    );
   if (has(error, CONTEXT) || status === 413)
     return fail(
       "CONTEXT_OVERFLOW",
       `The prompt is longer than ${model} can read. Give the node less to read, or choose a model with a larger context.`,
       "edit_graph",
     );
-  if (status === 402 || has(error, QUOTA))
+  // Some say of the limit of a minute what others say of an account without credit; those say how long to wait.
+  const isPassing = status === 429 && waitAsked({ ...error, headers: undefined }) !== undefined;
+  if (!isPassing && (status === 402 || has(error, QUOTA)))
     return fail(
       "QUOTA",
       `The account at ${provider} has no credit left. Top it up, or choose another provider.`,
@@ -104,12 +138,14 @@ function classOf(error: ServerError, callee: Callee): Class {
       "AUTH",
       `The key for ${provider} may not use ${model}. Check its rights, or choose another model.`,
     );
-  if ((status === 405 || status === 404) && !has(error, NO_MODEL) && !/model/i.test(error.message))
+  const isAboutModel = has(error, NO_MODEL) || /model/i.test(error.message);
+  const isNoRoute = (error.code === "" && error.type === "") || NO_ROUTE.test(error.message);
+  if ((status === 405 || status === 404) && !isAboutModel && isNoRoute)
     return fail(
       "CONFIG",
       `There is no model service at ${callee.base_url}. Check the address in the settings; it often ends in /v1.`,
     );
-  if (status === 404 || has(error, NO_MODEL))
+  if ((status === 404 && isAboutModel) || has(error, NO_MODEL))
     return fail("CONFIG", `${provider} has no model called “${model}”. Choose another model.`);
   if (status === 408 || status === 504 || status === 524)
     return again("TIMEOUT", `${provider} took too long to answer.`);
@@ -122,8 +158,8 @@ function classOf(error: ServerError, callee: Callee): Class {
   return fail("CONFIG", `${provider} did not accept the request (${status}).`);
 }
 
-/** Errors inside a stream carry no status, but often its number or name. */
-function statusIn(error: ServerError): number | undefined {
+/** Errors inside an answer carry no status, but often its number or name. */
+function statusIn(error: SaidError): number | undefined {
   const number = Number(error.code);
   if (Number.isInteger(number) && number >= 400 && number < 600) return number;
   if (has(error, /rate[_ ]?limit/i)) return 429;
@@ -141,7 +177,11 @@ function redirected(callee: Callee): Class {
 }
 export const redirectError = (callee: Callee, status: number) => new ModelError(redirected(callee), status);
 
-/** The wait that a server asks for, in milliseconds. */
+/** The wait that a server asks for, wherever it says so, in milliseconds. */
+export const waitAsked = (error: Pick<ServerError, "headers" | "message" | "retry_after_ms">) =>
+  retryAfter(error.headers) ?? error.retry_after_ms ?? waitInWords(error.message);
+
+/** The wait that an answer's head asks for, in milliseconds. */
 export function retryAfter(headers: Headers | undefined, now = Date.now()): number | undefined {
   const ms = Number(headers?.get("retry-after-ms") ?? Number.NaN);
   if (Number.isFinite(ms) && ms >= 0) return ms;

@@ -126,7 +126,13 @@ const MATRIX: [string, Handler, ErrorCode, boolean, RegExp][] = [
     /broke off/,
   ],
   ["an end without a finish", events(half), "TRANSIENT", true, /ended in the middle/],
-  ["DONE without a finish", events(`${half}data: [DONE]\n\n`), "TRANSIENT", true, /ended in the middle/],
+  [
+    "DONE without a finish, and nothing said",
+    events(sse([], { finish: null })),
+    "TRANSIENT",
+    true,
+    /ended in the middle/,
+  ],
   ["a bad line of JSON", events(`${half}data: {"choices": [{"ind\n\n`), "TRANSIENT", true, /garbled/],
   [
     "an error in the stream",

@@ -50,8 +50,10 @@ export interface ModelAnswer {
   tool_calls?: ToolCall[];
   /** How the tools were offered; absent where none were. */
   tool_protocol?: ToolProtocol;
-  /** stop | length | content_filter | tool_calls ...; never empty: an answer without one is an error. */
+  /** stop | length | tool_calls, whatever word the service has for it. */
   finish_reason: string;
+  /** What people should know of this answer, a sentence each, such as settings that were left out; absent: nothing. */
+  notes?: string[];
   provider: string;
   provider_id: string;
   model: string;
@@ -66,6 +68,9 @@ export interface ModelAnswer {
   /** How much the model reads, for whoever has to keep a conversation short enough. */
   reads?: Reads;
 }
+
+/** What a call that gave no answer cost all the same. */
+export type FailedCost = Pick<ModelAnswer, "usage" | "cost_usd" | "cost_source">;
 
 export interface Reads {
   /** Tokens that a prompt and its answer may have together. */
@@ -85,14 +90,27 @@ export class ModelError extends Error {
     readonly error: RunError,
     readonly http_status?: number,
     readonly retry_after_ms?: number,
+    readonly more: {
+      /** How often a call may fail in this way before it is given up; undefined: as often as any other. */
+      tries?: number;
+      /** Undefined where it cost nothing. */
+      cost?: FailedCost;
+    } = {},
   ) {
     super(error.message);
   }
+  /** The same failure, with what it cost. */
+  costing(cost: FailedCost): ModelError {
+    return new ModelError(this.error, this.http_status, this.retry_after_ms, { ...this.more, cost });
+  }
   toDetail(): Json {
+    const { tries, cost } = this.more;
     return {
       error: this.error as unknown as Json,
       ...(this.http_status === undefined ? {} : { http_status: this.http_status }),
       ...(this.retry_after_ms === undefined ? {} : { retry_after_ms: this.retry_after_ms }),
+      ...(tries === undefined ? {} : { tries }),
+      ...(cost === undefined ? {} : { cost: cost as unknown as Json }),
     };
   }
 }

@@ -16,11 +16,19 @@ import { type Estimate, newBudgets, USUAL_ANSWER } from "./budget";
 import { contextWindowOf, windowInRefusal } from "./context-window";
 import { cancelled } from "./errors";
 import { type Gate, newGate } from "./gate";
-import { type ModelAnswer, ModelError, type ModelIo, type ModelRequest, type Models } from "./model";
+import {
+  type FailedCost,
+  type ModelAnswer,
+  ModelError,
+  type ModelIo,
+  type ModelRequest,
+  type Models,
+} from "./model";
 import { newOfflineFetch } from "./offline";
-import { callOnce, chosenProtocol, protocolFor, type RawAnswer, rungFor, ServerRefusal } from "./openai";
+import { CallFailed, callOnce, chosenProtocol, protocolFor, type RawAnswer, rungFor } from "./openai";
 import { costOf, isPriceKnown } from "./prices";
 import { newTokenRatios } from "./token-ratio";
+import { usageOf } from "./usage";
 import { WIRE_LIMITS, type WireLimits } from "./wire";
 
 /** How often one call may be asked anew in another way, after the server refused a part of it. */
@@ -59,6 +67,8 @@ export function newModels(options: ModelsOptions): Models {
     return gate;
   };
 
+  const countOf = (provider: Provider, model: string) => (text: string) =>
+    ratios.tokens(provider.id, model, text);
   const windowOf = (provider: Provider, model: string) =>
     contextWindowOf(providers.find(provider.id) ?? provider, model, providers.said(provider.id, model));
 
@@ -75,7 +85,7 @@ export function newModels(options: ModelsOptions): Models {
         budgets.reserve(request.run_id, request.budget, estimate, io.signal),
         io.signal,
       );
-      let used: Pick<ModelAnswer, "usage" | "cost_usd"> | undefined;
+      let used: FailedCost | undefined;
       try {
         const gate = gateOf(provider);
         if (gate.waiting >= BUSY_QUEUE) throw tooBusy(provider);
@@ -97,8 +107,7 @@ export function newModels(options: ModelsOptions): Models {
             },
             io,
           );
-          const count = (text: string) => ratios.tokens(provider.id, model, text);
-          const usage = usageOf(raw, prompt, count);
+          const usage = usageOf(raw.taken, prompt, countOf(provider, model));
           const answer = toAnswer(raw, priced, model, usage, Math.round(performance.now() - started));
           used = answer;
           if (!usage.estimated) ratios.learn(provider.id, model, prompt, usage.input_tokens);
@@ -107,8 +116,10 @@ export function newModels(options: ModelsOptions): Models {
             reads: { context_window: windowOf(provider, model), token_ratio: ratios.of(provider.id, model) },
           };
         } catch (error) {
-          if (error instanceof ModelError) coolDown(gate, error);
-          throw error;
+          if (!(error instanceof CallFailed)) throw error;
+          coolDown(gate, error.failure);
+          used = costOfFailure(error, priced, model, prompt);
+          throw used ? error.failure.costing(used) : error.failure;
         } finally {
           leave(used && used.usage.input_tokens + used.usage.output_tokens);
         }
@@ -135,6 +146,19 @@ export function newModels(options: ModelsOptions): Models {
     },
   };
 
+  /** Undefined where the service did nothing for it. */
+  function costOfFailure(
+    { taken, failure }: CallFailed,
+    provider: PricedProvider,
+    model: string,
+    prompt: string,
+  ): FailedCost | undefined {
+    const isAnswering = taken.isAccepted && failure.error.code !== "CONFIG";
+    if (taken.usage === undefined && !isAnswering && taken.written + taken.reasoning === "") return undefined;
+    const usage = usageOf(taken, prompt, countOf(provider, model));
+    return { usage, ...costOf(provider, model, usage, taken.usage?.cost) };
+  }
+
   /** Asks, and asks anew in another way where the server does not know a part of the request. */
   async function ask(
     call: Omit<Parameters<typeof callOnce>[0], "capability">,
@@ -154,7 +178,8 @@ export function newModels(options: ModelsOptions): Models {
       try {
         return await callOnce({ ...call, capability }, io);
       } catch (error) {
-        if (!(error instanceof ServerRefusal)) throw error;
+        if (!(error instanceof CallFailed) || !error.refusal) throw error;
+        const { refusal } = error;
         const rung =
           request.response && !request.tools?.length ? rungFor({ request, capability, provider }) : null;
         const isFixed =
@@ -162,15 +187,15 @@ export function newModels(options: ModelsOptions): Models {
           request.llm_config.structured_output !== "auto";
         const offered = protocolFor({ request, capability, provider });
         const mayDropFunctions = offered === "native" && chosenProtocol({ request, provider }) === undefined;
-        const next =
-          adaptations < MAX_ADAPTATIONS
-            ? adapt(error.refusal, capability, isFixed ? null : rung, mayDropFunctions)
-            : null;
+        // What was shown of an answer cannot be taken back.
+        const mayAskAnew =
+          adaptations < MAX_ADAPTATIONS && error.taken.written + error.taken.reasoning === "";
+        const next = mayAskAnew ? adapt(refusal, capability, isFixed ? null : rung, mayDropFunctions) : null;
         if (!next) {
-          const context_window = windowInRefusal(error.refusal.message);
-          if (error.asModelError.error.code === "CONTEXT_OVERFLOW" && context_window !== undefined)
+          const context_window = windowInRefusal(refusal.message);
+          if (error.failure.error.code === "CONTEXT_OVERFLOW" && context_window !== undefined)
             providers.learn(provider.id, model, { ...kept, context_window });
-          throw error.asModelError;
+          throw error;
         }
         learned = { ...learned, ...next.learned };
         if (next.remember) {
@@ -279,36 +304,13 @@ function toAnswer(
     model,
     simulated: provider.simulated,
     usage,
-    ...costOf(provider, model, usage, raw.usage?.cost ?? undefined),
+    ...(raw.notes.length > 0 ? { notes: raw.notes } : {}),
+    ...costOf(provider, model, usage, raw.taken.usage?.cost),
     latency_ms,
     ttft_ms: raw.ttft_ms,
     response_format: raw.response_format,
   };
 }
-
-function usageOf(raw: RawAnswer, prompt: string, count: (text: string) => number): Usage {
-  const { usage } = raw;
-  if (usage && usage.prompt_tokens + usage.completion_tokens > 0)
-    return {
-      input_tokens: usage.prompt_tokens,
-      output_tokens: usage.completion_tokens,
-      cached_input_tokens: usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens ?? 0,
-      reasoning_tokens: usage.completion_tokens_details?.reasoning_tokens ?? 0,
-      requests: 1,
-      estimated: false,
-    };
-  return {
-    input_tokens: count(prompt),
-    output_tokens: count(answerText(raw)),
-    cached_input_tokens: 0,
-    reasoning_tokens: count(raw.reasoning ?? ""),
-    requests: 1,
-    estimated: true,
-  };
-}
-
-const answerText = ({ content, reasoning = "", refusal = "", tool_calls }: RawAnswer) =>
-  content + reasoning + refusal + (tool_calls?.length ? JSON.stringify(tool_calls) : "");
 
 /** Too many requests for one are too many for all: nobody asks this provider again for a while. */
 function coolDown(gate: Gate, error: ModelError) {

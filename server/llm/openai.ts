@@ -1,16 +1,21 @@
 import "server-only";
-import type { APIError, OpenAI } from "openai";
 import { z } from "zod";
 import type { Capability, Provider, ResponseRung } from "@/server/domain/provider";
 import type { ToolCall, ToolProtocol } from "@/server/domain/tool";
+import type { JsonObject } from "@/server/domain/values";
 import {
   type Callee,
   cancelled,
   classifyNetworkError,
   classifyServerError,
   cutOff,
+  notAnAnswer,
+  Refused,
+  refusalInside,
   type ServerError,
+  tooLarge,
 } from "./errors";
+import { readFinish } from "./finish";
 import {
   type CallPiece,
   callIds,
@@ -26,19 +31,30 @@ import { strictSchema } from "./strict-schema";
 import { readTextCalls } from "./text-calls";
 import { newCallSplitter, RESULT_STOP, withoutFunctions, withToolBlock } from "./text-protocol";
 import { newThinkSplitter, splitUnopened } from "./think";
-import { newWire, type WireLimits } from "./wire";
+import { type Counted, readChatUsage } from "./usage";
+import { newWire, type WireLimits, type WirePiece } from "./wire";
 
-// A large library, and nothing of it is needed before the first call.
-const loadLibrary = () => import("openai");
-
-/** A refusal by the server, before it is said whether it ends the call or only changes how to ask. */
-export class ServerRefusal extends Error {
+/** A call that gave no answer, with what it took all the same. */
+export class CallFailed extends Error {
   constructor(
-    readonly refusal: ServerError,
-    readonly asModelError: ModelError,
+    readonly failure: ModelError,
+    readonly taken: Taken,
+    /** The server said no, which may only change how to ask. */
+    readonly refusal?: ServerError,
   ) {
-    super(asModelError.message);
+    super(failure.message);
   }
+}
+
+/** What a call used, as far as the server told, and what came of its answer. */
+export interface Taken {
+  /** The server took the request. */
+  isAccepted: boolean;
+  /** Undefined where the server did not count. */
+  usage: Counted | undefined;
+  /** All that the model wrote besides its thoughts. */
+  written: string;
+  reasoning: string;
 }
 
 export interface Call {
@@ -65,21 +81,10 @@ export type RawAnswer = Pick<
   | "ttft_ms"
   | "response_format"
 > & {
-  /** Undefined where the server did not count. */
-  usage: z.infer<typeof ReportedUsage> | undefined;
+  taken: Taken;
+  /** What people should know of it, a sentence each. */
+  notes: string[];
 };
-
-const count = z.number().nonnegative().catch(0);
-const ReportedUsage = z.object({
-  prompt_tokens: count,
-  completion_tokens: count,
-  prompt_tokens_details: z.object({ cached_tokens: count.nullish() }).nullish().catch(undefined),
-  completion_tokens_details: z.object({ reasoning_tokens: count.nullish() }).nullish().catch(undefined),
-  /** DeepSeek's word for cached tokens. */
-  prompt_cache_hit_tokens: z.number().nullish().catch(undefined),
-  /** US dollars, from OpenRouter. */
-  cost: z.number().nullish().catch(undefined),
-});
 
 const text = z.string().nullish().catch(undefined);
 /** Servers leave out, or misspell, any of it. */
@@ -98,6 +103,11 @@ const CalledPiece = z.object({
   id: text,
   function: CalledFunction,
 });
+/** Text, or a list of parts, some of which are thoughts. */
+const Content = z
+  .union([z.string(), z.array(z.unknown())])
+  .nullish()
+  .catch(undefined);
 const Chunk = z.object({
   choices: z
     .array(
@@ -105,7 +115,7 @@ const Chunk = z.object({
         index: z.number().catch(0),
         delta: z
           .object({
-            content: text,
+            content: Content,
             reasoning_content: text,
             reasoning: text,
             refusal: text,
@@ -118,113 +128,100 @@ const Chunk = z.object({
       }),
     )
     .nullish(),
-  usage: ReportedUsage.nullish().catch(undefined),
+  usage: z.unknown().optional(),
 });
 
+const DONE = "[DONE]";
+
 /**
- * Asks once. Throws a ServerRefusal where the server said no, a ModelError where the call failed otherwise; resolves
- * only with an answer that the server itself called finished.
+ * Asks once. Throws CallFailed; resolves only with an answer that the server itself called finished, whatever became of
+ * the connection then.
  */
 export async function callOnce(call: Call, io: ModelIo): Promise<RawAnswer> {
-  const { provider, model, key } = call;
+  const { provider, model, key, request } = call;
   const callee: Callee = { provider: provider.name, base_url: provider.base_url, model, key };
   const wire = newWire(call.fetch, callee, call.limits, io.signal);
+  const { body, rung, protocol } = bodyOf(call);
+  const collector = newCollector(io, callee, protocol !== null);
   try {
-    return await read(call, callee, wire.fetch, io);
+    const isDone = await readAnswer();
+    return finished(collector.end(), isDone, request, { rung, protocol }, callee);
   } catch (error) {
-    throw wire.fault() ?? (await translated(error, callee, io.signal));
+    const refusal = error instanceof Refused ? error.refusal : undefined;
+    throw new CallFailed(asModelError(error, callee, io.signal), collector.taken(wire.isAccepted()), refusal);
   } finally {
     wire.close();
   }
 
-  async function read(
-    call: Call,
-    callee: Callee,
-    fetch: typeof globalThis.fetch,
-    io: ModelIo,
-  ): Promise<RawAnswer> {
-    const started = performance.now();
-    const { body, rung, protocol } = bodyOf(call);
-    const client = await newClient(call, fetch);
-    const stream = await client.chat.completions.create(body);
-    const answer = newCollector(io, started, protocol !== null);
-    for await (const chunk of stream) answer.add(chunk);
-    // The client ends a stream that was aborted or cut as if it were complete.
-    const fault = wire.fault();
-    if (fault) throw fault;
-    if (io.signal.aborted) throw cancelled();
-    return finished(answer.end(), call.request, { rung, protocol }, callee);
+  /** True: the server said that the stream is over. */
+  async function readAnswer(): Promise<boolean> {
+    try {
+      for await (const piece of wire.post(`${provider.base_url}/chat/completions`, body, headersOf(call))) {
+        if ("data" in piece && piece.data.startsWith(DONE)) return true;
+        collector.add(valueOf(piece, callee));
+        if (collector.isFinished()) wire.ending();
+        else if (collector.hasBegun()) wire.begun();
+      }
+    } catch (error) {
+      // A finished answer is complete, whatever becomes of the connection.
+      const isLost = error instanceof ModelError && ["TIMEOUT", "TRANSIENT"].includes(error.error.code);
+      if (!isLost || !collector.isFinished() || io.signal.aborted) throw error;
+    }
+    return false;
   }
 }
 
-async function newClient({ provider, key, request }: Call, fetch: typeof globalThis.fetch): Promise<OpenAI> {
-  const { OpenAI } = await loadLibrary();
-  return new OpenAI({
-    apiKey: key ?? "none",
-    adminAPIKey: null,
-    organization: null,
-    project: null,
-    baseURL: provider.base_url,
-    maxRetries: 0,
-    // The wire has timers of its own; the client's would end only the wait for the head.
-    timeout: 2 ** 31 - 1,
-    logLevel: "off",
-    fetch,
-    defaultHeaders: {
-      ...(key === null ? { authorization: null } : {}),
-      ...(provider.kind === "offline" ? { [OFFLINE_RUN_HEADER]: request.run_id } : {}),
-    },
-  });
+const headersOf = ({ key, provider, request }: Call): Record<string, string> => ({
+  ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+  ...(provider.kind === "offline" ? { [OFFLINE_RUN_HEADER]: request.run_id } : {}),
+});
+
+/** A chunk of the answer; an answer that came whole becomes one. Throws Refused where it is an error. */
+function valueOf(piece: WirePiece, callee: Callee): unknown {
+  if ("whole" in piece) {
+    const { whole } = piece;
+    const choice =
+      isRecord(whole) && Array.isArray(whole.choices) ? (whole.choices[0] as unknown) : undefined;
+    if (isRecord(whole) && !whole.error && isRecord(choice) && isRecord(choice.message))
+      return { ...whole, choices: [{ ...choice, delta: choice.message }] };
+    const refusal = refusalInside(whole);
+    throw refusal.message === "" ? notAnAnswer(callee, "something else") : new Refused(refusal);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(piece.data);
+  } catch {
+    // Some tell an error in plain words.
+    if (piece.event === "error") throw new Refused(refusalInside(piece.data));
+    throw cutOff(callee, "is garbled");
+  }
+  const isError =
+    piece.event === "error" ||
+    (isRecord(value) &&
+      (Boolean(value.error) ||
+        value.object === "error" ||
+        (value.choices === undefined && (Array.isArray(value.errors) || value.detail !== undefined))));
+  if (isError) throw new Refused(refusalInside(value));
+  return value;
 }
 
-async function translated(error: unknown, callee: Callee, signal: AbortSignal): Promise<Error> {
-  if (error instanceof ModelError || error instanceof ServerRefusal) return error;
+const isRecord = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function asModelError(error: unknown, callee: Callee, signal: AbortSignal): ModelError {
   if (signal.aborted) return cancelled();
-  if (error instanceof SyntaxError) return cutOff(callee, "is garbled");
-  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause)
-    if (cause instanceof ModelError) return cause;
-  const { APIError } = await loadLibrary();
-  // An error object inside a stream has no status; one without a body is a broken connection.
-  if (error instanceof APIError && (error.status !== undefined || error.error !== undefined)) {
-    const refusal = serverErrorOf(error as APIError);
-    return new ServerRefusal(refusal, classifyServerError(refusal, callee));
-  }
-  return classifyNetworkError(error, callee);
+  if (error instanceof ModelError) return error;
+  return error instanceof Refused
+    ? classifyServerError(error.refusal, callee)
+    : classifyNetworkError(error, callee);
 }
-
-function serverErrorOf(error: APIError): ServerError {
-  const body = (typeof error.error === "object" && error.error !== null ? error.error : {}) as Record<
-    string,
-    unknown
-  >;
-  const word = (value: unknown) =>
-    typeof value === "string" || typeof value === "number" ? String(value) : "";
-  return {
-    status: error.status,
-    code: word(body.code),
-    type: word(body.type),
-    param: word(body.param),
-    message:
-      word(body.message) ||
-      (typeof error.error === "string"
-        ? error.error
-        : error.status === undefined
-          ? error.message
-          : plainMessage(error)),
-    headers: error.headers,
-  };
-}
-
-/** The client puts the status in front of the body's text; web pages are no messages. */
-function plainMessage(error: APIError): string {
-  const words = error.message.replace(/^\d{3} /, "").replace(/^status code \(no body\)$/, "");
-  return /^\s*</.test(words) ? "" : words;
-}
-
-type Body = OpenAI.Chat.Completions.ChatCompletionCreateParamsStreaming;
 
 /** The request as this provider's model is known to take it. */
-function bodyOf(call: Call): { body: Body; rung: ResponseRung | null; protocol: ToolProtocol | null } {
+function bodyOf(call: Call): {
+  body: Record<string, unknown>;
+  rung: ResponseRung | null;
+  protocol: ToolProtocol | null;
+} {
   const { request, model, capability } = call;
   const config = request.llm_config;
   const protocol = protocolFor(call);
@@ -268,8 +265,7 @@ function bodyOf(call: Call): { body: Body; rung: ResponseRung | null; protocol: 
     ...(capability.stream_usage === false ? {} : { stream_options: { include_usage: true } }),
     stream: true,
   };
-  // Settings of a workflow may carry fields that only some servers know.
-  return { body: body as Body, rung, protocol };
+  return { body, rung, protocol };
 }
 
 const namesFor = ({ tools, messages }: ModelRequest) => wireNames(tools ?? [], messages);
@@ -372,12 +368,16 @@ interface Collected {
   reasoning: string;
   refusal: string;
   finish: string | null;
-  usage: z.infer<typeof ReportedUsage> | undefined;
+  usage: Counted | undefined;
   ttft_ms: number | null;
 }
 
+/** Longer than any answer; thoughts count, too. */
+const MAX_CHARS = 4 * 1024 * 1024;
+
 /** Puts the pieces of a stream together and hands them on. */
-function newCollector(io: ModelIo, started: number, hasTools: boolean) {
+function newCollector(io: ModelIo, callee: Callee, hasTools: boolean) {
+  const started = performance.now();
   const got: Collected = {
     text: "",
     content: "",
@@ -409,14 +409,17 @@ function newCollector(io: ModelIo, started: number, hasTools: boolean) {
     give("tool_args", calls);
   };
   return {
+    /** Throws a ModelError where far too much came. */
     add(raw: unknown) {
       const parsed = Chunk.safeParse(raw);
       if (!parsed.success) return;
-      got.usage = parsed.data.usage ?? got.usage;
+      got.usage = readChatUsage(parsed.data.usage) ?? got.usage;
       const choice = parsed.data.choices?.find(({ index }) => index === 0);
       if (!choice) return;
       give("reasoning", choice.delta?.reasoning_content ?? choice.delta?.reasoning ?? "");
-      if (choice.delta?.content) split(splitter.push(choice.delta.content));
+      const said = readContent(choice.delta?.content);
+      give("reasoning", said.reasoning);
+      if (said.content) split(splitter.push(said.content));
       got.refusal += choice.delta?.refusal ?? "";
       const { tool_calls: calls, function_call: only } = choice.delta ?? {};
       // Some servers tell the same call in both ways.
@@ -425,7 +428,11 @@ function newCollector(io: ModelIo, started: number, hasTools: boolean) {
       const pieces = calls?.length ? calls : isOld ? [{ function: only }] : [];
       give("tool_args", got.calls.add(pieces.map(asPiece)).grown);
       got.finish = choice.finish_reason || got.finish;
+      if (got.text.length + got.reasoning.length + got.tool_args.length > MAX_CHARS) throw tooLarge(callee);
     },
+    isFinished: () => got.finish !== null,
+    hasBegun: () => got.ttft_ms !== null || got.calls.size > 0,
+    taken: (isAccepted: boolean): Taken => takenOf(got, isAccepted),
     end(): Collected {
       split(splitter.end());
       if (hasTools) show(callSplitter.end());
@@ -437,53 +444,93 @@ function newCollector(io: ModelIo, started: number, hasTools: boolean) {
   };
 }
 
+const takenOf = (got: Collected, isAccepted: boolean): Taken => ({
+  isAccepted,
+  usage: got.usage,
+  written: got.text + got.refusal + got.tool_args,
+  reasoning: got.reasoning,
+});
+
+/** A message's content: text, or parts of which some are thoughts. */
+function readContent(content: z.infer<typeof Content>): { content: string; reasoning: string } {
+  const read = { content: "", reasoning: "" };
+  if (typeof content === "string") return { ...read, content };
+  for (const part of content ?? []) {
+    if (typeof part === "string") read.content += part;
+    if (!isRecord(part)) continue;
+    const isThought = typeof part.type === "string" && /think|reason/i.test(part.type);
+    read[isThought ? "reasoning" : "content"] += textIn(part);
+  }
+  return read;
+}
+
+/** The text of a part; thoughts are lists of parts again. */
+function textIn(part: unknown): string {
+  if (typeof part === "string") return part;
+  if (Array.isArray(part)) return part.map(textIn).join("");
+  if (!isRecord(part)) return "";
+  return textIn(part.text ?? part.thinking ?? part.reasoning ?? part.content ?? "");
+}
+
 function finished(
   got: Collected,
+  isDone: boolean,
   request: ModelRequest,
   { rung, protocol }: { rung: ResponseRung | null; protocol: ToolProtocol | null },
   callee: Callee,
 ): RawAnswer {
-  if (got.finish === null) throw cutOff(callee, "ended in the middle");
-  if (got.finish === "content_filter")
+  const end = readFinish(got.finish);
+  if (end === "filter")
     throw new ModelError({
       code: "CONTENT_FILTER",
       message: `A content filter of ${callee.provider} stopped the answer. Word the task differently, or choose another model.`,
       retryable: false,
       user_action: "edit_graph",
     });
-  if (got.finish === "error") throw cutOff(callee, "ended with an error");
-  const { content, calls } = called(got, request, protocol);
-  // Servers end calls with "stop", and answers without any with "tool_calls".
-  const isEnd = ["stop", "tool_calls", "function_call"].includes(got.finish);
-  const finish = isEnd ? (calls.length > 0 ? "tool_calls" : "stop") : got.finish;
-  if (content.trim() === "" && got.refusal === "" && finish === "stop")
-    throw new ModelError({
-      code: "OUTPUT_INVALID",
-      message: `${callee.model} answered with nothing.`,
-      retryable: true,
-      user_action: "retry",
-    });
+  if (end === "error") throw cutOff(callee, "ended with an error");
+  const invalid = (message: string) =>
+    new ModelError({ code: "OUTPUT_INVALID", message, retryable: true, user_action: "retry" });
+  if (end === "garbled")
+    throw invalid(
+      `${callee.model} wrote something that ${callee.provider} could not read as a call of a tool.`,
+    );
+  const { content, calls } = called(got, request, protocol, end === "length" || end === null);
+  const isBlank = content.trim() === "" && got.refusal === "" && calls.length === 0;
+  // Whoever says that the stream is over, but not why, may still have said all; a cut call shows.
+  if (end === null && (!isDone || isBlank || calls.some(({ fault }) => fault !== undefined)))
+    throw cutOff(callee, "ended in the middle");
+  if (isBlank && end !== "length")
+    throw invalid(
+      got.reasoning.trim() === ""
+        ? `${callee.model} answered with nothing.`
+        : `${callee.model} only thought, and answered with nothing. More tokens for an answer, or less effort for its thoughts, may help.`,
+    );
   return {
     content,
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
     ...(protocol === null ? {} : { tool_protocol: protocol }),
     ...(got.reasoning.trim() === "" ? {} : { reasoning: got.reasoning }),
     ...(got.refusal === "" ? {} : { refusal: got.refusal }),
-    finish_reason: finish,
-    usage: got.usage,
+    // Servers end calls with "stop", and answers without any with "tool_calls".
+    finish_reason: end === "length" ? "length" : calls.length > 0 ? "tool_calls" : "stop",
+    taken: takenOf(got, true),
     ttft_ms: got.ttft_ms,
     response_format: rung === null ? "text" : rung === "strict" ? "json_schema" : rung,
+    notes: end === "unknown" ? [unknownEnd(callee, got.finish ?? "")] : [],
   };
 }
+
+const unknownEnd = ({ provider }: Callee, reason: string) =>
+  `${provider} ended an answer with “${reason.slice(0, 60)}”, which is not known here; the answer may not be complete.`;
 
 /** What an answer calls, and what it says besides. Text calls count only where the server made none of its own. */
 function called(
   got: Collected,
   request: ModelRequest,
   protocol: ToolProtocol | null,
+  isCut: boolean,
 ): { content: string; calls: ToolCall[] } {
   if (protocol === null) return { content: got.text, calls: [] };
-  const isCut = got.finish === "length";
   const idOf = callIds(request.messages);
   const own = got.calls.end(namesFor(request), idOf, isCut);
   const written = readTextCalls(got.text, { tools: request.tools ?? [], isCut });

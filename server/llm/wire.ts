@@ -4,14 +4,18 @@ import {
   classifyNetworkError,
   cutOff,
   notAnAnswer,
+  Refused,
   redirectError,
+  refusalOf,
   timedOut,
   tooLarge,
 } from "./errors";
 import { ModelError } from "./model";
+import { type ServerEvent, serverEvents } from "./sse";
 
+/** How long and how large an answer may be. Times in milliseconds. */
 export interface WireLimits {
-  /** Until the answer's head has come. */
+  /** Until the model's first words; what only says that the line is alive begins this time anew. */
   firstByteMs: number;
   /** Between two pieces of the answer. */
   idleMs: number;
@@ -25,34 +29,56 @@ export const WIRE_LIMITS: WireLimits = {
   firstByteMs: 60_000,
   idleMs: 45_000,
   totalMs: 600_000,
-  maxBytes: 4 * 1024 * 1024,
+  // Every token may come in an envelope of some hundred bytes.
+  maxBytes: 48 * 1024 * 1024,
   maxLineBytes: 1024 * 1024,
 };
 
-/** One request with our own rules: timers, sizes, no redirects. What breaks them is kept in `fault`. */
+/** A piece of an answer: an event of a stream, or all of it from a server that does not stream. */
+export type WirePiece = ServerEvent | { whole: unknown };
+
+/**
+ * One request with our own rules: timers, sizes, no redirects, no headers but ours. Knows nothing of what is asked or
+ * answered, so that every protocol can use it.
+ */
 export interface Wire {
-  fetch: typeof fetch;
-  /** Set when the call broke a rule, or was cancelled: whatever arrived before is not an answer. */
-  fault(): ModelError | null;
+  /**
+   * Sends a body as JSON and gives the pieces of the answer. Throws Refused where the server said no, a ModelError where
+   * a rule was broken, the connection was lost, or the call was cancelled.
+   */
+  post(url: string, body: unknown, headers?: Readonly<Record<string, string>>): AsyncGenerator<WirePiece>;
+  /** The server took the request: from now on it may cost something. */
+  isAccepted(): boolean;
+  /** The model's first words came: from now on the shorter silence counts. */
+  begun(): void;
+  /** Nothing but the bill can still come. */
+  ending(): void;
   close(): void;
 }
 
-/** Headers that our requests carry; the client library adds others of its own and from the environment. */
-const SENT_HEADERS = new Set(["accept", "authorization", "content-type", "x-troupe-run"]);
 const MAX_ERROR_BYTES = 65_536;
+/** After the end of an answer its bill is waited for, but not long. */
+const BILL_MS = 5_000;
 
 export function newWire(send: typeof fetch, callee: Callee, limits: WireLimits, signal: AbortSignal): Wire {
   const abort = new AbortController();
   let fault: ModelError | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let isAccepted = false;
+  let silence: "first" | "idle" = "first";
+  let silenceMs = limits.firstByteMs;
   const fail = (error: ModelError): ModelError => {
     fault ??= error;
     abort.abort(fault);
     return fault;
   };
-  const arm = (what: "first" | "idle", ms: number) => {
+  const listen = () => {
     clearTimeout(timer);
-    timer = setTimeout(() => fail(timedOut(callee, what, ms)), ms);
+    timer = setTimeout(() => {
+      // Whoever is silent for so long took the request: a connection that is refused ends sooner.
+      isAccepted = true;
+      fail(timedOut(callee, silence, silenceMs));
+    }, silenceMs);
   };
   const total = setTimeout(() => fail(timedOut(callee, "total", limits.totalMs)), limits.totalMs);
   const onCancel = () => fail(cancelled());
@@ -74,7 +100,7 @@ export function newWire(send: typeof fetch, callee: Callee, limits: WireLimits, 
     let line = 0;
     try {
       for (;;) {
-        arm("idle", limits.idleMs);
+        listen();
         const { done, value } = await orFault(reader.read()).catch((error: unknown) => {
           throw fault ?? fail(brokenOff(error, callee));
         });
@@ -90,42 +116,86 @@ export function newWire(send: typeof fetch, callee: Callee, limits: WireLimits, 
     }
   }
 
-  const readAll = async (body: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<string> => {
-    if (!body) return "";
-    const parts: Uint8Array[] = [];
-    for await (const part of metered(body, maxBytes)) parts.push(part);
-    return Buffer.concat(parts).toString("utf8");
-  };
-
-  const fetchOnce: typeof fetch = async (input, init) => {
-    init?.signal?.addEventListener("abort", () => abort.abort(init.signal?.reason), { once: true });
-    const headers = [...new Headers(init?.headers)].filter(([name]) => SENT_HEADERS.has(name));
-    arm("first", limits.firstByteMs);
+  async function* post(
+    url: string,
+    body: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): AsyncGenerator<WirePiece> {
+    listen();
     const response = await orFault(
-      send(input, { ...init, headers, redirect: "manual", signal: abort.signal }),
+      send(url, {
+        method: "POST",
+        headers: { accept: "application/json", "content-type": "application/json", ...headers },
+        body: JSON.stringify(body),
+        redirect: "manual",
+        signal: abort.signal,
+      }),
     ).catch((error: unknown) => {
       throw fault ?? fail(error instanceof ModelError ? error : classifyNetworkError(error, callee));
     });
-    clearTimeout(timer);
     const { status } = response;
     if (status >= 300 && status < 400) throw fail(redirectError(callee, status));
-    if (!response.ok) {
-      const text = await readAll(response.body, MAX_ERROR_BYTES).catch(() => "");
-      if (fault?.error.code === "CANCELLED") throw fault;
-      fault = null;
-      return new Response(text, { status, headers: response.headers });
-    }
-    const type = response.headers.get("content-type") ?? "";
-    if (/html/i.test(type)) throw fail(notAnAnswer(callee, "a web page"));
-    if (/json/i.test(type) && init?.method?.toUpperCase() === "POST")
-      return eventStream([asEvents(await readAll(response.body, limits.maxBytes), callee, fail)]);
+    if (!response.ok) throw new Refused(await refusal(response));
+    isAccepted = true;
+    if (/html/i.test(response.headers.get("content-type") ?? ""))
+      throw fail(notAnAnswer(callee, "a web page"));
     if (!response.body) throw fail(notAnAnswer(callee, "nothing"));
-    return eventStream(metered(response.body, limits.maxBytes));
-  };
+    yield* pieces(metered(response.body, limits.maxBytes));
+  }
+
+  async function refusal(response: Response) {
+    const parts: Uint8Array[] = [];
+    try {
+      if (response.body) for await (const part of metered(response.body, MAX_ERROR_BYTES)) parts.push(part);
+    } catch (error) {
+      // What came of its words is more than nothing.
+      if (error instanceof ModelError && error.error.code === "CANCELLED") throw error;
+    }
+    return refusalOf(response.status, response.headers, Buffer.concat(parts).toString("utf8"));
+  }
+
+  /** What the bytes are shows in their beginning; the head does not always tell the truth. */
+  async function* pieces(parts: AsyncGenerator<Uint8Array>): AsyncGenerator<WirePiece> {
+    const begun: Uint8Array[] = [];
+    let first = "";
+    while (first === "") {
+      const next = await parts.next();
+      if (next.done) break;
+      begun.push(next.value);
+      first =
+        Buffer.concat(begun)
+          .toString("utf8")
+          .replace(/^\uFEFF/, "")
+          .trimStart()[0] ?? "";
+    }
+    const all = (async function* () {
+      yield* begun;
+      yield* parts;
+    })();
+    if (first === "<") throw fail(notAnAnswer(callee, "a web page"));
+    if (first !== "{" && first !== "[") {
+      yield* serverEvents(all);
+      return;
+    }
+    const bytes: Uint8Array[] = [];
+    for await (const part of all) bytes.push(part);
+    const whole = parsed(new TextDecoder().decode(Buffer.concat(bytes)));
+    if (whole === undefined) throw fail(cutOff(callee, "is not complete"));
+    yield { whole };
+  }
 
   return {
-    fetch: fetchOnce,
-    fault: () => fault,
+    post,
+    isAccepted: () => isAccepted,
+    begun() {
+      if (silence === "idle") return;
+      silence = "idle";
+      silenceMs = limits.idleMs;
+    },
+    ending() {
+      silence = "idle";
+      silenceMs = Math.min(limits.idleMs, BILL_MS);
+    },
     close() {
       clearTimeout(timer);
       clearTimeout(total);
@@ -153,45 +223,10 @@ function brokenOff(error: unknown, callee: Callee): ModelError {
   return known.error.code === "OUTPUT_INVALID" ? known : cutOff(callee, "broke off");
 }
 
-/** A server that does not stream sends the whole answer at once; this makes the same events of it. */
-function asEvents(text: string, callee: Callee, fail: (error: ModelError) => ModelError): Uint8Array {
-  const whole = parse(text);
-  if (whole === undefined) throw fail(cutOff(callee, "is not complete"));
-  const choice = whole.choices?.[0];
-  if (whole.error === undefined && (choice === undefined || typeof choice.message !== "object"))
-    throw fail(notAnAnswer(callee, "something else"));
-  const event =
-    whole.error !== undefined
-      ? { error: whole.error }
-      : { ...whole, choices: [{ ...choice, delta: choice?.message }] };
-  return new TextEncoder().encode(`data: ${JSON.stringify(event)}\n\ndata: [DONE]\n\n`);
-}
-
-interface Whole {
-  error?: unknown;
-  choices?: { message?: unknown; finish_reason?: unknown }[];
-}
-
-function parse(text: string): Whole | undefined {
+function parsed(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return value !== null && typeof value === "object" && !Array.isArray(value) ? value : {};
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
-}
-
-function eventStream(parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Response {
-  const iterator = Symbol.asyncIterator in parts ? parts[Symbol.asyncIterator]() : parts[Symbol.iterator]();
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const piece: IteratorResult<Uint8Array, unknown> = await iterator.next();
-      if (piece.done) controller.close();
-      else controller.enqueue(piece.value);
-    },
-    async cancel() {
-      await iterator.return?.(undefined);
-    },
-  });
-  return new Response(body, { headers: { "content-type": "text/event-stream" } });
 }

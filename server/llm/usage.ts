@@ -1,0 +1,70 @@
+import { z } from "zod";
+import type { Usage } from "@/server/domain/outcome";
+
+/** What a server counted for a call. */
+export interface Counted {
+  input: number;
+  /** Thoughts included. */
+  output: number;
+  cached: number;
+  reasoning: number;
+  /** US dollars; undefined where it names none. */
+  cost: number | undefined;
+}
+
+const count = z.number().nonnegative().catch(0);
+const optional = z.number().nonnegative().nullish().catch(undefined);
+const ChatUsage = z.object({
+  prompt_tokens: count,
+  completion_tokens: count,
+  total_tokens: count,
+  prompt_tokens_details: z.object({ cached_tokens: optional }).nullish().catch(undefined),
+  completion_tokens_details: z.object({ reasoning_tokens: optional }).nullish().catch(undefined),
+  /** DeepSeek's word for cached tokens. */
+  prompt_cache_hit_tokens: optional,
+  /** US dollars, from OpenRouter. */
+  cost: optional,
+});
+
+/** The field `usage` of Chat Completions; undefined where it counts nothing. */
+export function readChatUsage(value: unknown): Counted | undefined {
+  const read = ChatUsage.safeParse(value);
+  if (!read.success) return undefined;
+  const { prompt_tokens, completion_tokens, total_tokens, ...more } = read.data;
+  // Some leave the thoughts out of the answer's tokens, but not out of the sum.
+  const uncounted = Math.max(0, total_tokens - prompt_tokens - completion_tokens);
+  if (prompt_tokens + completion_tokens + uncounted === 0) return undefined;
+  return {
+    input: prompt_tokens,
+    output: completion_tokens + uncounted,
+    cached: more.prompt_tokens_details?.cached_tokens ?? more.prompt_cache_hit_tokens ?? 0,
+    reasoning: more.completion_tokens_details?.reasoning_tokens ?? uncounted,
+    cost: more.cost ?? undefined,
+  };
+}
+
+/** What a call used: as the server counted, else at a guess. */
+export function usageOf(
+  taken: { usage: Counted | undefined; written: string; reasoning: string },
+  prompt: string,
+  tokensOf: (text: string) => number,
+): Usage {
+  const { usage, written, reasoning } = taken;
+  if (usage)
+    return {
+      input_tokens: usage.input,
+      output_tokens: usage.output,
+      cached_input_tokens: usage.cached,
+      reasoning_tokens: usage.reasoning,
+      requests: 1,
+      estimated: false,
+    };
+  return {
+    input_tokens: tokensOf(prompt),
+    output_tokens: tokensOf(written + reasoning),
+    cached_input_tokens: 0,
+    reasoning_tokens: tokensOf(reasoning),
+    requests: 1,
+    estimated: true,
+  };
+}
