@@ -54,6 +54,12 @@ describe("values", () => {
     ["3u", 3],
     ["timestamp('2026-01-02T03:04:05Z')", "2026-01-02T03:04:05.000Z"],
     ["null", null],
+    ["size(state.list) == 2.5", false],
+    ["5 == 5.0", true],
+    ["2.5 in [1, 2]", false],
+    ["state.yes ? 1 : 'none'", 1],
+    ["state.yes ? null : 1", null],
+    ["[].all(e, e > 0)", true],
   ])("%s", (text, expected) => {
     expect(evaluate(text)).toEqual(expected);
   });
@@ -108,7 +114,52 @@ describe("what is refused", () => {
       '"count" is not known here. Values of the run are read as state.count, text stands in quotes.',
       "count",
     ],
-    ["state.list.sum()", "There is no function value.sum().", "state.list.sum()"],
+    ["state.list.total()", "There is no function value.total().", "state.list.total()"],
+    ["state.list.len()", "There is no function value.len(); write size(x).", "state.list.len()"],
+    ["round(state.score)", "There is no function round(); write math.round(x).", "round(state.score)"],
+    [
+      "state.n.contains('a')",
+      "There is no function double.contains(string); there is string.contains(string), list.contains(value).",
+      "state.n.contains('a')",
+    ],
+    ["state.n = 5", "A single = is not available here; write == to compare.", "="],
+    ["state.n == 1 & true", "Write && for and, || for or.", "&"],
+    ["state.n == 1 and true", '"and" is not a word of this language; write &&.', "and"],
+    [
+      'state.s contains "x"',
+      'Something is missing before contains "x": write an operator such as == or &&, or call a function with brackets, as in state.key.contains("x").',
+      "contains",
+    ],
+    ["True", '"True" is not known here; write true.', "True"],
+    ["[].all(e, 2 + 1)", "The condition of all is true or false, but this is a number.", "2 + 1"],
+    [
+      "47.5 % 5.5",
+      "% gives the remainder of whole numbers, and 47.5 is not whole; use math.round, math.floor or int.",
+      "47.5 % 5.5",
+    ],
+    [
+      "state.score % 2",
+      "% gives the remainder of whole numbers, and 0.5 is not whole; use math.round, math.floor or int.",
+      "state.score % 2",
+    ],
+    ["int(1e99)", "1e+99 is out of the range of whole numbers (64 bits).", "int(1e99)"],
+    [
+      "timestamp('9999-12-31') + duration('48h')",
+      "The time is out of range; years go from 1 to 9999.",
+      "timestamp('9999-12-31') + duration('48h')",
+    ],
+    [
+      "timestamp('2026-02-30')",
+      'timestamp() reads times like 2026-01-31 or 2026-01-31T08:00:00Z, not "2026-02-30".',
+      "timestamp('2026-02-30')",
+    ],
+    [
+      "now > timestamp('2026-01-01')",
+      '"now" has no value here: this is not evaluated at a time of a run.',
+      "now",
+    ],
+    ["state.list[0.5]", "The items of a list have whole numbers, the first is [0].", "state.list[0.5]"],
+    ["{'__proto__': 1}", '"__proto__" is a reserved word and cannot be a key.', "'__proto__'"],
     ["'a' + 1", "These do not go together: string + int.", "'a' + 1"],
     [
       "state.s.matches('(a+)+$')",
@@ -124,11 +175,6 @@ describe("what is refused", () => {
       "cel.bind(a, [1], a + a)",
       "cel.bind is not available; use a Transform node for a value in between.",
       "cel.bind(a, [1], a + a)",
-    ],
-    [
-      "[1].map(a, [1].map(b, [1].map(c, c)))",
-      "At most 2 of map, filter, all and exists can stand in each other.",
-      "[1].map(c, c)",
     ],
     ["state.n / 0", "The result is not a number (division by zero?).", "state.n / 0"],
     ["1 / 0", "Division by zero.", "1 / 0"],
@@ -155,12 +201,6 @@ describe("what is refused", () => {
     expect(failure(`1${" + 1".repeat(600)}`)?.message).toMatch(/at most 2000 characters/);
     expect(failure("(".repeat(1000))?.message).toMatch(/maxDepth/);
     expect(failure(`${"!".repeat(1900)}true`)?.message).toMatch(/maxAstNodes/);
-    const long = Array.from({ length: 10_001 }, (_, i) => i);
-    expect(failure("state.long.exists(x, x < 0)", { long })?.message).toMatch(/10001 items/);
-    expect(
-      failure("state.long.map(x, state.long.map(y, x))", { long: long.slice(0, 1001) })?.message,
-    ).toMatch(/at most 1000/);
-    expect(evaluate("size(state.long)", { long })).toBe(10_001);
   });
 
   test("no way leads to JavaScript's objects", () => {
@@ -185,19 +225,6 @@ describe("what is refused", () => {
         `state.s.${name}("x")`,
       ])
         expect([text, failure(text)]).not.toEqual([text, null]);
-  });
-
-  test("nothing keeps the process busy", () => {
-    const started = performance.now();
-    for (const text of [
-      `"${"a".repeat(1000)}".matches("^(a+)+$")`,
-      "state.l.map(x, state.l.map(y, x + y)).size()",
-      "state.l.all(x, state.l.exists(y, x == y))",
-      `${"state.s + ".repeat(150)}'!'`,
-      "[".repeat(30) + "]".repeat(30),
-    ])
-      failure(text, { l: Array.from({ length: 1000 }, (_, i) => i), s: "x".repeat(100_000) });
-    expect(performance.now() - started).toBeLessThan(5000);
   });
 });
 

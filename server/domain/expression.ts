@@ -1,10 +1,14 @@
-import { type ASTNode, Environment, EvaluationError, Optional, ParseError } from "@marcbachmann/cel-js";
-import { Duration, UnsignedInt } from "@marcbachmann/cel-js/evaluator";
+import { type ASTNode, Environment } from "@marcbachmann/cel-js";
+import { UnsignedInt } from "@marcbachmann/cel-js/evaluator";
+import { CompileFault, compileTree, type Frame, macroBinds, TYPE_WORDS } from "./expression-compile";
+import { Duration, Fault, Optional, type Type } from "./expression-values";
 import type { Json } from "./values";
+import { WORK_LIMITS, Work, WorkError } from "./work";
 
 /**
  * Expressions of workflows: CEL, which has no loops beyond its macros, no functions of its own and no way to
- * JavaScript's objects. What could still keep the process busy (patterns, deeply nested macros) is refused.
+ * JavaScript's objects. The parser is cel-js; what it reads is evaluated here, because every step is counted (work.ts):
+ * an expression that would take too long ends in an error, the same one on every machine and in every replay.
  */
 
 /** What an expression may read. */
@@ -15,6 +19,8 @@ export interface ExpressionScope {
   run?: Readonly<Record<string, Json>>;
   output?: Json;
   item?: Json;
+  /** What `now` is: the recorded time of the step, as milliseconds since 1970 or as text, so that a replay sees it too. */
+  now?: number | string;
 }
 
 /** A fault with its place: offsets into the text. */
@@ -39,55 +45,37 @@ export class ExpressionError extends Error {
 }
 
 export const MAX_EXPRESSION_LENGTH = 2000;
-const MAX_MACRO_NESTING = 2;
-const MAX_LIST = 10_000;
-/** Of lists, where one macro stands in another: a million steps at most. */
-const MAX_NESTED_LIST = 1000;
-const MAX_RESULT_DEPTH = 64;
 const CACHE_SIZE = 500;
 
-const MACROS = new Set(["map", "filter", "all", "exists", "exists_one"]);
 const VARIABLES = ["state", "input", "nodes", "run"] as const;
 
-const environment = newEnvironment();
+const NAMES: readonly (readonly [string, Type])[] = [
+  ...VARIABLES.map((name) => [name, "map"] as const),
+  ["output", "dyn"],
+  ["item", "dyn"],
+  ["now", "dyn"],
+];
+const names = {
+  known: new Map(NAMES.map(([name, type], slot) => [name, { slot, type }])),
+  size: NAMES.length,
+};
 
-/** JSON numbers are doubles, literals are ints: without these `state.count + 1` has no overload. */
-function newEnvironment(): Environment {
-  const env = new Environment({
-    enableOptionalTypes: true,
-    homogeneousAggregateLiterals: false,
-    limits: {
-      maxAstNodes: 1000,
-      maxDepth: 32,
-      maxListElements: 500,
-      maxMapEntries: 500,
-      maxCallArguments: 8,
-    },
-  });
-  for (const name of VARIABLES) env.registerVariable(name, "map");
-  env.registerVariable("output", "dyn").registerVariable("item", "dyn");
-  const operators: Record<string, (a: number, b: number) => number> = {
-    "+": (a, b) => a + b,
-    "-": (a, b) => a - b,
-    "*": (a, b) => a * b,
-    "/": (a, b) => a / b,
-    "%": (a, b) => a % b,
-  };
-  for (const [operator, compute] of Object.entries(operators)) {
-    const handler = (a: number | bigint, b: number | bigint) => compute(Number(a), Number(b));
-    env.registerOperator(`double ${operator} int: double`, handler);
-    env.registerOperator(`int ${operator} double: double`, handler);
-  }
-  env.registerOperator("double % double: double", (a: number, b: number) => a % b);
-  return env;
-}
+const parser = new Environment({
+  enableOptionalTypes: true,
+  limits: {
+    maxAstNodes: 1000,
+    maxDepth: 32,
+    maxListElements: 500,
+    maxMapEntries: 500,
+    maxCallArguments: 8,
+  },
+});
 
 interface Program {
-  evaluate: (context: Record<string, unknown>) => unknown;
-  type: string;
+  root: ASTNode;
+  run: (frame: Frame) => unknown;
+  type: Type;
   reads: readonly KeyRead[];
-  /** How deep macros stand in each other. */
-  nesting: number;
 }
 
 /** A key of the state or of the input that an expression names. `optional`: it may be missing without harm. */
@@ -126,43 +114,39 @@ function compileAnew(text: string): Compiled {
     return refuse(`An expression has at most ${MAX_EXPRESSION_LENGTH} characters.`, MAX_EXPRESSION_LENGTH);
   if (!text.trim()) return refuse("Write an expression, for example state.count > 3.");
   try {
-    const parsed = environment.parse(text);
-    const walked = walk(parsed.ast);
+    const root = parser.parse(text).ast;
+    const walked = walk(root);
     if (walked.fault) return refuse(walked.fault.message, walked.fault.from, walked.fault.to);
-    const checked = parsed.check();
-    if (!checked.valid) return { ok: false, error: toExpressionError(checked.error, text) };
-    return {
-      ok: true,
-      program: {
-        evaluate: parsed,
-        type: checked.type ?? "dyn",
-        reads: walked.reads,
-        nesting: walked.nesting,
-      },
-    };
+    return { ok: true, program: { root, ...compileTree(root, names), reads: walked.reads } };
   } catch (error) {
     return { ok: false, error: toExpressionError(error, text) };
   }
 }
 
-/** Evaluates an expression to a JSON value. Throws ExpressionError. */
-export function evaluateExpression(text: string, scope: ExpressionScope): Json {
+/** Evaluates an expression to a JSON value. Throws ExpressionError, also where it needs more work than it may do. */
+export function evaluateExpression(text: string, scope: ExpressionScope, work = new Work()): Json {
   const compiled = compile(text);
   if (!compiled.ok) throw compiled.error;
-  const { program } = compiled;
-  if (program.nesting > 0) refuseLongLists(text, scope, program.nesting > 1 ? MAX_NESTED_LIST : MAX_LIST);
+  const { root, run } = compiled.program;
+  const frame: Frame = {
+    work,
+    slots: [
+      scope.state,
+      scope.input ?? {},
+      scope.nodes ?? {},
+      scope.run ?? {},
+      scope.output ?? null,
+      scope.item ?? null,
+      scope.now === undefined ? undefined : new Date(scope.now),
+    ],
+    at: root,
+  };
   try {
-    const value = program.evaluate({
-      state: scope.state,
-      input: scope.input ?? {},
-      nodes: scope.nodes ?? {},
-      run: scope.run ?? {},
-      output: scope.output ?? null,
-      item: scope.item ?? null,
-    });
-    return toJson(value, text);
+    const value = run(frame);
+    frame.at = root;
+    return new JsonWriter(work).write(value, 0);
   } catch (error) {
-    throw toExpressionError(error, text);
+    throw toExpressionError(error, text, frame.at);
   }
 }
 
@@ -202,7 +186,7 @@ export function checkExpression(
   const faults: TextFault[] = [];
   if (options.result === "bool" && type !== "bool" && type !== "dyn")
     faults.push({
-      message: `This must be true or false, but it gives ${typeWords(type)}.`,
+      message: `This must be true or false, but it gives ${TYPE_WORDS[type]}.`,
       from: 0,
       to: text.length,
     });
@@ -230,25 +214,23 @@ export function expressionReads(text: string): readonly KeyRead[] {
 
 interface Walked {
   reads: KeyRead[];
-  nesting: number;
   fault: TextFault | null;
 }
 
-/** Reads an expression's tree: which keys it names, how deep its macros stand, and what it must not use. */
+/** Reads an expression's tree: which keys it names, and what it must not use. */
 function walk(root: ASTNode): Walked {
-  const walked: Walked = { reads: [], nesting: 0, fault: null };
+  const walked: Walked = { reads: [], fault: null };
   const refuse = (node: ASTNode, message: string) => {
     walked.fault ??= { message, from: node.start, to: node.end };
   };
   // A stack instead of recursion: long chains of operators nest as deep as they are long.
-  const stack: { node: ASTNode; macros: number; bound: ReadonlySet<string>; optional: boolean }[] = [
-    { node: root, macros: 0, bound: new Set(), optional: false },
+  const stack: { node: ASTNode; bound: ReadonlySet<string>; optional: boolean }[] = [
+    { node: root, bound: new Set(), optional: false },
   ];
   for (let next = stack.pop(); next; next = stack.pop()) {
-    const { node, macros, bound, optional } = next;
+    const { node, bound, optional } = next;
     const visit = (inner: ASTNode, more: Partial<typeof next> = {}) =>
-      stack.push({ node: inner, macros, bound, optional: false, ...more });
-    walked.nesting = Math.max(walked.nesting, macros);
+      stack.push({ node: inner, bound, optional: false, ...more });
     switch (node.op) {
       case "value":
       case "id":
@@ -283,19 +265,10 @@ function walk(root: ASTNode): Walked {
         if (name === "bind" && receiver.op === "id" && receiver.args === "cel")
           refuse(node, "cel.bind is not available; use a Transform node for a value in between.");
         visit(receiver);
-        const variable = args[0];
-        if (!MACROS.has(name) || variable?.op !== "id") {
-          for (const arg of args) visit(arg);
-          break;
-        }
-        if (macros + 1 > MAX_MACRO_NESTING)
-          refuse(
-            node,
-            `At most ${MAX_MACRO_NESTING} of map, filter, all and exists can stand in each other.`,
-          );
-        walked.nesting = Math.max(walked.nesting, macros + 1);
-        const inner = new Set(bound).add(variable.args);
-        for (const arg of args.slice(1)) visit(arg, { macros: macros + 1, bound: inner });
+        const binds = macroBinds(name, args);
+        const inner = new Set(bound);
+        for (const arg of args.slice(0, binds)) if (arg.op === "id") inner.add(arg.args);
+        for (const arg of args.slice(binds)) visit(arg, { bound: inner });
         break;
       }
       case "map":
@@ -329,95 +302,116 @@ function addRead(
   if (variable) reads.push({ variable, key, optional, from: node.start, to: node.end });
 }
 
-function refuseLongLists(text: string, scope: ExpressionScope, limit: number): void {
-  const stack: unknown[] = [scope.state, scope.input, scope.nodes, scope.run, scope.output, scope.item];
-  for (let value = stack.pop(); value !== undefined || stack.length > 0; value = stack.pop()) {
-    if (value === null || typeof value !== "object") continue;
-    if (Array.isArray(value) && value.length > limit)
-      throw new ExpressionError(
-        `A list has ${value.length} items; expressions like this one go through at most ${limit}.`,
-        text,
-        0,
-        text.length,
+/** What making an object of the result costs, and each of its keys. */
+const OBJECT_UNITS = 8;
+const KEY_UNITS = 4;
+
+/** Turns what an evaluation gives into JSON: whole numbers become numbers where that loses nothing, else text. */
+class JsonWriter {
+  private length = 0;
+  constructor(private readonly work: Work) {}
+
+  write(value: unknown, depth: number): Json {
+    if (depth > WORK_LIMITS.depth) throw new Fault("The result is nested too deeply.");
+    switch (typeof value) {
+      case "string":
+        this.count(value.length);
+        return value;
+      case "boolean":
+        this.count(4);
+        return value;
+      case "number":
+        this.count(8);
+        if (!Number.isFinite(value)) throw new Fault("The result is not a number (division by zero?).");
+        return value;
+      case "bigint":
+        this.count(8);
+        return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER
+          ? Number(value)
+          : String(value);
+      default:
+        this.count(2);
+        return value === null || value === undefined ? null : this.writeObject(value, depth + 1);
+    }
+  }
+
+  private writeObject(value: object, depth: number): Json {
+    this.work.spend(OBJECT_UNITS);
+    if (Array.isArray(value)) return value.map((item) => this.write(item, depth));
+    if (value instanceof Optional) return this.write(value.held, depth);
+    if (value instanceof UnsignedInt) return this.write(value.valueOf(), depth);
+    if (value instanceof Date) return value.toISOString();
+    if (value instanceof Duration) return String(value);
+    const prototype: unknown = Object.getPrototypeOf(value);
+    if (prototype !== null && prototype !== Object.prototype)
+      throw new Fault("The result is not a value that can be kept; convert it with string(...).");
+    const made: { [key: string]: Json } = {};
+    for (const [key, item] of Object.entries(value)) {
+      this.work.spend(KEY_UNITS);
+      this.count(key.length);
+      if (key !== "__proto__") made[key] = this.write(item, depth);
+    }
+    return made;
+  }
+
+  private count(characters: number): void {
+    this.work.spend(2);
+    this.length += characters;
+    if (this.length > WORK_LIMITS.resultLength)
+      throw new Fault(
+        `The result is larger than ${WORK_LIMITS.resultLength.toLocaleString("en-US")} characters. Keep less of it.`,
       );
-    for (const inner of Object.values(value))
-      if (inner !== null && typeof inner === "object") stack.push(inner);
   }
 }
 
-/** Turns what CEL gives into JSON: whole numbers become numbers where that loses nothing, else text. */
-function toJson(value: unknown, text: string, depth = 0): Json {
-  const refuse = (message: string) => new ExpressionError(message, text, 0, text.length);
-  if (depth > MAX_RESULT_DEPTH) throw refuse("The result is nested too deeply.");
-  switch (typeof value) {
-    case "string":
-    case "boolean":
-      return value;
-    case "number":
-      if (!Number.isFinite(value)) throw refuse("The result is not a number (division by zero?).");
-      return value;
-    case "bigint":
-      return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER
-        ? Number(value)
-        : String(value);
-    case "undefined":
-      return null;
-    case "object":
-      break;
-    default:
-      throw refuse("The result is not a value that can be kept.");
-  }
-  if (value === null) return null;
-  const inner = (item: unknown) => toJson(item, text, depth + 1);
-  if (Array.isArray(value) || value instanceof Set) return [...value].map(inner);
-  if (value instanceof Map)
-    return Object.fromEntries([...value].map(([key, item]) => [String(key), inner(item)]));
-  if (value instanceof Optional) return value.hasValue() ? inner(value.value()) : null;
-  if (value instanceof UnsignedInt) return inner(value.valueOf());
-  if (value instanceof Date) return value.toISOString();
-  if (value instanceof Duration) return String(value);
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== null && prototype !== Object.prototype)
-    throw refuse("The result is not a value that can be kept; convert it with string(...).");
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inner(item)]));
-}
-
-const MISSING = new Set(["no_such_key", "index_out_of_bounds"]);
-
-function toExpressionError(error: unknown, text: string): ExpressionError {
+/** An error with words and a place, whatever went wrong; `at`: the operation that was under way. */
+function toExpressionError(error: unknown, text: string, at?: ASTNode): ExpressionError {
   if (error instanceof ExpressionError) return error;
-  const located = error as {
+  if (error instanceof CompileFault)
+    return new ExpressionError(error.message, text, error.node.start, error.node.end);
+  if (error instanceof WorkError)
+    return new ExpressionError(`${error.message} The expression: ${shorten(text)}`, text, 0, text.length);
+  if (error instanceof Fault && at)
+    return new ExpressionError(error.message, text, at.start, at.end, error.missing);
+  const { code, summary, message, range } = error as {
     code?: unknown;
     summary?: unknown;
     message?: unknown;
     range?: { start: number; end: number };
   };
-  const code = typeof located?.code === "string" ? located.code : "";
-  const summary = String(located?.summary ?? located?.message ?? error).split("\n")[0]!;
-  const from = Math.min(located?.range?.start ?? 0, text.length);
-  const to = Math.min(Math.max(located?.range?.end ?? text.length, from), text.length);
-  if (error instanceof EvaluationError && MISSING.has(code)) {
-    const key = code === "no_such_key" ? summary.replace(/^No such key: /, "") : text.slice(from, to);
-    return new ExpressionError(`There is no "${key}".`, text, from, to, key);
-  }
-  return new ExpressionError(words(code, summary, text.slice(from, to), error), text, from, to);
+  const from = Math.min(range?.start ?? 0, text.length);
+  const to = Math.min(Math.max(range?.end ?? text.length, from), text.length);
+  const said = String(summary ?? message ?? error).split("\n")[0]!;
+  return new ExpressionError(parseWords(String(code), said, text, from, to), text, from, to);
 }
 
-function words(code: string, summary: string, at: string, error: unknown): string {
+const shorten = (text: string) => (text.length > 80 ? `${text.slice(0, 80)}…` : text);
+
+/** What the parser says, in words that help. */
+function parseWords(code: string, summary: string, text: string, from: number, to: number): string {
   if (summary.includes("Unexpected token: EOF")) return "The expression ends too early.";
-  if (code === "unknown_variable") {
-    const name = summary.replace(/^Unknown variable: /, "");
-    return `"${name}" is not known here. Values of the run are read as state.${name}, text stands in quotes.`;
-  }
-  if (code === "no_such_overload")
-    return `${sentence(summary.replace(/^no such overload: /, "These do not go together: ").replace(/dyn<(\w+)>/g, "$1"))}`;
-  if (code === "no_matching_overload") {
-    const call = summary.match(/'(.*)'/)?.[1] ?? at;
-    return `There is no function ${call.replace(/dyn<(\w+)>/g, "$1").replace(/\bdyn\b/g, "value")}.`;
-  }
-  if (error instanceof ParseError) return `${sentence(summary)}`;
+  if (code === "limit_exceeded")
+    return `The expression is nested too deeply or has too many parts (${summary.replace(/^Exceeded /, "")}). Split it over two nodes.`;
+  const rest = text.slice(from);
+  const word = /^\w+/.exec(rest)?.[0] ?? text.slice(from, to);
+  if (rest.startsWith("=")) return "A single = is not available here; write == to compare.";
+  if (rest.startsWith("&") || rest.startsWith("|")) return "Write && for and, || for or.";
+  if (OTHER_WORDS.has(word))
+    return `"${word}" is not a word of this language; write ${OTHER_WORDS.get(word)}.`;
+  if (code === "unexpected_character" && /^["'\w.([{]/.test(rest) && from > 0)
+    return `Something is missing before ${shorten(rest)}: write an operator such as == or &&, or call a function with brackets, as in state.key.contains("x").`;
+  if (code === "unexpected_character") return `The character ${rest.charAt(0)} does not belong here.`;
   return sentence(summary);
 }
+
+const OTHER_WORDS: ReadonlyMap<string, string> = new Map([
+  ["and", "&&"],
+  ["or", "||"],
+  ["not", "!"],
+  ["is", "=="],
+  ["if", "condition ? this : that"],
+  ["else", "condition ? this : that"],
+]);
 
 function sentence(text: string): string {
   const first = text.charAt(0).toUpperCase() + text.slice(1);
@@ -431,14 +425,4 @@ function describe(value: Json): string {
   if (typeof value === "string")
     return `the text ${JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value)}`;
   return `the number ${String(value)}`;
-}
-
-function typeWords(type: string): string {
-  const base = type.split("<")[0];
-  if (base === "string") return "text";
-  if (base === "int" || base === "uint" || base === "double") return "a number";
-  if (base === "list") return "a list";
-  if (base === "map") return "an object";
-  if (base === "null") return "nothing (null)";
-  return base === "optional" ? "a value that may be missing; add .orValue(false)" : `a ${base}`;
 }

@@ -1,0 +1,75 @@
+/**
+ * How much an expression or a template may do and make. Work is counted, never timed: the same values give the same
+ * answer on every machine and in every replay.
+ *
+ * One unit is about what visiting one operator of an expression costs, 20 to 50 ns on a slow machine; what does not
+ * cost the same each time (texts, lists) is converted into units below, and is counted before it is done.
+ */
+export const WORK_LIMITS = {
+  /** Of one evaluation: below 50 ms of the server's thread, and enough to search 2 MiB of text a few times. */
+  units: 400_000,
+  /** Characters of one text made on the way: as many as one request may bring in. */
+  textLength: 2 * 1024 * 1024,
+  /** Items of one list made on the way. */
+  listLength: 100_000,
+  /** Characters of all texts, keys and numbers of a result together: what one value of the state may measure. */
+  resultLength: 2 * 1024 * 1024,
+  /** Levels of a result: deeper than any JSON that comes in, shallow enough for whoever walks it by recursion. */
+  depth: 64,
+} as const;
+
+/** Characters that are copied, compared or searched for one unit. */
+const CHARS_PER_UNIT = 16;
+
+/** The budget is used up, or something would grow beyond its limit; the message says what and what to do. */
+export class WorkError extends Error {
+  override name = "WorkError";
+}
+
+/** The budget of one evaluation. */
+export class Work {
+  constructor(private left: number = WORK_LIMITS.units) {}
+
+  /** Counts units before they are worked off. Throws WorkError when there are none left. */
+  spend(units: number): void {
+    this.left -= units;
+    if (this.left < 0)
+      throw new WorkError(
+        "This needs more work than one step may do: it goes through too many items or too long texts. Shorten the list or the text first, or use a code node.",
+      );
+  }
+
+  /** Counts the reading of so many characters. `times`: how often each is looked at. */
+  read(chars: number, times = 1): void {
+    this.spend(Math.ceil((chars * times) / CHARS_PER_UNIT));
+  }
+
+  /** Counts a text of so many characters before it is made. */
+  makeText(chars: number): void {
+    if (chars > WORK_LIMITS.textLength)
+      throw new WorkError(
+        `This would make a text of ${chars.toLocaleString("en-US")} characters; at most ${WORK_LIMITS.textLength.toLocaleString("en-US")} are possible. Make it from shorter texts.`,
+      );
+    this.read(chars);
+  }
+
+  /** Counts a list of so many items before it is made. */
+  makeList(items: number): void {
+    if (items > WORK_LIMITS.listLength)
+      throw new WorkError(
+        `This would make a list of more than ${WORK_LIMITS.listLength.toLocaleString("en-US")} items. Make it from shorter lists or texts.`,
+      );
+    this.spend(items);
+  }
+
+  /** Counts one more item of a list that has so many already. */
+  makeListItem(already: number): void {
+    if (already >= WORK_LIMITS.listLength) this.makeList(already + 1);
+    this.spend(1);
+  }
+
+  /** What is left, for tests. */
+  get remaining(): number {
+    return this.left;
+  }
+}
