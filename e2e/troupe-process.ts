@@ -25,6 +25,8 @@ export class TroupeProcess {
     readonly port: number,
     private readonly token: string,
     private readonly env: Record<string, string> = {},
+    /** Which Node runs it. */
+    private readonly node = process.execPath,
   ) {
     this.api = `http://127.0.0.1:${port}/api/v1`;
   }
@@ -33,7 +35,7 @@ export class TroupeProcess {
   async start(): Promise<number> {
     const began = Date.now();
     this.output = "";
-    const child = spawn(process.execPath, ["scripts/start.mjs", "--serve-only"], {
+    const child = spawn(this.node, ["scripts/start.mjs", "--serve-only"], {
       cwd: root,
       stdio: ["ignore", "pipe", "pipe"],
       env: {

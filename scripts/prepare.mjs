@@ -35,13 +35,18 @@ export function readEnvFile() {
 }
 
 /** Runs a Node program of ours or of a package, with its output in view; resolves with its exit code. */
-export function runNode(args, { env = {}, quiet = false } = {}) {
+export function runNode(args, { env = {}, quiet = false, node = process.execPath } = {}) {
+  return runProgram(node, args, {
+    cwd: root,
+    env: { ...process.env, NEXT_TELEMETRY_DISABLED: "1", ...env },
+    stdio: quiet ? ["ignore", "pipe", "pipe"] : ["ignore", "inherit", "inherit"],
+  });
+}
+
+/** Runs a program; resolves with its exit code and, where it is piped, its output. */
+export function runProgram(command, args, options) {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, {
-      cwd: root,
-      env: { ...process.env, NEXT_TELEMETRY_DISABLED: "1", ...env },
-      stdio: quiet ? ["ignore", "pipe", "pipe"] : ["ignore", "inherit", "inherit"],
-    });
+    const child = spawn(command, args, options);
     let output = "";
     for (const stream of [child.stdout, child.stderr]) stream?.on("data", (text) => (output += text));
     child.on("error", reject);
@@ -49,24 +54,21 @@ export function runNode(args, { env = {}, quiet = false } = {}) {
   });
 }
 
-function runNpm(args) {
-  const env = { ...process.env, JOBS: process.env.JOBS ?? "max" };
+/** How npm is called: the one that started us, where there is one, with no search for it and no shell. */
+export function npmCommand(args) {
   const cli = process.env.npm_execpath;
-  // The npm that started us, where there is one: no search for it, and no shell.
-  const run =
-    cli && /\.c?js$/.test(cli)
-      ? spawnSync(process.execPath, [cli, ...args], {
-          cwd: root,
-          env,
-          stdio: ["ignore", "inherit", "inherit"],
-        })
-      : spawnSync("npm", args, {
-          cwd: root,
-          env,
-          stdio: ["ignore", "inherit", "inherit"],
-          shell: process.platform === "win32",
-        });
-  return run.status ?? 1;
+  return cli && /\.c?js$/.test(cli)
+    ? [process.execPath, [cli, ...args], {}]
+    : ["npm", args, { shell: process.platform === "win32" }];
+}
+
+function runNpm(asked) {
+  const [command, args, options] = npmCommand(asked);
+  const env = { ...process.env, JOBS: process.env.JOBS ?? "max" };
+  return (
+    spawnSync(command, args, { ...options, cwd: root, env, stdio: ["ignore", "inherit", "inherit"] })
+      .status ?? 1
+  );
 }
 
 const lockStamp = path.join(root, "node_modules", ".troupe-lock");
@@ -93,10 +95,10 @@ function holdsTheLock() {
   );
 }
 
-/** Asked in a process of its own: a module for another Node may end the one that loads it. */
-const opensDatabases = () =>
+/** Whether a Node finds its database module. Asked in a process of its own: a wrong one may end what loads it. */
+export const opensDatabases = (node = process.execPath) =>
   spawnSync(
-    process.execPath,
+    node,
     [
       "--input-type=module",
       "-e",

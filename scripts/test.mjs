@@ -1,21 +1,25 @@
 // `npm test`: everything, the same here and on a clean checkout. The last line is `N passed, N failed`.
-// `npm test -- unit [pattern]`, `npm test -- e2e [pattern]`, ...: only that part.
+// `npm test -- unit [pattern]`, `npm test -- e2e [pattern]`, ...: only that part. `npm test -- thorough`: everything, and
+// the unit tests on every Node version besides.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import process from "node:process";
+import { otherNodes } from "./nodes.mjs";
 import { checkNode, ensureInstalled, root, runNode } from "./prepare.mjs";
 
-const PARTS = ["types", "lint", "unit", "build", "e2e"];
+const PARTS = ["types", "lint", "unit", "build", "nodes", "e2e"];
 const asked = process.argv.slice(2);
+const isThorough = asked[0] === "thorough";
 const part = PARTS.includes(asked[0]) ? asked[0] : null;
-const patterns = part ? asked.slice(1) : asked;
-if (asked.length > 0 && !part) {
-  console.error(`npm test -- [${PARTS.join("|")}] [pattern]`);
+const patterns = part || isThorough ? asked.slice(1) : asked;
+if (asked.length > 0 && !part && !isThorough) {
+  console.error(`npm test -- [${[...PARTS, "thorough"].join("|")}] [pattern]`);
   process.exit(2);
 }
-// The end-to-end tests run on a build, whoever asks for them.
-const wanted = new Set(part === "e2e" ? ["build", "e2e"] : part ? [part] : PARTS);
+// These run on a build, whoever asks for them.
+const onBuild = part === "nodes" || part === "e2e";
+const wanted = new Set(onBuild ? ["build", part] : part ? [part] : PARTS);
 
 const beganAt = Date.now();
 let passed = 0;
@@ -63,6 +67,9 @@ process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
 checkNode();
 ensureInstalled();
 
+// Fetched while everything else runs.
+const nodes = wanted.has("nodes") ? otherNodes() : Promise.resolve([]);
+
 const bin = (name) => path.join("node_modules", name);
 const checks = [
   [
@@ -87,19 +94,45 @@ if (wanted.has("unit")) await unit();
 if (wanted.has("build")) {
   heading("Build");
   const built = await check("production build", [["scripts/start.mjs", "--build-only"]]);
-  if (wanted.has("e2e")) {
-    if (built) await e2e();
-    else count("end-to-end tests", false, "They need the build.");
+  for (const [name, run] of [
+    ["nodes", onEveryNode],
+    ["e2e", e2e],
+  ]) {
+    if (!wanted.has(name)) continue;
+    if (built) await run();
+    else count(name, false, "This needs the build.");
   }
 }
 report();
 
-async function unit() {
-  heading("Unit and property tests");
-  const file = path.join(scratch, "unit.json");
+/** The built server on every Node version: a run, kill -9, a second start. */
+async function onEveryNode() {
+  heading("The same build on other versions of Node");
+  const all = await nodes;
+  const there = all.filter(({ node }) => node);
+  for (const { version, missing } of all) if (missing) console.log(`  skipped  Node ${version}: ${missing}`);
+  await Promise.all(
+    there.map(({ version, node }) =>
+      check(`Node ${version}: a run, kill -9, a second start`, [
+        ["--import", "tsx", "e2e/node-walk.ts", node],
+      ]),
+    ),
+  );
+  if (isThorough) for (const { version, node } of there) await unit(version, node);
+}
+
+async function unit(version = process.versions.node, node = process.execPath) {
+  heading(`Unit and property tests on Node ${version}`);
+  const file = path.join(scratch, `unit-${version}.json`);
   const reporters = ["--reporter=dot", "--reporter=json", `--outputFile.json=${file}`];
   const { code } = await runNode([bin("vitest/vitest.mjs"), "run", ...reporters, ...patterns], {
-    env: { NODE_ENV: "test", FORCE_COLOR: "" },
+    node,
+    // What a test starts by the name "node" is the same version.
+    env: {
+      NODE_ENV: "test",
+      FORCE_COLOR: "",
+      PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH}`,
+    },
   });
   if (!existsSync(file)) return count("unit tests", false, "They did not run; the reason is above.");
   const { testResults } = JSON.parse(readFileSync(file, "utf8"));

