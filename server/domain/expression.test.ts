@@ -77,6 +77,12 @@ describe("values", () => {
       [1, 2, 3, "r", 4, 5],
     );
     expect(evaluateExpression("item", { state: {} })).toBe(null);
+    const now = Date.parse("2026-01-31T08:30:00Z");
+    expect(evaluateExpression("now", { state: {}, now })).toBe("2026-01-31T08:30:00.000Z");
+    expect(evaluateExpression("now - timestamp('2026-01-31') > duration('8h')", { state: {}, now })).toBe(
+      true,
+    );
+    expect(evaluateExpression("now.getHours('Europe/Paris')", { state: {}, now })).toBe(9);
   });
 });
 

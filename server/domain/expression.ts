@@ -19,8 +19,8 @@ export interface ExpressionScope {
   run?: Readonly<Record<string, Json>>;
   output?: Json;
   item?: Json;
-  /** What `now` is: the recorded time of the step, as milliseconds since 1970 or as text, so that a replay sees it too. */
-  now?: number | string;
+  /** What `now` is: the recorded time of the step (Unix time in milliseconds), so that a replay sees the same. */
+  now?: number | undefined;
 }
 
 /** A fault with its place: offsets into the text. */
@@ -53,7 +53,7 @@ const NAMES: readonly (readonly [string, Type])[] = [
   ...VARIABLES.map((name) => [name, "map"] as const),
   ["output", "dyn"],
   ["item", "dyn"],
-  ["now", "dyn"],
+  ["now", "timestamp"],
 ];
 const names = {
   known: new Map(NAMES.map(([name, type], slot) => [name, { slot, type }])),

@@ -215,31 +215,46 @@ export function chooseEdges(
   return unnamed.length > 0 ? unnamed : null;
 }
 
-/** What follows when an activation has its result: state, completion, tokens on the edges. */
-export function complete(a: Analysis, s: RunState, activationId: string, result: NodeResult): NewEvent[] {
+/**
+ * What follows when an activation has its result: state, completion, tokens on the edges. `now`, here and below: the
+ * recorded time at which it follows, for conditions that ask for it (Unix time in milliseconds).
+ */
+export function complete(
+  a: Analysis,
+  s: RunState,
+  activationId: string,
+  result: NodeResult,
+  now?: number,
+): NewEvent[] {
   const activation = s.activations[activationId]!;
   const node = s.graph.nodes[activation.node_id]!;
   const kind = getNodeKind(node.node_type);
   const chosen = kind.routes ? chooseEdges(a, node, result.labels ?? []) : null;
   if (kind.routes && chosen === null)
-    return fail(a, s, activationId, {
-      code: "ROUTER_NO_MATCH",
-      message: `${nameOf(node)} chose ${quoted(result.labels ?? [])}, and no edge has that label. Add an edge with it, or a default edge.`,
-      retryable: false,
-      user_action: "edit_graph",
-      node_id: node.id,
-      activation_id: activationId,
-    });
+    return fail(
+      a,
+      s,
+      activationId,
+      {
+        code: "ROUTER_NO_MATCH",
+        message: `${nameOf(node)} chose ${quoted(result.labels ?? [])}, and no edge has that label. Add an edge with it, or a default edge.`,
+        retryable: false,
+        user_action: "edit_graph",
+        node_id: node.id,
+        activation_id: activationId,
+      },
+      now,
+    );
 
   const large = tooLarge(`What ${nameOf(node)} gives`, sizeOf(result.output), s);
-  if (large) return fail(a, s, activationId, large);
+  if (large) return fail(a, s, activationId, large, now);
   const allowed = new Set(writtenKeys(node));
   const dropped = Object.keys(result.output).filter((key) => !allowed.has(key));
   const declared: JsonObject = kind.ends
     ? {}
     : Object.fromEntries(Object.entries(result.output).filter(([key]) => allowed.has(key)));
   const write = patch(a, s, activationId, { ...declared, ...result.writes });
-  if ("error" in write) return fail(a, s, activationId, write.error);
+  if ("error" in write) return fail(a, s, activationId, write.error, now);
   const events: NewEvent[] = [...write.events];
   if (dropped.length > 0 && !kind.ends && !kind.begins)
     events.push({
@@ -274,7 +289,7 @@ export function complete(a: Analysis, s: RunState, activationId: string, result:
       ...(result.cost_usd === undefined ? {} : { cost_usd: result.cost_usd }),
     },
   });
-  events.push(...leave(a, s, activationId, result.output, chosen));
+  events.push(...leave(a, s, activationId, result.output, chosen, now));
   return events;
 }
 
@@ -285,11 +300,12 @@ function leave(
   activationId: string,
   output: JsonObject,
   chosen: readonly WorkflowEdge[] | null,
+  now: number | undefined,
 ): NewEvent[] {
   const node_id = s.activations[activationId]!.node_id;
   const edges = a.outgoing.get(node_id) ?? [];
   const candidates = chosen ?? edges.filter((edge) => edge.kind === "normal");
-  const open = candidates.filter((edge) => isOpen(edge, s, output));
+  const open = candidates.filter((edge) => isOpen(edge, s, output, now));
   const guarded = candidates.some(
     (edge) => edge.is_default || edge.condition !== undefined || edge.condition_name,
   );
@@ -302,28 +318,34 @@ function leave(
   return edges.map((edge) => (takes.has(edge) ? taken(a, edge, activationId) : skipped(edge, activationId)));
 }
 
-function isOpen(edge: WorkflowEdge, s: RunState, output: JsonObject): boolean {
+function isOpen(edge: WorkflowEdge, s: RunState, output: JsonObject, now: number | undefined): boolean {
   if (edge.condition_name && s.state[edge.condition_name] !== true && output[edge.condition_name] !== true)
     return false;
   return (
     edge.condition === undefined ||
-    evaluateCondition(edge.condition, { state: { ...s.state, ...output }, output }).value
+    evaluateCondition(edge.condition, { state: { ...s.state, ...output }, output, now }).value
   );
 }
 
 /** What follows when a node's `when` does not hold: it is passed through. */
-export function passThrough(a: Analysis, s: RunState, activationId: string): NewEvent[] {
+export function passThrough(a: Analysis, s: RunState, activationId: string, now?: number): NewEvent[] {
   const { node_id } = s.activations[activationId]!;
   const routes = getNodeKind(s.graph.nodes[node_id]!.node_type).routes;
   const chosen = routes ? chooseEdges(a, s.graph.nodes[node_id]!, []) : null;
   return [
     { type: "node_skipped", node_id, activation_id: activationId, payload: { reason: "condition" } },
-    ...leave(a, s, activationId, {}, chosen),
+    ...leave(a, s, activationId, {}, chosen, now),
   ];
 }
 
 /** What follows when an attempt failed: a retry, or what the node's settings say. */
-export function fail(a: Analysis, s: RunState, activationId: string, cause: RunError): NewEvent[] {
+export function fail(
+  a: Analysis,
+  s: RunState,
+  activationId: string,
+  cause: RunError,
+  now?: number,
+): NewEvent[] {
   const activation = s.activations[activationId]!;
   const node = s.graph.nodes[activation.node_id]!;
   const error: RunError = { ...cause, node_id: node.id, activation_id: activationId };
@@ -362,7 +384,7 @@ export function fail(a: Analysis, s: RunState, activationId: string, cause: RunE
     return [
       { type: "node_failed", ...at, payload: { attempt, error, next: "continue" } },
       ...write.events,
-      ...leave(a, s, activationId, output, chosen),
+      ...leave(a, s, activationId, output, chosen, now),
     ];
   }
   if (node.on_error === "skip_branch")

@@ -1,3 +1,5 @@
+import { SIZES } from "./sizes";
+
 /**
  * How much an expression or a template may do and make. Work is counted, never timed: the same values give the same
  * answer on every machine and in every replay.
@@ -8,12 +10,15 @@
 export const WORK_LIMITS = {
   /** Of one evaluation: below 50 ms of the server's thread, and enough to search 2 MiB of text a few times. */
   units: 400_000,
-  /** Characters of one text made on the way: as many as one request may bring in. */
-  textLength: 2 * 1024 * 1024,
+  /**
+   * Characters of one text made on the way: two of the largest that a state holds, put together. Whether the state can
+   * keep what comes out is for the run to say, which knows its own limit (sizes.ts).
+   */
+  textLength: 2 * SIZES.state.standard,
   /** Items of one list made on the way. */
   listLength: 100_000,
-  /** Characters of all texts, keys and numbers of a result together: what one value of the state may measure. */
-  resultLength: 2 * 1024 * 1024,
+  /** Characters of a result: no run can keep more. */
+  resultLength: SIZES.state.most,
   /** Levels of a result: deeper than any JSON that comes in, shallow enough for whoever walks it by recursion. */
   depth: 64,
 } as const;

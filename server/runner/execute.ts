@@ -227,9 +227,9 @@ export class Interpreter {
   private start(id: string, node: WorkflowNode): boolean {
     if (
       node.when !== undefined &&
-      !evaluateCondition(node.when, { state: this.s.state, nodes: this.s.outputs }).value
+      !evaluateCondition(node.when, { state: this.s.state, nodes: this.s.outputs, now: this.at }).value
     ) {
-      this.applyAll(passThrough(this.a, this.s, id));
+      this.applyAll(passThrough(this.a, this.s, id, this.at));
       return true;
     }
     this.attempt(id, node, 1);
@@ -238,7 +238,7 @@ export class Interpreter {
 
   private attempt(id: string, node: WorkflowNode, attempt: number): void {
     const { s, ctx } = this;
-    const read = readInput(s, node);
+    const read = readInput(s, node, this.at);
     this.apply({
       type: "node_started",
       node_id: node.id,
@@ -246,7 +246,7 @@ export class Interpreter {
       payload: { attempt, input: read.input },
     });
     if (read.error) {
-      this.applyAll(fail(this.a, s, id, read.error));
+      this.applyAll(fail(this.a, s, id, read.error, this.at));
       return;
     }
     const kind = getNodeKind(node.node_type);
@@ -361,13 +361,13 @@ export class Interpreter {
     this.release(task);
     const node = this.nodeOf(id);
     if ("result" in outcome) {
-      this.applyAll(complete(this.a, this.s, id, outcome.result));
+      this.applyAll(complete(this.a, this.s, id, outcome.result, this.at));
       const end = getNodeKind(node.node_type).ends?.(node.config);
       if (end && this.s.activations[id]!.status === "completed") {
         this.ended.push({ activationId: id, status: end.status });
         if (end.terminate) this.terminate();
       }
-    } else this.applyAll(fail(this.a, this.s, id, toRunError(outcome.error, node)));
+    } else this.applyAll(fail(this.a, this.s, id, toRunError(outcome.error, node), this.at));
     const { status, waiting, attempt } = this.s.activations[id]!;
     if (status === "waiting" && waiting?.for === "retry") this.retryLater(id, node, attempt + 1);
   }
@@ -688,8 +688,8 @@ function settle(go: () => IteratorResult<readonly Durable[], NodeResult>): First
 }
 
 /** What a node reads, unless it is more than the state may be: a mapping can say the same thing many times. */
-function readInput(s: RunState, node: WorkflowNode): { input: JsonObject; error?: RunError } {
-  const read = pickInput(s, node);
+function readInput(s: RunState, node: WorkflowNode, now: number): { input: JsonObject; error?: RunError } {
+  const read = pickInput(s, node, now);
   const size = sizeOf(read.input);
   const most = s.run.config.max_state_chars;
   if (size <= most) return read;
@@ -697,9 +697,9 @@ function readInput(s: RunState, node: WorkflowNode): { input: JsonObject; error?
 }
 
 /** Its mapping, or its keys picked from the state. */
-function pickInput(s: RunState, node: WorkflowNode): { input: JsonObject; error?: RunError } {
+function pickInput(s: RunState, node: WorkflowNode, now: number): { input: JsonObject; error?: RunError } {
   if (node.input_mapping) {
-    const scope = { state: s.state, nodes: s.outputs, input: s.input, run: { id: s.run.id } };
+    const scope = { state: s.state, nodes: s.outputs, input: s.input, run: { id: s.run.id }, now };
     try {
       return {
         input: Object.fromEntries(

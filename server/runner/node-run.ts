@@ -103,10 +103,10 @@ export class NodeRun implements NodeContext {
   }
 
   evaluate(expression: string): Json {
-    return evaluateExpression(expression, { state: this.state, input: this.input });
+    return evaluateExpression(expression, { state: this.state, input: this.input, now: this.now });
   }
   holds(condition: string): { value: boolean; note?: string } {
-    return evaluateCondition(condition, { state: this.state, input: this.input });
+    return evaluateCondition(condition, { state: this.state, input: this.input, now: this.now });
   }
   render(template: string): string {
     return renderTemplate(template, { state: this.state, input: this.input });

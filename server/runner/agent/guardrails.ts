@@ -70,6 +70,7 @@ function* check(agent: Agent, rule: Guardrail, value: JsonObject, key: string): 
         state: agent.run.state,
         input: value,
         output: value,
+        now: agent.run.now,
       });
       return holds ? null : (note ?? `${rule.spec} is not true.`);
     }

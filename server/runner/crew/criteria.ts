@@ -82,6 +82,7 @@ function exactly(
     state: { ...crew.run.state, ...outputs },
     input: crew.run.input,
     output,
+    now: crew.run.now,
   });
   return { criterion, met: value, evidence: note ?? (value ? "It is true." : "It is not true.") };
 }

@@ -126,6 +126,7 @@ class PlanWork {
           !evaluateCondition(task.condition, {
             state: { ...run.state, ...this.outputs },
             input: run.input,
+            now: run.now,
           }).value
         ) {
           this.move(id, "skipped");
