@@ -12,7 +12,7 @@ import type { AgentView, ModelCall } from "@/server/domain/run";
 import { Ticking } from "./elapsed";
 import { ErrorNote } from "./error-note";
 import { Fold } from "./fold";
-import { countOf, formatCost, formatDuration } from "./format";
+import { formatCost, formatDuration, tokensInWords } from "./format";
 import { useLiveText, useRun, useRunList } from "./run-context";
 import { ToolCallCard } from "./tool-call-card";
 import { transcript } from "./transcript";
@@ -136,6 +136,11 @@ export function CallView({ call }: { call: ModelCall }) {
         <TextBlock text={content} label="answer" />
       )}
       <CallFacts call={call} />
+      {call.notes?.map((note) => (
+        <p key={note} className="text-xs text-ink-2">
+          {note}
+        </p>
+      ))}
     </div>
   );
 }
@@ -163,7 +168,7 @@ function StreamedText({ text, missing }: { text: string; missing: number }) {
 }
 
 function CallFacts({ call }: { call: ModelCall }) {
-  const tokens = call.usage ? call.usage.input_tokens + call.usage.output_tokens : null;
+  const { usage } = call;
   return (
     <p className="flex min-h-5 flex-wrap items-center gap-x-2 gap-y-1 text-xs text-ink-3 tabular-nums">
       {call.status === "running" ? (
@@ -176,15 +181,8 @@ function CallFacts({ call }: { call: ModelCall }) {
         <>
           {call.model ? <span>{call.model}</span> : null}
           {call.latency_ms !== undefined ? <span>{formatDuration(call.latency_ms)}</span> : null}
-          {tokens !== null ? (
-            <span
-              title={
-                call.usage ? `${call.usage.input_tokens} in, ${call.usage.output_tokens} out` : undefined
-              }
-            >
-              {countOf(tokens, "token")}
-              {call.usage?.estimated ? " (estimated)" : ""}
-            </span>
+          {usage ? (
+            <span title={`${usage.input_tokens} in, ${usage.output_tokens} out`}>{tokensInWords(usage)}</span>
           ) : null}
           {call.simulated ? (
             <SimulatedBadge />

@@ -1,3 +1,5 @@
+import type { Usage } from "@/server/domain/outcome";
+
 /** A length of time as people say it: "0.4 s", "12 s", "3 min 05 s", "2 h 10 min". */
 export function formatDuration(ms: number): string {
   if (!Number.isFinite(ms) || ms < 0) return "0 s";
@@ -42,6 +44,17 @@ export function formatTokens(count: number): string {
 /** "1 token", "2 tokens". */
 export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
+}
+
+/** All that a call took, with what of it were thoughts, and whether it is a guess. */
+export function tokensInWords({ input_tokens, output_tokens, reasoning_tokens, estimated }: Usage): string {
+  const asides = [
+    ...(reasoning_tokens > 0 ? [`${formatTokens(reasoning_tokens)} for thoughts`] : []),
+    ...(estimated ? ["estimated"] : []),
+  ];
+  return (
+    countOf(input_tokens + output_tokens, "token") + (asides.length > 0 ? ` (${asides.join(", ")})` : "")
+  );
 }
 
 /** "1st", "2nd", "3rd", "11th". */

@@ -112,8 +112,15 @@ const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } =
     "m-1 answered in 1.5 s: 1,234 tokens, 1 call of unknown price",
   ],
   llm_call_failed: [
-    { error, attempt: 1, will_retry: true, delay_ms: 2000 },
-    "The model did not answer: It took too long. It will be asked again in 2.0 s.",
+    {
+      error,
+      attempt: 1,
+      will_retry: true,
+      delay_ms: 2000,
+      usage: { ...NO_USAGE, input_tokens: 1000, output_tokens: 234, reasoning_tokens: 200, estimated: true },
+      cost_usd: 0.5,
+    },
+    "The model did not answer: It took too long. It took 1,234 tokens (200 for thoughts, estimated), $0.500. It will be asked again in 2.0 s.",
   ],
   output_parsed: [
     { ok: false, errors: ["no JSON"], repair: "none", attempt: 1 },

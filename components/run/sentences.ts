@@ -1,10 +1,19 @@
 import type { CrewProcess } from "@/server/domain/crew";
 import type { EventType, RunEvent, RunEventOf } from "@/server/domain/events";
 import type { WorkflowGraph } from "@/server/domain/graph";
-import type { RaisableLimit } from "@/server/domain/outcome";
+import type { RaisableLimit, Usage } from "@/server/domain/outcome";
 import type { ExecutionPlan, TaskStatus } from "@/server/domain/plan";
 import type { NodeStatus } from "@/server/domain/run";
-import { countOf, formatCost, formatDollars, formatDuration, formatTokens, inWords, ordinal } from "./format";
+import {
+  countOf,
+  formatCost,
+  formatDollars,
+  formatDuration,
+  formatTokens,
+  inWords,
+  ordinal,
+  tokensInWords,
+} from "./format";
 
 /** What an event means to a person. `level`: what belongs to the story, and what only to the details. */
 export interface Sentence {
@@ -322,17 +331,14 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
   },
   llm_call_completed: ({ payload }) =>
     story(
-      `${payload.model} answered in ${formatDuration(payload.latency_ms)}: ${countOf(
-        payload.usage.input_tokens + payload.usage.output_tokens,
-        "token",
-      )}, ${payload.simulated ? "simulated" : formatCost(payload.cost_usd, payload.cost_usd === null ? 1 : 0)}`,
+      `${payload.model} answered in ${formatDuration(payload.latency_ms)}: ${paid(payload.usage, payload)}`,
       "completed",
     ),
   llm_call_failed: ({ payload }) =>
     story(
       `The model did not answer: ${closed(payload.error.message)}${
-        payload.will_retry ? ` It will be asked again${after(payload.delay_ms)}.` : ""
-      }`,
+        payload.usage ? ` It took ${closed(paid(payload.usage, payload))}` : ""
+      }${payload.will_retry ? ` It will be asked again${after(payload.delay_ms)}.` : ""}`,
       payload.will_retry ? "warning" : "failed",
     ),
   output_parsed: ({ payload }) => {
@@ -579,6 +585,14 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
     ),
   warning: ({ payload }) => story(payload.message, "warning"),
 };
+
+/** "1,200 tokens (1,000 for thoughts), $0.012" */
+function paid(
+  usage: Usage,
+  { simulated, cost_usd = null }: { simulated?: boolean; cost_usd?: number | null },
+) {
+  return `${tokensInWords(usage)}, ${simulated ? "simulated" : formatCost(cost_usd, cost_usd === null ? 1 : 0)}`;
+}
 
 /** What happened, in a sentence for people. */
 export function sentenceOf(event: RunEvent, names: Names): Sentence {

@@ -157,6 +157,8 @@ export interface Payloads {
     latency_ms: number;
     ttft_ms: number | null;
     response_format: string;
+    /** What people should know of it, a sentence each, such as settings that were left out. */
+    notes?: string[];
   };
   llm_call_failed: {
     error: RunError;
@@ -164,6 +166,13 @@ export interface Payloads {
     attempt: number;
     will_retry: boolean;
     delay_ms?: number;
+    /** What it cost all the same, and whose model it was; absent where the service did nothing for it. */
+    usage?: Usage;
+    cost_usd?: number | null;
+    cost_source?: string;
+    provider?: string;
+    model?: string;
+    simulated?: boolean;
   };
   output_parsed: {
     ok: boolean;

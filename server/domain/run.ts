@@ -74,6 +74,8 @@ export interface ModelCall {
   cost_usd?: number | null;
   latency_ms?: number;
   ttft_ms?: number | null;
+  /** What people should know of its answer, a sentence each. */
+  notes?: readonly string[];
   error?: RunError;
   started_at: number;
   finished_at?: number;
@@ -581,9 +583,21 @@ export function evolve(s: RunState, event: RunEvent): RunState {
       return s;
     }
     case "llm_call_failed": {
+      const { error, usage, cost_usd = null, provider, model, simulated } = event.payload;
       const call = s.calls[event.call_id!];
       if (call)
-        s.calls[call.id] = { ...call, status: "failed", error: event.payload.error, finished_at: event.ts };
+        s.calls[call.id] = {
+          ...call,
+          status: "failed",
+          error,
+          finished_at: event.ts,
+          ...(usage ? { usage, cost_usd } : {}),
+          ...(provider === undefined ? {} : { provider }),
+          ...(model === undefined ? {} : { model }),
+          ...(simulated === undefined ? {} : { simulated }),
+        };
+      if (usage) spend(s, event.activation_id!, usage, cost_usd);
+      if (simulated && !s.run.simulated) s.run = { ...s.run, simulated: true };
       return s;
     }
     case "agent_finished": {

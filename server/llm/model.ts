@@ -70,7 +70,10 @@ export interface ModelAnswer {
 }
 
 /** What a call that gave no answer cost all the same. */
-export type FailedCost = Pick<ModelAnswer, "usage" | "cost_usd" | "cost_source">;
+export type FailedCost = Pick<
+  ModelAnswer,
+  "usage" | "cost_usd" | "cost_source" | "provider" | "model" | "simulated"
+>;
 
 export interface Reads {
   /** Tokens that a prompt and its answer may have together. */

@@ -85,7 +85,7 @@ export function newModels(options: ModelsOptions): Models {
         budgets.reserve(request.run_id, request.budget, estimate, io.signal),
         io.signal,
       );
-      let used: FailedCost | undefined;
+      let used: Pick<ModelAnswer, "usage" | "cost_usd"> | undefined;
       try {
         const gate = gateOf(provider);
         if (gate.waiting >= BUSY_QUEUE) throw tooBusy(provider);
@@ -118,8 +118,9 @@ export function newModels(options: ModelsOptions): Models {
         } catch (error) {
           if (!(error instanceof CallFailed)) throw error;
           coolDown(gate, error.failure);
-          used = costOfFailure(error, priced, model, prompt);
-          throw used ? error.failure.costing(used) : error.failure;
+          const cost = costOfFailure(error, priced, model, prompt);
+          used = cost;
+          throw cost ? error.failure.costing(cost) : error.failure;
         } finally {
           leave(used && used.usage.input_tokens + used.usage.output_tokens);
         }
@@ -156,7 +157,13 @@ export function newModels(options: ModelsOptions): Models {
     const isAnswering = taken.isAccepted && failure.error.code !== "CONFIG";
     if (taken.usage === undefined && !isAnswering && taken.written + taken.reasoning === "") return undefined;
     const usage = usageOf(taken, prompt, countOf(provider, model));
-    return { usage, ...costOf(provider, model, usage, taken.usage?.cost) };
+    return {
+      usage,
+      ...costOf(provider, model, usage, taken.usage?.cost),
+      provider: provider.name,
+      model,
+      simulated: provider.simulated,
+    };
   }
 
   /** Asks, and asks anew in another way where the server does not know a part of the request. */

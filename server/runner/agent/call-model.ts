@@ -1,10 +1,10 @@
 import type { Flow } from "@/server/domain/durable";
 import type { ChatMessage, Payloads } from "@/server/domain/events";
 import { NodeFailure } from "@/server/domain/nodes";
-import { pay, type RunError } from "@/server/domain/outcome";
+import { pay, type RunError, type Spent } from "@/server/domain/outcome";
 import { fraction } from "@/server/domain/schedule";
 import type { JsonSchema } from "@/server/domain/values";
-import type { ModelAnswer, ToolOffer } from "@/server/llm/model";
+import type { FailedCost, ModelAnswer, ToolOffer } from "@/server/llm/model";
 import { StepFailed } from "../flow";
 import type { NodeRun } from "../node-run";
 import type { Agent } from "./agent";
@@ -31,6 +31,8 @@ export function* callModel(agent: Agent, turn: Turn): Flow<ModelAnswer & { call_
   const base = { ...task.llm_config, ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }) };
   const configs = [base, ...(base.fallback_models ?? []).map((other) => ({ ...base, ...other }))];
   let last: unknown;
+  /** Failures of a kind that is not tried again as often as others, such as time that ran out. */
+  let costly = 0;
   for (const [which, llm_config] of configs.entries()) {
     for (let attempt = 1; attempt <= CALL_ATTEMPTS; attempt++) {
       const local = [
@@ -71,21 +73,26 @@ export function* callModel(agent: Agent, turn: Turn): Flow<ModelAnswer & { call_
         const { provider_id: _id, reads, ...seen } = answer;
         if (reads) agent.reads = reads;
         run.emit({ type: "llm_call_completed", ...about, call_id, payload: seen });
+        // Once in a run is enough: the same is told with every call that it is true of.
+        for (const message of answer.notes ?? [])
+          if (!run.s.run.warnings.includes(message))
+            run.emit({ type: "warning", ...about, call_id, payload: { code: "MODEL_CALL", message } });
         warnOfBudget(run, answer);
         pay(agent.spent, answer);
         return { ...answer, call_id };
       } catch (error) {
         if (!(error instanceof StepFailed)) throw error;
         last = error;
-        const detail = error.error.detail as
-          | { error?: RunError; http_status?: number; retry_after_ms?: number }
-          | undefined;
+        const detail = error.error.detail as FailureDetail | undefined;
         const cause = errorOf(error);
         const budget = cause.code === "BUDGET";
         const wait = detail?.retry_after_ms;
+        const cost = detail?.cost;
+        if (detail?.tries !== undefined) costly++;
         const mayRetry =
           cause.retryable &&
           attempt < CALL_ATTEMPTS &&
+          (detail?.tries === undefined || costly < detail.tries) &&
           (wait === undefined || wait <= LONGEST_RETRY_AFTER_MS);
         const delay = Math.max(wait ?? 0, backOff(call_id, attempt));
         run.emit({
@@ -98,8 +105,13 @@ export function* callModel(agent: Agent, turn: Turn): Flow<ModelAnswer & { call_
             will_retry: mayRetry || budget,
             ...(detail?.http_status ? { http_status: detail.http_status } : {}),
             ...(mayRetry ? { delay_ms: delay } : {}),
+            ...cost,
           },
         });
+        if (cost) {
+          warnOfBudget(run, cost);
+          pay(agent.spent, cost);
+        }
         if (budget) {
           const { metric, used, limit } = (cause.detail ?? {}) as {
             metric?: "cost_usd" | "total_tokens";
@@ -124,24 +136,33 @@ export function* callModel(agent: Agent, turn: Turn): Flow<ModelAnswer & { call_
   throw last;
 }
 
+/** What a failed call's record tells besides the error; absent in records from before it was told. */
+interface FailureDetail {
+  error?: RunError;
+  http_status?: number;
+  retry_after_ms?: number;
+  tries?: number;
+  cost?: FailedCost;
+}
+
 /** 1 s, 2 s, 4 s ... at most 30 s, each varied by up to a quarter; the same on every replay. */
 export function backOff(call_id: string, attempt: number): number {
   return Math.round(Math.min(30_000, 1000 * 2 ** (attempt - 1)) * (0.75 + 0.5 * fraction(call_id)));
 }
 
 /** Says once when a budget is nearly used up. */
-function warnOfBudget(run: NodeRun, answer: ModelAnswer) {
+function warnOfBudget(run: NodeRun, paid: Spent) {
   const { budget } = run.config;
   const { totals } = run.s;
   const tokens = totals.usage.input_tokens + totals.usage.output_tokens;
   const crossed = (used: number, added: number, limit: number | null | undefined) =>
     limit != null && used >= limit * budget.warn_at && used - added < limit * budget.warn_at;
-  if (crossed(totals.cost_usd, answer.cost_usd ?? 0, budget.max_cost_usd))
+  if (crossed(totals.cost_usd, paid.cost_usd ?? 0, budget.max_cost_usd))
     run.emit({
       type: "budget_warning",
       payload: { metric: "cost_usd", used: totals.cost_usd, limit: budget.max_cost_usd! },
     });
-  if (crossed(tokens, answer.usage.input_tokens + answer.usage.output_tokens, budget.max_total_tokens))
+  if (crossed(tokens, paid.usage.input_tokens + paid.usage.output_tokens, budget.max_total_tokens))
     run.emit({
       type: "budget_warning",
       payload: { metric: "total_tokens", used: tokens, limit: budget.max_total_tokens! },

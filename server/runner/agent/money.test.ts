@@ -1,0 +1,192 @@
+import { describe, expect, test } from "vitest";
+import type { RunEvent, RunEventOf } from "@/server/domain/events";
+import type { RunConfig } from "@/server/domain/outcome";
+import type { Provider, ProviderSettings } from "@/server/domain/provider";
+import { draw } from "@/server/domain/testing/drawing";
+import { newModels } from "@/server/llm/models";
+import { type Handler, memoryProviders, newServer, remoteProvider, sendSse } from "@/server/llm/testing";
+import type { WireLimits } from "@/server/llm/wire";
+import { newStage, role } from "../testing";
+
+// Whatever a service was paid for stands in the books, whether or not an answer came of it.
+
+const graph = draw("start > ask > end", {
+  ask: {
+    node_type: "agent_task",
+    output_keys: ["answer"],
+    config: { required_role: "Worker", task_description_template: "say it" },
+  },
+});
+const of = <T extends RunEvent["type"]>(events: readonly RunEvent[], type: T): RunEventOf<T>["payload"][] =>
+  events.flatMap((event) => (event.type === type ? [event.payload as RunEventOf<T>["payload"]] : []));
+
+/** A dollar for a million tokens read, two for a million written. */
+const PRICES = { "*": { input_per_mtok: 1, output_per_mtok: 2 } };
+
+async function paid(
+  handler: Handler,
+  options: {
+    config?: Partial<RunConfig>;
+    settings?: ProviderSettings;
+    limits?: Partial<WireLimits>;
+    provider?: Partial<Provider>;
+  } = {},
+) {
+  const server = await newServer(handler);
+  const models = newModels({
+    providers: memoryProviders([
+      remoteProvider(server.url, { settings: { prices: PRICES, ...options.settings }, ...options.provider }),
+    ]),
+    fetch: globalThis.fetch,
+    ...(options.limits ? { limits: options.limits } : {}),
+  });
+  try {
+    const { events, state } = await newStage({ models }).run(graph, {
+      roles: [role("Worker")],
+      ...(options.config ? { config: options.config } : {}),
+    });
+    return { events, state, totals: state.totals, requests: server.requests.length };
+  } finally {
+    await server.close();
+  }
+}
+
+const chunk = (value: object) => `data: ${JSON.stringify(value)}\n\n`;
+const delta = (given: object, finish_reason: string | null = null) =>
+  chunk({ choices: [{ index: 0, delta: given, finish_reason }] });
+const usage = (prompt_tokens: number, completion_tokens = 0, more: object = {}) =>
+  chunk({ choices: [], usage: { prompt_tokens, completion_tokens, ...more } });
+const DONE = "data: [DONE]\n\n";
+const good = delta({ content: "Fine." }, "stop") + usage(100, 10) + DONE;
+
+/** Answers with these, one after the other; the last for ever. */
+const inTurn = (...answers: (string | Handler)[]): Handler => {
+  let at = 0;
+  return (request, response, socket) => {
+    const answer = answers[Math.min(at++, answers.length - 1)]!;
+    if (typeof answer === "string") sendSse(response, answer);
+    else answer(request, response, socket);
+  };
+};
+/** Sends this, then nothing more. */
+const stalling =
+  (text: string): Handler =>
+  (_q, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(text);
+  };
+const resetting =
+  (text: string): Handler =>
+  (_q, response, socket) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(text, () => setTimeout(() => socket.resetAndDestroy(), 20));
+  };
+
+describe.concurrent("every token that a service reports counts", () => {
+  test.each<[string, string, object]>([
+    ["an empty answer", delta({}, "stop") + usage(500, 0) + DONE, { input_tokens: 600, output_tokens: 10 }],
+    [
+      "thoughts only",
+      delta({ reasoning_content: "Hm." }, "stop") +
+        usage(500, 5_900, { completion_tokens_details: { reasoning_tokens: 5_900 } }) +
+        DONE,
+      { input_tokens: 600, output_tokens: 5_910, reasoning_tokens: 5_900 },
+    ],
+    [
+      "thoughts that stand in the sum alone",
+      delta({}, "stop") + usage(1_000, 100, { total_tokens: 2_100 }) + DONE,
+      { input_tokens: 1_100, output_tokens: 1_110, reasoning_tokens: 1_000 },
+    ],
+    [
+      "a call that the service could not read",
+      delta({}, "MALFORMED_FUNCTION_CALL") + usage(500, 30) + DONE,
+      { input_tokens: 600, output_tokens: 40 },
+    ],
+    [
+      "an error at the end of a stream",
+      delta({ content: "So" }) + usage(500, 1) + chunk({ error: { message: "engine died", code: 500 } }),
+      { input_tokens: 600, output_tokens: 11 },
+    ],
+  ])("%s", async (_name, answer, expected) => {
+    const { state, totals, events } = await paid(inTurn(answer, good));
+    expect(state.run.final_status).toBe("COMPLETED");
+    expect(totals.usage).toMatchObject({ ...expected, requests: 2, estimated: false });
+    const [failed] = of(events, "llm_call_failed");
+    expect(failed).toMatchObject({ provider: "Testing", model: "test-model", simulated: false });
+    const { input_tokens, output_tokens } = totals.usage;
+    expect(totals.cost_usd).toBeCloseTo((input_tokens + 2 * output_tokens) / 1e6);
+    expect(failed!.cost_usd! + of(events, "llm_call_completed")[0]!.cost_usd!).toBeCloseTo(totals.cost_usd);
+  });
+  test("a filter in mid-answer", async () => {
+    const { totals, state } = await paid(
+      inTurn(delta({ content: "I" }) + delta({}, "content_filter") + usage(800, 20) + DONE),
+    );
+    expect(state.run.error?.code).toBe("CONTENT_FILTER");
+    expect(totals).toMatchObject({ usage: { input_tokens: 800, output_tokens: 20 }, unknown_cost_calls: 0 });
+    // The node that failed shows it too, and so does the call.
+    expect(state.activations["ask#1"]).toMatchObject({ usage: { input_tokens: 800 } });
+    expect(Object.values(state.calls)[0]).toMatchObject({ status: "failed", usage: { output_tokens: 20 } });
+  });
+});
+
+describe.concurrent("where nothing was reported, an estimate counts, and says that it is one", () => {
+  test.each<[string, Handler]>([
+    ["an answer that broke off", resetting(delta({ content: "word ".repeat(400) }))],
+    ["an answer that stopped", stalling(delta({ content: "word ".repeat(400) }))],
+    ["an error in mid-answer", inTurn(delta({ content: "word ".repeat(400) }) + chunk({ error: "gone" }))],
+  ])("%s", async (_name, handler) => {
+    const { totals } = await paid(inTurn(handler, good), { limits: { idleMs: 300 } });
+    expect(totals.usage).toMatchObject({ requests: 2, estimated: true });
+    expect(totals.usage.output_tokens).toBeGreaterThan(400);
+    expect(totals.usage.input_tokens).toBeGreaterThan(110);
+    expect(totals.cost_usd).toBeGreaterThan(800 / 1e6);
+  });
+  test("a call that was taken, and never answered, counts what it gave to read", async () => {
+    const { totals } = await paid(inTurn(stalling(": ok\n\n"), good), { limits: { firstByteMs: 300 } });
+    expect(totals.usage).toMatchObject({ requests: 2, output_tokens: 10, estimated: true });
+    expect(totals.usage.input_tokens).toBeGreaterThan(110);
+  });
+  test("a refusal costs nothing", async () => {
+    const refusing: Handler = (_q, response) => response.writeHead(503).end("busy");
+    const { totals } = await paid(inTurn(refusing, good));
+    expect(totals.usage).toMatchObject({
+      requests: 1,
+      input_tokens: 100,
+      output_tokens: 10,
+      estimated: false,
+    });
+  });
+});
+
+describe.concurrent("a hard budget holds to within the calls under way", () => {
+  const empty = delta({}, "stop") + usage(500_000) + DONE;
+  test.each<[string, Partial<RunConfig>]>([
+    ["in tokens", { budget: { max_total_tokens: 600_000, warn_at: 0.8, mode: "hard" } }],
+    ["in dollars", { budget: { max_cost_usd: 0.6, warn_at: 0.8, mode: "hard" } }],
+  ])("%s, though no call gives an answer", async (_name, config) => {
+    const { requests, totals, state, events } = await paid(inTurn(empty), { config });
+    expect(requests).toBe(2);
+    expect(totals).toMatchObject({ usage: { input_tokens: 1_000_000, requests: 2 }, cost_usd: 1 });
+    expect(state.run).toMatchObject({ final_status: "INCOMPLETE", reason_code: "BUDGET" });
+    expect(of(events, "budget_warning")).toHaveLength(1);
+  });
+});
+
+test("what a service says stands in the run's error", async () => {
+  const { state, requests } = await paid((_q, response) =>
+    response
+      .writeHead(400, { "content-type": "application/json" })
+      .end(JSON.stringify([{ error: { code: 400, message: "thought_signature is missing" } }])),
+  );
+  expect(requests).toBe(1);
+  expect(state.run.error?.message).toContain("thought_signature is missing");
+});
+
+test("an end that nobody knows is a warning of the run, once", async () => {
+  const { state, events } = await paid(
+    inTurn(delta({ content: "Half?" }, "policy_pause") + usage(10, 2) + DONE),
+  );
+  expect(state.run.final_status).toBe("COMPLETED");
+  expect(state.run.warnings).toEqual([expect.stringContaining("“policy_pause”")]);
+  expect(of(events, "llm_call_completed")[0]!.notes).toEqual(state.run.warnings);
+});
