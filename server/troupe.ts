@@ -1,5 +1,6 @@
 import "server-only";
 import path from "node:path";
+import { newDisk } from "@/db/disk";
 import { type Db } from "@/db/open";
 import { log } from "@/server/access/log";
 import { redact, redactJson } from "@/server/access/redact";
@@ -96,9 +97,12 @@ export function newTroupe(db: Db, options: { dataDir: string | null; env?: NodeJ
     runCode: (program, signal) =>
       toolSources.isCodeEnabled ? runWithCalls(program, { signal }) : Promise.resolve(null),
   });
-  const host = new Host({ store: runs, effects: { models, tools }, log, redact: redactJson });
+  const disk = newDisk(db.$client, (message, error) => log("warn", message, { error: String(error) }));
+  const host = new Host({ store: runs, effects: { models, tools }, disk, log, redact: redactJson });
   return {
     db,
+    /** What was acknowledged to somebody survives a power cut: wait for `disk.sync` before. */
+    disk,
     workflows,
     roles,
     /** The folder of roles that are read from files; null where nothing is kept on disk. */

@@ -35,13 +35,18 @@ const t = initTRPC.context<Context>().create({
 
 export const router = t.router;
 
-/** The only builder of procedures: refuses whoever has no session and no token. `ctx.note` writes to the audit. */
-export const procedure = t.procedure.use(({ ctx, next }) => {
+/**
+ * The only builder of procedures: refuses whoever has no session and no token. `ctx.note` writes to the audit. What a
+ * mutation answers is on the disk by then.
+ */
+export const procedure = t.procedure.use(async ({ ctx, type, next }) => {
   if (!ctx.principal) throw new TRPCError({ code: "UNAUTHORIZED", message: "Please sign in." });
   const { troupe, principal } = ctx;
   const note = (kind: AuditKind, detail?: JsonObject) =>
     void troupe.audit.append({ kind, who: `${principal.kind}:${principal.id}`, ...(detail && { detail }) });
-  return next({ ctx: { ...ctx, principal, note } });
+  const result = await next({ ctx: { ...ctx, principal, note } });
+  if (type === "mutation") await troupe.disk.sync();
+  return result;
 });
 
 /** Makes an error that carries data for the browser, such as the other tab's version on a conflict. */

@@ -48,6 +48,8 @@ export async function serve(request: Request, { services, recognition }: ServeOp
         return services();
       },
     });
+    // What is acknowledged survives a power cut.
+    if (match.endpoint.method !== "GET") await services().disk.sync();
     return reply instanceof Response
       ? withHeaders(reply)
       : json(reply.body, reply.status ?? 200, reply.headers);

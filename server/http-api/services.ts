@@ -27,6 +27,8 @@ export interface ApiServices {
   agents: AgentStore;
   library: Library;
   audit: Pick<AuditStore, "append">;
+  /** Resolves when all that was stored before survives a power cut. */
+  disk: { sync(): Promise<void> };
   registry: Pick<ToolsRegistry, "list">;
   toolSources: { mcp: { list(): { name: string }[] } };
   /** Throws RefusedStart; answers undefined where there is no such workflow. */

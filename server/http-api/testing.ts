@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import type { z } from "zod";
+import { NO_DISK } from "@/db/disk";
 import type { Principal } from "@/server/api/trpc";
 import { builtinRoles } from "@/server/domain/roles/builtin";
 import type { ModelRequest } from "@/server/llm/model";
@@ -50,6 +51,7 @@ export function newApi(
     agents,
     library,
     audit: newAuditStore(db),
+    disk: NO_DISK,
     registry: new ToolsRegistry(),
     toolSources: { mcp: { list: () => [] } },
     ...newLauncher({ workflows, roles, library, models, host }),

@@ -1,3 +1,4 @@
+import type { Disk } from "@/db/disk";
 import type { LiveFrame } from "@/server/domain/durable";
 import type { RunEvent, RunEventOf } from "@/server/domain/events";
 import type { WorkflowGraph } from "@/server/domain/graph";
@@ -61,6 +62,8 @@ interface LiveRun {
 export interface HostOptions {
   store: RunStore;
   effects: Effects;
+  /** Absent where nothing has to survive a power cut. */
+  disk?: Disk;
   /** Runs at work at the same time; those that only wait do not count. */
   maxRuns?: number;
   maxQueued?: number;
@@ -317,6 +320,7 @@ export class Host {
     while (Date.now() < end && [...this.live.values()].some(({ engine }) => engine.inFlight > 0))
       await new Promise((resolve) => setTimeout(resolve, 20));
     while (this.writer.size > 0 && Date.now() < end) await new Promise((resolve) => setImmediate(resolve));
+    await this.options.disk?.sync();
     for (const { engine } of this.live.values()) engine.stop();
     for (const set of this.followers.values()) for (const follower of set) follower.close();
     this.frames.stop();
@@ -477,6 +481,7 @@ export class Host {
       timers: [],
       progress,
     });
+    await this.options.disk?.sync();
     this.send(runId, { kind: "events", events: [event] });
     this.tell({ run_id: runId, workflow_id: row.workflow_id, status: "finished", final_status: "ERROR" });
   }
@@ -502,6 +507,8 @@ export class Host {
       run.progress = now;
     }
     await this.writer.append(write);
+    // Nothing follows from what touched the world, and nobody is told, before it survives a power cut.
+    if (turn.touchesWorld || now?.status === "finished") await this.options.disk?.sync();
     if (turn.events.length > 0) this.publish(turn.runId, turn.events);
     if (!run || !now || before?.status === now.status) return;
     this.tell({
