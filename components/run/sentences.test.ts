@@ -30,6 +30,10 @@ const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } =
   run_started: [{}, "The run began"],
   run_cancel_requested: [{ by: "user", reason: "" }, "Cancelling was asked for"],
   run_recovered: [{ worker_id: "w", requeued: ["get#1"] }, "The server came back; 1 step under way went on"],
+  clock_jumped: [
+    { ms: 120_000 },
+    "The machine slept, or its clock was set forward: 2 min 00 s do not count as running time",
+  ],
   run_limit_raised: [
     { limit: "max_active_ms", from: 60_000, to: 120_000, by: "user" },
     "The limit of running time was raised from 1 min 00 s to 2 min 00 s",
@@ -173,6 +177,7 @@ const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } =
     },
     "A person is asked: May Writer send this?",
   ],
+  interaction_extended: [{ interaction_id: "i1", expires_at: 5 }, "The question stays open a little longer"],
   interaction_answered: [
     { interaction_id: "i1", answer: "reject", message: "not today", by: "user" },
     "A person said no: not today",

@@ -173,6 +173,12 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
         : "The server came back; the run went on",
       "running",
     ),
+  clock_jumped: ({ payload }) =>
+    detail(
+      payload.ms > 0
+        ? `The machine slept, or its clock was set forward: ${formatDuration(payload.ms)} do not count as running time`
+        : "The machine's clock was set back; running time is measured without it",
+    ),
   run_limit_raised: ({ payload }) =>
     story(
       `The limit of ${LIMIT_WORDS[payload.limit]} was raised ${
@@ -419,6 +425,7 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
         ),
 
   interaction_requested: ({ payload }) => story(`A person is asked: ${payload.title}`, "waiting"),
+  interaction_extended: () => story("The question stays open a little longer", "waiting"),
   interaction_answered: ({ payload }) => {
     const said = payload.message ? `: ${payload.message}` : "";
     const ways = {

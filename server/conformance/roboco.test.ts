@@ -983,7 +983,12 @@ tools:
   });
 
   describe("8.4 what passes is tried again, later each time", () => {
-    beforeEach(() => void vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] }));
+    beforeEach(
+      () =>
+        void vi.useFakeTimers({
+          toFake: ["Date", "performance", "setTimeout", "clearTimeout", "setInterval", "clearInterval"],
+        }),
+    );
     afterEach(() => void vi.useRealTimers());
     const failing = (code: "RATE_LIMIT" | "TRANSIENT"): ScriptedStep => ({
       error: new ModelError({ code, message: "not now", retryable: true, user_action: "retry" }),

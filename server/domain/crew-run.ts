@@ -187,6 +187,12 @@ export function evolveCrew(s: CrewState, event: RunEvent): boolean {
         ...(event.task_id ? { task_id: event.task_id } : {}),
       };
       return true;
+    case "interaction_extended": {
+      const { interaction_id, expires_at } = event.payload;
+      const open = s.interactions[interaction_id];
+      if (open) s.interactions[interaction_id] = { ...open, requested: { ...open.requested, expires_at } };
+      return true;
+    }
     case "interaction_answered": {
       const open = s.interactions[event.payload.interaction_id];
       s.asking.delete(event.payload.interaction_id);

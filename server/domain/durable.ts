@@ -16,14 +16,23 @@ import type { Json } from "./values";
  * events that follow share that turn's record. An engine ends a turn that has gathered much, and says so in its
  * record, so that a replay ends it at the same place.
  *
+ * Answers that nobody asked for are notes of the engine: `recovered#k`, the first new one after a run was taken up
+ * again, and `clock#k` with `{ ms }`, by how much the wall clock went ahead of the time at work since the answer
+ * before (less than 0: it was set back): the machine slept, or somebody set its clock.
+ *
  * Promises of the interpreter: keys are unique in a run; `next` is its only await; no clock, randomness or
  * other I/O outside a step; events carry no time of their own; inline steps are pure.
  */
 export interface DurableContext {
   readonly runId: string;
+  /** When the run began to be carried out, Unix time in milliseconds; the same on every replay. */
+  readonly begunAt: number;
   step(key: string, work: StepWork, options?: StepOptions): Durable;
   signal(name: string): Durable;
+  /** A time to wait, in milliseconds. Its due instant is fixed; a short one is measured by no clock that can be set. */
   sleep(key: string, ms: number): Durable;
+  /** Settles after that many milliseconds of work. It begins anew when the run is taken up again. */
+  timeout(key: string, ms: number): Durable;
   /** Waits until one of the handles settles. Throws Cancelled, once, when the run is to stop. */
   next(pending: readonly Durable[]): Promise<Settlement>;
   /** Gives up a handle: its work is aborted and its result will never be asked for. */
@@ -89,6 +98,8 @@ export class Cancelled extends Error {
   constructor(
     readonly by = "user",
     readonly reason = "",
+    /** When it was cancelled, Unix time in milliseconds. */
+    readonly at?: number,
   ) {
     super(reason || "The run was cancelled.");
   }

@@ -50,6 +50,8 @@ export interface Payloads {
   run_started: Record<string, never>;
   run_cancel_requested: { by: string; reason: string };
   run_recovered: { worker_id: string; requeued: string[] };
+  /** The wall clock went ahead of the time at work by so many milliseconds, or behind it: that is nobody's working time. */
+  clock_jumped: { ms: number };
   run_limit_raised: { limit: RaisableLimit; from: number | null; to: number; by: string };
   /** A run that stopped at a limit goes on. */
   run_resumed: { by: string };
@@ -268,6 +270,8 @@ export interface Payloads {
     /** Unix time in milliseconds; unanswered until then means no. */
     expires_at: number;
   };
+  /** The person has longer: the server slept or was down while the question was open. */
+  interaction_extended: { interaction_id: string; expires_at: number };
   interaction_answered: {
     interaction_id: string;
     answer: "approve" | "approve_always" | "reject" | "expired";

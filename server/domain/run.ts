@@ -621,6 +621,15 @@ export function evolve(s: RunState, event: RunEvent): RunState {
         waiting: { for: "human", until: event.payload.expires_at },
       });
       return s;
+    case "interaction_extended": {
+      evolveCrew(s, event);
+      const { waiting } = s.activations[event.activation_id!] ?? {};
+      if (waiting?.for === "human")
+        setActivation(s, event.activation_id!, {
+          waiting: { for: "human", until: event.payload.expires_at },
+        });
+      return s;
+    }
     case "interaction_answered":
       evolveCrew(s, event);
       goOnUnlessAsked(s, event.activation_id!);
@@ -649,6 +658,7 @@ export function evolve(s: RunState, event: RunEvent): RunState {
       return s;
     case "run_cancel_requested":
     case "run_recovered":
+    case "clock_jumped":
     case "output_parsed":
     case "budget_warning":
     case "budget_exceeded":

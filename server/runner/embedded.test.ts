@@ -3,6 +3,7 @@ import type { RunEventOf } from "@/server/domain/events";
 import { RunConfig } from "@/server/domain/outcome";
 import { draw } from "@/server/domain/testing/drawing";
 import { newRunStore, type RunStore } from "@/server/store/runs";
+import { WorkTime } from "./clock";
 import { describeDurableEngine, type EngineUnderTest } from "./durable-conformance";
 import { EmbeddedRun, type TurnRecord } from "./embedded";
 
@@ -47,6 +48,7 @@ function newEngine(): EngineUnderTest {
           },
           live: () => {},
           workerId: "test",
+          time: new WorkTime(),
         },
         store.journal(runId),
       );

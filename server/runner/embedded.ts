@@ -11,6 +11,7 @@ import {
 } from "@/server/domain/durable";
 import type { RunEvent } from "@/server/domain/events";
 import type { Json } from "@/server/domain/values";
+import { type Waiting, type WorkTime, waitOut } from "./clock";
 
 /** One turn of a run as the log keeps it: the answer that began it and the events that followed. */
 export interface Turn {
@@ -49,16 +50,19 @@ export interface EmbeddedHost {
   record(turn: TurnRecord): Promise<void>;
   live(runId: string, frame: LiveFrame): void;
   workerId: string;
+  /** The time in which this process is at work. */
+  time: WorkTime;
   /** Blacks out secrets in what came from outside, before anything is made of it. */
   redact?: <T>(value: T) => T;
 }
 
 interface Handle extends Durable {
-  kind: "step" | "inline" | "sleep" | "signal";
+  kind: "step" | "inline" | "sleep" | "timeout" | "signal";
   work?: StepWork;
   abort?: AbortController;
+  ms?: number;
   dueAt?: number;
-  timer?: ReturnType<typeof setTimeout>;
+  waiting?: Waiting;
   started: boolean;
 }
 
@@ -81,7 +85,8 @@ const TURN_MS = 8;
 /** How long the JSON of a step's result may be, in characters. */
 const LONGEST_RESULT = 32 * 1024 * 1024;
 
-const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+/** A wall clock that differs so much from the time at work was set, or the machine slept. */
+const JUMP_MS = 1000;
 const CANCEL = "$cancel";
 
 /** The embedded engine for one run: answers and events go into SQLite, work happens in this process. */
@@ -102,6 +107,7 @@ export class EmbeddedRun implements DurableContext {
   private timers: { key: string; dueAt: number }[] = [];
   private turn = 1;
   private answer: Answer | null = null;
+  readonly begunAt: number;
   private at: number;
   private lastSeq: number;
   private wake: (() => void) | null = null;
@@ -109,16 +115,20 @@ export class EmbeddedRun implements DurableContext {
   private frozen = false;
   private stopped = false;
   private cancelSeen = false;
+  /** Both times when they were last compared, at an answer that came in this process. */
+  private seen: { at: number; worked: number } | null = null;
 
   constructor(
     readonly runId: string,
     private readonly host: EmbeddedHost,
     private readonly journal: Journal,
   ) {
-    this.at = journal.turns[0]?.at ?? Date.now();
+    this.begunAt = journal.turns[1]?.at ?? Math.max(journal.turns[0]?.at ?? 0, this.now);
+    this.at = this.begunAt;
     this.lastSeq = journal.turns[0]?.lastSeq ?? 0;
     this.signals = new Map(journal.signals);
     this.recovered = journal.turns.length > 1;
+    if (!this.recovered) this.seen = { at: this.at, worked: host.time.read() };
   }
 
   /** How many steps are under way; for draining. */
@@ -143,9 +153,17 @@ export class EmbeddedRun implements DurableContext {
 
   sleep(key: string, ms: number): Durable {
     const known = this.journal.timers.get(key);
-    const dueAt = known ?? Math.max(this.at, Date.now()) + ms;
+    const dueAt = known ?? Math.max(this.at, this.now) + ms;
     if (known === undefined) this.timers.push({ key, dueAt });
-    return this.register({ key, kind: "sleep", dueAt, started: false });
+    return this.register({ key, kind: "sleep", ms, dueAt, started: false });
+  }
+
+  timeout(key: string, ms: number): Durable {
+    return this.register({ key, kind: "timeout", ms, started: false });
+  }
+
+  private get now(): number {
+    return this.host.time.clock.now();
   }
 
   emit(event: unknown): void {
@@ -193,7 +211,11 @@ export class EmbeddedRun implements DurableContext {
     this.startFresh();
     const answer = await this.newAnswer();
     this.beganAt = performance.now();
-    return this.begin(answer, Math.max(this.at, Date.now()));
+    const at = Math.max(this.at, this.now);
+    // A clock that was set back stands still for this run; what is missing then adds up until it is noted.
+    if (answer.kind === "note" || !this.seen || at > this.at)
+      this.seen = { at, worked: this.host.time.read() };
+    return this.begin(answer, at);
   }
 
   /** Waits for what has not happened before: a stop or a note of the engine, an answer from outside, an inline step. */
@@ -207,6 +229,9 @@ export class EmbeddedRun implements DurableContext {
         const value = { worker_id: this.host.workerId };
         return { key: `recovered#${this.turn + 1}`, result: { ok: true, value }, kind: "note" };
       }
+      const jump = this.clockJump();
+      if (jump !== 0)
+        return { key: `clock#${this.turn + 1}`, result: { ok: true, value: { ms: jump } }, kind: "note" };
       const settled = this.settled.shift();
       if (settled) return settled;
       const inline = this.frozen ? null : this.nextInline();
@@ -215,6 +240,24 @@ export class EmbeddedRun implements DurableContext {
         this.wake = resolve;
       });
     }
+  }
+
+  /** By how much the wall clock went ahead of the time at work since the last answer; 0 where that is little. */
+  private clockJump(): number {
+    if (!this.seen) return 0;
+    const { at, worked } = this.seen;
+    const jump = Math.round(Math.max(this.at, this.now) - at - (this.host.time.read() - worked));
+    return Math.abs(jump) < JUMP_MS ? 0 : jump;
+  }
+
+  /** Whether the machine slept, or its clock was set forward, since the last answer. */
+  get hasSlept(): boolean {
+    return this.clockJump() > 0;
+  }
+
+  /** Looks whether the clock jumped, also while nothing else comes. */
+  lookAtClock(): void {
+    if (this.clockJump() !== 0) this.rouse();
   }
 
   /** The inline step whose answer comes next, if there is one. */
@@ -302,7 +345,7 @@ export class EmbeddedRun implements DurableContext {
         by?: string;
         reason?: string;
       };
-      throw new Cancelled(by, reason);
+      throw new Cancelled(by, reason, at);
     }
     return { key: answer.key, result: answer.result, at };
   }
@@ -349,15 +392,17 @@ export class EmbeddedRun implements DurableContext {
       if (handle.kind === "signal") {
         const value = this.signals.get(handle.key);
         if (value !== undefined) this.settle(handle, { ok: true, value });
-      } else if (handle.kind === "sleep") this.armTimer(handle);
+      } else if (handle.kind === "sleep" || handle.kind === "timeout") this.arm(handle);
       else this.startStep(handle);
     }
   }
 
-  private armTimer(handle: Handle): void {
-    const left = handle.dueAt! - Date.now();
-    if (left <= 0) return this.settle(handle, { ok: true, value: null });
-    handle.timer = setTimeout(() => this.armTimer(handle), Math.min(left, LONGEST_TIMEOUT_MS));
+  private arm(handle: Handle): void {
+    const { ms = 0, dueAt } = handle;
+    // Taken up again, a sleep has less left, but never more than at first: the clock may have been set back meanwhile.
+    const left = dueAt === undefined ? ms : Math.max(0, Math.min(ms, dueAt - this.now));
+    const done = () => this.settle(handle, { ok: true, value: null });
+    handle.waiting = waitOut(this.host.time, left, done, dueAt);
   }
 
   private startStep(handle: Handle): void {
@@ -391,7 +436,7 @@ export class EmbeddedRun implements DurableContext {
     // Given up, or settled already: a late result changes nothing.
     if (this.handles.get(handle.key) !== handle || this.stopped) return;
     this.handles.delete(handle.key);
-    if (handle.timer) clearTimeout(handle.timer);
+    handle.waiting?.stop();
     const { key, kind } = handle;
     this.settled.push({ key, kind, ...this.asStored(this.host.redact ? this.host.redact(result) : result) });
     this.rouse();
@@ -421,7 +466,7 @@ export class EmbeddedRun implements DurableContext {
   }
 
   private release(handle: Handle): void {
-    if (handle.timer) clearTimeout(handle.timer);
+    handle.waiting?.stop();
     handle.abort?.abort();
   }
 }

@@ -101,7 +101,7 @@ export class Interpreter {
     created: RunEvent,
     readonly effects: Effects,
   ) {
-    this.at = created.ts;
+    this.at = ctx.begunAt;
     this.s = evolve(newRun(ctx.runId), created);
     this.logChars = sizeOf(created.payload);
     this.a = analyse(this.s.graph);
@@ -125,6 +125,7 @@ export class Interpreter {
       }
     } catch (error) {
       if (!(error instanceof Cancelled)) throw error;
+      this.at = error.at ?? this.at;
       this.cancelRun(error.by, error.reason);
     }
   }
@@ -279,7 +280,7 @@ export class Interpreter {
     const node = this.nodeOf(task.activationId);
     const ms = timeoutOf(node);
     if (!ms) return;
-    task.timeout = this.ctx.sleep(`${task.activationId}/timeout${++this.timeouts}`, ms);
+    task.timeout = this.ctx.timeout(`${task.activationId}/timeout${++this.timeouts}`, ms);
     this.wait(task, task.timeout);
   }
 
@@ -304,19 +305,13 @@ export class Interpreter {
   }
 
   private receive(answer: Settlement): void {
-    const busy = this.isActive();
-    if (busy) this.activeMs += Math.max(0, answer.at - this.at);
+    const note = answer.key.slice(0, answer.key.indexOf("#"));
+    // While the server was down nothing was at work.
+    if (note !== "recovered" && this.isActive()) this.activeMs += Math.max(0, answer.at - this.at);
     this.at = answer.at;
     this.logChars += sizeOf(answer.result);
     if (answer.key === this.control.key) return this.command(answer);
-    if (answer.key.startsWith("recovered#")) {
-      const value = answer.result.ok ? (answer.result.value as { worker_id: string }) : { worker_id: "" };
-      this.apply({
-        type: "run_recovered",
-        payload: { worker_id: value.worker_id, requeued: [...this.tasks.keys()] },
-      });
-      return;
-    }
+    if (note === "recovered" || note === "clock") return this.note(note, answer);
     const task = this.byKey.get(answer.key);
     this.byKey.delete(answer.key);
     this.handles.delete(answer.key);
@@ -338,6 +333,38 @@ export class Interpreter {
       return;
     }
     this.resume(task, answer);
+  }
+
+  /** A note of the engine: it was down, or its machine slept, or the clock was set. */
+  private note(note: "recovered" | "clock", { result }: Settlement): void {
+    const value = (result.ok ? result.value : {}) as { worker_id?: string; ms?: number };
+    if (note === "recovered")
+      this.apply({
+        type: "run_recovered",
+        payload: { worker_id: value.worker_id ?? "", requeued: [...this.tasks.keys()] },
+      });
+    else {
+      const ms = value.ms ?? 0;
+      if (this.isActive()) this.activeMs = Math.max(0, this.activeMs - ms);
+      this.apply({ type: "clock_jumped", payload: { ms } });
+      if (ms <= 0) return;
+    }
+    this.extendQuestions();
+  }
+
+  /** Whoever was to answer could not: the question stays open a little longer. */
+  private extendQuestions(): void {
+    const expires_at = this.at + ANSWER_AFTER_WAKING_MS;
+    for (const id of this.s.asking) {
+      const { requested, activation_id, node_id } = this.s.interactions[id]!;
+      if (requested.expires_at >= expires_at) continue;
+      this.apply({
+        type: "interaction_extended",
+        node_id,
+        activation_id,
+        payload: { interaction_id: id, expires_at },
+      });
+    }
   }
 
   /** Whether the run's clock ticks: some task is at work, not only waiting for a time or a person. */
@@ -624,6 +651,9 @@ const hashOf = (state: object): string => createHash("sha256").update(canonicalJ
 
 const timeoutOf = (node: WorkflowNode): number =>
   node.run_timeout_ms ?? getNodeKind(node.node_type).timeoutMs ?? 0;
+
+/** A question that was open while the server slept or was down is open at least so long afterwards. */
+const ANSWER_AFTER_WAKING_MS = 5 * 60_000;
 
 /** What an event takes beside its payload. */
 const EVENT_CHARS = 120;

@@ -9,6 +9,7 @@ import type { RoleDefinition } from "@/server/domain/role";
 import type { RunState } from "@/server/domain/run";
 import type { JsonObject } from "@/server/domain/values";
 import type { RunProgress, RunStatus, RunStore, TurnWrite } from "@/server/store/runs";
+import { type Clock, LOOK_EVERY_MS, WorkTime } from "./clock";
 import { EmbeddedRun, type TurnRecord } from "./embedded";
 import { type Effects, execute, INTERPRETER_VERSION } from "./execute";
 import { Frames } from "./frames";
@@ -69,6 +70,8 @@ export interface HostOptions {
   maxQueued?: number;
   /** Blacks out secrets; nothing that it hides reaches the log of a run. */
   redact?: <T>(value: T) => T;
+  /** Where time comes from; tests bring their own. */
+  clock?: Clock;
   log?: (level: "info" | "warn" | "error", message: string, about?: Record<string, unknown>) => void;
 }
 
@@ -90,13 +93,28 @@ export class Host {
   private draining = false;
   private pumping = false;
   readonly workerId = `${process.pid}-${Date.now().toString(36)}`;
+  private readonly time: WorkTime;
+  private readonly looking: ReturnType<typeof setInterval>;
 
   constructor(private readonly options: HostOptions) {
+    this.time = new WorkTime(options.clock);
+    this.looking = setInterval(() => this.lookAtClock(), LOOK_EVERY_MS);
+    this.looking.unref();
     this.frames = new Frames((runId, frames) => this.send(runId, { kind: "live", frames }));
     this.writer = new LogWriter(
       (writes) => this.store.write(writes),
       (message, error) => options.log?.("warn", message, { error: messageOf(error) }),
     );
+  }
+
+  /** Keeps the time at work, and tells the runs where the clock jumped or the machine slept. */
+  private lookAtClock(): void {
+    this.time.read();
+    for (const { engine } of this.live.values()) engine.lookAtClock();
+  }
+
+  private get now(): number {
+    return this.time.clock.now();
   }
 
   private get store(): RunStore {
@@ -111,7 +129,7 @@ export class Host {
     const created: RunEventOf<"run_created"> = {
       type: "run_created",
       seq: 1,
-      ts: Date.now(),
+      ts: this.now,
       payload: {
         graph: request.graph,
         roles: request.roles,
@@ -154,7 +172,7 @@ export class Host {
   cancel(runId: string, about: { by: string; reason: string }): boolean {
     const run = this.store.find(runId);
     if (!run || run.status === "finished") return false;
-    this.store.signal(runId, "cancel", about, Date.now());
+    this.store.signal(runId, "cancel", about, this.now);
     const live = this.live.get(runId);
     if (live) live.engine.deliver("cancel", about);
     else {
@@ -167,7 +185,7 @@ export class Host {
   /** Raises a limit; a run that stopped at it goes on. */
   raiseLimit(runId: string, limit: RaisableLimit, to: number, by: string): void {
     const value = { kind: "raise_limit", limit, to, by };
-    const name = this.store.command(runId, value, Date.now());
+    const name = this.store.command(runId, value, this.now);
     const live = this.live.get(runId);
     if (live) live.engine.deliver(name, value);
     else this.takeUp(runId, this.store.find(runId)?.workflow_id ?? null);
@@ -183,7 +201,7 @@ export class Host {
     const edited = editPlan(plan, crew, edit);
     if (!edited.ok) return edited.message;
     const value = { kind: "edit_plan", activation_id: activationId, edit, by };
-    const name = this.store.command(runId, value, Date.now());
+    const name = this.store.command(runId, value, this.now);
     const live = this.live.get(runId);
     if (live) live.engine.deliver(name, value);
     else this.takeUp(runId, run.workflow_id);
@@ -202,9 +220,11 @@ export class Host {
   ): boolean {
     const interaction = this.store.state(runId)?.interactions[interactionId];
     if (interaction?.status !== "open" || interaction.requested.fingerprint !== fingerprint) return false;
-    if (interaction.requested.expires_at <= Date.now()) return false;
+    // A run that has not noticed yet that it slept leaves the question open for longer, and so does one taken up again.
+    const asking = this.live.get(runId)?.engine;
+    if (interaction.requested.expires_at <= this.now && asking && !asking.hasSlept) return false;
     const name = `answer:${interactionId}`;
-    if (!this.store.signal(runId, name, value, Date.now())) return false;
+    if (!this.store.signal(runId, name, value, this.now)) return false;
     const live = this.live.get(runId);
     if (live) live.engine.deliver(name, value);
     else this.takeUp(runId, this.store.find(runId)?.workflow_id ?? null);
@@ -324,6 +344,7 @@ export class Host {
     for (const { engine } of this.live.values()) engine.stop();
     for (const set of this.followers.values()) for (const follower of set) follower.close();
     this.frames.stop();
+    clearInterval(this.looking);
   }
 
   private enqueue(runId: string, workflowId: string | null): void {
@@ -399,6 +420,7 @@ export class Host {
         record: (turn) => this.record(turn),
         live: (id, frame) => this.frames.add(id, redact ? redact(frame) : frame),
         workerId: this.workerId,
+        time: this.time,
         ...(redact ? { redact } : {}),
       },
       journal,
@@ -441,7 +463,7 @@ export class Host {
     const row = this.store.find(runId);
     if (!last || !row || row.status === "finished") return;
     const seq = last.lastSeq + 1;
-    const ts = Math.max(last.at, Date.now());
+    const ts = Math.max(last.at, this.now);
     const event: RunEvent = {
       type: "run_finished",
       seq,

@@ -340,8 +340,17 @@ export class NodeRun implements NodeContext {
     });
     this.interpreter.stopClock(this.activationId);
     const answer = context.signal(`answer:${interaction_id}`);
-    const expiry = context.sleep(`${interaction_id}/expiry`, ANSWER_WITHIN_MS);
-    const { key: settled, result } = yield [answer, expiry];
+    let until = this.interpreter.now + ANSWER_WITHIN_MS;
+    let expiry = context.sleep(`${interaction_id}/expiry`, ANSWER_WITHIN_MS);
+    let { key: settled, result } = yield [answer, expiry];
+    for (let k = 2; settled !== answer.key; k++) {
+      // It may have been extended meanwhile.
+      const { expires_at } = this.s.interactions[interaction_id]!.requested;
+      if (expires_at <= until) break;
+      until = expires_at;
+      expiry = context.sleep(`${interaction_id}/expiry${k}`, Math.max(0, until - this.interpreter.now));
+      ({ key: settled, result } = yield [answer, expiry]);
+    }
     const read =
       settled === answer.key && result.ok
         ? PersonsAnswer.safeParse(result.value)

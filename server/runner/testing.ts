@@ -11,6 +11,7 @@ import type { ToolInterface } from "@/server/tools/define";
 import { newToolHost, type ToolHost } from "@/server/tools/host";
 import { ToolsRegistry } from "@/server/tools/registry";
 import { runWithCalls } from "@/server/tools/sandbox/sandbox";
+import type { Clock } from "./clock";
 import { Host } from "./host";
 
 /** Models for tests: `answer` says what each call gives; a thrown error is the call's failure. */
@@ -119,7 +120,9 @@ interface StartOptions {
 }
 
 /** A server in miniature: a database in memory and a host on it. */
-export function newStage(options: { models?: Models; tools?: ToolHost; db?: Db; maxRuns?: number } = {}) {
+export function newStage(
+  options: { models?: Models; tools?: ToolHost; db?: Db; maxRuns?: number; clock?: Clock } = {},
+) {
   const db = options.db ?? openDb(":memory:");
   const store = newRunStore(db);
   const host = new Host({
@@ -128,6 +131,7 @@ export function newStage(options: { models?: Models; tools?: ToolHost; db?: Db; 
       models: options.models ?? fakeModels(() => "done"),
       ...(options.tools ? { tools: options.tools } : {}),
     },
+    ...(options.clock ? { clock: options.clock } : {}),
     ...(options.maxRuns ? { maxRuns: options.maxRuns } : {}),
   });
   const stage = {
