@@ -20,7 +20,7 @@ import {
   uint,
 } from "./expression-values";
 import { jsonTextProblem } from "./json-limits";
-import { find, findAll } from "./text-search";
+import { find, findAll, replaceText } from "./text-search";
 import { formatTime, parseTime, partOfTime, type TimePart } from "./times";
 import { WORK_LIMITS, type Work } from "./work";
 
@@ -195,24 +195,7 @@ define("list.join(string): string", "one text of its texts", join);
 
 function replace(w: Work, s: string, from: string, to: string, most?: unknown): string {
   const limit = most === undefined ? -1 : wholeNumber(most);
-  const count = limit < 0 ? Number.POSITIVE_INFINITY : limit;
-  if (from === "") {
-    // Before each character and at the end.
-    w.makeList(s.length + 1);
-    const all = [...s];
-    w.makeText(s.length + Math.min(count, all.length + 1) * to.length);
-    const pieces = all.map((char, i) => (i < count ? to + char : char));
-    return pieces.join("") + (all.length < count ? to : "");
-  }
-  const places = findAll(w, s, from, count);
-  w.makeText(s.length + places.length * (to.length - from.length));
-  let end = 0;
-  const pieces = places.map((at) => {
-    const before = s.slice(end, at);
-    end = at + from.length;
-    return before + to;
-  });
-  return pieces.join("") + s.slice(end);
+  return replaceText(w, s, from, to, limit < 0 ? Number.POSITIVE_INFINITY : limit);
 }
 
 function split(w: Work, s: string, separator: string, most?: unknown): string[] {

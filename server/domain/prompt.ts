@@ -9,7 +9,10 @@ const LONGEST_VALUE = 8000;
  * The system prompt of an agent: its role's own template, or the standard one. The order is kept stable for
  * providers that cache prompts.
  */
-export function rolePrompt(role: RoleDefinition, more: { backstory?: string; team?: string } = {}): string {
+export function rolePrompt(
+  role: RoleDefinition,
+  more: { backstory?: string; team?: string; now?: number } = {},
+): string {
   if (role.system_prompt_template?.trim()) {
     const input = {
       // Under `role` as lists, by themselves as lines: both are what people write first.
@@ -25,7 +28,7 @@ export function rolePrompt(role: RoleDefinition, more: { backstory?: string; tea
       team: more.team ?? "",
     };
     return [
-      renderTemplate(role.system_prompt_template, { state: {}, input }),
+      renderTemplate(role.system_prompt_template, { state: {}, input, now: more.now }),
       ...(more.team ? [more.team] : []),
     ].join("\n\n");
   }

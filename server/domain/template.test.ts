@@ -55,6 +55,69 @@ describe("rendering", () => {
     expect(render("{{ x | truncate: 4, '' }}", { x: "abc😀def" })).toBe("abc");
   });
 
+  test("lists as text: joined, counted, their ends, in prompts as lines with dashes", () => {
+    const state = { tags: ["red", "green", 3], o: { a: 1, b: 2 }, s: "abc", none: [], sep: " + " };
+    expect(render("{{ tags | join: ', ' }} {{ tags | join }} {{ tags | join: sep }}", state)).toBe(
+      "red, green, 3 red green 3 red + green + 3",
+    );
+    expect(render('- {{ tags | join: "\\n- " }}', state)).toBe("- red\n- green\n- 3");
+    expect(render("{{ tags | size }} {{ o | size }} {{ s | size }} {{ nobody | size }}", state)).toBe(
+      "3 2 3 0",
+    );
+    expect(
+      render("{{ tags | first }} {{ tags | last }} [{{ none | first }}] [{{ s | join: '-' }}]", state),
+    ).toBe("red 3 [] [abc]");
+    expect(
+      render("{{ tags.first }} {{ tags.last }} {{ tags[-2] }} [{{ tags[-4] }}] {{ tags.size }}", state),
+    ).toBe("red 3 green [] 3");
+  });
+
+  test("a text with another in place of a part", () => {
+    const state = { s: "a.b.c", dot: ".", lines: "x\ny" };
+    expect(
+      render("{{ s | replace: '.', '-' }} {{ s | replace: dot }} {{ lines | replace: '\\n', ' / ' }}", state),
+    ).toBe("a-b-c abc x / y");
+  });
+
+  test("times by a pattern; what is no time stays as it is", () => {
+    const state = {
+      at: "2026-01-05T08:07:09Z",
+      day: "2026-01-05",
+      seconds: 1767600429,
+      text: "soon",
+      how: "%Y",
+    };
+    expect(render('{{ at | date: "%A, %-d %B %Y at %I:%M %p" }}', state)).toBe(
+      "Monday, 5 January 2026 at 08:07 AM",
+    );
+    expect(render('{{ day | date: "%d.%m.%y %H:%M" }} {{ seconds | date: "%F %T" }}', state)).toBe(
+      "05.01.26 00:00 2026-01-05 08:07:09",
+    );
+    expect(render('{{ text | date: "%F" }} {{ at | date: how }} {{ at | date: "100%%" }}', state)).toBe(
+      "soon 2026 100%",
+    );
+    const now = Date.parse(state.at);
+    expect(renderTemplate('{{ "now" | date: "%F" }}', { state: {}, now })).toBe("2026-01-05");
+  });
+
+  test("what to write instead may be another value, and an empty object counts as nothing", () => {
+    const state = { o: {}, other: { name: "Ada" }, no: false };
+    expect(
+      render("{{ o | default: 'x' }} {{ nobody | default: other.name }} {{ no | default: 1 }}", state),
+    ).toBe("x Ada 1");
+    expect(templateReads("{{ a | default: b.c }}").map(({ key, optional }) => [key, optional])).toEqual([
+      ["a", true],
+      ["b", false],
+    ]);
+    expect(
+      missingKeys("{{ a | default: b }} {{ c | default: d }} {{ l | join: e }}", { state: { c: 1, l: [] } }),
+    ).toEqual(["b", "e"]);
+  });
+
+  test("a number that is written with a point keeps it", () => {
+    expect(render("{{ 0.0 }} {{ 2.50 }} {{ 7 }} {{ -3.0 }}")).toBe("0.0 2.5 7 -3.0");
+  });
+
   test("trims around where a dash asks for it, and writes quoted text as it is", () => {
     expect(render("a {{- b -}} c {{ b -}}  d", { b: "B" })).toBe("aBc Bd");
     expect(render("{{ '{{' }}x}}")).toBe("{{x}}");
@@ -87,6 +150,31 @@ describe("rendering", () => {
       "state.toString",
     ])
       expect([path, render(`{{${path}}}`, state)]).toEqual([path, ""]);
+  });
+
+  test("stops a template that would take too long, and names the place", () => {
+    const state = { big: "x".repeat(2_000_000), list: Array.from({ length: 200_000 }, (_, i) => i) };
+    for (const part of [
+      "{{ big | upper | truncate: 1 }}",
+      "{{ list | json | truncate: 1 }}",
+      "{{ list | join: big | size }}",
+      "{{ big | replace: 'x', 'yyyyyyyy' | size }}",
+      "{{ list | truncate: 1 }}",
+    ])
+      expect([part, () => render(part.repeat(100), state)]).toEqual([
+        part,
+        expect.toSatisfy((go: () => void) => {
+          try {
+            go();
+          } catch (error) {
+            return (
+              error instanceof TemplateError && error.message.includes(`The place: ${part.slice(0, 80)}`)
+            );
+          }
+          return false;
+        }),
+      ]);
+    expect(render("{{ big | size }} {{ list | size }} {{ list.last }}", state)).toBe("2000000 200000 199999");
   });
 
   test("stops a text that grows without bound", () => {
@@ -122,11 +210,24 @@ describe("checking", () => {
     expect(said("{{ a. }}")[0]![0]).toMatch(/After the dot/);
     expect(said("{{ a[b] }}")[0]![0]).toMatch(/In \[ \] stands/);
     expect(said("{{ a | shout }}")).toEqual([
-      ['There is no filter "shout". There are json, upper, lower, trim, truncate, default.', "shout }}"],
+      [
+        'There is no filter "shout". There are json, upper, lower, trim, truncate, default, join, size, first, last, replace, date.',
+        "shout }}",
+      ],
     ]);
     expect(said("{{ a | default }}")[0]![0]).toBe('"default" needs a value, for example default: "none".');
     expect(said("{{ a | upper: 1 }}")[0]![0]).toBe('"upper" takes no value after a colon.');
     expect(said("{{ a | constructor }}")[0]![0]).toMatch(/There is no filter "constructor"/);
+    expect(said("{{ a | join: ',', 'x' }}")[0]![0]).toBe('"join" takes at most 1 values.');
+    expect(said("{{ a | replace }}")[0]![0]).toMatch(/"replace" needs a value/);
+    expect(said("{{ a | default: 1x }}")[0]![0]).toMatch(/Only filters can follow/);
+    expect(said("{{ a | default: }}")[0]![0]).toBe(
+      'What follows "default:" is a number, a text in quotes or the name of a value.',
+    );
+    expect(said("{{ a | date: '%Q' }}")[0]![0]).toBe(
+      'date does not know "%Q"; write for example date: "%Y-%m-%d %H:%M".',
+    );
+    expect(said("{{ a | truncate: 'x' }}")[0]![0]).toBe("truncate takes a number of characters.");
     expect(said("x {% if a %} y")).toEqual([
       [
         "Tags like {% if %} are not available. Use a router for decisions, and {{ key }} for values.",
@@ -155,7 +256,7 @@ describe("checking", () => {
     ).toEqual(["b", "c.d", "n"]);
   });
 
-  test("any text is parsed quickly and without throwing", () => {
+  test("any text is parsed without throwing, and in one pass", () => {
     const piece = fc.constantFrom(
       "{{",
       "}}",
@@ -188,10 +289,9 @@ describe("checking", () => {
       }),
       { numRuns: 2000 },
     );
-    const started = performance.now();
-    checkTemplate("{{".repeat(30_000));
-    checkTemplate("{{ a | default: '".repeat(3000));
-    expect(performance.now() - started).toBeLessThan(300);
+    // Each of these was looked for to the end of the text.
+    expect(checkTemplate("{{".repeat(30_000))).toHaveLength(1);
+    expect(checkTemplate("{{ a | default: '".repeat(3000))).toHaveLength(1);
   });
 });
 
@@ -205,7 +305,12 @@ describe("compared with Liquid", () => {
   });
   const key = fc.constantFrom("a", "b", "c_d", "user_request");
   const path = fc
-    .tuple(key, fc.array(fc.constantFrom(".a", ".b", "[0]", '["b"]'), { maxLength: 2 }))
+    .tuple(
+      key,
+      fc.array(fc.constantFrom(".a", ".b", "[0]", "[-1]", '["b"]', ".first", ".last", ".size"), {
+        maxLength: 2,
+      }),
+    )
     .map(([k, rest]) => k + rest.join(""));
   const filter = fc.constantFrom(
     "",
@@ -214,7 +319,12 @@ describe("compared with Liquid", () => {
     " | strip",
     " | truncate: 5",
     ' | default: "none"',
+    " | default: b",
     " | json",
+    " | join: ', '",
+    " | replace: 'a', 'bb'",
+    " | last",
+    " | size",
   );
   const output = fc
     .tuple(fc.constantFrom("{{", "{{ ", "{{- "), path, filter, fc.constantFrom("}}", " }}", " -}}"))
@@ -241,13 +351,13 @@ describe("compared with Liquid", () => {
         // A missing value as JSON is null here and nothing there.
         if (text.includes("json") && render(text, values).includes("null")) return;
         // Liquid's filters for text cannot print objects.
-        const prints = /\| (upcase|downcase|strip|truncate)/.test(text);
+        const prints = /\| (upcase|downcase|strip|truncate|join|replace|size)/.test(text);
         if (prints && Object.values(values).some((value) => typeof value === "object")) return;
         // Liquid takes [0] of a text for its first letter.
         const holdsText = (value: Json): boolean =>
           typeof value === "string" ||
           (value !== null && typeof value === "object" && Object.values(value).some(holdsText));
-        if (text.includes("[0]") && Object.values(values).some(holdsText)) return;
+        if (/\[-?\d\]|first|last/.test(text) && Object.values(values).some(holdsText)) return;
         const theirs = liquid.renderSync(parsed, values) as string;
         expect(render(text, values)).toBe(theirs);
       }),

@@ -1,17 +1,25 @@
 import type { TextFault } from "./expression";
+import { sizeOf } from "./sizes";
+import { replaceText } from "./text-search";
+import { parseTime, timeByPattern, unknownDirective } from "./times";
 import type { Json } from "./values";
+import { WORK_LIMITS, Work, WorkError } from "./work";
 
 /**
  * Templates of task texts: `{{path | filter}}` and nothing else. There is no logic and no way to JavaScript's
  * objects, and a value is put in once: what it contains is never read as a template again.
  *
- * The language is a small part of Liquid (template.test.ts compares the two), with names that JSON allows.
+ * The language is a small part of Liquid (template.test.ts compares the two), with names that JSON allows. Lists and
+ * objects print as JSON; `blank` and `empty` are names like all others; what is not in it is refused while it is
+ * written. The work of filters is counted (work.ts), so that no template can hold the server.
  */
 
 export interface TemplateScope {
   state: Readonly<Record<string, Json>>;
   /** Looked at before the state. */
   input?: Readonly<Record<string, Json>>;
+  /** What "now" is for the filter `date`: the recorded time of the step, Unix time in milliseconds. */
+  now?: number | undefined;
 }
 
 /** A template that cannot be read, or whose text would grow beyond its limit. */
@@ -34,32 +42,80 @@ export interface TemplateRead extends Omit<TextFault, "message"> {
 }
 
 export const MAX_TEMPLATE_LENGTH = 65_536;
-const MAX_RENDERED_LENGTH = 4 * 1024 * 1024;
 
 type Literal = string | number | boolean | null;
+type Path = { path: string[]; from: number; to: number };
+/** An argument of a filter: written there, or a value of the state. */
+type Argument = { literal: Literal } | Path;
+type Value = Json | undefined;
 
 interface FilterRule {
   /** How many arguments it needs and takes. */
   args: readonly [least: number, most: number];
   hint: string;
-  apply(value: Json | undefined, args: readonly Literal[]): Json | undefined;
+  /** In its quoted arguments, \n is a new line and \t a tab. */
+  escapes?: true;
+  /** What is wrong with a written argument. */
+  fault?(argument: Literal, index: number): string | null;
+  apply(work: Work, value: Value, args: readonly Value[], scope: TemplateScope): Value;
 }
 
 const filterRules: Record<string, FilterRule> = {
-  json: { args: [0, 0], hint: "as JSON", apply: (value) => JSON.stringify(value ?? null) },
-  upper: { args: [0, 0], hint: "in capitals", apply: (value) => toText(value).toUpperCase() },
-  lower: { args: [0, 0], hint: "in small letters", apply: (value) => toText(value).toLowerCase() },
-  trim: { args: [0, 0], hint: "without spaces around it", apply: (value) => toText(value).trim() },
+  json: {
+    args: [0, 0],
+    hint: "as JSON",
+    apply: (work, value) => jsonText(work, value ?? null),
+  },
+  upper: {
+    args: [0, 0],
+    hint: "in capitals",
+    apply: (work, value) => read(work, value, 4).toUpperCase(),
+  },
+  lower: {
+    args: [0, 0],
+    hint: "in small letters",
+    apply: (work, value) => read(work, value, 4).toLowerCase(),
+  },
+  trim: { args: [0, 0], hint: "without spaces around it", apply: (work, value) => read(work, value).trim() },
   truncate: {
     args: [0, 2],
     hint: "at most n characters",
-    apply: (value, [length = 50, ellipsis = "..."]) =>
-      truncate(toText(value), Number(length), String(ellipsis)),
+    fault: (argument, index) =>
+      index === 0 && !Number.isFinite(Number(argument)) ? "truncate takes a number of characters." : null,
+    apply: (work, value, [length = 50, ellipsis = "..."]) =>
+      truncate(toText(work, value), Number(length), toText(work, ellipsis)),
   },
   default: {
     args: [1, 1],
     hint: "what to write where there is nothing",
-    apply: (value, [fallback]) => (isBlank(value) ? fallback : value),
+    apply: (_, value, [fallback]) => (isBlank(value) ? fallback : value),
+  },
+  join: {
+    args: [0, 1],
+    hint: 'a list as text, for example join: "\\n- "',
+    escapes: true,
+    apply: join,
+  },
+  size: { args: [0, 0], hint: "how many items or characters", apply: (_, value) => sizeIn(value) },
+  first: { args: [0, 0], hint: "the first item of a list", apply: (_, value) => at(value, 0) },
+  last: { args: [0, 0], hint: "the last item of a list", apply: (_, value) => at(value, -1) },
+  replace: {
+    args: [1, 2],
+    hint: "one text in place of another",
+    escapes: true,
+    apply: (work, value, [from, to = ""]) =>
+      replaceText(work, toText(work, value), toText(work, from), toText(work, to), Number.POSITIVE_INFINITY),
+  },
+  date: {
+    args: [1, 1],
+    hint: 'a time, for example date: "%d %B %Y"',
+    fault: (argument) => {
+      const unknown = typeof argument === "string" ? unknownDirective(argument) : String(argument);
+      return unknown === null
+        ? null
+        : `date does not know "${unknown}"; write for example date: "%Y-%m-%d %H:%M".`;
+    },
+    apply: (work, value, [pattern], scope) => dateText(work, value, toText(work, pattern), scope),
   },
 };
 // A Map, so that a name from a template can only ever find what stands here.
@@ -80,8 +136,8 @@ interface Output {
   /** Of the whole `{{...}}`. */
   from: number;
   to: number;
-  head: { path: string[]; from: number; to: number } | { literal: Literal };
-  filters: { rule: FilterRule; args: Literal[]; isDefault: boolean }[];
+  head: Argument;
+  filters: { rule: FilterRule; args: Argument[]; isDefault: boolean }[];
 }
 
 type Part = { text: string } | Output;
@@ -95,19 +151,36 @@ interface Parsed {
  * Puts values into a template; a missing one becomes nothing. Input values win over the state. Throws
  * TemplateError where the template cannot be read.
  */
-export function renderTemplate(text: string, scope: TemplateScope): string {
+export function renderTemplate(text: string, scope: TemplateScope, work = new Work()): string {
   const { parts, faults } = parse(text);
   const fault = faults[0];
   if (fault) throw new TemplateError(fault.message, fault.from, fault.to);
   const written: string[] = [];
   let length = 0;
   for (const part of parts) {
-    const piece = "text" in part ? part.text : toText(valueOf(part, scope));
+    const piece = "text" in part ? part.text : pieceOf(part, scope, work, text);
     length += piece.length;
-    if (length > MAX_RENDERED_LENGTH) throw new TemplateError("The text becomes too long.", 0, text.length);
+    if (length > WORK_LIMITS.textLength)
+      throw new TemplateError("The text becomes too long.", 0, text.length);
     written.push(piece);
   }
   return written.join("");
+}
+
+function pieceOf(part: Output, scope: TemplateScope, work: Work, text: string): string {
+  try {
+    const piece = toText(work, valueOf(part, scope, work));
+    work.read(piece.length);
+    return piece;
+  } catch (error) {
+    if (!(error instanceof WorkError)) throw error;
+    const { from, to } = part;
+    throw new TemplateError(
+      `${error.message} The place: ${text.slice(from, Math.min(to, from + 80))}`,
+      from,
+      to,
+    );
+  }
 }
 
 /** A template that renders to exactly this text, whatever stands in it. */
@@ -123,22 +196,37 @@ export function templateKeys(text: string): string[] {
 /** Every place where a template names a value. */
 export function templateReads(text: string): TemplateRead[] {
   return parse(text).parts.flatMap((part) => {
-    if ("text" in part || !("path" in part.head)) return [];
-    const { path, from, to } = part.head;
-    const inner = path.length > 1 && (path[0] === "state" || path[0] === "input") ? path.slice(1) : path;
+    if ("text" in part) return [];
+    const optional = part.filters.some(({ isDefault }) => isDefault);
     return [
-      { key: inner[0]!, path: inner, from, to, optional: part.filters.some(({ isDefault }) => isDefault) },
+      ...readOf(part.head, optional),
+      ...part.filters.flatMap(({ args }) => args.flatMap((argument) => readOf(argument, false))),
     ];
   });
 }
 
+function readOf(argument: Argument, optional: boolean): TemplateRead[] {
+  if (!("path" in argument)) return [];
+  const { path, from, to } = argument;
+  const inner = path.length > 1 && (path[0] === "state" || path[0] === "input") ? path.slice(1) : path;
+  return [{ key: inner[0]!, path: inner, from, to, optional }];
+}
+
 /** The values that a template names, without saying what to write instead, and that are not there. */
 export function missingKeys(text: string, scope: TemplateScope): string[] {
+  const isMissing = (argument: Argument): argument is Path => {
+    const value = "path" in argument ? find(argument.path, scope) : 0;
+    return value === undefined || value === null;
+  };
   const missing = parse(text).parts.flatMap((part) => {
-    if ("text" in part || !("path" in part.head) || part.filters.some(({ isDefault }) => isDefault))
-      return [];
-    const value = find(part.head.path, scope);
-    return value === undefined || value === null ? [part.head.path.join(".")] : [];
+    if ("text" in part) return [];
+    const instead = part.filters.find(({ isDefault }) => isDefault);
+    // What is written instead matters only where it is written.
+    const head = isMissing(part.head) ? [part.head] : [];
+    const args = part.filters
+      .filter((filter) => filter !== instead || head.length > 0)
+      .flatMap(({ args }) => args.filter(isMissing));
+    return [...(instead ? [] : head), ...args].map(({ path }) => path.join("."));
   });
   return [...new Set(missing)];
 }
@@ -183,6 +271,8 @@ function parse(text: string): Parsed {
     if ("message" in read) {
       faults.push({ message: read.message, from: read.from, to: read.to });
       position = read.next;
+      // What follows has no end either: one fault says it.
+      if (text.indexOf("}}", open) < 0) break;
     } else {
       parts.push(read.output);
       position = read.output.to;
@@ -196,6 +286,7 @@ function parse(text: string): Parsed {
 type Failure = TextFault & { next: number };
 
 const NAME = /[A-Za-z_][A-Za-z0-9_-]*/y;
+const NAME_START = /[A-Za-z_]/;
 const NUMBER = /-?\d{1,15}(?:\.\d{1,15})?/y;
 const INDEX = /\d{1,9}/y;
 const SPACE = /[ \t\r\n]*/y;
@@ -215,14 +306,16 @@ function readOutput(text: string, open: number): { output: Output; trimAfter: bo
     const next = close < 0 ? open + 2 : close + 2;
     return { message, from: Math.min(from, next), to: Math.max(next, from), next };
   };
-  const literal = (): { value: Literal } | null => {
+  const literal = (escapes = false): { value: Literal } | null => {
     const quote = text[at];
     if (quote === '"' || quote === "'") {
       const end = text.indexOf(quote, at + 1);
       if (end < 0) return null;
       const value = text.slice(at + 1, end);
       at = end + 1;
-      return { value };
+      return {
+        value: escapes ? value.replace(/\\([nt])/g, (_, kind) => (kind === "n" ? "\n" : "\t")) : value,
+      };
     }
     const start = at;
     const number = take(NUMBER);
@@ -234,6 +327,35 @@ function readOutput(text: string, open: number): { output: Output; trimAfter: bo
     return null;
   };
   const skipSpace = () => take(SPACE);
+  /** A name with what follows it, or what is wrong with it. */
+  const readPath = (): Path | string | null => {
+    const from = at;
+    const name = take(NAME);
+    if (name === null) return null;
+    const path = [name];
+    for (;;) {
+      if (text[at] === ".") {
+        at++;
+        const segment = take(INDEX) ?? take(NAME);
+        if (segment === null) return "After the dot comes a name, for example {{ result.title }}.";
+        path.push(segment);
+      } else if (text[at] === "[") {
+        at++;
+        const inner = literal();
+        if (!inner || typeof inner.value === "boolean" || inner.value === null || text[at] !== "]")
+          return "In [ ] stands a number or a text in quotes, for example {{ list[0] }}.";
+        path.push(String(inner.value));
+        at++;
+      } else break;
+    }
+    // "-" may stand in a name, but the last one may also belong to the closing "-}}".
+    const last = path[path.length - 1]!;
+    if (text[at - 1] === "-" && last.endsWith("-") && text.startsWith("}}", at)) {
+      path[path.length - 1] = last.slice(0, -1);
+      at--;
+    }
+    return { path, from, to: at };
+  };
 
   if (text.indexOf("}}", at) < 0) return fail('This "{{" is never closed; end it with "}}".', open);
   if (text[at] === "-") at++;
@@ -241,40 +363,21 @@ function readOutput(text: string, open: number): { output: Output; trimAfter: bo
   const start = at;
   let head: Output["head"];
   const value = literal();
-  if (value) head = { literal: value.value };
-  else {
-    const name = take(NAME);
-    if (name === null)
+  const written = text.slice(start, at);
+  if (value) {
+    // A number is printed as one with a point where it is written so.
+    const keepsPoint =
+      typeof value.value === "number" && /\.0+$/.test(written) && /^\s*-?\}\}/.test(text.slice(at, at + 50));
+    head = { literal: keepsPoint ? `${value.value}.0` : value.value };
+  } else {
+    if (!NAME_START.test(text.charAt(at)))
       return fail(
         text.startsWith("}}", at) ? "Name a value here, for example {{ user_request }}." : badName(text, at),
         open,
       );
-    // "-" may stand in a name, but the last one may also belong to the closing "-}}".
-    const first = name.endsWith("-") && text.startsWith("}}", at) ? name.slice(0, -1) : name;
-    if (first !== name) at--;
-    const path = [first];
-    for (;;) {
-      if (text[at] === ".") {
-        at++;
-        const segment = take(INDEX) ?? take(NAME);
-        if (segment === null)
-          return fail("After the dot comes a name, for example {{ result.title }}.", open);
-        path.push(segment);
-      } else if (text[at] === "[") {
-        at++;
-        const inner = literal();
-        if (!inner || typeof inner.value === "boolean" || inner.value === null || text[at] !== "]")
-          return fail("In [ ] stands a number or a text in quotes, for example {{ list[0] }}.", open);
-        path.push(String(inner.value));
-        at++;
-      } else break;
-    }
-    const last = path[path.length - 1]!;
-    if (path.length > 1 && last.endsWith("-") && text.startsWith("}}", at)) {
-      path[path.length - 1] = last.slice(0, -1);
-      at--;
-    }
-    head = { path, from: start, to: at };
+    const path = readPath();
+    if (path === null || typeof path === "string") return fail(path ?? badName(text, at), open);
+    head = path;
   }
 
   const used: Output["filters"] = [];
@@ -299,14 +402,25 @@ function readOutput(text: string, open: number): { output: Output; trimAfter: bo
         from,
       );
     skipSpace();
-    const args: Literal[] = [];
+    const args: Argument[] = [];
     if (text[at] === ":") {
       do {
         at++;
         skipSpace();
-        const argument = literal();
-        if (!argument) return fail(`What follows "${name}:" must be a number or a text in quotes.`, from);
-        args.push(argument.value);
+        const argument = literal(rule.escapes);
+        if (argument) {
+          const fault = rule.fault?.(argument.value, args.length);
+          if (fault) return fail(fault, from);
+          args.push({ literal: argument.value });
+        } else {
+          const path = readPath();
+          if (path === null || typeof path === "string")
+            return fail(
+              path ?? `What follows "${name}:" is a number, a text in quotes or the name of a value.`,
+              from,
+            );
+          args.push(path);
+        }
         skipSpace();
       } while (text[at] === ",");
     }
@@ -327,10 +441,16 @@ function badName(text: string, at: number): string {
   return `A value's name begins with a letter, not with "${found}".`;
 }
 
-function valueOf(output: Output, scope: TemplateScope): Json | undefined {
-  const first = "literal" in output.head ? output.head.literal : find(output.head.path, scope);
-  return output.filters.reduce<Json | undefined>((value, { rule, args }) => rule.apply(value, args), first);
+function valueOf(output: Output, scope: TemplateScope, work: Work): Value {
+  const read = (argument: Argument): Value =>
+    "literal" in argument ? argument.literal : find(argument.path, scope);
+  return output.filters.reduce<Value>((value, { rule, args }) => {
+    work.spend(FILTER_UNITS);
+    return rule.apply(work, value, args.map(read), scope);
+  }, read(output.head));
 }
+
+const FILTER_UNITS = 10;
 
 function find(path: readonly string[], scope: TemplateScope): Json | undefined {
   const [head, ...rest] = path as [string, ...string[]];
@@ -342,7 +462,7 @@ function find(path: readonly string[], scope: TemplateScope): Json | undefined {
   return Object.hasOwn(named, key) ? follow(named[key], more) : undefined;
 }
 
-function follow(value: Json | undefined, path: readonly string[]): Json | undefined {
+function follow(value: Value, path: readonly string[]): Value {
   let current = value;
   for (const segment of path) {
     if (current === null || current === undefined) return undefined;
@@ -351,7 +471,9 @@ function follow(value: Json | undefined, path: readonly string[]): Json | undefi
       current = current.length;
     } else if (Array.isArray(current)) {
       if (segment === "size") current = current.length;
-      else if (/^\d{1,9}$/.test(segment)) current = current[Number(segment)];
+      else if (segment === "first") current = at(current, 0);
+      else if (segment === "last") current = at(current, -1);
+      else if (/^-?\d{1,9}$/.test(segment)) current = at(current, Number(segment));
       else return undefined;
     } else if (typeof current === "object") {
       current = Object.hasOwn(current, segment) ? current[segment] : undefined;
@@ -360,15 +482,61 @@ function follow(value: Json | undefined, path: readonly string[]): Json | undefi
   return current;
 }
 
-/** How a value reads in a text: text as it is, the rest as JSON, nothing as nothing. */
-function toText(value: Json | undefined): string {
-  if (value === undefined || value === null) return "";
-  return typeof value === "string" ? value : JSON.stringify(value);
+/** An item of a list, counted from behind below zero. */
+const at = (value: Value, index: number): Value => (Array.isArray(value) ? value.at(index) : undefined);
+
+function sizeIn(value: Value): number {
+  if (typeof value === "string" || Array.isArray(value)) return value.length;
+  return value !== null && typeof value === "object" ? Object.keys(value).length : 0;
 }
 
-function isBlank(value: Json | undefined): boolean {
+/** How a value reads in a text: text as it is, the rest as JSON, nothing as nothing. */
+function toText(work: Work, value: Value): string {
+  if (value === undefined || value === null) return "";
+  return typeof value === "string" ? value : jsonText(work, value);
+}
+
+function jsonText(work: Work, value: Json): string {
+  work.read(sizeOf(value), 2);
+  return JSON.stringify(value);
+}
+
+/** A value's text, which is then gone through. `times`: what a character costs. */
+function read(work: Work, value: Value, times = 1): string {
+  const text = toText(work, value);
+  work.read(text.length, times);
+  return text;
+}
+
+function join(work: Work, value: Value, [separator = " "]: readonly Value[]): Value {
+  if (!Array.isArray(value)) return value;
+  const between = toText(work, separator);
+  const pieces = value.map((item) => {
+    work.spend(2);
+    return toText(work, item);
+  });
+  work.makeText(pieces.reduce((sum, piece) => sum + piece.length + between.length, 0));
+  return pieces.join(between);
+}
+
+/** A time by a pattern; what is no time stays as it is. */
+function dateText(work: Work, value: Value, pattern: string, scope: TemplateScope): Value {
+  work.read(pattern.length, 50);
+  const isNow = value === "now" || value === "today";
+  const milliseconds = isNow
+    ? scope.now
+    : typeof value === "number"
+      ? value * 1000
+      : typeof value === "string"
+        ? parseTime(value)
+        : null;
+  const date = new Date(milliseconds ?? Number.NaN);
+  return Number.isNaN(date.getTime()) ? value : timeByPattern(date, pattern);
+}
+
+function isBlank(value: Value): boolean {
   if (value === undefined || value === null || value === false || value === "") return true;
-  return Array.isArray(value) && value.length === 0;
+  return typeof value === "object" && Object.keys(value).length === 0;
 }
 
 function truncate(text: string, length: number, ellipsis: string): string {

@@ -33,6 +33,26 @@ export function findAll(work: Work, text: string, needle: string, most: number):
   return places;
 }
 
+/** A text with another in place of a part, at most `most` times from the left. */
+export function replaceText(work: Work, text: string, from: string, to: string, most: number): string {
+  if (from === "") {
+    // Before each character and at the end.
+    work.makeList(text.length + 1);
+    const all = [...text];
+    work.makeText(text.length + Math.min(most, all.length + 1) * to.length);
+    return all.map((char, i) => (i < most ? to + char : char)).join("") + (all.length < most ? to : "");
+  }
+  const places = findAll(work, text, from, most);
+  work.makeText(text.length + places.length * (to.length - from.length));
+  let end = 0;
+  const pieces = places.map((at) => {
+    const before = text.slice(end, at);
+    end = at + from.length;
+    return before + to;
+  });
+  return pieces.join("") + text.slice(end);
+}
+
 function searcher(work: Work, needle: string): (text: string, from: number) => number {
   work.spend(16);
   work.read(needle.length, 4);

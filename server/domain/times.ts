@@ -129,3 +129,63 @@ function clockOf(zone: string): Intl.DateTimeFormat | null {
     return null;
   }
 }
+
+const MONTHS = [
+  "January",
+  "February",
+  "March",
+  "April",
+  "May",
+  "June",
+  "July",
+  "August",
+  "September",
+  "October",
+  "November",
+  "December",
+];
+const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+const two = (value: number) => String(value).padStart(2, "0");
+const clock12 = (at: Date) => at.getUTCHours() % 12 || 12;
+
+/** What stands for a part of a time in a pattern like %Y-%m-%d; %-d is without a leading zero. */
+const DIRECTIVES: Readonly<Record<string, (at: Date) => string>> = {
+  Y: (at) => String(at.getUTCFullYear()).padStart(4, "0"),
+  y: (at) => two(at.getUTCFullYear() % 100),
+  m: (at) => two(at.getUTCMonth() + 1),
+  B: (at) => MONTHS[at.getUTCMonth()]!,
+  b: (at) => MONTHS[at.getUTCMonth()]!.slice(0, 3),
+  d: (at) => two(at.getUTCDate()),
+  e: (at) => String(at.getUTCDate()).padStart(2, " "),
+  j: (at) => String(partOfTime(at, "DayOfYear") + 1).padStart(3, "0"),
+  A: (at) => DAYS[at.getUTCDay()]!,
+  a: (at) => DAYS[at.getUTCDay()]!.slice(0, 3),
+  H: (at) => two(at.getUTCHours()),
+  I: (at) => two(clock12(at)),
+  M: (at) => two(at.getUTCMinutes()),
+  S: (at) => two(at.getUTCSeconds()),
+  L: (at) => String(at.getUTCMilliseconds()).padStart(3, "0"),
+  p: (at) => (at.getUTCHours() < 12 ? "AM" : "PM"),
+  F: (at) => at.toISOString().slice(0, 10),
+  T: (at) => at.toISOString().slice(11, 19),
+  s: (at) => String(Math.floor(at.getTime() / 1000)),
+  Z: () => "UTC",
+  z: () => "+0000",
+  "%": () => "%",
+};
+
+/** A time in UTC by a pattern. */
+export function timeByPattern(at: Date, pattern: string): string {
+  return pattern.replace(/%(-?)([A-Za-z%])/g, (whole, dash: string, letter: string) => {
+    if (!Object.hasOwn(DIRECTIVES, letter)) return whole;
+    const text = DIRECTIVES[letter]!(at);
+    return dash ? text.replace(/^[0 ]+(?=.)/, "") : text;
+  });
+}
+
+/** The first part of a pattern that stands for nothing, or null. */
+export function unknownDirective(pattern: string): string | null {
+  for (const [whole, letter] of pattern.matchAll(/%-?(.?)/gs))
+    if (!letter || !Object.hasOwn(DIRECTIVES, letter)) return whole;
+  return null;
+}

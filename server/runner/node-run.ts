@@ -109,7 +109,7 @@ export class NodeRun implements NodeContext {
     return evaluateCondition(condition, { state: this.state, input: this.input, now: this.now });
   }
   render(template: string): string {
-    return renderTemplate(template, { state: this.state, input: this.input });
+    return renderTemplate(template, { state: this.state, input: this.input, now: this.now });
   }
 
   step(key: string, work: (scope: { abort: AbortSignal }) => Promise<Json> | Json): Flow<Json> {

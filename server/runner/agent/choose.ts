@@ -35,7 +35,11 @@ export function* chooseLabel(
     additionalProperties: false,
   };
   const labels = request.labels.map(({ label, description }) => `- ${label}: ${description}`).join("\n");
-  const instruction = renderTemplate(request.instruction, { state: run.state, input: run.input });
+  const instruction = renderTemplate(request.instruction, {
+    state: run.state,
+    input: run.input,
+    now: run.now,
+  });
   const { output } = yield* runAgent(run, {
     agent_id: "router",
     required_role: ROUTER.name,

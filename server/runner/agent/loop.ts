@@ -232,6 +232,7 @@ function open(agent: Agent, shape: OutputShape): void {
       content: rolePrompt(role, {
         ...(backstory ? { backstory } : {}),
         ...(task.team ? { team: task.team } : {}),
+        now: agent.run.now,
       }),
     },
     "system",
