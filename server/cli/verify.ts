@@ -1,0 +1,65 @@
+import { existsSync, statSync } from "node:fs";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { Database } from "@/db/sqlite.mjs";
+import { type LogReport, verifyLogs } from "@/server/store/verify-log";
+import { printableLine } from "./printable";
+
+/** `npm run verify [-- FOLDER_OR_FILE] [--run ID]`: whether the logs of all runs are as they were written. Changes nothing. */
+const USAGE = "Usage: npm run verify -- [data folder or database file] [--run RUN_ID]";
+
+/** What the report says, line by line. */
+export function linesOf({ runs, turns, events, unchained, faults }: LogReport): string[] {
+  const count = (n: number, one: string) => `${n.toLocaleString("en-US")} ${n === 1 ? one : `${one}s`}`;
+  const where = (turn: number | null, seq: number | null) =>
+    [turn === null ? "" : `record ${turn}`, seq === null ? "" : `event ${seq}`].filter(Boolean).join(", ");
+  return [
+    ...faults.map(
+      ({ run_id, turn, seq, message }) =>
+        `Run ${run_id}${turn === null ? "" : `, ${where(turn, seq)}`}: ${message}`,
+    ),
+    `${count(runs, "run")}, ${count(turns, "record")}, ${count(events, "event")} read: ${
+      faults.length === 0 ? "all are as they were written." : `${count(faults.length, "fault")} found.`
+    }`,
+    ...(unchained > 0
+      ? [
+          `${count(unchained, "run")} of them ${unchained === 1 ? "is" : "are"} from before logs carried hashes: only order was checked.`,
+        ]
+      : []),
+  ];
+}
+
+/** Answers the exit code: 0 where all is well, 1 where a log has a fault, 2 where there is nothing to read. */
+export function verify(args: readonly string[], calledFrom: string, print: (line: string) => void): number {
+  let asked: { values: { run?: string }; positionals: string[] };
+  try {
+    asked = parseArgs({ args: [...args], options: { run: { type: "string" } }, allowPositionals: true });
+  } catch (error) {
+    print(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
+    return 2;
+  }
+  const given = path.resolve(calledFrom, asked.positionals[0] ?? process.env.TROUPE_DATA_DIR ?? "data");
+  const file = existsSync(given) && statSync(given).isDirectory() ? path.join(given, "troupe.db") : given;
+  if (!existsSync(file)) {
+    print(`There is no database at ${printableLine(file)}.\n${USAGE}`);
+    return 2;
+  }
+  const client = new Database(file, { readonly: true });
+  try {
+    const known = client.prepare("select 1 from pragma_table_info('run_turns') where name = 'chain'").get();
+    if (!known) {
+      print("These logs are from before they carried hashes. Start Troupe on this folder once.");
+      return 2;
+    }
+    const { run } = asked.values;
+    if (run !== undefined && !client.prepare("select 1 from runs where id = ?").get(run)) {
+      print(`There is no run ${printableLine(run)} here.`);
+      return 2;
+    }
+    const report = verifyLogs({ $client: client }, run);
+    for (const line of linesOf(report)) print(printableLine(line));
+    return report.faults.length === 0 ? 0 : 1;
+  } finally {
+    client.close();
+  }
+}
