@@ -1,0 +1,130 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { compileRegex, PatternFault } from "./regex";
+import { TooMuchWork, Work } from "./work";
+
+const matches = (pattern: string, text: string) => compileRegex(pattern).test(text, new Work(1_000_000));
+
+// Patterns of every construct that the engine takes, over few letters, so that matches are frequent.
+const sign = fc.constantFrom("a", "b", "é", "1", "_", " ", "-", "😀", "\n");
+const atom = fc.oneof(
+  sign.map((one) => (one === "-" ? "\\-" : one)),
+  fc.constantFrom(
+    ".",
+    "\\d",
+    "\\D",
+    "\\w",
+    "\\W",
+    "\\s",
+    "\\S",
+    "\\p{L}",
+    "\\P{L}",
+    "\\p{Script=Latin}",
+    "\\u0061",
+    "\\u{1F600}",
+    "\\uD83D\\uDE00",
+    "\\x62",
+    "\\n",
+    "[ab]",
+    "[^a]",
+    "[a-z0-9_-]",
+    "[\\w\\-]",
+    "[^\\d\\s]",
+    "[\\p{Lu}é]",
+    "[]",
+    "[^]",
+  ),
+);
+const { pattern } = fc.letrec<{ pattern: string; piece: string }>((tie) => ({
+  piece: fc.oneof(
+    { maxDepth: 4, withCrossShrink: true },
+    atom,
+    fc.constantFrom("^", "$", "\\b", "\\B", ""),
+    fc.tuple(tie("pattern"), fc.constantFrom("(", "(?:", "(?<x>")).map(([inner, open]) => `${open}${inner})`),
+    fc
+      .tuple(
+        fc.oneof(
+          atom,
+          tie("pattern").map((inner) => `(?:${inner})`),
+        ),
+        fc.constantFrom("*", "+", "?", "*?", "{2}", "{0,2}", "{1,}", "{0}"),
+      )
+      .map(([of, times]) => `${of}${times}`),
+  ),
+  pattern: fc.oneof(
+    { maxDepth: 3 },
+    fc.array(tie("piece"), { maxLength: 4 }).map((parts) => parts.join("")),
+    fc.tuple(tie("piece"), tie("pattern")).map((ways) => ways.join("|")),
+  ),
+}));
+
+test("the linear engine matches what the language's own engine matches", () => {
+  fc.assert(
+    fc.property(
+      fc.tuple(fc.constantFrom("", "", "^(?=.*a)", "^(?!b)(?=[^ ])"), pattern),
+      fc.array(sign, { maxLength: 8 }).map((signs) => signs.join("")),
+      ([ahead, rest], text) => {
+        const source = ahead + rest;
+        let native: RegExp;
+        try {
+          native = new RegExp(source, "u");
+        } catch {
+          return; // The same name twice, for example.
+        }
+        if (ahead !== "" && /\|/.test(rest)) return;
+        expect(matches(source, text), `${source} on ${JSON.stringify(text)}`).toBe(native.test(text));
+      },
+    ),
+    { numRuns: 3000 },
+  );
+});
+
+test("patterns that hold up a searching engine cost their text and no more", () => {
+  const text = `${"a".repeat(50_000)}!`;
+  const verdicts = ["^(a+)+$", "^(a|a)*$", "^(a|aa)+$", "(.*a){12}$", "^(([a-z])+.)+[A-Z]([a-z])+$"].map(
+    (source) => matches(source, text),
+  );
+  expect(verdicts).toEqual([false, false, false, false, false]);
+});
+
+test("a pattern whose size times its text is too much ends in an error instead of a long wait", () => {
+  const text = Array.from({ length: 20_000 }, (_, at) => ((at * at) % 7 < 3 ? "a" : "b")).join("");
+  const distinct = Array.from({ length: 60_000 }, (_, at) => String.fromCodePoint(0x4e00 + at)).join("");
+  expect(() => matches("[ab]*a[ab]{5000}c", text)).toThrow(TooMuchWork);
+  expect(() => matches(`^[${"\\p{L}".repeat(300)}]*$`, distinct)).toThrow(TooMuchWork);
+});
+
+test.each([
+  ["(a)\\1", "refers back", true],
+  ["(?<=a)b", "looks ahead or behind", true],
+  ["a(?=b)", "looks ahead or behind", true],
+  ["((((a{100}){100}){100}){100})", "too many places", true],
+  ["(".repeat(200) + ")".repeat(200), "too deep", true],
+  ["a".repeat(6000), "longer than", true],
+  ["(?i)a", "flags", true],
+  ["(a", "not closed", false],
+  ["[a", "not closed", false],
+  ["a**", "nothing to repeat", false],
+  ["\\Z", "means nothing", false],
+  ["\\p{Foo}", "not a known property", false],
+])("%s is refused with the reason", (source, why, isValid) => {
+  const fault = (() => {
+    try {
+      compileRegex(source);
+    } catch (error) {
+      return error;
+    }
+  })();
+  expect(fault).toBeInstanceOf(PatternFault);
+  expect((fault as PatternFault).message).toContain(why);
+  expect((fault as PatternFault).isValid).toBe(isValid);
+});
+
+test("what people write without the flag u is read as they mean it", () => {
+  expect([
+    matches("^[\\w-.]+\\@x\\-y$", "a.b-c@x-y"),
+    matches("^\\/a\\_b{$", "/a_b{"),
+    matches("^(?=.*[A-Z])(?=.*\\d).{8,}$", "Passw0rdX"),
+    matches("^(?!\\s*$).+", "   "),
+  ]).toEqual([true, true, true, false]);
+});

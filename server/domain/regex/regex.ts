@@ -1,0 +1,281 @@
+import {
+  belongs,
+  type Edge,
+  type Part,
+  PatternFault,
+  readPattern,
+  type SignSet,
+  WORD_SIGNS,
+  weightOf,
+} from "./syntax";
+import type { Work } from "./work";
+
+export { PatternFault } from "./syntax";
+
+/**
+ * Regular expressions of strangers: every character of a text is looked at once, for all ways of matching at the same
+ * time, so that no pattern takes more than its own size times the length of the text. What cannot be run like this
+ * (references back, most look-arounds) is refused when it is read.
+ */
+export interface Regex {
+  /** How many places its automaton has. */
+  readonly size: number;
+  /** Whether it matches anywhere in the text. Throws TooMuchWork. */
+  test(text: string, work: Work): boolean;
+}
+
+const MAX_SIZE = 10_000;
+
+/** Throws a PatternFault, whose message tells why the pattern cannot be run. */
+export function compileRegex(source: string): Regex {
+  const { part, aheads } = readPattern(source);
+  const size = sizeOf(part) + aheads.reduce((sum, { of }) => sum + sizeOf(of), 0);
+  if (size > MAX_SIZE) throw new PatternFault("its repetitions unfold to too many places", true);
+  const main = new Automaton(part, false);
+  const before = aheads.map(({ of, isNegated }) => ({ automaton: new Automaton(of, true), isNegated }));
+  return {
+    size,
+    test: (text, work) =>
+      before.every(({ automaton, isNegated }) => automaton.test(text, work) !== isNegated) &&
+      main.test(text, work),
+  };
+}
+
+function sizeOf(part: Part): number {
+  switch (part.kind) {
+    case "one":
+    case "edge":
+      return 1;
+    case "all":
+      return part.parts.reduce((sum, inner) => sum + sizeOf(inner), 0);
+    case "any":
+      return part.ways.reduce((sum, inner) => sum + sizeOf(inner) + 2, 0);
+    case "repeat": {
+      // What takes nothing still takes a round of writing.
+      const size = Math.max(sizeOf(part.of), 1);
+      return part.most === Number.POSITIVE_INFINITY
+        ? size * (part.least + 1) + 2
+        : size * part.least + (size + 1) * (part.most - part.least);
+    }
+  }
+}
+
+type Step =
+  | { kind: "sign"; set: number }
+  | { kind: "edge"; edge: Edge }
+  /** Goes on at both places; the next one, where only one is given. */
+  | { kind: "fork"; to: number[] }
+  | { kind: "end" };
+
+/** The places that could be next, and what was just before them. */
+interface State {
+  places: readonly number[];
+  isStart: boolean;
+  isAfterWord: boolean;
+  next: Map<number, State | typeof MATCHED>;
+}
+const MATCHED = Symbol("matched");
+const END_OF_TEXT = -1;
+
+/** Characters that every set of a pattern treats alike. */
+interface Kind {
+  isWord: boolean;
+  /** By set. */
+  isIn: readonly boolean[];
+}
+
+/** So many remembered places are forgotten, and found again where they are needed. */
+const MAX_REMEMBERED = 100_000;
+const MAX_KINDS = 10_000;
+
+class Automaton {
+  private readonly steps: Step[] = [];
+  private readonly sets: SignSet[] = [];
+  private readonly kindWeight: number;
+
+  /** `isAnchored`: it must match from the start of the text on. */
+  constructor(
+    part: Part,
+    private readonly isAnchored: boolean,
+  ) {
+    this.write(part);
+    this.steps.push({ kind: "end" });
+    this.isAnchored ||= startsAtStart(part);
+    this.kindWeight = this.sets.reduce((sum, set) => sum + weightOf(set), 16);
+  }
+
+  private write(part: Part): void {
+    const { steps } = this;
+    switch (part.kind) {
+      case "one":
+        this.sets.push(part.set);
+        steps.push({ kind: "sign", set: this.sets.length - 1 });
+        return;
+      case "edge":
+        steps.push({ kind: "edge", edge: part.edge });
+        return;
+      case "all":
+        for (const inner of part.parts) this.write(inner);
+        return;
+      case "any": {
+        const fork = this.fork();
+        const ends: number[][] = [];
+        for (const way of part.ways) {
+          fork.push(steps.length);
+          this.write(way);
+          ends.push(this.fork());
+        }
+        for (const end of ends) end.push(steps.length);
+        return;
+      }
+      case "repeat": {
+        const { of, least, most } = part;
+        for (let n = 0; n < least; n++) this.write(of);
+        if (most === Number.POSITIVE_INFINITY) {
+          const start = steps.length;
+          const fork = this.fork();
+          fork.push(steps.length);
+          this.write(of);
+          this.fork().push(start);
+          fork.push(steps.length);
+          return;
+        }
+        const exits: number[][] = [];
+        for (let n = least; n < most; n++) {
+          const fork = this.fork();
+          fork.push(steps.length);
+          exits.push(fork);
+          this.write(of);
+        }
+        for (const exit of exits) exit.push(steps.length);
+      }
+    }
+  }
+
+  private fork(): number[] {
+    const to: number[] = [];
+    this.steps.push({ kind: "fork", to });
+    return to;
+  }
+
+  test(text: string, work: Work): boolean {
+    const search = new Search(this.steps, this.sets, this.kindWeight, this.isAnchored, work);
+    return search.run(text);
+  }
+}
+
+/** Whether every way through begins with "^". */
+function startsAtStart(part: Part): boolean {
+  if (part.kind === "edge") return part.edge === "start";
+  if (part.kind === "any") return part.ways.every(startsAtStart);
+  if (part.kind === "all") return part.parts.length > 0 && startsAtStart(part.parts[0]!);
+  return part.kind === "repeat" && part.least > 0 && startsAtStart(part.of);
+}
+
+/** One text searched by one automaton. States are made as they are met, and met again without work. */
+class Search {
+  private states = new Map<string, State>();
+  private remembered = 0;
+  private kinds: Kind[] = [];
+  private kindsByName = new Map<string, number>();
+  private kindsByCode = new Map<number, number>();
+  private readonly seen: Uint32Array;
+  private round = 0;
+
+  constructor(
+    private readonly steps: readonly Step[],
+    private readonly sets: readonly SignSet[],
+    private readonly kindWeight: number,
+    private readonly isAnchored: boolean,
+    private readonly work: Work,
+  ) {
+    work.spend(steps.length / 16 + 2);
+    this.seen = new Uint32Array(steps.length);
+  }
+
+  run(text: string): boolean {
+    let state = this.state([0], true, false);
+    let counted = 0;
+    for (let at = 0; at < text.length; ) {
+      const code = text.codePointAt(at)!;
+      at += code > 0xffff ? 2 : 1;
+      if (at - counted >= 256 || at === text.length) {
+        this.work.spend((at - counted) / 2);
+        counted = at;
+      }
+      const kind = this.kindsByCode.get(code) ?? this.kindOf(code);
+      const next = state.next.get(kind) ?? this.follow(state, kind);
+      if (next === MATCHED) return true;
+      if (next.places.length === 0) return false;
+      state = next;
+    }
+    return (state.next.get(END_OF_TEXT) ?? this.follow(state, END_OF_TEXT)) === MATCHED;
+  }
+
+  private state(places: number[], isStart: boolean, isAfterWord: boolean): State {
+    places.sort((a, b) => a - b);
+    const name = `${isStart ? "^" : ""}${isAfterWord ? "w" : ""}${places.join()}`;
+    const known = this.states.get(name);
+    if (known) return known;
+    this.remembered += places.length + 1;
+    if (this.remembered > MAX_REMEMBERED) {
+      this.states = new Map();
+      this.remembered = places.length + 1;
+    }
+    const state: State = { places, isStart, isAfterWord, next: new Map() };
+    this.states.set(name, state);
+    return state;
+  }
+
+  private follow(from: State, kind: number): State | typeof MATCHED {
+    const next = this.stepped(from, kind === END_OF_TEXT ? null : this.kinds[kind]!);
+    from.next.set(kind, next);
+    this.remembered++;
+    return next;
+  }
+
+  private stepped(from: State, kind: Kind | null): State | typeof MATCHED {
+    const { steps, seen } = this;
+    const round = ++this.round;
+    const open = [...from.places];
+    const places: number[] = [];
+    let looked = 0;
+    while (open.length > 0) {
+      const place = open.pop()!;
+      if (seen[place] === round) continue;
+      seen[place] = round;
+      looked++;
+      const step = steps[place]!;
+      if (step.kind === "end") return MATCHED;
+      if (step.kind === "fork") {
+        looked += step.to.length;
+        for (const to of step.to) open.push(to);
+      } else if (step.kind === "edge") {
+        if (holds(step.edge, from, kind)) open.push(place + 1);
+      } else if (kind?.isIn[step.set]) places.push(place + 1);
+    }
+    this.work.spend(looked * 2 + places.length * 4 + 4);
+    if (!this.isAnchored) places.push(0);
+    return this.state(places, false, kind?.isWord ?? false);
+  }
+
+  private kindOf(code: number): number {
+    this.work.spend(this.kindWeight);
+    const isIn = this.sets.map((set) => belongs(set, code));
+    const isWord = belongs(WORD_SIGNS, code);
+    const name = `${isWord ? "w" : "-"}${isIn.map(Number).join("")}`;
+    let kind = this.kindsByName.get(name);
+    if (kind === undefined) {
+      kind = this.kinds.push({ isWord, isIn }) - 1;
+      this.kindsByName.set(name, kind);
+    }
+    if (this.kindsByCode.size < MAX_KINDS) this.kindsByCode.set(code, kind);
+    return kind;
+  }
+}
+
+function holds(edge: Edge, before: State, after: Kind | null): boolean {
+  if (edge === "start") return before.isStart;
+  if (edge === "end") return after === null;
+  return (before.isAfterWord !== (after?.isWord ?? false)) === (edge === "word");
+}
