@@ -159,8 +159,10 @@ class Automaton {
   }
 
   test(text: string, work: Work): boolean {
-    const search = new Search(this.steps, this.sets, this.kindWeight, this.isAnchored, work);
-    return search.run(text);
+    // What was found out for one text of a check holds for the next.
+    return work
+      .once(this, () => new Search(this.steps, this.sets, this.kindWeight, this.isAnchored, work))
+      .run(text);
   }
 }
 
@@ -172,7 +174,7 @@ function startsAtStart(part: Part): boolean {
   return part.kind === "repeat" && part.least > 0 && startsAtStart(part.of);
 }
 
-/** One text searched by one automaton. States are made as they are met, and met again without work. */
+/** Texts of one check, searched by one automaton. States are made as they are met, and met again without work. */
 class Search {
   private states = new Map<string, State>();
   private remembered = 0;
@@ -181,6 +183,7 @@ class Search {
   private kindsByCode = new Map<number, number>();
   private readonly seen: Uint32Array;
   private round = 0;
+  private readonly first: State;
 
   constructor(
     private readonly steps: readonly Step[],
@@ -189,26 +192,33 @@ class Search {
     private readonly isAnchored: boolean,
     private readonly work: Work,
   ) {
-    work.spend(steps.length / 16 + 2);
+    work.spend(steps.length / 16 + 10);
     this.seen = new Uint32Array(steps.length);
+    this.first = this.state([0], true, false);
   }
 
   run(text: string): boolean {
-    let state = this.state([0], true, false);
+    this.work.spend(30);
+    let state = this.first;
     let counted = 0;
-    for (let at = 0; at < text.length; ) {
+    let at = 0;
+    const count = () => {
+      this.work.spend((at - counted) / 2 + 1);
+      counted = at;
+    };
+    while (at < text.length) {
       const code = text.codePointAt(at)!;
       at += code > 0xffff ? 2 : 1;
-      if (at - counted >= 256 || at === text.length) {
-        this.work.spend((at - counted) / 2);
-        counted = at;
-      }
+      if (at - counted >= 256) count();
       const kind = this.kindsByCode.get(code) ?? this.kindOf(code);
       const next = state.next.get(kind) ?? this.follow(state, kind);
-      if (next === MATCHED) return true;
-      if (next.places.length === 0) return false;
+      if (next === MATCHED || next.places.length === 0) {
+        count();
+        return next === MATCHED;
+      }
       state = next;
     }
+    count();
     return (state.next.get(END_OF_TEXT) ?? this.follow(state, END_OF_TEXT)) === MATCHED;
   }
 

@@ -186,7 +186,7 @@ class Reader {
     if (this.source[this.at] !== "?") return this.group();
     if (this.take(/\?:/y) || this.take(/\?<[A-Za-z_$][\w$]*>/y)) return this.group();
     if (this.looksAt(/\?<?[=!]/y)) throw unusual("it looks ahead or behind");
-    if (this.looksAt(/\?[a-z-]+[:)]/y)) throw unusual("it changes its flags");
+    if (this.looksAt(/\?[a-z-]+:/y)) throw unusual("it changes its flags");
     throw wrong("a bracket begins with ? and an unknown sign");
   }
 

@@ -1,0 +1,152 @@
+import type { Work } from "../regex/work";
+import { TooMuchWork } from "../regex/work";
+
+/** Whether a value keeps a rule. `unknown`: the rule cannot be checked here, so nobody is refused for it. */
+export type Verdict = "yes" | "no" | "unknown";
+
+/** What is wrong with a value, and where. The message goes on from the place: "is missing", "must be text". */
+export interface Fault {
+  path: (string | number)[];
+  message: string;
+  /** What a type or a list of allowed values would have taken here, so that alternatives can be told together. */
+  wanted?: readonly string[];
+}
+
+/** The way from the whole value to a part of it. */
+export interface Place {
+  parent: Place | null;
+  key: string | number;
+}
+
+/** What the rules of one schema have looked at, for those about the rest. */
+export class Seen {
+  private keys = new Set<string>();
+  private items = new Set<number>();
+  private isEveryKey = false;
+  private isEveryItem = false;
+  private firstItems = 0;
+
+  key(name: string) {
+    this.keys.add(name);
+  }
+  item(index: number) {
+    this.items.add(index);
+  }
+  itemsUpTo(count: number) {
+    this.firstItems = Math.max(this.firstItems, count);
+  }
+  everyKey() {
+    this.isEveryKey = true;
+  }
+  everyItem() {
+    this.isEveryItem = true;
+  }
+  hasKey = (name: string) => this.isEveryKey || this.keys.has(name);
+  hasItem = (index: number) => this.isEveryItem || index < this.firstItems || this.items.has(index);
+
+  add(other: Seen, work: Work) {
+    work.spend((other.keys.size + other.items.size) * 2);
+    for (const name of other.keys) this.keys.add(name);
+    for (const index of other.items) this.items.add(index);
+    this.isEveryKey ||= other.isEveryKey;
+    this.isEveryItem ||= other.isEveryItem;
+    this.firstItems = Math.max(this.firstItems, other.firstItems);
+  }
+}
+
+/** One rule of a schema. `seen` is null where nobody asks what was looked at. */
+export type Check = (value: unknown, place: Place | null, run: Run, seen: Seen | null) => Verdict;
+
+/** The part of a schema with an address of its own, to which references may lead. */
+export interface Resource {
+  address: string;
+  root: unknown;
+  anchors: Map<string, object>;
+  dynamicAnchors: Map<string, Node>;
+}
+
+/** A schema made ready to be checked. */
+export interface Node {
+  resource: Resource;
+  checks: Check[];
+  /** Whether it asks what its other rules have looked at. */
+  asksForRest: boolean;
+  /** Schemas that are applied to the same value. */
+  inPlace: Node[];
+  /** Whether it leads to itself without going into the value. */
+  isEndless: boolean;
+  /** For filling in defaults. */
+  properties: Map<string, Node>;
+  items: Node | null;
+  always: Node[];
+  standard: unknown;
+}
+
+const MAX_DEPTH = 500;
+export const MAX_FAULTS = 8;
+
+/** One check of one value. */
+export class Run {
+  private depth = 0;
+  /** The resources on the way, for references that depend on it. */
+  readonly scope: Resource[] = [];
+  /** Null where nobody asks why. */
+  faults: Fault[] | null;
+
+  constructor(
+    readonly work: Work,
+    wantsFaults = true,
+  ) {
+    this.faults = wantsFaults ? [] : null;
+  }
+
+  /** Notes what is wrong; answers "no". */
+  refuse(place: Place | null, message: string, wanted?: readonly string[]): "no" {
+    if (this.faults && this.faults.length < MAX_FAULTS) {
+      this.work.spend(20);
+      this.faults.push({ path: pathOf(place), message, ...(wanted ? { wanted } : {}) });
+    }
+    return "no";
+  }
+
+  /** Checks without noting what is wrong, or noting it in a list of its own. */
+  aside<T>(faults: Fault[] | null, check: () => T): T {
+    const before = this.faults;
+    this.faults = faults;
+    const result = check();
+    this.faults = before;
+    return result;
+  }
+
+  check(node: Node, value: unknown, place: Place | null, seen: Seen | null): Verdict {
+    this.work.spend(3 + node.checks.length);
+    if (++this.depth > MAX_DEPTH) throw new TooMuchWork("This is nested too deep.");
+    const isNew = this.scope.at(-1) !== node.resource;
+    if (isNew) this.scope.push(node.resource);
+    const mine = seen || node.asksForRest ? new Seen() : null;
+    let verdict: Verdict = "yes";
+    if (node.isEndless) {
+      verdict = "unknown";
+      mine?.everyKey();
+      mine?.everyItem();
+    } else
+      for (const check of node.checks) {
+        verdict = both(verdict, check(value, place, this, mine));
+        if (verdict === "no" && (!this.faults || this.faults.length >= MAX_FAULTS)) break;
+      }
+    if (isNew) this.scope.pop();
+    this.depth--;
+    if (verdict !== "no" && mine && seen) seen.add(mine, this.work);
+    return verdict;
+  }
+}
+
+/** The verdict on two rules of which both must hold. */
+export const both = (a: Verdict, b: Verdict): Verdict =>
+  a === "no" || b === "no" ? "no" : a === "unknown" || b === "unknown" ? "unknown" : "yes";
+
+function pathOf(place: Place | null): (string | number)[] {
+  const path: (string | number)[] = [];
+  for (let at = place; at; at = at.parent) path.unshift(at.key);
+  return path;
+}

@@ -1,0 +1,399 @@
+import { compileRegex, PatternFault, type Regex } from "../regex/regex";
+import { Work } from "../regex/work";
+import { type Check, type Node, type Resource, type Run, type Seen } from "./check";
+import {
+  ANNOTATIONS,
+  KEYWORDS,
+  type Making,
+  NAMED_SCHEMAS_IN,
+  READ_BY,
+  SCHEMA_IN,
+  SCHEMAS_IN,
+} from "./keywords";
+import { canonical, isObject } from "./values";
+
+/** Something in a schema that is not checked, and where: the words on the way to it, from the outside in. */
+export interface Unchecked {
+  path: string[];
+  message: string;
+}
+export interface Compiled {
+  root: Node;
+  unchecked: Unchecked[];
+}
+
+export const SCHEMA_LIMITS = {
+  /** Schemas inside of a schema. */
+  schemas: 5_000,
+  /** Everything in it: values, lists, objects. */
+  parts: 100_000,
+  chars: 2_000_000,
+  depth: 100,
+  /** Places of the automata of all patterns together. */
+  patterns: 50_000,
+} as const;
+/** What a pattern counts for beside its size. */
+const PATTERN_ITSELF = 50;
+/** Schemas that may be applied to the same value inside of each other. */
+const MAX_IN_PLACE = 200;
+const MAX_UNCHECKED = 100;
+const HOME = "schema:///root";
+const DIALECT = /^https?:\/\/json-schema\.org\/draft(?:\/(2020-12|2019-09)|-0([467]))\/schema#?$/;
+
+/** Makes a schema ready to be checked. Never throws: what cannot be checked is told, and refuses nobody. */
+export function compile(schema: unknown): Compiled {
+  const tooLarge = sizeFault(schema);
+  if (tooLarge) return { root: anything(), unchecked: [{ path: [], message: tooLarge }] };
+  return new Compiler(schema).run();
+}
+
+/** Why a schema is not read at all. Walks without recursion, for the nesting may be what is wrong. */
+function sizeFault(schema: unknown): string | null {
+  const open: [unknown, number][] = [[schema, 0]];
+  let parts = 0;
+  let chars = 0;
+  for (let next = open.pop(); next; next = open.pop()) {
+    const [value, depth] = next;
+    if (typeof value === "string") chars += value.length;
+    if (++parts > SCHEMA_LIMITS.parts || chars > SCHEMA_LIMITS.chars)
+      return "it is too large to be checked, so nothing in it is";
+    if (value === null || typeof value !== "object") continue;
+    if (depth >= SCHEMA_LIMITS.depth) return "it is nested too deep to be checked, so nothing in it is";
+    if (Array.isArray(value)) for (const item of value as unknown[]) open.push([item, depth + 1]);
+    else
+      for (const [key, inner] of Object.entries(value)) {
+        chars += key.length;
+        open.push([inner, depth + 1]);
+      }
+  }
+  return null;
+}
+
+const nowhere: Resource = { address: HOME, root: true, anchors: new Map(), dynamicAnchors: new Map() };
+const emptyNode = (resource: Resource): Node => ({
+  resource,
+  checks: [],
+  asksForRest: false,
+  inPlace: [],
+  isEndless: false,
+  properties: new Map(),
+  items: null,
+  always: [],
+  standard: undefined,
+});
+const anything = (): Node => ({ ...emptyNode(nowhere), checks: [() => "unknown"] });
+
+/** Where a schema stands, for those who read what is told about it. */
+interface Standing {
+  schema: Record<string, unknown>;
+  path: string[];
+}
+
+class Compiler {
+  private readonly unchecked: Unchecked[] = [];
+  private readonly resources = new Map<string, Resource>();
+  private readonly resourceOf = new Map<object, Resource>();
+  private readonly nodes = new Map<object, Node>();
+  private readonly waiting: { node: Node; standing: Standing }[] = [];
+  private readonly regexes = new Map<string, Regex | PatternFault>();
+  private patternSize = 0;
+  /** Before the drafts of 2019, what stands beside a reference was not read. */
+  private refStandsAlone = false;
+  /** Draft 4 had other words for an address. */
+  private isFirstDraft = false;
+  private readonly work = new Work(SCHEMA_LIMITS.parts * 40 + SCHEMA_LIMITS.chars);
+
+  constructor(private readonly schema: unknown) {}
+
+  run(): Compiled {
+    if (isObject(this.schema)) this.readDialect(this.schema);
+    this.index(this.schema, null, HOME);
+    const root = this.node(this.schema, []);
+    for (let next = this.waiting.pop(); next; next = this.waiting.pop()) this.fill(next.node, next.standing);
+    for (const node of endless(this.nodes.values())) {
+      node.isEndless = true;
+      this.tell(
+        [],
+        "it refers to itself without end, or leads through too many others; that part is not checked",
+      );
+    }
+    return { root, unchecked: this.unchecked };
+  }
+
+  private tell(path: string[], message: string): void {
+    if (this.unchecked.length < MAX_UNCHECKED) this.unchecked.push({ path, message });
+  }
+
+  private readDialect(schema: Record<string, unknown>): void {
+    const { $schema } = schema;
+    if ($schema === undefined) return;
+    const found = typeof $schema === "string" ? DIALECT.exec($schema) : null;
+    this.refStandsAlone = found?.[2] !== undefined;
+    this.isFirstDraft = found?.[2] === "4";
+    if (!found) this.tell(["$schema"], "this dialect is not known, so it is read as draft 2020-12");
+  }
+
+  /** Gives every schema its resource, and every resource its anchors. */
+  private index(schema: unknown, around: Resource | null, base: string): void {
+    if (!isObject(schema) || this.resourceOf.has(schema)) return;
+    const given = this.isFirstDraft ? schema.id : schema.$id;
+    const id = typeof given === "string" ? given : null;
+    let resource = around;
+    if (!resource || (id !== null && !id.startsWith("#") && !(this.refStandsAlone && "$ref" in schema))) {
+      const address =
+        id === null ? base : (resolved(id, base)?.split("#")[0] ?? `${base}/${this.resources.size}`);
+      resource = { address, root: schema, anchors: new Map(), dynamicAnchors: new Map() };
+      this.resources.set(address, resource);
+    }
+    if (!around) this.resources.set(HOME, resource);
+    this.resourceOf.set(schema, resource);
+    if (id?.startsWith("#") && id.length > 1) resource.anchors.set(id.slice(1), schema);
+    for (const word of ["$anchor", "$dynamicAnchor"])
+      if (typeof schema[word] === "string") resource.anchors.set(schema[word], schema);
+    if (typeof schema.$dynamicAnchor === "string")
+      resource.dynamicAnchors.set(schema.$dynamicAnchor, this.node(schema, []));
+    for (const [word, value] of Object.entries(schema)) {
+      if (NAMED_SCHEMAS_IN.has(word) && isObject(value))
+        for (const inner of Object.values(value)) this.index(inner, resource, resource.address);
+      else if (SCHEMAS_IN.has(word) && Array.isArray(value))
+        for (const inner of value) this.index(inner, resource, resource.address);
+      else if (SCHEMA_IN.has(word)) this.index(value, resource, resource.address);
+    }
+  }
+
+  /** The node of a schema. Its rules are read later, so that schemas may refer to each other in circles. */
+  private node(schema: unknown, path: string[]): Node {
+    if (!isObject(schema)) {
+      if (typeof schema !== "boolean") this.tell(path, "it is no schema, so it is not checked");
+      const node = emptyNode(nowhere);
+      if (schema === false)
+        node.checks.push((_value, place, run) => run.refuse(place, "is not allowed here"));
+      else if (schema !== true) node.checks.push(unknown);
+      return node;
+    }
+    const known = this.nodes.get(schema);
+    if (known) return known;
+    const node = emptyNode(this.resourceOf.get(schema) ?? nowhere);
+    this.nodes.set(schema, node);
+    if (this.nodes.size > SCHEMA_LIMITS.schemas) {
+      this.tell(path, "there are too many schemas in it; those from here on are not checked");
+      node.checks.push(unknown);
+      return node;
+    }
+    this.waiting.push({ node, standing: { schema, path } });
+    return node;
+  }
+
+  private fill(node: Node, { schema, path }: Standing): void {
+    const refs = this.refsOf(node, schema, path);
+    node.checks.push(...refs);
+    node.standard = schema.default;
+    const isAlone = this.refStandsAlone && "$ref" in schema;
+    const making: Making = {
+      schema,
+      node: (inner, ...more) => {
+        const made = this.node(inner, [...path, ...more]);
+        const [word = "", name = ""] = more;
+        if (IN_PLACE.has(word)) node.inPlace.push(made);
+        if (word === "allOf") node.always.push(made);
+        if (word === "properties") node.properties.set(name, made);
+        if (word === "items" && more.length === 1) node.items = made;
+        return made;
+      },
+      tell: (message, ...more) => this.tell([...path, ...more], message),
+      regex: (pattern, ...more) => this.regex(pattern, [...path, ...more]),
+      canonical: (value) => canonical(value, this.work),
+    };
+    for (const word of keywordsOf(schema)) {
+      if (isAlone) {
+        this.tell([...path, word], `"${word}" beside a reference is not checked in this draft`);
+        continue;
+      }
+      const check = KEYWORDS.get(word)!(schema[word], making);
+      if (check) node.checks.push(check);
+      node.asksForRest ||= isAboutRest(word);
+    }
+    for (const word of Object.keys(schema)) this.tellOfWord(word, schema, path);
+  }
+
+  private tellOfWord(word: string, schema: Record<string, unknown>, path: string[]): void {
+    if (REFERENCES.has(word) || KEYWORDS.has(word) || ANNOTATIONS.has(word) || word.startsWith("x-")) return;
+    const reader = READ_BY.get(word);
+    if (reader && NEEDS_ITSELF.has(reader)) {
+      if (!(reader in schema)) this.tell([...path, word], `"${word}" says nothing without "${reader}"`);
+      return;
+    }
+    if (!reader) this.tell([...path, word], `"${word}" is not checked`);
+  }
+
+  private refsOf(node: Node, schema: Record<string, unknown>, path: string[]): Check[] {
+    const checks: Check[] = [];
+    for (const word of REFERENCES) {
+      const ref = schema[word];
+      if (ref === undefined) continue;
+      const target = typeof ref === "string" ? this.target(ref, node.resource) : undefined;
+      if (target === undefined || (word === "$recursiveRef" && "$recursiveAnchor" in this.rootWords())) {
+        this.tell(
+          [...path, word],
+          `${JSON.stringify(ref)} leads nowhere in this schema, so what is there is not checked`,
+        );
+        checks.push(unknown);
+        continue;
+      }
+      const found = this.node(target, wayTo(ref as string));
+      node.inPlace.push(found);
+      node.always.push(found);
+      const name = /#([^/]+)$/.exec(ref as string)?.[1];
+      const isDynamic =
+        word === "$dynamicRef" && name !== undefined && isObject(target) && target.$dynamicAnchor === name;
+      checks.push((value, place, run, seen) =>
+        run.check(isDynamic ? outermost(name, found, run) : found, value, place, seen),
+      );
+    }
+    return checks;
+  }
+
+  private rootWords = (): Record<string, unknown> => (isObject(this.schema) ? this.schema : {});
+
+  /** The schema that a reference leads to; undefined where there is none. Nothing is ever fetched. */
+  private target(ref: string, from: Resource): unknown {
+    const address = resolved(ref, from.address);
+    if (address === null) return undefined;
+    const [home = "", fragment = ""] = address.split("#");
+    const resource = this.resources.get(home) ?? (home === HOME ? this.resources.get(HOME) : undefined);
+    if (!resource) return undefined;
+    let words: string;
+    try {
+      words = decodeURIComponent(fragment);
+    } catch {
+      return undefined;
+    }
+    if (words === "") return resource.root;
+    if (!words.startsWith("/")) return resource.anchors.get(words);
+    let place: unknown = resource.root;
+    let owner = resource;
+    for (const word of words.slice(1).split("/")) {
+      const key = word.replace(/~1/g, "/").replace(/~0/g, "~");
+      if (place === null || typeof place !== "object" || !Object.hasOwn(place, key)) return undefined;
+      place = (place as Record<string, unknown>)[key];
+      if (isObject(place)) owner = this.resourceOf.get(place) ?? owner;
+    }
+    // Schemas may lie in words that hold none.
+    this.index(place, owner, owner.address);
+    return isObject(place) || typeof place === "boolean" ? place : undefined;
+  }
+
+  private regex(pattern: string, path: string[]): Regex | null {
+    let found = this.regexes.get(pattern);
+    if (!found) {
+      found = this.tryRegex(pattern);
+      this.regexes.set(pattern, found);
+    }
+    if (!(found instanceof PatternFault)) return found;
+    this.tell(path, `the pattern ${shortened(pattern)} is not checked: ${found.message}`);
+    return null;
+  }
+
+  private tryRegex(pattern: string): Regex | PatternFault {
+    this.patternSize += PATTERN_ITSELF;
+    if (this.patternSize > SCHEMA_LIMITS.patterns) return TOO_MANY_PATTERNS;
+    try {
+      const regex = compileRegex(pattern);
+      this.patternSize += regex.size;
+      return regex;
+    } catch (error) {
+      if (error instanceof PatternFault) return error;
+      throw error;
+    }
+  }
+}
+
+/** The words on the way to what a reference names. */
+const wayTo = (ref: string) =>
+  ref.startsWith("#/") ? ref.slice(2).split("/").slice(0, SCHEMA_LIMITS.depth) : ref === "#" ? [] : [ref];
+const REFERENCES = new Set(["$ref", "$dynamicRef", "$recursiveRef"]);
+const IN_PLACE = new Set([
+  "allOf",
+  "anyOf",
+  "oneOf",
+  "not",
+  "if",
+  "then",
+  "else",
+  "dependentSchemas",
+  "dependencies",
+]);
+const isAboutRest = (word: string) => word.startsWith("unevaluated");
+
+/** The keywords to read, those about the rest last. */
+function keywordsOf(schema: Record<string, unknown>): string[] {
+  const words = new Set<string>();
+  for (const word of Object.keys(schema)) {
+    const reader = READ_BY.get(word);
+    if (KEYWORDS.has(word)) words.add(word);
+    else if (reader && !NEEDS_ITSELF.has(reader)) words.add(reader);
+  }
+  return [...words].sort((a, b) => Number(isAboutRest(a)) - Number(isAboutRest(b)));
+}
+
+/** Keywords that say nothing where only those stand that lean on them. */
+const NEEDS_ITSELF = new Set(["if", "contains"]);
+const TOO_MANY_PATTERNS = new PatternFault("the patterns of this schema are too large together", true);
+const shortened = (text: string) => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
+
+const unknown: Check = (_value, _place, _run, seen: Seen | null) => {
+  seen?.everyKey();
+  seen?.everyItem();
+  return "unknown";
+};
+
+/** The schema that a dynamic reference means: that of the outermost resource on the way here that names it. */
+function outermost(name: string, otherwise: Node, run: Run): Node {
+  run.work.spend(run.scope.length);
+  for (const resource of run.scope) {
+    const found = resource.dynamicAnchors.get(name);
+    if (found) return found;
+  }
+  return otherwise;
+}
+
+function resolved(ref: string, base: string): string | null {
+  if (ref.startsWith("#")) return base.split("#")[0] + ref;
+  try {
+    return new URL(ref, base).href;
+  } catch {
+    return null;
+  }
+}
+
+/** Nodes that are applied to a value again before any part of it was looked at, or whose schemas are stacked too high. */
+function endless(nodes: Iterable<Node>): Node[] {
+  const found = new Set<Node>();
+  /** How many are stacked upon a node; 0 while that is being found out. */
+  const heights = new Map<Node, number>();
+  for (const start of nodes) {
+    if (heights.has(start)) continue;
+    heights.set(start, 0);
+    const way: { node: Node; next: number; height: number }[] = [{ node: start, next: 0, height: 1 }];
+    for (let top = way.at(-1); top; top = way.at(-1)) {
+      const inner = top.node.inPlace[top.next];
+      if (!inner) {
+        const isTooHigh = top.height > MAX_IN_PLACE;
+        if (isTooHigh) found.add(top.node);
+        heights.set(top.node, isTooHigh ? 1 : top.height);
+        way.pop();
+        continue;
+      }
+      const height = heights.get(inner);
+      if (height === undefined) {
+        heights.set(inner, 0);
+        way.push({ node: inner, next: 0, height: 1 });
+        continue;
+      }
+      if (height === 0) found.add(inner);
+      top.height = Math.max(top.height, height + 1);
+      top.next++;
+    }
+  }
+  return [...found];
+}

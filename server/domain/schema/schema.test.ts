@@ -1,0 +1,257 @@
+import { expect, test } from "vitest";
+import { faultTexts, readSchema } from "./schema";
+
+const faults = (schema: Record<string, unknown>, value: unknown) =>
+  faultTexts(readSchema(schema).faults(value));
+const unchecked = (schema: Record<string, unknown>) =>
+  readSchema(schema).unchecked.map(({ path, message }) => `${path.join(".")}: ${message}`);
+const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
+const nested = (depth: number, around: (inner: unknown) => unknown, core: unknown) =>
+  numbers(depth).reduce<unknown>((inner) => around(inner), core);
+
+test.each<[string, Record<string, unknown>, unknown]>([
+  ["one of two keys", { oneOf: [{ required: ["url"] }, { required: ["path"] }] }, { url: "http://x" }],
+  ["one of two objects", { enum: [{ a: 1 }, { a: 2 }] }, { a: 1 }],
+  ["a list as constant", { const: [1, { b: 2, a: 1 }] }, [1, { a: 1, b: 2 }]],
+  ["letters of any script", { pattern: "^\\p{L}+$" }, "Zoë"],
+  ["a whole number of 64 bits", { type: "integer" }, 9_223_372_036_854_775_807],
+  ["a whole number written as 1.0", { type: "integer", multipleOf: 1 }, 1.0],
+  ["null where OpenAPI says nullable", { type: "string", nullable: true }, null],
+  ["tenths", { multipleOf: 0.1 }, 0.3],
+  [
+    "a tuple of an older draft",
+    { items: [{ type: "string" }], additionalItems: { type: "number" } },
+    ["a", 1],
+  ],
+])("a right value is not refused: %s", (_name, schema, value) => {
+  expect(faults(schema, value)).toEqual([]);
+});
+
+test.each<[string, Record<string, unknown>, unknown, string[]]>([
+  [
+    "if and then",
+    { if: { properties: { status: { const: "rejected" } } }, then: { required: ["reason"] } },
+    { status: "rejected" },
+    ["reason: is missing"],
+  ],
+  ["not", { not: { enum: ["bad"] } }, "bad", ['must not be "bad"']],
+  ["dependentRequired", { dependentRequired: { a: ["b"] } }, { a: 1 }, ['b: is missing, as "a" is given']],
+  [
+    "unevaluatedProperties",
+    { allOf: [{ properties: { a: {} } }], unevaluatedProperties: false },
+    { a: 1, b: 2 },
+    ["b: is not expected here"],
+  ],
+  ["required without a type", { required: ["a"] }, {}, ["a: is missing"]],
+  ["minLength without a type", { minLength: 2 }, "a", ["must have at least 2 characters"]],
+  [
+    "a type deep inside",
+    { properties: { list: { items: { type: "integer" } } } },
+    { list: [1, "2", 2.5] },
+    ["list.1: must be a whole number, not text", "list.2: must be a whole number, not one with a fraction"],
+  ],
+  ["a choice of objects", { enum: [{ a: 1 }, { a: 2 }] }, { a: 3 }, ['must be one of {"a":1}, {"a":2}']],
+  [
+    "other keys",
+    { properties: { a: {}, b: {} }, additionalProperties: false },
+    { c: 1 },
+    ["c: is not expected here (allowed: a, b)"],
+  ],
+  ["alternatives of types", { anyOf: [{ type: "string" }, { type: "null" }] }, 1, ["must be text or null"]],
+  [
+    "the alternative that was meant",
+    { anyOf: [{ type: "object", required: ["name"] }, { type: "null" }] },
+    {},
+    ["name: is missing"],
+  ],
+  [
+    "more than one of one",
+    { oneOf: [{ required: ["a"] }, { required: ["b"] }] },
+    { a: 1, b: 1 },
+    ["fits more than one of the 2 shapes of which it may have only one (1 and 2)"],
+  ],
+  ["a format", { format: "date" }, "2026-02-30", ['must be text in the format "date"']],
+])("a broken rule is told in words: %s", (_name, schema, value, words) => {
+  expect(faults(schema, value)).toEqual(words);
+});
+
+test.each<[string, Record<string, unknown>, unknown]>([
+  ["a pattern that looks behind", { pattern: "(?<=a)b" }, "x"],
+  ["not such a pattern", { not: { pattern: "(a)\\1" } }, "x"],
+  ["a schema of elsewhere", { $ref: "https://example.org/schema.json" }, 1],
+  ["one of two unknown ones", { oneOf: [{ $ref: "#/nowhere" }, { pattern: "(?<=a)b" }] }, "x"],
+  [
+    "keys that an unknown pattern may name",
+    { patternProperties: { "(?<=a)b": {} }, additionalProperties: false },
+    { b: 1 },
+  ],
+  [
+    "what is left over beside an unknown schema",
+    { $ref: "#/nowhere", unevaluatedProperties: false },
+    { b: 1 },
+  ],
+  ["a type that there is not", { type: "float" }, 1.5],
+  ["a format that nobody here knows", { format: "cidr" }, "x"],
+  ["a schema that leads to itself", { $ref: "#" }, 1],
+  ["a schema nested too deep", nested(300, (not) => ({ not }), {}) as Record<string, unknown>, 1],
+])("what cannot be checked refuses nobody and is told: %s", (_name, schema, value) => {
+  expect(faults(schema, value)).toEqual([]);
+  expect(unchecked(schema)).toHaveLength(_name.includes("two") ? 2 : 1);
+});
+
+test("what is not checked is told with its place", () => {
+  expect(
+    unchecked({
+      $schema: "https://example.org/own-dialect",
+      description: "Words that describe are no rules.",
+      properties: { age: { pattern: "(?<=a)b", "x-order": 1, colour: "red", minLength: "3" } },
+      $defs: { deep: { then: {}, contentEncoding: "base64" } },
+      allOf: [{ $ref: "#/$defs/deep" }],
+    }).sort(),
+  ).toEqual([
+    '$defs.deep.contentEncoding: "contentEncoding" is not checked',
+    '$defs.deep.then: "then" says nothing without "if"',
+    "$schema: this dialect is not known, so it is read as draft 2020-12",
+    'properties.age.colour: "colour" is not checked',
+    'properties.age.minLength: "minLength" must be a number of at least 0, so it is not checked',
+    "properties.age.pattern: the pattern (?<=a)b is not checked: it looks ahead or behind",
+  ]);
+});
+
+test("beside a reference of an older draft nothing is checked, and that is told", () => {
+  const schema = {
+    $schema: "http://json-schema.org/draft-07/schema#",
+    properties: { a: { $ref: "#/definitions/a", maxLength: 1 } },
+    definitions: { a: { type: "string" } },
+  };
+  expect(faults(schema, { a: "long" })).toEqual([]);
+  expect(unchecked(schema)).toEqual([
+    'properties.a.maxLength: "maxLength" beside a reference is not checked in this draft',
+  ]);
+});
+
+/** The letters a and b in an order without a pattern. */
+const mixed = (length: number) => {
+  let seed = 1;
+  return numbers(length)
+    .map(() => {
+      seed = (seed * 48_271) % 0x7fffffff;
+      return seed % 2 === 0 ? "a" : "b";
+    })
+    .join("");
+};
+const TOO_MUCH = ["takes too much work to check by its JSON Schema: make it smaller, or the schema simpler"];
+const chain = (words: (next: string) => Record<string, unknown>) => ({
+  $ref: "#/$defs/d0",
+  $defs: Object.fromEntries([
+    ...numbers(30).map((n) => [`d${n}`, words(`#/$defs/d${n + 1}`)]),
+    ["d30", { type: "string" }],
+  ]) as Record<string, unknown>,
+});
+
+test.each<[string, Record<string, unknown>, unknown]>([
+  ["alternatives that double with each step", chain(($ref) => ({ anyOf: [{ $ref }, { $ref }] })), 1],
+  ["all of them, twice", chain(($ref) => ({ allOf: [{ $ref }, { $ref }] })), "a"],
+  ["not, twice", chain(($ref) => ({ oneOf: [{ $ref }, { not: { $ref } }] })), 1],
+  [
+    "a tree that goes twice into each level of a value",
+    { allOf: [1, 2].map(() => ({ properties: { c: { $ref: "#" } } })) },
+    nested(40, (c) => ({ c }), 1),
+  ],
+  [
+    "many searches of a long list",
+    { allOf: numbers(1000).map((n) => ({ contains: { const: -n - 1 } })) },
+    numbers(2000),
+  ],
+  [
+    "one of thousands, for each item",
+    { items: { oneOf: numbers(4000).map((n) => ({ const: -n - 1 })) } },
+    numbers(4000),
+  ],
+  [
+    "many patterns on many keys",
+    { patternProperties: Object.fromEntries(numbers(200).map((n) => [`^(a|b)*x${n}$`, {}])) },
+    Object.fromEntries(numbers(2000).map((n) => ["ab".repeat(20) + n, 1])),
+  ],
+  ["multiples of next to nothing", { items: { multipleOf: 1e-300 } }, numbers(50_000).map((n) => n * 1e290)],
+  [
+    "required keys without end",
+    { items: { required: numbers(2000).map(String) } },
+    numbers(2000).map(() => ({})),
+  ],
+  ["a pattern that grows with its text", { pattern: "[ab]*a[ab]{3000}c" }, mixed(50_000)],
+])("a check ends before it takes too much work: %s", (_name, schema, value) => {
+  expect(faults(schema, value)).toEqual(TOO_MUCH);
+});
+
+test.each<[string, Record<string, unknown>, unknown, string[]]>([
+  [
+    "a pattern that freezes others",
+    { pattern: "^(a+)+$" },
+    `${"a".repeat(1_000_000)}!`,
+    ["must match the pattern ^(a+)+$"],
+  ],
+  ["a long list of different numbers", { uniqueItems: true }, numbers(50_000), []],
+  [
+    "a long list of one twice",
+    { uniqueItems: true },
+    [...numbers(30_000), 7],
+    ["30000: is there twice, but must be unique"],
+  ],
+  ["many dates", { items: { format: "date-time" } }, numbers(10_000).map(() => "2026-01-15T09:30:00Z"), []],
+  [
+    "a large list of objects",
+    { items: { type: "object", properties: { a: { type: "integer" } }, required: ["a"] } },
+    numbers(50_000).map((a) => ({ a })),
+    [],
+  ],
+  ["a text of a megabyte", { type: "string", minLength: 1, maxLength: 2_000_000 }, "é".repeat(1_000_000), []],
+])("what is large but plain is checked: %s", (_name, schema, value, words) => {
+  expect(faults(schema, value)).toEqual(words);
+});
+
+test.each<[string, Record<string, unknown>]>([
+  [
+    "too many schemas",
+    { properties: Object.fromEntries(numbers(6000).map((n) => [`p${n}`, { type: "string" }])) },
+  ],
+  ["patterns too large together", { allOf: numbers(100).map((n) => ({ pattern: `a{900}${n}` })) }],
+  [
+    "references one behind the other without end",
+    {
+      $ref: "#/$defs/d0",
+      $defs: Object.fromEntries(numbers(3000).map((n) => [`d${n}`, { $ref: `#/$defs/d${(n + 1) % 3000}` }])),
+    },
+  ],
+])("a schema beyond its limits is told, and refuses nobody: %s", (_name, schema) => {
+  expect(unchecked(schema).length).toBeGreaterThan(0);
+  expect(faults(schema, { p5999: 1 })).toEqual([]);
+});
+
+test("defaults fill what is missing, at every depth and through references", () => {
+  const schema = {
+    properties: {
+      limit: { type: "integer", default: 10 },
+      filter: { $ref: "#/$defs/filter" },
+      list: { items: { $ref: "#/$defs/filter" } },
+      kept: { default: "no" },
+    },
+    $defs: { filter: { properties: { deep: { default: { a: 1 } } } } },
+  };
+  const given = { filter: {}, list: [{}, { deep: 1 }], kept: null };
+  expect(readSchema(schema).withDefaults(given)).toEqual({
+    limit: 10,
+    filter: { deep: { a: 1 } },
+    list: [{ deep: { a: 1 } }, { deep: 1 }],
+    kept: null,
+  });
+  expect(given).toEqual({ filter: {}, list: [{}, { deep: 1 }], kept: null });
+});
+
+test("keys that reach prototypes are keys like any other", () => {
+  const value = JSON.parse('{"__proto__": 1, "constructor": 2}') as unknown;
+  const schema = JSON.parse(
+    '{"properties": {"__proto__": {"type": "string"}}, "required": ["toString"]}',
+  ) as Record<string, unknown>;
+  expect(faults(schema, value)).toEqual(["__proto__: must be text, not a number", "toString: is missing"]);
+});

@@ -1,0 +1,112 @@
+import { TooMuchWork, Work } from "../regex/work";
+import type { JsonSchema } from "../values";
+import { type Fault, type Node, Run, type Verdict } from "./check";
+import { compile, type Unchecked } from "./compile";
+import { isObject } from "./values";
+
+export type { Fault } from "./check";
+export { SCHEMA_LIMITS, type Unchecked } from "./compile";
+
+/**
+ * The one door for JSON Schema. Schemas and values may come from strangers: whatever they hold, a check takes some
+ * tens of milliseconds at most, writes no code and fetches nothing.
+ */
+export interface Schema {
+  /** What in it is not checked; nobody is refused for that. */
+  readonly unchecked: readonly Unchecked[];
+  /** What is wrong with a value, the first eight faults; empty where it fits. */
+  faults(value: unknown): Fault[];
+  /** Whether a value fits; quicker than asking for the faults. */
+  fits(value: unknown): boolean;
+  /** The value with what its schema has as defaults where something is missing. */
+  withDefaults(value: unknown): unknown;
+}
+
+/** Steps that one check may take: some 50 ms. */
+const MAX_WORK = 2_000_000;
+const TOO_MUCH = "takes too much work to check by its JSON Schema: make it smaller, or the schema simpler";
+
+/** How many schemas are kept ready; those of living objects are kept with them. */
+const KEPT = 200;
+const byObject = new WeakMap<object, Schema>();
+const byText = new Map<string, Schema>();
+
+/** A schema ready to be checked, made once for equal ones. Never throws; the schema must not be changed afterwards. */
+export function readSchema(schema: JsonSchema | boolean): Schema {
+  if (typeof schema === "boolean") return make(schema);
+  const known = byObject.get(schema);
+  if (known) return known;
+  const text = textOf(schema);
+  const made = (text !== null && byText.get(text)) || make(schema);
+  byObject.set(schema, made);
+  if (text !== null) {
+    if (byText.size >= KEPT) byText.delete(byText.keys().next().value ?? "");
+    byText.set(text, made);
+  }
+  return made;
+}
+
+const MAX_KEPT_CHARS = 100_000;
+function textOf(schema: JsonSchema): string | null {
+  try {
+    const text = JSON.stringify(schema);
+    return text.length > MAX_KEPT_CHARS ? null : text;
+  } catch {
+    return null; // Nested too deep, or no JSON; it is not checked then.
+  }
+}
+
+function make(schema: JsonSchema | boolean): Schema {
+  const { root, unchecked } = compile(schema);
+  const run = (value: unknown, wantsFaults: boolean): { verdict: Verdict; faults: Fault[] } => {
+    const one = new Run(new Work(MAX_WORK), wantsFaults);
+    try {
+      const verdict = one.check(root, value, null, null);
+      return { verdict, faults: verdict === "no" ? (one.faults ?? []) : [] };
+    } catch (error) {
+      if (!(error instanceof TooMuchWork)) throw error;
+      return { verdict: "no", faults: [{ path: [], message: TOO_MUCH }] };
+    }
+  };
+  return {
+    unchecked,
+    faults: (value) => run(value, true).faults,
+    fits: (value) => run(value, false).verdict !== "no",
+    withDefaults: (value) => {
+      try {
+        return filled(root, value, new Work(MAX_WORK), 0);
+      } catch (error) {
+        if (error instanceof TooMuchWork) return value;
+        throw error;
+      }
+    },
+  };
+}
+
+const MAX_DEPTH = 200;
+
+function filled(node: Node, value: unknown, work: Work, depth: number): unknown {
+  work.spend(8);
+  if (depth > MAX_DEPTH || node.isEndless) return value;
+  let result = value;
+  for (const always of node.always) result = filled(always, result, work, depth + 1);
+  if (Array.isArray(result) && node.items) {
+    const { items } = node;
+    return (result as unknown[]).map((item) => filled(items, item, work, depth + 1));
+  }
+  if (!isObject(result) || node.properties.size === 0) return result;
+  work.spend(Object.keys(result).length + node.properties.size);
+  const whole: Record<string, unknown> = { ...result };
+  for (const [key, inner] of node.properties) {
+    const there = Object.hasOwn(whole, key) && whole[key] !== undefined;
+    if (!there && inner.standard === undefined) continue;
+    const next = filled(inner, there ? whole[key] : structuredClone(inner.standard), work, depth + 1);
+    // A key that reaches prototypes is one like any other here.
+    Object.defineProperty(whole, key, { value: next, enumerable: true, writable: true, configurable: true });
+  }
+  return whole;
+}
+
+/** Faults as people and models read them: the place, and what is wrong there. */
+export const faultTexts = (faults: readonly Fault[]): string[] =>
+  faults.map(({ path, message }) => (path.length > 0 ? `${path.join(".")}: ${message}` : message));
