@@ -203,6 +203,34 @@ test("files and folders are named for what they hold", () => {
   ).toEqual([]);
 });
 
+/** Files that make patterns from text, and why the text is none of a stranger's. */
+const OWN_PATTERNS: Readonly<Record<string, string>> = {
+  "server/access/redact.ts": "secrets, with every sign escaped",
+  "server/conformance/stage.ts": "roles of tests",
+  "server/domain/pattern-fault.ts": "only reads whether it is a pattern, and tries single characters",
+  "server/domain/regex/syntax.ts": "the name of one Unicode property, tried on one character at a time",
+  "server/llm/adapt.ts": "names that stand in the code",
+  "server/llm/prices.ts": "patterns of the table of prices that comes with the package",
+  "server/llm/text-calls.ts": "parts that stand in the code",
+  "server/llm/text-protocol.ts": "parts that stand in the code",
+  "server/tools/sandbox/matches.ts": "runs in the sandbox, where a search that never ends is stopped",
+  "components/forms/cel-rows.ts": "parts that stand in the code",
+};
+
+test("schemas and patterns of strangers go through one door", () => {
+  const code = (file: string) => (text.get(file) ?? "").replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*$/gm, "");
+  expect(
+    product.filter((file) => /\bfromJSONSchema\b|["'](?:ajv|@cfworker\/json-schema)["']/.test(code(file))),
+    "server/domain/schema checks by JSON Schema",
+  ).toEqual([]);
+  expect(
+    product.filter((file) => /\bRegExp\(/.test(code(file)) && !Object.hasOwn(OWN_PATTERNS, file)),
+    "server/domain/regex runs patterns",
+  ).toEqual([]);
+  const idle = Object.keys(OWN_PATTERNS).filter((file) => !/\bRegExp\(/.test(code(file)));
+  expect(idle, "no longer needed").toEqual([]);
+});
+
 test("no text becomes code, and no markup goes around React", () => {
   const banned: [RegExp, string][] = [
     [/\beval\s*\(|\bnew Function\b|\bFunction\s*\(\s*["'`]/, "text would run as code"],

@@ -1,6 +1,7 @@
 import type { WorkflowGraph } from "./graph";
-import { inputFields } from "./run-input";
-import { schemaChecker } from "./state-check";
+import { inputFields, inputSchema } from "./run-input";
+import { faultTexts, readSchema } from "./schema/schema";
+import { keySchema } from "./state-check";
 import { type JsonObject, StateKey } from "./values";
 
 /** What is wrong with the input of a run, by key; empty where it may start. */
@@ -9,15 +10,27 @@ export function findInputErrors(graph: WorkflowGraph, input: JsonObject): { key:
   for (const key of Object.keys(input))
     if (!StateKey.safeParse(key).success)
       errors.push({ key, message: "This is not a possible key: use letters, digits and _." });
+  const given: JsonObject = { ...input };
   for (const field of inputFields(graph)) {
     const value = input[field.key];
     if (value === undefined || value === null) {
       if (field.required) errors.push({ key: field.key, message: "Please fill this in." });
+      if (field.default !== undefined) given[field.key] = field.default;
+      else delete given[field.key];
       continue;
     }
-    const result = schemaChecker(field.schema)?.safeParse(value);
-    if (result && !result.success)
-      errors.push({ key: field.key, message: result.error.issues[0]?.message ?? "This value does not fit." });
+    const [fault] = faultTexts(keySchema(field.schema, field.around).faults(value));
+    if (fault !== undefined) errors.push({ key: field.key, message: said(fault) });
   }
-  return errors;
+  // What holds between keys is only worth telling where each of them is right.
+  const schema = inputSchema(graph);
+  if (errors.length > 0 || !schema) return errors;
+  return readSchema(schema)
+    .faults(given)
+    .map(({ path: [key = "", ...path], message }) => ({
+      key: String(key),
+      message: said(faultTexts([{ path, message }])[0] ?? ""),
+    }));
 }
+
+const said = (fault: string) => `This ${fault.includes(": ") ? "does not fit: " : ""}${fault}.`;

@@ -9,26 +9,34 @@ export const isBeginning = (node: WorkflowNode): boolean => getNodeKind(node.nod
 export interface RunInputField {
   key: string;
   schema: JsonSchema;
+  /** The schema that holds it, whose definitions it may name. */
+  around?: JsonSchema;
   required: boolean;
   default?: Json;
+}
+
+/** The schema that the start node has for the whole input, if any. */
+export function inputSchema(graph: WorkflowGraph): JsonSchema | undefined {
+  const config = startNode(graph)?.config as { input_schema?: JsonSchema } | undefined;
+  return config?.input_schema;
 }
 
 /** The inputs of a workflow: the start node's output keys and the properties of its input schema. */
 export function inputFields(graph: WorkflowGraph): RunInputField[] {
   const start = startNode(graph);
   if (!start) return [];
-  const config = start.config as { input_schema?: JsonSchema } & JsonObject;
-  const schema = config.input_schema;
+  const config = start.config as JsonObject;
+  const schema = inputSchema(graph);
   const properties = (schema?.properties ?? {}) as Record<string, JsonSchema>;
   const required = new Set(Array.isArray(schema?.required) ? (schema.required as string[]) : []);
   const known = stateProperties(graph);
   const keys = [...new Set([...start.output_keys, ...Object.keys(properties)])];
   return keys.map((key) => {
-    const own = Object.hasOwn(properties, key)
-      ? properties[key]!
+    const [own, around] = Object.hasOwn(properties, key)
+      ? [properties[key]!, schema]
       : Object.hasOwn(known, key)
-        ? known[key]!
-        : { type: "string" };
+        ? [known[key]!, graph.global_state_schema]
+        : [{ type: "string" }, undefined];
     const preset =
       Object.hasOwn(config, key) && key !== "input_schema"
         ? (config[key] as Json)
@@ -37,6 +45,7 @@ export function inputFields(graph: WorkflowGraph): RunInputField[] {
     return {
       key,
       schema: own,
+      ...(around ? { around } : {}),
       required: isRequired && preset === undefined,
       ...(preset === undefined ? {} : { default: preset }),
     };

@@ -1,38 +1,33 @@
-import { z } from "zod";
 import { stateProperties, type WorkflowGraph } from "./graph";
+import { faultTexts, readSchema, type Schema } from "./schema/schema";
 import type { Json, JsonSchema } from "./values";
 
-const compiled = new WeakMap<object, z.ZodType | null>();
+const ready = new WeakMap<JsonSchema, { around: unknown; schema: Schema }>();
 
-/** A checker for a JSON Schema, or null where the schema says nothing or cannot be read. */
-export function schemaChecker(schema: JsonSchema): z.ZodType | null {
-  const known = compiled.get(schema);
-  if (known !== undefined) return known;
-  let checker: z.ZodType | null = null;
-  try {
-    const { "x-reducer": _reducer, default: _default, ...plain } = schema;
-    checker = Object.keys(plain).some((key) => key !== "description" && key !== "title")
-      ? z.fromJSONSchema(plain)
-      : null;
-  } catch {
-    checker = null;
-  }
-  compiled.set(schema, checker);
-  return checker;
+/** The schema of one key, ready to be checked. `around`: the schema that holds it, whose definitions it may name. */
+export function keySchema(own: JsonSchema, around: JsonSchema | null | undefined): Schema {
+  const known = ready.get(own);
+  if (known && known.around === around) return known.schema;
+  const schema = readSchema(withDefinitions(own, around));
+  ready.set(own, { around, schema });
+  return schema;
+}
+
+/** The schema of one key together with the definitions of the schema that holds it. */
+export function withDefinitions(own: JsonSchema, around: JsonSchema | null | undefined): JsonSchema {
+  const held = Object.entries(around ?? {}).filter(
+    ([word]) => (word === "$defs" || word === "definitions" || word === "$schema") && !(word in own),
+  );
+  return held.length > 0 ? { ...Object.fromEntries(held), ...own } : own;
 }
 
 /** What is wrong with a value of a state key, in words; empty where it fits. Merged values are checked as written. */
 export function findInvalid(graph: WorkflowGraph, key: string, value: Json, reducer: string): string[] {
   const properties = stateProperties(graph);
   if (!Object.hasOwn(properties, key)) return [];
-  const schema = properties[key]!;
-  const checker = schemaChecker(schema);
-  if (!checker) return [];
+  const own = properties[key];
+  if (own === null || typeof own !== "object") return [];
   // An item appended to a list is not the list itself.
   const whole = (reducer === "append" || reducer === "union") && !Array.isArray(value) ? [value] : value;
-  const result = checker.safeParse(whole);
-  if (result.success) return [];
-  return result.error.issues
-    .slice(0, 5)
-    .map((issue) => (issue.path.length > 0 ? `${issue.path.join(".")}: ${issue.message}` : issue.message));
+  return faultTexts(keySchema(own, graph.global_state_schema).faults(whole)).slice(0, 5);
 }

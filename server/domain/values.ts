@@ -20,7 +20,7 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 export const Json: z.ZodType<Json> = z.json();
 export type JsonObject = { [key: string]: Json };
 
-/** JSON Schema, the draft 2020-12 subset that `z.fromJSONSchema` reads. */
+/** JSON Schema, draft 2020-12 or an older one; server/domain/schema checks by it. */
 export const JsonSchema = z.record(z.string(), z.unknown());
 export type JsonSchema = z.infer<typeof JsonSchema>;
 

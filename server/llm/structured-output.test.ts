@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { isHarmlessPattern } from "./schema";
 import { outputSchema, parseOutput, reaskMessage } from "./structured-output";
 
 const decision = {
@@ -147,18 +146,25 @@ describe("reading an answer", () => {
     expect(parseOutput('{"status":"maybe"}', schema)).toMatchObject({ ok: false });
     expect(parseOutput('{"status":"approved"}', schema)).toMatchObject({ ok: true });
   });
-  test("patterns that could search for ever are not run", () => {
-    for (const bad of ["(a+)+$", "^(a|a)*$", "(.*)\\1", "^(([a-z])+.)+[A-Z]$", "\\s*\\s*x", "(?=a)b"])
-      expect(isHarmlessPattern(bad)).toBe(false);
-    for (const good of ["^[A-Z]{2}-\\d+$", "^\\S+@\\S+$", "^\\d{4}-\\d{2}$", "abc", "^(yes|no)$"])
-      expect(isHarmlessPattern(good)).toBe(true);
+  test("a pattern that freezes others is checked like any other", () => {
     const schema = {
       type: "object",
       properties: { a: { type: "string", pattern: "^(a+)+$" } },
       required: ["a"],
     };
-    const before = performance.now();
-    expect(parseOutput(JSON.stringify({ a: `${"a".repeat(40)}!` }), schema)).toMatchObject({ ok: true });
-    expect(performance.now() - before).toBeLessThan(10_000);
+    expect(parseOutput(JSON.stringify({ a: `${"a".repeat(40)}!` }), schema)).toEqual({
+      ok: false,
+      errors: ["a: must match the pattern ^(a+)+$"],
+    });
+    expect(parseOutput(JSON.stringify({ a: "a".repeat(40) }), schema)).toMatchObject({ ok: true });
+  });
+  test("one of several shapes, objects to choose from and letters of any script are read at first sight", () => {
+    const schema = {
+      type: "object",
+      properties: { at: { enum: [{ a: 1 }, { a: 2 }] }, name: { pattern: "^\\p{L}+$" }, url: {}, path: {} },
+      oneOf: [{ required: ["url"] }, { required: ["path"] }],
+    };
+    const value = { at: { a: 1 }, name: "Zoë", url: "http://x" };
+    expect(parseOutput(JSON.stringify(value), schema)).toEqual({ ok: true, value, repair: "none" });
   });
 });

@@ -1,9 +1,9 @@
 import { jsonrepair } from "jsonrepair";
+import { type Fault, readSchema } from "@/server/domain/schema/schema";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
 import { coerce } from "./coerce";
-import { compiled } from "./compiled";
 import { isTooDeep, MAX_REPAIR_CHARS, parseJson } from "./json";
-import { asSchema, withoutUnsafeParts } from "./schema";
+import { asSchema } from "./schema";
 
 export type OutputShape =
   | { kind: "text"; key: string }
@@ -14,7 +14,6 @@ export type ParsedOutput = { ok: true; value: Json; repair: Repair } | { ok: fal
 
 /** The key of an answer that no output key asks for. */
 const FREE_KEY = "result";
-const MAX_ERRORS = 8;
 
 /**
  * The shape that an answer must have to fill the output keys. The type of a key comes from the node's schema, else
@@ -117,7 +116,7 @@ export function parseOutput(content: string, schema: JsonSchema): ParsedOutput {
   if (text === "") return { ok: false, errors: ["The answer was empty."] };
   let errors: string[] = [];
   for (const { value, repair } of readings(text)) {
-    const checked = fit(value, schema, text.length);
+    const checked = fit(value, schema);
     if (checked.ok)
       return {
         ok: true,
@@ -129,7 +128,7 @@ export function parseOutput(content: string, schema: JsonSchema): ParsedOutput {
   }
   const bare = bareValue(text, schema);
   if (bare) {
-    const checked = fit(bare, schema, text.length);
+    const checked = fit(bare, schema);
     if (checked.ok) return { ok: true, value: checked.value, repair: "coerced" };
     if (errors.length === 0) errors = checked.errors;
   }
@@ -216,8 +215,9 @@ function bareValue(text: string, schema: JsonSchema): JsonObject | null {
 
 type Fit = { ok: true; value: Json; coerced: boolean } | { ok: false; errors: string[] };
 
-function fit(value: Json, schema: JsonSchema, chars: number): Fit {
-  const check = checker(schema, chars);
+function fit(value: Json, schema: JsonSchema): Fit {
+  const ready = readSchema(schema);
+  const check = (value: Json) => ready.faults(value).map(sentence);
   const straight = check(value);
   if (straight.length === 0) return { ok: true, value, coerced: false };
   const better = coerce(value, schema, check);
@@ -225,27 +225,7 @@ function fit(value: Json, schema: JsonSchema, chars: number): Fit {
   return errors.length === 0 ? { ok: true, value: better, coerced: true } : { ok: false, errors };
 }
 
-/** A function that lists what is wrong with a value; empty where nothing is. */
-function checker(schema: JsonSchema, chars: number): (value: Json) => string[] {
-  // A schema that nothing can check still names its keys, and those are checked.
-  const validator = compiled(withoutUnsafeParts(schema, chars));
-  const required = Array.isArray(schema.required) ? (schema.required as string[]) : [];
-  return (value) => {
-    if (value === null || typeof value !== "object" || Array.isArray(value))
-      if (schema.type === "object") return ["The answer must be a JSON object."];
-    const missing = required
-      .filter((key) => !Object.hasOwn(value as JsonObject, key))
-      .map((key) => `${key}: is missing`);
-    const checked = validator?.safeParse(value);
-    if (!checked || checked.success) return missing;
-    const issues = checked.error.issues.filter(
-      ({ path }) => !(path.length === 1 && missing.includes(`${String(path[0])}: is missing`)),
-    );
-    return [...missing, ...issues.map(sentence)].slice(0, MAX_ERRORS);
-  };
-}
-
-function sentence({ path, message }: { path: PropertyKey[]; message: string }): string {
-  const place = path.map(String).join(".");
+function sentence({ path, message }: Fault): string {
+  const place = path.join(".");
   return `${place === "" ? "answer" : place}: ${message}`;
 }

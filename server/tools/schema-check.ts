@@ -1,22 +1,19 @@
-import type { z } from "zod";
+import { faultTexts, readSchema } from "@/server/domain/schema/schema";
 import type { JsonSchema } from "@/server/domain/values";
-import { compiled } from "@/server/llm/compiled";
-import { withoutUnsafeParts } from "@/server/llm/schema";
-import { readableIssues } from "./define";
 
 export type Checked = { ok: true; input: unknown } | { ok: false; errors: string[] };
 
 /**
- * Checks values by a JSON Schema from outside, such as a tool's that is only known at run time. Words that cannot be
- * checked safely, patterns above all, are left to whoever gets the value.
+ * Checks values by a JSON Schema from outside, such as a tool's that is only known at run time, and fills in its
+ * defaults. What the schema asks for and nobody here can check is left to whoever gets the value.
  */
 export function checkBySchema(schema: JsonSchema, value: unknown): Checked {
-  const isObject = value !== null && typeof value === "object" && !Array.isArray(value);
-  if (schema.type === "object" && !isObject)
-    return { ok: false, errors: ["The arguments must be an object"] };
-  const chars = JSON.stringify(value)?.length ?? 0;
-  const checker: z.ZodType | null = compiled(withoutUnsafeParts(schema, chars));
-  if (!checker) return { ok: true, input: value };
-  const read = checker.safeParse(value);
-  return read.success ? { ok: true, input: read.data } : { ok: false, errors: readableIssues(read.error) };
+  const ready = readSchema(schema);
+  const input = ready.withDefaults(value);
+  const faults = ready.faults(input);
+  if (faults.length === 0) return { ok: true, input };
+  // A default of a foreign schema may itself not fit; nobody is refused for that.
+  return input !== value && ready.fits(value)
+    ? { ok: true, input: value }
+    : { ok: false, errors: faultTexts(faults) };
 }

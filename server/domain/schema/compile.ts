@@ -325,6 +325,8 @@ const IN_PLACE = new Set([
 ]);
 const isAboutRest = (word: string) => word.startsWith("unevaluated");
 
+const RANKS = new Map([...KEYWORDS.keys()].map((word, at) => [word, at]));
+
 /** The keywords to read, those about the rest last. */
 function keywordsOf(schema: Record<string, unknown>): string[] {
   const words = new Set<string>();
@@ -333,7 +335,7 @@ function keywordsOf(schema: Record<string, unknown>): string[] {
     if (KEYWORDS.has(word)) words.add(word);
     else if (reader && !NEEDS_ITSELF.has(reader)) words.add(reader);
   }
-  return [...words].sort((a, b) => Number(isAboutRest(a)) - Number(isAboutRest(b)));
+  return [...words].sort((a, b) => RANKS.get(a)! - RANKS.get(b)!);
 }
 
 /** Keywords that say nothing where only those stand that lean on them. */

@@ -253,5 +253,5 @@ test("keys that reach prototypes are keys like any other", () => {
   const schema = JSON.parse(
     '{"properties": {"__proto__": {"type": "string"}}, "required": ["toString"]}',
   ) as Record<string, unknown>;
-  expect(faults(schema, value)).toEqual(["__proto__: must be text, not a number", "toString: is missing"]);
+  expect(faults(schema, value)).toEqual(["toString: is missing", "__proto__: must be text, not a number"]);
 });

@@ -90,7 +90,9 @@ function manage(prompt: Prompt, properties: Record<string, JsonSchema>): JsonObj
     /Lead this team to the goal: ([\s\S]*?)\nYou do no work/.exec(opening ?? "") ?? [];
   const names = ((properties.send_to?.enum ?? []) as string[]).filter((name) => name !== "User");
   const kindOf = (name: string) => {
-    const role = new RegExp(`^- ${name} \\(([^)]*)\\)`, "m").exec(opening ?? "")?.[1] ?? name;
+    const begin = `- ${name} (`;
+    const line = opening?.split("\n").find((one) => one.startsWith(begin) && one.includes(")", begin.length));
+    const role = line?.slice(begin.length, line.indexOf(")", begin.length)) ?? name;
     return personaByName(role) ?? "worker";
   };
   const rank = (name: string) => (ORDER.indexOf(kindOf(name)) + ORDER.length) % ORDER.length;

@@ -1,5 +1,5 @@
+import { readSchema } from "@/server/domain/schema/schema";
 import type { Json, JsonSchema } from "@/server/domain/values";
-import { compiled } from "../compiled";
 import { sampleOf } from "./pattern";
 
 /** What the value of a field could be; answers undefined where it has no opinion. */
@@ -50,12 +50,7 @@ export function instanceOf(schema: JsonSchema, suggest: Suggest): Json {
 /** Whether a value fits a schema, which may refer to definitions of `root`; true where nobody can tell. */
 function isValid(schema: JsonSchema, root: JsonSchema, value: Json): boolean {
   const whole = schema === root ? schema : { ...definitions(root), ...schema };
-  const validator = compiled(whole);
-  try {
-    return validator?.safeParse(value).success ?? true;
-  } catch {
-    return true;
-  }
+  return readSchema(whole).fits(value);
 }
 
 function definitions(root: JsonSchema): JsonSchema {

@@ -1,3 +1,9 @@
+import { compileRegex } from "@/server/domain/regex/regex";
+import { Work } from "@/server/domain/regex/work";
+
+/** Steps that one sample may take. */
+const MAX_WORK = 200_000;
+
 /**
  * A text that matches a regular expression: the wish if it does, else a sample built from the usual parts
  * (literals, classes, groups, alternatives, repetitions). Unusual expressions give the wish back.
@@ -21,9 +27,9 @@ export function sampleOf(pattern: string, wish: string, least = 0, most = Number
 
 function matches(pattern: string, text: string): boolean {
   try {
-    return new RegExp(pattern).test(text);
+    return compileRegex(pattern).test(text, new Work(MAX_WORK));
   } catch {
-    return true;
+    return true; // Nobody here can tell.
   }
 }
 
@@ -107,8 +113,8 @@ class Sampler {
     const body = this.source.slice(this.at, end);
     this.at = end + 1;
     if (!body.startsWith("^")) return body.startsWith("\\") ? (CLASSES[body[1]!] ?? body[1]!) : body[0]!;
-    const test = new RegExp(`[${body}]`);
-    const free = [..."a0A_- .x"].find((sign) => test.test(sign));
+    const inside = compileRegex(`[${body}]`);
+    const free = [..."a0A_- .x"].find((sign) => inside.test(sign, new Work(MAX_WORK)));
     if (free === undefined) throw new Error("empty class");
     return free;
   }

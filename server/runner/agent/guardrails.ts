@@ -3,10 +3,9 @@ import { evaluateCondition } from "@/server/domain/expression";
 import { findGuardrailFunction, guardrailFunctions } from "@/server/domain/guardrail-functions";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { Guardrail } from "@/server/domain/role";
+import { faultTexts, readSchema } from "@/server/domain/schema/schema";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
-import { compiled } from "@/server/llm/compiled";
 import { parseOutput } from "@/server/llm/structured-output";
-import { readableIssues } from "@/server/tools/define";
 import type { Agent } from "./agent";
 import { callModel } from "./call-model";
 
@@ -81,10 +80,13 @@ function* check(agent: Agent, rule: Guardrail, value: JsonObject, key: string): 
       } catch {
         return "Its JSON Schema cannot be read.";
       }
-      // Without a type, a checker would take the schema to say nothing.
-      const read = compiled({ type: "object", ...(schema as JsonSchema) })?.safeParse(value);
-      if (!read) return "Its JSON Schema cannot be checked here.";
-      return read.success ? null : readableIssues(read.error).join("; ");
+      if (
+        typeof schema !== "boolean" &&
+        (schema === null || typeof schema !== "object" || Array.isArray(schema))
+      )
+        return "Its JSON Schema cannot be read.";
+      const faults = readSchema(schema as JsonSchema | boolean).faults(value);
+      return faults.length === 0 ? null : faultTexts(faults).join("; ");
     }
     case "regex":
       return yield* agent.run.matches(key, rule.spec, textOf(value).slice(0, MAX_MATCHED));

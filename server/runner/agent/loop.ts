@@ -12,11 +12,10 @@ import type { Flow } from "@/server/domain/durable";
 import type { Payloads } from "@/server/domain/events";
 import { NodeFailure } from "@/server/domain/nodes";
 import { rolePrompt, taskPrompt } from "@/server/domain/prompt";
+import { faultTexts, readSchema } from "@/server/domain/schema/schema";
 import type { JsonObject } from "@/server/domain/values";
-import { compiled } from "@/server/llm/compiled";
 import type { ModelAnswer } from "@/server/llm/model";
 import { type OutputShape, outputSchema, parseOutput, reaskMessage } from "@/server/llm/structured-output";
-import { readableIssues } from "@/server/tools/define";
 import type { NodeRun } from "../node-run";
 import { Agent, type AgentEnd, type AgentResult, type AgentTask } from "./agent";
 import { callModel, errorOf } from "./call-model";
@@ -258,11 +257,11 @@ function* guardInput(agent: Agent): Flow<void> {
   const { run, task } = agent;
   const { input_schema } = agent.role;
   const given = task.inputs ?? run.input;
-  const read = input_schema && compiled(input_schema)?.safeParse(given);
-  if (read && !read.success)
+  const faults = input_schema ? readSchema(input_schema).faults(given) : [];
+  if (faults.length > 0)
     throw new NodeFailure(
       "INPUT_MISSING",
-      `${agent.role.name} was not given what it needs: ${readableIssues(read.error).join("; ")}. Pass it on to ${run.node.name || run.node.id}, or change what the role takes in.`,
+      `${agent.role.name} was not given what it needs: ${faultTexts(faults).join("; ")}. Pass it on to ${run.node.name || run.node.id}, or change what the role takes in.`,
       { user_action: "edit_graph" },
     );
   if (!agent.guardrails.some(({ target }) => target === "input")) return;

@@ -8,13 +8,12 @@ import {
   type ToolSpec,
 } from "@/server/domain/tool";
 import type { Json, JsonObject } from "@/server/domain/values";
-import { compiled } from "@/server/llm/compiled";
 import { toolResultText } from "@/server/llm/text-protocol";
-import { readableIssues } from "@/server/tools/define";
 import { invalidArguments, unknownTool } from "@/server/tools/registry";
 import { CODE_IS_OFF, failureOf } from "@/server/tools/sandbox/custom-tool";
 import { RUN_JAVASCRIPT } from "@/server/tools/sandbox/run-javascript";
 import type { RecordedCall } from "@/server/tools/sandbox/sandbox";
+import { checkBySchema } from "@/server/tools/schema-check";
 import { Children } from "../flow";
 import { askPerson, recordCall } from "../tool-call";
 import type { Agent, AgentEnd } from "./agent";
@@ -180,7 +179,7 @@ function* carryOutOne(agent: Agent, job: Job): Flow<CallOutcome> {
     return { output: refuse(agent, job, 403, reason) };
   }
   const crewTool = agent.crewTools.get(spec.name);
-  const checked = crewTool ? crewTool.check(call.args) : checkBySchema(spec, call.args);
+  const checked = crewTool ? crewTool.check(call.args) : checkBySchema(spec.input_schema, call.args);
   if (!checked.ok) return { output: refuse(agent, job, 400, invalidArguments(spec, checked.errors)) };
   const faults = yield* checkGuardrails(agent, "tool_input", { tool: spec.name, args: call.args }, job.key);
   if (faults !== null) return { output: refuse(agent, job, 403, faults) };
@@ -329,16 +328,6 @@ function refuse(agent: Agent, job: Job, status_code: ToolOutput["status_code"], 
     },
   });
   return { status_code, error: reason };
-}
-
-function checkBySchema(
-  spec: ToolSpec,
-  args: JsonObject,
-): { ok: true; input: unknown } | { ok: false; errors: string[] } {
-  const read = compiled(spec.input_schema)?.safeParse(args);
-  // A schema that nothing here can check is checked by the tool itself.
-  if (!read || read.success) return { ok: true, input: args };
-  return { ok: false, errors: readableIssues(read.error) };
 }
 
 const toolText = (output: ToolOutput): string =>
