@@ -20,6 +20,8 @@ export const workflows = sqliteTable(
     graph: text("graph").notNull(),
     /** Counts saves; a save names the revision it was made on. */
     revision: integer("revision").notNull().default(1),
+    /** What its file asked for and nobody has allowed: keys as JSON. Never part of the drawing, so no file can set it. */
+    withheld: text("withheld").notNull().default("[]"),
     createdAt: integer("created_at").notNull(),
     updatedAt: integer("updated_at").notNull(),
     /** Set while the workflow lies in the bin. */

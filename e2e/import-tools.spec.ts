@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import type { Page } from "@playwright/test";
 import { api, expect, test } from "./app";
 import { edge, end, file, start } from "./run-graphs";
@@ -18,6 +20,7 @@ const toolsOf = async (name: string) =>
   (await api<{ role: { tools: string[] } }>("GET", `/roles/${name}`)).role.tools;
 
 const asked = (page: Page) => page.getByRole("region", { name: "Tools that the roles ask for" });
+const wanted = (page: Page) => page.getByRole("region", { name: "What it would use" });
 
 test("roles come with the tools that were ticked, and say what they came without", async ({ app, page }) => {
   await app.open("/roles");
@@ -74,13 +77,13 @@ test("a workflow's roles, on a small screen, get nothing unless it is allowed; l
     await dialog.getByRole("button", { name: "Show what is in it" }).click();
   };
   await look();
-  await expect(asked(page).getByRole("listitem").filter({ hasText: "write_board" })).toContainText(
+  await expect(wanted(page).getByRole("listitem").filter({ hasText: "write_board" })).toContainText(
     "Works within its crew. Asked for by Clerk",
   );
   await dialog.getByText("Leave out", { exact: true }).click();
-  await expect(asked(page)).toBeHidden();
+  await expect(wanted(page)).toBeHidden();
   await dialog.getByText("Add new", { exact: true }).click();
-  await expect(asked(page).getByRole("checkbox", { checked: true })).toHaveCount(0);
+  await expect(wanted(page).getByRole("checkbox", { checked: true })).toHaveCount(0);
   await dialog.getByRole("button", { name: "Import workflow" }).click();
   await expect(page.getByText(/Clerk came without file_write, write_board/)).toBeVisible();
   await app.canvas.isShown();
@@ -104,4 +107,49 @@ test("a crew's new roles get what is ticked", async ({ app, page }) => {
   await page.getByRole("button", { name: "Actions for Post office" }).click();
   await page.getByRole("menuitem", { name: "Delete" }).click();
   await expect(page.getByRole("link", { name: /^Post office/ })).toHaveCount(0);
+});
+
+test("what a workflow's nodes would use is shown, and runs only once it was allowed", async ({
+  app,
+  page,
+}) => {
+  const text = readFileSync(path.join(import.meta.dirname, "fixtures", "asking-workflow.json"), "utf8");
+  await app.open();
+  await page.getByRole("button", { name: "Import", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: "Import a workflow" });
+  await dialog.getByLabel("Or paste its text").fill(text);
+  await dialog.getByRole("button", { name: "Show what is in it" }).click();
+  const boxes = wanted(page).getByRole("checkbox");
+  await expect(boxes).toHaveCount(4);
+  for (const box of await boxes.all()) await expect(box).not.toBeChecked();
+  await expect(wanted(page)).toContainText("collector.example");
+  await expect(wanted(page)).toContainText("Memories that every workflow sees");
+  expect(await app.accessibilityFaults()).toEqual([]);
+  await wanted(page).getByRole("checkbox", { name: "http_request" }).press("Space");
+  await wanted(page).getByRole("checkbox", { name: "collector.example" }).press("Space");
+  await dialog.getByRole("button", { name: "Import workflow" }).click();
+  await app.canvas.isShown();
+  const [, id = ""] = /workflows\/(wf_\w+)/.exec(page.url()) ?? [];
+
+  await page.getByRole("tab", { name: /Problems/ }).click();
+  const problems = page.getByRole("list", { name: "Problems" }).getByRole("listitem");
+  await expect(problems).toHaveCount(2);
+  await expect(problems.first()).toContainText("would use the tool store_memory, which nobody has allowed");
+  await problems.first().getByRole("button", { name: "Allow it" }).click();
+  await expect(problems).toHaveCount(1);
+  await problems.first().getByRole("button", { name: "Allow it" }).click();
+  await expect(page.getByText("No problems: this workflow can run.")).toBeVisible();
+
+  // The same file again, over the first: nothing in it is new.
+  await app.open();
+  await page.getByRole("button", { name: "Import", exact: true }).click();
+  await dialog.getByLabel("Or paste its text").fill(text);
+  await dialog.getByRole("button", { name: "Show what is in it" }).click();
+  await dialog.getByText("Replace “Asking”").click();
+  await expect(wanted(page).getByRole("checkbox", { checked: true })).toHaveCount(4);
+  await expect(wanted(page).getByText("New", { exact: true })).toHaveCount(0);
+  await dialog.getByRole("button", { name: "Replace mine" }).click();
+  await app.canvas.isShown();
+  expect(page.url()).toContain(id);
+  await api("DELETE", `/workflows/${id}`);
 });

@@ -5,10 +5,11 @@ import { CircleAlert, CircleCheck, TriangleAlert, Wrench } from "lucide-react";
 import { KindIcon } from "@/components/canvas/kind-icon";
 import { readingOrder } from "@/components/canvas/navigation";
 import { getNodeKind } from "@/server/domain/nodes";
-import type { Problem } from "@/server/domain/problems";
+import type { Fix, Problem } from "@/server/domain/problems";
 import { useEditorCommands } from "./actions";
 import { useEditor, useEditorStore } from "./editor-store";
 import { useUiStore } from "./ui-store";
+import { useAllow } from "./use-grants";
 
 /** The drawing as a list, in reading order: for screen readers, for phones, and for large drawings. */
 export function Outline() {
@@ -71,6 +72,9 @@ export function Outline() {
 /** What is wrong, with the way to its place and, where there is one, its repair. */
 export function ProblemList({ problems }: { problems: readonly Problem[] }) {
   const commands = useEditorCommands();
+  const { change } = useAllow();
+  // A grant belongs to this installation, not to the drawing: it is no step that could be undone.
+  const repair = (fix: Fix) => (fix.kind === "allow" ? change({ allow: [fix.key] }) : void commands.fix(fix));
   const graph = useEditor(({ doc }) => doc.graph);
   if (problems.length === 0)
     return (
@@ -106,7 +110,7 @@ export function ProblemList({ problems }: { problems: readonly Problem[] }) {
           {problem.fix && (
             <button
               type="button"
-              onClick={() => problem.fix && void commands.fix(problem.fix)}
+              onClick={() => problem.fix && repair(problem.fix)}
               className="mb-1.5 ml-8 inline-flex items-center gap-1.5 rounded-md border border-line px-2 py-0.5 text-xs hover:border-line-strong hover:bg-sunken"
             >
               <Wrench aria-hidden className="size-3" />

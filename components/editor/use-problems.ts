@@ -13,7 +13,7 @@ const NONE: readonly Problem[] = [];
 export function useProblems(
   graph: WorkflowGraph,
   roles: readonly RoleDefinition[] | undefined,
-  { isPriceKnown, isToolKnown, library }: Surroundings,
+  { isPriceKnown, isToolKnown, library, withheld }: Surroundings,
 ): readonly Problem[] {
   const [problems, setProblems] = useState(NONE);
   useEffect(() => {
@@ -21,7 +21,7 @@ export function useProblems(
     let isLatest = true;
     const look = async () => {
       const { findProblems } = await import("@/server/domain/problems");
-      const here = { isPriceKnown, isToolKnown, library };
+      const here = { isPriceKnown, isToolKnown, library, withheld };
       if (isLatest) startTransition(() => setProblems(findProblems(graph, roles, undefined, here)));
     };
     let callOff = () => {};
@@ -33,7 +33,7 @@ export function useProblems(
       clearTimeout(timer);
       callOff();
     };
-  }, [graph, roles, isPriceKnown, isToolKnown, library]);
+  }, [graph, roles, isPriceKnown, isToolKnown, library, withheld]);
   return problems;
 }
 

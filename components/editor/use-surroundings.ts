@@ -7,12 +7,14 @@ import { crewUses } from "@/server/domain/crew-use";
 import type { WorkflowGraph } from "@/server/domain/graph";
 import type { Library } from "@/server/domain/library";
 import type { Surroundings } from "@/server/domain/problems";
+import { useWithheld } from "./use-grants";
 import { useKnownPrices } from "./use-known-prices";
 
 /** What the installation has of what a drawing names: prices, tools, crews, agents. The last two are asked for only where one is named. */
 export function useSurroundings(graph: WorkflowGraph): Surroundings {
   const trpc = useTrpc();
   const isPriceKnown = useKnownPrices(graph);
+  const withheld = useWithheld();
   const tools = useQuery(trpc.tools.names.queryOptions()).data;
   const namesCrews = crewUses(graph).size > 0;
   const crews = useQuery(trpc.crews.list.queryOptions(undefined, { enabled: namesCrews })).data;
@@ -35,7 +37,8 @@ export function useSurroundings(graph: WorkflowGraph): Surroundings {
           tools.mcp_servers,
         ),
       library,
+      withheld,
     }),
-    [isPriceKnown, tools, library],
+    [isPriceKnown, tools, library, withheld],
   );
 }

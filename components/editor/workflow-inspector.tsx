@@ -1,7 +1,8 @@
 "use client";
 
+import { useQuery } from "@tanstack/react-query";
 import { CircleAlert, CircleCheck, Plus, X } from "lucide-react";
-import { useContext } from "react";
+import { useContext, useEffect } from "react";
 import { keyFault } from "@/components/forms/assignments-field";
 import { DraftField } from "@/components/forms/draft-field";
 import { DurationField } from "@/components/forms/duration-field";
@@ -13,6 +14,7 @@ import {
   schemaTypes,
   schemaTypeWords,
 } from "@/components/forms/schema-rows";
+import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
 import { NumberField } from "@/components/ui/number-field";
@@ -20,6 +22,7 @@ import { Select } from "@/components/ui/select";
 import { Switch } from "@/components/ui/switch";
 import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
+import { CapabilityList } from "@/components/workflows/capability-list";
 import { Reducer, reducerOf, stateProperties, type WorkflowGraph } from "@/server/domain/graph";
 import { getNodeKind } from "@/server/domain/nodes";
 import { RunConfig } from "@/server/domain/outcome";
@@ -29,6 +32,7 @@ import { edits } from "./commands";
 import { useEditor, useEditorStore } from "./editor-store";
 import { Fold } from "./fold";
 import { useUiStore } from "./ui-store";
+import { useAllow } from "./use-grants";
 import { ProblemsContext } from "./use-problems";
 
 /** The workflow as a whole: shown when nothing is selected. */
@@ -79,7 +83,52 @@ export function WorkflowInspector() {
       </div>
       <StateKeys graph={graph} />
       <Limits graph={graph} />
+      <Capabilities graph={graph} />
     </>
+  );
+}
+
+/** What runs of it may use: found in the saved drawing, and allowed or not by whoever has this installation. */
+function Capabilities({ graph }: { graph: WorkflowGraph }) {
+  const id = useEditor((editor) => editor.id);
+  const saved = useEditor(({ save }) => save.state === "clean");
+  const query = useTrpc().workflows.capabilities.queryOptions({ id });
+  const { data: grants = [], refetch } = useQuery(query);
+  const { change, isPending } = useAllow();
+  useEffect(() => {
+    if (saved) void refetch();
+  }, [saved, refetch]);
+  const allowed = grants.flatMap((grant) => (grant.allowed ? [grant.key] : []));
+  const withheld = grants.length - allowed.length;
+  return (
+    <Fold
+      title="What it may use"
+      aside={
+        grants.length === 0
+          ? "Nothing but models"
+          : withheld > 0
+            ? `${withheld} not allowed`
+            : `${grants.length} ${grants.length === 1 ? "thing" : "things"}`
+      }
+    >
+      {grants.length === 0 ? (
+        <p className="text-[13px] text-ink-2">No tools, addresses, programs or lasting memory.</p>
+      ) : (
+        <CapabilityList
+          title="Allowed here"
+          asked={grants}
+          graph={graph}
+          allowed={allowed}
+          disabled={isPending}
+          onAllowed={(keys) =>
+            change({
+              allow: keys.filter((key) => !allowed.includes(key)),
+              withhold: allowed.filter((key) => !keys.includes(key)),
+            })
+          }
+        />
+      )}
+    </Fold>
   );
 }
 

@@ -129,6 +129,13 @@ const WORDS: Record<AuditKind, Words> = {
       text(about, "copy_of") !== "" && `as a copy of ${text(about, "copy_of")}`,
     ],
   },
+  workflow_allowed: {
+    title: (about) => `Said what the workflow ${text(about, "workflow")} may use`,
+    more: (about) => [
+      list(about, "allowed").length > 0 && `allowed ${named(list(about, "allowed"))}`,
+      list(about, "withheld").length > 0 && `not ${named(list(about, "withheld"))}`,
+    ],
+  },
   question_answered: {
     title: (about) =>
       `${ANSWER_WORDS[text(about, "answer")] ?? "Answered"} ${text(about, "tool") || "a question"}`,

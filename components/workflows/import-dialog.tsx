@@ -5,7 +5,7 @@ import { CircleCheck } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useEffect, useState } from "react";
 import { RolesInFile } from "@/components/roles/roles-in-file";
-import { leftOutWords, ToolsAsked } from "@/components/roles/tools-asked";
+import { leftOutWords } from "@/components/roles/tools-asked";
 import { type Answers, toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
@@ -13,6 +13,7 @@ import { SegmentedControl } from "@/components/ui/segmented-control";
 import { TextField } from "@/components/ui/text-field";
 import { toast } from "@/components/ui/toasts";
 import { sketchOf } from "@/server/domain/sketch";
+import { CapabilityList } from "./capability-list";
 import { FileSource } from "./file-source";
 import { FindingList } from "./finding-list";
 import { SketchPicture } from "./sketch-picture";
@@ -40,9 +41,14 @@ function Open({ text: given, onClose }: { text: string | undefined; onClose: () 
   const [name, setName] = useState("");
   const [roles, setRoles] = useState<RoleChoice>("add_new");
   const [allowed, setAllowed] = useState<string[]>([]);
+  const [over, setOver] = useState<string>();
   const { mutate: read, ...preview } = useMutation(
     trpc.workflows.previewImport.mutationOptions({
-      onSuccess: (found) => setName(found.name),
+      onSuccess: (found, { over }) => {
+        setAllowed(found.capabilities.flatMap(({ key, had }) => (had ? [key] : [])));
+        // Looked at again under another choice, it keeps the name that somebody gave it.
+        if (over === undefined) setName((name) => name || found.name);
+      },
       onError: () => {},
     }),
   );
@@ -53,16 +59,19 @@ function Open({ text: given, onClose }: { text: string | undefined; onClose: () 
   const source = given ?? text;
   const load = useMutation(
     trpc.workflows.import.mutationOptions({
-      onSuccess: ({ id, left_out }) => {
+      onSuccess: ({ id, left_out, withheld }) => {
         void queryClient.invalidateQueries();
         onClose();
         router.push(`/workflows/${id}`);
-        const detail = leftOutWords(left_out);
+        const detail = [withheldWords(withheld), leftOutWords(left_out)].filter(Boolean).join(" ");
         toast(`Imported “${name}”`, { tone: "success", ...(detail ? { detail } : {}) });
       },
     }),
   );
-  const found = preview.data;
+  // Another choice asks again; what is shown stays until the answer is there.
+  const [shown, setShown] = useState<Preview>();
+  if (preview.data && preview.data !== shown) setShown(preview.data);
+  const found = preview.data ?? (preview.isPending && source !== "" ? shown : undefined);
 
   return (
     <Dialog
@@ -85,9 +94,17 @@ function Open({ text: given, onClose }: { text: string | undefined; onClose: () 
               variant="primary"
               disabled={!found.ok || name.trim() === ""}
               pending={load.isPending}
-              onClick={() => load.mutate({ text: source, name: name.trim(), roles, allow_tools: allowed })}
+              onClick={() =>
+                load.mutate({
+                  text: source,
+                  name: name.trim(),
+                  roles,
+                  allow: allowed,
+                  ...(over === undefined ? {} : { over }),
+                })
+              }
             >
-              Import workflow
+              {over === undefined ? "Import workflow" : "Replace mine"}
             </Button>
           </>
         ) : null
@@ -99,9 +116,17 @@ function Open({ text: given, onClose }: { text: string | undefined; onClose: () 
           name={name}
           onName={setName}
           roles={roles}
-          onRoles={setRoles}
+          onRoles={(next) => {
+            setRoles(next);
+            read({ text: source, roles: next, ...(over === undefined ? {} : { over }) });
+          }}
           allowed={allowed}
           onAllowed={setAllowed}
+          over={over}
+          onOver={(next) => {
+            setOver(next);
+            read({ text: source, roles, ...(next === undefined ? {} : { over: next }) });
+          }}
         />
       ) : (
         <FileSource
@@ -112,7 +137,8 @@ function Open({ text: given, onClose }: { text: string | undefined; onClose: () 
           pending={preview.isPending}
           onText={(next) => {
             setText(next);
-            setAllowed([]);
+            setName("");
+            setOver(undefined);
             read({ text: next });
           }}
         />
@@ -128,10 +154,14 @@ interface FoundProps {
   roles: RoleChoice;
   onRoles: (choice: RoleChoice) => void;
   allowed: readonly string[];
-  onAllowed: (tools: string[]) => void;
+  onAllowed: (keys: string[]) => void;
+  /** The workflow to replace. */
+  over: string | undefined;
+  onOver: (id: string | undefined) => void;
 }
 
-function Found({ found, name, onName, roles, onRoles, allowed, onAllowed }: FoundProps) {
+function Found(props: FoundProps) {
+  const { found, name, onName, roles, onRoles, allowed, onAllowed, over, onOver } = props;
   if (!found.ok || !found.graph)
     return (
       <div className="flex flex-col gap-4">
@@ -141,13 +171,23 @@ function Found({ found, name, onName, roles, onRoles, allowed, onAllowed }: Foun
     );
   const sketch = sketchOf(found.graph);
   const differing = found.roles.filter(({ state }) => state === "differs");
-  const coming = found.roles.filter(
-    ({ state }) => roles === "replace" || (roles === "add_new" && state === "new"),
-  );
+  const [twin] = found.twins;
   return (
     <div className="flex flex-col gap-5">
       <SketchPicture sketch={sketch} className="h-40 w-full rounded-lg border border-line" />
       <TextField label="Name" value={name} onValueChange={onName} maxLength={200} />
+      {twin ? (
+        <SegmentedControl<"new" | "over">
+          label="There is a workflow of this name"
+          value={over === undefined ? "new" : "over"}
+          onValueChange={(choice) => onOver(choice === "new" ? undefined : twin.id)}
+          className="self-start"
+          options={[
+            { value: "new", label: "Add beside it" },
+            { value: "over", label: `Replace “${twin.name}”` },
+          ]}
+        />
+      ) : null}
       <section aria-label="What was found" className="flex flex-col gap-2">
         <p className="text-[13px] text-ink-2">
           {sketch.nodes.length} {sketch.nodes.length === 1 ? "node" : "nodes"}, {found.graph.edges.length}{" "}
@@ -179,9 +219,22 @@ function Found({ found, name, onName, roles, onRoles, allowed, onAllowed }: Foun
               { value: "skip", label: "Leave out" },
             ]}
           />
-          <ToolsAsked roles={coming} allowed={allowed} onAllowed={onAllowed} />
         </div>
       ) : null}
+      <CapabilityList
+        title="What it would use"
+        asked={found.capabilities}
+        graph={found.graph}
+        allowed={allowed}
+        onAllowed={onAllowed}
+        isChange={over !== undefined}
+      />
     </div>
   );
 }
+
+/** Says what an imported workflow may not use yet. */
+const withheldWords = (withheld: readonly string[]): string =>
+  withheld.length === 0
+    ? ""
+    : `It cannot run yet: it may not use ${withheld.length} ${withheld.length === 1 ? "thing" : "things"} that it asks for. The problems on the left allow them.`;

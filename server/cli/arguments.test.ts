@@ -9,6 +9,7 @@ describe("the command line", () => {
       file: "a.json",
       input: { user_request: "x" },
       config: { max_steps: 5 },
+      capabilities: false,
       json: true,
       quiet: false,
       yes: false,

@@ -9,6 +9,7 @@ export const USAGE = `Runs a workflow file and prints its output.
 
   --input JSON    what the start node asks for, for example '{"user_request": "..."}'
   --config JSON   limits of the run, for example '{"max_steps": 50, "budget": {"max_cost_usd": 1}}'
+  --capabilities  runs nothing: lists what the workflow would use (tools, addresses, models, programs, memory)
   --json          prints one JSON object with status, state, usage and cost instead of the output alone
   --quiet         shows no progress
   --yes           agrees whenever a tool needs a person's agreement; otherwise it is asked for at the terminal
@@ -24,6 +25,8 @@ export interface Command {
   file: string;
   input: JsonObject;
   config: Partial<RunConfig>;
+  /** Only says what the workflow would use. */
+  capabilities: boolean;
   json: boolean;
   quiet: boolean;
   yes: boolean;
@@ -53,6 +56,7 @@ export function readCommand(argv: readonly string[]): Command | null {
     input: objectOf("--input", values.input ?? "{}"),
     // Only what was given: the rest keeps coming from the workflow's own config, not from defaults.
     config: Object.fromEntries(Object.entries(checked.data).filter(([key]) => Object.hasOwn(config, key))),
+    capabilities: values.capabilities ?? false,
     json: values.json ?? false,
     quiet: values.quiet ?? false,
     yes: values.yes ?? false,
@@ -68,6 +72,7 @@ function parse(argv: readonly string[]) {
       options: {
         input: { type: "string", short: "i" },
         config: { type: "string", short: "c" },
+        capabilities: { type: "boolean" },
         json: { type: "boolean" },
         quiet: { type: "boolean", short: "q" },
         yes: { type: "boolean", short: "y" },

@@ -56,6 +56,29 @@ test("the exit code and the JSON tell how it ended", { timeout: 60_000 }, async 
   });
 });
 
+test("what a file would use is listed, and nothing is run", { timeout: 60_000 }, async () => {
+  const [shown, asJson] = await Promise.all([
+    workflow("e2e/fixtures/asking-workflow.json", "--capabilities"),
+    workflow("e2e/fixtures/asking-workflow.json", "--capabilities", "--json"),
+  ]);
+  expect(shown.code).toBe(0);
+  expect(shown.out).toBe(
+    [
+      "tool    http_request  <-  Look it up",
+      "tool    store_memory  <-  Keep it",
+      "host    collector.example  <-  Look it up",
+      "memory  global  <-  Keep it",
+      "",
+    ].join("\n"),
+  );
+  expect(JSON.parse(asJson.out).map(({ key }: { key: string }) => key)).toEqual([
+    "tool:http_request",
+    "tool:store_memory",
+    "host:collector.example",
+    "memory:global",
+  ]);
+});
+
 test("a file that cannot run is told with its places", { timeout: 60_000 }, async () => {
   const [missing, wrong] = await Promise.all([
     workflow("nothing-here.json"),

@@ -322,10 +322,15 @@ describe("A40: a file's roles come without the tools that nobody allowed", () =>
 
     test("gets exactly what was ticked, and never what it does not ask for", async () => {
       const allow_tools = ["web_search", "http_request", "mcp:x/send", "*"];
-      const { left_out } = await doors[door]().import({ text, allow_tools });
+      const allow = allow_tools.map((tool) => `tool:${tool}`);
+      const { left_out } =
+        door === "workflows"
+          ? await here.ask.workflows.import({ text, allow })
+          : await doors[door]().import({ text, allow_tools });
       expect(left_out).toEqual([{ role: "Guest", tools: ["file_write", "mcp:x/*"] }]);
       expect(tools()).toEqual(["web_search"]);
-      expect(here.troupe.audit.list().map(({ detail }) => detail)).toEqual([
+      const granted = here.troupe.audit.list().filter(({ kind }) => kind === "role_tools_changed");
+      expect(granted.map(({ detail }) => detail)).toEqual([
         { role: "Guest", added: ["web_search"], removed: [], from: "file" },
       ]);
     });
@@ -352,11 +357,84 @@ describe("A40: a file's roles come without the tools that nobody allowed", () =>
   ])("a run writes what was allowed: $allow_tools", async ({ allow_tools, written }) => {
     const goals = ['[[offline: tool file_write {"path": "a.md", "content": "x"}]] [[offline: text "over"]]'];
     const text = files.workflows({ ...asking("file_write"), goals });
-    const { id } = await here.ask.workflows.import({ text, allow_tools });
+    const allow = allow_tools.map((tool) => `tool:${tool}`);
+    const { id } = await here.ask.workflows.import({ text, allow });
     const { run_id } = here.troupe.startRun({ workflow_id: id, input: {}, trigger: "test" })!;
     await here.troupe.host.settled(run_id);
     const state = here.troupe.runs.state(run_id)!;
     expect(Object.values(state.files).map(({ path }) => path)).toEqual(written);
     expect(state.run.final_status).toBe(written.length > 0 ? "COMPLETED" : "ERROR");
+  });
+
+  describe("nodes of an imported workflow", () => {
+    const file = (more: object = {}) =>
+      JSON.stringify({
+        troupe: 1,
+        name: "Collector",
+        workflow: draw("start > keep > ask > sum > end", {
+          keep: {
+            node_type: "tool_call",
+            config: { tool_name: "store_memory", args: { key: "k", value: "from a file", scope: "global" } },
+          },
+          ask: {
+            node_type: "http_request",
+            output_keys: ["page"],
+            config: { url: "https://collector.example/x" },
+          },
+          sum: { node_type: "code", output_keys: ["n"], config: { source: "return { n: 1 }" }, ...more },
+        }),
+      });
+    const KEYS = [
+      "tool:http_request",
+      "tool:store_memory",
+      "host:collector.example",
+      "code:sum",
+      "memory:global",
+    ];
+    const start = (workflow_id: string) => here.troupe.startRun({ workflow_id, input: {}, trigger: "test" });
+
+    test("are shown with what they would use, and none of it runs before somebody ticks it", async () => {
+      const preview = await here.ask.workflows.previewImport({ text: file() });
+      expect(preview.capabilities.map(({ key, had }) => [key, had])).toEqual(KEYS.map((key) => [key, false]));
+      const { id, withheld } = await here.ask.workflows.import({ text: file() });
+      expect(withheld).toEqual(KEYS);
+      expect(() => start(id)).toThrow("This workflow cannot run yet");
+      expect(here.troupe.runs.list()).toEqual([]);
+      expect(here.troupe.memories.list({})).toEqual([]);
+      // Neither does a copy of it, nor the same thing after it was saved, renamed and brought back from the bin.
+      const { id: copy } = await here.ask.workflows.duplicate({ id });
+      const { graph, revision } = here.troupe.workflows.find(id)!;
+      await here.ask.workflows.save({ id, revision, graph, name: "Other" });
+      await here.ask.workflows.remove({ id });
+      await here.ask.workflows.restore({ id });
+      for (const one of [id, copy]) expect(() => start(one)).toThrow("This workflow cannot run yet");
+    });
+
+    test("run as far as they were allowed: one by one, or all", async () => {
+      const { id } = await here.ask.workflows.import({ text: file(), allow: KEYS.slice(1) });
+      expect(() => start(id)).toThrow("would use the tool http_request, which nobody has allowed");
+      await here.ask.workflows.allow({ id, allow: ["tool:http_request"] });
+      expect((await here.ask.workflows.capabilities({ id })).every(({ allowed }) => allowed)).toBe(true);
+      expect(start(id)?.created).toBe(true);
+      await here.ask.workflows.allow({ id, withhold: ["code:sum"] });
+      expect(() => start(id)).toThrow("would run its program");
+      const notes = here.troupe.audit.list().filter(({ kind }) => kind === "workflow_allowed");
+      expect(notes.map(({ detail }) => detail.withheld)).toEqual([["code:sum"], [], ["tool:http_request"]]);
+    });
+
+    test("that replace a workflow keep what it was allowed, and are asked about what is new or was changed", async () => {
+      const { id } = await here.ask.workflows.import({ text: file(), allow: KEYS });
+      const changed = file({ config: { source: "return { n: 2 }" } });
+      const preview = await here.ask.workflows.previewImport({ text: changed, over: id });
+      expect(preview.twins).toEqual([{ id, name: "Collector" }]);
+      const had = preview.capabilities.flatMap(({ key, had }) => (had ? [key] : []));
+      expect(had).toEqual(KEYS.filter((key) => key !== "code:sum"));
+      expect(await here.ask.workflows.import({ text: changed, over: id, allow: had })).toMatchObject({
+        id,
+        withheld: ["code:sum"],
+      });
+      expect(here.troupe.workflows.list()).toHaveLength(1);
+      expect(() => start(id)).toThrow("would run its program");
+    });
   });
 });

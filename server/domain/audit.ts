@@ -29,6 +29,7 @@ export const AUDIT_KINDS = {
   custom_tool_restored: "tools",
   tool_tried_out: "tools",
   role_tools_changed: "roles",
+  workflow_allowed: "tools",
   question_answered: "runs",
 } as const satisfies Record<string, AuditArea>;
 export type AuditKind = keyof typeof AUDIT_KINDS;

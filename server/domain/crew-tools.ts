@@ -57,6 +57,9 @@ export const CREW_TOOL_NOTES: readonly CrewToolNote[] = [
 
 const crewNames: ReadonlySet<string> = new Set(CREW_TOOL_NOTES.map(({ name }) => name));
 
+/** Tools that touch nothing outside their crew: nobody needs to be asked about them. */
+export const freeTools: ReadonlySet<string> = crewNames;
+
 /**
  * Whether a role may sensibly name a tool: it is registered, a run carries it out itself, or it means all tools of an
  * MCP server that is known.

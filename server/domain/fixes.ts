@@ -15,6 +15,8 @@ export type Fix = { label: string } & (
   | { kind: "set_reducer"; key: string; reducer: string }
   | { kind: "add_start" }
   | { kind: "add_end" }
+  /** A grant of the installation, not a change of the drawing. */
+  | { kind: "allow"; key: string }
 );
 
 /** The graph with a repair made; the same graph where it no longer applies. */
@@ -32,6 +34,8 @@ export function applyFix(graph: WorkflowGraph, fix: Fix): WorkflowGraph {
         ...(graph.start_node_id === fix.node_id ? { start_node_id: null } : {}),
       };
     }
+    case "allow":
+      return graph;
     case "remove_edge": {
       // The last of those with this id: where two edges are the same, the first one stays.
       const at = graph.edges.findLastIndex((edge) => edge.id === fix.edge_id);

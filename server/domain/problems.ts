@@ -1,9 +1,10 @@
 import { type Analysis, analyse, sideEntries } from "./analysis";
+import { capabilitiesOf, capabilityWords } from "./capabilities";
 import { type KeySet, parallelWrites, possibleKeys } from "./data-flow";
 import { checkExpression, expressionReads, type TextFault } from "./expression";
 import type { Fix } from "./fixes";
 import type { WorkflowEdge, WorkflowGraph } from "./graph";
-import type { Library } from "./library";
+import { EMPTY_LIBRARY, type Library, withLibrary } from "./library";
 import { isStandard, type ModelChoice, modelUses } from "./model-uses";
 import { type AnyNodeKind, getNodeKind, type WorkflowNode, writtenKeys } from "./nodes";
 import { isDefaultWord } from "./nodes/conditional-router";
@@ -66,6 +67,8 @@ export interface Surroundings {
   isToolKnown?: ((name: string) => boolean) | undefined;
   /** The crews and agents that may be named. */
   library?: Library | undefined;
+  /** Keys of what this workflow may not use here, although it would: nobody allowed it when its file came in. */
+  withheld?: readonly string[] | undefined;
 }
 
 /** Everything that is wrong with a workflow: first the errors, then the warnings, each in the order of the graph. */
@@ -73,7 +76,7 @@ export function findProblems(
   graph: WorkflowGraph,
   roles: readonly Pick<RoleDefinition, "name" | "tools">[],
   known?: Analysis,
-  { isPriceKnown, isToolKnown, library }: Surroundings = {},
+  { isPriceKnown, isToolKnown, library, withheld = [] }: Surroundings = {},
 ): Problem[] {
   const problems: Problem[] = [];
   const add: Add = (severity, code, at, message, fix) => {
@@ -98,6 +101,7 @@ export function findProblems(
   checkKeys(check);
   checkParallelWrites(check);
   if (isPriceKnown) checkPrices(check, isPriceKnown);
+  if (withheld.length > 0) checkWithheld(check, roles, new Set(withheld), library);
   return problems.sort((a, b) => Number(a.severity === "warning") - Number(b.severity === "warning"));
 }
 
@@ -129,6 +133,38 @@ function checkLibrary({ graph, add }: Check, library: Library): void {
         "E_CREW_UNKNOWN",
         { kind: "node", id: node.id, field: "crew" },
         `${nameOf(node)} asks for the crew "${id}", which is not in the library. Choose another crew, or give it one of its own.`,
+      );
+  }
+}
+
+/** What came with a file is used only once a person has allowed it. */
+function checkWithheld(
+  { graph, add }: Check,
+  roles: readonly Pick<RoleDefinition, "name" | "tools">[],
+  withheld: ReadonlySet<string>,
+  library: Library = EMPTY_LIBRARY,
+): void {
+  const asked = capabilitiesOf(withLibrary(graph, library), roles);
+  const keys = new Set(asked.map(({ key }) => key));
+  const left = [...withheld].flatMap((key) =>
+    key.startsWith("tool:") && !keys.has(key) ? [key.slice(5)] : [],
+  );
+  if (left.length > 0)
+    add(
+      "warning",
+      "W_LEFT_OUT",
+      { kind: "workflow" },
+      `Its roles came without ${quoted(left)}: nobody ticked that when the workflow was imported. What a role may use is ticked on the Roles page.`,
+    );
+  for (const capability of asked) {
+    if (!withheld.has(capability.key)) continue;
+    for (const { node_id, role } of capability.where)
+      add(
+        "error",
+        "E_NOT_ALLOWED",
+        { kind: "node", id: node_id },
+        `${named(graph, node_id ?? "")} would ${capabilityWords(capability)}${role ? ` as ${role}` : ""}, which nobody has allowed since this workflow was imported.`,
+        { kind: "allow", key: capability.key, label: "Allow it" },
       );
   }
 }

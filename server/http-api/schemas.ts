@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
+import { CAPABILITY_KINDS } from "@/server/domain/capabilities";
 import { CrewConfig } from "@/server/domain/crew";
 import { WorkflowGraph, WorkflowNode } from "@/server/domain/graph";
 import { FinalStatus, RunConfig, RunConfigChanges, RunError, Usage } from "@/server/domain/outcome";
@@ -56,6 +57,16 @@ export const WorkflowFile = z.object({
 export const OpenHandsGraph = z.looseObject({
   nodes: z.record(z.string(), z.looseObject({ node_type: z.string() })),
   edges: z.array(z.looseObject({ source_node_id: z.string(), target_node_id: z.string() })),
+});
+
+/** Something that runs of a workflow may use. */
+export const CapabilityGrant = z.object({
+  key: z.string().meta({ description: "Such as tool:http_request, host:api.example.com or memory:global" }),
+  kind: z.enum(CAPABILITY_KINDS),
+  name: z.string(),
+  where: z.array(z.object({ node_id: z.string().optional(), role: z.string().optional() })),
+  detail: z.string().optional().meta({ description: "The program of a code node" }),
+  allowed: z.boolean(),
 });
 
 export const WorkflowSummary = z.object({
@@ -207,6 +218,7 @@ export const NAMED_SCHEMAS: Record<string, z.ZodType> = {
   WorkflowNode,
   UnfinishedNode,
   OpenHandsGraph,
+  CapabilityGrant,
   WorkflowSummary,
   RunSummary,
   Run,

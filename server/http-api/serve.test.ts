@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { LIMITS } from "@/server/access/limits";
 import { CrewConfig } from "@/server/domain/crew";
 import { AgentConfig } from "@/server/domain/role";
+import { draw } from "@/server/domain/testing/drawing";
 import { findTemplate } from "@/server/templates";
 import { NAMED_SCHEMAS } from "./schemas";
 import { ENDPOINTS } from "./table";
@@ -156,6 +157,32 @@ describe("workflows", () => {
     expect((await api.send("DELETE", `/workflows/${id}`)).status).toBe(204);
     expect((await api.ask("GET", `/workflows/${id}`)).status).toBe(404);
     expect((await api.ask("DELETE", `/workflows/${id}`)).status).toBe(404);
+  });
+
+  test("what one may use is told, and allowed or withheld by key", async () => {
+    const graph = draw("start > a > end", {
+      a: { node_type: "http_request", output_keys: ["page"], config: { url: "https://a.example/x" } },
+    });
+    const id = api.workflows.create({ name: "x", graph });
+    const path = `/workflows/${id}/capabilities`;
+    const { body } = await api.ask("GET", path);
+    expectSchema("getWorkflowCapabilities", body);
+    const told = (answer: { capabilities: { key: string; allowed: boolean }[] }) =>
+      answer.capabilities.map(({ key, allowed }) => [key, allowed]);
+    expect(told(body)).toEqual([
+      ["tool:http_request", true],
+      ["host:a.example", true],
+    ]);
+    const { body: less } = await api.ask("PUT", path, { allow: ["tool:http_request"] });
+    expect(told(less)).toEqual([
+      ["tool:http_request", true],
+      ["host:a.example", false],
+    ]);
+    const { body: said } = await api.ask("POST", `/workflows/${id}/validate`);
+    expect([said.can_run, said.problems[0].code]).toEqual([false, "E_NOT_ALLOWED"]);
+    expect((await api.ask("POST", `/workflows/${id}/runs`, { input: {} })).status).toBe(422);
+    const wrong = await api.ask("PUT", path, { allow: ["tool:http_write"] });
+    expect([wrong.status, wrong.body.error.details.unknown]).toEqual([422, ["tool:http_write"]]);
   });
 
   test("validating one lists its problems", async () => {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
+import { changeGrants, manifestOf } from "@/server/access/manifest";
 import { type Note, noteGrants } from "@/server/domain/audit";
 import { newIsToolKnown } from "@/server/domain/crew-tools";
 import { readWorkflow, writeWorkflow } from "@/server/domain/document";
@@ -13,7 +14,15 @@ import type { StoredWorkflow } from "@/server/store/workflows";
 import { ApiError, notFound } from "./api-error";
 import { type Call, endpoint } from "./endpoint";
 import { expectedRevision, IF_MATCH, newestFirst, pageOf } from "./paging";
-import { Finding, OpenHandsGraph, Page, Problem, WorkflowFile, WorkflowSummary } from "./schemas";
+import {
+  CapabilityGrant,
+  Finding,
+  OpenHandsGraph,
+  Page,
+  Problem,
+  WorkflowFile,
+  WorkflowSummary,
+} from "./schemas";
 
 type FindingOf = z.infer<typeof Finding>;
 
@@ -228,6 +237,7 @@ export const workflowEndpoints = [
         services.roles.all(),
         undefined,
         {
+          withheld: found(services, params.id).withheld,
           isPriceKnown: (choice) => services.models.describe(choice)?.price_known !== false,
           library,
           isToolKnown: newIsToolKnown(
@@ -242,6 +252,60 @@ export const workflowEndpoints = [
           problems: problems.map(({ severity, code, message, at }) => ({ severity, code, message, at })),
         },
       };
+    },
+  }),
+
+  endpoint({
+    method: "GET",
+    path: "/workflows/{id}/capabilities",
+    name: "getWorkflowCapabilities",
+    summary: "What runs of a workflow may use",
+    about:
+      "Every tool, host, named model, program and lasting memory that its nodes and the roles at them ask for. What is not `allowed` came with an imported file and nobody has allowed it: a run is refused until then, or until the drawing asks for it no more.",
+    tag: "Workflows",
+    success: {
+      status: 200,
+      about: "By kind and name",
+      schema: z.object({ capabilities: z.array(CapabilityGrant) }),
+    },
+    refusals: [404],
+    answer({ services, params }) {
+      const { graph, withheld } = found(services, params.id);
+      return { body: { capabilities: manifestOf(graph, { ...services, withheld }) } };
+    },
+  }),
+
+  endpoint({
+    method: "PUT",
+    path: "/workflows/{id}/capabilities",
+    name: "setWorkflowCapabilities",
+    summary: "Says what a workflow may use",
+    about: "`allow` becomes everything that it may use, of what it asks for; the rest is withheld.",
+    tag: "Workflows",
+    body: z.object({
+      allow: z
+        .array(z.string().max(1_000))
+        .max(5_000)
+        .meta({ description: "Keys, such as tool:http_request" }),
+    }),
+    success: {
+      status: 200,
+      about: "By kind and name, as it is now",
+      schema: z.object({ capabilities: z.array(CapabilityGrant) }),
+    },
+    refusals: [404, 422],
+    answer({ services, params, body: { allow }, note }) {
+      const workflow = found(services, params.id);
+      const asked = new Set(manifestOf(workflow.graph, { ...services, withheld: [] }).map(({ key }) => key));
+      const unknown = allow.filter((key) => !asked.has(key));
+      if (unknown.length > 0)
+        throw new ApiError(422, "not_asked_for", `This workflow does not ask for ${unknown[0]}.`, {
+          unknown,
+        });
+      const withhold = [...asked].filter((key) => !allow.includes(key));
+      changeGrants(services, workflow, { allow, withhold }, note);
+      const { graph, withheld } = found(services, params.id);
+      return { body: { capabilities: manifestOf(graph, { ...services, withheld }) } };
     },
   }),
 ];

@@ -3,7 +3,7 @@ import { findInputErrors } from "@/server/domain/input-check";
 import { EMPTY_LIBRARY, type Library, withLibrary } from "@/server/domain/library";
 import { choiceKey, isStandard, modelUses } from "@/server/domain/model-uses";
 import { type InstallationRules, RunConfig } from "@/server/domain/outcome";
-import { findProblems, type Problem } from "@/server/domain/problems";
+import { findProblems, type Problem, type Surroundings } from "@/server/domain/problems";
 import type { RoleDefinition } from "@/server/domain/role";
 import { roleUses } from "@/server/domain/role-use";
 import { startingState } from "@/server/domain/run-input";
@@ -38,7 +38,11 @@ export interface Launch {
 
 /** Starts runs of saved workflows: load, check, hand over to the host. */
 export function newLauncher(parts: {
-  workflows: { find(id: string): { id: string; name: string; graph: WorkflowGraph } | undefined };
+  workflows: {
+    find(
+      id: string,
+    ): { id: string; name: string; graph: WorkflowGraph; withheld?: readonly string[] } | undefined;
+  };
   roles: { all(): RoleDefinition[] };
   /** A run gets a copy of the crews and agents that its workflow names. */
   library?: Library;
@@ -54,7 +58,9 @@ export function newLauncher(parts: {
       const workflow = parts.workflows.find(launch.workflow_id);
       if (!workflow) return undefined;
       return parts.host.start({
-        ...readyToRun(withLibrary(workflow.graph, library), parts.roles.all(), launch, parts.models),
+        ...readyToRun(withLibrary(workflow.graph, library), parts.roles.all(), launch, parts.models, {
+          withheld: workflow.withheld,
+        }),
         workflow_id: workflow.id,
         workflow_name: workflow.name,
         trigger: launch.trigger,
@@ -75,8 +81,9 @@ export function readyToRun(
   roles: readonly RoleDefinition[],
   given: { input: JsonObject; config?: Partial<RunConfig> },
   models: Models,
+  { withheld }: Pick<Surroundings, "withheld"> = {},
 ): Pick<StartRequest, "graph" | "roles" | "input" | "config" | "provider_summary" | "context_windows"> {
-  const problems = findProblems(graph, [...roles], undefined, { library: EMPTY_LIBRARY }).filter(
+  const problems = findProblems(graph, [...roles], undefined, { library: EMPTY_LIBRARY, withheld }).filter(
     ({ severity }) => severity === "error",
   );
   if (problems.length > 0)

@@ -15,7 +15,14 @@ beforeEach(() => {
 test("a workflow comes back as it was saved, newest first", () => {
   const a = store.create({ name: "A", graph: approval });
   const b = store.create({ name: "B", graph: WorkflowGraph.parse({ graph_id: "g", nodes: {}, edges: [] }) });
-  expect(store.find(a)).toEqual({ id: a, name: "A", revision: 1, graph: approval, updated_at: 1000 });
+  expect(store.find(a)).toEqual({
+    id: a,
+    name: "A",
+    withheld: [],
+    revision: 1,
+    graph: approval,
+    updated_at: 1000,
+  });
   expect(store.list().map(({ name }) => name)).toEqual(["B", "A"]);
   store.rename(a, "A again");
   expect(store.list().map(({ name, revision }) => [name, revision])).toEqual([

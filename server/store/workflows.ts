@@ -1,4 +1,5 @@
 import { and, desc, eq, isNotNull, isNull, lt, sql } from "drizzle-orm";
+import { z } from "zod";
 import type { Db } from "@/db/open";
 import { workflows } from "@/db/schema";
 import { WorkflowGraph } from "@/server/domain/graph";
@@ -11,6 +12,8 @@ export interface StoredWorkflow {
   /** Counts saves; a save names the one it was made on. */
   revision: number;
   graph: WorkflowGraph;
+  /** Keys of capabilities that its file asked for and nobody has allowed. */
+  withheld: readonly string[];
   updated_at: number;
 }
 
@@ -24,9 +27,11 @@ export interface WorkflowStore {
   /** Newest first. */
   list(): StoredWorkflow[];
   find(id: string): StoredWorkflow | undefined;
-  create(workflow: { name: string; graph: WorkflowGraph }): string;
+  create(workflow: { name: string; graph: WorkflowGraph; withheld?: readonly string[] }): string;
   save(change: { id: string; revision: number; name?: string; graph: WorkflowGraph }): SaveResult;
   rename(id: string, name: string): boolean;
+  /** Sets what it may not use; false where there is no such workflow. */
+  withhold(id: string, keys: readonly string[]): boolean;
   duplicate(id: string): string | undefined;
   remove(id: string): boolean;
   restore(id: string): boolean;
@@ -35,6 +40,8 @@ export interface WorkflowStore {
   /** Writes a role's new name into every workflow, the bin too; answers how many changed. */
   renameRole(from: string, to: string): number;
 }
+
+const Keys = z.array(z.string());
 
 type Row = typeof workflows.$inferSelect;
 
@@ -53,6 +60,7 @@ export function newWorkflowStore(db: Db, now: () => number = Date.now): Workflow
       name: row.name,
       revision: row.revision,
       graph: known.graph,
+      withheld: Keys.parse(JSON.parse(row.withheld)),
       updated_at: row.updatedAt,
     };
   }
@@ -62,11 +70,18 @@ export function newWorkflowStore(db: Db, now: () => number = Date.now): Workflow
     const row = db.select().from(workflows).where(alive(id)).get();
     return row && toWorkflow(row);
   };
-  const create = ({ name, graph }: { name: string; graph: WorkflowGraph }) => {
+  const create: WorkflowStore["create"] = ({ name, graph, withheld = [] }) => {
     const id = newId("wf");
     const at = now();
     db.insert(workflows)
-      .values({ id, name, graph: JSON.stringify(graph), createdAt: at, updatedAt: at })
+      .values({
+        id,
+        name,
+        graph: JSON.stringify(graph),
+        withheld: JSON.stringify(withheld),
+        createdAt: at,
+        updatedAt: at,
+      })
       .run();
     return id;
   };
@@ -104,6 +119,12 @@ export function newWorkflowStore(db: Db, now: () => number = Date.now): Workflow
     rename: (id, name) =>
       db.update(workflows).set({ name, revision: nextRevision, updatedAt: now() }).where(alive(id)).run()
         .changes > 0,
+    withhold: (id, keys) =>
+      db
+        .update(workflows)
+        .set({ withheld: JSON.stringify([...new Set(keys)].sort()) })
+        .where(alive(id))
+        .run().changes > 0,
     duplicate: (id) => {
       const original = find(id);
       if (!original) return undefined;
@@ -115,7 +136,8 @@ export function newWorkflowStore(db: Db, now: () => number = Date.now): Workflow
           .all()
           .map(({ name }) => name),
       );
-      return create({ name: copyName(original.name, names), graph: original.graph });
+      const { graph, withheld } = original;
+      return create({ name: copyName(original.name, names), graph, withheld });
     },
     remove: (id) => db.update(workflows).set({ deletedAt: now() }).where(alive(id)).run().changes > 0,
     restore: (id) =>

@@ -1,0 +1,1 @@
+ALTER TABLE `workflows` ADD `withheld` text DEFAULT '[]' NOT NULL;

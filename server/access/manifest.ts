@@ -1,0 +1,62 @@
+import type { Note } from "@/server/domain/audit";
+import { type Capability, capabilitiesOf } from "@/server/domain/capabilities";
+import type { WorkflowGraph } from "@/server/domain/graph";
+import { type Library, withLibrary } from "@/server/domain/library";
+import type { RoleDefinition } from "@/server/domain/role";
+
+/** Something that a workflow may use, and whether it is allowed here. */
+export interface Grant extends Capability {
+  allowed: boolean;
+}
+
+interface Installation {
+  roles: { all(): RoleDefinition[] };
+  library: Library;
+}
+
+/** Everything that runs of a drawing may use here. `withheld`: keys that nobody has allowed. */
+export function manifestOf(
+  graph: WorkflowGraph,
+  { roles, library, withheld }: Installation & { withheld: readonly string[] },
+): Grant[] {
+  return capabilitiesOf(withLibrary(graph, library), roles.all()).map((one) => ({
+    ...one,
+    allowed: !withheld.includes(one.key),
+  }));
+}
+
+/** Allows and withholds some of what a workflow would use; what it does not ask for is forgotten. */
+export function changeGrants(
+  installation: Installation & { workflows: { withhold(id: string, keys: readonly string[]): boolean } },
+  workflow: { id: string; name: string; graph: WorkflowGraph; withheld: readonly string[] },
+  change: { allow: readonly string[]; withhold: readonly string[] },
+  note: Note,
+): void {
+  const asked = manifestOf(workflow.graph, { ...installation, withheld: workflow.withheld });
+  const withheld = asked.flatMap(({ key, allowed }) =>
+    change.withhold.includes(key) || (!allowed && !change.allow.includes(key)) ? [key] : [],
+  );
+  installation.workflows.withhold(workflow.id, withheld);
+  const known = new Set(asked.map(({ key }) => key));
+  noteAllowed(
+    note,
+    workflow,
+    change.allow.filter((key) => known.has(key)),
+    withheld,
+  );
+}
+
+/** Writes down what a workflow was allowed to use, and what it asks for beyond that. */
+export function noteAllowed(
+  note: Note,
+  { id, name }: { id: string; name: string },
+  allowed: readonly string[],
+  withheld: readonly string[],
+): void {
+  note("workflow_allowed", {
+    workflow_id: id,
+    workflow: name,
+    allowed: [...allowed],
+    withheld: [...withheld],
+  });
+}
