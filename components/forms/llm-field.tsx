@@ -160,18 +160,25 @@ export function LlmField({
         <div className="@container">
           <div className="grid grid-cols-1 gap-3 @lg:grid-cols-2">
             <DurationField
-              label="Longest answer"
-              hint="Then the call counts as failed."
-              placeholder={seconds(inherited?.timeout_ms, "600")}
-              value={config.timeout_ms}
-              onChange={(ms) => set({ timeout_ms: typeof ms === "number" && ms > 0 ? ms : undefined })}
+              label="Longest wait"
+              hint="Until the first word. Models that think get 600 s, those on own hardware 300 s."
+              placeholder={seconds(inherited?.first_byte_ms, "60")}
+              value={config.first_byte_ms}
+              onChange={(ms) => set({ first_byte_ms: typeof ms === "number" && ms > 0 ? ms : undefined })}
             />
             <DurationField
               label="Longest silence"
-              hint="Between two pieces of an answer."
+              hint="Between two pieces of an answer. Models that think get 180 s."
               placeholder={seconds(inherited?.idle_timeout_ms, "45")}
               value={config.idle_timeout_ms}
               onChange={(ms) => set({ idle_timeout_ms: typeof ms === "number" && ms > 0 ? ms : undefined })}
+            />
+            <DurationField
+              label="Longest answer"
+              hint="Then the call counts as failed. Models that think get 1,800 s."
+              placeholder={seconds(inherited?.timeout_ms, "600")}
+              value={config.timeout_ms}
+              onChange={(ms) => set({ timeout_ms: typeof ms === "number" && ms > 0 ? ms : undefined })}
             />
           </div>
         </div>

@@ -32,6 +32,13 @@ const TOOL_PROTOCOLS = [
   { value: "text", label: "As text" },
 ] as const;
 
+/** How long its models may take, in seconds; an agent may say otherwise. */
+const TIMES = [
+  { name: "first_byte_ms", label: "Longest wait", hint: "Seconds until the first word." },
+  { name: "idle_timeout_ms", label: "Longest silence", hint: "Seconds between two pieces." },
+  { name: "timeout_ms", label: "Longest answer", hint: "Seconds in all." },
+] as const;
+
 export interface ProviderDialogProps {
   /** The provider that is changed; null for a new one. */
   saved: ProviderListed | null;
@@ -277,6 +284,24 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
                 settings={settings}
                 onChange={setSettings}
               />
+            </div>
+            <div className="mt-4 grid gap-4 sm:grid-cols-3">
+              {TIMES.map(({ name, label, hint }) => (
+                <NumberField
+                  key={name}
+                  label={label}
+                  hint={hint}
+                  min={1}
+                  max={86_400}
+                  placeholder="as the model needs"
+                  value={settings[name] === undefined ? null : settings[name] / 1000}
+                  onValueChange={(seconds) =>
+                    setSettings(
+                      without(settings, name, seconds === null ? undefined : Math.round(seconds * 1000)),
+                    )
+                  }
+                />
+              ))}
             </div>
             <div>
               <Checkbox

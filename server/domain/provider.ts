@@ -66,8 +66,10 @@ export const ProviderSettings = z
     tool_protocol: ToolProtocol,
     /** How much its models read at once, in tokens; absent: what is known of each. */
     context_window: z.number().int().min(1_000).max(100_000_000),
-    /** How long a call may take until it begins to answer, in milliseconds. */
-    first_byte_ms: z.number().int().min(1000).max(1_800_000),
+    /** How long a call may take, in milliseconds: until its first word, between two pieces, in all. */
+    first_byte_ms: z.number().int().min(1000).max(86_400_000),
+    idle_timeout_ms: z.number().int().min(1000).max(86_400_000),
+    timeout_ms: z.number().int().min(1000).max(86_400_000),
     /** Runs on hardware of one's own: costs nothing. */
     local: z.boolean(),
     /** Prices by model; "*" is for all others. */

@@ -62,8 +62,12 @@ export const LlmConfig = z
     reasoning_effort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh", "max"]),
     structured_output: z.enum(["auto", "json_schema", "json_object", "prompt"]),
     fallback_models: z.array(z.object({ provider_id: z.string(), model: z.string() })).max(3),
+    /** For a whole answer. */
     timeout_ms: Ms,
+    /** Between two pieces of an answer. */
     idle_timeout_ms: Ms,
+    /** Until an answer's first word. */
+    first_byte_ms: Ms,
     extra_body: z.record(z.string(), Json),
   })
   .partial();

@@ -25,7 +25,7 @@ export const EGRESS_LIMITS = {
   connectMs: 5_000,
   publicBytes: 5 * 1024 * 1024,
   providerBytes: 64 * 1024 * 1024,
-  providerHeadersMs: 11 * 60_000,
+  mcpHeadersMs: 11 * 60_000,
   /** One answer of an MCP server; a stream that is longer begins anew. */
   mcpBytes: 16 * 1024 * 1024,
   /** A whole request of a tool, redirects and body included. */
@@ -85,7 +85,7 @@ export function isProviderAddress(address: string, hostname: string, port: strin
 // Whoever calls a model has timers of its own.
 const providerAgent = guardedAgent(
   isProviderAddress,
-  { headersTimeout: EGRESS_LIMITS.providerHeadersMs, bodyTimeout: 0 },
+  { headersTimeout: 0, bodyTimeout: 0 },
   " Whoever runs Troupe can list it in LLM_ALLOWED_HOSTS, for model providers and search services.",
 );
 
@@ -196,7 +196,7 @@ export function newMcpFetch(allowed: string | undefined): typeof globalThis.fetc
       if (reach === "public") return true;
       return reach !== "forbidden" && (listed.has(hostname) || listed.has(`${hostname}:${port}`));
     },
-    { headersTimeout: EGRESS_LIMITS.providerHeadersMs, bodyTimeout: 0 },
+    { headersTimeout: EGRESS_LIMITS.mcpHeadersMs, bodyTimeout: 0 },
     " Whoever runs Troupe can list it in TROUPE_MCP_ALLOWED_HOSTS.",
   );
   const request = async (url: string | URL, init: RequestInit): Promise<Response> => {

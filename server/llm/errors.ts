@@ -84,6 +84,7 @@ export function classifyServerError(error: ServerError, callee: Callee): ModelEr
     },
     error.status,
     retryable ? wait : undefined,
+    about.code === "TIMEOUT" ? { tries: TIMEOUT_TRIES } : {},
   );
 }
 
@@ -274,14 +275,32 @@ export function tooLarge(callee: Callee): ModelError {
   });
 }
 
+/** Time that runs out once may run out for no reason; twice, it will again, and each time costs. */
+const TIMEOUT_TRIES = 2;
+
 export function timedOut(callee: Callee, what: "first" | "idle" | "total", ms: number): ModelError {
-  const seconds = ms >= 1000 ? `${Math.round(ms / 1000)} s` : `${ms} ms`;
-  const message = {
-    first: `${callee.provider} did not begin to answer within ${seconds}.`,
-    idle: `${callee.provider} stopped in the middle of its answer for ${seconds}.`,
-    total: `${callee.provider} did not finish its answer within ${seconds}.`,
-  }[what];
-  return new ModelError({ code: "TIMEOUT", message, retryable: true, user_action: "retry" });
+  const time =
+    ms < 1000
+      ? `${ms} ms`
+      : ms < 120_000
+        ? `${Math.round(ms / 1000)} s`
+        : `${Math.round(ms / 60_000)} minutes`;
+  const [message, setting] = {
+    first: [`${callee.provider} did not begin to answer within ${time}.`, "Longest wait"],
+    idle: [`${callee.provider} stopped in the middle of its answer for ${time}.`, "Longest silence"],
+    total: [`${callee.provider} did not finish its answer within ${time}.`, "Longest answer"],
+  }[what] as [string, string];
+  return new ModelError(
+    {
+      code: "TIMEOUT",
+      message: `${message} If ${callee.model} needs longer, raise “${setting}” in the model settings of the agent or in the limits of the provider.`,
+      retryable: true,
+      user_action: "retry",
+    },
+    undefined,
+    undefined,
+    { tries: TIMEOUT_TRIES },
+  );
 }
 
 export function notAnAnswer(callee: Callee, what: string): ModelError {

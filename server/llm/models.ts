@@ -3,7 +3,6 @@ import type { Usage } from "@/server/domain/outcome";
 import {
   type Capability,
   concurrencyOf,
-  isLocalServer,
   OFFLINE,
   type Price,
   type Provider,
@@ -27,14 +26,13 @@ import {
 import { newOfflineFetch } from "./offline";
 import { CallFailed, callOnce, chosenProtocol, protocolFor, type RawAnswer, rungFor } from "./openai";
 import { costOf, isPriceKnown } from "./prices";
+import { timeLimits } from "./time-limits";
 import { newTokenRatios } from "./token-ratio";
 import { usageOf } from "./usage";
-import { WIRE_LIMITS, type WireLimits } from "./wire";
+import type { WireLimits } from "./wire";
 
 /** How often one call may be asked anew in another way, after the server refused a part of it. */
 const MAX_ADAPTATIONS = 6;
-/** Models on one's own hardware load and read slowly before they begin. */
-const LOCAL_FIRST_BYTE_MS = 300_000;
 /** After a refusal for too many requests, nobody asks again sooner. */
 const SHORTEST_COOL_DOWN_MS = 1_000;
 const LONGEST_COOL_DOWN_MS = 60_000;
@@ -55,6 +53,8 @@ export function newModels(options: ModelsOptions): Models {
   const gates = new Map<string, Gate>();
   const budgets = newBudgets();
   const ratios = newTokenRatios();
+  /** Models that were seen to think before they answer; nothing is lost with the process. */
+  const thinkers = new Set<string>();
 
   const gateOf = (provider: Provider): Gate => {
     const most = concurrencyOf(provider);
@@ -77,7 +77,13 @@ export function newModels(options: ModelsOptions): Models {
       if (io.signal.aborted) throw cancelled();
       const { provider, model } = choose(providers, request.llm_config);
       const fetcher = provider.kind === "offline" ? offlineFetch : fetch;
-      const limits = limitsFor(provider, request.llm_config, options.limits);
+      const limits = timeLimits(
+        provider,
+        model,
+        request.llm_config,
+        options.limits,
+        thinkers.has(keyOfModel(provider, model)),
+      );
       const prompt = promptText(request);
       const priced = { ...provider, said: providers.said(provider.id, model).price };
       const estimate = estimateOf(request, priced, model, ratios.tokens(provider.id, model, prompt));
@@ -110,6 +116,7 @@ export function newModels(options: ModelsOptions): Models {
           const usage = usageOf(raw.taken, prompt, countOf(provider, model));
           const answer = toAnswer(raw, priced, model, usage, Math.round(performance.now() - started));
           used = answer;
+          if (usage.reasoning_tokens > 0) thinkers.add(keyOfModel(provider, model));
           if (!usage.estimated) ratios.learn(provider.id, model, prompt, usage.input_tokens);
           return {
             ...answer,
@@ -214,6 +221,8 @@ export function newModels(options: ModelsOptions): Models {
   }
 }
 
+const keyOfModel = (provider: Provider, model: string) => `${provider.id}\n${model}`;
+
 /** The provider and the model that a call means. */
 function choose(providers: Providers, config: LlmConfig): { provider: Provider; model: string } {
   const provider = config.provider_id ? providers.find(config.provider_id) : providers.findDefault();
@@ -249,20 +258,6 @@ function keyOf(providers: Providers, provider: Provider): string | null {
       user_action: "settings",
     });
   }
-}
-
-function limitsFor(provider: Provider, config: LlmConfig, own: Partial<WireLimits> = {}): WireLimits {
-  const limits = { ...WIRE_LIMITS, ...own };
-  const firstByte =
-    provider.settings.first_byte_ms ??
-    own.firstByteMs ??
-    (isLocalServer(provider.base_url) ? LOCAL_FIRST_BYTE_MS : limits.firstByteMs);
-  return {
-    ...limits,
-    firstByteMs: Math.max(firstByte, config.idle_timeout_ms ?? 0),
-    idleMs: config.idle_timeout_ms ?? limits.idleMs,
-    totalMs: config.timeout_ms ?? limits.totalMs,
-  };
 }
 
 type PricedProvider = Provider & { said: Price | undefined };

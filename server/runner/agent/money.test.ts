@@ -190,3 +190,13 @@ test("an end that nobody knows is a warning of the run, once", async () => {
   expect(state.run.warnings).toEqual([expect.stringContaining("“policy_pause”")]);
   expect(of(events, "llm_call_completed")[0]!.notes).toEqual(state.run.warnings);
 });
+
+test("time that ran out is tried again once, not three times", async () => {
+  const { requests, state, events } = await paid(() => undefined, { limits: { firstByteMs: 100 } });
+  expect(requests).toBe(2);
+  expect(of(events, "llm_call_failed").map(({ will_retry }) => will_retry)).toEqual([true, false]);
+  expect(state.run.error).toMatchObject({
+    code: "TIMEOUT",
+    message: expect.stringContaining("“Longest wait”") as string,
+  });
+});
