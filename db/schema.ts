@@ -46,8 +46,14 @@ export const runs = sqliteTable(
     id: text("id").primaryKey(),
     workflowId: text("workflow_id"),
     workflowName: text("workflow_name").notNull(),
-    /** queued | running | waiting | finished */
+    /** queued | running | waiting | held | finished */
     status: text("status").notNull(),
+    /** Why it is held, as JSON; null where it is not. */
+    held: text("held"),
+    /** How many times in a row the server ended while it computed this run, without progress since. */
+    stops: integer("stops").notNull().default(0),
+    /** The last turn of progress when that happened. */
+    stoppedTurn: integer("stopped_turn"),
     finalStatus: text("final_status"),
     reasonCode: text("reason_code"),
     interpreterVersion: integer("interpreter_version").notNull(),
@@ -58,6 +64,8 @@ export const runs = sqliteTable(
     inputTokens: integer("input_tokens").notNull().default(0),
     outputTokens: integer("output_tokens").notNull().default(0),
     idempotencyKey: text("idempotency_key"),
+    /** SHA-256 of what was asked for with the key, hex. */
+    requestHash: text("request_hash"),
     createdAt: integer("created_at").notNull(),
     startedAt: integer("started_at"),
     finishedAt: integer("finished_at"),

@@ -56,6 +56,8 @@ export async function serve({ host, port, local, url, dataDir, startedAt }) {
     const isStatic = staticAnswers(distDir(), await headersOfFiles());
     answer = (request, response) => isStatic(request, response) || handle(request, response);
     ready.resolve();
+    // Requests that waited come first: what runs do to the server begins when people can reach it.
+    setTimeout(() => globalThis.__troupeServing?.(), 50);
   } catch (error) {
     console.log = say;
     if (error?.exitCode) giveUp(error.message, error.exitCode);

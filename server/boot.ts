@@ -10,6 +10,7 @@ import {
 import { getAccess } from "@/server/access/current";
 import { LIMITS } from "@/server/access/limits";
 import { log } from "@/server/access/log";
+import type { Host } from "@/server/runner/host";
 import { readSettings } from "@/server/settings";
 import { dataDir } from "@/server/store/current";
 import { getTroupe } from "@/server/troupe";
@@ -19,10 +20,16 @@ const held = globalThis as typeof globalThis & {
   __troupeStartLink?: string;
   /** Tells the start script that the server is up. */
   __troupeUp?: () => void;
+  /** What the start script calls once requests are answered. */
+  __troupeServing?: () => void;
 };
 
 /** How long work under way may take to finish when the server is asked to stop, in milliseconds. */
 const DRAIN_MS = 8000;
+
+/** When recovery begins where nobody says that requests are answered. */
+const RECOVER_UNASKED_MS = 10_000;
+const RECOVER_AGAIN_MS = 5_000;
 
 /** How long a deleted workflow stays restorable. */
 const BIN_MS = 30 * 24 * 3_600_000;
@@ -41,8 +48,6 @@ export async function boot(): Promise<void> {
   if (refusal) leave(refusal);
   try {
     const troupe = getTroupe();
-    const taken = troupe.host.recover();
-    if (taken > 0) log("info", `${taken} ${taken === 1 ? "run goes" : "runs go"} on from where they were.`);
     troupe.workflows.purge(Date.now() - BIN_MS);
     void troupe.toolSources.start();
     troupe.memories.sweep();
@@ -55,10 +60,36 @@ export async function boot(): Promise<void> {
     if (link) held.__troupeStartLink = `${origin()}${link}`;
     if (link && process.env.NODE_ENV !== "production")
       process.stdout.write(`Open this link, it works once: ${held.__troupeStartLink}\n`);
+    recoverOnceServing(troupe.host);
     held.__troupeUp?.();
   } catch (error) {
     leave(startError(error));
   }
+}
+
+/**
+ * Takes up the runs that had not ended once the server answers, so that a person reaches it whatever they do to it.
+ * Where no start script says when that is, as in development, after a while.
+ */
+function recoverOnceServing(host: Host): void {
+  let isDone = false;
+  const recover = () => {
+    if (isDone || host.isDraining) return;
+    isDone = true;
+    clearTimeout(timer);
+    try {
+      const taken = host.recover();
+      if (taken > 0) log("info", `${taken} ${taken === 1 ? "run goes" : "runs go"} on from where they were.`);
+    } catch (error) {
+      isDone = false;
+      log("error", "The runs that had not ended could not be taken up; trying again.", {
+        error: error instanceof Error ? error.message : String(error),
+      });
+      setTimeout(recover, RECOVER_AGAIN_MS).unref();
+    }
+  };
+  const timer = setTimeout(recover, RECOVER_UNASKED_MS);
+  held.__troupeServing = recover;
 }
 
 /** Where people open Troupe. */

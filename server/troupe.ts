@@ -15,6 +15,7 @@ import { Host } from "@/server/runner/host";
 import { newLauncher } from "@/server/runner/launch";
 import { installationRules, readSettings } from "@/server/settings";
 import { newAgentStore } from "@/server/store/agents";
+import { newAtWork } from "@/server/store/at-work";
 import { newAuditStore } from "@/server/store/audit";
 import { newCrewStore } from "@/server/store/crews";
 import { dataDir, getDb } from "@/server/store/current";
@@ -98,7 +99,14 @@ export function newTroupe(db: Db, options: { dataDir: string | null; env?: NodeJ
       toolSources.isCodeEnabled ? runWithCalls(program, { signal }) : Promise.resolve(null),
   });
   const disk = newDisk(db.$client, (message, error) => log("warn", message, { error: String(error) }));
-  const host = new Host({ store: runs, effects: { models, tools }, disk, log, redact: redactJson });
+  const host = new Host({
+    store: runs,
+    effects: { models, tools },
+    disk,
+    log,
+    redact: redactJson,
+    atWork: newAtWork(options.dataDir),
+  });
   return {
     db,
     /** What was acknowledged to somebody survives a power cut: wait for `disk.sync` before. */

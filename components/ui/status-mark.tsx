@@ -9,6 +9,7 @@ import {
   Hourglass,
   LoaderCircle,
   type LucideIcon,
+  OctagonPause,
   X,
 } from "lucide-react";
 
@@ -19,6 +20,7 @@ export type Status =
   | "queued"
   | "running"
   | "waiting"
+  | "held"
   | "completed"
   | "failed"
   | "skipped"
@@ -44,6 +46,7 @@ const marks: Record<Status, Mark> = {
   queued: { word: "Queued", icon: CircleDashed, color: "text-queued" },
   running: { word: "Running", icon: LoaderCircle, color: "text-running", spins: true },
   waiting: { word: "Waiting", icon: Hourglass, color: "text-waiting" },
+  held: { word: "Held", icon: OctagonPause, color: "text-failed" },
   completed: { word: "Completed", icon: Check, color: "text-completed", filled: true },
   failed: { word: "Failed", icon: X, color: "text-failed", filled: true },
   skipped: { word: "Skipped", icon: CornerDownRight, color: "text-ink-3" },

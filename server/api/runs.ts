@@ -6,6 +6,7 @@ import { PlanEdit } from "@/server/domain/plan-edit";
 import { Json, StateKey } from "@/server/domain/values";
 import { QueueFull } from "@/server/runner/host";
 import { RefusedStart } from "@/server/runner/launch";
+import type { RunSummary } from "@/server/store/runs";
 import { fileProcedures } from "./files";
 import { procedure, refusal, router } from "./trpc";
 
@@ -43,7 +44,7 @@ export const runsRouter = router({
         .object({
           workflow_id: z.string().optional(),
           status: z
-            .array(z.enum(["queued", "running", "waiting", "finished"]))
+            .array(z.enum(["queued", "running", "waiting", "held", "finished"]))
             .min(1)
             .optional(),
           final_status: FinalStatus.optional(),
@@ -62,10 +63,17 @@ export const runsRouter = router({
     return {};
   }),
 
+  /** Takes up a run again that is held. */
+  tryAgain: procedure.input(ById).mutation(({ ctx, input }) => {
+    if (!ctx.troupe.host.tryAgain(input.run_id))
+      throw refusal("PRECONDITION_FAILED", "This run is not held any more.");
+    return {};
+  }),
+
   raiseLimit: procedure
     .input(ById.extend({ limit: RaisableLimit, to: z.number().positive() }))
     .mutation(({ ctx, input }) => {
-      const run = ctx.troupe.runs.find(input.run_id) ?? notFound();
+      const run = notHeld(ctx.troupe.runs.find(input.run_id) ?? notFound());
       const state = run.status === "finished" ? ctx.troupe.runs.state(input.run_id) : null;
       if (run.status === "finished" && !state?.run.resumable?.includes(input.limit))
         throw refusal("PRECONDITION_FAILED", "This run did not stop at that limit.");
@@ -77,7 +85,7 @@ export const runsRouter = router({
   editPlan: procedure
     .input(ById.extend({ activation_id: z.string(), edit: PlanEdit }))
     .mutation(({ ctx, input: { run_id, activation_id, edit } }) => {
-      if (!ctx.troupe.runs.find(run_id)) notFound();
+      notHeld(ctx.troupe.runs.find(run_id) ?? notFound());
       const fault = ctx.troupe.host.editPlan(run_id, activation_id, edit, "user");
       if (fault !== null) throw refusal("CONFLICT", fault);
       return {};
@@ -94,7 +102,7 @@ export const runsRouter = router({
       }),
     )
     .mutation(({ ctx, input: { run_id, interaction_id, fingerprint, ...value } }) => {
-      const run = ctx.troupe.runs.find(run_id) ?? notFound();
+      const run = notHeld(ctx.troupe.runs.find(run_id) ?? notFound());
       const asked = ctx.troupe.runs.state(run_id)?.interactions[interaction_id]?.requested;
       if (!ctx.troupe.host.answer(run_id, interaction_id, fingerprint, { ...value, by: "user" }))
         throw refusal("CONFLICT", "This question was answered already, or it is not open any more.");
@@ -132,4 +140,9 @@ export const runsRouter = router({
 
 function notFound(): never {
   throw new TRPCError({ code: "NOT_FOUND", message: "This run does not exist any more." });
+}
+
+function notHeld<T extends RunSummary>(run: T): T {
+  if (run.held) throw refusal("PRECONDITION_FAILED", "This run is held. Try it again first, or cancel it.");
+  return run;
 }

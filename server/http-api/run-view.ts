@@ -1,7 +1,13 @@
 import type { z } from "zod";
-import type { RunState } from "@/server/domain/run";
+import { newRun, type RunState } from "@/server/domain/run";
 import type { RunSummary as StoredRun } from "@/server/store/runs";
 import type { Run, RunNode, RunTask, WaitingFor } from "./schemas";
+import type { ApiServices } from "./services";
+
+/** What a run's log comes to; of a held one, as far as it can be read. */
+export function stateOf({ runs }: Pick<ApiServices, "runs">, { id, status }: StoredRun): RunState | null {
+  return status === "held" ? (runs.state(id, true) ?? newRun(id)) : runs.state(id);
+}
 
 /** A run as the API tells it: its row, and what its log comes to. */
 export function toRun(run: StoredRun, last_seq: number, state: RunState): z.input<typeof Run> {
@@ -10,6 +16,7 @@ export function toRun(run: StoredRun, last_seq: number, state: RunState): z.inpu
     workflow_id: run.workflow_id,
     workflow_name: run.workflow_name,
     status: run.status,
+    held: run.held,
     final_status: run.final_status,
     reason_code: run.reason_code,
     simulated: run.simulated,

@@ -10,7 +10,7 @@ import { ApiError, notFound } from "./api-error";
 import { type Call, endpoint } from "./endpoint";
 import { eventStream, type Message } from "./event-stream";
 import { fromCursor, toCursor } from "./paging";
-import { toRun } from "./run-view";
+import { stateOf, toRun } from "./run-view";
 import { Page, Run, RunEvent, RunStatus, RunSummary, StartRun } from "./schemas";
 
 const found = (services: Call["services"], id: string) => {
@@ -101,7 +101,7 @@ export const runEndpoints = [
     refusals: [404],
     answer({ services, params }) {
       const run = found(services, params.id);
-      const state = services.runs.state(params.id);
+      const state = stateOf(services, run);
       if (!state) throw notFound("run");
       return { body: toRun(run, run.last_seq, state) };
     },
@@ -140,10 +140,16 @@ export const runEndpoints = [
       const { services, params, query, headers } = call;
       const run = found(services, params.id);
       if (wantsStream(headers)) return followRun(call, run);
-      const events = services.runs.events(params.id, query.after, query.limit).slice(0, query.limit);
+      const isHeld = run.status === "held";
+      const events = services.runs.events(params.id, query.after, query.limit, isHeld).slice(0, query.limit);
       const last_seq = events.at(-1)?.seq ?? query.after;
       return {
-        body: { events, last_seq, has_more: last_seq < run.last_seq, finished: run.status === "finished" },
+        body: {
+          events,
+          last_seq,
+          has_more: events.length > 0 && last_seq < run.last_seq,
+          finished: run.status === "finished",
+        },
       };
     },
   }),
@@ -166,8 +172,7 @@ export const runEndpoints = [
     },
     refusals: [404],
     answer({ services, params }) {
-      found(services, params.id);
-      const state = services.runs.state(params.id);
+      const state = stateOf(services, found(services, params.id));
       if (!state) throw notFound("run");
       const histories = Object.values(state.agents).map((agent) => [agent.key, hubHistory(agent)] as const);
       return {

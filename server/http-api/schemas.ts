@@ -3,6 +3,7 @@ import { LIMITS } from "@/server/access/limits";
 import { CAPABILITY_KINDS } from "@/server/domain/capabilities";
 import { CrewConfig } from "@/server/domain/crew";
 import { WorkflowGraph, WorkflowNode } from "@/server/domain/graph";
+import { HeldReason } from "@/server/domain/held";
 import { FinalStatus, RunConfig, RunConfigChanges, RunError, Usage } from "@/server/domain/outcome";
 import { ExecutionPlan } from "@/server/domain/plan";
 import { AgentConfig, RoleDefinition } from "@/server/domain/role";
@@ -78,13 +79,16 @@ export const WorkflowSummary = z.object({
   updated_at: Time,
 });
 
-export const RunStatus = z.enum(["queued", "running", "waiting", "finished"]);
+export const RunStatus = z.enum(["queued", "running", "waiting", "held", "finished"]);
 
 export const RunSummary = z.object({
   id: z.string(),
   workflow_id: z.string().nullable(),
   workflow_name: z.string(),
   status: RunStatus,
+  held: HeldReason.nullable().meta({
+    description: "Why the run was put aside, while its status is `held`: try it again or cancel it",
+  }),
   final_status: FinalStatus.nullable(),
   reason_code: z.string().nullable(),
   simulated: z.boolean().meta({ description: "The offline demo model wrote the answers" }),

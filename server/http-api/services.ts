@@ -17,6 +17,7 @@ export interface ApiServices {
   runs: Pick<RunStore, "find" | "list" | "events" | "state">;
   host: {
     cancel(runId: string, about: { by: string; reason: string }): boolean;
+    tryAgain: Host["tryAgain"];
     answer: Host["answer"];
     raiseLimit: Host["raiseLimit"];
     editPlan: Host["editPlan"];

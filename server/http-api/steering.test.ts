@@ -188,3 +188,53 @@ describe("the library, written by a program", () => {
     ]);
   });
 });
+
+describe("a run that is held", () => {
+  test("tells why, is listed as such, takes no other command, and can be tried again", async () => {
+    const stage = await begin(draw("start > w > end", { w: { config: { ms: 60_000 } } }));
+    const held = { code: "stopped_server" as const, message: "It stopped the server twice.", at: 1 };
+    await expect.poll(async () => (await stage.run()).status).toBe("waiting");
+    stage.runs.hold(stage.id, held);
+    const run = await stage.run();
+    expectSchema("getRun", run);
+    expect([run.status, run.held, run.final_status]).toEqual(["held", held, null]);
+    const listed = await stage.ask("GET", "/runs?status=held");
+    expectSchema("listRuns", listed.body);
+    expect(listed.body.runs).toMatchObject([{ id: stage.id, held }]);
+    for (const [what, sent] of [
+      ["limits", { limit: "max_steps", to: 900 }],
+      ["answers", { interaction_id: "i", fingerprint: "f", answer: "approve" }],
+      ["plans", { edit: { kind: "cancel", task_id: "t" } }],
+    ] as const) {
+      const { status, body } = await stage.steer(what, sent);
+      expect([status, body.error.code]).toEqual([409, "run_held"]);
+      expect(body.error.message).toContain(held.message);
+    }
+    const tried = await stage.steer("try-again", {});
+    expect(tried.status).toBe(202);
+    expectSchema("tryRunAgain", tried.body);
+    expect((await stage.run()).held).toBe(null);
+    const again = await stage.steer("try-again", {});
+    expect([again.status, again.body.error.code]).toEqual([409, "not_held"]);
+    expect((await stage.steer("cancel", {})).body.cancelled).toBe(true);
+    await expect.poll(async () => (await stage.run()).final_status).toBe("CANCELLED");
+  });
+
+  test("is told as far as its damaged log can be read", async () => {
+    const stage = await begin(draw("start > a > end"));
+    await stage.host.settled(stage.id);
+    stage.db.$client
+      .prepare("update run_turns set events = '[{' where run_id = ? and turn = 1")
+      .run(stage.id);
+    const broken = await stage.ask("GET", `/runs/${stage.id}`);
+    expect([broken.status, broken.body.error.code]).toEqual([500, "damaged_log"]);
+    expect(broken.body.error.message).toMatch(/Turn 1 of what was recorded of this run cannot be read/);
+    stage.db.$client.prepare("update runs set status = 'running' where id = ?").run(stage.id);
+    stage.host.recover();
+    await expect.poll(async () => (await stage.run()).held?.code).toBe("damaged_log");
+    const { events } = (await stage.ask("GET", `/runs/${stage.id}/events`)).body;
+    expect(events[0].type).toBe("run_created");
+    expect((await stage.steer("cancel", {})).body.cancelled).toBe(true);
+    await expect.poll(() => stage.runs.find(stage.id)?.final_status).toBe("CANCELLED");
+  });
+});

@@ -6,6 +6,7 @@ import type { RunState } from "@/server/domain/run";
 import { Json, type JsonObject } from "@/server/domain/values";
 import { ApiError, notFound } from "./api-error";
 import { type Call, endpoint } from "./endpoint";
+import { stateOf } from "./run-view";
 import { RunPlan } from "./schemas";
 
 /** Who asks, as events and the audit name them. */
@@ -15,9 +16,21 @@ const byOf = ({ principal }: Pick<Call, "principal">) =>
 /** The row of a run and everything that is known of it. */
 function known(services: Call["services"], id: string) {
   const run = services.runs.find(id);
-  const state = run && services.runs.state(id);
+  const state = run && stateOf(services, run);
   if (!run || !state) throw notFound("run");
   return { run, state };
+}
+
+/** What is known of a run that takes commands: one that is held takes none but to go on or to end. */
+function atHand(services: Call["services"], id: string) {
+  const found = known(services, id);
+  if (found.run.held)
+    throw new ApiError(
+      409,
+      "run_held",
+      `This run is held: ${found.run.held.message} Try it again first, or cancel it.`,
+    );
+  return found;
 }
 
 const ended = (status: z.infer<typeof FinalStatus> | null) =>
@@ -49,6 +62,28 @@ export const steeringEndpoints = [
 
   endpoint({
     method: "POST",
+    path: "/runs/{id}/try-again",
+    name: "tryRunAgain",
+    summary: "Tries a held run again",
+    about:
+      "A run is `held` where taking it up would do harm or is not possible: the server ended more than once while it computed the run, its log is damaged, or it began with another version; `held` of the run says which. It goes on where its log ends. 409 where it is not held.",
+    tag: "Runs",
+    success: {
+      status: 202,
+      about: "It is taken up",
+      schema: z.object({ run_id: z.string() }),
+    },
+    refusals: [404, 409],
+    answer({ services, params }) {
+      const { run } = known(services, params.id);
+      if (!services.host.tryAgain(run.id))
+        throw new ApiError(409, "not_held", "This run is not held.", { status: run.status });
+      return { status: 202, body: { run_id: run.id } };
+    },
+  }),
+
+  endpoint({
+    method: "POST",
     path: "/runs/{id}/limits",
     name: "raiseRunLimit",
     summary: "Raises a limit of a run",
@@ -70,7 +105,7 @@ export const steeringEndpoints = [
     refusals: [404, 409, 422],
     answer(call) {
       const { services, params, body } = call;
-      const { run, state } = known(services, params.id);
+      const { run, state } = atHand(services, params.id);
       if (run.status === "finished" && !state.run.resumable?.includes(body.limit))
         throw new ApiError(409, "not_at_limit", "This run has ended, and not at that limit.", {
           final_status: run.final_status,
@@ -123,7 +158,7 @@ export const steeringEndpoints = [
     refusals: [404, 409, 422],
     answer(call) {
       const { services, params, body } = call;
-      const { run, state } = known(services, params.id);
+      const { run, state } = atHand(services, params.id);
       if (run.status === "finished") throw ended(run.final_status);
       const activation_id = body.activation_id ?? onlyCrew(state);
       if (!Object.hasOwn(state.plans, activation_id)) throw notFound("plan");
@@ -181,7 +216,7 @@ export const steeringEndpoints = [
     refusals: [404, 409],
     answer(call) {
       const { interaction_id, fingerprint, ...value } = call.body;
-      const { run, state } = known(call.services, call.params.id);
+      const { run, state } = atHand(call.services, call.params.id);
       const asked = state.interactions[interaction_id]?.requested;
       const by = byOf(call);
       if (!call.services.host.answer(run.id, interaction_id, fingerprint, { ...value, by }))

@@ -81,6 +81,7 @@ export function newApi(
   }
   return {
     ...services,
+    db,
     send,
     /** The status and the JSON of an answer. */
     async ask(method: string, path: string, body?: unknown, headers?: Record<string, string>) {

@@ -49,6 +49,8 @@ export interface EmbeddedHost {
   /** Resolves when the turn is safely in the log and its events are published. */
   record(turn: TurnRecord): Promise<void>;
   live(runId: string, frame: LiveFrame): void;
+  /** The thread computes for this run from now on, until it comes round again. */
+  computing?(): void;
   workerId: string;
   /** The time in which this process is at work. */
   time: WorkTime;
@@ -331,6 +333,7 @@ export class EmbeddedRun implements DurableContext {
 
   /** A turn begins with this answer. */
   private begin(answer: Answer, at: number): Settlement {
+    this.host.computing?.();
     this.turn++;
     this.answer = answer;
     this.at = at;
@@ -384,6 +387,7 @@ export class EmbeddedRun implements DurableContext {
 
   private startFresh(): void {
     if (this.frozen) return;
+    this.host.computing?.();
     const starting = this.fresh;
     this.fresh = [];
     for (const handle of starting) {
@@ -435,6 +439,7 @@ export class EmbeddedRun implements DurableContext {
   private settle(handle: Handle, result: Settled): void {
     // Given up, or settled already: a late result changes nothing.
     if (this.handles.get(handle.key) !== handle || this.stopped) return;
+    this.host.computing?.();
     this.handles.delete(handle.key);
     handle.waiting?.stop();
     const { key, kind } = handle;

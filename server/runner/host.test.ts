@@ -428,7 +428,7 @@ describe("a turn that can never be written", () => {
     const write = stage.store.write.bind(stage.store);
     const runs = { bad: "" };
     stage.store.write = (writes) => {
-      if (writes.some(({ runId, turn, key }) => runId === runs.bad && turn > 2 && key !== "$broke"))
+      if (writes.some(({ runId, turn, key }) => runId === runs.bad && turn > 2 && key !== "$ended"))
         throw new RangeError("Invalid string length");
       write(writes);
     };
@@ -441,7 +441,7 @@ describe("a turn that can never be written", () => {
     const stage = newStage({ maxRuns: 64 });
     const begun = begin(stage);
     stage.db.$client.exec(
-      `create trigger refuse before insert on run_turns when new.run_id = '${begun.bad}' and new.turn = 3 and new.key <> '$broke'
+      `create trigger refuse before insert on run_turns when new.run_id = '${begun.bad}' and new.turn = 3 and new.key <> '$ended'
        begin select raise(abort, 'no room for this one'); end`,
     );
     await expectOnlyOneEnded(stage, begun, /could not be stored: no room for this one/);
@@ -498,8 +498,8 @@ describe("a queued run that cannot be read", () => {
     expect(stage.store.find(later)!.final_status).toBe("COMPLETED");
     refused.delete(ids[2]!);
     while (stage.store.countUnfinished() > 0) await new Promise((resolve) => setTimeout(resolve, 2));
-    expect(ids.map((id) => stage.store.find(id)!.final_status)).toEqual(
-      ids.map((_, at) => (at === 1 ? "ERROR" : "COMPLETED")),
+    expect(ids.map((id) => stage.store.find(id)!).map((run) => run.final_status ?? run.status)).toEqual(
+      ids.map((_, at) => (at === 1 ? "held" : "COMPLETED")),
     );
   });
 });

@@ -2,18 +2,21 @@ import type { Disk } from "@/db/disk";
 import type { LiveFrame } from "@/server/domain/durable";
 import type { RunEvent, RunEventOf } from "@/server/domain/events";
 import type { WorkflowGraph } from "@/server/domain/graph";
+import { DamagedLog, type HeldReason } from "@/server/domain/held";
 import { newId } from "@/server/domain/ids";
 import type { RaisableLimit, RunConfig } from "@/server/domain/outcome";
 import { editPlan, type PlanEdit } from "@/server/domain/plan-edit";
 import type { RoleDefinition } from "@/server/domain/role";
 import type { RunState } from "@/server/domain/run";
-import type { JsonObject } from "@/server/domain/values";
+import type { Json, JsonObject } from "@/server/domain/values";
+import type { AtWork } from "@/server/store/at-work";
 import type { RunProgress, RunStatus, RunStore, TurnWrite } from "@/server/store/runs";
 import { type Clock, LOOK_EVERY_MS, WorkTime } from "./clock";
-import { EmbeddedRun, type TurnRecord } from "./embedded";
+import { EmbeddedRun, ReplayMismatch, type TurnRecord } from "./embedded";
 import { type Effects, execute, INTERPRETER_VERSION } from "./execute";
 import { Frames } from "./frames";
 import { isPassing, LogWriter, Unwritable } from "./log-writer";
+import { Recovery } from "./recovery";
 
 export interface StartRequest {
   workflow_id: string | null;
@@ -72,14 +75,19 @@ export interface HostOptions {
   redact?: <T>(value: T) => T;
   /** Where time comes from; tests bring their own. */
   clock?: Clock;
+  /** Where it is noted which run is being computed, so that a next start knows which one ended the server. */
+  atWork?: AtWork;
+  /** How long a run is left alone after a start that was being computed when the server ended, in milliseconds. */
+  suspectDelayMs?: number;
   log?: (level: "info" | "warn" | "error", message: string, about?: Record<string, unknown>) => void;
 }
 
 const BACKLOG_CHUNK = 500;
 /** A follower that does not read is dropped at this many waiting frames; it may come back with its cursor. */
 const FOLLOWER_BUFFER = 5000;
-/** After a disk or another process was in the way of reading a run. */
-const TAKE_UP_AGAIN_MS = 500;
+/** After a disk or another process was in the way of a run. */
+const TRY_AGAIN_MS = 500;
+const SUSPECT_DELAY_MS = 10_000;
 
 /** The runs in progress: starts, continues, cancels them; records first, then tells whoever follows. */
 export class Host {
@@ -90,6 +98,8 @@ export class Host {
   private readonly watchers = new Set<(tick: StatusTick) => void>();
   private readonly frames: Frames;
   private readonly writer: LogWriter;
+  private readonly recovery: Recovery;
+  private isNoted = false;
   private draining = false;
   private pumping = false;
   readonly workerId = `${process.pid}-${Date.now().toString(36)}`;
@@ -102,9 +112,19 @@ export class Host {
     this.looking.unref();
     this.frames = new Frames((runId, frames) => this.send(runId, { kind: "live", frames }));
     this.writer = new LogWriter(
-      (writes) => this.store.write(writes),
+      (writes) => {
+        this.noteComputing(writes.map(({ runId }) => runId));
+        this.store.write(writes);
+      },
       (message, error) => options.log?.("warn", message, { error: messageOf(error) }),
     );
+    this.recovery = new Recovery({
+      store: options.store,
+      takeUp: (id, workflowId) => this.takeUp(id, workflowId),
+      enqueue: (id, workflowId) => this.enqueue(id, workflowId),
+      hold: (id, code, message) => this.hold(id, code, message),
+      suspectDelayMs: options.suspectDelayMs ?? SUSPECT_DELAY_MS,
+    });
   }
 
   /** Keeps the time at work, and tells the runs where the clock jumped or the machine slept. */
@@ -157,23 +177,41 @@ export class Host {
     return { run_id: made.id, created: made.created };
   }
 
-  /** Takes up every run that had not ended, each where its log ends. */
+  /** Takes up every run that had not ended, each where its log ends, a few at a time. Answers how many. */
   recover(): number {
-    const unfinished = this.store.unfinished();
-    for (const run of unfinished) {
-      if (run.status === "queued") this.enqueue(run.id, run.workflow_id);
-      else this.takeUp(run.id, run.workflow_id);
-    }
+    this.noteWhatStopped();
+    const count = this.recovery.begin();
     this.pump();
-    return unfinished.length;
+    return count;
+  }
+
+  /** What the last process computed when it ended is written down before anything is taken up. */
+  private noteWhatStopped(): void {
+    const { atWork } = this.options;
+    const stopped = atWork?.last() ?? [];
+    if (stopped.length === 0) return;
+    this.options.log?.("warn", "The server ended while it computed a run.", { run_ids: stopped });
+    this.store.noteStops(stopped);
+    atWork?.clear();
   }
 
   /** Cancels a run in any state; false if it has ended. */
   cancel(runId: string, about: { by: string; reason: string }): boolean {
     const run = this.store.find(runId);
     if (!run || run.status === "finished") return false;
-    this.store.signal(runId, "cancel", about, this.now);
     const live = this.live.get(runId);
+    // What cannot be computed, or better is not, is ended without.
+    if (!live && (run.status === "held" || this.recovery.isSuspect(runId))) {
+      this.recovery.forget(runId);
+      void this.end(runId, {
+        final_status: "CANCELLED",
+        reason_code: "CANCELLED",
+        output: {},
+        warnings: [],
+      });
+      return true;
+    }
+    this.store.signal(runId, "cancel", about, this.now);
     if (live) live.engine.deliver("cancel", about);
     else {
       this.unqueue(runId);
@@ -182,13 +220,24 @@ export class Host {
     return true;
   }
 
+  /** Takes up a run again that is held; false if it is not. */
+  tryAgain(runId: string): boolean {
+    const status = this.store.release(runId);
+    if (status === null) return false;
+    const workflowId = this.store.find(runId)?.workflow_id ?? null;
+    this.tell({ run_id: runId, workflow_id: workflowId, status, final_status: null });
+    if (status === "queued") {
+      this.enqueue(runId, workflowId);
+      this.pump();
+    } else this.takeUp(runId, workflowId);
+    return true;
+  }
+
   /** Raises a limit; a run that stopped at it goes on. */
   raiseLimit(runId: string, limit: RaisableLimit, to: number, by: string): void {
     const value = { kind: "raise_limit", limit, to, by };
     const name = this.store.command(runId, value, this.now);
-    const live = this.live.get(runId);
-    if (live) live.engine.deliver(name, value);
-    else this.takeUp(runId, this.store.find(runId)?.workflow_id ?? null);
+    this.deliver(runId, name, value);
   }
 
   /** Changes the plan of a crew at work. Answers what is wrong with the change, or null: it is on its way. */
@@ -202,9 +251,7 @@ export class Host {
     if (!edited.ok) return edited.message;
     const value = { kind: "edit_plan", activation_id: activationId, edit, by };
     const name = this.store.command(runId, value, this.now);
-    const live = this.live.get(runId);
-    if (live) live.engine.deliver(name, value);
-    else this.takeUp(runId, run.workflow_id);
+    this.deliver(runId, name, value);
     return null;
   }
 
@@ -225,10 +272,16 @@ export class Host {
     if (interaction.requested.expires_at <= this.now && asking && !asking.hasSlept) return false;
     const name = `answer:${interactionId}`;
     if (!this.store.signal(runId, name, value, this.now)) return false;
-    const live = this.live.get(runId);
-    if (live) live.engine.deliver(name, value);
-    else this.takeUp(runId, this.store.find(runId)?.workflow_id ?? null);
+    this.deliver(runId, name, value);
     return true;
+  }
+
+  /** Hands a run what is in its log already. One that is held gets it once it is tried again. */
+  private deliver(runId: string, name: string, value: Json): void {
+    const live = this.live.get(runId);
+    if (live) return live.engine.deliver(name, value);
+    const run = this.store.find(runId);
+    if (run && run.status !== "held") this.takeUp(runId, run.workflow_id);
   }
 
   /** Watches all runs change their status. Answers how to stop. */
@@ -300,7 +353,8 @@ export class Host {
     try {
       let last = after;
       for (;;) {
-        const events = this.store.events(runId, last, BACKLOG_CHUNK);
+        const isHeld = this.store.find(runId)?.status === "held";
+        const events = this.store.events(runId, last, BACKLOG_CHUNK, isHeld);
         if (events.length === 0) break;
         last = events.at(-1)!.seq;
         yield { kind: "events", events };
@@ -329,12 +383,14 @@ export class Host {
 
   /** Resolves when the run is out of this process: ended, or stopped at a limit. */
   async settled(runId: string): Promise<void> {
+    if (this.recovery.isPending(runId)) await this.recovery.done;
     await this.live.get(runId)?.gone;
   }
 
   /** Stops taking up work and lets what is under way finish, for at most `ms`. What is left goes on at the next start. */
   async drain(ms: number): Promise<void> {
     this.draining = true;
+    this.recovery.stop();
     for (const { engine } of this.live.values()) engine.freeze();
     const end = Date.now() + ms;
     while (Date.now() < end && [...this.live.values()].some(({ engine }) => engine.inFlight > 0))
@@ -345,6 +401,20 @@ export class Host {
     for (const set of this.followers.values()) for (const follower of set) follower.close();
     this.frames.stop();
     clearInterval(this.looking);
+    this.options.atWork?.close();
+  }
+
+  /** Notes for which runs the thread computes, until it comes round again. */
+  private noteComputing(runIds: readonly string[]): void {
+    const { atWork } = this.options;
+    if (!atWork) return;
+    atWork.note(runIds);
+    if (this.isNoted) return;
+    this.isNoted = true;
+    setImmediate(() => {
+      this.isNoted = false;
+      atWork.clear();
+    });
   }
 
   private enqueue(runId: string, workflowId: string | null): void {
@@ -396,28 +466,31 @@ export class Host {
     }
   }
 
-  /** Takes a run up; false if it cannot be read: then it is closed, and the others go on. Never throws. */
+  /** Takes a run up; false if it cannot be read: then it is held, and the others go on. Never throws. */
   private takeUp(runId: string, workflowId: string | null): boolean {
+    this.recovery.forget(runId);
     try {
       this.carryOut(runId, workflowId);
       return true;
     } catch (error) {
-      if (isPassing(error)) setTimeout(() => this.takeUp(runId, workflowId), TAKE_UP_AGAIN_MS);
-      else void this.broke(runId, error);
+      if (isPassing(error)) setTimeout(() => this.takeUp(runId, workflowId), TRY_AGAIN_MS);
+      else this.hold(runId, "damaged_log", messageOf(error));
       return false;
     }
   }
 
   private carryOut(runId: string, workflowId: string | null): void {
     if (this.draining || this.live.has(runId)) return;
+    this.noteComputing([runId]);
     const journal = this.store.journal(runId);
     const created = journal.turns[0]?.events[0];
-    if (!created) return;
+    if (created?.type !== "run_created") throw new DamagedLog("The beginning of this run's log is missing.");
     const { redact } = this.options;
     const engine = new EmbeddedRun(
       runId,
       {
         record: (turn) => this.record(turn),
+        computing: () => this.noteComputing([runId]),
         live: (id, frame) => this.frames.add(id, redact ? redact(frame) : frame),
         workerId: this.workerId,
         time: this.time,
@@ -442,70 +515,102 @@ export class Host {
       .finally(() => this.forget(runId, run));
   }
 
-  /** A run cannot be carried on: it keeps its log and is closed with the reason. Never throws. */
+  /** The interpreter gave up: the run is closed with the reason, or held where another version may carry it on. */
   private async broke(runId: string, fault: unknown): Promise<void> {
+    if (fault instanceof ReplayMismatch) return this.hold(runId, "log_differs", messageOf(fault));
     this.options.log?.("error", "A run could not be carried on.", {
       run_id: runId,
       error: messageOf(fault),
     });
+    const isUnwritable = fault instanceof Unwritable;
+    await this.end(runId, {
+      final_status: "ERROR",
+      reason_code: "INTERNAL",
+      output: {},
+      warnings: [],
+      error: {
+        code: "INTERNAL",
+        message: isUnwritable ? fault.message : `Troupe could not carry this run on: ${messageOf(fault)}`,
+        retryable: false,
+        user_action: isUnwritable ? "edit_graph" : "none",
+      },
+    });
+  }
+
+  /** Puts a run aside, with the reason, until a person tries it again or cancels it. Never throws. */
+  private hold(runId: string, code: HeldReason["code"], message: string): void {
+    this.options.log?.("warn", "A run is held.", { run_id: runId, reason: message });
     try {
-      await this.close(runId, fault);
+      if (!this.store.hold(runId, { code, message, at: this.now })) return;
     } catch (error) {
-      this.options.log?.("error", "A run that broke could not be closed either.", {
-        run_id: runId,
-        error: messageOf(error),
-      });
+      if (isPassing(error)) setTimeout(() => this.hold(runId, code, message), TRY_AGAIN_MS);
+      else
+        this.options.log?.("error", "It could not be noted that a run is held.", { error: messageOf(error) });
+      return;
+    }
+    this.tell({
+      run_id: runId,
+      workflow_id: this.store.find(runId)?.workflow_id ?? null,
+      status: "held",
+      final_status: null,
+    });
+  }
+
+  /** Ends a run without computing it any further: it keeps its log, with this as its last event. Never throws. */
+  private async end(runId: string, payload: RunEventOf<"run_finished">["payload"]): Promise<void> {
+    try {
+      const row = this.store.find(runId);
+      if (!row || row.status === "finished") return;
+      const { held: _, ...rest } = row;
+      const progress: RunProgress = {
+        ...rest,
+        status: "finished",
+        final_status: payload.final_status,
+        reason_code: payload.reason_code,
+        finished_at: this.now,
+      };
+      const event = await this.endLog(runId, payload, progress);
+      if (event) this.send(runId, { kind: "events", events: [event] });
+      const { final_status } = payload;
+      this.tell({ run_id: runId, workflow_id: row.workflow_id, status: "finished", final_status });
+      if (!this.live.has(runId)) this.send(runId, { kind: "end" });
+    } catch (error) {
+      this.options.log?.("error", "A run could not be ended.", { run_id: runId, error: messageOf(error) });
     }
   }
 
-  private async close(runId: string, fault: unknown): Promise<void> {
-    const last = this.store.lastTurn(runId);
-    const row = this.store.find(runId);
-    if (!last || !row || row.status === "finished") return;
-    const seq = last.lastSeq + 1;
-    const ts = Math.max(last.at, this.now);
-    const event: RunEvent = {
-      type: "run_finished",
-      seq,
-      ts,
-      payload: {
-        final_status: "ERROR",
-        reason_code: "INTERNAL",
-        output: {},
-        warnings: [],
-        error: {
-          code: "INTERNAL",
-          message:
-            fault instanceof Unwritable
-              ? fault.message
-              : `Troupe could not carry this run on: ${messageOf(fault)}`,
-          retryable: false,
-          user_action: fault instanceof Unwritable ? "edit_graph" : "none",
-        },
-      },
-    };
-    const progress: RunProgress = {
-      ...row,
-      status: "finished",
-      final_status: "ERROR",
-      reason_code: "INTERNAL",
-      finished_at: ts,
-    };
-    await this.writer.append({
-      runId,
-      turn: last.turn + 1,
-      key: "$broke",
-      result: { ok: true, value: null },
-      at: ts,
-      lastSeq: seq,
-      inlined: 0,
-      events: [event],
-      timers: [],
-      progress,
-    });
-    await this.options.disk?.sync();
-    this.send(runId, { kind: "events", events: [event] });
-    this.tell({ run_id: runId, workflow_id: row.workflow_id, status: "finished", final_status: "ERROR" });
+  /** Answers the event; null where the log is so damaged that only the row of the run can say it. */
+  private async endLog(
+    runId: string,
+    payload: RunEventOf<"run_finished">["payload"],
+    progress: RunProgress,
+  ): Promise<RunEvent | null> {
+    try {
+      const last = this.store.lastTurn(runId);
+      const at = Math.max(last.at, progress.finished_at ?? 0);
+      const event: RunEvent = { type: "run_finished", seq: last.lastSeq + 1, ts: at, payload };
+      await this.writer.append({
+        runId,
+        turn: last.turn + 1,
+        key: "$ended",
+        result: { ok: true, value: null },
+        at,
+        lastSeq: event.seq,
+        inlined: 0,
+        events: [event],
+        timers: [],
+        progress,
+      });
+      await this.options.disk?.sync();
+      return event;
+    } catch (error) {
+      this.options.log?.("warn", "The log of a run is damaged; only its row says how it ended.", {
+        run_id: runId,
+        error: messageOf(error),
+      });
+      this.store.setProgress(runId, progress);
+      return null;
+    }
   }
 
   private forget(runId: string, run: LiveRun): void {

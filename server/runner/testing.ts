@@ -5,6 +5,7 @@ import { type InstallationRules, RunConfig } from "@/server/domain/outcome";
 import { RoleDefinition } from "@/server/domain/role";
 import type { JsonObject } from "@/server/domain/values";
 import type { ModelAnswer, ModelRequest, Models } from "@/server/llm/model";
+import type { AtWork } from "@/server/store/at-work";
 import { lastOf } from "@/server/store/log-chain";
 import { newRunStore } from "@/server/store/runs";
 import type { ToolInterface } from "@/server/tools/define";
@@ -97,6 +98,12 @@ export function cutAt(source: { db: Db }, id: string, turns: number): Db {
         .run(...keys.map((key) => row[key]));
     }
   }
+  endAt(db, id, turns);
+  return db;
+}
+
+/** Makes a run that was cut after some turns as a crash would have left it. */
+export function endAt(db: Db, id: string, turns: number): void {
   const { turn, chain } = db.$client
     .prepare<[string], { turn: number; chain: Buffer }>(
       "select turn, chain from run_turns where run_id = ? order by turn desc limit 1",
@@ -105,7 +112,6 @@ export function cutAt(source: { db: Db }, id: string, turns: number): Db {
   db.$client
     .prepare("update runs set status = ?, final_status = null, last_turn = ?, log_hash = ? where id = ?")
     .run(turns <= 1 ? "queued" : "running", turn, lastOf(chain), id);
-  return db;
 }
 
 interface StartOptions {
@@ -121,7 +127,16 @@ interface StartOptions {
 
 /** A server in miniature: a database in memory and a host on it. */
 export function newStage(
-  options: { models?: Models; tools?: ToolHost; db?: Db; maxRuns?: number; clock?: Clock } = {},
+  options: {
+    models?: Models;
+    tools?: ToolHost;
+    db?: Db;
+    maxRuns?: number;
+    /** Runs that the last process computed when it ended. */
+    stopped?: string[];
+    atWork?: AtWork;
+    clock?: Clock;
+  } = {},
 ) {
   const db = options.db ?? openDb(":memory:");
   const store = newRunStore(db);
@@ -132,6 +147,13 @@ export function newStage(
       ...(options.tools ? { tools: options.tools } : {}),
     },
     ...(options.clock ? { clock: options.clock } : {}),
+    suspectDelayMs: 20,
+    atWork: options.atWork ?? {
+      last: () => options.stopped ?? [],
+      note: () => {},
+      clear: () => {},
+      close: () => {},
+    },
     ...(options.maxRuns ? { maxRuns: options.maxRuns } : {}),
   });
   const stage = {

@@ -1,15 +1,17 @@
-import { and, asc, desc, eq, gt, inArray, lt, sql } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, lt, sql } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { memories, runSignals, runs, runTimers, runTurns, workspaceFiles } from "@/db/schema";
 import type { Settled } from "@/server/domain/durable";
 import type { RunEvent, RunEventOf } from "@/server/domain/events";
+import { DamagedLog, type HeldReason } from "@/server/domain/held";
 import type { FinalStatus, ReasonCode } from "@/server/domain/outcome";
-import { foldRun, type RunState } from "@/server/domain/run";
+import { evolve, newRun, type RunState } from "@/server/domain/run";
 import type { Json } from "@/server/domain/values";
 import { CHAIN_START, chainTurn } from "./log-chain";
 import { ofRun } from "./memories";
 
-export type RunStatus = "queued" | "running" | "waiting" | "finished";
+/** `held`: put aside with a reason, until a person tries it again or cancels it. */
+export type RunStatus = "queued" | "running" | "waiting" | "held" | "finished";
 
 /** What lists show of a run. Times in Unix milliseconds, cost in US dollars. */
 export interface RunSummary {
@@ -17,6 +19,8 @@ export interface RunSummary {
   workflow_id: string | null;
   workflow_name: string;
   status: RunStatus;
+  /** Set while the run is held. */
+  held: HeldReason | null;
   final_status: FinalStatus | null;
   reason_code: ReasonCode | null;
   simulated: boolean;
@@ -95,20 +99,48 @@ export function newRunStore(db: Db) {
   const insertTimer = client.prepare<[string, string, number]>(
     "insert or ignore into run_timers (run_id, key, due_at) values (?, ?, ?)",
   );
-  const selectTurns = client.prepare<
-    [string],
-    {
-      turn: number;
-      key: string | null;
-      at: number;
-      last_seq: number;
-      inlined: number;
-      result: string | null;
-      events: string;
-    }
-  >("select turn, key, at, last_seq, inlined, result, events from run_turns where run_id = ? order by turn");
+  const selectTurns = client.prepare<[string], TurnRow>(
+    "select turn, key, at, last_seq, inlined, result, events from run_turns where run_id = ? order by turn",
+  );
+  const selectEvents = client.prepare<[string, number, number], { turn: number; events: string }>(
+    "select turn, events from run_turns where run_id = ? and last_seq > ? order by turn limit ?",
+  );
   const selectLastTurn = client.prepare<[string], { turn: number; lastSeq: number; at: number }>(
     "select turn, last_seq as lastSeq, at from run_turns where run_id = ? order by turn desc limit 1",
+  );
+  /** Its row names the last turn of a run, so that turns which are missing there are missed. */
+  const expectEnd = (id: string, turn: number | undefined): void => {
+    const end = selectEnd.get(id);
+    if (turn === undefined || turn < 0)
+      throw new DamagedLog("Nothing that was recorded of this run is there any more.");
+    if (end && end.last_turn !== turn)
+      throw new DamagedLog(
+        `What was recorded of this run ends with turn ${turn}; its last was turn ${end.last_turn}.`,
+      );
+  };
+  /** A held run is shown although its log may be damaged. */
+  const lastSeq = ({ id, status }: RunSummary): number => {
+    try {
+      return selectLastTurn.get(id)?.lastSeq ?? 0;
+    } catch (error) {
+      if (status === "held") return 0;
+      throw error;
+    }
+  };
+  // What a run records when it is taken up again is not progress.
+  const selectProgress = client.prepare<[string], { turn: number }>(
+    "select turn from run_turns where run_id = ? and (key is null or key not like 'recovered#%') order by turn desc limit 1",
+  );
+  const progressTurn = (id: string) => selectProgress.get(id)?.turn ?? 0;
+  const noteStop = client.prepare<{ id: string; turn: number }>(
+    `update runs set stops = case when stopped_turn = @turn then stops + 1 else 1 end, stopped_turn = @turn
+     where id = @id and status in ('queued', 'running', 'waiting')`,
+  );
+  const noteAll = client.transaction((ids: readonly string[]) => {
+    for (const id of ids) noteStop.run({ id, turn: progressTurn(id) });
+  });
+  const holdRun = client.prepare<[string, string]>(
+    "update runs set status = 'held', held = ? where id = ? and status <> 'finished'",
   );
   const selectTimers = client.prepare<[string], { key: string; due_at: number }>(
     "select key, due_at from run_timers where run_id = ?",
@@ -118,7 +150,7 @@ export function newRunStore(db: Db) {
   );
   const dropTimers = client.prepare<[string]>("delete from run_timers where run_id = ?");
   const updateRun = client.prepare(
-    `update runs set status = @status, final_status = @final_status, reason_code = @reason_code, simulated = @simulated,
+    `update runs set status = @status, held = null, final_status = @final_status, reason_code = @reason_code, simulated = @simulated,
      cost_usd = @cost_usd, unknown_cost_calls = @unknown_cost_calls, input_tokens = @input_tokens, output_tokens = @output_tokens,
      started_at = @started_at, finished_at = @finished_at where id = @id`,
   );
@@ -203,12 +235,8 @@ export function newRunStore(db: Db) {
     find(id: string): (RunSummary & { last_seq: number; interpreter_version: number }) | null {
       const row = db.select().from(runs).where(eq(runs.id, id)).get();
       if (!row) return null;
-      const last = db
-        .select({ seq: sql<number>`max(${runTurns.lastSeq})` })
-        .from(runTurns)
-        .where(eq(runTurns.runId, id))
-        .get();
-      return { ...toSummary(row), last_seq: last?.seq ?? 0, interpreter_version: row.interpreterVersion };
+      const run = toSummary(row);
+      return { ...run, last_seq: lastSeq(run), interpreter_version: row.interpreterVersion };
     },
 
     /** Newest first; those that ended like `final_status`, or stand at one of `status`. `before`: only runs created before this instant (or at it, with a smaller id). */
@@ -273,6 +301,8 @@ export function newRunStore(db: Db) {
       status: RunStatus;
       workflow_id: string | null;
       interpreter_version: number;
+      /** How many times in a row the server ended while it computed this run, without progress since. */
+      stops: number;
     }[] {
       return db
         .select({
@@ -280,65 +310,88 @@ export function newRunStore(db: Db) {
           status: runs.status,
           workflow_id: runs.workflowId,
           interpreter_version: runs.interpreterVersion,
+          stops: runs.stops,
+          stoppedTurn: runs.stoppedTurn,
         })
         .from(runs)
         .where(inArray(runs.status, ["queued", "running", "waiting"]))
         .orderBy(asc(runs.createdAt), asc(runs.id))
         .all()
-        .map((row) => ({ ...row, status: row.status as RunStatus }));
+        .map(({ stoppedTurn, ...row }) => ({
+          ...row,
+          status: row.status as RunStatus,
+          stops: row.stops > 0 && progressTurn(row.id) === stoppedTurn ? row.stops : 0,
+        }));
     },
 
-    /** Events after a number, in order; at least whole turns, so slightly more than `limit` may come. */
-    events(id: string, after = 0, limit = 2000): RunEvent[] {
-      const rows = db
-        .select({ events: runTurns.events })
-        .from(runTurns)
-        .where(and(eq(runTurns.runId, id), gt(runTurns.lastSeq, after)))
-        .orderBy(asc(runTurns.turn))
-        .limit(limit)
-        .all();
+    /** Notes that the server ended while it computed these runs; those that made progress since the last time begin at one. */
+    noteStops(ids: readonly string[]): void {
+      noteAll.immediate(ids);
+    },
+
+    /** Puts a run aside; false if it has ended. */
+    hold(id: string, reason: HeldReason): boolean {
+      return holdRun.run(JSON.stringify(reason), id).changes === 1;
+    },
+
+    /** Takes a run from where it was put aside; answers how it stands then, or null if it was not there. */
+    release(id: string): RunStatus | null {
+      const held = db.select({ startedAt: runs.startedAt }).from(runs);
+      const row = held.where(and(eq(runs.id, id), eq(runs.status, "held"))).get();
+      if (!row) return null;
+      const status = row.startedAt === null ? "queued" : "running";
+      db.update(runs).set({ status, held: null, stops: 0, stoppedTurn: null }).where(eq(runs.id, id)).run();
+      return status;
+    },
+
+    /**
+     * Events after a number, in order; at least whole turns, so slightly more than `limit` may come. Throws DamagedLog;
+     * `asFarAsReadable` answers what comes before the damage instead.
+     */
+    events(id: string, after = 0, limit = 2000, asFarAsReadable = false): RunEvent[] {
       const found: RunEvent[] = [];
-      for (const row of rows) {
-        for (const event of parseEvents(row.events)) if (event.seq > after) found.push(event);
-        if (found.length >= limit) break;
+      try {
+        for (const events of readEvents(selectEvents.iterate(id, after, limit))) {
+          for (const event of events) if (event.seq > after) found.push(event);
+          if (found.length >= limit) break;
+        }
+      } catch (error) {
+        if (!(asFarAsReadable && error instanceof DamagedLog)) throw error;
       }
       return found;
     },
 
-    /** The whole log folded. */
-    state(id: string): RunState | null {
-      const rows = db
-        .select({ events: runTurns.events })
-        .from(runTurns)
-        .where(eq(runTurns.runId, id))
-        .orderBy(asc(runTurns.turn))
-        .all();
-      return rows.length === 0
-        ? null
-        : foldRun(
-            id,
-            rows.flatMap((row) => parseEvents(row.events)),
-          );
+    /** The whole log folded; null where there is none. Throws DamagedLog, or folds what comes before the damage. */
+    state(id: string, asFarAsReadable = false): RunState | null {
+      let state: RunState | null = null;
+      try {
+        for (const events of readEvents(selectEvents.iterate(id, 0, -1)))
+          for (const event of events) state = evolve(state ?? newRun(id), event);
+      } catch (error) {
+        // What can be parsed may still make no sense to the fold.
+        if (!asFarAsReadable) throw error;
+      }
+      return state;
     },
 
-    /** Where a run's log ends, without reading it; null where there is none. */
-    lastTurn(id: string): { turn: number; lastSeq: number; at: number } | null {
-      return selectLastTurn.get(id) ?? null;
+    /** Where a run's log ends, without reading it. Throws DamagedLog where the end is missing. */
+    lastTurn(id: string): { turn: number; lastSeq: number; at: number } {
+      const last = selectLastTurn.get(id);
+      expectEnd(id, last?.turn);
+      return last!;
     },
 
-    /** Everything that the engine needs to take a run up again. */
+    /** Everything that the engine needs to take a run up again. Throws DamagedLog. */
     journal(id: string): { turns: StoredTurn[]; timers: Map<string, number>; signals: Map<string, Json> } {
-      const turns = selectTurns.all(id).map(({ result, events, last_seq, ...row }) => ({
-        ...row,
-        lastSeq: last_seq,
-        result: result === null ? null : (JSON.parse(result) as Settled),
-        events: parseEvents(events),
-      }));
-      const timers = new Map(selectTimers.all(id).map(({ key, due_at }) => [key, due_at]));
-      const signals = new Map(
-        selectSignals.all(id).map(({ name, value }) => [name, JSON.parse(value) as Json]),
-      );
-      return { turns, timers, signals };
+      return reading("What was recorded of this run", () => {
+        const turns = selectTurns.all(id).map((row, at) => readTurn(row, at));
+        expectEnd(id, turns.length - 1);
+        const timers = new Map(selectTimers.all(id).map(({ key, due_at }) => [key, due_at]));
+        const signals = new Map(
+          selectSignals.all(id).map(({ name, value }) => [name, JSON.parse(value) as Json]),
+        );
+        return { turns, timers, signals };
+      });
     },
 
     /** Keeps a signal for a run; false if one of that name was sent before: the first wins. */
@@ -417,6 +470,56 @@ export function newRunStore(db: Db) {
   };
 }
 
+interface TurnRow {
+  turn: number;
+  key: string | null;
+  at: number;
+  last_seq: number;
+  inlined: number;
+  result: string | null;
+  events: string;
+}
+
+/** One turn as it was written. `place`: which it must be; a gap is damage. */
+function readTurn({ result, events, last_seq, ...row }: TurnRow, place: number): StoredTurn {
+  if (row.turn !== place) throw new DamagedLog(`Turn ${place} of what was recorded of this run is missing.`);
+  return reading(`Turn ${place} of what was recorded of this run`, () => ({
+    ...row,
+    lastSeq: last_seq,
+    result: result === null ? null : (JSON.parse(result) as Settled),
+    events: parseEvents(events),
+  }));
+}
+
+function* readEvents(rows: Iterable<{ turn: number; events: string }>): Generator<RunEvent[]> {
+  let at = "What was recorded of this run";
+  try {
+    for (const { turn, events } of rows) {
+      at = `Turn ${turn} of what was recorded of this run`;
+      yield parseEvents(events);
+      at = `What was recorded of this run after turn ${turn}`;
+    }
+  } catch (error) {
+    throw asDamage(at, error);
+  }
+}
+
+function reading<T>(what: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw asDamage(what, error);
+  }
+}
+
+/** Damage of text or of the file is told as such; a disk that is busy or does not answer is not damage. */
+function asDamage(what: string, error: unknown): unknown {
+  const { code } = error as { code?: string };
+  return error instanceof SyntaxError || /^SQLITE_(CORRUPT|NOTADB)/.test(code ?? "")
+    ? new DamagedLog(`${what} cannot be read: ${(error as Error).message}.`, { cause: error })
+    : error;
+}
+
 /** Our own log: written by this server only, so its events are not checked again one by one. */
 const parseEvents = (text: string) => JSON.parse(text) as RunEvent[];
 
@@ -426,6 +529,7 @@ function toSummary(row: typeof runs.$inferSelect): RunSummary {
     workflow_id: row.workflowId,
     workflow_name: row.workflowName,
     status: row.status as RunStatus,
+    held: row.held === null ? null : (JSON.parse(row.held) as HeldReason),
     final_status: row.finalStatus as FinalStatus | null,
     reason_code: row.reasonCode as ReasonCode | null,
     simulated: row.simulated,

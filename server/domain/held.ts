@@ -1,0 +1,31 @@
+import { z } from "zod";
+
+/** Why a run is put aside until a person tries it again or cancels it. */
+export const HeldReason = z.object({
+  code: z.enum([
+    /** The server ended more than once while it computed this run. */
+    "stopped_server",
+    /** What was recorded of it cannot be read. */
+    "damaged_log",
+    /** What would be done now is not what its log says. */
+    "log_differs",
+    /** It began with another version of Troupe. */
+    "unknown_version",
+    /** Something that it needs beside its log cannot be read, such as a provider. */
+    "settings_damaged",
+  ]),
+  /** For people: what happened, and what they can do. */
+  message: z.string(),
+  /** Since when, in Unix milliseconds. */
+  at: z.int(),
+});
+export type HeldReason = z.infer<typeof HeldReason>;
+
+/** A log that cannot be read to its end. */
+export class DamagedLog extends Error {
+  override name = "DamagedLog";
+  /** By name: start-up code and routes are separate bundles, each with its own copy of this class. */
+  static [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof Error && value.name === "DamagedLog";
+  }
+}

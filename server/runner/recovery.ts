@@ -1,0 +1,116 @@
+import type { HeldReason } from "@/server/domain/held";
+import type { RunStore } from "@/server/store/runs";
+import { INTERPRETER_VERSION } from "./execute";
+
+type Unfinished = ReturnType<RunStore["unfinished"]>[number];
+
+/** How often the server may end while it computes a run, without progress in between, until the run is held. */
+const STOPS_ALLOWED = 2;
+
+/** How long recovery keeps the thread at a time, in milliseconds. */
+const SLICE_MS = 10;
+
+interface RecoveryOptions {
+  store: RunStore;
+  takeUp: (runId: string, workflowId: string | null) => void;
+  enqueue: (runId: string, workflowId: string | null) => void;
+  hold: (runId: string, code: HeldReason["code"], message: string) => void;
+  /**
+   * How long a run is left alone that the last process computed when it ended, in milliseconds; those runs come one by one,
+   * each after so long, so that the others have gone on by then and a person can cancel it.
+   */
+  suspectDelayMs: number;
+}
+
+/**
+ * After a start: takes up what had not ended, a few at a time. A run that was being computed when the server ended comes
+ * last; one with which that happened twice in a row is held instead.
+ *
+ * What counts is that the thread computed that very run, not that the run was at work: in a long model call nothing is
+ * computed, so that a server which is killed during such calls, however often, holds nothing.
+ */
+export class Recovery {
+  private readonly left = new Map<string, Unfinished>();
+  private suspects: Unfinished[] = [];
+  private isStopped = false;
+  private finish = () => {};
+  /** Resolves when every run was taken up that is not under suspicion. */
+  readonly done = new Promise<void>((resolve) => {
+    this.finish = resolve;
+  });
+
+  constructor(private readonly options: RecoveryOptions) {}
+
+  /** Answers how many runs go on. */
+  begin(): number {
+    const { store, hold, enqueue } = this.options;
+    let count = 0;
+    for (const run of store.unfinished()) {
+      if (run.interpreter_version > INTERPRETER_VERSION)
+        hold(
+          run.id,
+          "unknown_version",
+          `This run began with a newer version of Troupe (interpreter ${run.interpreter_version}, here ${INTERPRETER_VERSION}). Update Troupe, then try it again.`,
+        );
+      else if (run.stops >= STOPS_ALLOWED)
+        hold(
+          run.id,
+          "stopped_server",
+          `The server ended ${run.stops} times while it computed this run, without progress in between. It was left alone so that the others can go on.`,
+        );
+      else {
+        count++;
+        if (run.stops > 0) this.suspects.push(run);
+        else if (run.status === "queued") enqueue(run.id, run.workflow_id);
+        else this.left.set(run.id, run);
+      }
+    }
+    this.goOn();
+    this.waitForSuspect();
+    return count;
+  }
+
+  /** Whether a run has yet to be taken up. */
+  isPending(runId: string): boolean {
+    return this.left.has(runId);
+  }
+
+  /** Whether a run is left alone for a while because the server ended while computing it. */
+  isSuspect(runId: string): boolean {
+    return this.suspects.some(({ id }) => id === runId);
+  }
+
+  /** Somebody else deals with this run. */
+  forget(runId: string): void {
+    this.left.delete(runId);
+    this.suspects = this.suspects.filter(({ id }) => id !== runId);
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    this.left.clear();
+    this.suspects = [];
+    this.finish();
+  }
+
+  private goOn(): void {
+    if (this.isStopped) return;
+    const end = performance.now() + SLICE_MS;
+    for (const [id, run] of this.left) {
+      this.left.delete(id);
+      this.options.takeUp(id, run.workflow_id);
+      if (performance.now() >= end) break;
+    }
+    if (this.left.size > 0) setTimeout(() => this.goOn(), 1);
+    else this.finish();
+  }
+
+  private waitForSuspect(): void {
+    if (this.suspects.length === 0) return;
+    setTimeout(() => {
+      const run = this.suspects.shift();
+      if (run && !this.isStopped) this.options.takeUp(run.id, run.workflow_id);
+      this.waitForSuspect();
+    }, this.options.suspectDelayMs).unref();
+  }
+}
