@@ -1,4 +1,9 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { request } from "node:http";
+import os from "node:os";
+import path from "node:path";
 import { expect, test } from "./app";
+import { freePort, TroupeProcess } from "./troupe-process";
 
 // What every answer of the server carries, whatever kind of answer it is, and what its door does not let in.
 
@@ -30,6 +35,11 @@ test("no answer can be framed, guessed at or stored away from here; what is not 
     const foreign = await page.request.get(where, { headers: { host: "evil.example:3222" } });
     expect(foreign.status(), about).toBe(421);
   }
+  for (const where of ["/", "/theme.js", "/icon.svg", "/_next/static/nothing.js"])
+    for (const name of ["x-middleware-prefetch", "rsc", "x-middleware-subrequest"]) {
+      const headers = { host: "evil.example:3222", [name]: "1" };
+      expect((await page.request.get(where, { headers })).status(), `${where}, ${name}`).toBe(421);
+    }
   const policy = (await page.request.get("/settings")).headers()["content-security-policy"] ?? "";
   for (const rule of [
     "script-src 'nonce-",
@@ -46,4 +56,40 @@ test("no answer can be framed, guessed at or stored away from here; what is not 
   expect(batch.status()).toBe(400);
   const few = await page.request.get(`${baseURL}/api/trpc/access.info,access.info?batch=1&input=%7B%7D`);
   expect(few.status()).toBe(200);
+});
+
+test("whatever strangers send, the terminal of the server shows none of it as it came", async () => {
+  const dataDir = mkdtempSync(path.join(os.tmpdir(), "troupe-door-"));
+  const port = await freePort();
+  const server = new TroupeProcess(dataDir, port, "token-of-the-door");
+  const ask = (where: string, method = "GET", host = `127.0.0.1:${port}`) =>
+    new Promise<number>((resolve, reject) => {
+      const asked = request(
+        { port, host: "127.0.0.1", method, path: where, headers: { host } },
+        (response) => {
+          response.resume().once("end", () => resolve(response.statusCode ?? 0));
+        },
+      );
+      asked.once("error", reject).end();
+    });
+  try {
+    await server.start();
+    const raw = "FORGED%0AFORGED%1b%5B2J%C2%9B1m";
+    for (const host of [undefined, "evil.example"]) {
+      const status = async (where: string, method = "GET") => ask(where, method, host);
+      expect(await status(`/_next/image?url=%2F${raw}&w=640&q=75`)).toBe(host ? 421 : 404);
+      expect(await status("/", "TRACE")).toBe(host ? 421 : 405);
+      for (const where of [
+        `/${raw}`,
+        `/%5fnext/image?url=%2F${raw}&w=640&q=75`,
+        `/login?next=${raw}`,
+        "/%zz",
+      ])
+        expect(await status(where), where).toBeLessThan(500);
+    }
+    expect(server.printed).not.toMatch(/FORGED|[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+  } finally {
+    await server.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
 });

@@ -14,7 +14,7 @@ export const distDir = () => path.resolve(root, process.env.TROUPE_DIST_DIR || "
 
 /** Ends with a sentence that says what to do. */
 export function giveUp(sentence, code = 1) {
-  console.error(`\n  ${sentence.split("\n").join("\n  ")}\n`);
+  process.stderr.write(`\n  ${sentence.split("\n").join("\n  ")}\n\n`);
   process.exit(code);
 }
 

@@ -1,6 +1,6 @@
 // Serves the production build from this very process: no second Node, and our own limits on what a client may hold open.
-import http from "node:http";
 import process from "node:process";
+import { newHttpServer } from "./http-server.mjs";
 import { distDir, giveUp, root } from "./prepare.mjs";
 import { staticAnswers } from "./static-files.mjs";
 
@@ -14,14 +14,10 @@ export async function serve({ host, port, local, url, dataDir, startedAt }) {
 
   let answer;
   const ready = Promise.withResolvers ? Promise.withResolvers() : withResolvers();
-  const server = http.createServer(
-    { headersTimeout: 10_000, requestTimeout: 30_000, maxHeaderSize: 16 * 1024 },
-    (request, response) => {
-      if (answer) return answer(request, response);
-      ready.promise.then(() => answer(request, response));
-    },
-  );
-  server.maxConnections = 2_000;
+  const server = newHttpServer((request, response) => {
+    if (answer) return answer(request, response);
+    ready.promise.then(() => answer(request, response));
+  });
   await listen(server, { host, port, url });
 
   const stop = (signal) => {
@@ -32,7 +28,7 @@ export async function serve({ host, port, local, url, dataDir, startedAt }) {
   };
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, stop);
 
-  // Next's remarks about itself; what our own server has to say goes to standard error.
+  // Next's remarks about itself are left out; the boot sends what is printed after it to the log.
   const say = console.log;
   console.log = () => {};
   // Next prepares without waiting for what instrumentation.ts begins: the boot says itself when it is through.
@@ -54,21 +50,22 @@ export async function serve({ host, port, local, url, dataDir, startedAt }) {
     await booted;
     const handle = application.getRequestHandler();
     const isStatic = staticAnswers(distDir(), await headersOfFiles());
-    answer = (request, response) => isStatic(request, response) || handle(request, response);
+    // Left there by the boot, which is a part of the build: nothing comes further than this without being looked at.
+    const isAnsweredAtEdge = globalThis.__troupeEdge;
+    answer = (request, response) =>
+      isAnsweredAtEdge(request, response) || isStatic(request, response) || handle(request, response);
     ready.resolve();
     // Requests that waited come first: what runs do to the server begins when people can reach it.
     setTimeout(() => globalThis.__troupeServing?.(), 50);
   } catch (error) {
-    console.log = say;
     if (error?.exitCode) giveUp(error.message, error.exitCode);
     console.error(error);
     giveUp(
       `Troupe could not start. If the build in ${distDir()} is damaged, delete that folder and start again.`,
     );
   }
-  console.log = say;
   const open = globalThis.__troupeStartLink ?? url;
-  console.log(
+  say(
     [
       "",
       `  Troupe is ready at ${open}`,

@@ -8,8 +8,9 @@ import {
   registerEnvironmentSecrets,
 } from "@/server/access/boot";
 import { getAccess } from "@/server/access/current";
+import { answersAtEdge } from "@/server/access/edge";
 import { LIMITS } from "@/server/access/limits";
-import { log } from "@/server/access/log";
+import { log, logConsole } from "@/server/access/log";
 import type { Host } from "@/server/runner/host";
 import { readSettings } from "@/server/settings";
 import { dataDir } from "@/server/store/current";
@@ -18,6 +19,8 @@ import { getTroupe } from "@/server/troupe";
 const held = globalThis as typeof globalThis & {
   __troupeBooted?: boolean;
   __troupeStartLink?: string;
+  /** Looks at each request before the start script hands it to Next. */
+  __troupeEdge?: typeof answersAtEdge;
   /** Tells the start script that the server is up. */
   __troupeUp?: () => void;
   /** What the start script calls once requests are answered. */
@@ -53,8 +56,12 @@ export async function boot(): Promise<void> {
     troupe.memories.sweep();
     setInterval(() => troupe.memories.sweep(), LIMITS.memory.sweepMs).unref();
     stopOnSignal();
-    if (process.env.NODE_ENV === "production") hardenPrototypes();
-    hardenHttpServer();
+    if (process.env.NODE_ENV === "production") {
+      hardenPrototypes();
+      logConsole();
+    }
+    held.__troupeEdge = answersAtEdge;
+    if (!held.__troupeUp) hardenHttpServer();
     const link = getAccess().sessions.newLink();
     // The start script prints it with the address; in development nobody else does.
     if (link) held.__troupeStartLink = `${origin()}${link}`;

@@ -85,8 +85,8 @@ export function hardenPrototypes(): void {
 }
 
 /**
- * Limits on the sockets of the HTTP server, which Next makes for itself, and the Host check on what no route of ours
- * serves: a request in a foreign name is led to the one place that refuses it.
+ * The same for an HTTP server that Next makes for itself, as it does in development: limits on its sockets, and a
+ * request in a foreign name is led to the one place that refuses it. `npm start` has edge.ts in front.
  */
 export function hardenHttpServer(): void {
   if (held.__troupeHttp) return;
@@ -101,8 +101,7 @@ export function hardenHttpServer(): void {
       server.requestTimeout = requestTimeoutMs;
       server.maxConnections = maxConnections;
     }
-    if (request.url?.startsWith("/_next/static") && !isOwnHost(request.headers.host ?? null))
-      request.url = "/api/v1/health";
+    if (!isOwnHost(request.headers.host ?? null)) request.url = "/api/v1/health";
   });
 }
 

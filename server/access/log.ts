@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { format } from "node:util";
 import { redact } from "./redact";
 
 /** Writes one line of JSON to the server's log, without secrets and without control characters. */
@@ -14,6 +15,25 @@ export function log(
 /** Control characters that JSON leaves as they are: a terminal acts on them. */
 const UNESCAPED = /[\u007f-\u009f\u2028\u2029]/g;
 const escaped = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
+
+/**
+ * What packages print goes to the log as well, as lines of JSON: they repeat what strangers send, and a terminal would
+ * act on it.
+ */
+export function logConsole(
+  target: Pick<Console, "debug" | "error" | "info" | "log" | "trace" | "warn"> = console,
+) {
+  const levels = {
+    debug: "info",
+    error: "error",
+    info: "info",
+    log: "info",
+    trace: "info",
+    warn: "warn",
+  } as const;
+  for (const [method, level] of Object.entries(levels))
+    target[method as keyof typeof levels] = (...words: unknown[]) => log(level, format(...words));
+}
 
 /** Logs an error that nobody expected; answers with the id under which people can ask for it. */
 export function logUnexpected(error: unknown, where: string): string {
