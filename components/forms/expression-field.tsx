@@ -1,8 +1,10 @@
 "use client";
 
+import type { EditorView } from "@codemirror/view";
 import { useContext } from "react";
 import { CodeArea } from "@/components/ui/code-area";
-import { checkExpression } from "@/server/domain/expression";
+import { checkExpression, expressionReads } from "@/server/domain/expression";
+import { offeredFunctions } from "@/server/domain/expression-functions";
 import { type FormScope, FormScopeContext, writersOf } from "./form-scope";
 
 export interface ExpressionFieldProps {
@@ -17,6 +19,9 @@ export interface ExpressionFieldProps {
   /** Other things than the state that it may read, such as `output`. */
   variables?: readonly string[];
 }
+
+const CONDITION_HELP =
+  "Where a key is missing, the whole condition counts as false, also behind !; ask has(state.key) first. contains, replace, sort, math.round, now and others are offered while you write.";
 
 /**
  * A CEL expression: offers the keys that can exist here, and says where it is wrong while it is written. Outside of a
@@ -33,6 +38,7 @@ export function ExpressionField({
   return (
     <CodeArea
       {...words}
+      hint={result === "bool" ? [words.hint, CONDITION_HELP].filter(Boolean).join(". ") : words.hint}
       compact
       value={value}
       onValueChange={onChange}
@@ -46,17 +52,63 @@ export function ExpressionField({
 export function lintExpression(text: string, result: "bool" | "any", scope: FormScope | null) {
   if (text.trim() === "") return [];
   const known = scope ? { keys: scope.keys.map(({ key }) => key) } : {};
-  return checkExpression(text, { result, ...known }).map(({ message, from, to }) => ({
+  const faults = checkExpression(text, { result, ...known }).map(({ message, from, to }) => ({
     message,
     from: Math.min(from, text.length),
     to: Math.min(Math.max(to, from), text.length),
     severity: message.startsWith("No node before") ? ("warning" as const) : ("error" as const),
   }));
+  return result === "bool" && faults.length === 0 ? negatedKeys(text, scope) : faults;
 }
 
+/** Keys behind "!" that may be missing: whoever writes "not x" means it to hold where x is not there, and it does not. */
+function negatedKeys(text: string, scope: FormScope | null) {
+  const certain = new Set(scope?.keys.filter((key) => key.certain).map(({ key }) => key));
+  const reads = expressionReads(text).filter(({ variable }) => variable === "state");
+  const asked = new Set(reads.filter(({ optional }) => optional).map(({ key }) => key));
+  return reads
+    .filter(
+      ({ key, negated, optional }) =>
+        negated && !optional && /^\w+$/.test(key) && !asked.has(key) && !certain.has(key),
+    )
+    .map(({ key, from, to }) => ({
+      from,
+      to,
+      severity: "info" as const,
+      message: `Where "${key}" is missing, this counts as false, also behind "!".`,
+      actions: [
+        {
+          name: "Let it be true there",
+          apply: (view: EditorView) =>
+            view.dispatch({
+              changes: { from: 0, to: view.state.doc.length, insert: trueWhereMissing(text, key) },
+            }),
+        },
+      ],
+    }));
+}
+
+/** The condition, but true where the key is missing. */
+export const trueWhereMissing = (text: string, key: string) => `!has(state.${key}) || (${text.trim()})`;
+
+const open = (name: string, takes: boolean) => (takes ? `${name}(` : `${name}()`);
+const offered = offeredFunctions();
+/** What stands behind a dot, each name once. */
+const methods = [
+  ...new Map(offered.flatMap((entry) => (entry.on ? [[entry.name, entry]] : []))).values(),
+].map(({ name, hint, args }) => ({ label: name, detail: hint, apply: open(name, args.length > 0) }));
 const functions = [
   { label: "has", detail: "whether a key exists", apply: "has(state." },
-  { label: "size", detail: "how long", apply: "size(state." },
+  { label: "now", detail: "the time of this step" },
+  ...[...new Map(offered.flatMap((entry) => (entry.on ? [] : [[entry.name, entry]]))).values()].map(
+    ({ name, hint, args }) => ({ label: name, detail: hint, apply: open(name, args.length > 0) }),
+  ),
+];
+const macros = [
+  { label: "exists", detail: "whether it holds for any item", apply: "exists(item, item " },
+  { label: "all", detail: "whether it holds for every item", apply: "all(item, item " },
+  { label: "filter", detail: "the items for which it holds", apply: "filter(item, item " },
+  { label: "map", detail: "another value for each item", apply: "map(item, item " },
 ];
 
 export function completeExpression(
@@ -77,6 +129,9 @@ export function completeExpression(
         boost: certain ? 1 : 0,
       })),
     };
+  const afterValue = /[\w\])"']\.([A-Za-z]*)$/.exec(before);
+  if (afterValue && !/\bmath\.[A-Za-z]*$/.test(before) && !/(?:^|[^.\w])(?:\d+)\.$/.test(before))
+    return { from: at - (afterValue[1]?.length ?? 0), options: [...methods, ...macros] };
   const word = /(?:^|[^.\w"'])([A-Za-z_][A-Za-z0-9_.]*)$/.exec(before);
   if (!word && before !== "") return null;
   return {

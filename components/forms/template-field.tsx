@@ -59,7 +59,8 @@ export function completeTemplate(text: string, at: number, scope: FormScope) {
       from: at - (filter[1]?.length ?? 0),
       options: templateFilters.map(({ name, hint }) => ({ label: name, detail: hint })),
     };
-  const word = /^\s*(?:state\.|input\.)?([A-Za-z0-9_]*)$/.exec(inside);
+  // At the beginning, or as the value that a filter takes.
+  const word = /(?:^|[:,])\s*(?:state\.|input\.)?([A-Za-z0-9_]*)$/.exec(inside);
   if (!word) return null;
   return {
     from: at - (word[1]?.length ?? 0),

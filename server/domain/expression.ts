@@ -83,6 +83,8 @@ export interface KeyRead extends Omit<TextFault, "message"> {
   variable: (typeof VARIABLES)[number];
   key: string;
   optional: boolean;
+  /** It stands behind "!": where it is missing, the whole condition counts as false all the same. */
+  negated?: true;
 }
 
 type Compiled = { ok: true; program: Program } | { ok: false; error: ExpressionError };
@@ -224,13 +226,13 @@ function walk(root: ASTNode): Walked {
     walked.fault ??= { message, from: node.start, to: node.end };
   };
   // A stack instead of recursion: long chains of operators nest as deep as they are long.
-  const stack: { node: ASTNode; bound: ReadonlySet<string>; optional: boolean }[] = [
-    { node: root, bound: new Set(), optional: false },
+  const stack: { node: ASTNode; bound: ReadonlySet<string>; optional: boolean; negated: boolean }[] = [
+    { node: root, bound: new Set(), optional: false, negated: false },
   ];
   for (let next = stack.pop(); next; next = stack.pop()) {
-    const { node, bound, optional } = next;
+    const { node, bound, optional, negated } = next;
     const visit = (inner: ASTNode, more: Partial<typeof next> = {}) =>
-      stack.push({ node: inner, bound, optional: false, ...more });
+      stack.push({ node: inner, bound, optional: false, negated, ...more });
     switch (node.op) {
       case "value":
       case "id":
@@ -238,7 +240,10 @@ function walk(root: ASTNode): Walked {
       case ".":
       case ".?": {
         const [receiver, name] = node.args;
-        addRead(walked.reads, node, receiver, name, bound, optional || node.op === ".?");
+        addRead(walked.reads, node, receiver, name, bound, {
+          optional: optional || node.op === ".?",
+          negated,
+        });
         visit(receiver);
         break;
       }
@@ -246,7 +251,10 @@ function walk(root: ASTNode): Walked {
       case "[?]": {
         const [receiver, index] = node.args;
         if (index.op === "value" && typeof index.args === "string")
-          addRead(walked.reads, node, receiver, index.args, bound, optional || node.op === "[?]");
+          addRead(walked.reads, node, receiver, index.args, bound, {
+            optional: optional || node.op === "[?]",
+            negated,
+          });
         visit(receiver);
         visit(index);
         break;
@@ -278,6 +286,8 @@ function walk(root: ASTNode): Walked {
         }
         break;
       case "!_":
+        visit(node.args, { negated: true });
+        break;
       case "-_":
         visit(node.args);
         break;
@@ -295,11 +305,13 @@ function addRead(
   receiver: ASTNode,
   key: string,
   bound: ReadonlySet<string>,
-  optional: boolean,
+  { optional, negated }: { optional: boolean; negated: boolean },
 ): void {
   if (receiver.op !== "id" || bound.has(receiver.args)) return;
   const variable = VARIABLES.find((name) => name === receiver.args);
-  if (variable) reads.push({ variable, key, optional, from: node.start, to: node.end });
+  if (!variable) return;
+  const place = { from: node.start, to: node.end };
+  reads.push({ variable, key, optional, ...(negated ? { negated } : {}), ...place });
 }
 
 /** What making an object of the result costs, and each of its keys. */

@@ -1,0 +1,63 @@
+import { describe, expect, test } from "vitest";
+import { evaluateCondition } from "@/server/domain/expression";
+import { draw } from "@/server/domain/testing/drawing";
+import { completeExpression, lintExpression, trueWhereMissing } from "./expression-field";
+import type { FormScope } from "./form-scope";
+import { completeTemplate } from "./template-field";
+
+const scope: FormScope = {
+  graph: draw("start > end"),
+  node: null,
+  keys: [
+    { key: "sure", from: [], certain: true },
+    { key: "maybe", from: [], certain: false },
+  ],
+  roles: [],
+};
+const offered = (text: string) =>
+  (completeExpression(text, text.length, scope, [])?.options ?? []).map(({ label }) => label);
+
+describe("while an expression is written", () => {
+  test("keys, functions and now are offered, and behind a value what it can do", () => {
+    expect(offered("state.")).toEqual(["sure", "maybe"]);
+    expect(offered("")).toEqual(
+      expect.arrayContaining(["state.sure", "has", "now", "size", "math.round", "timestamp"]),
+    );
+    expect(offered("math.")).toEqual(expect.arrayContaining(["math.round", "math.greatest"]));
+    for (const text of ["state.sure.", "state.sure.so", "[1].", "x.split(',')."])
+      expect(offered(text)).toEqual(
+        expect.arrayContaining(["contains", "replace", "sort", "first", "exists"]),
+      );
+    expect(new Set(offered("state.sure.")).size).toBe(offered("state.sure.").length);
+    expect(offered("2.")).toEqual([]);
+  });
+
+  test("a key behind ! that may be missing is pointed at, with a repair that holds where it is missing", () => {
+    const said = (text: string) =>
+      lintExpression(text, "bool", scope).map(({ message, severity }) => [severity, message]);
+    expect(said("!(state.maybe > 1)")).toEqual([
+      ["info", 'Where "maybe" is missing, this counts as false, also behind "!".'],
+    ]);
+    for (const text of [
+      "!(state.sure > 1)",
+      "state.maybe > 1",
+      "!has(state.maybe)",
+      "has(state.maybe) && !(state.maybe > 1)",
+    ])
+      expect([text, said(text)]).toEqual([text, []]);
+    const mended = trueWhereMissing("!(state.maybe > 1)", "maybe");
+    expect(said(mended)).toEqual([]);
+    expect(evaluateCondition("!(state.maybe > 1)", { state: {} }).value).toBe(false);
+    expect(
+      [{}, { maybe: 1 }, { maybe: 2 }].map((state) => evaluateCondition(mended, { state }).value),
+    ).toEqual([true, true, false]);
+  });
+});
+
+test("in a template the filters are offered, and keys also as what a filter takes", () => {
+  const labels = (text: string) =>
+    (completeTemplate(text, text.length, scope)?.options ?? []).map(({ label }) => label);
+  expect(labels("{{ sure | ")).toEqual(expect.arrayContaining(["join", "date", "replace", "first"]));
+  expect(labels("{{ sure | default: ")).toEqual(["sure", "maybe"]);
+  expect(labels("{{ ma")).toEqual(["sure", "maybe"]);
+});
