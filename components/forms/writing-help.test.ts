@@ -49,7 +49,9 @@ describe("while an expression is written", () => {
     expect(said(mended)).toEqual([]);
     expect(evaluateCondition("!(state.maybe > 1)", { state: {} }).value).toBe(false);
     expect(
-      [{}, { maybe: 1 }, { maybe: 2 }].map((state) => evaluateCondition(mended, { state }).value),
+      [undefined, 1, 2].map(
+        (maybe) => evaluateCondition(mended, { state: maybe === undefined ? {} : { maybe } }).value,
+      ),
     ).toEqual([true, true, false]);
   });
 });
