@@ -202,7 +202,7 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
     );
   },
   state_patched: ({ payload }) =>
-    detail(`${keys(Object.keys(payload.set)) || "Nothing"} written to the state`),
+    detail(`${keys(Object.keys({ ...payload.set, ...payload.changed })) || "Nothing"} written to the state`),
   state_conflict: ({ payload }, names) =>
     story(
       `${payload.writers.map((writer) => names.node(writer.split("#")[0])).join(" and ")} both wrote “${

@@ -42,7 +42,10 @@ function StateKeyView({
   const nodeName = useRun(({ head }) => head.graph.nodes[nodeId]?.name || nodeId, nodeId);
   const isNow = useRun(({ cursor, events, state }) => {
     const event = events[(cursor ?? state.seq) - 1];
-    return event?.type === "state_patched" && Object.hasOwn(event.payload.set, name);
+    return (
+      event?.type === "state_patched" &&
+      Object.hasOwn({ ...event.payload.set, ...event.payload.changed }, name)
+    );
   }, false);
   if (value === undefined) return null;
   return (

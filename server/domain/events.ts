@@ -1,3 +1,4 @@
+import type { Change } from "./changes";
 import type { CrewProcess } from "./crew";
 import type { WorkflowGraph } from "./graph";
 import type {
@@ -66,8 +67,16 @@ export interface Payloads {
   };
 
   state_initialized: { state: JsonObject; defaults_applied: string[] };
-  /** Each value is merged with the named reducer of its key, `last` where none is named. */
-  state_patched: { set: JsonObject; writer: string; reducers?: Record<string, string> };
+  /**
+   * Each value is merged with the named reducer of its key, `last` where none is named. `changed`: keys whose long
+   * value became another by so little that saying it is shorter.
+   */
+  state_patched: {
+    set: JsonObject;
+    changed?: Record<string, Change>;
+    writer: string;
+    reducers?: Record<string, string>;
+  };
   state_conflict: {
     key: string;
     writers: [string, string];
@@ -78,10 +87,13 @@ export interface Payloads {
 
   /** Queues an activation; consumes one token for each mention of an edge. `back`: a loop's next iteration. */
   node_ready: { consumes: string[]; back?: boolean; fired?: boolean; iteration?: number; tie?: boolean };
-  node_started: { attempt: number; input: JsonObject };
+  /** `from_state`: further keys of the input, whose long values are those that the state has at this moment. */
+  node_started: { attempt: number; input: JsonObject; from_state?: string[] };
   node_waiting: { for: "timer" | "signal" | "human" | "limit"; until?: number; name?: string };
   node_completed: {
     output: JsonObject;
+    /** Further keys of the output, whose long values are those that the state has at this moment. */
+    from_state?: string[];
     written_keys: string[];
     labels?: string[];
     usage?: Usage;

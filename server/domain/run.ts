@@ -1,3 +1,4 @@
+import { changed, isNothing, type Version, withVersions } from "./changes";
 import { type CrewEnd, type CrewState, endCrewWork, evolveCrew, newCrewState } from "./crew-run";
 import type { CallPurpose, ChatMessage, RunEvent, RunEventOf } from "./events";
 import { type WorkflowGraph } from "./graph";
@@ -135,6 +136,8 @@ export interface RunState extends CrewState {
   roles: readonly RoleDefinition[];
   input: JsonObject;
   state: Record<string, Json>;
+  /** The same values by how they came about; what refers to an older value keeps its version. */
+  versions: Record<string, Version>;
   /** Who wrote each key last: an activation id, or "input". */
   writer: Record<string, string>;
   /** The last output of each node, as expressions see it: nodes.<id>.output. */
@@ -201,6 +204,7 @@ export function newRun(id = ""): RunState {
     roles: [],
     input: {},
     state: newRecord(),
+    versions: newRecord(),
     writer: newRecord(),
     outputs: newRecord(),
     inbox: newRecord(),
@@ -317,17 +321,26 @@ export function evolve(s: RunState, event: RunEvent): RunState {
     }
 
     case "state_initialized":
-      for (const [key, value] of Object.entries(event.payload.state)) {
-        s.state[key] = value;
-        s.writer[key] = "input";
-      }
+      for (const [key, value] of Object.entries(event.payload.state))
+        write(s, key, "input", { before: null, make: () => value });
       return s;
     case "state_patched": {
-      const { set, writer, reducers } = event.payload;
+      const { set, writer, reducers, changed: changes } = event.payload;
       for (const key in set) {
         const reducer = reducers?.[key];
-        s.state[key] = reducer ? reduceValue(reducer, s.state[key], set[key]!) : set[key]!;
+        const value = set[key]!;
+        if (reducer)
+          write(s, key, writer, {
+            before: s.versions[key] ?? null,
+            make: (before) => reduceValue(reducer, before, value),
+          });
+        else write(s, key, writer, { before: null, make: () => value });
+      }
+      for (const key in changes) {
+        const change = changes[key]!;
         s.writer[key] = writer;
+        if (isNothing(change)) continue;
+        write(s, key, writer, { before: s.versions[key] ?? null, make: (before) => changed(before, change) });
       }
       return s;
     }
@@ -369,7 +382,8 @@ export function evolve(s: RunState, event: RunEvent): RunState {
     }
     case "node_started": {
       const id = event.activation_id!;
-      const { attempt, input } = event.payload;
+      const { attempt, from_state } = event.payload;
+      const input = withVersions(event.payload.input, s.versions, from_state);
       const at = s.ready.indexOf(id);
       if (at === 0) s.ready.shift();
       else if (at > 0) s.ready.splice(at, 1);
@@ -400,7 +414,8 @@ export function evolve(s: RunState, event: RunEvent): RunState {
     case "node_completed": {
       const id = event.activation_id!;
       const node_id = event.node_id!;
-      const { output, labels } = event.payload;
+      const { labels, from_state } = event.payload;
+      const output = withVersions(event.payload.output, s.versions, from_state);
       setActivation(s, id, {
         status: "completed",
         output,
@@ -685,6 +700,13 @@ export function foldRun(id: string, events: Iterable<RunEvent>): RunState {
   let state = newRun(id);
   for (const event of events) state = evolve(state, event);
   return state;
+}
+
+/** Gives a key of the state its next version. */
+function write(s: RunState, key: string, writer: string, version: Version) {
+  s.state[key] = version.make(s.state[key]);
+  s.versions[key] = version;
+  s.writer[key] = writer;
 }
 
 function setActivation(

@@ -1,4 +1,5 @@
 import type { Analysis } from "./analysis";
+import { type Change, changeOf, WORTH_REFERRING } from "./changes";
 import type { NewEvent } from "./events";
 import { evaluateCondition } from "./expression";
 import { reducerOf, type WorkflowEdge, type WorkflowNode } from "./graph";
@@ -255,6 +256,8 @@ export function complete(
     : Object.fromEntries(Object.entries(result.output).filter(([key]) => allowed.has(key)));
   const write = patch(a, s, activationId, { ...declared, ...result.writes });
   if ("error" in write) return fail(a, s, activationId, write.error, now);
+  const after = { ...s.state, ...write.set };
+  const { input: output, from_state } = referring({ state: after }, result.output, write.merged);
   const events: NewEvent[] = [...write.events];
   if (dropped.length > 0 && !kind.ends && !kind.begins)
     events.push({
@@ -282,7 +285,8 @@ export function complete(
     node_id: node.id,
     activation_id: activationId,
     payload: {
-      output: result.output,
+      output,
+      ...(from_state ? { from_state } : {}),
       written_keys: write.keys,
       ...(result.labels ? { labels: result.labels } : {}),
       ...(result.usage ? { usage: result.usage } : {}),
@@ -418,7 +422,9 @@ function patch(
   s: RunState,
   activationId: string,
   values: JsonObject,
-): { events: NewEvent[]; keys: string[] } | { error: RunError } {
+):
+  | { events: NewEvent[]; keys: string[]; set: JsonObject; merged: Record<string, string> }
+  | { error: RunError } {
   const set: JsonObject = {};
   const reducers: Record<string, string> = {};
   const events: NewEvent[] = [];
@@ -475,9 +481,43 @@ function patch(
     events.push({
       type: "state_patched",
       ...at,
-      payload: { set, writer: activationId, ...(Object.keys(reducers).length > 0 ? { reducers } : {}) },
+      payload: {
+        ...asChanges(s, set, reducers),
+        writer: activationId,
+        ...(Object.keys(reducers).length > 0 ? { reducers } : {}),
+      },
     });
-  return { events, keys };
+  return { events, keys, set, merged: reducers };
+}
+
+/** What is written, by what it changes where that is shorter. Merged values are changes already. */
+function asChanges(
+  s: RunState,
+  written: JsonObject,
+  reducers: Readonly<Record<string, string>>,
+): { set: JsonObject; changed?: Record<string, Change> } {
+  const set: JsonObject = {};
+  const changed: Record<string, Change> = {};
+  for (const key of Object.keys(written)) {
+    const change = key in reducers ? null : changeOf(s.state[key], written[key]!);
+    if (change) changed[key] = change;
+    else set[key] = written[key]!;
+  }
+  return { set, ...(Object.keys(changed).length > 0 ? { changed } : {}) };
+}
+
+/** Values of a node's input or output, without saying again what is long and stands in the state under the same key. */
+export function referring(
+  { state }: Pick<RunState, "state">,
+  values: JsonObject,
+  except: Readonly<Record<string, unknown>> = {},
+): { input: JsonObject; from_state?: string[] } {
+  const from_state = Object.keys(values).filter(
+    (key) => !(key in except) && values[key] === state[key] && sizeOf(values[key]) >= WORTH_REFERRING,
+  );
+  if (from_state.length === 0) return { input: values };
+  const input = Object.fromEntries(Object.entries(values).filter(([key]) => !from_state.includes(key)));
+  return { input, from_state };
 }
 
 /** What is wrong with so many characters, or null where they fit. */

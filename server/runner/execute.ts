@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { type AgentStep, findStuck } from "@/server/domain/agent/stuck";
 import { type Analysis, analyse } from "@/server/domain/analysis";
+import type { Version } from "@/server/domain/changes";
 import {
   Cancelled,
   type Durable,
@@ -19,7 +20,7 @@ import { type ErrorCode, RaisableLimit, type ReasonCode, type RunError } from "@
 import { editPlan, PlanEdit } from "@/server/domain/plan-edit";
 import { evolve, newRun, type RunState } from "@/server/domain/run";
 import { isBeginning, startingState } from "@/server/domain/run-input";
-import { begin, complete, decide, fail, passThrough, unreachable } from "@/server/domain/schedule";
+import { begin, complete, decide, fail, passThrough, referring, unreachable } from "@/server/domain/schedule";
 import { cutText, SIZES, sizeOf, sizeText } from "@/server/domain/sizes";
 import { canonicalJson, type Json, type JsonObject } from "@/server/domain/values";
 import type { Models } from "@/server/llm/model";
@@ -94,6 +95,9 @@ export class Interpreter {
   private logChars = 0;
   /** Rounds of loops with the state at their beginning. */
   private readonly rounds: AgentStep[] = [];
+  /** Long values that the state had at the beginning of a round, numbered. */
+  private readonly longValues = new WeakMap<Version, number>();
+  private longCount = 0;
   private at: number;
 
   constructor(
@@ -155,11 +159,25 @@ export class Interpreter {
 
   /** Says so where a loop goes round without changing anything. It may be waiting for the world, so it goes on. */
   private watchLoop(node_id: string): void {
-    this.rounds.push({ kind: "iteration", node_id, state_hash: hashOf(this.s.state) });
+    this.rounds.push({ kind: "iteration", node_id, state_hash: hashOf(this.fingerprints()) });
     const stuck = findStuck(this.rounds);
     if (stuck?.severity !== "nudge") return;
     this.rounds.push({ kind: "nudge", pattern: stuck.pattern });
     this.apply({ type: "warning", node_id, payload: { code: "LOOP_UNCHANGED", message: stuck.message } });
+  }
+
+  /** The state, with a number in place of each long value: another one whenever that changes. */
+  private fingerprints(): JsonObject {
+    const { state, versions } = this.s;
+    return Object.fromEntries(
+      Object.keys(state).map((key) => {
+        if (sizeOf(state[key]) < LONG_VALUE) return [key, state[key]!];
+        const version = versions[key]!;
+        const known = this.longValues.get(version) ?? ++this.longCount;
+        this.longValues.set(version, known);
+        return [key, known];
+      }),
+    );
   }
 
   private applyAll(events: readonly NewEvent[]): void {
@@ -244,7 +262,7 @@ export class Interpreter {
       type: "node_started",
       node_id: node.id,
       activation_id: id,
-      payload: { attempt, input: read.input },
+      payload: { attempt, ...referring(s, read.input) },
     });
     if (read.error) {
       this.applyAll(fail(this.a, s, id, read.error, this.at));
@@ -654,6 +672,9 @@ const timeoutOf = (node: WorkflowNode): number =>
 
 /** A question that was open while the server slept or was down is open at least so long afterwards. */
 const ANSWER_AFTER_WAKING_MS = 5 * 60_000;
+
+/** A value so long is compared by where it came from, not by what it says. */
+const LONG_VALUE = 10_000;
 
 /** What an event takes beside its payload. */
 const EVENT_CHARS = 120;

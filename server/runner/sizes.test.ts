@@ -138,3 +138,38 @@ test("an input that no run can hold is refused before the run starts, by name", 
     }),
   );
 });
+
+test.each([
+  ["a list", "state.all + [state.item]", [], 600],
+  ["a text", "state.all + state.item", "", 150],
+  ["an object", "{'list': state.all.list + [state.item], 'n': 1}", { list: [] }, 150],
+])(
+  "a loop that collects %s writes down what is new in each round, and each round can be seen as it was",
+  async (_name, expression, empty, rounds) => {
+    const length = 1_020_000 / rounds;
+    const graph = draw("start > add > r; r again> add; r out> end", {
+      add: {
+        node_type: "transform",
+        input_keys: ["all"],
+        config: { set: { all: expression } },
+        output_keys: ["all"],
+      },
+      r: {
+        node_type: "conditional_router",
+        config: { kind: "expression", conditions: [{ label: "again", when: "true" }] },
+      },
+      end: { input_keys: [] },
+    });
+    const { state, events } = await newStage().run(graph, {
+      input: { all: empty, item: "x".repeat(length) },
+      config: { max_steps: 5000, max_loop_iterations: rounds },
+    });
+    expect(state.run.error?.code).toBe("LOOP_LIMIT");
+    expect(JSON.stringify(state.state.all).length).toBeGreaterThan(1_000_000);
+    expect(JSON.stringify(events.slice(0, -1)).length).toBeLessThan(4_000_000);
+    const rendered = JSON.stringify(state.activations["add#50"]!.output).length;
+    expect(JSON.stringify(state.activations["add#51"]!.input).length).toBe(rendered);
+    expect(Math.abs(rendered - 50 * length)).toBeLessThan(300);
+  },
+  60_000,
+);

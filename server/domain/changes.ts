@@ -1,0 +1,162 @@
+import { sizeOf } from "./sizes";
+import { type Json, type JsonObject, newRecord } from "./values";
+
+/**
+ * What became of a value, where saying that is shorter than saying the value: a part of a text or a list replaced by
+ * another (`at`: where; `drop`: how much goes), or keys of an object set, changed and gone.
+ */
+export type Change =
+  | { at: number; drop: number; text: string }
+  | { at: number; drop: number; items: Json[] }
+  | { set?: JsonObject; changed?: Record<string, Change>; gone?: string[] };
+
+/** Smaller values are said whole. */
+export const WORTH_REFERRING = 256;
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  value !== null && typeof value === "object" && !Array.isArray(value);
+
+/** How one value becomes another, or null where that would not be much shorter than the other itself. */
+export function changeOf(before: Json | undefined, after: Json): Change | null {
+  const size = sizeOf(after);
+  if (before === undefined || size < WORTH_REFERRING) return null;
+  const change = difference(before, after, 0);
+  return change && sizeOf(change) < size / 2 ? change : null;
+}
+
+function difference(before: Json, after: Json, depth: number): Change | null {
+  if (typeof before === "string" && typeof after === "string") {
+    const { head, tail } = after.startsWith(before)
+      ? { head: before.length, tail: 0 }
+      : common(before, after, (x, y) => before.charCodeAt(x) === after.charCodeAt(y));
+    return {
+      at: head,
+      drop: before.length - head - tail,
+      text: ownText(after.slice(head, after.length - tail)),
+    };
+  }
+  if (Array.isArray(before) && Array.isArray(after)) {
+    const { head, tail } = common(before, after, (x, y) => isEqual(before[x]!, after[y]!));
+    return { at: head, drop: before.length - head - tail, items: after.slice(head, after.length - tail) };
+  }
+  if (isObject(before) && isObject(after) && depth < 8) {
+    const set: JsonObject = {};
+    const changed: Record<string, Change> = {};
+    for (const key of Object.keys(after)) {
+      const [old, now] = [Object.hasOwn(before, key) ? before[key] : undefined, after[key]!];
+      if (old !== undefined && isEqual(old, now)) continue;
+      const inner =
+        old === undefined || sizeOf(now) < WORTH_REFERRING ? null : difference(old, now, depth + 1);
+      if (inner && sizeOf(inner) < sizeOf(now) / 2) changed[key] = inner;
+      else set[key] = now;
+    }
+    const gone = Object.keys(before).filter((key) => !Object.hasOwn(after, key));
+    const change: Change = {
+      ...(isEmpty(set) ? {} : { set }),
+      ...(isEmpty(changed) ? {} : { changed }),
+      ...(gone.length > 0 ? { gone } : {}),
+    };
+    // Keys keep their places and new ones come last; what has another order is said whole.
+    const order = [...Object.keys(before).filter((key) => Object.hasOwn(after, key)), ...Object.keys(set)];
+    return Object.keys(after).every((key, at) => [...new Set(order)][at] === key) ? change : null;
+  }
+  return null;
+}
+
+/** Whether a change leaves everything as it was. */
+export const isNothing = (change: Change): boolean =>
+  "text" in change || "items" in change
+    ? change.drop === 0 && ("text" in change ? change.text : change.items).length === 0
+    : isEmpty(change);
+
+/** A value after a change of it; the value itself stays. Throws where the change is not one of such a value. */
+export function changed(before: Json | undefined, change: Change): Json {
+  if ("text" in change) {
+    if (typeof before !== "string") throw new TypeError("A change of a text belongs to something else.");
+    return before.slice(0, change.at) + change.text + before.slice(change.at + change.drop);
+  }
+  if ("items" in change) {
+    if (!Array.isArray(before)) throw new TypeError("A change of a list belongs to something else.");
+    return [...before.slice(0, change.at), ...change.items, ...before.slice(change.at + change.drop)];
+  }
+  if (!isObject(before)) throw new TypeError("A change of an object belongs to something else.");
+  const after: JsonObject = {};
+  const gone = new Set(change.gone);
+  for (const key of Object.keys(before)) if (!gone.has(key)) put(after, key, before[key]!);
+  for (const key of Object.keys(change.changed ?? {}))
+    put(after, key, changed(before[key], change.changed![key]!));
+  for (const key of Object.keys(change.set ?? {})) put(after, key, change.set![key]!);
+  return after;
+}
+
+/** Sets a key, whatever it is called. */
+function put(record: JsonObject, key: string, value: Json): void {
+  Object.defineProperty(record, key, { value, enumerable: true, configurable: true, writable: true });
+}
+
+function common(
+  before: { length: number },
+  after: { length: number },
+  isSame: (x: number, y: number) => boolean,
+): { head: number; tail: number } {
+  const most = Math.min(before.length, after.length);
+  let head = 0;
+  while (head < most && isSame(head, head)) head++;
+  let tail = 0;
+  while (tail < most - head && isSame(before.length - 1 - tail, after.length - 1 - tail)) tail++;
+  return { head, tail };
+}
+
+/** A part of a text that does not keep the whole of it in memory. */
+const ownText = (text: string): string => JSON.parse(JSON.stringify(text)) as string;
+
+function isEqual(one: Json, other: Json): boolean {
+  if (one === other) return true;
+  if (one === null || other === null || typeof one !== "object" || typeof other !== "object") return false;
+  if (Array.isArray(one) !== Array.isArray(other)) return false;
+  const [keys, others] = [Object.keys(one), Object.keys(other)];
+  return (
+    keys.length === others.length &&
+    keys.every(
+      (key, at) => others[at] === key && isEqual((one as JsonObject)[key]!, (other as JsonObject)[key]!),
+    )
+  );
+}
+
+function isEmpty(record: object): boolean {
+  for (const _key in record) return false;
+  return true;
+}
+
+/**
+ * A value that a key of the state once had, as what made it out of the one before. So that a run that changes a long
+ * value a thousand times keeps a thousand changes, and not a thousand long values.
+ */
+export interface Version {
+  before: Version | null;
+  make: (before: Json | undefined) => Json;
+}
+
+/** The value of a version, made anew each time. */
+export function valueOf(version: Version): Json {
+  const steps: Version[] = [];
+  for (let at: Version | null = version; at; at = at.before) steps.push(at);
+  let value: Json | undefined;
+  for (let at = steps.length - 1; at >= 0; at--) value = steps[at]!.make(value);
+  return value!;
+}
+
+/** A record of plain values and of such that are made when somebody looks. */
+export function withVersions(
+  plain: JsonObject,
+  versions: Readonly<Record<string, Version>>,
+  keys: readonly string[] | undefined,
+): JsonObject {
+  if (!keys || keys.length === 0) return plain;
+  const record = newRecord(plain);
+  for (const key of keys) {
+    const version = versions[key];
+    if (version) Object.defineProperty(record, key, { enumerable: true, get: () => valueOf(version) });
+  }
+  return record;
+}
