@@ -207,7 +207,7 @@ test("files and folders are named for what they hold", () => {
 const OWN_PATTERNS: Readonly<Record<string, string>> = {
   "server/access/redact.ts": "secrets, with every sign escaped",
   "server/conformance/stage.ts": "roles of tests",
-  "server/domain/pattern-fault.ts": "only reads whether it is a pattern, and tries single characters",
+  "server/domain/pattern-fault.ts": "only reads whether it is a pattern; nothing is searched with it",
   "server/domain/regex/syntax.ts": "the name of one Unicode property, tried on one character at a time",
   "server/llm/adapt.ts": "names that stand in the code",
   "server/llm/prices.ts": "patterns of the table of prices that comes with the package",

@@ -32,7 +32,7 @@ import { newWorkspaceStore, RESULTS_FOLDER } from "@/server/store/workspace";
 import { builtinTools } from "@/server/tools/builtin";
 import { newToolHost } from "@/server/tools/host";
 import { ToolsRegistry } from "@/server/tools/registry";
-import { matchesInSandbox } from "@/server/tools/sandbox/matches";
+import { matchesSafely } from "@/server/tools/sandbox/matches";
 import { runWithCalls } from "@/server/tools/sandbox/sandbox";
 import { newToolSources } from "@/server/tools/sources";
 
@@ -94,7 +94,7 @@ export function newTroupe(db: Db, options: { dataDir: string | null; env?: NodeJ
         writtenBy: callKey,
       }).artifact_id,
     forget: (place) => memories.forget(place),
-    matches: matchesInSandbox,
+    matches: matchesSafely,
     runCode: (program, signal) =>
       toolSources.isCodeEnabled ? runWithCalls(program, { signal }) : Promise.resolve(null),
   });

@@ -8,6 +8,7 @@ import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
 import { guardrailFunctions } from "@/server/domain/guardrail-functions";
 import { Guardrail } from "@/server/domain/role";
+import { guardrailNote } from "@/server/domain/schema/unchecked";
 import { isSameJson } from "@/server/domain/values";
 import { ExpressionField } from "./expression-field";
 import type { FieldProps } from "./field-view";
@@ -200,6 +201,7 @@ function SpecField({
           error={faults.spec}
           value={schemaOf(spec)}
           onChange={(schema) => set(schema === undefined ? "" : JSON.stringify(schema))}
+          hint={guardrailNote({ kind, spec }) ?? undefined}
         />
       );
     case "regex":
@@ -208,7 +210,7 @@ function SpecField({
           label="Pattern"
           mono
           placeholder="^[A-Z]"
-          hint="A regular expression that is found in the text."
+          hint={guardrailNote({ kind, spec }) ?? "A regular expression that is found in the text."}
           error={faults.spec}
           value={spec}
           onValueChange={set}

@@ -2,6 +2,7 @@
 
 import { Plus, X } from "lucide-react";
 import { useState } from "react";
+import { UncheckedNotes } from "@/components/forms/unchecked-notes";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
 import { CodeArea } from "@/components/ui/code-area";
@@ -92,6 +93,7 @@ export function SchemaEditor({ label, hint, value, onValueChange, onFault }: Sch
           minLines={6}
         />
       )}
+      <UncheckedNotes schema={value} label={label} />
     </fieldset>
   );
 }

@@ -5,6 +5,7 @@ import { Ellipsis, PencilLine, Power, RefreshCw, Trash2 } from "lucide-react";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
+import { UncheckedNotes } from "@/components/forms/unchecked-notes";
 import { type Answers, toApiError, useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
@@ -274,6 +275,7 @@ function ToolRow({
           {isOpen ? <ParameterTable schema={tool.input_schema} label={`Parameters of ${tool.name}`} /> : null}
         </>
       )}
+      {isOpen ? <UncheckedNotes schema={tool.input_schema} label={`Parameters of ${tool.name}`} /> : null}
     </li>
   );
 }

@@ -5,6 +5,7 @@ import clsx from "clsx";
 import { Unplug } from "lucide-react";
 import Link from "next/link";
 import type { ReactNode } from "react";
+import { UncheckedNotes } from "@/components/forms/unchecked-notes";
 import { type Answers, toApiError, useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Panel } from "@/components/ui/panel";
@@ -50,6 +51,7 @@ export function ToolDetail({ tool }: { tool: ToolListed }) {
       <section className="flex flex-col gap-2">
         <h2 className="text-sm font-semibold">Parameters</h2>
         <ParameterTable schema={tool.input_schema} label={`Parameters of ${tool.name}`} />
+        <UncheckedNotes schema={tool.input_schema} label={`Parameters of ${tool.name}`} />
       </section>
       <UsedBy roles={tool.used_by} />
       <TryOut key={tool.name} tool={tool} />

@@ -939,3 +939,91 @@ describe("any graph", () => {
     expect(from(applyFix(g, fix!).edges)).toEqual(["a"]);
   });
 });
+
+describe("what is asked for and not checked is told with its place", () => {
+  const notes = (g: WorkflowGraph) =>
+    findProblems(g, [{ name: "Writer", tools: [] }])
+      .filter(({ code }) => code === "W_NOT_CHECKED" || code === "W_SLOW_PATTERN")
+      .map(({ at, message }) => [at.id ?? at.kind, at.field, message]);
+  const why = "the pattern (?<=a)b is not checked: it looks ahead or behind.";
+
+  test("in schemas of nodes, of the state and of guardrails", () => {
+    const shape = { properties: { x: { pattern: "(?<=a)b" } } };
+    const g = graph(
+      "start > a > end",
+      {
+        start: { config: { input_schema: shape } },
+        a: {
+          config: {
+            required_role: "Writer",
+            task_description_template: "x",
+            output_schema: { ...shape, if: {}, colour: "red" },
+            guardrails: [
+              { name: "shape", kind: "json_schema", spec: JSON.stringify(shape) },
+              { name: "sign", kind: "regex", spec: "(a)\\1" },
+              { name: "fine", kind: "regex", spec: "^(a+)+$" },
+            ],
+          },
+        },
+      },
+      {
+        global_state_schema: {
+          type: "object",
+          properties: { y: { $ref: "#/$defs/y" }, z: { $ref: "#/$defs/none" } },
+          required: ["y"],
+          $defs: { y: { type: "string" } },
+        },
+      },
+    );
+    expect(notes(g)).toEqual([
+      [
+        "start",
+        "input_schema",
+        `"Inputs" of "start" is not checked as it stands. At properties.x.pattern: ${why}`,
+      ],
+      [
+        "a",
+        "output_schema",
+        `"Shape of the result" of "a" is not checked as it stands. At colour: "colour" is not checked. At properties.x.pattern: ${why}`,
+      ],
+      [
+        "a",
+        "guardrails.0",
+        `The guardrail "shape" of "a" is not checked as it stands. At properties.x.pattern: ${why}`,
+      ],
+      [
+        "a",
+        "guardrails.1",
+        'The guardrail "sign" of "a" may be slow. This pattern is tried in the sandbox, where it waits for others and is stopped after a second: it refers back to a group.',
+      ],
+      [
+        "workflow",
+        "global_state_schema.properties.z",
+        'The shape of "z" in the state is not checked as it stands. At $ref: "#/$defs/none" leads nowhere in this schema, so what is there is not checked.',
+      ],
+      [
+        "workflow",
+        "global_state_schema",
+        'The state is filled key by key, so only the shapes of its keys are checked, not "required". Say it of a key, or check it with an expression.',
+      ],
+    ]);
+  });
+
+  test("and nothing is said of schemas that are checked whole", () => {
+    const g = graph("start > a > end", {
+      start: {
+        config: {
+          input_schema: {
+            properties: {
+              x: { type: "string", pattern: "^(a+)+$", format: "email", "x-order": 1, title: "X" },
+            },
+            oneOf: [{ required: ["x"] }, { required: ["y"] }],
+            if: { required: ["x"] },
+            then: { minProperties: 2 },
+          },
+        },
+      },
+    });
+    expect(notes(g)).toEqual([]);
+  });
+});

@@ -3,15 +3,18 @@ import { capabilitiesOf, capabilityWords } from "./capabilities";
 import { type KeySet, parallelWrites, possibleKeys } from "./data-flow";
 import { checkExpression, expressionReads, type TextFault } from "./expression";
 import type { Fix } from "./fixes";
-import type { WorkflowEdge, WorkflowGraph } from "./graph";
+import { stateProperties, type WorkflowEdge, type WorkflowGraph } from "./graph";
 import { EMPTY_LIBRARY, type Library, withLibrary } from "./library";
 import { isStandard, type ModelChoice, modelUses } from "./model-uses";
 import { type AnyNodeKind, getNodeKind, type WorkflowNode, writtenKeys } from "./nodes";
 import { isDefaultWord } from "./nodes/conditional-router";
-import type { RoleDefinition } from "./role";
+import type { Guardrail, RoleDefinition } from "./role";
 import { findRouterFunction } from "./router-functions";
+import { guardrailNote, uncheckedOfState, uncheckedWords } from "./schema/unchecked";
+import { keySchema } from "./state-check";
 import { checkTemplate, templateReads } from "./template";
 import { isGranted } from "./tool";
+import type { JsonSchema } from "./values";
 
 export { type AvailableKey, keysAvailableAt } from "./data-flow";
 export { applyFix, type Fix } from "./fixes";
@@ -100,6 +103,7 @@ export function findProblems(
   checkCycles(check);
   checkKeys(check);
   checkParallelWrites(check);
+  checkStateSchema(check);
   if (isPriceKnown) checkPrices(check, isPriceKnown);
   if (withheld.length > 0) checkWithheld(check, roles, new Set(withheld), library);
   return problems.sort((a, b) => Number(a.severity === "warning") - Number(b.severity === "warning"));
@@ -459,6 +463,7 @@ function checkNodes(
     for (const { severity, code, message, field } of kind.faults?.(node.config, node) ?? [])
       add(severity, code, field === undefined ? at : { ...at, field }, message);
     checkTexts(add, at, node, kind);
+    checkRules(add, at, node, kind);
     checkRoles(add, at, node, kind, known, here);
     checkErrorHandling(add, at, node, outgoing.get(node.id) ?? []);
     if (kind.group === "agents" && writtenKeys(node).length === 0) {
@@ -512,6 +517,64 @@ function checkTexts(add: Add, at: Problem["at"], node: WorkflowNode, kind: AnyNo
     reportText(add, "E_BAD_EXPRESSION", at, `output_mapping.${key}`, checkExpression(expression));
 }
 
+/** What a schema or a pattern asks for and nobody checks is told while drawing, never only left out. */
+function checkRules(add: Add, at: Problem["at"], node: WorkflowNode, kind: AnyNodeKind): void {
+  const config: Record<string, unknown> = node.config;
+  const tell = (field: string, what: string, words: string) =>
+    add(
+      "warning",
+      "W_NOT_CHECKED",
+      { ...at, field },
+      `${what} of ${nameOf(node)} is not checked as it stands. ${words}`,
+    );
+  const tellRules = (rules: unknown, field: string) =>
+    ((rules ?? []) as readonly Guardrail[]).forEach((rule, position) => {
+      const words = guardrailNote(rule);
+      if (words && rule.kind === "regex")
+        add(
+          "warning",
+          "W_SLOW_PATTERN",
+          { ...at, field: `${field}.${position}` },
+          `The guardrail "${rule.name}" of ${nameOf(node)} may be slow. ${words}`,
+        );
+      else if (words) tell(`${field}.${position}`, `The guardrail "${rule.name}"`, words);
+    });
+  for (const { key, as, label, showIf } of kind.fields) {
+    const value = config[key];
+    if (value === undefined || value === null || (showIf && !showIf(node.config))) continue;
+    if (as === "schema") {
+      const words = uncheckedWords(value as JsonSchema);
+      if (words.length > 0) tell(key, `"${label}"`, words.join(" "));
+    } else if (as === "guardrails") tellRules(value, key);
+    else if (as === "plan")
+      ((value as PlanLike).tasks ?? []).forEach(({ guardrails }, position) => {
+        tellRules(guardrails, `${key}.tasks.${position}.guardrails`);
+      });
+  }
+}
+
+function checkStateSchema({ graph, add }: Check): void {
+  const schema = graph.global_state_schema;
+  if (!schema) return;
+  const tell = (field: string, message: string) =>
+    add("warning", "W_NOT_CHECKED", { kind: "workflow", field }, message);
+  for (const [key, own] of Object.entries(stateProperties(graph))) {
+    if (own === null || typeof own !== "object") continue;
+    const words = uncheckedWords(keySchema(own, schema));
+    if (words.length > 0)
+      tell(
+        `global_state_schema.properties.${key}`,
+        `The shape of "${key}" in the state is not checked as it stands. ${words.join(" ")}`,
+      );
+  }
+  const whole = uncheckedOfState(schema);
+  if (whole.length > 0)
+    tell(
+      "global_state_schema",
+      `The state is filled key by key, so only the shapes of its keys are checked, not ${quoted(whole)}. Say it of a key, or check it with an expression.`,
+    );
+}
+
 interface CrewLike {
   agents?: readonly { agent_id: string; role_name: string }[];
 }
@@ -521,6 +584,7 @@ interface PlanLike {
     required_role?: string;
     assigned_agent?: string | null;
     condition?: string;
+    guardrails?: readonly Guardrail[];
   }[];
 }
 

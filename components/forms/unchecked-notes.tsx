@@ -1,0 +1,21 @@
+import { uncheckedWords } from "@/server/domain/schema/unchecked";
+import type { JsonSchema } from "@/server/domain/values";
+
+/** What a schema asks for and nobody checks, said where it is written or approved; nothing where all is checked. */
+export function UncheckedNotes({ schema, label }: { schema: JsonSchema | undefined; label: string }) {
+  const words = schema ? uncheckedWords(schema) : [];
+  if (words.length === 0) return null;
+  return (
+    <section
+      aria-label={`${label}: what is not checked`}
+      className="flex flex-col gap-1 text-[13px] text-waiting [overflow-wrap:anywhere]"
+    >
+      <p>Not all of this is checked; the rest of it is.</p>
+      <ul className="list-disc pl-5">
+        {words.map((text) => (
+          <li key={text}>{text}</li>
+        ))}
+      </ul>
+    </section>
+  );
+}

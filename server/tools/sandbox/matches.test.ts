@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { matchesSafely } from "./matches";
+
+const signal = new AbortController().signal;
+const freezing = `${"a".repeat(60)}!`;
+
+test("a pattern that freezes others is answered at once, also where nothing waits for the sandbox", async () => {
+  const busy = AbortSignal.abort();
+  expect(await matchesSafely("^(a+)+$", freezing, busy)).toBe("It does not match ^(a+)+$.");
+  expect(await matchesSafely("^(a+)+!$", freezing, busy)).toBeNull();
+});
+
+test("what needs a search is tried in the sandbox, and stopped there", { timeout: 30_000 }, async () => {
+  expect(await matchesSafely("(?<=a)!", freezing, signal)).toBeNull();
+  expect(await matchesSafely("(a)\\1b", freezing, signal)).toBe("It does not match (a)\\1b.");
+  expect(await matchesSafely("^(?:(a+)+\\1)+$", freezing, signal)).toMatch(
+    /^The pattern could not be tried: /,
+  );
+});
+
+test("what is no pattern says why", async () => {
+  expect(await matchesSafely("(a", "a", signal)).toBe(
+    "The pattern could not be tried: a bracket is not closed.",
+  );
+});
