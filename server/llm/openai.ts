@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Capability, Provider, ResponseRung } from "@/server/domain/provider";
 import type { ToolCall, ToolProtocol } from "@/server/domain/tool";
 import type { JsonObject } from "@/server/domain/values";
+import { readWrittenCalls } from "./call-dialects";
 import {
   type Callee,
   cancelled,
@@ -28,7 +29,6 @@ import {
 import { type ModelAnswer, ModelError, type ModelIo, type ModelRequest } from "./model";
 import { OFFLINE_RUN_HEADER } from "./offline";
 import { strictSchema } from "./strict-schema";
-import { readTextCalls } from "./text-calls";
 import { newCallSplitter, RESULT_STOP, withoutFunctions, withToolBlock } from "./text-protocol";
 import { newThinkSplitter, splitUnopened } from "./think";
 import { type Counted, readChatUsage } from "./usage";
@@ -533,7 +533,7 @@ function called(
   if (protocol === null) return { content: got.text, calls: [] };
   const idOf = callIds(request.messages);
   const own = got.calls.end(namesFor(request), idOf, isCut);
-  const written = readTextCalls(got.text, { tools: request.tools ?? [], isCut });
+  const written = readWrittenCalls(got.text, { tools: request.tools ?? [], isCut });
   const calls = own.length > 0 ? own : written.calls.map((call) => ({ id: idOf(), ...call }));
   return { content: written.content, calls };
 }

@@ -14,8 +14,9 @@ export interface ReadText {
   calls: ReadCall[];
 }
 
-/** More calls than that in one message are noise. */
-const MAX_CALLS = 32;
+/** As many calls as one message may make; what is beyond is told to the model. */
+export const MAX_CALLS = 64;
+export const TOO_MANY = `these are more than ${MAX_CALLS} calls at once; those beyond were not made. Make the rest in your next message,`;
 
 /** How a line may begin before a marker: list signs, quotes, bold, backticks. */
 const DECORATION = "[ \\t]*(?:(?:[-+>]|\\*(?=[ \\t])|\\d{1,3}[.)])[ \\t]*){0,4}[*_`\"'“]{0,4}";
@@ -45,7 +46,7 @@ export function readTextCalls(
   const said: string[] = [];
   const calls: ReadCall[] = [];
   let from = 0;
-  for (let at = 0; at < text.length && calls.length < MAX_CALLS; ) {
+  for (let at = 0; at < text.length && calls.length <= MAX_CALLS; ) {
     const thought = thoughtAt(text, at);
     const found = thought ? null : callAt(text, at, tools, isCut);
     if (thought || found) {
@@ -65,7 +66,8 @@ export function readTextCalls(
     .join("")
     .replace(/\n{3,}/g, "\n\n")
     .trim();
-  return { content, calls: calls.slice(0, MAX_CALLS) };
+  if (calls.length <= MAX_CALLS) return { content, calls };
+  return { content, calls: [...calls.slice(0, MAX_CALLS), faulty(TOO_MANY, text.slice(from))] };
 }
 
 const lineAt = (text: string, at: number) => {
@@ -155,7 +157,7 @@ function callAt(
   return { calls: readUnclosed(region, tools, name), end: limit };
 }
 
-const TRUNCATED = "TRUNCATED, it ends in the middle";
+export const TRUNCATED = "TRUNCATED, it ends in the middle";
 
 /** Where JSON that never closes must end at the latest: at the next marker, a made-up result, or a fence. */
 function regionEnd(text: string, start: number): number {
@@ -224,7 +226,7 @@ function endsInString(text: string): boolean {
 const NAMES = ["tool_name", "tool", "name", "function"] as const;
 const ARGS = ["args", "arguments", "parameters", "params", "input"] as const;
 
-function readCalls(
+export function readCalls(
   json: string,
   tools: readonly ToolOffer[],
   { name }: { name?: string },
@@ -341,6 +343,6 @@ export const truncatedFault = (source: string, again?: string) => faultSentence(
 const nameIn = (source: string) =>
   /["']?(?:tool_name|tool|name|function)["']?\s*:\s*["']([\w.:/-]{1,200})["']/.exec(source)?.[1] ?? "";
 
-function faulty(why: string, source: string): ReadCall {
+export function faulty(why: string, source: string): ReadCall {
   return { tool_name: nameIn(source), args: {}, fault: faultSentence(why, source) };
 }
