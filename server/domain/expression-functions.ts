@@ -124,7 +124,7 @@ const unitOf = (work: Work, text: string, character: number) =>
 function changeCase(work: Work, text: string, change: (text: string) => string): string {
   // At worst three characters come from one, and looking each up costs more than copying it.
   work.makeText(text.length);
-  work.read(text.length, 2);
+  work.read(text.length);
   const changed = change(text);
   if (changed.length > text.length) work.makeText(changed.length);
   return changed;
@@ -617,7 +617,7 @@ define("optional.value(): dyn", "", (_, { held }: Optional) => {
 // ---- times
 
 /** Reading or writing a time or a length of time. */
-const TIME_UNITS = 80;
+const TIME_UNITS = 160;
 
 define("timestamp(string): timestamp", "a time like 2026-01-31 or 2026-01-31T08:00:00Z", (_, s: string) => {
   const at = parseTime(s);

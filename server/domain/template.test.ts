@@ -174,6 +174,7 @@ describe("rendering", () => {
           return false;
         }),
       ]);
+    expect(render("{{ big | upper | size }}", state)).toBe("2000000");
     expect(render("{{ big | size }} {{ list | size }} {{ list.last }}", state)).toBe("2000000 200000 199999");
   });
 

@@ -69,12 +69,12 @@ const filterRules: Record<string, FilterRule> = {
   upper: {
     args: [0, 0],
     hint: "in capitals",
-    apply: (work, value) => read(work, value, 4).toUpperCase(),
+    apply: (work, value) => read(work, value, 2).toUpperCase(),
   },
   lower: {
     args: [0, 0],
     hint: "in small letters",
-    apply: (work, value) => read(work, value, 4).toLowerCase(),
+    apply: (work, value) => read(work, value, 2).toLowerCase(),
   },
   trim: { args: [0, 0], hint: "without spaces around it", apply: (work, value) => read(work, value).trim() },
   truncate: {
@@ -169,9 +169,7 @@ export function renderTemplate(text: string, scope: TemplateScope, work = new Wo
 
 function pieceOf(part: Output, scope: TemplateScope, work: Work, text: string): string {
   try {
-    const piece = toText(work, valueOf(part, scope, work));
-    work.read(piece.length);
-    return piece;
+    return toText(work, valueOf(part, scope, work));
   } catch (error) {
     if (!(error instanceof WorkError)) throw error;
     const { from, to } = part;

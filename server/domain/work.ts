@@ -9,7 +9,7 @@ import { SIZES } from "./sizes";
  */
 export const WORK_LIMITS = {
   /** Of one evaluation: below 50 ms of the server's thread, and enough to search 2 MiB of text a few times. */
-  units: 400_000,
+  units: 320_000,
   /**
    * Characters of one text made on the way: two of the largest that a state holds, put together. Whether the state can
    * keep what comes out is for the run to say, which knows its own limit (sizes.ts).
