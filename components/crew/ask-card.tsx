@@ -2,7 +2,7 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { CircleHelp, ShieldAlert } from "lucide-react";
-import { type KeyboardEvent, useId, useState } from "react";
+import { Fragment, type KeyboardEvent, useId, useState } from "react";
 import { formatDuration } from "@/components/run/format";
 import { useRun } from "@/components/run/run-context";
 import { useRunPage } from "@/components/run/run-page-context";
@@ -11,9 +11,9 @@ import { ValueView } from "@/components/run/values";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
+import { Checkbox } from "@/components/ui/checkbox";
 import { TextArea } from "@/components/ui/text-area";
 import type { Interaction } from "@/server/domain/crew-run";
-import type { JsonObject } from "@/server/domain/values";
 import { destinationOf } from "./destination";
 
 /**
@@ -22,7 +22,8 @@ import { destinationOf } from "./destination";
  */
 export function AskCard({ ask }: { ask: Interaction }) {
   const { requested } = ask;
-  const destination = requested.args ? destinationOf(requested.args) : null;
+  const { calls } = requested;
+  const [ticked, setTicked] = useState<readonly number[]>([]);
   return (
     <section
       aria-label={`Question: ${requested.title}`}
@@ -53,12 +54,83 @@ export function AskCard({ ask }: { ask: Interaction }) {
           </span>
         </p>
       ) : null}
-      {requested.tool_name ? (
+      {calls ? (
+        <Calls calls={calls} ticked={ticked} onTicked={setTicked} isOpen={ask.status === "open"} />
+      ) : (
+        <OneCall call={requested} />
+      )}
+      <Answer ask={ask} ticked={calls ? ticked : null} />
+    </section>
+  );
+}
+
+type Requested = Interaction["requested"];
+type CallOfMany = NonNullable<Requested["calls"]>[number];
+
+/** Several calls, each with a tick of its own. */
+function Calls({
+  calls,
+  ticked,
+  onTicked,
+  isOpen,
+}: {
+  calls: readonly CallOfMany[];
+  ticked: readonly number[];
+  onTicked: (ticked: number[]) => void;
+  isOpen: boolean;
+}) {
+  const all = calls.map((_call, at) => at);
+  const isAll = ticked.length === calls.length;
+  return (
+    <div className="flex min-w-0 flex-col gap-3">
+      {isOpen ? (
+        <Checkbox
+          label={`All ${calls.length} calls`}
+          checked={isAll}
+          indeterminate={!isAll && ticked.length > 0}
+          onCheckedChange={() => onTicked(isAll ? [] : all)}
+        />
+      ) : null}
+      <ol aria-label="Calls" className="flex flex-col gap-3">
+        {calls.map((call, at) => (
+          <li
+            // Nothing else tells equal calls apart, and their order never changes.
+            key={at}
+            className="flex min-w-0 flex-col gap-2 rounded-lg border border-line p-3"
+          >
+            {isOpen ? (
+              <Checkbox
+                label={`${at + 1}. ${call.tool_name}`}
+                hint={call.why}
+                checked={ticked.includes(at)}
+                onCheckedChange={(checked) =>
+                  onTicked(all.filter((each) => (each === at ? checked : ticked.includes(each))))
+                }
+              />
+            ) : (
+              <p className="text-[13px]">{call.why}</p>
+            )}
+            <OneCall call={call} />
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+/** What exactly is called, and where it leads. */
+function OneCall({ call }: { call: Pick<Requested, "tool_name" | "args" | "risk" | "destinations"> }) {
+  const { tool_name, args, risk, destinations = [] } = call;
+  const shown = destinations.filter(({ kind }) => kind !== "call" && kind !== "words");
+  const destination = shown.length === 0 && args ? destinationOf(args) : null;
+  return (
+    <>
+      {tool_name ? (
         <dl className="grid grid-cols-[auto_minmax(0,1fr)] items-baseline gap-x-3 gap-y-1.5 text-[13px]">
           <dt className="text-xs text-ink-3">Tool</dt>
           <dd className="flex flex-wrap items-center gap-2">
-            <code className="font-mono text-xs">{requested.tool_name}</code>
-            {requested.risk ? <Risk risk={requested.risk} /> : null}
+            <code className="font-mono text-xs">{tool_name}</code>
+            {risk ? <Risk risk={risk} /> : null}
           </dd>
           {destination ? (
             <>
@@ -66,26 +138,32 @@ export function AskCard({ ask }: { ask: Interaction }) {
               <dd className="font-mono text-xs [overflow-wrap:anywhere]">{destination}</dd>
             </>
           ) : null}
+          {shown.map(({ argument, value, from }) => (
+            <Fragment key={`${argument} ${value}`}>
+              <dt className="text-xs text-ink-3">Goes to</dt>
+              <dd className="[overflow-wrap:anywhere]">
+                <code className="font-mono text-xs">{value}</code>
+                <span className="block text-xs text-ink-2">{cameFrom(from)}</span>
+              </dd>
+            </Fragment>
+          ))}
         </dl>
       ) : null}
-      {requested.args && Object.keys(requested.args).length > 0 ? (
-        <Arguments ask={ask} args={requested.args} />
+      {args && Object.keys(args).length > 0 ? (
+        <div className="min-w-0">
+          <p className="mb-1 text-xs text-ink-3">{tool_name ? "All that is sent" : "What it is about"}</p>
+          <ValueView value={args} label="arguments" />
+        </div>
       ) : null}
-      <Answer ask={ask} />
-    </section>
+    </>
   );
 }
 
-function Arguments({ ask, args }: { ask: Interaction; args: JsonObject }) {
-  return (
-    <div className="min-w-0">
-      <p className="mb-1 text-xs text-ink-3">
-        {ask.requested.tool_name ? "All that is sent" : "What it is about"}
-      </p>
-      <ValueView value={args} label="arguments" />
-    </div>
-  );
-}
+/** Where something came from that no person wrote. */
+const cameFrom = (source: string | null) =>
+  source === null
+    ? "Nobody wrote this, and nothing that was read contains it: the model came up with it."
+    : `Not in what you wrote. It first stood in what ${source} brought.`;
 
 function Risk({ risk }: { risk: "LOW" | "MEDIUM" | "HIGH" | "UNKNOWN" }) {
   const words = { LOW: "little risk", MEDIUM: "some risk", HIGH: "high risk", UNKNOWN: "unknown risk" };
@@ -99,7 +177,8 @@ const ANSWERS = {
   expired: "Nobody answered in time, which means no",
 };
 
-function Answer({ ask }: { ask: Interaction }) {
+/** `ticked`: the calls that are agreed to, of several; null where one thing is asked. */
+function Answer({ ask, ticked }: { ask: Interaction; ticked: readonly number[] | null }) {
   // The question may be looked at in the past; it can be answered while it is open now.
   const now = useRun<Interaction | undefined>(({ head }) => head.interactions[ask.id], undefined);
   const isOver = useRun(({ head }) => head.run.status === "finished", false);
@@ -107,14 +186,16 @@ function Answer({ ask }: { ask: Interaction }) {
   if (answered)
     return (
       <p className="text-[13px] text-ink-2">
-        {ANSWERS[answered.answer]}
+        {answered.calls
+          ? `Approved ${answered.calls.length} of ${ask.requested.calls?.length ?? 0}, rejected the rest`
+          : ANSWERS[answered.answer]}
         {answered.message ? `: ${answered.message}` : "."}
       </p>
     );
   if (isOver) return <p className="text-[13px] text-ink-2">The run ended before this was answered.</p>;
   if (now?.status === "withdrawn")
     return <p className="text-[13px] text-ink-2">The work that asked this ended first.</p>;
-  return <AnswerForm ask={ask} />;
+  return <AnswerForm ask={ask} ticked={ticked} />;
 }
 
 interface Wording {
@@ -142,7 +223,7 @@ const WORDING: Record<Interaction["requested"]["kind"], Wording> = {
   tie: { yes: "Approve", no: "Reject", why: "Why not?" },
 };
 
-function AnswerForm({ ask }: { ask: Interaction }) {
+function AnswerForm({ ask, ticked }: { ask: Interaction; ticked: readonly number[] | null }) {
   const page = useRunPage();
   const [isRejecting, setRejecting] = useState(false);
   const [message, setMessage] = useState("");
@@ -150,6 +231,8 @@ function AnswerForm({ ask }: { ask: Interaction }) {
   const answer = useMutation(useTrpc().runs.answer.mutationOptions());
   const wording = WORDING[ask.requested.kind];
   // What was sent takes effect when its event comes back.
+  const total = ask.requested.calls?.length ?? 0;
+  const isNone = ticked?.length === 0;
   const isSent = answer.isPending || answer.isSuccess;
   if (!page) return null;
   const give = (value: "approve" | "approve_always" | "reject") =>
@@ -158,6 +241,7 @@ function AnswerForm({ ask }: { ask: Interaction }) {
       interaction_id: ask.id,
       fingerprint: ask.requested.fingerprint,
       answer: value,
+      ...(value !== "reject" && ticked && ticked.length < total ? { calls: [...ticked] } : {}),
       ...(message.trim() ? { message: message.trim() } : {}),
     });
   return (
@@ -188,23 +272,24 @@ function AnswerForm({ ask }: { ask: Interaction }) {
             variant="primary"
             aria-describedby={note}
             pending={isSent}
+            disabled={isNone}
             onKeyDown={notByEnter}
             onClick={() => give("approve")}
           >
-            {wording.yes}
+            {ticked ? `${wording.yes} ${ticked.length} of ${total}` : wording.yes}
           </Button>
-          {ask.requested.tool_name ? (
+          {ask.requested.tool_name || ticked ? (
             <Button
               aria-describedby={note}
-              disabled={isSent}
+              disabled={isSent || isNone}
               onKeyDown={notByEnter}
               onClick={() => give("approve_always")}
             >
-              Approve this tool for the rest of the run
+              {ticked ? "Approve them for the rest of the run" : "Approve this tool for the rest of the run"}
             </Button>
           ) : null}
           <Button variant="ghost" disabled={isSent} onClick={() => setRejecting(true)}>
-            {wording.no}…
+            {ticked ? `${wording.no} all…` : `${wording.no}…`}
           </Button>
         </div>
       )}

@@ -1,7 +1,7 @@
 import { TRPCError, tracked } from "@trpc/server";
 import { z } from "zod";
-import { noteAnswer } from "@/server/domain/audit";
-import { FinalStatus, RaisableLimit, RunConfigChanges } from "@/server/domain/outcome";
+import { noteAnswer, toolsAskedAbout } from "@/server/domain/audit";
+import { AgreedCalls, FinalStatus, RaisableLimit, RunConfigChanges } from "@/server/domain/outcome";
 import { PlanEdit } from "@/server/domain/plan-edit";
 import { Json, StateKey } from "@/server/domain/values";
 import { QueueFull } from "@/server/runner/host";
@@ -98,6 +98,7 @@ export const runsRouter = router({
         interaction_id: z.string(),
         fingerprint: z.string(),
         answer: z.enum(["approve", "approve_always", "reject"]),
+        calls: AgreedCalls,
         message: z.string().max(4000).optional(),
       }),
     )
@@ -106,7 +107,7 @@ export const runsRouter = router({
       const asked = ctx.troupe.runs.state(run_id)?.interactions[interaction_id]?.requested;
       if (!ctx.troupe.host.answer(run_id, interaction_id, fingerprint, { ...value, by: "user" }))
         throw refusal("CONFLICT", "This question was answered already, or it is not open any more.");
-      noteAnswer(ctx.note, run, value.answer, asked?.tool_name);
+      noteAnswer(ctx.note, run, value.answer, toolsAskedAbout(asked));
       return {};
     }),
 

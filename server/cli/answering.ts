@@ -37,7 +37,8 @@ export function newAnswering(host: Pick<Host, "answer">, runId: string, how: Ans
 }
 
 async function askAtTerminal(question: Question): Promise<Omit<Answer, "by">> {
-  const about = question.args ? `\n${JSON.stringify(question.args, null, 2)}` : "";
+  const shown = question.calls ?? (question.args ? [question] : []);
+  const about = shown.map((call) => `\n${asText(call)}`).join("\n");
   // Whoever agrees must see what is really asked.
   process.stderr.write(
     `\n${printableLine(question.title)}\n${printableLine(question.why)}${printable(about)}\n`,
@@ -53,4 +54,17 @@ async function askAtTerminal(question: Question): Promise<Omit<Answer, "by">> {
   } finally {
     terminal.close();
   }
+}
+
+/** What is called, with what, and where it leads that nobody wrote. */
+function asText({
+  tool_name,
+  args,
+  destinations = [],
+}: Pick<Question, "tool_name" | "args" | "destinations">): string {
+  const places = destinations.map(
+    ({ value, from }) =>
+      `  leads to ${value} (${from === null ? "in nothing that was read" : `from ${from}`})`,
+  );
+  return [tool_name, JSON.stringify(args, null, 2), ...places].filter(Boolean).join("\n");
 }

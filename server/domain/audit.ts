@@ -1,3 +1,4 @@
+import type { Payloads } from "./events";
 import type { RoleDefinition } from "./role";
 import type { JsonObject } from "./values";
 
@@ -61,6 +62,10 @@ export function noteAnswer(
   const { id, workflow_id } = run;
   note("question_answered", { run_id: id, workflow_id, answer, ...(tool === undefined ? {} : { tool }) });
 }
+
+/** The tools that a question was about, in one text. */
+export const toolsAskedAbout = (asked: Payloads["interaction_requested"] | undefined): string | undefined =>
+  asked?.calls?.map(({ tool_name }) => tool_name).join(", ") ?? asked?.tool_name;
 
 /** Notes which tools a role gained and lost; nothing where it is neither. `undefined`: there is no such role. */
 export function noteGrants(

@@ -31,6 +31,14 @@ export interface ChatMessage {
 /** What a model is asked for. */
 export type CallPurpose = "task" | "plan" | "route" | "manage" | "vote" | "judge" | "summary";
 
+/** Something that a call leads to, and where that came from. */
+export interface UnvouchedPlace {
+  argument: string;
+  value: string;
+  kind: "web" | "email" | "account" | "target" | "object" | "words" | "call";
+  from: string | null;
+}
+
 /** Everything that can happen in a run, by type, with its payload. The comment names the effect on the state. */
 export interface Payloads {
   /** Creates the state. The graph and the roles are copies: later edits never change a run. */
@@ -277,8 +285,18 @@ export interface Payloads {
     tool_name?: string;
     args?: JsonObject;
     risk?: RiskLevel;
+    /** Where the call leads that no person named, and what first contained that; null: nothing that was read did. */
+    destinations?: UnvouchedPlace[];
     /** Tools whose results made the agent tainted. */
     taint_sources?: string[];
+    /** Several calls that are asked about together, instead of tool_name, args, risk and destinations. */
+    calls?: {
+      tool_name: string;
+      args: JsonObject;
+      risk: RiskLevel;
+      why: string;
+      destinations?: UnvouchedPlace[];
+    }[];
     /** Unix time in milliseconds; unanswered until then means no. */
     expires_at: number;
   };
@@ -287,6 +305,8 @@ export interface Payloads {
   interaction_answered: {
     interaction_id: string;
     answer: "approve" | "approve_always" | "reject" | "expired";
+    /** Where some of several calls were agreed to: their places in `calls`, from 0. */
+    calls?: number[];
     message?: string;
     by: string;
   };

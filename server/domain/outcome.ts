@@ -179,3 +179,8 @@ export const RaisableLimit = z.enum([
   "max_total_tokens",
 ]);
 export type RaisableLimit = z.infer<typeof RaisableLimit>;
+
+/** Of a question about several calls, those that an answer agrees to, by their places from 0; absent: all. */
+export const AgreedCalls = z.array(z.number().int().min(0).max(99)).max(100).optional().meta({
+  description: "Of a question with `calls`, the places of those that are agreed to, from 0; absent: all",
+});

@@ -59,6 +59,13 @@ export const ToolSpec = z.object({
   taints: z.boolean().default(false),
   /** It can carry data out of this installation. */
   sink: z.boolean().default(false),
+  /**
+   * How it does, by names of arguments: `places` say where something goes or is fetched from, `words` are told to a
+   * service that the installation names. Absent: told from the names and the form of the arguments.
+   */
+  ways_out: z
+    .object({ places: z.array(z.string()).optional(), words: z.array(z.string()).optional() })
+    .optional(),
   timeout_ms: z.number().int().positive().default(60_000),
   /** Why it cannot be called now, with what to do about it; absent: it can. */
   unavailable: z.string().optional(),

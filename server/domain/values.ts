@@ -54,3 +54,12 @@ export function canonicalJson(value: unknown): string {
       : inner,
   );
 }
+
+/** Every text in a value, with the names of its fields left out. */
+export function textsIn(value: Json): string[] {
+  if (typeof value === "string") return [value];
+  if (value === null || typeof value !== "object") return typeof value === "number" ? [String(value)] : [];
+  return (Array.isArray(value) ? value : Object.values(value)).flatMap((each) =>
+    each === undefined ? [] : textsIn(each),
+  );
+}

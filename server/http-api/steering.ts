@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { noteAnswer } from "@/server/domain/audit";
-import { type FinalStatus, RaisableLimit } from "@/server/domain/outcome";
+import { noteAnswer, toolsAskedAbout } from "@/server/domain/audit";
+import { AgreedCalls, type FinalStatus, RaisableLimit } from "@/server/domain/outcome";
 import { PlanEdit } from "@/server/domain/plan-edit";
 import type { RunState } from "@/server/domain/run";
 import { Json, type JsonObject } from "@/server/domain/values";
@@ -210,6 +210,7 @@ export const steeringEndpoints = [
       interaction_id: z.string(),
       fingerprint: z.string(),
       answer: z.enum(["approve", "approve_always", "reject"]),
+      calls: AgreedCalls,
       message: z.string().max(4000).optional(),
     }),
     success: { status: 200, about: "It counts", schema: z.object({ run_id: z.string() }) },
@@ -225,7 +226,7 @@ export const steeringEndpoints = [
           "not_open",
           "This question was answered already, or it is not open any more.",
         );
-      noteAnswer(call.note, run, value.answer, asked?.tool_name);
+      noteAnswer(call.note, run, value.answer, toolsAskedAbout(asked));
       return { body: { run_id: run.id } };
     },
   }),

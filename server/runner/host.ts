@@ -263,7 +263,12 @@ export class Host {
     runId: string,
     interactionId: string,
     fingerprint: string,
-    value: { answer: "approve" | "approve_always" | "reject"; message?: string; by: string },
+    value: {
+      answer: "approve" | "approve_always" | "reject";
+      calls?: number[];
+      message?: string;
+      by: string;
+    },
   ): boolean {
     const interaction = this.store.state(runId)?.interactions[interactionId];
     if (interaction?.status !== "open" || interaction.requested.fingerprint !== fingerprint) return false;

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { CREW_TOOL_NOTES } from "@/server/domain/crew-tools";
 import type { Durable, Flow, StepScope } from "@/server/domain/durable";
 import type { NewEvent, Payloads } from "@/server/domain/events";
 import { evaluateCondition, evaluateExpression } from "@/server/domain/expression";
@@ -17,9 +18,11 @@ import { type ConfirmationPolicy, llmOver, type RoleDefinition } from "@/server/
 import type { RunState } from "@/server/domain/run";
 import { renderTemplate } from "@/server/domain/template";
 import { isGranted, type ToolOutput, type ToolSpec } from "@/server/domain/tool";
-import { canonicalJson, type Json, type JsonObject, type JsonSchema } from "@/server/domain/values";
+import { canonicalJson, type Json, type JsonObject, type JsonSchema, textsIn } from "@/server/domain/values";
 import { type ModelAnswer, ModelError, type ModelRequest } from "@/server/llm/model";
 import type { ToolScope } from "@/server/tools/define";
+import { OwnWords } from "@/server/tools/own-words";
+import type { Context } from "@/server/tools/policy";
 import { CODE_IS_OFF, failureOf } from "@/server/tools/sandbox/custom-tool";
 import type { CallsStep, ProgramWithCalls } from "@/server/tools/sandbox/sandbox";
 import type { Agent } from "./agent/agent";
@@ -33,8 +36,18 @@ import { callToolOfNode } from "./node-tool";
 /** Unanswered for so long means no. */
 export const ANSWER_WITHIN_MS = 15 * 60_000;
 
+/** Tools whose results anybody can read in the web. */
+const PUBLIC_TOOLS: ReadonlySet<string> = new Set(["web_search", "code_search", "browse_url"]);
+/** Tools that bring nothing into a run that was not in it before. */
+const OWN_TOOLS: ReadonlySet<string> = new Set([
+  ...["calculator", "current_time", "run_javascript", "store_memory"],
+  ...["create_artifact", "file_write", "file_read", "read_artifact"],
+  ...["finish", "reject_task", ...CREW_TOOL_NOTES.map(({ name }) => name)],
+]);
+
 const PersonsAnswer = z.object({
   answer: z.enum(["approve", "approve_always", "reject"]),
+  calls: z.array(z.number().int()).optional(),
   message: z.string().optional(),
   by: z.string(),
 });
@@ -312,9 +325,47 @@ export class NodeRun implements NodeContext {
 
   /** Whether a person has approved this tool for the rest of the run. */
   isApproved(name: string): boolean {
-    return Object.values(this.s.interactions).some(
-      ({ requested, answered }) => requested.tool_name === name && answered?.answer === "approve_always",
-    );
+    return this.approvedForGood().some(({ tool_name }) => tool_name === name);
+  }
+
+  /** The calls that a person approved for the rest of the run. */
+  private approvedForGood(): Pick<Payloads["interaction_requested"], "tool_name" | "destinations">[] {
+    const approved: Pick<Payloads["interaction_requested"], "tool_name" | "destinations">[] = [];
+    for (const { requested, answered } of Object.values(this.s.interactions)) {
+      if (answered?.answer !== "approve_always") continue;
+      const { calls } = answered;
+      if (requested.calls)
+        approved.push(...requested.calls.filter((_call, at) => calls?.includes(at) ?? true));
+      else approved.push(requested);
+    }
+    return approved;
+  }
+
+  /** What `judge` is to know of this run, for an agent of this role or for the node itself. */
+  judging(taint_sources: readonly string[], role?: RoleDefinition): Context {
+    const { s, node } = this;
+    const made = Object.values(s.tool_calls).filter(({ status }) => status === "completed");
+    return {
+      taint_sources,
+      own: new OwnWords([
+        ...textsIn(s.input),
+        ...textsIn(node as unknown as Json),
+        ...textsIn((role ?? null) as unknown as Json),
+        ...(s.run.installation?.destinations ?? []),
+        ...Object.values(s.interactions).flatMap(({ answered }) => answered?.message ?? []),
+        ...this.approvedForGood().flatMap(({ destinations = [] }) =>
+          destinations.flatMap(({ kind, value }) => (kind === "words" || kind === "call" ? [] : value)),
+        ),
+      ]),
+      read: made.map(({ tool_name, output = null }) => ({
+        source: tool_name,
+        text: typeof output === "string" ? output : JSON.stringify(output),
+        is_public: PUBLIC_TOOLS.has(tool_name),
+      })),
+      private_sources: [...new Set(made.map(({ tool_name }) => tool_name))].filter(
+        (name) => !PUBLIC_TOOLS.has(name) && !OWN_TOOLS.has(name),
+      ),
+    };
   }
 
   /** Asks a person and waits, durably. No answer in time means no. */
@@ -327,7 +378,12 @@ export class NodeRun implements NodeContext {
     const { about, ...payload } = question;
     const interaction_id = this.key(key);
     const { context } = this.interpreter;
-    const exactly = { run: this.s.run.id, interaction_id, tool: payload.tool_name, args: payload.args };
+    const calls = payload.calls?.map(({ tool_name, args }) => ({ tool: tool_name, args }));
+    const exactly = {
+      run: this.s.run.id,
+      interaction_id,
+      ...(calls ? { calls } : { tool: payload.tool_name, args: payload.args }),
+    };
     this.emit({
       type: "interaction_requested",
       ...about,

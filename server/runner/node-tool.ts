@@ -27,7 +27,6 @@ export function* callToolOfNode(run: NodeRun, name: string, args: JsonObject): F
     spec,
     args,
     repaired: false,
-    policies: run.policies(),
     taint_sources,
   });
   if (answer?.answer === "expired")

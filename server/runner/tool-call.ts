@@ -1,38 +1,83 @@
 import type { Flow } from "@/server/domain/durable";
 import type { Payloads } from "@/server/domain/events";
+import type { RoleDefinition } from "@/server/domain/role";
 import type { ToolOutput, ToolSpec } from "@/server/domain/tool";
 import type { JsonObject } from "@/server/domain/values";
-import { confirmationReason } from "@/server/tools/policy";
+import { confirmationReason, judge } from "@/server/tools/policy";
 import type { NodeRun } from "./node-run";
 
 type About = { agent_id: string; task_id?: string };
 type Started = Payloads["tool_call_started"];
 
-/** What a person is asked about: a call that nobody has agreed to yet. */
-export interface AskedCall extends Omit<Parameters<typeof confirmationReason>[0], "approved_always"> {
+/** A call that a person may have to agree to. */
+export interface AskedCall
+  extends Omit<Parameters<typeof confirmationReason>[0], "approved_always" | "unvouched" | "policies"> {
   about: About;
   title: string;
+  /** Of the agent that makes it; absent for a node's own call. */
+  role?: RoleDefinition;
+}
+
+type Question = NonNullable<Payloads["interaction_requested"]["calls"]>[number];
+type Answer = Payloads["interaction_answered"];
+
+/** What a person must agree to about a call, or null. */
+export function questionOf(
+  run: NodeRun,
+  { about: _, title: _title, role, ...call }: AskedCall,
+): Question | null {
+  const { spec, args, taint_sources } = call;
+  const mayLeave = spec.sink && taint_sources.length > 0;
+  const destinations = mayLeave ? judge(call, run.judging(taint_sources, role)) : [];
+  const why = confirmationReason({
+    ...call,
+    policies: run.policies(role),
+    unvouched: destinations,
+    approved_always: run.isApproved(spec.name),
+  });
+  if (why === null) return null;
+  return {
+    tool_name: spec.name,
+    args,
+    risk: spec.risk,
+    why,
+    ...(destinations.length > 0 ? { destinations } : {}),
+  };
 }
 
 /** Asks a person to agree to a call where that is needed, and waits. Answers what they said; null: nobody had to be asked. */
-export function* askPerson(
-  run: NodeRun,
-  key: string,
-  { about, title, ...call }: AskedCall,
-): Flow<Payloads["interaction_answered"] | null> {
-  const { spec, args, taint_sources } = call;
-  const why = confirmationReason({ ...call, approved_always: run.isApproved(spec.name) });
-  if (why === null) return null;
+export function* askPerson(run: NodeRun, key: string, call: AskedCall): Flow<Answer | null> {
+  const question = questionOf(run, call);
+  if (question === null) return null;
+  const { about, title, taint_sources } = call;
   return yield* run.ask(key, {
     about,
     kind: "tool_confirmation",
     title,
-    why,
-    tool_name: spec.name,
-    args,
-    risk: spec.risk,
+    ...question,
     taint_sources: [...taint_sources],
   });
+}
+
+/** Asks about several calls in one question. Answers what was said of each. */
+export function* askTogether(
+  run: NodeRun,
+  key: string,
+  { about, title, taint_sources }: Pick<AskedCall, "about" | "title" | "taint_sources">,
+  calls: readonly Question[],
+): Flow<Answer[]> {
+  const answer = yield* run.ask(key, {
+    about,
+    kind: "tool_confirmation",
+    title,
+    why: "One step asks for all of these. Each was looked at by itself.",
+    calls: [...calls],
+    taint_sources: [...taint_sources],
+  });
+  const { calls: agreed } = answer;
+  return calls.map((_call, at) =>
+    agreed && !agreed.includes(at) && answer.answer !== "expired" ? { ...answer, answer: "reject" } : answer,
+  );
 }
 
 export interface CallToRecord extends Omit<Started, "tool_name" | "risk"> {

@@ -1,7 +1,11 @@
+import type { UnvouchedPlace } from "@/server/domain/events";
 import { evaluateCondition } from "@/server/domain/expression";
+import { jsonTextProblem } from "@/server/domain/json-limits";
 import type { ConfirmationPolicy } from "@/server/domain/role";
 import { isGranted, type RiskLevel, type ToolSpec } from "@/server/domain/tool";
-import type { JsonObject } from "@/server/domain/values";
+import type { Json, JsonObject } from "@/server/domain/values";
+import { type Destination, destinationsOf, isOwn } from "./destinations";
+import { addressesIn, OwnWords } from "./own-words";
 
 export interface Grants {
   /** What the agent may call, by name. */
@@ -55,11 +59,132 @@ export function grantTools(about: {
   return { granted, withheld };
 }
 
+/** Something that an agent has read: where it came from, and the whole of it. */
+export interface Read {
+  source: string;
+  text: string;
+  /** Anybody can read it in the web, so that it holds nothing private. */
+  is_public: boolean;
+}
+
+/** What is known when a call is judged. */
+export interface Context {
+  own: OwnWords;
+  /** Tools whose results the agent has read that nobody vouches for. */
+  taint_sources: readonly string[];
+  /** What it and others of its run have read, oldest first. */
+  read: readonly Read[];
+  /** Tools that brought something that is not public into the run. */
+  private_sources: readonly string[];
+}
+
+/**
+ * Where a call leads that does not stand in a person's own words, once content of strangers was read: a person must
+ * agree to these. Empty: nobody need be asked on that account. Depends on nothing but its arguments.
+ *
+ * Two ways out are free while nothing private has come into the run, for then there is nothing to carry: opening a
+ * link exactly as public pages and searches give it, and searching for whatever words.
+ */
+export function judge(call: { spec: ToolSpec; args: JsonObject }, context: Context): UnvouchedPlace[] {
+  if (context.taint_sources.length === 0) return [];
+  const { spec, args } = call;
+  const { own, read, private_sources } = context;
+  const isPublic = (words: readonly string[]) => {
+    const known = new OwnWords(read.flatMap(({ is_public, text }) => (is_public ? [text] : [])));
+    return words.every((word) => known.missing(word).length === 0);
+  };
+  const isFree = (found: Destination): boolean => {
+    if (isOwn(found, own)) return true;
+    switch (found.kind) {
+      case "words":
+        return private_sources.length === 0 || isPublic(own.missing(found.value));
+      case "web":
+        return spec.read_only && private_sources.length === 0 && isBare(args) && isLink(found.value, read);
+      case "object":
+        return isNamedInRecord(found.value, context);
+      default:
+        return false;
+    }
+  };
+  return destinationsOf(spec, args)
+    .filter((found) => !isFree(found))
+    .map((found) => ({
+      ...found,
+      from: read.find(({ text }) => text.toLowerCase().includes(found.value.toLowerCase()))?.source ?? null,
+    }));
+}
+
+/** Whether a request carries nothing but its address. */
+const isBare = ({ url: _url, method, headers = {}, ...rest }: JsonObject) =>
+  (method === undefined || method === "GET" || method === "HEAD") &&
+  Object.keys(headers as object).length === 0 &&
+  Object.keys(rest).length === 0;
+
+/** Whether an address stands in something public exactly as it is. */
+function isLink(address: string, read: readonly Read[]): boolean {
+  return read.some(
+    ({ is_public, text }) =>
+      is_public &&
+      text.includes(address) &&
+      addressesIn(text).some(({ kind, value }) => kind === "web" && value === address),
+  );
+}
+
+/** A name of a thing is at least so long before it tells which thing is meant. */
+const SHORTEST_NAME = 4;
+
+/**
+ * Whether a result of a tool has a record with this identifier and with a name that the person wrote: they name things
+ * as people do, and tools by numbers. Only fields count, not what stands within a text.
+ */
+function isNamedInRecord(id: string, { own, read }: Context): boolean {
+  return read.some(
+    ({ text }) => text.includes(id) && recordsOf(text).some((record) => isNamed(record, id, own)),
+  );
+}
+
+function isNamed(record: JsonObject, id: string, own: OwnWords): boolean {
+  const fields = Object.entries(record);
+  if (
+    !fields.some(([key, value]) => /(^|_)(id|uuid|key)$/i.test(key) && (value === id || value === Number(id)))
+  )
+    return false;
+  return fields.some(
+    ([key, value]) =>
+      /^(name|title|filename|file_name|subject|label)$/i.test(key) &&
+      typeof value === "string" &&
+      value.length >= SHORTEST_NAME &&
+      own.hasName(value),
+  );
+}
+
+/** The records in a result that is JSON. */
+function recordsOf(text: string): JsonObject[] {
+  const begin = text.search(/[[{]/);
+  if (begin < 0 || begin > MAX_PREFIX) return [];
+  const json = text.slice(begin);
+  if (jsonTextProblem(json) !== null) return [];
+  try {
+    const records: JsonObject[] = [];
+    const walk = (value: Json): void => {
+      if (value === null || typeof value !== "object") return;
+      if (!Array.isArray(value)) records.push(value);
+      for (const each of Array.isArray(value) ? value : Object.values(value)) walk(each);
+    };
+    walk(JSON.parse(json) as Json);
+    return records;
+  } catch {
+    return [];
+  }
+}
+/** How long what stands before a result may be: the tool's name and how the call ended. */
+const MAX_PREFIX = 220;
+
 const LEVELS: readonly RiskLevel[] = ["LOW", "MEDIUM", "HIGH"];
 
 /**
- * Why a person must agree to this call first, or null. What carries data out of here while the agent has read
- * content that nobody vouches for always needs a person, whatever the policy.
+ * Why a person must agree to this call first, or null. What leads out of here to where no person said, while the agent
+ * has read content that nobody vouches for, always needs a person, whatever the policy.
  */
 export function confirmationReason(about: {
   spec: ToolSpec;
@@ -69,12 +194,14 @@ export function confirmationReason(about: {
   policies: readonly ConfirmationPolicy[];
   /** Tools whose results the agent has read that nobody vouches for. */
   taint_sources: readonly string[];
+  /** What `judge` found. */
+  unvouched: readonly UnvouchedPlace[];
   /** A person has approved this tool for the rest of the run. */
   approved_always: boolean;
 }): string | null {
   const { spec } = about;
-  if (spec.sink && about.taint_sources.length > 0)
-    return `It sends data out, after the agent read content from ${about.taint_sources.join(", ")} that nobody here vouches for.`;
+  if (about.unvouched.length > 0)
+    return `${leadsWhere(about.unvouched)}, and the agent has read content from ${about.taint_sources.join(", ")} that nobody here vouches for.`;
   if (spec.destructive && about.repaired)
     return "It cannot be undone, and the model's call had to be mended before it could be read.";
   if (about.approved_always) return null;
@@ -111,4 +238,14 @@ function reasonOf(
         ? `Its risk is ${spec.risk.toLowerCase()}.`
         : null;
   }
+}
+
+/** Where something leads, as a sentence begins. */
+function leadsWhere(unvouched: readonly UnvouchedPlace[]): string {
+  const { kind, value } = unvouched[0]!;
+  if (kind === "call") return "It acts outside, and nothing in what you wrote says where";
+  if (kind === "words") return "It tells a search service words that you did not write";
+  const more = unvouched.length > 1 ? ` and ${unvouched.length - 1} more` : "";
+  const short = value.length > 80 ? `${value.slice(0, 79)}…` : value;
+  return `It leads to ${short}${more}, which stands nowhere in what you wrote`;
 }

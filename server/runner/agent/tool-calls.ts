@@ -1,5 +1,5 @@
 import type { Flow } from "@/server/domain/durable";
-import type { ChatMessage } from "@/server/domain/events";
+import type { ChatMessage, Payloads } from "@/server/domain/events";
 import {
   succeeded,
   type ToolCall,
@@ -15,7 +15,7 @@ import { RUN_JAVASCRIPT } from "@/server/tools/sandbox/run-javascript";
 import type { RecordedCall } from "@/server/tools/sandbox/sandbox";
 import { checkBySchema } from "@/server/tools/schema-check";
 import { Children } from "../flow";
-import { askPerson, recordCall } from "../tool-call";
+import { type AskedCall, askPerson, askTogether, questionOf, recordCall } from "../tool-call";
 import type { Agent, AgentEnd } from "./agent";
 import { backOff } from "./call-model";
 import type { CrewToolResult } from "./crew-tool";
@@ -44,6 +44,11 @@ export function* carryOut(
   const jobs = calls.map((call, at) => newJob(agent, call, at, about));
   const ending = jobs.filter(({ call }) => ENDING.has(call.tool_name));
   let end: AgentEnd | null = null;
+  const agreed = yield* agreeTogether(
+    agent,
+    jobs.filter((job) => !ending.includes(job)),
+    about.turn,
+  );
 
   const children = new Children<CallOutcome>();
   const waiting = jobs.filter((job) => !ending.includes(job));
@@ -57,7 +62,7 @@ export function* carryOut(
         if (ahead.some((other) => inConflict(job, other))) continue;
         waiting.splice(waiting.indexOf(job), 1);
         running.set(job.id, job);
-        children.add(job.id, carryOutOne(agent, job));
+        children.add(job.id, carryOutOne(agent, job, agreed.get(job)));
       }
       if (children.size === 0) break;
       const next = yield* children.next();
@@ -111,6 +116,8 @@ export function* carryOut(
   return end;
 }
 
+type Answered = Payloads["interaction_answered"];
+
 interface Job {
   /** Unique in the run: the events' call_id. */
   id: string;
@@ -158,7 +165,46 @@ function inConflict(job: Job, other: Job): boolean {
   );
 }
 
-function* carryOutOne(agent: Agent, job: Job): Flow<CallOutcome> {
+/** A call as a person may have to agree to it. */
+function asking(agent: Agent, { call }: Job, spec: ToolSpec): AskedCall {
+  return {
+    about: agent.about,
+    title: `${agent.role.name} wants to use ${spec.name}`,
+    role: agent.role,
+    spec,
+    args: call.args,
+    repaired: call.repaired ?? false,
+    taint_sources: [...agent.taintSources],
+  };
+}
+
+/**
+ * Asks in one question about all calls of a message that need a person, where several do: whoever is asked often
+ * stops looking. Answers what was said, by call; calls that are not in it are asked about when their turn comes.
+ */
+function* agreeTogether(agent: Agent, jobs: readonly Job[], turn: number): Flow<Map<Job, Answered>> {
+  const questions = jobs.flatMap((job) => {
+    const { call, spec } = job;
+    if (!spec || call.fault !== undefined || job.at >= MAX_CALLS || !argumentsOf(agent, spec, call).ok)
+      return [];
+    const question = questionOf(agent.run, asking(agent, job, spec));
+    return question ? [{ job, question }] : [];
+  });
+  if (questions.length < 2) return new Map();
+  const answers = yield* askTogether(
+    agent.run,
+    `${agent.path}/turn${turn}/asked`,
+    {
+      about: agent.about,
+      title: `${agent.role.name} wants to make ${questions.length} calls`,
+      taint_sources: [...agent.taintSources],
+    },
+    questions.map(({ question }) => question),
+  );
+  return new Map(questions.map(({ job }, at) => [job, answers[at]!]));
+}
+
+function* carryOutOne(agent: Agent, job: Job, agreed?: Answered): Flow<CallOutcome> {
   const { run } = agent;
   const { call, spec } = job;
   if (call.fault !== undefined) return { output: refuse(agent, job, 400, call.fault) };
@@ -179,20 +225,12 @@ function* carryOutOne(agent: Agent, job: Job): Flow<CallOutcome> {
     return { output: refuse(agent, job, 403, reason) };
   }
   const crewTool = agent.crewTools.get(spec.name);
-  const checked = crewTool ? crewTool.check(call.args) : checkBySchema(spec.input_schema, call.args);
+  const checked = argumentsOf(agent, spec, call);
   if (!checked.ok) return { output: refuse(agent, job, 400, invalidArguments(spec, checked.errors)) };
   const faults = yield* checkGuardrails(agent, "tool_input", { tool: spec.name, args: call.args }, job.key);
   if (faults !== null) return { output: refuse(agent, job, 403, faults) };
 
-  const answer = yield* askPerson(run, job.key, {
-    about: agent.about,
-    title: `${agent.role.name} wants to use ${spec.name}`,
-    spec,
-    args: call.args,
-    repaired: call.repaired ?? false,
-    policies: run.policies(agent.role),
-    taint_sources: [...agent.taintSources],
-  });
+  const answer = agreed ?? (yield* askPerson(run, job.key, asking(agent, job, spec)));
   if (answer?.answer === "expired")
     return { output: refuse(agent, job, 403, "Nobody answered in time, so the call was declined.") };
   if (answer?.answer === "reject") {
@@ -328,6 +366,11 @@ function refuse(agent: Agent, job: Job, status_code: ToolOutput["status_code"], 
     },
   });
   return { status_code, error: reason };
+}
+
+function argumentsOf(agent: Agent, spec: ToolSpec, call: ToolCall) {
+  const crewTool = agent.crewTools.get(spec.name);
+  return crewTool ? crewTool.check(call.args) : checkBySchema(spec.input_schema, call.args);
 }
 
 const toolText = (output: ToolOutput): string =>

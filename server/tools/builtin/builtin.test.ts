@@ -49,20 +49,20 @@ test("what each tool can do is stated, and whatever reads somebody else's words 
     return [risk, ...Object.entries(flags).flatMap(([flag, isSet]) => (isSet ? [flag] : []))].join(" ");
   };
   expect(Object.fromEntries(specs.map(({ name }) => [name, row(name)]))).toEqual({
-    browse_url: "LOW read_only idempotent taints",
+    browse_url: "LOW read_only idempotent taints sink",
     calculator: "LOW read_only idempotent",
-    code_search: "LOW read_only idempotent taints",
+    code_search: "LOW read_only idempotent taints sink",
     create_artifact: "MEDIUM idempotent",
     current_time: "LOW read_only",
     file_read: "LOW read_only idempotent taints",
     file_write: "MEDIUM idempotent",
-    http_request: "MEDIUM read_only idempotent taints",
+    http_request: "MEDIUM read_only idempotent taints sink",
     http_write: "HIGH destructive taints sink",
     read_artifact: "LOW read_only idempotent taints",
     retrieve_memory: "LOW read_only idempotent taints",
     search_memory: "LOW read_only idempotent taints",
     store_memory: "MEDIUM idempotent",
-    web_search: "LOW read_only idempotent taints",
+    web_search: "LOW read_only idempotent taints sink",
   });
 });
 

@@ -72,6 +72,9 @@ function searchTool(
     read_only: true,
     idempotent: true,
     taints: true,
+    sink: true,
+    // The service is the installation's choice; what it is told is the model's.
+    ways_out: { words: ["query"] },
     timeout_ms: TIMEOUT_MS,
     execute: async ({ query, count }, scope) => ({
       query,

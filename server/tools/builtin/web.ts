@@ -65,6 +65,8 @@ function requestTools(fetch: PublicFetch): ToolInterface[] {
       read_only: true,
       idempotent: true,
       taints: true,
+      sink: true,
+      ways_out: { places: ["url"] },
       timeout_ms: EGRESS_LIMITS.toolMs,
       async execute({ url, method, headers }, scope) {
         const response = await sent(fetch, url, { method, headers: checkedHeaders(headers) }, scope);
@@ -86,6 +88,7 @@ function requestTools(fetch: PublicFetch): ToolInterface[] {
       destructive: true,
       taints: true,
       sink: true,
+      ways_out: { places: ["url"] },
       timeout_ms: EGRESS_LIMITS.toolMs,
       async execute({ url, method, headers, body }, scope) {
         const checked = checkedHeaders(headers);
@@ -123,6 +126,8 @@ function browseUrl(fetch: PublicFetch): ToolInterface {
     read_only: true,
     idempotent: true,
     taints: true,
+    sink: true,
+    ways_out: { places: ["url"] },
     timeout_ms: EGRESS_LIMITS.toolMs,
     async execute({ url }, scope): Promise<Json> {
       // Pages that the demo's searches name are nowhere else.

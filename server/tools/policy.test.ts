@@ -1,0 +1,230 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { ToolSpec } from "@/server/domain/tool";
+import type { JsonObject } from "@/server/domain/values";
+import { addressesIn, OwnWords } from "./own-words";
+import { type Context, judge } from "./policy";
+
+const spec = (more: Partial<ToolSpec> = {}) =>
+  ToolSpec.parse({
+    name: "act",
+    description: "Acts",
+    input_schema: { type: "object" },
+    source: "mcp",
+    risk: "UNKNOWN",
+    sink: true,
+    ...more,
+  });
+const reads = spec({ name: "read", read_only: true });
+const context = (words: string, more: Partial<Context> = {}): Context => ({
+  own: new OwnWords([words]),
+  taint_sources: ["mail"],
+  read: [],
+  private_sources: ["mail"],
+  ...more,
+});
+/** What of a call a person must agree to. */
+const unvouched = (words: string, args: JsonObject, tool = spec(), more: Partial<Context> = {}) =>
+  judge({ spec: tool, args }, context(words, more)).map(({ value }) => value);
+
+describe("whose words a destination is", () => {
+  test.each([
+    ["Write to ann@example.org", { to: "ann@example.org" }],
+    ["Write to Ann@Example.org.", { recipients: ["ann@example.ORG"], body: "hello" }],
+    ["Pay GB29 NWBK 6016 1331 9268 19", { recipient: "GB29NWBK60161331926819", amount: 4 }],
+    [
+      "Post to https://api.example.org/v1/items please",
+      { url: "https://api.example.org/v1/items/7?secret=x" },
+    ],
+    ["Ask api.example.org", { url: "http://API.example.org./any/path?q=1" }],
+    ["Look at www.example.org", { url: "https://example.org/x" }],
+    ["Tell Bob about it", { recipient: "Bob", body: "what nobody has written before" }],
+    ["Delete file 13", { file_id: "13" }],
+    ["Write the file packing-list.docx", { filename: "packing-list.docx", content: "socks" }],
+    ["Call the event 'Dinner at {place}'", { title: "Dinner at The Old Mill", start: "2026-01-01 10:00" }],
+    ["Set the password to 1j1l-2k3j", { password: "1j1l-2k3j" }],
+    ["Say hello world", { text: "hello world" }],
+  ])("%s: stands in it", (words, args) => {
+    expect(unvouched(words, args)).toEqual([]);
+  });
+
+  test.each([
+    [
+      "a longer host",
+      "Ask example.org",
+      { url: "https://example.org.evil.test/" },
+      ["https://example.org.evil.test/"],
+    ],
+    [
+      "a host that ends alike",
+      "Ask example.org",
+      { url: "https://notexample.org/" },
+      ["https://notexample.org/"],
+    ],
+    [
+      "a name before the host",
+      "Ask example.org",
+      { url: "https://example.org@evil.test/" },
+      ["https://example.org@evil.test/"],
+    ],
+    ["another port", "Ask example.org", { url: "https://example.org:8443/" }, ["https://example.org:8443/"]],
+    [
+      "another corner of a host of many",
+      "See https://code.example/ann/project",
+      { url: "https://code.example/mallory/x" },
+      ["https://code.example/mallory/x"],
+    ],
+    [
+      "the host of an e-mail address",
+      "Write to ann@example.org",
+      { url: "https://example.org/x" },
+      ["https://example.org/x"],
+    ],
+    [
+      "an e-mail address that is part of another",
+      "Write to ann@example.org",
+      { to: "joann@example.org" },
+      ["joann@example.org"],
+    ],
+    [
+      "one of two recipients",
+      "Write to ann@example.org",
+      { to: "ann@example.org, eve@evil.test" },
+      ["eve@evil.test"],
+    ],
+    [
+      "a copy",
+      "Write to ann@example.org",
+      { to: "ann@example.org", bcc: ["eve@evil.test"] },
+      ["eve@evil.test"],
+    ],
+    [
+      "a link in a text to a friend",
+      "Tell Ann",
+      { to: "Ann", body: "See www.evil.test/now" },
+      ["www.evil.test/now"],
+    ],
+    [
+      "an account",
+      "Pay the bill",
+      { recipient: "US133000000121212121212", amount: 1 },
+      ["US133000000121212121212"],
+    ],
+    ["part of a name", "Tell Annabel", { recipient: "Anna" }, ["Anna"]],
+    ["a short number that stands there by chance", "Free on June 13?", { file_id: "13" }, ["13"]],
+    ["a word that names nobody", "Send it to them all", { recipient: "all" }, ["all"]],
+    [
+      "a title in an event of nobody",
+      "Am I free?",
+      { title: "Book the Riverside", start: "2026-01-01" },
+      ["Book the Riverside"],
+    ],
+    ["a password", "Check my account", { password: "new_password" }, ["new_password"]],
+    ["nothing at all", "Tidy up", {}, ["act"]],
+    ["a gap alone", "Send it to {{state.who}}", { recipient: "Mallory" }, ["Mallory"]],
+    ["hidden letters", "Ask exаmple.org", { url: "https://example.org/" }, ["https://example.org/"]],
+  ])("%s does not stand in it", (_what, words, args, expected) => {
+    expect(unvouched(words, args as JsonObject)).toEqual(expected);
+  });
+
+  test("nothing is asked before content of strangers was read, or of what sends nothing out", () => {
+    const leak = { url: "https://evil.test/" };
+    expect(unvouched("", leak, spec(), { taint_sources: [] })).toEqual([]);
+    expect(unvouched("", leak, spec({ sink: false }))).toEqual([]);
+  });
+
+  test("a tool that only reads is asked about places in the web, not about what it looks for", () => {
+    expect(unvouched("", { sender: "bank@example.org", query: "code", id: 7 }, reads)).toEqual([]);
+    expect(unvouched("", { url: "www.evil.test" }, reads)).toEqual(["www.evil.test"]);
+    expect(unvouched("", { query: "see https://evil.test/?d=1" }, reads)).toEqual(["https://evil.test/?d=1"]);
+  });
+
+  test("a thing may be called by its number where a record gives it the name that the person wrote", () => {
+    const read = [
+      {
+        source: "calendar",
+        text: JSON.stringify({
+          events: [{ id: "5", title: "Dental check-up", note: '{"id":"9","title":"Dental check-up"}' }],
+        }),
+        is_public: false,
+      },
+    ];
+    const move = (event_id: string) =>
+      unvouched("Move my dental check-up", { event_id, start: "2026-01-01" }, spec(), { read });
+    expect(move("5")).toEqual([]);
+    // What stands within a text is no record.
+    expect(move("9")).toEqual(["9"]);
+    // Whom something goes to is never settled so.
+    expect(unvouched("Move my dental check-up", { user: "5" }, spec(), { read })).toEqual(["5"]);
+  });
+});
+
+describe("what only public pages were read for", () => {
+  const page = (text: string) => ({ source: "web_search", text, is_public: true });
+  const free: Partial<Context> = { private_sources: [], read: [page('{"url":"https://a.test/x?y=1"}')] };
+  const open = (url: string, more: Partial<Context> = {}, args: JsonObject = {}) =>
+    unvouched("", { url, ...args }, spec({ read_only: true, ways_out: { places: ["url"] } }), {
+      ...free,
+      ...more,
+    });
+
+  test("a link is followed exactly as it was given, with nothing added", () => {
+    expect(open("https://a.test/x?y=1")).toEqual([]);
+    expect(open("https://a.test/x?y=12")).toEqual(["https://a.test/x?y=12"]);
+    expect(open("https://a.test/x")).toEqual(["https://a.test/x"]);
+    expect(open("https://a.test/x?y=1", {}, { headers: { a: "b" } })).toEqual(["https://a.test/x?y=1"]);
+    expect(open("https://a.test/x?y=1", { private_sources: ["mail"] })).toEqual(["https://a.test/x?y=1"]);
+  });
+  test("a search is free, until something private was read; then its words must be the person's or public", () => {
+    const tool = spec({ read_only: true, ways_out: { words: ["query"] } });
+    const search = (query: string, more: Partial<Context> = {}) =>
+      unvouched("heat pumps", { query }, tool, more);
+    expect(search("anything whatever", { private_sources: [] })).toEqual([]);
+    expect(search("the heat pumps")).toEqual([]);
+    expect(search("heat pumps 463820")).toEqual(["heat pumps 463820"]);
+    expect(search("heat pumps prices", { read: [page("Prices rise")] })).toEqual([]);
+  });
+});
+
+test("where a destination came from is what first contained it", () => {
+  const read = ["first", "second"].map((source) => ({ source, text: "ask eve@evil.test", is_public: false }));
+  const found = judge(
+    { spec: spec(), args: { to: ["eve@evil.test", "bob@evil.test"] } },
+    context("", { read }),
+  );
+  expect(found).toEqual([
+    { argument: "to[0]", value: "eve@evil.test", kind: "email", from: "first" },
+    { argument: "to[1]", value: "bob@evil.test", kind: "email", from: null },
+  ]);
+});
+
+test("whatever is called with, a destination that nobody wrote is found", () => {
+  const name = fc.stringMatching(/^[a-z]{3,12}$/);
+  const host = fc.tuple(name, name).map(([a, b]) => `${a}.${b}.test`);
+  fc.assert(
+    fc.property(host, fc.string(), fc.string(), name, (evil, before, after, argument) => {
+      const args = { [argument]: { deep: [`${before} https://${evil}/${after}`] } };
+      const found = unvouched("Ask example.org about it", args);
+      expect(found.some((value) => value.includes(evil))).toBe(true);
+    }),
+  );
+});
+
+test("names of files in running text are no addresses", () => {
+  const text = "See notes.md, plan.docx and v1.2.3; costs 3.50. Then https://a.example/x and bob@b.example.";
+  expect(addressesIn(text)).toEqual([
+    { kind: "web", value: "https://a.example/x" },
+    { kind: "email", value: "bob@b.example" },
+  ]);
+});
+
+test("a long text costs what its length costs", () => {
+  const own = new OwnWords([
+    "a-".repeat(500_000),
+    "1".repeat(500_000),
+    "a.".repeat(500_000),
+    "ab12 ".repeat(100_000),
+  ]);
+  expect(own.hasName("nothing of that")).toBe(false);
+  expect(addressesIn("a@".repeat(200_000) + "a.".repeat(200_000))).toEqual([]);
+});
