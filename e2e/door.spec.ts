@@ -40,6 +40,8 @@ test("no answer can be framed, guessed at or stored away from here; what is not 
       const headers = { host: "evil.example:3222", [name]: "1" };
       expect((await page.request.get(where, { headers })).status(), `${where}, ${name}`).toBe(421);
     }
+  for (const name of ["con", "nul.txt", "..%2f..%2fetc", "..%5ca", "a%3Ab"])
+    expect((await page.request.get(`/api/runs/run_none/files/${name}`)).status(), name).toBe(404);
   const policy = (await page.request.get("/settings")).headers()["content-security-policy"] ?? "";
   for (const rule of [
     "script-src 'nonce-",

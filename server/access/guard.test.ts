@@ -153,6 +153,20 @@ describe("bodies", () => {
     expect(pulled).toBeLessThan(20);
   });
 
+  test("JSON is in UTF-8, by its header and in truth", async () => {
+    const typed = (type: string) => send("{}", { "content-type": type });
+    for (const type of [
+      "application/json; charset=utf-8",
+      'Application/JSON;charset="UTF-8"',
+      "application/json; v=1",
+    ])
+      expect(await typed(type), type).toBe("passed");
+    for (const charset of ["utf-16", "iso-8859-1", '"utf-7"', "", "utf-8; charset=utf-16"])
+      expect(await typed(`application/json; charset=${charset}`), charset).toBe(415);
+    const bytes = new Response(new Uint8Array([0x22, 0xe4, 0x22])).body ?? "";
+    expect(await send(bytes, { "content-length": "3" })).toBe(400);
+  });
+
   test("what passed can still be read", async () => {
     const body = JSON.stringify({ words: 'with "quotes" and \\ [brackets] {in} them' });
     const passed = await guard(request(FROM_APP, body), door("app") as GuardOptions & { door: "app" });

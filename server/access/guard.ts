@@ -123,13 +123,22 @@ function unreadable(request: Request, { door, maxBytes = LIMITS.body.normal }: G
   if (length !== null && !/^\d{1,15}$/.test(length))
     return { status: 400, code: "BAD_REQUEST", message: "Content-Length is not a number." };
   if (Number(length ?? 0) > maxBytes) return tooBig(maxBytes);
-  const isJson = /^application\/json\s*(;|$)/i.test(headers.get("content-type") ?? "");
+  const isJson = isUtf8Json(headers.get("content-type") ?? "");
   const isEmpty = length === null || length === "0";
   // Browsers ask a page's permission before they send JSON elsewhere, so for the app even an empty body must be JSON.
   if (!isJson && (door !== "api" || !isEmpty || headers.has("content-type")))
-    return { status: 415, code: "UNSUPPORTED_MEDIA_TYPE", message: "Send JSON, as application/json." };
+    return {
+      status: 415,
+      code: "UNSUPPORTED_MEDIA_TYPE",
+      message: "Send JSON in UTF-8, as application/json.",
+    };
   return null;
 }
+
+/** JSON is UTF-8 (RFC 8259); whoever says it is something else would be read wrongly. */
+const isUtf8Json = (type: string) =>
+  /^application\/json\s*(;|$)/i.test(type) &&
+  [...type.matchAll(/;\s*charset\s*=\s*"?([^";\s]*)/gi)].every(([, name]) => /^utf-?8$/i.test(name ?? ""));
 
 /** tRPC sends the input of queries as JSON in the address. */
 function queryProblem(url: string): string | null {
@@ -171,13 +180,24 @@ async function readBody(
   } finally {
     reader.cancel().catch(() => {});
   }
-  const text = new TextDecoder().decode(joined(chunks, bytes));
+  const text = decoded(joined(chunks, bytes));
+  if (text === null)
+    return { refusal: { status: 400, code: "BAD_REQUEST", message: "The body is not UTF-8." } };
   const problem = jsonTextProblem(text);
   if (problem) return { refusal: { status: 400, code: "BAD_REQUEST", message: problem } };
   const { method, headers, signal } = request;
   return {
     request: new Request(request.url, { method, headers, signal, body: bytes > 0 ? text : undefined }),
   };
+}
+
+/** Null where it is not UTF-8, instead of a text with other characters in it. */
+function decoded(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
 }
 
 function joined(chunks: Uint8Array[], bytes: number): Uint8Array {

@@ -233,6 +233,23 @@ test("every route goes through the guard", () => {
   expect(routes.filter(({ tree }) => !guarded.test(tree.text)).map(({ file }) => file)).toEqual([]);
 });
 
+test("errors that cross from one bundle to another are known by name", () => {
+  const plain = new Map(
+    files.flatMap(({ file, tree }) =>
+      [...tree.text.matchAll(/class (\w+) extends Error\b/g)].map(([, name = ""]) => [name, file] as const),
+    ),
+  );
+  const asks = /^(?:app|server\/(?:api|http-api|access))\//;
+  expect(
+    findings((node, file) => {
+      if (!asks.test(file) || !ts.isBinaryExpression(node)) return false;
+      if (node.operatorToken.kind !== ts.SyntaxKind.InstanceOfKeyword) return false;
+      const from = plain.get(node.right.getText());
+      return !!from && !asks.test(from) && `asks for ${node.right.getText()}, which is no namedError`;
+    }),
+  ).toEqual([]);
+});
+
 test("pages and layouts read no data", () => {
   const pages = files.filter(
     ({ file }) => /^app\/.*(?:page|layout|template|default)\.tsx$/.test(file) || file === "app/page.tsx",

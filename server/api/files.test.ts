@@ -62,6 +62,16 @@ test("a download is saved as plain text whatever it claims to be, under its own 
   );
 });
 
+test("a path that cannot be one is not found, also where another bundle's store says so", () => {
+  for (const name of ["con", "nul.txt", "..\\\\a", "a:b", "a\u0000b", ".."])
+    expect(downloadFile({ workspace: newWorkspaceStore(db) }, "run_1", [name]).status, name).toBe(404);
+  const read = () => {
+    throw Object.assign(new Error("No path."), { name: "WorkspaceError" });
+  };
+  const workspace = { ...newWorkspaceStore(db), read };
+  expect(downloadFile({ workspace }, "run_1", ["con"]).status).toBe(404);
+});
+
 test("what is not there is not found, and a path leads nowhere else", () => {
   for (const path of [["nothing.md"], ["..", "report.md"], ["notes"], [""]])
     expect(downloadFile({ workspace: newWorkspaceStore(db) }, "run_1", path).status).toBe(404);

@@ -45,7 +45,7 @@ export const procedure = t.procedure.use(async ({ ctx, type, next }) => {
   const note = (kind: AuditKind, detail?: JsonObject) =>
     void troupe.audit.append({ kind, who: `${principal.kind}:${principal.id}`, ...(detail && { detail }) });
   const result = await next({ ctx: { ...ctx, principal, note } });
-  if (type === "mutation") await troupe.disk.sync();
+  if (type === "mutation" && result.ok) await troupe.disk.sync();
   return result;
 });
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { namedError } from "./named-error";
 
 /** Why a run is put aside until a person tries it again or cancels it. */
 export const HeldReason = z.object({
@@ -22,10 +23,4 @@ export const HeldReason = z.object({
 export type HeldReason = z.infer<typeof HeldReason>;
 
 /** A log that cannot be read to its end. */
-export class DamagedLog extends Error {
-  override name = "DamagedLog";
-  /** By name: start-up code and routes are separate bundles, each with its own copy of this class. */
-  static [Symbol.hasInstance](value: unknown): boolean {
-    return value instanceof Error && value.name === "DamagedLog";
-  }
-}
+export class DamagedLog extends namedError("DamagedLog") {}

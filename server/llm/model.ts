@@ -1,4 +1,5 @@
 import type { ChatMessage } from "@/server/domain/events";
+import { namedError } from "@/server/domain/named-error";
 import type { RunError, Usage } from "@/server/domain/outcome";
 import type { LlmConfig } from "@/server/domain/role";
 import type { ToolCall, ToolProtocol } from "@/server/domain/tool";
@@ -83,12 +84,7 @@ export interface Reads {
 }
 
 /** A model call that failed, classified. Retrying is the caller's business; `retry_after_ms` is the server's wish. */
-export class ModelError extends Error {
-  override name = "ModelError";
-  /** By name: start-up code and routes are separate bundles, each with its own copy of this class. */
-  static [Symbol.hasInstance](value: unknown): boolean {
-    return value instanceof Error && value.name === "ModelError";
-  }
+export class ModelError extends namedError("ModelError") {
   constructor(
     readonly error: RunError,
     readonly http_status?: number,

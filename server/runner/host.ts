@@ -4,6 +4,7 @@ import type { RunEvent, RunEventOf } from "@/server/domain/events";
 import type { WorkflowGraph } from "@/server/domain/graph";
 import { DamagedLog, type HeldReason } from "@/server/domain/held";
 import { newId } from "@/server/domain/ids";
+import { namedError } from "@/server/domain/named-error";
 import type { RaisableLimit, RunConfig } from "@/server/domain/outcome";
 import { editPlan, type PlanEdit } from "@/server/domain/plan-edit";
 import type { RoleDefinition } from "@/server/domain/role";
@@ -45,13 +46,7 @@ export interface StatusTick {
   final_status: string | null;
 }
 
-export class QueueFull extends Error {
-  override name = "QueueFull";
-  /** By name: start-up code and routes are separate bundles, each with its own copy of this class. */
-  static [Symbol.hasInstance](value: unknown): boolean {
-    return value instanceof Error && value.name === "QueueFull";
-  }
-}
+export class QueueFull extends namedError("QueueFull") {}
 
 interface LiveRun {
   engine: EmbeddedRun;

@@ -2,6 +2,7 @@ import type { WorkflowGraph } from "@/server/domain/graph";
 import { findInputErrors } from "@/server/domain/input-check";
 import { EMPTY_LIBRARY, type Library, withLibrary } from "@/server/domain/library";
 import { choiceKey, isStandard, modelUses } from "@/server/domain/model-uses";
+import { namedError } from "@/server/domain/named-error";
 import { type InstallationRules, RunConfig } from "@/server/domain/outcome";
 import { findProblems, type Problem, type Surroundings } from "@/server/domain/problems";
 import type { RoleDefinition } from "@/server/domain/role";
@@ -13,12 +14,7 @@ import type { Models } from "@/server/llm/model";
 import type { Host, StartRequest } from "./host";
 
 /** Why a run did not start: problems of the drawing, or an input that does not fit. */
-export class RefusedStart extends Error {
-  override name = "RefusedStart";
-  /** By name: start-up code and routes are separate bundles, each with its own copy of this class. */
-  static [Symbol.hasInstance](value: unknown): boolean {
-    return value instanceof Error && value.name === "RefusedStart";
-  }
+export class RefusedStart extends namedError("RefusedStart") {
   constructor(
     message: string,
     readonly detail: { problems: Problem[] } | { errors: { key: string; message: string }[] },

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Db } from "@/db/open";
 import { memories, runs } from "@/db/schema";
 import { LIMITS } from "@/server/access/limits";
+import { namedError } from "@/server/domain/named-error";
 import { FileSource } from "./workspace";
 
 /** How far a memory reaches, the narrowest first. */
@@ -55,8 +56,7 @@ export interface MemoryInput extends MemoryPlace {
 }
 
 /** A memory that cannot be kept, in words for the one who tried. */
-export class MemoryError extends Error {
-  override name = "MemoryError";
+export class MemoryError extends namedError("MemoryError") {
   constructor(
     readonly code: "BAD_KEY" | "TOO_LARGE",
     message: string,

@@ -4,6 +4,7 @@ import type { Db } from "@/db/open";
 import { workspaceFiles } from "@/db/schema";
 import { LIMITS } from "@/server/access/limits";
 import { newId } from "@/server/domain/ids";
+import { namedError } from "@/server/domain/named-error";
 
 /** file: written by an agent or a person; result: the whole output of a tool call that was cut for the model. */
 export type FileKind = "file" | "result";
@@ -54,8 +55,7 @@ export interface FileWrite {
 }
 
 /** A write that cannot be made, in words for the one who tried. */
-export class WorkspaceError extends Error {
-  override name = "WorkspaceError";
+export class WorkspaceError extends namedError("WorkspaceError") {
   constructor(
     readonly code: "BAD_PATH" | "TOO_LARGE",
     message: string,
