@@ -1,0 +1,34 @@
+import http from "node:http";
+import { boot } from "@/server/boot";
+import { CustomToolDefinition } from "@/server/domain/custom-tool";
+import { serve } from "@/server/http-api/serve";
+import { newCustomToolStore } from "@/server/store/custom-tools";
+import { getTroupe } from "@/server/troupe";
+
+/*
+ * A server in a process of its own, without pages: it starts as the real one does, takes up the runs of its data
+ * folder, and answers the HTTP API on PORT. Tests start it to freeze it and to kill it. TROUPE_TEST_TOOL: the definition of
+ * a custom tool that it is to have.
+ */
+
+const tool = process.env.TROUPE_TEST_TOOL;
+if (tool) newCustomToolStore(getTroupe().db).save(CustomToolDefinition.parse(JSON.parse(tool)), null);
+
+const server = http.createServer((incoming, outgoing) => {
+  void (async () => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    const request = new Request(`http://${incoming.headers.host}${incoming.url}`, {
+      method: incoming.method ?? "GET",
+      headers: new Headers(
+        Object.entries(incoming.headers).map(([name, value]): [string, string] => [name, String(value)]),
+      ),
+      ...(chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}),
+    });
+    const response = await serve(request, { services: getTroupe });
+    outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+    outgoing.end(Buffer.from(await response.arrayBuffer()));
+  })();
+});
+await boot();
+server.listen(Number(process.env.PORT), "127.0.0.1", () => process.stdout.write("ready\n"));
