@@ -14,6 +14,7 @@ import { Panel } from "@/components/ui/panel";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { Skeleton } from "@/components/ui/skeleton";
 import { toast } from "@/components/ui/toasts";
+import { LESSON_DAYS, lessonsOf } from "@/server/domain/lessons";
 import { ProviderDialog, type ProviderDialogProps, type ProviderListed } from "./provider-dialog";
 import { TestResult } from "./test-result";
 
@@ -180,6 +181,7 @@ function ProviderRow({ provider, onEdit }: { provider: ProviderListed; onEdit: (
           />
         ) : null}
       </div>
+      <Lessons provider={provider} />
       {test.data ? <TestResult result={test.data} /> : null}
       {test.error ? (
         <TestResult
@@ -197,6 +199,55 @@ function ProviderRow({ provider, onEdit }: { provider: ProviderListed; onEdit: (
         onConfirm={() => remove.mutate({ id })}
       />
     </li>
+  );
+}
+
+/** What was learned about how to ask the provider's models: each can be forgotten, and is then tried again. */
+function Lessons({ provider }: { provider: ProviderListed }) {
+  const trpc = useTrpc();
+  const queryClient = useQueryClient();
+  const [now] = useState(Date.now);
+  const forget = useMutation(
+    trpc.providers.forget.mutationOptions({
+      onError: (error) => toast(toApiError(error).message),
+      onSettled: () => queryClient.invalidateQueries(trpc.providers.pathFilter()),
+    }),
+  );
+  const lessons = Object.entries(provider.settings.capabilities ?? {}).flatMap(([model, capability]) =>
+    lessonsOf(capability, now).map((lesson) => ({ model, ...lesson })),
+  );
+  if (lessons.length === 0) return null;
+  return (
+    <details className="text-[13px]">
+      <summary className="cursor-pointer text-ink-2">
+        {lessons.length === 1 ? "One thing was" : `${lessons.length} things were`} learned about its models
+      </summary>
+      <ul aria-label={`Learned about ${provider.name}`} className="mt-1 flex flex-col gap-1">
+        {lessons.map(({ model, key, words, learned_at }) => (
+          <li key={`${model} ${key}`} className="flex flex-wrap items-center gap-x-3">
+            <span className="min-w-0 flex-1 basis-64">
+              <span className="font-mono text-xs">{model}</span>: {words}{" "}
+              <span className="text-ink-3">
+                {learned_at === undefined
+                  ? "Found out by a test."
+                  : `Since ${new Date(learned_at).toLocaleDateString("en-GB")}; tried again after ${LESSON_DAYS} days.`}
+              </span>
+            </span>
+            <Button
+              size="sm"
+              variant="ghost"
+              aria-label={`Forget about ${model}: ${words}`}
+              pending={
+                forget.isPending && forget.variables.lesson === key && forget.variables.model === model
+              }
+              onClick={() => forget.mutate({ id: provider.id, model, lesson: key })}
+            >
+              Forget
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 

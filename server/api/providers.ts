@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { keyFate } from "@/server/domain/audit";
+import { withoutLesson } from "@/server/domain/lessons";
 import { type Provider, ProviderSettings } from "@/server/domain/provider";
 import { checkProvider, describeModels, type Findings, factsByName, findOllama } from "@/server/llm/check";
 import { ModelError } from "@/server/llm/model";
@@ -119,6 +120,17 @@ export const providersRouter = router({
     else rememberFindings(checked.base_url, findings);
     return shown;
   }),
+
+  /** Forgets one thing that was learned about a model; the next call asks as usual, and may learn it again. */
+  forget: procedure
+    .input(z.object({ id: z.string(), model: z.string(), lesson: z.string() }))
+    .mutation(({ ctx, input }) => {
+      const provider = ctx.troupe.providers.find(input.id);
+      const known = provider?.settings.capabilities?.[input.model];
+      if (!known) throw notFound();
+      ctx.troupe.providers.learn(input.id, input.model, withoutLesson(known, input.lesson));
+      return { id: input.id };
+    }),
 
   /** Whether the prices of these models are known, in the same order; a model that is not there counts as known. */
   knownPrices: procedure

@@ -28,8 +28,14 @@ export const Capability = z
     refuses: z.array(z.string().max(80)).max(20),
     /** True: wants its earlier thoughts back, with the messages that they led to. */
     wants_reasoning: z.boolean(),
+    /** False: knows no system messages. */
+    system_role: z.boolean(),
+    /** Does not take an effort together with functions: it is left out there, or "none" is asked for. */
+    effort_with_tools: z.enum(["omit", "none"]),
     /** How much it reads at once, in tokens, where it said so itself. */
     context_window: z.number().int().positive(),
+    /** When a refusal taught what (`lessons.ts`), Unix time in milliseconds. What tests found out has no time. */
+    learned_at: z.record(z.string().max(100), z.number()),
   })
   .partial();
 export type Capability = z.infer<typeof Capability>;

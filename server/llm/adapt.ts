@@ -15,6 +15,10 @@ const TOOLS = /\b(?:tools?|functions?|function[_ -]?call(?:s|ing)?|tool[_ -](?:c
 /** About one tool or one message: no lesson about others. */
 const THIS_TOOL =
   /invalid schema|schema for function|invalid_function_parameters|\brole\b|tool_call_id|must be (?:a response|followed)/i;
+/** Templates of some models know only two roles. */
+const NO_SYSTEM =
+  /system (?:role|messages?|prompts?) (?:is |are )?not supported|(?:does not|doesn't) support (?:the )?system|only (?:supports? )?user(?:,| and) assistant|roles must alternate/i;
+const NAMES = /\bmessages(?:\.|\[)\d+\]?(?:\.\w+)*\.name\b/;
 const FIELDS = [
   "parallel_tool_calls",
   "temperature",
@@ -26,17 +30,24 @@ const FIELDS = [
   "max_completion_tokens",
 ];
 
+/** What was asked, as far as a refusal may be about it. */
+export interface Asked {
+  /** How a shape was asked for, where it is ours to ask otherwise; null: not at all. */
+  rung: ResponseRung | null;
+  /** Functions were offered. */
+  hasFunctions: boolean;
+  /** It is ours to offer them otherwise. */
+  mayDropFunctions: boolean;
+  /** An effort was sent. */
+  hasEffort: boolean;
+}
+
 /**
  * What a refusal says about the model: which part of the request it does not know. Null where the refusal is about
  * something else.
  */
-export function adapt(
-  error: ServerError,
-  capability: Capability,
-  rung: ResponseRung | null,
-  /** Functions were offered, and it is ours to offer them otherwise. */
-  mayDropFunctions = false,
-): Adaptation | null {
+export function adapt(error: ServerError, capability: Capability, asked: Asked): Adaptation | null {
+  const { rung, hasFunctions, mayDropFunctions, hasEffort } = asked;
   if (error.status !== 400 && error.status !== 404 && error.status !== 422) return null;
   const words = `${error.param} ${error.code} ${error.message}`;
   if (CONTEXT.test(words) || isBadGeneration(error)) return null;
@@ -49,6 +60,16 @@ export function adapt(
     return learned({ wants_reasoning: true });
   if (/stream_options|include_usage/i.test(words) && capability.stream_usage !== false)
     return learned({ stream_usage: false });
+  if (NO_SYSTEM.test(words) && capability.system_role !== false) return learned({ system_role: false });
+  if (NAMES.test(words) && !(capability.refuses ?? []).includes("name"))
+    return learned({ refuses: ["name"] });
+  // Each of the two alone may be fine.
+  if (hasFunctions && /\breasoning(?:_effort)?\b/i.test(words) && TOOLS.test(words)) {
+    const { effort_with_tools } = capability;
+    if (effort_with_tools !== "none")
+      return learned({ effort_with_tools: hasEffort && effort_with_tools === undefined ? "omit" : "none" });
+    if (mayDropFunctions) return learned({ native_tools: false });
+  }
   const field = FIELDS.find(
     (name) =>
       new RegExp(`(?:^|[^\\w])${name}(?:$|[^\\w])`).test(words) && !(capability.refuses ?? []).includes(name),
@@ -78,7 +99,7 @@ function withoutField(field: string, words: string, capability: Capability): Cap
     (capability.max_tokens_name === undefined || words.includes(other)) &&
     capability.max_tokens_name !== other;
   if (isRenamed) return { max_tokens_name: other };
-  return { refuses: [...(capability.refuses ?? []), field] };
+  return { refuses: [field] };
 }
 
 /** Some servers only say that something is wrong, without saying what. */

@@ -1,4 +1,5 @@
 import "server-only";
+import { currentCapability, withLesson } from "@/server/domain/lessons";
 import type { Usage } from "@/server/domain/outcome";
 import {
   type Capability,
@@ -10,7 +11,7 @@ import {
 } from "@/server/domain/provider";
 import type { LlmConfig } from "@/server/domain/role";
 import { providerFetch } from "@/server/egress/fetch";
-import { adapt } from "./adapt";
+import { type Asked, adapt } from "./adapt";
 import { type Estimate, newBudgets, USUAL_ANSWER } from "./budget";
 import { contextWindowOf, windowInRefusal } from "./context-window";
 import { cancelled } from "./errors";
@@ -24,7 +25,15 @@ import {
   type Models,
 } from "./model";
 import { newOfflineFetch } from "./offline";
-import { CallFailed, callOnce, chosenProtocol, protocolFor, type RawAnswer, rungFor } from "./openai";
+import {
+  type Call,
+  CallFailed,
+  callOnce,
+  chosenProtocol,
+  protocolFor,
+  type RawAnswer,
+  rungFor,
+} from "./openai";
 import { costOf, isPriceKnown } from "./prices";
 import { timeLimits } from "./time-limits";
 import { newTokenRatios } from "./token-ratio";
@@ -44,11 +53,13 @@ export interface ModelsOptions {
   fetch?: typeof fetch;
   offlineFetch?: typeof fetch;
   limits?: Partial<WireLimits>;
+  /** Unix time in milliseconds. */
+  now?: () => number;
 }
 
 /** Model calls over the configured providers: queues, budgets, prices, and what was learned about each model. */
 export function newModels(options: ModelsOptions): Models {
-  const { providers, fetch = providerFetch } = options;
+  const { providers, fetch = providerFetch, now = Date.now } = options;
   const offlineFetch = options.offlineFetch ?? newOfflineFetch();
   const gates = new Map<string, Gate>();
   const budgets = newBudgets();
@@ -178,9 +189,9 @@ export function newModels(options: ModelsOptions): Models {
     call: Omit<Parameters<typeof callOnce>[0], "capability">,
     io: ModelIo,
   ): Promise<RawAnswer> {
-    const { provider, model, request } = call;
-    let learned: Capability = providers.find(provider.id)?.settings.capabilities?.[model] ?? {};
-    let kept = learned;
+    const { provider, model } = call;
+    const stored = () => providers.find(provider.id)?.settings.capabilities?.[model] ?? {};
+    let learned: Capability = currentCapability(stored(), now());
     const { native_tools, response_format } = providers.said(provider.id, model);
     for (let adaptations = 0; ; adaptations++) {
       // What a model did counts more than what its service says of it.
@@ -194,31 +205,36 @@ export function newModels(options: ModelsOptions): Models {
       } catch (error) {
         if (!(error instanceof CallFailed) || !error.refusal) throw error;
         const { refusal } = error;
-        const rung =
-          request.response && !request.tools?.length ? rungFor({ request, capability, provider }) : null;
-        const isFixed =
-          request.llm_config.structured_output !== undefined &&
-          request.llm_config.structured_output !== "auto";
-        const offered = protocolFor({ request, capability, provider });
-        const mayDropFunctions = offered === "native" && chosenProtocol({ request, provider }) === undefined;
         // What was shown of an answer cannot be taken back.
         const mayAskAnew =
           adaptations < MAX_ADAPTATIONS && error.taken.written + error.taken.reasoning === "";
-        const next = mayAskAnew ? adapt(refusal, capability, isFixed ? null : rung, mayDropFunctions) : null;
+        const next = mayAskAnew ? adapt(refusal, capability, askedBy(call, capability)) : null;
         if (!next) {
           const context_window = windowInRefusal(refusal.message);
           if (error.failure.error.code === "CONTEXT_OVERFLOW" && context_window !== undefined)
-            providers.learn(provider.id, model, { ...kept, context_window });
+            providers.learn(provider.id, model, { ...stored(), context_window });
           throw error;
         }
-        learned = { ...learned, ...next.learned };
-        if (next.remember) {
-          kept = { ...kept, ...next.learned };
-          providers.learn(provider.id, model, kept);
-        }
+        learned = withLesson(learned, next.learned, now());
+        if (next.remember) providers.learn(provider.id, model, withLesson(stored(), next.learned, now()));
       }
     }
   }
+}
+
+/** What of a request a refusal may be about. */
+function askedBy({ provider, request }: Pick<Call, "provider" | "request">, capability: Capability): Asked {
+  const { structured_output: shape = "auto", reasoning_effort } = request.llm_config;
+  const offered = protocolFor({ request, capability, provider });
+  return {
+    rung:
+      request.response && offered === null && shape === "auto"
+        ? rungFor({ request, capability, provider })
+        : null,
+    hasFunctions: offered === "native",
+    mayDropFunctions: offered === "native" && chosenProtocol({ request, provider }) === undefined,
+    hasEffort: reasoning_effort !== undefined,
+  };
 }
 
 const keyOfModel = (provider: Provider, model: string) => `${provider.id}\n${model}`;

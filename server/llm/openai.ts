@@ -141,11 +141,12 @@ export async function callOnce(call: Call, io: ModelIo): Promise<RawAnswer> {
   const { provider, model, key, request } = call;
   const callee: Callee = { provider: provider.name, base_url: provider.base_url, model, key };
   const wire = newWire(call.fetch, callee, call.limits, io.signal);
-  const { body, rung, protocol } = bodyOf(call);
+  const { body, rung, protocol, notes } = bodyOf(call);
   const collector = newCollector(io, callee, protocol !== null);
   try {
     const isDone = await readAnswer();
-    return finished(collector.end(), isDone, request, { rung, protocol }, callee);
+    const answer = finished(collector.end(), isDone, request, { rung, protocol }, callee);
+    return { ...answer, notes: [...notes, ...answer.notes] };
   } catch (error) {
     const refusal = error instanceof Refused ? error.refusal : undefined;
     throw new CallFailed(asModelError(error, callee, io.signal), collector.taken(wire.isAccepted()), refusal);
@@ -221,6 +222,8 @@ function bodyOf(call: Call): {
   body: Record<string, unknown>;
   rung: ResponseRung | null;
   protocol: ToolProtocol | null;
+  /** What of a person's wishes is not in it, a sentence each. */
+  notes: string[];
 } {
   const { request, model, capability } = call;
   const config = request.llm_config;
@@ -236,12 +239,14 @@ function bodyOf(call: Call): {
   const tokensName =
     capability.max_tokens_name ??
     (/^https:\/\/api\.openai\.com\b/.test(call.provider.base_url) ? "max_completion_tokens" : "max_tokens");
+  const pair = protocol === "native" ? capability.effort_with_tools : undefined;
+  const effort = pair === undefined ? config.reasoning_effort : pair === "none" ? "none" : undefined;
   const optional: Record<string, unknown> = {
     temperature: config.temperature,
     top_p: config.top_p,
     seed: config.seed,
     stop: stop.length > 0 ? stop : undefined,
-    reasoning_effort: config.reasoning_effort,
+    reasoning_effort: effort,
     [tokensName]: maxTokens,
     parallel_tool_calls: protocol === "native" && capability.parallel_tools === false ? false : undefined,
   };
@@ -252,12 +257,15 @@ function bodyOf(call: Call): {
   const body = {
     ...(config.extra_body ?? {}),
     model,
-    messages: withShape(
-      capability.wants_reasoning
-        ? withThoughts(messagesFor(request, protocol), request)
-        : messagesFor(request, protocol),
-      request,
-      rung,
+    messages: asTaken(
+      withShape(
+        capability.wants_reasoning
+          ? withThoughts(messagesFor(request, protocol), request)
+          : messagesFor(request, protocol),
+        request,
+        rung,
+      ),
+      capability,
     ),
     ...(protocol === "native" ? { tools: functionsOf(request.tools ?? [], namesFor(request)) } : {}),
     ...sent,
@@ -265,7 +273,45 @@ function bodyOf(call: Call): {
     ...(capability.stream_usage === false ? {} : { stream_options: { include_usage: true } }),
     stream: true,
   };
-  return { body, rung, protocol };
+  return { body, rung, protocol, notes: leftOut(call, sent, protocol) };
+}
+
+/** What people call the settings of a request. */
+const SETTINGS: Readonly<Record<string, string>> = {
+  temperature: "its temperature",
+  top_p: "top p",
+  seed: "its seed",
+  stop: "its stop words",
+  reasoning_effort: "its effort",
+};
+
+/** What a person set and the request does not hold, as the model was seen to refuse it. */
+function leftOut(
+  { request, model, capability, max_tokens }: Call,
+  sent: Readonly<Record<string, unknown>>,
+  protocol: ToolProtocol | null,
+): string[] {
+  const config = request.llm_config;
+  const names = Object.entries(SETTINGS).flatMap(([name, words]) => {
+    const wish = config[name as keyof typeof config];
+    const isSet = Array.isArray(wish) ? wish.some((word) => word !== "") : wish !== undefined;
+    return isSet && sent[name] === undefined ? [words] : [];
+  });
+  const isLimited = sent.max_tokens !== undefined || sent.max_completion_tokens !== undefined;
+  if ((max_tokens ?? config.max_tokens) !== undefined && !isLimited) names.push("its limit of tokens");
+  const hasOtherEffort = sent.reasoning_effort !== undefined && config.reasoning_effort !== undefined;
+  if (hasOtherEffort && sent.reasoning_effort !== config.reasoning_effort) names.push("its effort");
+  const isRefusedNow = capability.learned_at?.native_tools !== undefined;
+  return [
+    ...(names.length > 0
+      ? [
+          `${model} was asked without ${names.join(", ")}: it refuses that${capability.effort_with_tools && protocol === "native" ? ", or refuses it together with tools" : ""}.`,
+        ]
+      : []),
+    ...(protocol === "text" && request.tool_protocol !== "text" && isRefusedNow
+      ? [`${model} was offered its tools as text: it refused them as functions.`]
+      : []),
+  ];
 }
 
 const namesFor = ({ tools, messages }: ModelRequest) => wireNames(tools ?? [], messages);
@@ -339,6 +385,27 @@ function withThoughts(messages: WireMessage[], request: ModelRequest): WireMessa
   return messages.map((message) =>
     message.role === "assistant" ? { ...message, reasoning_content: thoughts.shift() ?? "" } : message,
   );
+}
+
+/** The messages as a model takes them that knows fewer roles or fields than others. */
+function asTaken(messages: WireMessage[], { system_role, refuses = [] }: Capability): WireMessage[] {
+  const nameless = refuses.includes("name")
+    ? messages.map(({ name: _name, ...message }) => message)
+    : messages;
+  return system_role === false ? withoutSystem(nameless) : nameless;
+}
+
+/** Instructions become the beginning of what the user says; such models want the two sides to take turns. */
+function withoutSystem(messages: readonly WireMessage[]): WireMessage[] {
+  const merged: WireMessage[] = [];
+  for (const message of messages) {
+    const own = message.role === "system" ? { ...message, role: "user" } : message;
+    const before = merged.at(-1);
+    if (own.role === "user" && before?.role === "user")
+      merged[merged.length - 1] = { ...before, content: `${before.content}\n\n${own.content}` };
+    else merged.push(own);
+  }
+  return merged;
 }
 
 function withShape(messages: WireMessage[], request: ModelRequest, rung: ResponseRung | null): WireMessage[] {

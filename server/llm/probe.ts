@@ -77,7 +77,9 @@ export async function probeModel(
       : `It reads up to ${known.toLocaleString("en")} tokens at once.`,
     `${asked} tiny questions were asked to find this out; runs need not ask them again.`,
   );
-  return { capability: capability(), found, answer_ms };
+  // What a test finds out holds until the next one; only what a run was taught by a refusal is tried again.
+  const { learned_at: _times, ...lasting } = capability();
+  return { capability: lasting, found, answer_ms };
 
   async function probeTools(): Promise<string> {
     const calls = async (tool_protocol: ToolProtocol | "auto") => {

@@ -93,7 +93,8 @@ export function memoryProviders(
       said = models;
     },
     learn(id, model, capability) {
-      learned[model] = capability;
+      const { learned_at: _times, ...lessons } = capability;
+      learned[model] = lessons;
       const provider = all.find((one) => one.id === id);
       if (provider)
         provider.settings = {

@@ -1,0 +1,56 @@
+import { describe, expect, test } from "vitest";
+import { currentCapability, LESSON_DAYS, lessonsOf, withLesson, withoutLesson } from "./lessons";
+import type { Capability } from "./provider";
+
+const DAY = 24 * 3_600_000;
+const NOW = 1_800_000_000_000;
+
+describe("what refusals teach about a model", () => {
+  const first = withLesson({ context_window: 8192 }, { refuses: ["temperature"] }, NOW);
+  const both = withLesson(first, { refuses: ["seed"] }, NOW + DAY);
+  const all = withLesson(both, { native_tools: false }, NOW + 2 * DAY);
+
+  test("belongs to one setting, with its time", () => {
+    expect(all).toEqual({
+      context_window: 8192,
+      native_tools: false,
+      refuses: ["temperature", "seed"],
+      learned_at: { "refuses:temperature": NOW, "refuses:seed": NOW + DAY, native_tools: NOW + 2 * DAY },
+    });
+  });
+  test("ends by itself, one by one; what tests found out stays", () => {
+    expect(currentCapability(all, NOW + LESSON_DAYS * DAY - 1)).toEqual(all);
+    expect(currentCapability(all, NOW + LESSON_DAYS * DAY)).toEqual({
+      context_window: 8192,
+      native_tools: false,
+      refuses: ["seed"],
+      learned_at: { "refuses:seed": NOW + DAY, native_tools: NOW + 2 * DAY },
+    });
+    expect(currentCapability(all, NOW + 20 * DAY)).toEqual({ context_window: 8192 });
+    expect(currentCapability({ native_tools: false }, NOW)).toEqual({ native_tools: false });
+  });
+  test("can be forgotten, one by one", () => {
+    expect(withoutLesson(all, "refuses:temperature").refuses).toEqual(["seed"]);
+    const keys = lessonsOf(all, NOW + 2 * DAY).map(({ key }) => key);
+    expect(keys.reduce(withoutLesson, all as Capability)).toEqual({});
+  });
+  test("is told in words, where it is not as usual", () => {
+    expect(lessonsOf(all, NOW + 2 * DAY)).toEqual([
+      { key: "context_window", words: "It reads up to 8,192 tokens at once." },
+      {
+        key: "native_tools",
+        words: "Tools are offered as text: it does not know functions.",
+        learned_at: NOW + 2 * DAY,
+      },
+      {
+        key: "refuses:temperature",
+        words: "“temperature” is left out: it refuses that setting.",
+        learned_at: NOW,
+      },
+      { key: "refuses:seed", words: "“seed” is left out: it refuses that setting.", learned_at: NOW + DAY },
+    ]);
+    expect(lessonsOf({ native_tools: true, response_format: "strict", parallel_tools: true }, NOW)).toEqual(
+      [],
+    );
+  });
+});

@@ -1,0 +1,104 @@
+import type { Capability } from "./provider";
+
+/** What refusals taught is tried again after so long: services change, and one refusal may have been a mishap. */
+export const LESSON_DAYS = 7;
+const LESSON_MS = LESSON_DAYS * 24 * 3_600_000;
+
+/** One thing that is known about how to ask a model. */
+export interface Lesson {
+  /** Names it, for forgetting. */
+  key: string;
+  /** A sentence for people. */
+  words: string;
+  /** When a refusal taught it, Unix time in milliseconds; absent where a test found it out. */
+  learned_at?: number;
+}
+
+const REFUSES = "refuses:";
+
+/** What a change teaches: a key for each setting, and one for each field that is refused. */
+const keysOf = ({ refuses = [], learned_at: _times, ...others }: Capability): string[] => [
+  ...Object.keys(others),
+  ...refuses.map((field) => REFUSES + field),
+];
+
+/** Adds what a refusal taught, and when. */
+export function withLesson(before: Capability, change: Capability, now: number): Capability {
+  const kept = currentCapability(before, now);
+  const refuses = [...new Set([...(kept.refuses ?? []), ...(change.refuses ?? [])])];
+  const known = new Set(keysOf(kept));
+  // A field that was refused before was not refused again by this.
+  const taught = keysOf(change).filter((key) => !key.startsWith(REFUSES) || !known.has(key));
+  return {
+    ...kept,
+    ...change,
+    ...(refuses.length > 0 ? { refuses } : {}),
+    learned_at: { ...kept.learned_at, ...Object.fromEntries(taught.map((key) => [key, now])) },
+  };
+}
+
+/** What still holds: without lessons that are old. */
+export function currentCapability(capability: Capability, now: number): Capability {
+  const old = Object.entries(capability.learned_at ?? {}).filter(([, at]) => now - at >= LESSON_MS);
+  return old.reduce((left, [key]) => withoutLesson(left, key), capability);
+}
+
+/** Forgets one lesson. */
+export function withoutLesson(capability: Capability, key: string): Capability {
+  const { learned_at = {}, refuses = [], ...others } = capability;
+  const times = Object.entries(learned_at).filter(([name]) => name !== key);
+  const fields = refuses.filter((field) => REFUSES + field !== key);
+  return {
+    ...Object.fromEntries(Object.entries(others).filter(([name]) => name !== key)),
+    ...(fields.length > 0 ? { refuses: fields } : {}),
+    ...(times.length > 0 ? { learned_at: Object.fromEntries(times) } : {}),
+  };
+}
+
+/** What is known of a model beyond the usual, in words; what is as usual is not told. */
+export function lessonsOf(capability: Capability, now: number): Lesson[] {
+  const current = currentCapability(capability, now);
+  const at = current.learned_at ?? {};
+  return keysOf(current).flatMap((key) => {
+    const words = wordsOf(key, current);
+    return words === null ? [] : [{ key, words, ...(at[key] === undefined ? {} : { learned_at: at[key] }) }];
+  });
+}
+
+const SHAPES: Readonly<Record<string, string>> = {
+  json_schema: "Shapes of answers are asked for by a schema that it may not keep to.",
+  json_object: "Shapes of answers are asked for as JSON, described in words.",
+  prompt: "Shapes of answers are asked for in words only.",
+};
+
+function wordsOf(key: string, capability: Capability): string | null {
+  if (key.startsWith(REFUSES)) return `“${key.slice(REFUSES.length)}” is left out: it refuses that setting.`;
+  switch (key) {
+    case "native_tools":
+      return capability.native_tools === false
+        ? "Tools are offered as text: it does not know functions."
+        : null;
+    case "parallel_tools":
+      return capability.parallel_tools === false ? "It is asked for one call of a tool at a time." : null;
+    case "response_format":
+      return SHAPES[capability.response_format ?? ""] ?? null;
+    case "stream_usage":
+      return capability.stream_usage === false
+        ? "It is not asked for its count of tokens, which it refuses."
+        : null;
+    case "max_tokens_name":
+      return `The limit of an answer is sent as “${capability.max_tokens_name}”.`;
+    case "wants_reasoning":
+      return "Its earlier thoughts are sent back to it.";
+    case "system_role":
+      return capability.system_role === false
+        ? "Instructions stand before the first message: it knows no system messages."
+        : null;
+    case "effort_with_tools":
+      return "Effort is not sent where tools are offered: it takes only one of them.";
+    case "context_window":
+      return `It reads up to ${capability.context_window?.toLocaleString("en-US")} tokens at once.`;
+    default:
+      return null;
+  }
+}
