@@ -472,3 +472,26 @@ describe("reading what others wrote", () => {
     );
   });
 });
+
+describe("a file with far too many parts", () => {
+  const nodes = Array.from({ length: 100_000 }, (_, at) => ({ id: `n${at}`, node_type: "transform" }));
+  test.each([
+    ["as text", JSON.stringify({ nodes, edges: [] }), /more than 50000 objects and lists/],
+    ["read already", { nodes, edges: [] }, /at most 1000 nodes and 4000 edges; this one has 100000 and 0/],
+    ["under another name", { workflow: { nodes: nodes.slice(0, 1001), edges: [] } }, /has 1001 and 0/],
+    [
+      "with too many edges",
+      {
+        nodes: [],
+        edges: Array.from({ length: 4001 }, () => ({ source_node_id: "a", target_node_id: "b" })),
+      },
+      /has 0 and 4001/,
+    ],
+  ])("is refused before anything is made of them: %s", (_name, source, words) => {
+    const begun = process.memoryUsage().heapUsed;
+    const { graph, findings } = readWorkflow(source);
+    expect(graph).toBeNull();
+    expect(findings).toEqual([expect.objectContaining({ message: expect.stringMatching(words) as string })]);
+    expect(process.memoryUsage().heapUsed - begun).toBeLessThan(8_000_000);
+  });
+});

@@ -23,6 +23,7 @@ import {
 import { RoleDefinition } from "./role";
 import { builtinRoles, findBuiltinRole } from "./roles/builtin";
 import { readRoleList } from "./roles/read-roles";
+import { GRAPH_LIMITS } from "./sizes";
 import { canonicalJson, Id, JsonSchema } from "./values";
 import { writeTersely } from "./writing";
 
@@ -54,6 +55,8 @@ export function readWorkflow(source: unknown): ReadWorkflow {
   };
   const parsed = typeof source === "string" ? parseText(source) : { value: source };
   if ("problem" in parsed) return nothing("", parsed.problem);
+  const tooMany = tooManyParts(parsed.value);
+  if (tooMany) return nothing("", tooMany);
   const copy = cleanCopy(parsed.value, findings);
   if (!copy) return nothing("", "The file is nested too deeply to be a workflow.");
   const { value } = copy;
@@ -94,6 +97,20 @@ export function readWorkflow(source: unknown): ReadWorkflow {
     findings: findings.all(),
   };
 }
+
+/** Says so where a file holds more nodes or edges than a workflow may have: counted before anything is made of them. */
+export function tooManyParts(source: unknown): string | null {
+  const { inner } = isRaw(source) ? findGraph(source) : { inner: null };
+  if (!inner) return null;
+  const nodes = countOf(inner.nodes);
+  const edges = countOf(inner.edges);
+  return nodes > GRAPH_LIMITS.nodes || edges > GRAPH_LIMITS.edges
+    ? `A workflow may have at most ${GRAPH_LIMITS.nodes} nodes and ${GRAPH_LIMITS.edges} edges; this one has ${nodes} and ${edges}. Split it.`
+    : null;
+}
+
+const countOf = (list: unknown): number =>
+  Array.isArray(list) ? list.length : isRaw(list) ? Object.keys(list).length : 0;
 
 function parseText(text: string): { value: unknown } | { problem: string } {
   // A character takes at most three bytes in UTF-8 (four for two UTF-16 units).

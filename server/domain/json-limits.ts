@@ -1,5 +1,5 @@
-/** How deep, how wide and how long-winded JSON from outside may be. */
-export const JSON_LIMITS = { depth: 32, keyLength: 128, keysPerObject: 2_000 } as const;
+/** How deep, how wide and how long-winded JSON from outside may be. `containers`: objects and lists in all. */
+export const JSON_LIMITS = { depth: 32, keyLength: 128, keysPerObject: 2_000, containers: 50_000 } as const;
 
 /**
  * What is wrong with a JSON text before it is parsed, in one sentence, or null. One pass over the characters with no
@@ -8,6 +8,7 @@ export const JSON_LIMITS = { depth: 32, keyLength: 128, keysPerObject: 2_000 } a
  */
 export function jsonTextProblem(text: string): string | null {
   let depth = 0;
+  let containers = 0;
   let keyStart = -1;
   let keyEnd = -1;
   // Per open bracket: the number of keys so far.
@@ -30,6 +31,8 @@ export function jsonTextProblem(text: string): string | null {
       case 91:
       case 123:
         depth++;
+        if (++containers > JSON_LIMITS.containers)
+          return `The JSON holds more than ${JSON_LIMITS.containers} objects and lists.`;
         if (depth > JSON_LIMITS.depth) return `The JSON is nested deeper than ${JSON_LIMITS.depth} levels.`;
         keys[depth] = 0;
         break;

@@ -5,9 +5,10 @@ import { codeAndReview } from "../templates/code-and-review";
 import { parallelViews } from "../templates/parallel-views";
 import { WorkflowGraph } from "./graph";
 import { RunConfig } from "./outcome";
-import { applyFix, findProblems, GRAPH_LIMITS, keysAvailableAt, type Problem } from "./problems";
+import { applyFix, findProblems, keysAvailableAt, type Problem } from "./problems";
 import { RoleDefinition } from "./role";
 import { builtinRoles } from "./roles/builtin";
+import { GRAPH_LIMITS } from "./sizes";
 import { arbitraryGraph } from "./testing/arbitrary-graph";
 
 type Raw = Record<string, unknown>;

@@ -11,6 +11,7 @@ import { isDefaultWord } from "./nodes/conditional-router";
 import type { Guardrail, RoleDefinition } from "./role";
 import { findRouterFunction } from "./router-functions";
 import { guardrailNote, uncheckedOfState, uncheckedWords } from "./schema/unchecked";
+import { GRAPH_LIMITS } from "./sizes";
 import { keySchema } from "./state-check";
 import { checkTemplate, templateReads } from "./template";
 import { isGranted } from "./tool";
@@ -35,13 +36,6 @@ export interface Problem {
   };
   fix?: Fix;
 }
-
-export const GRAPH_LIMITS = {
-  nodes: 1000,
-  edges: 4000,
-  configBytes: 256 * 1024,
-  graphBytes: 2 * 1024 * 1024,
-};
 
 /** Looking for what a misspelt key may mean is slow where hundreds are wrong, and the first few show the pattern. */
 const MAX_HINTS = 20;

@@ -16,6 +16,14 @@ export const SIZES = {
   error: 4000,
 } as const;
 
+/** How large a workflow may be. */
+export const GRAPH_LIMITS = {
+  nodes: 1000,
+  edges: 4000,
+  configBytes: 256 * 1024,
+  graphBytes: 2 * 1024 * 1024,
+};
+
 /** Containers are measured once: what a run holds is never changed, only replaced. */
 const known = new WeakMap<object, number>();
 /** Smaller ones are counted again faster than they are looked up. */

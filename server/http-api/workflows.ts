@@ -3,10 +3,10 @@ import { LIMITS } from "@/server/access/limits";
 import { changeGrants, manifestOf } from "@/server/access/manifest";
 import { type Note, noteGrants } from "@/server/domain/audit";
 import { newIsToolKnown } from "@/server/domain/crew-tools";
-import { readWorkflow, writeWorkflow } from "@/server/domain/document";
+import { readWorkflow, tooManyParts, writeWorkflow } from "@/server/domain/document";
 import { type WorkflowGraph } from "@/server/domain/graph";
 import { withLibrary } from "@/server/domain/library";
-import { findProblems, GRAPH_LIMITS } from "@/server/domain/problems";
+import { findProblems } from "@/server/domain/problems";
 import type { RoleDefinition } from "@/server/domain/role";
 import { roleUses } from "@/server/domain/role-use";
 import { isSameJson } from "@/server/domain/values";
@@ -55,15 +55,10 @@ function readFile(file: unknown): {
   roles: RoleDefinition[];
   findings: FindingOf[];
 } {
+  const tooMany = tooManyParts(file);
+  if (tooMany) throw new ApiError(422, "too_large", tooMany);
   const { graph, name, roles, findings } = readWorkflow(file);
   if (!graph) throw new ApiError(422, "not_a_workflow", "This is not a workflow file.", { findings });
-  const nodes = Object.keys(graph.nodes).length;
-  if (nodes > GRAPH_LIMITS.nodes || graph.edges.length > GRAPH_LIMITS.edges)
-    throw new ApiError(
-      422,
-      "too_large",
-      `A workflow may have at most ${GRAPH_LIMITS.nodes} nodes and ${GRAPH_LIMITS.edges} edges; this one has ${nodes} and ${graph.edges.length}.`,
-    );
   return { graph, name, roles, findings };
 }
 

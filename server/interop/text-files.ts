@@ -1,4 +1,4 @@
-import { Document, LineCounter, parseDocument, visit } from "yaml";
+import { Document, isScalar, LineCounter, parseDocument, visit } from "yaml";
 import { jsonTextProblem } from "../domain/json-limits";
 import { unwrapText } from "../domain/reading";
 
@@ -37,12 +37,13 @@ function parseYaml(text: string): Parsed {
       schema: "core",
       customTags: null,
       merge: false,
-      uniqueKeys: true,
+      // Looked for afterwards: the parser compares each key with each.
+      uniqueKeys: false,
       prettyErrors: false,
       logLevel: "silent",
       lineCounter,
     });
-    const error = document.errors[0];
+    const error = document.errors[0] ?? repeatedKey(document);
     if (error) {
       const { line, col } = lineCounter.linePos(error.pos[0]);
       return { problem: `This is not YAML: line ${line}, column ${col}: ${error.message}` };
@@ -57,6 +58,26 @@ function parseYaml(text: string): Parsed {
         : `This is not YAML: ${message}`,
     };
   }
+}
+
+/** The first key that stands twice in its map. */
+function repeatedKey(document: Document.Parsed): { pos: [number]; message: string } | undefined {
+  let found: { pos: [number]; message: string } | undefined;
+  visit(document, {
+    Map(_key, map) {
+      const seen = new Set<unknown>();
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue;
+        if (seen.has(key.value)) {
+          found = { pos: [key.range?.[0] ?? 0], message: "Map keys must be unique" };
+          return visit.BREAK;
+        }
+        seen.add(key.value);
+      }
+      return undefined;
+    },
+  });
+  return found;
 }
 
 const MAX_BRACKETS = 100;
