@@ -1,9 +1,29 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { z } from "zod";
 import type { ToolOutput } from "@/server/domain/tool";
 import type { JsonObject } from "@/server/domain/values";
 import type { StdioServer } from "../operator/file";
 import { type McpToolDefinition, readDefinition } from "./definition";
-import { type ContentBlock, outputOf } from "./result";
+import { ContentBlock, outputOf } from "./result";
+
+/** A page of tools, each read by itself: one that is not as the protocol wants it never costs the others. */
+const ToolPage = z.object({
+  tools: z.array(z.unknown()),
+  nextCursor: z
+    .string()
+    .nullish()
+    .transform((cursor) => cursor ?? undefined),
+});
+
+/** What a call gave; older servers answer without content. */
+const CallAnswer = z.object({
+  content: z
+    .array(z.unknown())
+    .nullish()
+    .transform((parts) => (parts ?? []).flatMap((part) => ContentBlock.safeParse(part).data ?? [])),
+  structuredContent: z.unknown().optional(),
+  isError: z.boolean().catch(false).default(false),
+});
 
 const loadLibrary = () => import("./library");
 
@@ -78,6 +98,11 @@ export class McpConnection {
     return this.working;
   }
 
+  /** Tries at once a server that is away, because somebody wants it now: the pause between tries is for nobody. */
+  async wake(): Promise<void> {
+    if (!this.client && this.isWanted) await this.refresh();
+  }
+
   /** Calls a tool of the server. Gives an output in every case. */
   async call(
     tool: string,
@@ -88,16 +113,22 @@ export class McpConnection {
     const { client } = this;
     if (!client) return { status_code: 503, error: this.unavailable() };
     try {
-      const answer = await client.callTool(
-        { name: tool, arguments: args, _meta: { "troupe/idempotency-key": options.idempotencyKey } },
-        undefined,
+      const answer = await client.request(
+        {
+          method: "tools/call",
+          params: {
+            name: tool,
+            arguments: args,
+            _meta: { "troupe/idempotency-key": options.idempotencyKey },
+          },
+        },
+        CallAnswer,
         { signal: options.signal, timeout: options.timeout_ms, maxTotalTimeout: options.timeout_ms },
       );
       return outputOf(name, {
-        // Older servers answer without content.
-        content: Array.isArray(answer.content) ? (answer.content as ContentBlock[]) : [],
+        content: answer.content,
         structuredContent: answer.structuredContent,
-        isError: answer.isError === true,
+        isError: answer.isError,
       });
     } catch (error) {
       if (options.signal.aborted) return { status_code: 408, error: `${name} was stopped.` };
@@ -172,9 +203,11 @@ export class McpConnection {
     const names = new Set<string>();
     let cursor: string | undefined;
     for (let page = 0; page === 0 || (cursor !== undefined && page < MCP_LIMITS.pages); page++) {
-      const answer = await client.listTools(cursor === undefined ? {} : { cursor }, {
-        timeout: MCP_LIMITS.listMs,
-      });
+      const answer = await client.request(
+        { method: "tools/list", params: cursor === undefined ? {} : { cursor } },
+        ToolPage,
+        { timeout: MCP_LIMITS.listMs },
+      );
       for (const tool of answer.tools) {
         const read = readDefinition(tool);
         if ("problem" in read) problems.push(read.problem);

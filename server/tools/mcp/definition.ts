@@ -25,46 +25,65 @@ export type McpToolDefinition = z.infer<typeof McpToolDefinition>;
 
 const MAX_BYTES = 64 * 1024;
 
-/** A tool as it came over the wire, or what is wrong with it. */
-export function readDefinition(tool: {
-  name: string;
-  description?: string;
-  inputSchema: unknown;
-  outputSchema?: unknown;
-  annotations?: {
-    readOnlyHint?: boolean;
-    destructiveHint?: boolean;
-    idempotentHint?: boolean;
-    openWorldHint?: boolean;
-  };
-}): { definition: McpToolDefinition } | { problem: string } {
-  const name = readable(String(tool.name)).slice(0, 128);
+/** As tools come over the wire; nothing in it is believed to be as the protocol wants it. */
+const Wire = z.object({
+  name: z.string({ error: "it has no name" }),
+  description: z.string().nullish(),
+  inputSchema: z.unknown().optional(),
+  outputSchema: z.unknown().optional(),
+  annotations: z
+    .object({
+      readOnlyHint: z.boolean().optional().catch(undefined),
+      destructiveHint: z.boolean().optional().catch(undefined),
+      idempotentHint: z.boolean().optional().catch(undefined),
+      openWorldHint: z.boolean().optional().catch(undefined),
+    })
+    .nullish()
+    .catch(undefined),
+});
+
+/** A tool as it came over the wire, or what is wrong with it, in a sentence that names it. */
+export function readDefinition(tool: unknown): { definition: McpToolDefinition } | { problem: string } {
+  const wire = Wire.safeParse(tool);
+  if (!wire.success) return { problem: `"${nameOf(tool)}": ${faultOf(wire.error)}.` };
+  const { name, description, inputSchema, outputSchema, annotations } = wire.data;
+  const label = `"${readable(name).slice(0, 128)}"`;
   let text: string;
   try {
     text = JSON.stringify({
-      name: tool.name,
-      description: tool.description ?? "",
-      input_schema: tool.inputSchema,
-      output_schema: tool.outputSchema,
+      name,
+      description: description ?? "",
+      input_schema: inputSchema,
+      output_schema: outputSchema ?? undefined,
       hints: {
-        read_only: tool.annotations?.readOnlyHint,
-        destructive: tool.annotations?.destructiveHint,
-        idempotent: tool.annotations?.idempotentHint,
-        open_world: tool.annotations?.openWorldHint,
+        read_only: annotations?.readOnlyHint,
+        destructive: annotations?.destructiveHint,
+        idempotent: annotations?.idempotentHint,
+        open_world: annotations?.openWorldHint,
       },
     });
   } catch {
-    return { problem: `"${name}" has a description that cannot be read.` };
+    return { problem: `${label} has a description that cannot be read.` };
   }
   const problem =
     Buffer.byteLength(text) > MAX_BYTES
       ? `is described in more than ${MAX_BYTES} bytes.`
       : jsonTextProblem(text);
-  if (problem) return { problem: `"${name}": ${problem}` };
+  if (problem) return { problem: `${label}: ${problem}` };
   const read = McpToolDefinition.safeParse(JSON.parse(text));
-  return read.success
-    ? { definition: read.data }
-    : { problem: `"${name}": ${read.error.issues[0]?.message ?? "cannot be read"}` };
+  return read.success ? { definition: read.data } : { problem: `${label}: ${faultOf(read.error)}` };
+}
+
+const nameOf = (tool: unknown): string => {
+  const name = typeof tool === "object" && tool !== null ? (tool as { name?: unknown }).name : undefined;
+  return typeof name === "string" ? readable(name).slice(0, 128) : "A tool without a name";
+};
+
+/** The first fault, with its place. */
+function faultOf({ issues }: z.ZodError): string {
+  const [first] = issues;
+  const at = first?.path.join(".") ?? "";
+  return `${at === "" ? "" : `${at}: `}${first?.message ?? "cannot be read"}`;
 }
 
 /** What a definition is recognised by: any change of it gives another one. SHA-256, hex. */

@@ -320,6 +320,45 @@ describe("a server that is a process", () => {
     },
   );
 
+  test("a tool that is not as the protocol wants it never costs the others, and says what is wrong", async () => {
+    const file = path.join(import.meta.dirname, "testing", "odd-server.mjs");
+    servers = newServers({ declared: [{ ...declared()[0]!, args: [file] }] });
+    await servers.start();
+    const [server] = servers.list();
+    expect(server?.state).toBe("connected");
+    expect(server?.tools.map(({ name }) => name)).toEqual([
+      "good",
+      "no_type_in",
+      "no_type_out",
+      "null_required",
+      "null_words",
+    ]);
+    expect(server?.problems).toEqual([
+      '"list_out": output_schema: Invalid input: expected record, received array',
+      '"no_input": input_schema: Invalid input: expected record, received undefined',
+      '"A tool without a name": name: it has no name.',
+      '"A tool without a name": Invalid input: expected object, received string.',
+    ]);
+    const { fingerprint } = server!.tools[0]!;
+    servers.approve("local", "good", fingerprint);
+    const good = servers.tools().find(({ spec }) => spec.name === "mcp:local/good")!;
+    expect(await good.execute({}, scope())).toEqual({
+      status_code: 200,
+      output: "seen",
+    });
+  });
+
+  test("a server that died is tried at once when somebody calls it", async () => {
+    servers = newServers({ declared: declared() });
+    await servers.start();
+    for (const { name, fingerprint } of servers.list()[0]!.tools) servers.approve("local", name, fingerprint);
+    const tool = (name: string) => servers.tools().find(({ spec }) => spec.name === `mcp:local/${name}`)!;
+    // It dies again and again, so that the pause before the next try by itself is long.
+    for (let time = 0; time < 4; time++) await tool("leave").execute({ code: 3 }, scope());
+    await expect.poll(() => servers.list()[0]?.state).not.toBe("connected");
+    expect(await tool("environment").execute({}, scope())).toMatchObject({ status_code: 200 });
+  });
+
   test("one that cannot be started says so, and nobody in the app can change it", async () => {
     servers = newServers({ declared: [{ ...declared()[0]!, command: "/nowhere/to-be-found" }] });
     await servers.start();
@@ -362,6 +401,21 @@ describe("what servers say", () => {
     expect(outputOf("t", { content })).toEqual({
       status_code: 200,
       output: "see\n[image, image/png, 3 bytes; not shown]\n[link to a: file:///a]\ninside",
+    });
+    const picture = Buffer.alloc(3_000, 7).toString("base64");
+    const structuredContent = {
+      name: "a.png",
+      parts: [{ data: picture }, { data: `data:image/png;base64,${picture}` }],
+    };
+    expect(outputOf("t", { content, structuredContent })).toEqual({
+      status_code: 200,
+      output: {
+        name: "a.png",
+        parts: [
+          { data: "[base64, 3000 bytes; not shown]" },
+          { data: expect.stringMatching(/^\[base64, 30\d\d bytes; not shown\]$/) },
+        ],
+      },
     });
     expect(outputOf("t", { content: [{ type: "text", text: "x".repeat(3_000_000) }] })).toMatchObject({
       status_code: 413,

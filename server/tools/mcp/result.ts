@@ -1,16 +1,26 @@
+import { z } from "zod";
 import type { ToolOutput } from "@/server/domain/tool";
 import type { Json } from "@/server/domain/values";
 
 /** One part of an answer, as far as it is read here. */
-export interface ContentBlock {
-  type: string;
-  text?: string;
-  data?: string;
-  mimeType?: string;
-  uri?: string;
-  name?: string;
-  resource?: { uri: string; text?: string; blob?: string; mimeType?: string };
-}
+export const ContentBlock = z.object({
+  type: z.string(),
+  text: z.string().optional().catch(undefined),
+  data: z.string().optional().catch(undefined),
+  mimeType: z.string().optional().catch(undefined),
+  uri: z.string().optional().catch(undefined),
+  name: z.string().optional().catch(undefined),
+  resource: z
+    .object({
+      uri: z.string(),
+      text: z.string().optional(),
+      blob: z.string().optional(),
+      mimeType: z.string().optional(),
+    })
+    .optional()
+    .catch(undefined),
+});
+export type ContentBlock = z.infer<typeof ContentBlock>;
 
 /** What a whole answer may measure, in characters; the model gets less of it. */
 export const MAX_RESULT_CHARS = 2 * 1024 * 1024;
@@ -18,15 +28,15 @@ export const MAX_RESULT_CHARS = 2 * 1024 * 1024;
 /** An answer of a server as the output of a call. What is not text is named, not carried. */
 export function outputOf(
   name: string,
-  answer: { content: readonly ContentBlock[]; structuredContent?: unknown; isError?: boolean },
+  answer: { content: readonly ContentBlock[]; structuredContent?: unknown; isError?: boolean | undefined },
 ): ToolOutput {
   const text = answer.content.map(textOf).filter(Boolean).join("\n");
   if (answer.isError)
     return { status_code: 500, error: text.slice(0, 4000) || `${name} failed and did not say why.` };
   const structured = answer.structuredContent;
   // It came as JSON, and the protocol has checked that it is an object.
-  const output: Json = structured !== undefined ? (structured as Json) : text;
-  const length = structured === undefined ? text.length : JSON.stringify(structured).length;
+  const output: Json = structured !== undefined ? withoutBinaries(structured as Json) : text;
+  const length = structured === undefined ? text.length : JSON.stringify(output).length;
   return length > MAX_RESULT_CHARS
     ? { status_code: 413, error: `${name} gave more than ${MAX_RESULT_CHARS} characters.` }
     : { status_code: 200, output };
@@ -49,6 +59,18 @@ function textOf(block: ContentBlock): string {
     default:
       return `[${block.type}; not shown]`;
   }
+}
+
+/** So much text in base64 is a picture or a file, and no model reads it. */
+const BINARY = /^(?:data:[\w.+-]+\/[\w.+-]+;base64,)?[A-Za-z0-9+/_-]{512,}={0,2}$/;
+
+/** A structured answer whose pictures and files are named instead of carried, as in an answer of parts. */
+function withoutBinaries(value: Json): Json {
+  if (typeof value === "string")
+    return BINARY.test(value.replace(/\r?\n/g, "")) ? `[base64, ${bytesOf(value)} bytes; not shown]` : value;
+  if (Array.isArray(value)) return value.map(withoutBinaries);
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutBinaries(inner)]));
 }
 
 const bytesOf = (base64: string | undefined) =>

@@ -183,6 +183,7 @@ export class McpServers {
       spec,
       check: (args) => checkBySchema(spec.input_schema, args),
       execute: async (input, { signal, idempotencyKey }) => {
+        await this.connections.get(server)?.wake();
         // The server may have changed it since this tool was handed out.
         const now = this.known(server).find((tool) => tool.name === name);
         const why =
@@ -217,7 +218,8 @@ export class McpServers {
       return `It is new on the MCP server "${server}". Approve it on the Tools page first.`;
     if (state === "changed")
       return `It was changed since it was approved, by the MCP server "${server}". Look at it on the Tools page and approve it again.`;
-    if (connection.health.state !== "connected") return connection.unavailable();
+    // A server that is away is tried again when somebody calls it, and then says itself what is wrong.
+    if (connection.health.state !== "connected") return null;
     return state === "gone" ? `The MCP server "${server}" does not offer it any more.` : null;
   }
 
