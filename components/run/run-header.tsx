@@ -26,16 +26,19 @@ import { runStatus } from "./status";
 export function RunHeader({
   runId,
   workflowId,
+  isHeld,
   onResumed,
 }: {
   runId: string;
   workflowId: string;
+  /** What can be done about it then stands elsewhere. */
+  isHeld: boolean;
   onResumed: () => void;
 }) {
   const name = useRun(({ head }) => head.run.workflow_name, "");
   const isSimulated = useRun(({ head }) => head.run.simulated, false);
   const isGone = useTodaysWorkflow(workflowId).isGone;
-  usePageTitle(name);
+  usePageTitle(name, isHeld);
   return (
     <header className="flex shrink-0 flex-wrap items-center gap-x-5 gap-y-1 border-b border-line bg-surface px-3 py-2 md:min-h-14 md:px-4">
       <div className="flex min-w-0 flex-1 items-center gap-2">
@@ -47,11 +50,11 @@ export function RunHeader({
           <ArrowLeft aria-hidden className="size-4" />
         </Link>
         <h1 className="min-w-0 truncate text-[15px] font-semibold">{name || "Run"}</h1>
-        <RunStatus />
+        <RunStatus isHeld={isHeld} />
         {isSimulated ? <SimulatedBadge className="max-sm:hidden" /> : null}
       </div>
       <Facts />
-      <Actions runId={runId} workflowId={workflowId} onResumed={onResumed} />
+      <Actions runId={runId} workflowId={workflowId} isHeld={isHeld} onResumed={onResumed} />
       {isGone ? <GoneNote workflowId={workflowId} /> : null}
     </header>
   );
@@ -93,15 +96,16 @@ function GoneNote({ workflowId }: { workflowId: string }) {
   );
 }
 
-function RunStatus() {
+function RunStatus({ isHeld }: { isHeld: boolean }) {
   const run = useRun<RunState["run"] | null>(({ state }) => state.run, null);
   const isWaiting = useRun(({ state }) => run?.status === "running" && isOnlyWaiting(state), false);
   const isPast = useRun(({ cursor }) => cursor !== null, false);
-  if (!run) return null;
+  if (!run && !isHeld) return null;
+  const status = isHeld || !run ? "held" : isWaiting ? "waiting" : runStatus(run.status, run.final_status);
   return (
     // biome-ignore lint/a11y/useSemanticElements: a few words, not a set of fields
     <span role="group" aria-label="Status of the run" className="flex shrink-0 items-center gap-2">
-      <StatusMark status={isWaiting ? "waiting" : runStatus(run.status, run.final_status)} withWord />
+      <StatusMark status={status} withWord />
       {isPast ? (
         <span className="rounded-md bg-accent-soft px-1.5 text-xs leading-5 text-accent">In the past</span>
       ) : null}
@@ -110,8 +114,9 @@ function RunStatus() {
 }
 
 /** The tab says how the run stands, for whoever looks at another one meanwhile. */
-function usePageTitle(name: string): void {
-  const word = useRun(({ head }) => statusWord(runStatus(head.run.status, head.run.final_status)), "");
+function usePageTitle(name: string, isHeld: boolean): void {
+  const told = useRun(({ head }) => statusWord(runStatus(head.run.status, head.run.final_status)), "");
+  const word = isHeld ? statusWord("held") : told;
   useEffect(() => {
     if (name) document.title = `${word}: ${name} · Troupe`;
   }, [name, word]);
@@ -160,10 +165,12 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 function Actions({
   runId,
   workflowId,
+  isHeld,
   onResumed,
 }: {
   runId: string;
   workflowId: string;
+  isHeld: boolean;
   onResumed: () => void;
 }) {
   const isOver = useRun(({ head }) => head.run.status === "finished", false);
@@ -176,7 +183,7 @@ function Actions({
   return (
     <div className="flex shrink-0 items-center gap-2">
       {isOver && isResumable ? <RaiseLimit runId={runId} onRaised={onResumed} /> : null}
-      {isOver ? null : (
+      {isOver || isHeld ? null : (
         <Button
           variant="danger"
           icon={<Ban aria-hidden />}

@@ -19,15 +19,17 @@ import { toast } from "@/components/ui/toasts";
 import type { FinalStatus } from "@/server/domain/outcome";
 import { Ticking } from "./elapsed";
 import { countOf, formatCost, formatDuration } from "./format";
+import { HeldActions } from "./held-note";
 import { runStatus } from "./status";
 
 type RunSummary = Answers["runs"]["list"][number];
-type Filter = "all" | "going" | FinalStatus;
+type Filter = "all" | "going" | "held" | FinalStatus;
 
 const PAGE = 30;
 const FILTERS: readonly { value: Filter; label: string }[] = [
   { value: "all", label: "All" },
   { value: "going", label: "Under way" },
+  { value: "held", label: "Held" },
   { value: "COMPLETED", label: "Completed" },
   { value: "ERROR", label: "Failed" },
   { value: "INCOMPLETE", label: "At a limit" },
@@ -40,7 +42,9 @@ const asked = (filter: Filter) =>
     ? {}
     : filter === "going"
       ? { status: ["queued" as const, "running" as const, "waiting" as const] }
-      : { final_status: filter };
+      : filter === "held"
+        ? { status: ["held" as const] }
+        : { final_status: filter };
 
 /** The runs of one workflow, or of all; refreshes itself while something runs. `isNarrow`: for a panel. */
 export function RunHistory({ workflowId, isNarrow }: { workflowId?: string; isNarrow?: boolean }) {
@@ -154,6 +158,14 @@ function RunRow({
           <TimeText at={run.created_at} />
           <span className="max-sm:hidden">{TRIGGERS[run.trigger] ?? run.trigger}</span>
         </p>
+        {run.held ? (
+          <div className="relative z-10 flex flex-wrap items-center gap-x-3 gap-y-1.5 pt-0.5">
+            <p className="min-w-0 flex-1 basis-64 text-xs text-ink-2 [overflow-wrap:anywhere]">
+              {run.held.message}
+            </p>
+            <HeldActions runId={run.id} size="sm" />
+          </div>
+        ) : null}
       </div>
       <div
         className={clsx(
@@ -221,7 +233,8 @@ function RunLink({
 
 function Duration({ run }: { run: RunSummary }) {
   if (run.started_at === null) return <>–</>;
-  if (run.finished_at !== null) return <>{formatDuration(run.finished_at - run.started_at)}</>;
+  const end = run.finished_at ?? run.held?.at;
+  if (end != null) return <>{formatDuration(end - run.started_at)}</>;
   return <Ticking from={run.started_at} />;
 }
 

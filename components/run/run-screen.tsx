@@ -11,6 +11,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { Spinner } from "@/components/ui/spinner";
 import { Tabs } from "@/components/ui/tabs";
 import { RunAnnouncer } from "./announcer";
+import { HeldNote, useHeld } from "./held-note";
 import { NodeView } from "./node-view";
 import { OutputView } from "./output-view";
 import { RunCanvas } from "./run-canvas";
@@ -34,13 +35,40 @@ export function RunScreen({ runId, workflowId }: { runId: string; workflowId: st
   const { store, resume } = useRunEvents(runId);
   return (
     <RunProvider store={store}>
-      <div className="flex h-full min-h-0 flex-col bg-bg">
-        <RunHeader runId={runId} workflowId={workflowId} onResumed={resume} />
-        <GoesOn runId={runId} onNews={resume} />
-        <Body runId={runId} workflowId={workflowId} onRetry={resume} />
-        <RunAnnouncer />
-      </div>
+      <Screen runId={runId} workflowId={workflowId} onResumed={resume} />
     </RunProvider>
+  );
+}
+
+function Screen({
+  runId,
+  workflowId,
+  onResumed,
+}: {
+  runId: string;
+  workflowId: string;
+  onResumed: () => void;
+}) {
+  const held = useHeld(runId);
+  const isEmpty = useRun((view) => view.lastSeq === 0, true);
+  return (
+    <div className="flex h-full min-h-0 flex-col bg-bg">
+      <RunHeader runId={runId} workflowId={workflowId} isHeld={held !== null} onResumed={onResumed} />
+      {held ? <HeldNote runId={runId} held={held} /> : null}
+      <GoesOn runId={runId} onNews={onResumed} />
+      {held && isEmpty ? (
+        <EmptyState
+          icon={<CircleSlash2 />}
+          title="Nothing of this run can be shown"
+          className="flex-1 justify-center"
+        >
+          What was recorded of it is damaged from its beginning.
+        </EmptyState>
+      ) : (
+        <Body runId={runId} workflowId={workflowId} onRetry={onResumed} />
+      )}
+      <RunAnnouncer />
+    </div>
   );
 }
 

@@ -1,0 +1,88 @@
+"use client";
+
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import clsx from "clsx";
+import { Ban, OctagonPause, RotateCw } from "lucide-react";
+import { toApiError, useTrpc } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { TimeText } from "@/components/ui/time-text";
+import { toast } from "@/components/ui/toasts";
+import type { HeldReason } from "@/server/domain/held";
+import { useRun } from "./run-context";
+
+/** Why the run is put aside; null while it is not. Its events cannot tell: a damaged log takes none. */
+export function useHeld(runId: string): HeldReason | null {
+  const isOver = useRun(({ head }) => head.run.status === "finished", false);
+  const { data } = useQuery({
+    ...useTrpc().runs.get.queryOptions({ run_id: runId }),
+    enabled: !isOver,
+    refetchInterval: 3_000,
+  });
+  return isOver ? null : (data?.held ?? null);
+}
+
+/** What may be done with a run that is held. */
+export function HeldActions({ runId, size }: { runId: string; size?: "sm" }) {
+  const trpc = useTrpc();
+  const queryClient = useQueryClient();
+  const about = {
+    onSettled: () => queryClient.invalidateQueries(trpc.runs.pathFilter()),
+    onError: (error: unknown) => toast(toApiError(error).message, { tone: "error" as const }),
+  };
+  const again = useMutation(trpc.runs.tryAgain.mutationOptions(about));
+  const cancel = useMutation(trpc.runs.cancel.mutationOptions(about));
+  const isBusy = again.isPending || cancel.isPending;
+  return (
+    <span className="flex shrink-0 items-center gap-2">
+      <Button
+        size={size}
+        variant="primary"
+        icon={<RotateCw aria-hidden />}
+        pending={again.isPending}
+        disabled={isBusy}
+        onClick={() => again.mutate({ run_id: runId })}
+      >
+        Try again
+      </Button>
+      <Button
+        size={size}
+        variant="danger"
+        icon={<Ban aria-hidden />}
+        pending={cancel.isPending}
+        disabled={isBusy}
+        onClick={() => cancel.mutate({ run_id: runId })}
+      >
+        Cancel
+      </Button>
+    </span>
+  );
+}
+
+/** Says that a run is held, why, and since when, with what can be done. */
+export function HeldNote({
+  runId,
+  held,
+  className,
+}: {
+  runId: string;
+  held: HeldReason;
+  className?: string;
+}) {
+  return (
+    <div
+      role="status"
+      className={clsx(
+        "flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-failed/35 bg-failed/6 px-4 py-2.5 text-[13px]",
+        className,
+      )}
+    >
+      <OctagonPause aria-hidden className="size-4 shrink-0 text-failed" />
+      <p className="min-w-0 flex-1 basis-72 [overflow-wrap:anywhere]">
+        <span className="font-medium">Held since </span>
+        <TimeText at={held.at} className="font-medium" />
+        <span className="font-medium">.</span> {held.message}
+      </p>
+      <HeldActions runId={runId} size="sm" />
+    </div>
+  );
+}
