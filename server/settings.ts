@@ -9,6 +9,11 @@ export const isLoopback = (host: string) => Loopback.test(host.replace(/^\[|\]$/
 const url = (what: string) =>
   z.url({ protocol: /^https?$/, error: `${what} must be an address such as https://example.org` });
 
+const count = (name: string, most: number) => {
+  const error = `${name} must be a whole number from 1 to ${most.toLocaleString("en")}`;
+  return z.coerce.number({ error }).int(error).min(1, error).max(most, error);
+};
+
 /**
  * Everything that the environment may set, all of it optional: the one place that defines it. The table in README.md says
  * the same, and a test compares the two. scripts/start.mjs checks PORT and HOST itself, before anything is installed.
@@ -95,6 +100,17 @@ export const Settings = z.object({
     .describe(
       "Hosts, e-mail addresses and accounts that agents may send to without asking, also after they read content of strangers, for example api.example.org, team@example.org",
     ),
+  TROUPE_MAX_RUNS: count("TROUPE_MAX_RUNS", 1000)
+    .default(16)
+    .describe(
+      "How many runs are at work at the same time; those that only wait for people or times do not count",
+    ),
+  TROUPE_MAX_QUEUED: count("TROUPE_MAX_QUEUED", 100_000)
+    .default(1000)
+    .describe("How many runs may wait for their turn; further ones are refused with 429"),
+  TROUPE_MAX_STREAMS: count("TROUPE_MAX_STREAMS", 1000)
+    .default(24)
+    .describe("How many runs one API token, or one browser session, may follow at the same time"),
   TROUPE_OFFLINE_SPEED: z.coerce
     .number({ error: "TROUPE_OFFLINE_SPEED must be a number, 0 for no delays" })
     .min(0)

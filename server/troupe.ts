@@ -41,7 +41,8 @@ export type Troupe = ReturnType<typeof newTroupe>;
 /** Puts the server together: stores, models, and the host of the runs. Nothing begins to run yet. */
 export function newTroupe(db: Db, options: { dataDir: string | null; env?: NodeJS.ProcessEnv }) {
   const env = options.env ?? process.env;
-  const installation = installationRules(readSettings(env));
+  const settings = readSettings(env);
+  const installation = installationRules(settings);
   const sealer = newSealer(options.dataDir, env);
   const workflows = newWorkflowStore(db);
   const crews = newCrewStore(db);
@@ -106,6 +107,8 @@ export function newTroupe(db: Db, options: { dataDir: string | null; env?: NodeJ
     log,
     redact: redactJson,
     atWork: newAtWork(options.dataDir),
+    maxRuns: settings.TROUPE_MAX_RUNS,
+    maxQueued: settings.TROUPE_MAX_QUEUED,
   });
   return {
     db,

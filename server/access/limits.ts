@@ -17,7 +17,7 @@ export const LIMITS = {
   /** Requests a second, and how many may come at once. */
   rate: { app: { perSecond: 50, burst: 200 }, api: { perSecond: 200, burst: 2_000 } },
   /** Open event streams. A browser opens at most six of its own accord; behind HTTP/2 each tab has one or two. */
-  streams: { perPrincipal: 24, perProcess: 1_000, heartbeatMs: 15_000, stuckMs: 45_000 },
+  streams: { perProcess: 1_000, heartbeatMs: 15_000, stuckMs: 45_000 },
   /** One HTTP server for all; applied to the sockets. */
   http: { headersTimeoutMs: 10_000, requestTimeoutMs: 30_000, maxConnections: 2_000 },
   page: { normal: 50, largest: 500 },

@@ -1,4 +1,5 @@
 import type { Principal } from "@/server/api/trpc";
+import { readSettings } from "@/server/settings";
 import { refuse } from "./guard";
 import { LIMITS } from "./limits";
 
@@ -6,10 +7,16 @@ const held = globalThis as typeof globalThis & { __troupeStreams?: Map<string, n
 held.__troupeStreams ??= new Map();
 const open = held.__troupeStreams;
 
+/** How many streams one principal, and all together, may have open. */
+export const streamLimits = () => ({
+  perPrincipal: readSettings().TROUPE_MAX_STREAMS,
+  perProcess: LIMITS.streams.perProcess,
+});
+
 /** Takes a place for an event stream: the way to give it back, or why there is none. */
 export function takeStream(
   principal: Principal,
-  limits: { perPrincipal: number; perProcess: number } = LIMITS.streams,
+  limits: { perPrincipal: number; perProcess: number } = streamLimits(),
 ): { release: () => void } | "too_many_yours" | "too_many" {
   const who = `${principal.kind}:${principal.id}`;
   const own = open.get(who) ?? 0;

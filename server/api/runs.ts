@@ -1,6 +1,7 @@
 import { TRPCError, tracked } from "@trpc/server";
 import { z } from "zod";
 import { noteAnswer, toolsAskedAbout } from "@/server/domain/audit";
+import { KeyReused } from "@/server/domain/key-reused";
 import { AgreedCalls, FinalStatus, RaisableLimit, RunConfigChanges } from "@/server/domain/outcome";
 import { PlanEdit } from "@/server/domain/plan-edit";
 import { Json, StateKey } from "@/server/domain/values";
@@ -33,6 +34,7 @@ export const runsRouter = router({
         return { run_id: started.run_id };
       } catch (error) {
         if (error instanceof RefusedStart) throw refusal("BAD_REQUEST", error.message, error.detail);
+        if (error instanceof KeyReused) throw refusal("CONFLICT", error.message);
         if (error instanceof QueueFull) throw refusal("TOO_MANY_REQUESTS", error.message);
         throw error;
       }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
-import { takeStream } from "@/server/access/streams";
+import { streamLimits, takeStream } from "@/server/access/streams";
 import { hubHistory, hubState } from "@/server/domain/agent/hub-state";
 import { FinalStatus } from "@/server/domain/outcome";
 import { Json, type JsonObject } from "@/server/domain/values";
@@ -28,7 +28,10 @@ export const runEndpoints = [
     about: "The run goes on by itself; follow it by its events, or ask for it.",
     tag: "Runs",
     body: StartRun,
-    reads: { "Idempotency-Key": "Any text; the same key never starts a second run" },
+    reads: {
+      "Idempotency-Key":
+        "Any text; the same key never starts a second run. With another workflow, input or config it is refused: 422 `key_reused`",
+    },
     success: { status: 202, about: "The run was queued", schema: z.object({ run_id: z.string() }) },
     refusals: [404, 422, 503],
     answer({ services, params, body, headers, principal }) {
@@ -49,8 +52,6 @@ export const runEndpoints = [
       });
       if (!started) throw notFound("workflow");
       const { run_id, created } = started;
-      if (!created && services.runs.find(run_id)?.workflow_id !== params.id)
-        throw new ApiError(422, "key_reused", "This Idempotency-Key started a run of another workflow.");
       const headersOut = {
         location: `/api/v1/runs/${run_id}`,
         ...(created ? {} : { "idempotent-replayed": "true" }),
@@ -207,7 +208,7 @@ function followRun(
     throw new ApiError(
       429,
       "too_many_streams",
-      `One token may follow ${LIMITS.streams.perPrincipal} runs at once.`,
+      `One token may follow ${streamLimits().perPrincipal} runs at once.`,
       undefined,
       { "retry-after": "5" },
     );

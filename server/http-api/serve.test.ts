@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { LIMITS } from "@/server/access/limits";
+import { streamLimits } from "@/server/access/streams";
 import { CrewConfig } from "@/server/domain/crew";
 import { AgentConfig } from "@/server/domain/role";
 import { draw } from "@/server/domain/testing/drawing";
@@ -230,6 +230,16 @@ describe("runs", () => {
     expect(api.runs.list()).toHaveLength(1);
     const elsewhere = await start(api.addApproval(), VACATION, { "idempotency-key": "once" });
     expect([elsewhere.status, elsewhere.body.error.code]).toEqual([422, "key_reused"]);
+    // Another input or other settings are another request; the order of keys is not.
+    for (const other of [
+      { input: { user_request: "Please approve my flight." } },
+      { ...VACATION, config: { max_steps: 7 } },
+    ]) {
+      const refused = await start(id, other, { "idempotency-key": "once" });
+      expect([refused.status, refused.body.error.code]).toEqual([422, "key_reused"]);
+      expect(refused.body.error.message).toContain(refused.body.error.details.run_id);
+    }
+    expect((await start(id, { config: {}, ...VACATION }, { "idempotency-key": "once" })).status).toBe(202);
     expect((await start(id, VACATION, { "idempotency-key": "x".repeat(201) })).status).toBe(400);
   });
 
@@ -361,7 +371,7 @@ describe("runs", () => {
     const { body } = await start(api.addApproval());
     const follow = () =>
       api.send("GET", `/runs/${body.run_id}/events`, undefined, { accept: "text/event-stream" });
-    const streams = await Promise.all(Array.from({ length: LIMITS.streams.perPrincipal }, follow));
+    const streams = await Promise.all(Array.from({ length: streamLimits().perPrincipal }, follow));
     const refused = await follow();
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "5"]);
     await streams[0]?.body?.cancel();

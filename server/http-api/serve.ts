@@ -2,6 +2,7 @@ import { API_HEADERS, guard, type Recognition } from "@/server/access/guard";
 import { logUnexpected } from "@/server/access/log";
 import { redactJson } from "@/server/access/redact";
 import { DamagedLog } from "@/server/domain/held";
+import { KeyReused } from "@/server/domain/key-reused";
 import { QueueFull } from "@/server/runner/host";
 import { RefusedStart } from "@/server/runner/launch";
 import { ApiError } from "./api-error";
@@ -106,6 +107,8 @@ function toApiError(error: unknown, where: string): ApiError {
   }
   if (error instanceof QueueFull)
     return new ApiError(429, "queue_full", error.message, undefined, { "retry-after": "5" });
+  if (error instanceof KeyReused)
+    return new ApiError(422, "key_reused", error.message, { run_id: error.runId });
   if (error instanceof DamagedLog) return new ApiError(500, "damaged_log", error.message);
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (code.startsWith("SQLITE_BUSY"))

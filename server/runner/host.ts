@@ -31,6 +31,8 @@ export interface StartRequest {
   context_windows?: RunEventOf<"run_created">["payload"]["context_windows"];
   installation?: RunEventOf<"run_created">["payload"]["installation"];
   idempotency_key?: string;
+  /** Of what was asked for with the key, so that the same key is not taken for something else. */
+  request_hash?: string;
 }
 
 /** What a follower of a run receives. `seq`: the number of the last event that was sent. */
@@ -136,7 +138,12 @@ export class Host {
     return this.options.store;
   }
 
-  /** Creates a run and queues it. The same idempotency key gives the same run. */
+  /** The run that this key started before, or null. Throws KeyReused where it was for something else. */
+  startedWith(key: string, requestHash: string): string | null {
+    return this.store.startedWith(key, requestHash);
+  }
+
+  /** Creates a run and queues it. The same idempotency key gives the same run; throws KeyReused, QueueFull. */
   start(request: StartRequest): { run_id: string; created: boolean } {
     if (this.queuedCount() >= (this.options.maxQueued ?? 1000))
       throw new QueueFull("Too many runs are waiting. Try again in a moment.");
@@ -163,6 +170,7 @@ export class Host {
       created,
       interpreterVersion: INTERPRETER_VERSION,
       idempotencyKey: request.idempotency_key ?? null,
+      ...(request.request_hash === undefined ? {} : { requestHash: request.request_hash }),
     });
     if (made.created) {
       this.enqueue(id, request.workflow_id);

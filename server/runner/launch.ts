@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { WorkflowGraph } from "@/server/domain/graph";
 import { findInputErrors } from "@/server/domain/input-check";
 import { EMPTY_LIBRARY, type Library, withLibrary } from "@/server/domain/library";
@@ -9,7 +10,7 @@ import type { RoleDefinition } from "@/server/domain/role";
 import { roleUses } from "@/server/domain/role-use";
 import { startingState } from "@/server/domain/run-input";
 import { sizeOf, sizeText } from "@/server/domain/sizes";
-import type { JsonObject } from "@/server/domain/values";
+import { canonicalJson, type JsonObject } from "@/server/domain/values";
 import type { Models } from "@/server/llm/model";
 import type { Host, StartRequest } from "./host";
 
@@ -49,8 +50,15 @@ export function newLauncher(parts: {
 }) {
   const { library = EMPTY_LIBRARY, installation } = parts;
   return {
-    /** Throws RefusedStart; answers undefined where there is no such workflow. */
+    /**
+     * Throws RefusedStart, and KeyReused where its key started a run of something else; answers undefined where there is
+     * no such workflow. A key that is known gives its run, also when the workflow was changed since.
+     */
     startRun(launch: Launch): { run_id: string; created: boolean } | undefined {
+      const key = launch.idempotency_key;
+      const request_hash = hashOf(launch);
+      const known = key === undefined ? null : parts.host.startedWith(key, request_hash);
+      if (known !== null) return { run_id: known, created: false };
       const workflow = parts.workflows.find(launch.workflow_id);
       if (!workflow) return undefined;
       return parts.host.start({
@@ -61,11 +69,17 @@ export function newLauncher(parts: {
         workflow_name: workflow.name,
         trigger: launch.trigger,
         ...(installation ? { installation } : {}),
-        ...(launch.idempotency_key === undefined ? {} : { idempotency_key: launch.idempotency_key }),
+        ...(key === undefined ? {} : { idempotency_key: key, request_hash }),
       });
     },
   };
 }
+
+/** What was asked for, as a hash; the same whatever the order of the keys. */
+const hashOf = ({ workflow_id, input, config }: Launch) =>
+  createHash("sha256")
+    .update(canonicalJson({ workflow_id, input, config: (config ?? {}) as JsonObject }))
+    .digest("hex");
 
 /**
  * Checks a graph and its input and takes what a run needs of them. Crews and agents that it names must have been copied

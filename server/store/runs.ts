@@ -4,6 +4,7 @@ import { memories, runSignals, runs, runTimers, runTurns, workspaceFiles } from 
 import type { Settled } from "@/server/domain/durable";
 import type { RunEvent, RunEventOf } from "@/server/domain/events";
 import { DamagedLog, type HeldReason } from "@/server/domain/held";
+import { KeyReused } from "@/server/domain/key-reused";
 import type { FinalStatus, ReasonCode } from "@/server/domain/outcome";
 import { evolve, newRun, type RunState } from "@/server/domain/run";
 import type { Json } from "@/server/domain/values";
@@ -76,6 +77,8 @@ export interface NewRun {
   created: RunEventOf<"run_created">;
   interpreterVersion: number;
   idempotencyKey: string | null;
+  /** Of what was asked for; the same key with another one is refused. */
+  requestHash?: string;
 }
 
 export type RunStore = ReturnType<typeof newRunStore>;
@@ -154,12 +157,22 @@ export function newRunStore(db: Db) {
      cost_usd = @cost_usd, unknown_cost_calls = @unknown_cost_calls, input_tokens = @input_tokens, output_tokens = @output_tokens,
      started_at = @started_at, finished_at = @finished_at where id = @id`,
   );
-  const findByKey = client.prepare<[string], { id: string }>("select id from runs where idempotency_key = ?");
+  const findByKey = client.prepare<[string], { id: string; request_hash: string | null }>(
+    "select id, request_hash from runs where idempotency_key = ?",
+  );
+  const startedWith = (key: string, requestHash: string | undefined): string | null => {
+    const known = findByKey.get(key);
+    if (!known) return null;
+    // Runs from before this was kept have none.
+    if (known.request_hash !== null && requestHash !== undefined && known.request_hash !== requestHash)
+      throw new KeyReused(known.id);
+    return known.id;
+  };
   const insertRun = client.prepare<
-    [string, string | null, string, number, string, number, string | null, number, string]
+    [string, string | null, string, number, string, number, string | null, string | null, number, string]
   >(
     `insert into runs (id, workflow_id, workflow_name, status, interpreter_version, trigger, simulated, idempotency_key,
-     created_at, log_hash) values (?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?)`,
+     request_hash, created_at, log_hash) values (?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?)`,
   );
   /** Appends a turn to what its log ends with; answers the hash that it ends with then. */
   const appendTurn = (write: TurnWrite, before: string): string => {
@@ -189,8 +202,8 @@ export function newRunStore(db: Db) {
 
   const createRun = client.transaction((run: NewRun): { id: string; created: boolean } => {
     if (run.idempotencyKey !== null) {
-      const known = findByKey.get(run.idempotencyKey);
-      if (known) return { id: known.id, created: false };
+      const known = startedWith(run.idempotencyKey, run.requestHash);
+      if (known !== null) return { id: known, created: false };
     }
     const { payload, ts } = run.created;
     const first = {
@@ -212,6 +225,7 @@ export function newRunStore(db: Db) {
       payload.trigger,
       payload.provider_summary?.simulated ? 1 : 0,
       run.idempotencyKey,
+      run.requestHash ?? null,
       ts,
       appendTurn(first, CHAIN_START),
     );
@@ -219,7 +233,13 @@ export function newRunStore(db: Db) {
   });
 
   return {
-    /** Creates a run with its first event. With an idempotency key that was used before: that run, unchanged. */
+    /** The run that an idempotency key started before, or null. Throws KeyReused where it was asked for something else. */
+    startedWith,
+
+    /**
+     * Creates a run with its first event. With an idempotency key that was used before for the same: that run, unchanged;
+     * for something else: throws KeyReused.
+     */
     create(run: NewRun): { id: string; created: boolean } {
       return createRun.immediate(run);
     },
