@@ -19,7 +19,7 @@ export const runsRouter = router({
 
   start: procedure
     .input(
-      z.object({
+      z.strictObject({
         workflow_id: z.string(),
         input: z.record(StateKey, Json).default({}),
         config: RunConfigChanges.optional(),

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { z } from "zod";
-import { RunConfig } from "@/server/domain/outcome";
+import { type RunConfig, RunConfigChanges } from "@/server/domain/outcome";
 import { Json, type JsonObject } from "@/server/domain/values";
 
 export const USAGE = `Runs a workflow file and prints its output.
@@ -46,7 +46,7 @@ export function readCommand(argv: readonly string[]): Command | null {
   if (file === undefined) throw new UsageError("Say which workflow file to run.");
   if (more.length > 0) throw new UsageError(`Only one file at a time; "${more[0]}" is one too many.`);
   const config = objectOf("--config", values.config ?? "{}");
-  const checked = RunConfig.partial().safeParse(config);
+  const checked = RunConfigChanges.safeParse(config);
   if (!checked.success) throw new UsageError(`--config: ${z.prettifyError(checked.error)}`);
   const speed = values.speed === undefined ? null : Number(values.speed);
   if (speed !== null && !(speed >= 0 && speed <= 100))
@@ -55,7 +55,7 @@ export function readCommand(argv: readonly string[]): Command | null {
     file,
     input: objectOf("--input", values.input ?? "{}"),
     // Only what was given: the rest keeps coming from the workflow's own config, not from defaults.
-    config: Object.fromEntries(Object.entries(checked.data).filter(([key]) => Object.hasOwn(config, key))),
+    config: checked.data,
     capabilities: values.capabilities ?? false,
     json: values.json ?? false,
     quiet: values.quiet ?? false,

@@ -6,7 +6,7 @@ import { jsonTextProblem } from "./json-limits";
 import { type AnyNodeKind, findNodeKind, getNodeKind, nodeKinds, WorkflowNode } from "./nodes";
 import { isDefaultWord } from "./nodes/conditional-router";
 import { nodeBase } from "./nodes/define";
-import { RunConfig } from "./outcome";
+import { RunConfig, settingsWithoutEffect } from "./outcome";
 import { ExecutionPlan } from "./plan";
 import {
   cleanCopy,
@@ -252,6 +252,9 @@ function readGraph(source: Raw, at: string, findings: Findings): WorkflowGraph |
     ...optional("global_state_schema", readField(JsonSchema, raw, "global_state_schema", at, findings)),
     ...optional("config", readField(RunConfig, raw, "config", at, findings)),
   };
+  if (isRaw(raw.config))
+    for (const { key, message } of settingsWithoutEffect(raw.config))
+      findings.info(join(at, `config.${key}`), message);
   const parsed = WorkflowGraph.safeParse(graph);
   if (parsed.success) return parsed.data;
   findings.error(at, `The workflow cannot be read: ${z.prettifyError(parsed.error).split("\n")[0]}`);

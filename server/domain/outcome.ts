@@ -113,6 +113,15 @@ export const USUAL_CONFIRMATION: ConfirmationPolicy = {
   confirm_unknown: true,
 };
 
+/** What models may cost in one run. */
+const Budget = z.object({
+  max_cost_usd: z.number().nonnegative().nullish(),
+  max_total_tokens: z.number().int("must be a whole number").nonnegative().nullish(),
+  /** The share of a limit at which a warning is given. */
+  warn_at: z.number().min(0).max(1).default(0.8),
+  mode: z.enum(["hard", "soft"]).default("hard"),
+});
+
 /** Limits and manners of one run. Costs in US dollars, times in milliseconds. */
 export const RunConfig = z.object({
   mode: z.enum(["continuous", "step", "breakpoint", "hitl"]).default("continuous"),
@@ -128,15 +137,8 @@ export const RunConfig = z.object({
   /** All that the run writes down, counted in the same way. */
   max_log_chars: z.number().int().min(10_000).max(SIZES.log.most).default(SIZES.log.standard),
   max_parallel_nodes: z.number().int().min(1).max(256).default(16),
-  max_subrun_depth: z.number().int().max(5).default(5),
-  budget: z
-    .object({
-      max_cost_usd: z.number().nonnegative().nullish(),
-      max_total_tokens: z.number().nonnegative().nullish(),
-      warn_at: z.number().default(0.8),
-      mode: z.enum(["hard", "soft"]).default("hard"),
-    })
-    .prefault({}),
+  max_subrun_depth: z.number().int().min(0).max(5).default(5),
+  budget: Budget.prefault({}),
   /** Tools that no agent of this run gets, whatever its role says. */
   denied_tools: z.array(z.string().max(200)).default([]),
   confirmation: ConfirmationPolicy.default(USUAL_CONFIRMATION),
@@ -153,15 +155,44 @@ export interface InstallationRules {
   destinations?: string[];
 }
 
+/** Settings that runs of other programs know and that nothing here reads yet: what is to be done instead. */
+const NOT_YET = {
+  mode: {
+    harmless: "continuous",
+    instead:
+      "does nothing yet but for continuous: set confirmation to have people asked before tools act, or have a person approve by a node",
+  },
+  max_subrun_depth: {
+    harmless: undefined,
+    instead: "does nothing yet: no run starts another one. Leave it out",
+  },
+} as const;
+
+/** What is said of settings that are understood and do nothing; empty where all of them count. */
+export function settingsWithoutEffect(
+  config: Readonly<Record<string, unknown>>,
+): { key: string; message: string }[] {
+  return Object.entries(NOT_YET).flatMap(([key, { harmless, instead }]) =>
+    config[key] === undefined || config[key] === harmless ? [] : [{ key, message: `${key} ${instead}.` }],
+  );
+}
+
 /**
  * Settings of a run that differ from the workflow's own. Without the defaults: a setting that was not given must not
- * replace the workflow's.
+ * replace the workflow's. What is not known, and what would do nothing, is refused by name: somebody who misspells a
+ * limit must not run without it.
  */
-export const RunConfigChanges = z.object(
-  Object.fromEntries(
-    Object.entries(RunConfig.shape).map(([key, schema]) => [key, withoutDefault(schema).optional()]),
-  ),
-) as unknown as z.ZodType<Partial<RunConfig>>;
+export const RunConfigChanges = z
+  .strictObject({
+    ...Object.fromEntries(
+      Object.entries(RunConfig.shape).map(([key, schema]) => [key, withoutDefault(schema).optional()]),
+    ),
+    budget: Budget.strict().optional(),
+  })
+  .superRefine((config, context) => {
+    for (const { key, message } of settingsWithoutEffect(config))
+      context.addIssue({ code: "custom", path: [key], message });
+  }) as unknown as z.ZodType<Partial<RunConfig>>;
 
 function withoutDefault(schema: z.ZodType): z.ZodType {
   return schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault

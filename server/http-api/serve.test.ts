@@ -257,6 +257,19 @@ describe("runs", () => {
     expect((await start(id, { input: {}, config: { max_steps: 0 } })).body.error.details.issues[0].at).toBe(
       "config.max_steps",
     );
+    for (const [body, named] of [
+      [{ config: { max_tokens: -1 } }, "max_tokens"],
+      [{ config: { nonsense: 1 } }, "nonsense"],
+      [{ configuration: { max_steps: 5 } }, "configuration"],
+      [{ config: { budget: { max_total_tokens: 1.5 } } }, "config.budget.max_total_tokens"],
+      [{ config: { mode: "hitl" } }, "mode does nothing yet"],
+    ] as const) {
+      const refused = await start(id, { input: {}, ...body });
+      expect([refused.status, refused.body.error.message]).toEqual([
+        400,
+        expect.stringContaining(named) as string,
+      ]);
+    }
     expect(api.runs.list()).toEqual([]);
   });
 

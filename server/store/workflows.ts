@@ -52,7 +52,7 @@ export function newWorkflowStore(db: Db, now: () => number = Date.now): Workflow
   function toWorkflow(row: Row): StoredWorkflow {
     let known = parsed.get(row.id);
     if (known?.revision !== row.revision) {
-      known = { revision: row.revision, graph: WorkflowGraph.parse(JSON.parse(row.graph)) };
+      known = { revision: row.revision, graph: asStored(JSON.parse(row.graph)) };
       parsed.set(row.id, known);
     }
     return {
@@ -173,4 +173,11 @@ export function copyName(name: string, taken: ReadonlySet<string>): string {
   const base = `${name.replace(/ copy( \d+)?$/, "")} copy`;
   if (!taken.has(base)) return base;
   for (let n = 2; ; n++) if (!taken.has(`${base} ${n}`)) return `${base} ${n}`;
+}
+
+/** A stored workflow. Settings of runs that were allowed once and are not any more do not cost the workflow. */
+function asStored(value: unknown): WorkflowGraph {
+  const read = WorkflowGraph.safeParse(value);
+  if (read.success) return read.data;
+  return WorkflowGraph.parse({ ...(value as object), config: undefined });
 }
