@@ -62,10 +62,15 @@ export const opensString = (sign: string, before: string) =>
   sign === '"' || (sign === "'" && "{[,:(".includes(before));
 
 const CLOSERS: Readonly<Record<string, string>> = { "{": "}", "[": "]" };
-const PYTHON_WORDS: Readonly<Record<string, string>> = { True: "true", False: "false", None: "null" };
+const OTHER_WORDS: Readonly<Record<string, string>> = {
+  true: "true",
+  false: "false",
+  none: "null",
+  null: "null",
+};
 
 /**
- * JSON of a text that differs from it only in ways that cannot be mistaken: Python's quotes and words, commas at the
+ * JSON of a text that differs from it only in ways that cannot be mistaken: Python's quotes, words in other case, commas at the
  * end, brackets that are missing at the end. Its strings stay as they are, which the general repair does not promise.
  */
 function straightened(text: string): string {
@@ -81,9 +86,9 @@ function straightened(text: string): string {
       before = sign;
       continue;
     }
-    const word = /^(?:True|False|None)\b/.exec(text.slice(at, at + 6))?.[0];
+    const word = /^(?:true|false|none|null)\b/i.exec(text.slice(at, at + 6))?.[0];
     if (word && !/\w/.test(text[at - 1] ?? "")) {
-      out += PYTHON_WORDS[word];
+      out += OTHER_WORDS[word.toLowerCase()];
       at += word.length - 1;
     } else if (sign === "}" || sign === "]") {
       out = withoutComma(out);

@@ -106,6 +106,54 @@ describe("reading an answer", () => {
   test.each(cases)("%s", (_name, content, value, repair) => {
     expect(parseOutput(content, decision)).toEqual({ ok: true, value, repair });
   });
+  describe("says what the model meant", () => {
+    const text = (...keys: string[]) => ({
+      type: "object",
+      properties: Object.fromEntries(keys.map((key) => [key, { type: "string" }])),
+      required: keys.slice(0, 1),
+    });
+    test.each([
+      ["an example in front", 'The format is {"a":"..."}. Answer: {"a":"real"}'],
+      ["an example in a fence", 'Format:\n```json\n{"a":"..."}\n```\nSo I say {"a":"real"}.'],
+      ["many examples", `${'{"a":"..."} '.repeat(30)}and {"a":"real"}`],
+      ["an object of another shape behind it", 'I say {"a":"real"}, and not {"b":1}'],
+    ])("%s does not win over the answer", (_name, content) => {
+      expect(parseOutput(content, text("a"))).toMatchObject({ ok: true, value: { a: "real" } });
+    });
+    test("a bracket closed too early costs no key", () => {
+      expect(parseOutput('{"key":"v"}, "key2":"v2"}', text("key", "key2"))).toEqual({
+        ok: true,
+        value: { key: "v", key2: "v2" },
+        repair: "jsonrepair",
+      });
+    });
+    test("words of other languages are what they stand for, also where no schema says so", () => {
+      for (const content of [
+        '{"a": TRUE, "b": False, "c": None, "d": NULL}',
+        "{'a': True, 'b': FALSE, 'c': none, 'd': null,}",
+      ])
+        expect(parseOutput(content, { type: "object" })).toEqual({
+          ok: true,
+          value: { a: true, b: false, c: null, d: null },
+          repair: "jsonrepair",
+        });
+      expect(parseOutput('{"a": "TRUE story"', { type: "object" })).toMatchObject({
+        value: { a: "TRUE story" },
+      });
+    });
+    test.each(['{"a":"the first half of', '{"a":"x", "b":', '{"a":"x",', 'Here: {"a":{"b":1},"c":"half'])(
+      "%s is asked for again, whatever its server says of its end",
+      (content) => {
+        expect(parseOutput(content, { type: "object" })).toEqual({
+          ok: false,
+          errors: ["The answer was cut off before its end"],
+        });
+      },
+    );
+    test("a whole object before what is cut off is taken", () => {
+      expect(parseOutput('{"a":"real"} as in {"a":"ha', text("a"))).toMatchObject({ value: { a: "real" } });
+    });
+  });
   test("a bare word for a shape of one key", () => {
     const schema = {
       type: "object",

@@ -2,7 +2,7 @@ import { jsonrepair } from "jsonrepair";
 import { type Fault, readSchema } from "@/server/domain/schema/schema";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
 import { coerce } from "./coerce";
-import { isTooDeep, MAX_REPAIR_CHARS, parseJson } from "./json";
+import { isTooDeep, MAX_REPAIR_CHARS, parseJson, parseMended } from "./json";
 import { asSchema } from "./schema";
 
 export type OutputShape =
@@ -108,23 +108,29 @@ function isPlainText(schema: JsonSchema): boolean {
 }
 
 /**
- * Reads a model's answer as a value of the given shape: the whole text, a fenced block, the first object in it, or
- * a repaired version of it; then harmless corrections of types and spelling.
+ * Reads a model's answer as a value of the given shape: the whole text, an object in it, or a repaired version of it;
+ * then harmless corrections of types and spelling. Of several objects that fit, the last is the answer: what comes
+ * before it explains the format.
  */
 export function parseOutput(content: string, schema: JsonSchema): ParsedOutput {
   const text = content.trim();
   if (text === "") return { ok: false, errors: ["The answer was empty."] };
   let errors: string[] = [];
-  for (const { value, repair } of readings(text)) {
-    const checked = fit(value, schema);
-    if (checked.ok)
+  for (const group of readings(text)) {
+    const fits = group.map(({ value, repair }) => ({ repair, checked: fit(value, schema) }));
+    const right = fits.filter(({ checked }) => checked.ok && !checked.coerced);
+    const found = [...(right.length > 0 ? right : fits.filter(({ checked }) => checked.ok))].pop();
+    if (found?.checked.ok) {
+      const { value, coerced } = found.checked;
       return {
         ok: true,
-        value: checked.value,
-        repair: repair === "jsonrepair" ? repair : checked.coerced ? "coerced" : repair,
+        value,
+        repair: found.repair === "jsonrepair" || !coerced ? found.repair : "coerced",
       };
-    // The first reading is the likeliest, so its faults are the ones worth reporting.
-    if (errors.length === 0) errors = checked.errors;
+    }
+    // The first readings are the likeliest, so their faults are the ones worth reporting.
+    const last = fits.at(-1)?.checked;
+    if (errors.length === 0 && last && !last.ok) errors = last.errors;
   }
   const bare = bareValue(text, schema);
   if (bare) {
@@ -132,6 +138,7 @@ export function parseOutput(content: string, schema: JsonSchema): ParsedOutput {
     if (checked.ok) return { ok: true, value: checked.value, repair: "coerced" };
     if (errors.length === 0) errors = checked.errors;
   }
+  if (isCut(text)) return { ok: false, errors: [CUT] };
   return { ok: false, errors: errors.length > 0 ? errors : ["The answer held no JSON object."] };
 }
 
@@ -140,33 +147,59 @@ export function reaskMessage(errors: readonly string[]): string {
   return `Your answer did not match: ${errors.map((error) => error.replace(/\.$/, "")).join("; ")}. Return only the corrected JSON.`;
 }
 
-/** Every way to read the text as JSON, the most literal first. */
-function* readings(text: string): Generator<{ value: Json; repair: Repair }> {
+interface Reading {
+  value: Json;
+  repair: Repair;
+}
+const isWhole = (value: Json | undefined): value is Json => typeof value === "object" && value !== null;
+
+/** Every way to read the text as JSON, the most literal first; in a group, in the order of the text. */
+function* readings(text: string): Generator<Reading[]> {
   const whole = parseJson(text);
-  if (whole !== undefined && typeof whole === "object" && whole !== null) {
-    yield { value: whole, repair: "none" };
+  if (isWhole(whole)) {
+    yield [{ value: whole, repair: "none" }];
     return;
   }
-  const fenced = [...text.matchAll(/```[\w-]*[ \t]*\n([\s\S]*?)```/g)].map(([, body]) => body!.trim());
-  for (const block of fenced) {
-    const value = parseJson(block);
-    if (value !== undefined && typeof value === "object" && value !== null)
-      yield { value, repair: "extracted" };
-  }
-  for (const part of balancedObjects(text)) {
+  const fenced = [...text.matchAll(/```[\w-]*[ \t]*\n([\s\S]*?)```/g)].map((found) => ({
+    at: found.index,
+    part: found[1]!.trim(),
+    isTorn: false,
+  }));
+  const parts = [...fenced, ...balancedObjects(text)].sort((a, b) => a.at - b.at);
+  yield parts.flatMap(({ part, isTorn }): Reading[] => {
     const value = parseJson(part);
-    if (value !== undefined) yield { value, repair: "extracted" };
-  }
+    return isWhole(value) ? [{ value, repair: isTorn ? "jsonrepair" : "extracted" }] : [];
+  });
   const start = text.indexOf("{");
-  if (text.length > MAX_REPAIR_CHARS) return;
+  // What is cut off cannot be mended: nobody knows what was to come.
+  if (text.length > MAX_REPAIR_CHARS || isCut(text)) return;
   for (const broken of [
-    ...fenced.filter((block) => block.includes("{")),
+    ...fenced.filter(({ part }) => part.includes("{")).map(({ part }) => part),
     ...(start < 0 ? [] : [text.slice(start)]),
   ]) {
     const value = repaired(broken);
-    if (value !== undefined && value !== null && typeof value === "object")
-      yield { value, repair: "jsonrepair" };
+    if (isWhole(value)) yield [{ value, repair: "jsonrepair" }];
   }
+}
+
+const CUT = "The answer was cut off before its end";
+
+/** Whether the text ends inside of a string, or where a value or a key has to follow. */
+function isCut(text: string): boolean {
+  const start = text.indexOf("{");
+  if (start < 0 || /[}\]`]$/.test(text)) return false;
+  let depth = 0;
+  let inString = false;
+  for (let at = start; at < text.length; at++) {
+    const sign = text[at];
+    if (inString) {
+      if (sign === "\\") at++;
+      else if (sign === '"') inString = false;
+    } else if (sign === '"') inString = depth > 0;
+    else if (sign === "{" || sign === "[") depth++;
+    else if (sign === "}" || sign === "]") depth--;
+  }
+  return depth > 0 && (inString || /[:,]$/.test(text));
 }
 
 function repaired(text: string): Json | undefined {
@@ -174,7 +207,7 @@ function repaired(text: string): Json | undefined {
   const end = text.lastIndexOf("}");
   for (const candidate of end > 0 ? [text.slice(0, end + 1), text] : [text]) {
     try {
-      const value = parseJson(jsonrepair(candidate));
+      const value = parseMended(candidate, { isCautious: true })?.value ?? parseJson(jsonrepair(candidate));
       // Text after an object makes jsonrepair see a list of both; the object is what was meant.
       const meant = Array.isArray(value)
         ? value.find((item) => item !== null && typeof item === "object" && !Array.isArray(item))
@@ -187,20 +220,40 @@ function repaired(text: string): Json | undefined {
   return undefined;
 }
 
-/** The objects at the outermost level of a text, at most twenty. Braces inside strings do not count. */
-function balancedObjects(text: string): string[] {
-  const found: string[] = [];
+const MAX_OBJECTS = 20;
+/** What follows the end of an object that was closed too early: a comma and the next key. */
+const NEXT_KEY = /\s*,\s*"[^"\\\n]{0,200}"\s*:/y;
+
+/** The last objects at the outermost level of a text. Braces inside strings do not count. */
+function balancedObjects(text: string): { at: number; part: string; isTorn: boolean }[] {
+  const found: { at: number; part: string; isTorn: boolean }[] = [];
   let start = -1;
   let depth = 0;
   let inString = false;
-  for (let at = 0; at < text.length && found.length < 20; at++) {
+  /** What of the object was read before a bracket that closed it too early. */
+  let before = "";
+  let from = -1;
+  for (let at = 0; at < text.length; at++) {
     const sign = text[at];
     if (inString) {
       if (sign === "\\") at++;
       else if (sign === '"') inString = false;
     } else if (sign === '"') inString = depth > 0;
-    else if (sign === "{" && depth++ === 0) start = at;
-    else if (sign === "}" && depth > 0 && --depth === 0) found.push(text.slice(start, at + 1));
+    else if (sign === "{" && depth++ === 0) {
+      start = at;
+      from = at;
+      before = "";
+    } else if (sign === "}" && depth > 0 && --depth === 0) {
+      NEXT_KEY.lastIndex = at + 1;
+      if (NEXT_KEY.test(text)) {
+        before += text.slice(from, at);
+        from = at + 1;
+        depth = 1;
+        continue;
+      }
+      found.push({ at: start, part: before + text.slice(from, at + 1), isTorn: before !== "" });
+      if (found.length > MAX_OBJECTS) found.shift();
+    }
   }
   return found;
 }
