@@ -1,18 +1,33 @@
+import { TooMuchWork, type Work } from "@/server/domain/regex/work";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
 import { asSchema, deref } from "./schema";
 
 /**
  * Corrects what models often get slightly wrong and what leaves the meaning as it is: numbers and truth values in
- * quotes, the case of words, one value for a list, a null for something optional, keys nobody asked for.
+ * quotes, the case of words, one value for a list, a null for something optional, keys nobody asked for. What takes too much work is left as it is.
  */
-export function coerce(value: Json, schema: JsonSchema, check: (value: Json) => string[]): Json {
+export function coerce(value: Json, schema: JsonSchema, check: (value: Json) => string[], work: Work): Json {
   const properties = Object.keys(asSchema(schema.properties));
-  for (const candidate of unwrapped(value, properties)) {
-    const better = correct(candidate, schema, schema);
-    if (check(better).length === 0) return better;
+  const root: Root = { schema, work };
+  try {
+    for (const candidate of unwrapped(value, properties)) {
+      const better = correct(candidate, schema, root, 0);
+      if (check(better).length === 0) return better;
+    }
+    return correct(value, schema, root, 0);
+  } catch (error) {
+    if (error instanceof TooMuchWork) return value;
+    throw error;
   }
-  return correct(value, schema, schema);
 }
+
+/** The whole schema, to which references go, and what may still be spent on it. */
+interface Root {
+  schema: JsonSchema;
+  work: Work;
+}
+/** Schemas may lead to themselves. */
+const MAX_DEPTH = 100;
 
 /** The value, and what it holds where it looks like a wrapping: a list of one, or an object of one unknown key. */
 function unwrapped(value: Json, properties: readonly string[]): Json[] {
@@ -26,19 +41,21 @@ function unwrapped(value: Json, properties: readonly string[]): Json[] {
   return found;
 }
 
-function correct(value: Json, schema: JsonSchema, root: JsonSchema): Json {
-  const plain = deref(schema, root);
-  if (Array.isArray(plain.enum)) return sameWord(value, plain.enum as Json[]);
+function correct(value: Json, schema: JsonSchema, root: Root, depth: number): Json {
+  root.work.spend(20);
+  if (depth > MAX_DEPTH) throw new TooMuchWork("This leads too deep.");
+  const plain = deref(schema, root.schema);
+  if (Array.isArray(plain.enum)) return sameWord(value, plain.enum as Json[], root.work);
   const options = (plain.anyOf ?? plain.oneOf) as unknown[] | undefined;
-  if (Array.isArray(options)) return correctChoice(value, options, root);
+  if (Array.isArray(options)) return correctChoice(value, options, root, depth);
   const types = [plain.type ?? (plain.properties ? "object" : undefined)].flat() as (string | undefined)[];
   if (types.includes(typeName(value)) || (types.includes("number") && typeof value === "number"))
-    return inside(value, plain, root);
+    return inside(value, plain, root, depth);
   for (const type of types) {
-    const better = convert(value, type, plain, root);
+    const better = convert(value, type, plain, root, depth);
     if (better !== undefined) return better;
   }
-  return inside(value, plain, root);
+  return inside(value, plain, root, depth);
 }
 
 const typeName = (value: Json) =>
@@ -50,19 +67,22 @@ const typeName = (value: Json) =>
         ? "integer"
         : typeof value;
 
-function inside(value: Json, schema: JsonSchema, root: JsonSchema): Json {
-  if (Array.isArray(value)) return value.map((item) => correct(item, asSchema(schema.items), root));
-  if (value !== null && typeof value === "object") return correctObject(value, schema, root);
+function inside(value: Json, schema: JsonSchema, root: Root, depth: number): Json {
+  if (Array.isArray(value))
+    return value.map((item) => correct(item, asSchema(schema.items), root, depth + 1));
+  if (value !== null && typeof value === "object") return correctObject(value, schema, root, depth);
   return value;
 }
 
-function correctObject(value: JsonObject, schema: JsonSchema, root: JsonSchema): Json {
+function correctObject(value: JsonObject, schema: JsonSchema, root: Root, depth: number): Json {
   const properties = asSchema(schema.properties);
   const required = new Set(Array.isArray(schema.required) ? (schema.required as string[]) : []);
   const names = Object.keys(properties);
   const better: JsonObject = {};
   for (const [key, inner] of Object.entries(value)) {
-    const name = Object.hasOwn(properties, key)
+    const isNamed = Object.hasOwn(properties, key);
+    root.work.spend(isNamed ? 4 : 4 + names.length * 10);
+    const name = isNamed
       ? key
       : (names.find(
           (candidate) => plainWord(candidate) === plainWord(key) && !Object.hasOwn(value, candidate),
@@ -70,8 +90,8 @@ function correctObject(value: JsonObject, schema: JsonSchema, root: JsonSchema):
     const known = Object.hasOwn(properties, name);
     if (!known && schema.additionalProperties === false) continue;
     const shape = known ? asSchema(properties[name]) : asSchema(schema.additionalProperties);
-    if (inner === null && known && !required.has(name) && !allowsNull(shape, root)) continue;
-    better[name] = correct(inner, shape, root);
+    if (inner === null && known && !required.has(name) && !allowsNull(shape, root, depth)) continue;
+    better[name] = correct(inner, shape, root, depth + 1);
   }
   for (const name of names) {
     const standard = asSchema(properties[name]).default as Json | undefined;
@@ -80,27 +100,30 @@ function correctObject(value: JsonObject, schema: JsonSchema, root: JsonSchema):
   return better;
 }
 
-function allowsNull(schema: JsonSchema, root: JsonSchema): boolean {
-  const plain = deref(schema, root);
+function allowsNull(schema: JsonSchema, root: Root, depth: number): boolean {
+  root.work.spend(10);
+  if (depth > MAX_DEPTH) return true;
+  const plain = deref(schema, root.schema);
   const options = (plain.anyOf ?? plain.oneOf) as unknown[] | undefined;
   if ([plain.type].flat().includes("null") || (Array.isArray(plain.enum) && plain.enum.includes(null)))
     return true;
   return (
-    options?.some((option) => allowsNull(asSchema(option), root)) ?? (plain.type === undefined && !plain.enum)
+    options?.some((option) => allowsNull(asSchema(option), root, depth + 1)) ??
+    (plain.type === undefined && !plain.enum)
   );
 }
 
 /** The choice whose kind the value already has, else the first that it can become. */
-function correctChoice(value: Json, options: readonly unknown[], root: JsonSchema): Json {
-  const schemas = options.map((option) => deref(asSchema(option), root));
+function correctChoice(value: Json, options: readonly unknown[], root: Root, depth: number): Json {
+  const schemas = options.map((option) => deref(asSchema(option), root.schema));
   const same = schemas.find(
     (schema) =>
       [schema.type].flat().includes(typeName(value)) ||
       (typeof value === "number" && schema.type === "number"),
   );
-  if (same) return correct(value, same, root);
+  if (same) return correct(value, same, root, depth + 1);
   for (const schema of schemas) {
-    const better = correct(value, schema, root);
+    const better = correct(value, schema, root, depth + 1);
     if (typeName(better) === schema.type) return better;
   }
   return value;
@@ -109,7 +132,8 @@ function correctChoice(value: Json, options: readonly unknown[], root: JsonSchem
 /** A value as a person would write it. */
 const asText = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-function sameWord(value: Json, words: readonly Json[]): Json {
+function sameWord(value: Json, words: readonly Json[], work: Work): Json {
+  work.spend(words.length * 10);
   if (words.includes(value)) return value;
   const plain = plainWord(asText(value));
   return words.find((word) => word !== null && plainWord(asText(word)) === plain) ?? value;
@@ -120,7 +144,8 @@ function convert(
   value: Json,
   type: string | undefined,
   schema: JsonSchema,
-  root: JsonSchema,
+  root: Root,
+  depth: number,
 ): Json | undefined {
   switch (type) {
     case "number":
@@ -142,9 +167,9 @@ function convert(
     case "array":
     case "object": {
       const inner = typeof value === "string" ? jsonIn(value) : undefined;
-      if (inner !== undefined && typeName(inner) === type) return inside(inner, schema, root);
+      if (inner !== undefined && typeName(inner) === type) return inside(inner, schema, root, depth + 1);
       return type === "array" && value !== null && value !== ""
-        ? [correct(value, asSchema(schema.items), root)]
+        ? [correct(value, asSchema(schema.items), root, depth + 1)]
         : undefined;
     }
     default:

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { instanceOf } from "./offline/instance";
 import { outputSchema, parseOutput, reaskMessage } from "./structured-output";
+import { toolBlock } from "./text-protocol";
 
 const decision = {
   type: "object",
@@ -115,6 +117,7 @@ describe("reading an answer", () => {
     test.each([
       ["an example in front", 'The format is {"a":"..."}. Answer: {"a":"real"}'],
       ["an example in a fence", 'Format:\n```json\n{"a":"..."}\n```\nSo I say {"a":"real"}.'],
+      ["an example behind it", 'I say {"a":"real"}, in the format {"a":"<your answer>"}'],
       ["many examples", `${'{"a":"..."} '.repeat(30)}and {"a":"real"}`],
       ["an object of another shape behind it", 'I say {"a":"real"}, and not {"b":1}'],
     ])("%s does not win over the answer", (_name, content) => {
@@ -214,5 +217,30 @@ describe("reading an answer", () => {
     };
     const value = { at: { a: 1 }, name: "Zoë", url: "http://x" };
     expect(parseOutput(JSON.stringify(value), schema)).toEqual({ ok: true, value, repair: "none" });
+  });
+  test("schemas that double with each step, or lead to themselves, hold nobody up", () => {
+    const steps = Array.from({ length: 40 }, (_, n) => n);
+    const doubling = (word: string) => ({
+      type: "object",
+      properties: { a: { $ref: "#/$defs/d0" } },
+      required: ["a"],
+      $defs: Object.fromEntries([
+        ...steps.map((n) => [
+          `d${n}`,
+          { [word]: [{ $ref: `#/$defs/d${n + 1}` }, { $ref: `#/$defs/d${n + 1}` }] },
+        ]),
+        ["d40", { type: "integer" }],
+      ]) as Record<string, unknown>,
+    });
+    const circle = {
+      type: "object",
+      properties: { a: { $ref: "#/$defs/a" } },
+      $defs: { a: { anyOf: [{ $ref: "#/$defs/a" }] } },
+    };
+    for (const schema of [doubling("anyOf"), doubling("allOf"), doubling("oneOf"), circle]) {
+      expect(parseOutput(`${'{"a":"x"} '.repeat(30)}`, schema).ok).toBe(schema === circle);
+      expect(instanceOf(schema, () => undefined)).toBeDefined();
+      expect(toolBlock([{ name: "t", description: "", parameters: schema }])).toContain("- t(a");
+    }
   });
 });

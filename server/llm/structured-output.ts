@@ -1,5 +1,6 @@
 import { jsonrepair } from "jsonrepair";
-import { type Fault, readSchema } from "@/server/domain/schema/schema";
+import type { Work } from "@/server/domain/regex/work";
+import { type Fault, newWork, readSchema } from "@/server/domain/schema/schema";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
 import { coerce } from "./coerce";
 import { isTooDeep, MAX_REPAIR_CHARS, parseJson, parseMended } from "./json";
@@ -116,10 +117,11 @@ export function parseOutput(content: string, schema: JsonSchema): ParsedOutput {
   const text = content.trim();
   if (text === "") return { ok: false, errors: ["The answer was empty."] };
   let errors: string[] = [];
+  // All readings of an answer together may take what one check may.
+  const work = newWork();
   for (const group of readings(text)) {
-    const fits = group.map(({ value, repair }) => ({ repair, checked: fit(value, schema) }));
-    const right = fits.filter(({ checked }) => checked.ok && !checked.coerced);
-    const found = [...(right.length > 0 ? right : fits.filter(({ checked }) => checked.ok))].pop();
+    const fits = group.map(({ value, repair }) => ({ repair, checked: fit(value, schema, work) }));
+    const found = likeliest(fits.filter(({ checked }) => checked.ok));
     if (found?.checked.ok) {
       const { value, coerced } = found.checked;
       return {
@@ -134,12 +136,33 @@ export function parseOutput(content: string, schema: JsonSchema): ParsedOutput {
   }
   const bare = bareValue(text, schema);
   if (bare) {
-    const checked = fit(bare, schema);
+    const checked = fit(bare, schema, work);
     if (checked.ok) return { ok: true, value: checked.value, repair: "coerced" };
     if (errors.length === 0) errors = checked.errors;
   }
   if (isCut(text)) return { ok: false, errors: [CUT] };
   return { ok: false, errors: errors.length > 0 ? errors : ["The answer held no JSON object."] };
+}
+
+interface Candidate {
+  repair: Repair;
+  checked: Fit;
+}
+
+/** Of what fits, the last that needed no correction and is no mere example of the format. */
+function likeliest(fits: Candidate[]): Candidate | undefined {
+  const straight = fits.filter(({ checked }) => checked.ok && !checked.coerced);
+  const best = straight.length > 0 ? straight : fits;
+  const real = best.filter(({ checked }) => checked.ok && !isExample(checked.value));
+  return (real.length > 0 ? real : best).at(-1);
+}
+
+/** Whether all that is said in it is "...", or words in angle brackets. */
+function isExample(value: Json): boolean {
+  if (typeof value === "string") return /^(?:\.\.\.|…|<[^<>]*>)$/.test(value.trim());
+  if (value === null || typeof value !== "object") return false;
+  const inner = Object.values(value);
+  return inner.length > 0 && inner.every(isExample);
 }
 
 /** What to tell a model whose answer had the wrong shape. */
@@ -268,12 +291,12 @@ function bareValue(text: string, schema: JsonSchema): JsonObject | null {
 
 type Fit = { ok: true; value: Json; coerced: boolean } | { ok: false; errors: string[] };
 
-function fit(value: Json, schema: JsonSchema): Fit {
+function fit(value: Json, schema: JsonSchema, work: Work): Fit {
   const ready = readSchema(schema);
-  const check = (value: Json) => ready.faults(value).map(sentence);
+  const check = (value: Json) => ready.faults(value, work).map(sentence);
   const straight = check(value);
   if (straight.length === 0) return { ok: true, value, coerced: false };
-  const better = coerce(value, schema, check);
+  const better = coerce(value, schema, check, work);
   const errors = check(better);
   return errors.length === 0 ? { ok: true, value: better, coerced: true } : { ok: false, errors };
 }

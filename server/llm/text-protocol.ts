@@ -13,6 +13,7 @@ export const RESULT_STOP = `\n${RESULT_MARKER}`;
 
 const MAX_DOC_CHARS = 300;
 const MAX_SIGNATURE_DEPTH = 3;
+const MAX_OPTIONS = 20;
 
 const RULES = `To use a tool, respond with a line:
 ${CALL_MARKER}: {"tool_name": "tool_name", "args": {"param": "value"}}
@@ -46,8 +47,11 @@ function typeOf(schema: JsonSchema, root: JsonSchema, depth: number): string {
   if (plain.const !== undefined) return JSON.stringify(plain.const);
   if (Array.isArray(plain.enum)) return union(plain.enum.map((value) => JSON.stringify(value)));
   const options = plain.anyOf ?? plain.oneOf;
-  if (Array.isArray(options))
+  if (Array.isArray(options)) {
+    // Alternatives may lead to each other without end.
+    if (depth >= MAX_SIGNATURE_DEPTH || options.length > MAX_OPTIONS) return "any";
     return union(options.map((option) => typeOf(asSchema(option), root, depth + 1)));
+  }
   const types = Array.isArray(plain.type)
     ? plain.type
     : [plain.type ?? (plain.properties ? "object" : "any")];

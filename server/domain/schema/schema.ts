@@ -14,16 +14,18 @@ export { SCHEMA_LIMITS, type Unchecked } from "./compile";
 export interface Schema {
   /** What in it is not checked; nobody is refused for that. */
   readonly unchecked: readonly Unchecked[];
-  /** What is wrong with a value, the first eight faults; empty where it fits. */
-  faults(value: unknown): Fault[];
+  /** What is wrong with a value, the first eight faults; empty where it fits. `work`: shared by several checks. */
+  faults(value: unknown, work?: Work): Fault[];
   /** Whether a value fits; quicker than asking for the faults. */
-  fits(value: unknown): boolean;
+  fits(value: unknown, work?: Work): boolean;
   /** The value with what its schema has as defaults where something is missing. */
   withDefaults(value: unknown): unknown;
 }
 
 /** Steps that one check may take: some 50 ms. */
 const MAX_WORK = 2_000_000;
+/** What one check may take, or all that one answer needs. */
+export const newWork = () => new Work(MAX_WORK);
 const TOO_MUCH = "takes too much work to check by its JSON Schema: make it smaller, or the schema simpler";
 
 /** How many schemas are kept ready; those of living objects are kept with them. */
@@ -58,8 +60,12 @@ function textOf(schema: JsonSchema): string | null {
 
 function make(schema: JsonSchema | boolean): Schema {
   const { root, unchecked } = compile(schema);
-  const run = (value: unknown, wantsFaults: boolean): { verdict: Verdict; faults: Fault[] } => {
-    const one = new Run(new Work(MAX_WORK), wantsFaults);
+  const run = (
+    value: unknown,
+    wantsFaults: boolean,
+    work: Work = newWork(),
+  ): { verdict: Verdict; faults: Fault[] } => {
+    const one = new Run(work, wantsFaults);
     try {
       const verdict = one.check(root, value, null, null);
       return { verdict, faults: verdict === "no" ? (one.faults ?? []) : [] };
@@ -70,11 +76,11 @@ function make(schema: JsonSchema | boolean): Schema {
   };
   return {
     unchecked,
-    faults: (value) => run(value, true).faults,
-    fits: (value) => run(value, false).verdict !== "no",
+    faults: (value, work) => run(value, true, work).faults,
+    fits: (value, work) => run(value, false, work).verdict !== "no",
     withDefaults: (value) => {
       try {
-        return filled(root, value, new Work(MAX_WORK), 0);
+        return filled(root, value, newWork(), 0);
       } catch (error) {
         if (error instanceof TooMuchWork) return value;
         throw error;

@@ -1,4 +1,5 @@
-import { readSchema } from "@/server/domain/schema/schema";
+import { TooMuchWork, type Work } from "@/server/domain/regex/work";
+import { newWork, readSchema } from "@/server/domain/schema/schema";
 import type { Json, JsonSchema } from "@/server/domain/values";
 import { sampleOf } from "./pattern";
 
@@ -8,6 +9,8 @@ export type Suggest = (key: string, schema: JsonSchema) => Json | undefined;
 interface Making {
   root: JsonSchema;
   suggest: Suggest;
+  /** For all attempts together. */
+  work: Work;
   /** "rich" fills optional fields and two items per list; "small" leaves out whatever may be left out. */
   size: "rich" | "small";
 }
@@ -27,30 +30,40 @@ const FORMATS: Record<string, string> = {
   ipv6: "2001:db8::10",
 };
 const MAX_DEPTH = 7;
+/** Schemas may lead to themselves. */
+const DEEPEST = 60;
+const MAX_CHARS = 100_000;
 
 /**
  * Makes a JSON value that is valid for the schema: the same value for the same arguments. What `suggest`
  * proposes is used where the schema allows it.
  */
 export function instanceOf(schema: JsonSchema, suggest: Suggest): Json {
+  const work = newWork();
   const attempts: Making[] = [
-    { root: schema, suggest, size: "rich" },
-    { root: schema, suggest, size: "small" },
-    { root: schema, suggest: () => undefined, size: "rich" },
-    { root: schema, suggest: () => undefined, size: "small" },
+    { root: schema, suggest, work, size: "rich" },
+    { root: schema, suggest, work, size: "small" },
+    { root: schema, suggest: () => undefined, work, size: "rich" },
+    { root: schema, suggest: () => undefined, work, size: "small" },
   ];
   let last: Json = null;
-  for (const making of attempts) {
-    last = make(schema, "answer", making, 0);
-    if (isValid(schema, schema, last)) return last;
+  try {
+    for (const making of attempts) {
+      last = make(schema, "answer", making, 0);
+      if (isValid(schema, making, last)) return last;
+    }
+  } catch (error) {
+    if (!(error instanceof TooMuchWork)) throw error;
   }
   return last;
 }
 
 /** Whether a value fits a schema, which may refer to definitions of `root`; true where nobody can tell. */
-function isValid(schema: JsonSchema, root: JsonSchema, value: Json): boolean {
+function isValid(schema: JsonSchema, { root, work }: Making, value: Json): boolean {
   const whole = schema === root ? schema : { ...definitions(root), ...schema };
-  return readSchema(whole).fits(value);
+  // A schema put together here is read anew.
+  work.spend(whole === root ? 10 : 2000);
+  return readSchema(whole).fits(value, work);
 }
 
 function definitions(root: JsonSchema): JsonSchema {
@@ -61,8 +74,10 @@ function definitions(root: JsonSchema): JsonSchema {
 }
 
 function make(schema: unknown, key: string, making: Making, depth: number): Json {
+  making.work.spend(50);
+  if (depth > DEEPEST) throw new TooMuchWork("This leads too deep.");
   if (schema === false) return null;
-  const plain = flatten(asSchema(schema), making.root, 0);
+  const plain = flatten(asSchema(schema), making, 0);
   if (plain.const !== undefined) return plain.const as Json;
   if (Array.isArray(plain.enum)) return pick(plain.enum as Json[], making.suggest(key, plain));
   const wish = wholeWish(plain, key, making);
@@ -91,20 +106,21 @@ function make(schema: unknown, key: string, making: Making, depth: number): Json
 function wholeWish(schema: JsonSchema, key: string, making: Making): Json | undefined {
   if (schema.type !== "array" || making.size === "small") return undefined;
   const wish = making.suggest(key, schema);
-  return Array.isArray(wish) && isValid(schema, making.root, wish) ? wish : undefined;
+  return Array.isArray(wish) && isValid(schema, making, wish) ? wish : undefined;
 }
 
 const asSchema = (value: unknown): JsonSchema =>
   value !== null && typeof value === "object" && !Array.isArray(value) ? (value as JsonSchema) : {};
 
 /** Follows references and joins the parts of `allOf`. */
-function flatten(schema: JsonSchema, root: JsonSchema, hops: number): JsonSchema {
+function flatten(schema: JsonSchema, making: Making, hops: number): JsonSchema {
+  making.work.spend(20);
   if (hops > 10) return {};
-  if (typeof schema.$ref === "string") return flatten(refer(schema.$ref, root), root, hops + 1);
+  if (typeof schema.$ref === "string") return flatten(refer(schema.$ref, making.root), making, hops + 1);
   if (!Array.isArray(schema.allOf)) return schema;
   const { allOf, ...rest } = schema;
   return (allOf as unknown[]).reduce<JsonSchema>(
-    (joined, part) => join(joined, flatten(asSchema(part), root, hops + 1)),
+    (joined, part) => join(joined, flatten(asSchema(part), making, hops + 1)),
     rest,
   );
 }
@@ -175,9 +191,9 @@ function makeChoice(
   if (depth >= MAX_DEPTH - 2) ordered.sort((a, b) => weight(a) - weight(b));
   let first: Json | undefined;
   for (const choice of ordered) {
-    const value = make(join(rest, flatten(asSchema(choice), making.root, 0)), key, making, depth + 1);
+    const value = make(join(rest, flatten(asSchema(choice), making, 0)), key, making, depth + 1);
     first ??= value;
-    if (isValid(schema, making.root, value)) return value;
+    if (isValid(schema, making, value)) return value;
   }
   return first ?? null;
 }
@@ -247,7 +263,7 @@ const singular = (key: string) =>
 /** The nth of several like values, told apart where the schema allows. */
 function distinct(value: Json, n: number, schema: JsonSchema, making: Making): Json {
   if (n === 0) return value;
-  const plain = flatten(schema, making.root, 0);
+  const plain = flatten(schema, making, 0);
   if (Array.isArray(plain.enum)) return (plain.enum[n % plain.enum.length] ?? value) as Json;
   let other: Json = value;
   if (typeof value === "string") other = `${value} (${n + 1})`;
@@ -262,7 +278,7 @@ function distinct(value: Json, n: number, schema: JsonSchema, making: Making): J
     if (entry)
       other = { ...value, [entry[0]]: distinct(entry[1], n, asSchema(properties[entry[0]]), making) };
   }
-  return isValid(schema, making.root, other) ? other : value;
+  return isValid(schema, making, other) ? other : value;
 }
 
 function makeBoolean(wish: Json | undefined): boolean {
@@ -322,7 +338,7 @@ function makeString(schema: JsonSchema, key: string, making: Making): string {
       : wish === undefined || wish === null
         ? key.replaceAll("_", " ")
         : JSON.stringify(wish);
-  const least = typeof schema.minLength === "number" ? schema.minLength : 0;
+  const least = typeof schema.minLength === "number" ? Math.min(schema.minLength, MAX_CHARS) : 0;
   const most = typeof schema.maxLength === "number" ? schema.maxLength : Number.POSITIVE_INFINITY;
   if (typeof schema.pattern === "string") return sampleOf(schema.pattern, text, least, most);
   const format = typeof schema.format === "string" ? FORMATS[schema.format] : undefined;

@@ -3,6 +3,7 @@ import { Work } from "@/server/domain/regex/work";
 
 /** Steps that one sample may take. */
 const MAX_WORK = 200_000;
+const MAX_CHARS = 10_000;
 
 /**
  * A text that matches a regular expression: the wish if it does, else a sample built from the usual parts
@@ -71,7 +72,9 @@ class Sampler {
   private repeated(): string {
     const atom = this.atom();
     const [least, most] = this.quantifier();
-    return atom.repeat(Math.min(least + this.extra, most));
+    const times = Math.min(least + this.extra, most);
+    if (atom.length * times > MAX_CHARS) throw new Error("too long");
+    return atom.repeat(times);
   }
 
   private quantifier(): [number, number] {
