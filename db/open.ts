@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { type Database as Connection } from "better-sqlite3";
 import { type BetterSQLite3Database, drizzle } from "drizzle-orm/better-sqlite3";
@@ -42,10 +42,7 @@ export function openDb(file: string): Db {
 function applyMigrations(db: Db, backupOf: string | null) {
   const pending = pendingMigrations(db);
   if (pending === 0) return;
-  if (backupOf) {
-    const copy = `${backupOf}.before-${Date.now()}.bak`;
-    db.$client.prepare("VACUUM INTO ?").run(copy);
-  }
+  if (backupOf) copyBeforeUpdate(db, backupOf);
   // Inside Drizzle's one transaction this pragma does nothing, and a rebuilt table would cascade deletes.
   db.$client.pragma("foreign_keys = OFF");
   migrate(db, { migrationsFolder: migrationsFolder() });
@@ -54,6 +51,27 @@ function applyMigrations(db: Db, backupOf: string | null) {
     throw new Error(
       `After the update ${broken.length} rows point to nothing; the copy beside the database is the state before.`,
     );
+}
+
+/** How many copies from before updates stay beside the database. */
+export const COPIES_KEPT = 3;
+
+/** Copies the database beside itself, for nobody else to read, and lets the oldest copies go. */
+function copyBeforeUpdate(db: Db, file: string): void {
+  const copy = `${file}.before-${Date.now()}.bak`;
+  // SQLite would make the file readable to everybody; into one that is there and empty it writes as well.
+  writeFileSync(copy, "", { mode: 0o600, flag: "wx" });
+  try {
+    db.$client.prepare("VACUUM INTO ?").run(copy);
+  } catch (error) {
+    rmSync(copy, { force: true });
+    throw error;
+  }
+  const [folder, prefix] = [path.dirname(file), `${path.basename(file)}.before-`];
+  const made = readdirSync(folder)
+    .filter((name) => name.startsWith(prefix) && /^\d+\.bak$/.test(name.slice(prefix.length)))
+    .sort((a, b) => Number.parseInt(b.slice(prefix.length)) - Number.parseInt(a.slice(prefix.length)));
+  for (const name of made.slice(COPIES_KEPT)) rmSync(path.join(folder, name), { force: true });
 }
 
 function pendingMigrations(db: Db): number {

@@ -1,12 +1,19 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, statSync, writeFileSync } from "node:fs";
 import { createServer, get } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { checkBinding, checkDataFolder, hardenHttpServer, lockDataFolder, unlockDataFolder } from "./boot";
+import {
+  checkBinding,
+  checkDataFolder,
+  closeDataFolder,
+  hardenHttpServer,
+  lockDataFolder,
+  unlockDataFolder,
+} from "./boot";
 
 const folder = () => mkdtempSync(path.join(tmpdir(), "troupe-boot-"));
 afterEach(unlockDataFolder);
@@ -29,6 +36,34 @@ test("a data folder that cannot be used is explained", () => {
   chmodSync(dir, 0o500);
   expect(checkDataFolder(dir)).toContain("cannot be written to");
 });
+
+test.skipIf(process.platform === "win32")(
+  "the data folder and what marks it as taken are closed to others",
+  () => {
+    const modeOf = (...at: string[]) => statSync(path.join(...at)).mode & 0o777;
+    const ours = folder();
+    chmodSync(ours, 0o755);
+    for (const name of ["troupe.db", "troupe.db-wal", "troupe.db.before-1.bak", "secret.key", "server.lock"])
+      writeFileSync(path.join(ours, name), "");
+    expect(closeDataFolder(ours)).toBeNull();
+    expect(modeOf(ours)).toBe(0o700);
+    expect(lockDataFolder(ours)).toBeNull();
+    expect(["server.lock", "server.lock-journal", "server.json"].map((name) => modeOf(ours, name))).toEqual([
+      0o600, 0o600, 0o600,
+    ]);
+
+    const shared = folder();
+    chmodSync(shared, 0o755);
+    writeFileSync(path.join(shared, "holiday.jpg"), "");
+    expect(closeDataFolder(shared)).toContain(`chmod 700 ${shared}`);
+    expect(modeOf(shared)).toBe(0o755);
+
+    const everybodys = folder();
+    chmodSync(everybodys, 0o1777);
+    expect(closeDataFolder(everybodys)).toContain("can list");
+    expect(modeOf(everybodys)).toBe(0o777);
+  },
+);
 
 test("one server per data folder; the claim of a killed one is free at once", async () => {
   const dir = folder();

@@ -1,5 +1,15 @@
 import { subscribe } from "node:diagnostics_channel";
-import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import type { IncomingMessage, Server } from "node:http";
 import path from "node:path";
 import { type Database as Connection } from "better-sqlite3";
@@ -25,6 +35,7 @@ export function checkDataFolder(dir: string): string | null {
     accessSync(dir, constants.R_OK | constants.W_OK | constants.X_OK);
     // Permissions do not say it all: the disk may be mounted for reading only.
     writeFileSync(path.join(dir, ".write-test"), "", { mode: 0o600 });
+    rmSync(path.join(dir, ".write-test"), { force: true });
     return null;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -38,6 +49,29 @@ export function checkDataFolder(dir: string): string | null {
   }
 }
 
+/** What Troupe itself keeps in its data folder. */
+const OWN =
+  /^(?:troupe\.db(?:-wal|-shm|-journal|\.before-\d+\.bak)?|secret\.key|server\.(?:json|lock|lock-journal)|at-work|roles|\.DS_Store)$/;
+
+/**
+ * Closes the data folder to other users of this machine, as one is that Troupe makes itself. A folder that holds other
+ * things as well, or belongs to somebody else, is left as it is: then it answers with a sentence that says so.
+ */
+export function closeDataFolder(dir: string): string | null {
+  if (process.platform === "win32") return null;
+  const { mode } = statSync(dir);
+  if ((mode & 0o077) === 0) return null;
+  // A folder with the sticky bit is everybody's on purpose.
+  if ((mode & 0o1000) === 0 && readdirSync(dir).every((name) => OWN.test(name)))
+    try {
+      chmodSync(dir, 0o700);
+      return null;
+    } catch {
+      // Somebody else's.
+    }
+  return `Other users of this machine can list the data folder ${dir}; what Troupe keeps in it is closed to them. To close the folder as well: chmod 700 ${dir}`;
+}
+
 const held = globalThis as typeof globalThis & { __troupeLock?: Connection; __troupeHttp?: boolean };
 
 /**
@@ -47,7 +81,10 @@ const held = globalThis as typeof globalThis & { __troupeLock?: Connection; __tr
 export function lockDataFolder(dir: string, port: string = process.env.PORT || "3000"): string | null {
   if (held.__troupeLock) return null;
   const noteFile = path.join(dir, "server.json");
-  const lock = new Database(path.join(dir, "server.lock"), { timeout: 0 });
+  const file = path.join(dir, "server.lock");
+  writeFileSync(file, "", { mode: 0o600, flag: "a" });
+  if (process.platform !== "win32") chmodSync(file, 0o600);
+  const lock = new Database(file, { timeout: 0 });
   try {
     lock.exec("BEGIN EXCLUSIVE");
   } catch (error) {
