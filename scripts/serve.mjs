@@ -5,7 +5,7 @@ import { distDir, giveUp, root } from "./prepare.mjs";
 import { staticAnswers } from "./static-files.mjs";
 
 /** Binds the port at once, then loads the application; requests that come earlier wait for it. */
-export async function serve({ host, port, local, url, dataDir, startedAt }) {
+export async function serve({ host, port, url, dataDir, startedAt }) {
   process.env.NODE_ENV = "production";
   process.env.NEXT_TELEMETRY_DISABLED = "1";
   process.chdir(root);
@@ -69,7 +69,7 @@ export async function serve({ host, port, local, url, dataDir, startedAt }) {
     [
       "",
       `  Troupe is ready at ${open}`,
-      ...(local ? [] : ["  Other machines can reach it; they need the password."]),
+      ...globalThis.__troupeSays.map((sentence) => `  ${sentence}`),
       `  Its data lie in ${dataDir}`,
       `  Started in ${((Date.now() - startedAt) / 1000).toFixed(1)} s. Ctrl+C stops it; runs under way go on at the next start.`,
       "",

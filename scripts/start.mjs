@@ -2,13 +2,18 @@
 import process from "node:process";
 
 const startedAt = Date.now();
-const { checkNode, ensureBuilt, ensureDataDir, ensureInstalled, readAddress, readEnvFile } = await import(
-  "./prepare.mjs"
-);
+const { checkNode, ensureBuilt, ensureDataDir, ensureInstalled, giveUp, readAddress, readEnvFile } =
+  await import("./prepare.mjs");
 
 checkNode();
 readEnvFile();
-const only = process.argv[2];
+const [only, ...more] = process.argv.slice(2);
+if ((only !== undefined && !["--build-only", "--serve-only", "--link"].includes(only)) || more.length > 0)
+  giveUp(
+    "npm start takes one option: npm start -- --link lets in only who has the one-time link that it prints.\nEverything else is set by the settings that README.md lists, for example: PORT=3001 npm start",
+    2,
+  );
+if (only === "--link") process.env.TROUPE_START_LINK = "1";
 if (only === "--build-only") {
   ensureInstalled();
   await ensureBuilt();

@@ -1,7 +1,9 @@
 import "server-only";
+import { audienceOf } from "@/server/access/audience";
 import {
   checkBinding,
   checkDataFolder,
+  closeDataFolder,
   hardenHttpServer,
   hardenPrototypes,
   lockDataFolder,
@@ -11,6 +13,7 @@ import { getAccess } from "@/server/access/current";
 import { answersAtEdge } from "@/server/access/edge";
 import { LIMITS } from "@/server/access/limits";
 import { log, logConsole } from "@/server/access/log";
+import { lostSecrets, lostSecretsRemark } from "@/server/access/lost-secrets";
 import type { Host } from "@/server/runner/host";
 import { readSettings } from "@/server/settings";
 import { dataDir } from "@/server/store/current";
@@ -19,6 +22,8 @@ import { getTroupe } from "@/server/troupe";
 const held = globalThis as typeof globalThis & {
   __troupeBooted?: boolean;
   __troupeStartLink?: string;
+  /** What the start script tells the person who starts it, in sentences: to whom the app is open, what is amiss. */
+  __troupeSays?: string[];
   /** Looks at each request before the start script hands it to Next. */
   __troupeEdge?: typeof answersAtEdge;
   /** Tells the start script that the server is up. */
@@ -62,11 +67,19 @@ export async function boot(): Promise<void> {
     }
     held.__troupeEdge = answersAtEdge;
     if (!held.__troupeUp) hardenHttpServer();
-    const link = getAccess().sessions.newLink();
-    // The start script prints it with the address; in development nobody else does.
+    const { sessions } = getAccess();
+    const link = sessions.newLink();
     if (link) held.__troupeStartLink = `${origin()}${link}`;
-    if (link && process.env.NODE_ENV !== "production")
-      process.stdout.write(`Open this link, it works once: ${held.__troupeStartLink}\n`);
+    const amiss = [closeDataFolder(dataDir()), lostSecretsRemark(lostSecrets(troupe), dataDir())].filter(
+      (remark) => remark !== null,
+    );
+    held.__troupeSays = [...audienceOf(sessions.entrance, process.env), ...amiss];
+    // The start script prints these with the address; in development nobody else does.
+    if (process.env.NODE_ENV !== "production") {
+      for (const remark of amiss) log("warn", remark);
+      if (held.__troupeStartLink)
+        process.stdout.write(`Open this link, it works once: ${held.__troupeStartLink}\n`);
+    }
     recoverOnceServing(troupe.host);
     held.__troupeUp?.();
   } catch (error) {

@@ -70,9 +70,10 @@ export function newTroupe(db: Db, options: { dataDir: string | null; env?: NodeJ
       search: { backendFor: toolSettings.backendFor, fetch: providerFetch },
     }),
   );
+  const mcpServers = newMcpServerStore(db, sealer);
   const toolSources = newToolSources({
     customTools: newCustomToolStore(db),
-    mcpServers: newMcpServerStore(db, sealer),
+    mcpServers,
     env,
     reserved: () => [...builtin, ...CREW_TOOLS],
   });
@@ -129,6 +130,7 @@ export function newTroupe(db: Db, options: { dataDir: string | null; env?: NodeJ
     memories,
     audit,
     toolSettings,
+    mcpServers,
     registry,
     toolSources,
     host,

@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { openDb } from "@/db/open";
+import { newTroupe } from "@/server/troupe";
+import { lostSecrets, lostSecretsRemark } from "./lost-secrets";
+
+const key = (letter: string) => Buffer.alloc(32, letter).toString("base64");
+
+test("with another key the start names every stored secret that is lost, and what to do", () => {
+  const db = openDb(":memory:");
+  const install = (letter: string) =>
+    newTroupe(db, { dataDir: null, env: { NODE_ENV: "test", TROUPE_SECRET_KEY: key(letter) } });
+  const first = install("a");
+  expect(lostSecrets(first)).toEqual([]);
+  const of = { base_url: "http://127.0.0.1:9/v1", default_model: "m" };
+  first.providers.save({ name: "Ours", ...of, key: "a-key-of-a-provider" });
+  first.providers.save({ name: "Keyless", ...of, key: null });
+  first.toolSettings.save({ purpose: "web", kind: "brave", base_url: "", key: "a-key-of-a-search" });
+  first.mcpServers.save({ name: "notes", url: "http://127.0.0.1:9/mcp", authorization: "Bearer x" });
+  expect(lostSecrets(first)).toEqual([]);
+  const lost = lostSecrets(install("b"));
+  expect(lost).toEqual(["provider Ours", "search (web)", "MCP server notes"]);
+  expect(lostSecretsRemark(lost, "/data")).toBe(
+    "The key that encrypts stored secrets is not the one that these were stored with: provider Ours, search (web), MCP server notes. Bring the former /data/secret.key or TROUPE_SECRET_KEY back and start again, or enter these secrets anew in the settings.",
+  );
+  expect(lostSecretsRemark(lostSecrets(install("a")), "/data")).toBeNull();
+});

@@ -1,0 +1,45 @@
+import type { McpServerStore } from "@/server/store/mcp-servers";
+import type { ProviderStore } from "@/server/store/providers";
+import type { ToolSettingStore } from "@/server/store/tool-settings";
+
+export interface SecretHolders {
+  providers: Pick<ProviderStore, "list" | "keyOf">;
+  toolSettings: Pick<ToolSettingStore, "list" | "backendFor">;
+  mcpServers: Pick<McpServerStore, "list" | "authorizationOf">;
+}
+
+/** The stored secrets that the present key does not open, by what they are for; none where everything is well. */
+export function lostSecrets({ providers, toolSettings, mcpServers }: SecretHolders): string[] {
+  const held = [
+    ...providers
+      .list()
+      .map(({ id, name }) => ({ what: `provider ${name}`, open: () => providers.keyOf(id) })),
+    ...toolSettings.list().map(({ purpose }) => ({
+      what: `search (${purpose})`,
+      open: () => toolSettings.backendFor(purpose),
+    })),
+    ...mcpServers.list().map(({ name }) => ({
+      what: `MCP server ${name}`,
+      open: () => mcpServers.authorizationOf(name),
+    })),
+  ];
+  return held.filter(({ open }) => !opens(open)).map(({ what }) => what);
+}
+
+/** What to do about them, in words; null where none is lost. */
+export function lostSecretsRemark(lost: readonly string[], dataDir: string): string | null {
+  if (lost.length === 0) return null;
+  return [
+    `The key that encrypts stored secrets is not the one that these were stored with: ${lost.join(", ")}.`,
+    `Bring the former ${dataDir}/secret.key or TROUPE_SECRET_KEY back and start again, or enter these secrets anew in the settings.`,
+  ].join(" ");
+}
+
+function opens(open: () => unknown): boolean {
+  try {
+    open();
+    return true;
+  } catch {
+    return false;
+  }
+}
