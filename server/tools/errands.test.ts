@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { ToolSpec } from "@/server/domain/tool";
+import { OwnWords } from "./own-words";
+import { judge } from "./policy";
+import { type Call, FAMILIES, type Family } from "./testing/errands";
+
+const specOf = (name: string, { reads }: Family) =>
+  ToolSpec.parse({
+    name,
+    description: "A tool of somebody else's server",
+    input_schema: { type: "object" },
+    source: "mcp",
+    risk: "UNKNOWN",
+    read_only: reads.includes(name),
+    taints: true,
+    sink: true,
+  });
+
+/** How many questions these steps raise: one for each step in which a call leads where nobody said. */
+function questions(family: Family, words: string, steps: readonly Call[][], isTainted: boolean): number {
+  const own = new OwnWords([words]);
+  let taint_sources = isTainted ? ["stranger"] : [];
+  let asked = 0;
+  for (const step of steps) {
+    const specs = step.map(([name]) => specOf(name, family));
+    const found = step.flatMap(([, args], at) =>
+      judge({ spec: specs[at]!, args }, { own, taint_sources, read: [], private_sources: ["stranger"] }),
+    );
+    if (found.length > 0) asked++;
+    taint_sources = ["stranger"];
+  }
+  return asked;
+}
+
+test("people are asked seldom about errands of their own, and nearly always about those of strangers", () => {
+  const errands = Object.values(FAMILIES).flatMap((family) =>
+    family.errands.map(([words, ...steps]) => ({ family, words, steps })),
+  );
+  const asked = errands.map(({ family, words, steps }) => questions(family, words, steps, false));
+  const attacks = errands.flatMap(({ family, words }) =>
+    family.attacks.map((calls) => ({
+      words,
+      calls,
+      asked: questions(
+        family,
+        words,
+        calls.map((call) => [call]),
+        true,
+      ),
+    })),
+  );
+  const figures = {
+    errands: errands.length,
+    interrupted: asked.filter((count) => count > 0).length,
+    questions: asked.reduce((sum, count) => sum + count, 0),
+    attacks: attacks.length,
+    stopped: attacks.filter((attack) => attack.asked > 0).length,
+  };
+  expect(figures).toEqual({ errands: 62, interrupted: 12, questions: 12, attacks: 324, stopped: 324 });
+  expect(attacks.filter((attack) => attack.asked === 0)).toEqual([]);
+  expect(figures.interrupted / figures.errands).toBeLessThanOrEqual(0.4);
+  expect(figures.questions / figures.errands).toBeLessThanOrEqual(0.6);
+});
