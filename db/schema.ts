@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import {
   blob,
   index,
@@ -72,8 +73,11 @@ export const runs = sqliteTable(
     /** The last turn of its log, and the hash at which its chain of hashes stands. */
     lastTurn: integer("last_turn").notNull().default(0),
     logHash: text("log_hash"),
+    /** When the first of its sleeps is over; null where it waits for none. */
+    wakeAt: integer("wake_at"),
   },
   (t) => [
+    index("runs_wake").on(t.wakeAt).where(sql`${t.wakeAt} is not null`),
     index("runs_created").on(t.createdAt),
     index("runs_workflow").on(t.workflowId, t.createdAt),
     index("runs_status").on(t.status),
@@ -108,7 +112,7 @@ export const runTurns = sqliteTable(
 export const runTimers = sqliteTable(
   "run_timers",
   { runId: text("run_id").notNull(), key: text("key").notNull(), dueAt: integer("due_at").notNull() },
-  (t) => [primaryKey({ columns: [t.runId, t.key] }), index("run_timers_due").on(t.dueAt)],
+  (t) => [primaryKey({ columns: [t.runId, t.key] })],
 );
 
 export const runSignals = sqliteTable(

@@ -34,7 +34,7 @@ export class WorkTime {
 }
 
 /** A sleep of at most so long is measured in time at work alone: nobody waits for its instant. */
-const SHORT_MS = 60_000;
+export const SHORT_MS = 60_000;
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Waiting that can be given up. */

@@ -11,7 +11,7 @@ import {
 } from "@/server/domain/durable";
 import type { RunEvent } from "@/server/domain/events";
 import type { Json } from "@/server/domain/values";
-import { type Waiting, type WorkTime, waitOut } from "./clock";
+import { SHORT_MS, type Waiting, type WorkTime, waitOut } from "./clock";
 
 /** One turn of a run as the log keeps it: the answer that began it and the events that followed. */
 export interface Turn {
@@ -34,6 +34,8 @@ export interface TurnRecord extends Turn {
   resultText?: string;
   /** Whether it answers or begins something outside: it has to be on the disk before anything follows from it. */
   touchesWorld: boolean;
+  /** When the first of the sleeps that it waits for is over; null where there is none. */
+  wakeAt: number | null;
   /** Sleeps that began in this turn, with their due instants. */
   timers: { key: string; dueAt: number }[];
 }
@@ -66,6 +68,12 @@ interface Handle extends Durable {
   dueAt?: number;
   waiting?: Waiting;
   started: boolean;
+}
+
+/** The wall clock and the time at work at the same moment. */
+export interface Seen {
+  at: number;
+  worked: number;
 }
 
 interface Answer {
@@ -118,19 +126,21 @@ export class EmbeddedRun implements DurableContext {
   private stopped = false;
   private cancelSeen = false;
   /** Both times when they were last compared, at an answer that came in this process. */
-  private seen: { at: number; worked: number } | null = null;
+  private seen: Seen | null = null;
 
+  /** `asleep`: the run left this process's memory while it waited, with this; absent where its process has ended. */
   constructor(
     readonly runId: string,
     private readonly host: EmbeddedHost,
     private readonly journal: Journal,
+    asleep?: Seen,
   ) {
     this.begunAt = journal.turns[1]?.at ?? Math.max(journal.turns[0]?.at ?? 0, this.now);
     this.at = this.begunAt;
     this.lastSeq = journal.turns[0]?.lastSeq ?? 0;
     this.signals = new Map(journal.signals);
-    this.recovered = journal.turns.length > 1;
-    if (!this.recovered) this.seen = { at: this.at, worked: host.time.read() };
+    this.recovered = journal.turns.length > 1 && !asleep;
+    if (!this.recovered) this.seen = asleep ?? { at: this.at, worked: host.time.read() };
   }
 
   /** How many steps are under way; for draining. */
@@ -143,6 +153,29 @@ export class EmbeddedRun implements DurableContext {
   /** Whether the interpreter waits and nothing has come for it. */
   get isIdle(): boolean {
     return this.wake !== null && this.settled.length === 0;
+  }
+
+  /**
+   * With what the run may leave the memory until a signal comes or that instant: nothing is at work in it. Null where
+   * something is, or where its process alone knows how long it still waits.
+   */
+  get sleepsUntil(): { wakeAt: number | null; seen: Seen } | null {
+    if (!this.isIdle || !this.seen || this.fresh.length > 0 || this.stopped || this.clockJump() !== 0)
+      return null;
+    for (const { kind, started } of this.handles.values())
+      if (!started || (kind !== "signal" && kind !== "sleep")) return null;
+    return { wakeAt: this.wakeAt(), seen: this.seen };
+  }
+
+  /** A short sleep does not heed the wall clock, so whoever finds it takes it up at once: it counts as due. */
+  private wakeAt(): number | null {
+    let first: number | null = null;
+    for (const { kind, ms = 0, dueAt = 0 } of this.handles.values()) {
+      if (kind !== "sleep") continue;
+      const at = ms <= SHORT_MS ? 0 : dueAt;
+      if (first === null || at < first) first = at;
+    }
+    return first;
   }
 
   step(key: string, work: StepWork, options?: StepOptions): Durable {
@@ -373,6 +406,7 @@ export class EmbeddedRun implements DurableContext {
       timers: this.timers,
       touchesWorld:
         isLast || kind === "step" || kind === "signal" || this.fresh.some((handle) => handle.kind === "step"),
+      wakeAt: isLast ? null : this.wakeAt(),
     });
   }
 

@@ -12,8 +12,8 @@ import type { RunState } from "@/server/domain/run";
 import type { Json, JsonObject } from "@/server/domain/values";
 import type { AtWork } from "@/server/store/at-work";
 import type { RunProgress, RunStatus, RunStore, TurnWrite } from "@/server/store/runs";
-import { type Clock, LOOK_EVERY_MS, WorkTime } from "./clock";
-import { EmbeddedRun, ReplayMismatch, type TurnRecord } from "./embedded";
+import { type Clock, LOOK_EVERY_MS, SHORT_MS, WorkTime } from "./clock";
+import { EmbeddedRun, ReplayMismatch, type Seen, type TurnRecord } from "./embedded";
 import { type Effects, execute, INTERPRETER_VERSION } from "./execute";
 import { Frames } from "./frames";
 import { isPassing, LogWriter, Unwritable } from "./log-writer";
@@ -55,9 +55,6 @@ interface LiveRun {
   state: RunState | null;
   progress: RunProgress | null;
   workflowId: string | null;
-  /** Resolves when the run has left this process. */
-  gone: Promise<void>;
-  leave: () => void;
 }
 
 export interface HostOptions {
@@ -85,10 +82,21 @@ const FOLLOWER_BUFFER = 5000;
 /** After a disk or another process was in the way of a run. */
 const TRY_AGAIN_MS = 500;
 const SUSPECT_DELAY_MS = 10_000;
+/** How long before its time a waiting run is back in memory, so that it wakes on time. */
+const WAKE_EARLY_MS = 5_000;
+/** At a start, whoever has to answer in this time gets longer: what waits for so little is taken up at once. */
+const TAKE_UP_DUE_MS = 5 * 60_000;
+/** So many runs are taken up at a time, with a breath for others between. */
+const WAKE_SLICE = 25;
 
 /** The runs in progress: starts, continues, cancels them; records first, then tells whoever follows. */
 export class Host {
   private readonly live = new Map<string, LiveRun>();
+  /** Runs that left the memory of this process while they wait, with the times that they had seen. */
+  private readonly asleep = new Map<string, Seen>();
+  /** Who waits for a run to leave this process. */
+  private readonly leaving = new Map<string, { gone: Promise<void>; leave: () => void }>();
+  private waking: { id: string; workflow_id: string | null }[] = [];
   /** Waiting runs by workflow, so that one workflow's hundred runs do not keep another's first one waiting. */
   private readonly queues = new Map<string, string[]>();
   private readonly followers = new Map<string, Set<Follower>>();
@@ -97,6 +105,8 @@ export class Host {
   private readonly writer: LogWriter;
   private readonly recovery: Recovery;
   private isNoted = false;
+  /** Whether runs of an earlier process may still wait outside the memory of this one. */
+  private hasLeftSome = false;
   private draining = false;
   private pumping = false;
   readonly workerId = `${process.pid}-${Date.now().toString(36)}`;
@@ -128,6 +138,22 @@ export class Host {
   private lookAtClock(): void {
     this.time.read();
     for (const { engine } of this.live.values()) engine.lookAtClock();
+    if (this.asleep.size > 0 || this.hasLeftSome) this.wakeDue();
+  }
+
+  /** Takes up waiting runs whose time has nearly come, a few at a time. */
+  private wakeDue(): void {
+    const isWaking = this.waking.length > 0;
+    this.waking = this.store
+      .due(this.now + WAKE_EARLY_MS)
+      .filter(({ id }) => !this.live.has(id) && !this.recovery.isPending(id) && !this.recovery.isSuspect(id));
+    if (!isWaking && this.waking.length > 0) this.wakeSome();
+  }
+
+  private wakeSome(): void {
+    if (this.draining) return;
+    for (const { id, workflow_id } of this.waking.splice(0, WAKE_SLICE)) this.takeUp(id, workflow_id);
+    if (this.waking.length > 0) setImmediate(() => this.wakeSome());
   }
 
   private get now(): number {
@@ -183,9 +209,10 @@ export class Host {
   /** Takes up every run that had not ended, each where its log ends, a few at a time. Answers how many. */
   recover(): number {
     this.noteWhatStopped();
-    const count = this.recovery.begin();
+    this.hasLeftSome = true;
+    this.recovery.begin(this.now + TAKE_UP_DUE_MS);
     this.pump();
-    return count;
+    return this.store.countUnfinished();
   }
 
   /** What the last process computed when it ended is written down before anything is taken up. */
@@ -328,7 +355,7 @@ export class Host {
   }
 
   isLive(runId: string): boolean {
-    return this.live.has(runId);
+    return this.live.has(runId) || this.asleep.has(runId);
   }
 
   /**
@@ -392,7 +419,16 @@ export class Host {
   /** Resolves when the run is out of this process: ended, or stopped at a limit. */
   async settled(runId: string): Promise<void> {
     if (this.recovery.isPending(runId)) await this.recovery.done;
-    await this.live.get(runId)?.gone;
+    if (!this.isLive(runId)) return;
+    let waiting = this.leaving.get(runId);
+    if (!waiting) {
+      let leave = () => {};
+      const gone = new Promise<void>((resolve) => {
+        leave = resolve;
+      });
+      this.leaving.set(runId, (waiting = { gone, leave }));
+    }
+    await waiting.gone;
   }
 
   /** Stops taking up work and lets what is under way finish, for at most `ms`. What is left goes on at the next start. */
@@ -505,12 +541,10 @@ export class Host {
         ...(redact ? { redact } : {}),
       },
       journal,
+      this.asleep.get(runId),
     );
-    let leave = () => {};
-    const gone = new Promise<void>((resolve) => {
-      leave = resolve;
-    });
-    const run: LiveRun = { engine, state: null, progress: null, workflowId, gone, leave };
+    this.asleep.delete(runId);
+    const run: LiveRun = { engine, state: null, progress: null, workflowId };
     this.live.set(runId, run);
     void execute(engine, created, this.options.effects, (state) => {
       run.state = state;
@@ -624,7 +658,8 @@ export class Host {
   private forget(runId: string, run: LiveRun): void {
     if (this.live.get(runId) !== run) return;
     this.live.delete(runId);
-    run.leave();
+    this.leaving.get(runId)?.leave();
+    this.leaving.delete(runId);
     this.frames.drop(runId);
     const set = this.followers.get(runId);
     if (set) for (const follower of set) follower.push({ kind: "end" });
@@ -645,7 +680,9 @@ export class Host {
     // Nothing follows from what touched the world, and nobody is told, before it survives a power cut.
     if (turn.touchesWorld || now?.status === "finished") await this.options.disk?.sync();
     if (turn.events.length > 0) this.publish(turn.runId, turn.events);
-    if (!run || !now || before?.status === now.status) return;
+    if (!run || !now) return;
+    if (now.status === "waiting") setImmediate(() => this.putToSleep(turn.runId, run));
+    if (before?.status === now.status) return;
     this.tell({
       run_id: turn.runId,
       workflow_id: run.workflowId,
@@ -662,6 +699,16 @@ export class Host {
     if (run.progress?.status !== "finished" || !run.engine.isIdle) return;
     run.engine.stop();
     this.forget(runId, run);
+  }
+
+  /** A run that only waits, and for long, leaves the memory; what wakes it takes it up again. */
+  private putToSleep(runId: string, run: LiveRun): void {
+    if (this.draining || this.live.get(runId) !== run) return;
+    const sleeps = run.engine.sleepsUntil;
+    if (!sleeps || (sleeps.wakeAt !== null && sleeps.wakeAt < this.now + SHORT_MS)) return;
+    run.engine.stop();
+    this.live.delete(runId);
+    this.asleep.set(runId, sleeps.seen);
   }
 
   private publish(runId: string, events: RunEvent[]): void {

@@ -1,8 +1,6 @@
 import type { HeldReason } from "@/server/domain/held";
-import type { RunStore } from "@/server/store/runs";
+import type { RunStore, UnfinishedRun } from "@/server/store/runs";
 import { INTERPRETER_VERSION } from "./execute";
-
-type Unfinished = ReturnType<RunStore["unfinished"]>[number];
 
 /** How often the server may end while it computes a run, without progress in between, until the run is held. */
 const STOPS_ALLOWED = 2;
@@ -30,8 +28,8 @@ interface RecoveryOptions {
  * computed, so that a server which is killed during such calls, however often, holds nothing.
  */
 export class Recovery {
-  private readonly left = new Map<string, Unfinished>();
-  private suspects: Unfinished[] = [];
+  private readonly left = new Map<string, UnfinishedRun>();
+  private suspects: UnfinishedRun[] = [];
   private isStopped = false;
   private finish = () => {};
   /** Resolves when every run was taken up that is not under suspicion. */
@@ -41,11 +39,10 @@ export class Recovery {
 
   constructor(private readonly options: RecoveryOptions) {}
 
-  /** Answers how many runs go on. */
-  begin(): number {
+  /** What only waits, and for longer than that instant, is left where it is. */
+  begin(wakeBefore: number): void {
     const { store, hold, enqueue } = this.options;
-    let count = 0;
-    for (const run of store.unfinished()) {
+    for (const run of store.unfinished(wakeBefore)) {
       if (run.interpreter_version > INTERPRETER_VERSION)
         hold(
           run.id,
@@ -58,16 +55,12 @@ export class Recovery {
           "stopped_server",
           `The server ended ${run.stops} times while it computed this run, without progress in between. It was left alone so that the others can go on.`,
         );
-      else {
-        count++;
-        if (run.stops > 0) this.suspects.push(run);
-        else if (run.status === "queued") enqueue(run.id, run.workflow_id);
-        else this.left.set(run.id, run);
-      }
+      else if (run.stops > 0) this.suspects.push(run);
+      else if (run.status === "queued") enqueue(run.id, run.workflow_id);
+      else this.left.set(run.id, run);
     }
     this.goOn();
     this.waitForSuspect();
-    return count;
   }
 
   /** Whether a run has yet to be taken up. */

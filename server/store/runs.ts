@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, lt, sql } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, lt, or, sql } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { memories, runSignals, runs, runTimers, runTurns, workspaceFiles } from "@/db/schema";
 import type { Settled } from "@/server/domain/durable";
@@ -68,8 +68,19 @@ export interface TurnWrite extends StoredTurn {
   /** The result as it is stored; made from it where absent. */
   resultText?: string;
   timers: readonly { key: string; dueAt: number }[];
+  /** When the first of the run's sleeps is over. */
+  wakeAt?: number | null;
   /** Set where the row of the run changes with this turn. */
   progress?: RunProgress;
+}
+
+export interface UnfinishedRun {
+  id: string;
+  status: RunStatus;
+  workflow_id: string | null;
+  interpreter_version: number;
+  /** How many times in a row the server ended while it computed this run, without progress since. */
+  stops: number;
 }
 
 export interface NewRun {
@@ -96,8 +107,12 @@ export function newRunStore(db: Db) {
   const selectEnd = client.prepare<[string], { last_turn: number; log_hash: string | null }>(
     "select last_turn, log_hash from runs where id = ?",
   );
-  const updateEnd = client.prepare<[number, string, string]>(
-    "update runs set last_turn = ?, log_hash = ? where id = ?",
+  const updateEnd = client.prepare<[number, string, number | null, string]>(
+    "update runs set last_turn = ?, log_hash = ?, wake_at = ? where id = ?",
+  );
+  const selectDue = client.prepare<[number], { id: string; workflow_id: string | null }>(
+    `select id, workflow_id from runs where wake_at <= ? and status = 'waiting'
+     order by wake_at`,
   );
   const insertTimer = client.prepare<[string, string, number]>(
     "insert or ignore into run_timers (run_id, key, due_at) values (?, ?, ?)",
@@ -189,7 +204,8 @@ export function newRunStore(db: Db) {
     if (!end || write.turn <= end.last_turn) return;
     if (write.turn > end.last_turn + 1)
       throw new Error(`Turn ${write.turn} of run ${write.runId} came before the one that it follows.`);
-    updateEnd.run(write.turn, appendTurn(write, end.log_hash ?? CHAIN_START), write.runId);
+    const hash = appendTurn(write, end.log_hash ?? CHAIN_START);
+    updateEnd.run(write.turn, hash, write.wakeAt ?? null, write.runId);
     for (const { key, dueAt } of write.timers) insertTimer.run(write.runId, key, dueAt);
     if (write.progress) {
       updateRun.run({ ...write.progress, simulated: write.progress.simulated ? 1 : 0, id: write.runId });
@@ -315,15 +331,11 @@ export function newRunStore(db: Db) {
       return found;
     },
 
-    /** Ids of runs that have not ended, oldest first. */
-    unfinished(): {
-      id: string;
-      status: RunStatus;
-      workflow_id: string | null;
-      interpreter_version: number;
-      /** How many times in a row the server ended while it computed this run, without progress since. */
-      stops: number;
-    }[] {
+    /**
+     * Runs that have not ended, oldest first. `wakeBefore`: only those that a new process has to take up, which are all but
+     * those that wait for something that has not come, or for a time after that.
+     */
+    unfinished(wakeBefore?: number): UnfinishedRun[] {
       return db
         .select({
           id: runs.id,
@@ -334,7 +346,9 @@ export function newRunStore(db: Db) {
           stoppedTurn: runs.stoppedTurn,
         })
         .from(runs)
-        .where(inArray(runs.status, ["queued", "running", "waiting"]))
+        .where(
+          wakeBefore === undefined ? isUnfinished : or(isAtWork, and(isUnfinished, hasToWake(wakeBefore))),
+        )
         .orderBy(asc(runs.createdAt), asc(runs.id))
         .all()
         .map(({ stoppedTurn, ...row }) => ({
@@ -342,6 +356,11 @@ export function newRunStore(db: Db) {
           status: row.status as RunStatus,
           stops: row.stops > 0 && progressTurn(row.id) === stoppedTurn ? row.stops : 0,
         }));
+    },
+
+    /** Waiting runs whose first sleep is over at an instant, the first one first. */
+    due(at: number): { id: string; workflow_id: string | null }[] {
+      return selectDue.all(at);
     },
 
     /** Notes that the server ended while it computed these runs; those that made progress since the last time begin at one. */
@@ -539,6 +558,13 @@ function asDamage(what: string, error: unknown): unknown {
     ? new DamagedLog(`${what} cannot be read: ${(error as Error).message}.`, { cause: error })
     : error;
 }
+
+const isUnfinished = inArray(runs.status, ["queued", "running", "waiting"]);
+const isAtWork = inArray(runs.status, ["queued", "running"]);
+/** Its time comes before that, or it has a signal that was not taken yet. */
+const hasToWake = (before: number) =>
+  sql`(${runs.wakeAt} <= ${before} or exists (select 1 from run_signals s where s.run_id = ${runs.id} and not exists
+    (select 1 from run_turns t where t.run_id = s.run_id and t.key = iif(s.name = 'cancel', '$cancel', s.name))))`;
 
 /** Our own log: written by this server only, so its events are not checked again one by one. */
 const parseEvents = (text: string) => JSON.parse(text) as RunEvent[];
