@@ -26,6 +26,15 @@ export interface ChatMessage {
   tool_call_id?: string;
   /** What a model thought before its message: some want it back with the message. */
   reasoning?: string;
+  /** What a service gave with its message and wants back with it: sealed thoughts, signatures of calls. Nobody else reads it. */
+  carried?: Carried;
+}
+
+/** Opaque parts of a message, for the one model of the one provider that they came from. */
+export interface Carried {
+  provider_id: string;
+  model: string;
+  parts: JsonObject;
 }
 
 /** What a model is asked for. */

@@ -74,6 +74,8 @@ const SHAPES: Readonly<Record<string, string>> = {
 function wordsOf(key: string, capability: Capability): string | null {
   if (key.startsWith(REFUSES)) return `“${key.slice(REFUSES.length)}” is left out: it refuses that setting.`;
   switch (key) {
+    case "api":
+      return capability.api === "responses" ? "It is asked by the Responses API." : null;
     case "native_tools":
       return capability.native_tools === false
         ? "Tools are offered as text: it does not know functions."

@@ -13,6 +13,10 @@ export const OFFLINE = {
 export const ResponseRung = z.enum(["strict", "json_schema", "json_object", "prompt"]);
 export type ResponseRung = z.infer<typeof ResponseRung>;
 
+/** The protocols of OpenAI that a model can be asked by. */
+export const ModelApi = z.enum(["chat", "responses"]);
+export type ModelApi = z.infer<typeof ModelApi>;
+
 /** What was learned about one model of a provider from its refusals, and from tests. */
 export const Capability = z
   .object({
@@ -30,6 +34,8 @@ export const Capability = z
     wants_reasoning: z.boolean(),
     /** False: knows no system messages. */
     system_role: z.boolean(),
+    /** How it is asked, where that is not Chat Completions. */
+    api: ModelApi,
     /** Does not take an effort together with functions: it is left out there, or "none" is asked for. */
     effort_with_tools: z.enum(["omit", "none"]),
     /** How much it reads at once, in tokens, where it said so itself. */
@@ -68,6 +74,8 @@ export const ProviderSettings = z
     max_requests_per_minute: z.number().int().min(1).max(1_000_000),
     /** Tokens in a minute, in and out together. */
     max_tokens_per_minute: z.number().int().min(1).max(1_000_000_000),
+    /** How all its models are asked; absent: as the test of each found out, else by Chat Completions. */
+    api: ModelApi,
     /** How tools are offered to all its models; absent: by functions where a model knows them. */
     tool_protocol: ToolProtocol,
     /** How much its models read at once, in tokens; absent: what is known of each. */

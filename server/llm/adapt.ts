@@ -40,6 +40,8 @@ export interface Asked {
   mayDropFunctions: boolean;
   /** An effort was sent. */
   hasEffort: boolean;
+  /** Nobody chose the protocol. */
+  mayChangeApi: boolean;
 }
 
 /**
@@ -47,7 +49,7 @@ export interface Asked {
  * something else.
  */
 export function adapt(error: ServerError, capability: Capability, asked: Asked): Adaptation | null {
-  const { rung, hasFunctions, mayDropFunctions, hasEffort } = asked;
+  const { rung, hasFunctions, mayDropFunctions, hasEffort, mayChangeApi } = asked;
   if (error.status !== 400 && error.status !== 404 && error.status !== 422) return null;
   const words = `${error.param} ${error.code} ${error.message}`;
   if (CONTEXT.test(words) || isBadGeneration(error)) return null;
@@ -63,6 +65,9 @@ export function adapt(error: ServerError, capability: Capability, asked: Asked):
   if (NO_SYSTEM.test(words) && capability.system_role !== false) return learned({ system_role: false });
   if (NAMES.test(words) && !(capability.refuses ?? []).includes("name"))
     return learned({ refuses: ["name"] });
+  // Newer models do their reasoning with tools in the other protocol only, and say where.
+  if (mayChangeApi && capability.api !== "responses" && /\/responses\b|\bresponses api\b/i.test(words))
+    return learned({ api: "responses" });
   // Each of the two alone may be fine.
   if (hasFunctions && /\breasoning(?:_effort)?\b/i.test(words) && TOOLS.test(words)) {
     const { effort_with_tools } = capability;

@@ -1,6 +1,8 @@
 import type { ChatMessage } from "@/server/domain/events";
 import type { ToolCall } from "@/server/domain/tool";
+import type { Json, JsonObject } from "@/server/domain/values";
 import type { ToolOffer } from "./model";
+import { asSchema } from "./schema";
 import { asArguments, faultSentence, type ReadCall, truncatedFault } from "./text-calls";
 
 // Tools as functions on the wire: names, the pieces of streamed calls, and the messages that carry both.
@@ -69,6 +71,8 @@ export interface CallPiece {
   name?: string | undefined;
   /** Text; an object where the server forgot to write it as text. */
   args?: string | object | undefined;
+  /** Whatever else stands in it: some services want it back with the call. */
+  more?: JsonObject | undefined;
 }
 
 interface OpenCall {
@@ -76,6 +80,7 @@ interface OpenCall {
   id: string;
   name: string;
   args: string;
+  more: JsonObject;
 }
 
 export interface CallAssembler {
@@ -84,6 +89,8 @@ export interface CallAssembler {
   /** The calls, in the order they began. `isCut`: the answer ended at the token limit. */
   end(names: WireNames, idOf: (given?: string) => string, isCut: boolean): ToolCall[];
   readonly size: number;
+  /** What else stood in each call, in the order they began. */
+  extras(): JsonObject[];
 }
 
 /** Puts the pieces of streamed calls together, by the rules that cover what servers do. */
@@ -114,12 +121,13 @@ export function newCallAssembler(): CallAssembler {
       for (const piece of pieces) {
         let call = targetOf(piece, inChunk);
         if (!call) {
-          call = { index: piece.index, id: "", name: "", args: "" };
+          call = { index: piece.index, id: "", name: "", args: "", more: {} };
           calls.push(call);
         }
         inChunk.add(call);
         call.id ||= piece.id ?? "";
         call.name ||= piece.name ?? "";
+        if (piece.more) Object.assign(call.more, piece.more);
         const text = typeof piece.args === "object" ? JSON.stringify(piece.args) : (piece.args ?? "");
         call.args += text;
         grown += text;
@@ -134,6 +142,7 @@ export function newCallAssembler(): CallAssembler {
     get size() {
       return calls.length;
     },
+    extras: () => calls.map(({ more }) => more),
   };
 }
 
@@ -173,21 +182,44 @@ export interface WireMessage {
   name?: string;
   tool_call_id?: string;
   reasoning_content?: string;
-  tool_calls?: { id: string; type: "function"; function: { name: string; arguments: string } }[];
+  reasoning_details?: Json;
+  tool_calls?: ({
+    id: string;
+    type: "function";
+    function: { name: string; arguments: string };
+  } & JsonObject)[];
+  /** For the Responses endpoint, which has places of its own for it. */
+  carried?: JsonObject;
 }
 
-/** The conversation as servers that know functions read it. */
-export function withFunctions(messages: readonly ChatMessage[], names: WireNames): WireMessage[] {
-  return messages.map(({ role, content, name, tool_calls, tool_call_id }) => {
+/**
+ * The conversation as servers that know functions read it. `backTo`: whose own parts go back with their messages; those of
+ * another model mean nothing to this one.
+ */
+export function withFunctions(
+  messages: readonly ChatMessage[],
+  names: WireNames,
+  backTo: { provider_id: string; model: string },
+): WireMessage[] {
+  return messages.map(({ role, content, name, tool_calls, tool_call_id, carried }) => {
     if (role === "tool") return { role, tool_call_id: tool_call_id ?? "", content };
-    if (!tool_calls || tool_calls.length === 0) return { role, content, ...(name ? { name } : {}) };
+    const isOwn = carried?.provider_id === backTo.provider_id && carried.model === backTo.model;
+    const { reasoning_details, calls, ...rest } = isOwn ? carried.parts : ({} as JsonObject);
+    const parts = {
+      ...(name ? { name } : {}),
+      ...(reasoning_details === undefined ? {} : { reasoning_details }),
+      ...(Object.keys(rest).length > 0 ? { carried: rest } : {}),
+    };
+    if (!tool_calls || tool_calls.length === 0) return { role, content, ...parts };
+    const more = asSchema(calls) as Record<string, JsonObject>;
     return {
       role,
       content: content === "" ? null : content,
-      ...(name ? { name } : {}),
+      ...parts,
       tool_calls: tool_calls.map((call) => ({
+        ...(Object.hasOwn(more, call.id) ? more[call.id] : {}),
         id: call.id,
-        type: "function",
+        type: "function" as const,
         function: { name: names.toWire(call.tool_name), arguments: JSON.stringify(call.args) },
       })),
     };

@@ -3,7 +3,7 @@ import { namedError } from "@/server/domain/named-error";
 import type { RunError, Usage } from "@/server/domain/outcome";
 import type { LlmConfig } from "@/server/domain/role";
 import type { ToolCall, ToolProtocol } from "@/server/domain/tool";
-import type { Json, JsonSchema } from "@/server/domain/values";
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
 
 /** A tool as a model is told of it. */
 export interface ToolOffer {
@@ -46,6 +46,8 @@ export interface ModelIo {
 export interface ModelAnswer {
   content: string;
   reasoning?: string;
+  /** What the service wants back with this message, where it gave anything. */
+  carried?: JsonObject;
   refusal?: string;
   /** What the model calls, in order, with the names that the request gave; absent or empty: it answered. */
   tool_calls?: ToolCall[];

@@ -234,6 +234,7 @@ function askedBy({ provider, request }: Pick<Call, "provider" | "request">, capa
     hasFunctions: offered === "native",
     mayDropFunctions: offered === "native" && chosenProtocol({ request, provider }) === undefined,
     hasEffort: reasoning_effort !== undefined,
+    mayChangeApi: provider.settings.api === undefined,
   };
 }
 
@@ -313,6 +314,7 @@ function toAnswer(
   return {
     content: raw.content,
     ...(raw.reasoning === undefined ? {} : { reasoning: raw.reasoning }),
+    ...(raw.carried === undefined ? {} : { carried: raw.carried }),
     ...(raw.refusal === undefined ? {} : { refusal: raw.refusal }),
     ...(raw.tool_calls === undefined ? {} : { tool_calls: raw.tool_calls }),
     ...(raw.tool_protocol === undefined ? {} : { tool_protocol: raw.tool_protocol }),

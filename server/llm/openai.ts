@@ -1,6 +1,6 @@
 import "server-only";
 import { z } from "zod";
-import type { Capability, Provider, ResponseRung } from "@/server/domain/provider";
+import type { Capability, ModelApi, Provider, ResponseRung } from "@/server/domain/provider";
 import type { ToolCall, ToolProtocol } from "@/server/domain/tool";
 import type { JsonObject } from "@/server/domain/values";
 import { readWrittenCalls } from "./call-dialects";
@@ -28,6 +28,7 @@ import {
 } from "./functions";
 import { type ModelAnswer, ModelError, type ModelIo, type ModelRequest } from "./model";
 import { OFFLINE_RUN_HEADER } from "./offline";
+import { asResponsesRequest, inChatWords, newResponsesReader, UNKNOWN_TO_RESPONSES } from "./responses";
 import { strictSchema } from "./strict-schema";
 import { newCallSplitter, RESULT_STOP, withoutFunctions, withToolBlock } from "./text-protocol";
 import { newThinkSplitter, splitUnopened } from "./think";
@@ -74,6 +75,7 @@ export type RawAnswer = Pick<
   ModelAnswer,
   | "content"
   | "reasoning"
+  | "carried"
   | "refusal"
   | "tool_calls"
   | "tool_protocol"
@@ -98,7 +100,7 @@ const CalledFunction = z
   })
   .nullish()
   .catch(undefined);
-const CalledPiece = z.object({
+const CalledPiece = z.looseObject({
   index: z.number().int().nullish().catch(undefined),
   id: text,
   function: CalledFunction,
@@ -122,6 +124,12 @@ const Chunk = z.object({
             tool_calls: z.array(CalledPiece).nullish().catch(undefined),
             /** The one call that servers from before tool_calls make. */
             function_call: CalledFunction,
+            /** Sealed or signed thoughts, in pieces. */
+            reasoning_details: z.array(z.record(z.string(), z.unknown())).nullish().catch(undefined),
+            carried: z
+              .object({ items: z.array(z.record(z.string(), z.unknown())) })
+              .nullish()
+              .catch(undefined),
           })
           .nullish(),
         finish_reason: text,
@@ -141,6 +149,10 @@ export async function callOnce(call: Call, io: ModelIo): Promise<RawAnswer> {
   const { provider, model, key, request } = call;
   const callee: Callee = { provider: provider.name, base_url: provider.base_url, model, key };
   const wire = newWire(call.fetch, callee, call.limits, io.signal);
+  const api = apiOf(call);
+  const url = `${provider.base_url}/${api === "responses" ? "responses" : "chat/completions"}`;
+  const headers = headersOf(call);
+  const reader = newResponsesReader();
   const { body, rung, protocol, notes } = bodyOf(call);
   const collector = newCollector(io, callee, protocol !== null);
   try {
@@ -157,9 +169,13 @@ export async function callOnce(call: Call, io: ModelIo): Promise<RawAnswer> {
   /** True: the server said that the stream is over. */
   async function readAnswer(): Promise<boolean> {
     try {
-      for await (const piece of wire.post(`${provider.base_url}/chat/completions`, body, headersOf(call))) {
+      for await (const piece of wire.post(
+        url,
+        api === "responses" ? asResponsesRequest(body) : body,
+        headers,
+      )) {
         if ("data" in piece && piece.data.startsWith(DONE)) return true;
-        collector.add(valueOf(piece, callee));
+        collector.add(api === "responses" ? chunkOf(piece, reader, callee) : valueOf(piece, callee));
         if (collector.isFinished()) wire.ending();
         else if (collector.hasBegun()) wire.begun();
       }
@@ -170,6 +186,31 @@ export async function callOnce(call: Call, io: ModelIo): Promise<RawAnswer> {
     }
     return false;
   }
+}
+
+/** How this model is asked: as a person chose, else as a test or a refusal found out. */
+const apiOf = ({ provider, capability }: Pick<Call, "provider" | "capability">): ModelApi =>
+  provider.kind === "offline" ? "chat" : (provider.settings.api ?? capability.api ?? "chat");
+
+/** An event of the Responses endpoint as a chunk. Throws Refused where it is an error. */
+function chunkOf(piece: WirePiece, reader: ReturnType<typeof newResponsesReader>, callee: Callee): unknown {
+  let value: unknown;
+  try {
+    value = "whole" in piece ? piece.whole : JSON.parse(piece.data);
+  } catch {
+    throw cutOff(callee, "is garbled");
+  }
+  const chunk = reader.chunk(value);
+  if (chunk?.error || (isRecord(value) && value.error && value.object !== "response")) {
+    const refusal = refusalInside(chunk ?? value);
+    throw new Refused({
+      ...refusal,
+      message: inChatWords(refusal.message),
+      param: inChatWords(refusal.param),
+    });
+  }
+  if (!chunk && "whole" in piece) throw notAnAnswer(callee, "something else");
+  return chunk ?? {};
 }
 
 const headersOf = ({ key, provider, request }: Call): Record<string, string> => ({
@@ -250,7 +291,10 @@ function bodyOf(call: Call): {
     [tokensName]: maxTokens,
     parallel_tool_calls: protocol === "native" && capability.parallel_tools === false ? false : undefined,
   };
-  const refused = new Set(capability.refuses ?? []);
+  const refused = new Set([
+    ...(capability.refuses ?? []),
+    ...(apiOf(call) === "responses" ? UNKNOWN_TO_RESPONSES : []),
+  ]);
   const sent = Object.fromEntries(
     Object.entries(optional).filter(([name, value]) => value !== undefined && !refused.has(name)),
   );
@@ -260,8 +304,8 @@ function bodyOf(call: Call): {
     messages: asTaken(
       withShape(
         capability.wants_reasoning
-          ? withThoughts(messagesFor(request, protocol), request)
-          : messagesFor(request, protocol),
+          ? withThoughts(messagesFor(call, protocol), request)
+          : messagesFor(call, protocol),
         request,
         rung,
       ),
@@ -365,9 +409,13 @@ function responseFormat({ response }: ModelRequest, rung: ResponseRung | null): 
   };
 }
 
-function messagesFor(request: ModelRequest, protocol: ToolProtocol | null): WireMessage[] {
+function messagesFor(
+  { request, provider, model }: Pick<Call, "request" | "provider" | "model">,
+  protocol: ToolProtocol | null,
+): WireMessage[] {
   const { messages, tools = [] } = request;
-  if (protocol === "native") return withFunctions(messages, namesFor(request));
+  if (protocol === "native")
+    return withFunctions(messages, namesFor(request), { provider_id: provider.id, model });
   // Servers refuse results of functions that are not on offer, so past calls are told as text.
   const plain = withoutFunctions(messages);
   return (protocol === "text" ? withToolBlock(plain, tools) : plain).map(({ role, content, name }) => ({
@@ -418,12 +466,17 @@ function withShape(messages: WireMessage[], request: ModelRequest, rung: Respons
     : [{ role: "system", content: shape }, ...messages];
 }
 
-const asPiece = (piece: Partial<z.infer<typeof CalledPiece>>): CallPiece => ({
-  index: piece.index ?? undefined,
-  id: piece.id ?? undefined,
-  name: piece.function?.name ?? undefined,
-  args: piece.function?.arguments ?? undefined,
-});
+function asPiece(piece: Partial<z.infer<typeof CalledPiece>>): CallPiece {
+  const { index, id, function: called, type: _always, ...more } = piece;
+  return {
+    index: index ?? undefined,
+    id: id ?? undefined,
+    name: called?.name ?? undefined,
+    args: called?.arguments ?? undefined,
+    // It came as JSON.
+    ...(Object.keys(more).length > 0 ? { more: more as JsonObject } : {}),
+  };
+}
 
 interface Collected {
   /** What was said, calls in text included. */
@@ -437,6 +490,9 @@ interface Collected {
   finish: string | null;
   usage: Counted | undefined;
   ttft_ms: number | null;
+  /** Thoughts as the service wants them back. */
+  details: JsonObject[];
+  items: JsonObject[];
 }
 
 /** Longer than any answer; thoughts count, too. */
@@ -455,6 +511,8 @@ function newCollector(io: ModelIo, callee: Callee, hasTools: boolean) {
     finish: null,
     usage: undefined,
     ttft_ms: null,
+    details: [],
+    items: [],
   };
   let tellsCalls = false;
   const splitter = newThinkSplitter();
@@ -488,6 +546,9 @@ function newCollector(io: ModelIo, callee: Callee, hasTools: boolean) {
       give("reasoning", said.reasoning);
       if (said.content) split(splitter.push(said.content));
       got.refusal += choice.delta?.refusal ?? "";
+      for (const detail of choice.delta?.reasoning_details ?? [])
+        addDetail(got.details, detail as JsonObject);
+      got.items.push(...((choice.delta?.carried?.items ?? []) as JsonObject[]));
       const { tool_calls: calls, function_call: only } = choice.delta ?? {};
       // Some servers tell the same call in both ways.
       if (calls?.length) tellsCalls = true;
@@ -577,6 +638,7 @@ function finished(
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
     ...(protocol === null ? {} : { tool_protocol: protocol }),
     ...(got.reasoning.trim() === "" ? {} : { reasoning: got.reasoning }),
+    ...carriedBy(got, calls),
     ...(got.refusal === "" ? {} : { refusal: got.refusal }),
     // Servers end calls with "stop", and answers without any with "tool_calls".
     finish_reason: end === "length" ? "length" : calls.length > 0 ? "tool_calls" : "stop",
@@ -585,6 +647,39 @@ function finished(
     response_format: rung === null ? "text" : rung === "strict" ? "json_schema" : rung,
     notes: end === "unknown" ? [unknownEnd(callee, got.finish ?? "")] : [],
   };
+}
+
+/** A piece of a thought belongs to the one before it of the same place and kind. */
+function addDetail(details: JsonObject[], piece: JsonObject): void {
+  const before = details.at(-1);
+  if (!before || before.index === undefined || before.index !== piece.index || before.type !== piece.type)
+    return void details.push({ ...piece });
+  for (const [key, value] of Object.entries(piece)) {
+    const known = before[key];
+    const grows = ["text", "summary", "data"].includes(key);
+    before[key] = grows && typeof known === "string" && typeof value === "string" ? known + value : value;
+  }
+}
+
+/** Larger than any signature or sealed thought; the log of a run should not carry more. */
+const MAX_CARRIED_CHARS = 256 * 1024;
+
+/** What the service wants back with this message: what stood in its calls, and its thoughts as it wrote them. */
+function carriedBy(got: Collected, calls: readonly ToolCall[]): { carried?: JsonObject } {
+  const extras = got.calls.extras();
+  const isOwn = extras.length === calls.length;
+  const ofCalls = Object.fromEntries(
+    extras.flatMap((more, at) =>
+      isOwn && Object.keys(more).length > 0 ? [[calls[at]!.id, more] as const] : [],
+    ),
+  );
+  const carried: JsonObject = {
+    ...(Object.keys(ofCalls).length > 0 ? { calls: ofCalls } : {}),
+    ...(got.details.length > 0 ? { reasoning_details: got.details } : {}),
+    ...(got.items.length > 0 ? { items: got.items } : {}),
+  };
+  const isSome = Object.keys(carried).length > 0;
+  return isSome && JSON.stringify(carried).length <= MAX_CARRIED_CHARS ? { carried } : {};
 }
 
 const unknownEnd = ({ provider }: Callee, reason: string) =>

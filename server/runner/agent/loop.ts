@@ -77,7 +77,7 @@ export function* runAgent(run: NodeRun, task: AgentTask): Flow<AgentResult> {
     const transcript = agent.messages
       .filter((message) => message.role !== "system")
       // Whoever takes over thinks for itself.
-      .map(({ reasoning: _own, ...message }) => message);
+      .map(({ reasoning: _own, carried: _sealed, ...message }) => message);
     if (end.kind === "handoff") {
       over({ status: "handed_off" });
       return { output: {}, handoff: end, transcript, ...spent };
@@ -163,6 +163,9 @@ function* work(agent: Agent, shape: OutputShape, limit: number): Flow<WorkEnd> {
       content: answer.content,
       ...(calls.length > 0 ? { tool_calls: calls } : {}),
       ...(answer.reasoning ? { reasoning: answer.reasoning } : {}),
+      ...(answer.carried
+        ? { carried: { provider_id: answer.provider_id, model: answer.model, parts: answer.carried } }
+        : {}),
     });
     if (calls.length > 0) {
       const end = yield* carryOut(agent, calls, {
