@@ -11,6 +11,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
 import { Panel } from "@/components/ui/panel";
+import { Select } from "@/components/ui/select";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { Skeleton } from "@/components/ui/skeleton";
 import { toast } from "@/components/ui/toasts";
@@ -86,7 +87,12 @@ export function ProvidersSection() {
       ) : null}
       <ul aria-label="Model providers" className="divide-y divide-line">
         {providers.map((provider) => (
-          <ProviderRow key={provider.id} provider={provider} onEdit={() => setEditing({ saved: provider })} />
+          <ProviderRow
+            key={provider.id}
+            provider={provider}
+            others={providers.filter(({ id }) => id !== provider.id)}
+            onEdit={() => setEditing({ saved: provider })}
+          />
         ))}
       </ul>
       {editing ? <ProviderDialog {...editing} onClose={() => setEditing(null)} /> : null}
@@ -94,16 +100,25 @@ export function ProvidersSection() {
   );
 }
 
-function ProviderRow({ provider, onEdit }: { provider: ProviderListed; onEdit: () => void }) {
+interface ProviderRowProps {
+  provider: ProviderListed;
+  /** Which can be the default after it. */
+  others: readonly ProviderListed[];
+  onEdit: () => void;
+}
+
+function ProviderRow({ provider, others, onEdit }: ProviderRowProps) {
   const trpc = useTrpc();
   const queryClient = useQueryClient();
   const [asking, setAsking] = useState(false);
+  const [next, setNext] = useState<string | null>(null);
   const refresh = () => queryClient.invalidateQueries(trpc.providers.pathFilter());
   const test = useMutation(trpc.providers.test.mutationOptions());
   const setDefault = useMutation(trpc.providers.setDefault.mutationOptions({ onSettled: refresh }));
   const remove = useMutation(
     trpc.providers.remove.mutationOptions({
       onSuccess: () => toast(`Removed “${provider.name}”`),
+      onError: (error) => toast(toApiError(error).message),
       onSettled: () => {
         setAsking(false);
         void refresh();
@@ -111,6 +126,7 @@ function ProviderRow({ provider, onEdit }: { provider: ProviderListed; onEdit: (
     }),
   );
   const { id, name, is_default, simulated, from_environment, kind } = provider;
+  const following = others.find((other) => other.id === next) ?? others[0];
   const canChange = !from_environment && kind !== "offline";
   return (
     <li className="flex flex-col gap-2 px-4 py-3">
@@ -196,8 +212,22 @@ function ProviderRow({ provider, onEdit }: { provider: ProviderListed; onEdit: (
         description="Its stored key is deleted. Nodes that name this provider will not run until they name another."
         confirm="Remove provider"
         pending={remove.isPending}
-        onConfirm={() => remove.mutate({ id })}
-      />
+        onConfirm={() => remove.mutate({ id, ...(is_default && following ? { next: following.id } : {}) })}
+      >
+        {is_default && following ? (
+          <Select
+            label="Default after it"
+            hint="Whatever names no provider asks this one."
+            options={others.map((other) => ({
+              value: other.id,
+              label: other.name,
+              ...(other.simulated ? { hint: "Simulated" } : {}),
+            }))}
+            value={following.id}
+            onValueChange={setNext}
+          />
+        ) : null}
+      </ConfirmDialog>
     </li>
   );
 }

@@ -3,6 +3,7 @@ import { openDb } from "@/db/open";
 import { registerSecret } from "@/server/access/redact";
 import { newSessions } from "@/server/access/sessions";
 import { CustomToolDefinition } from "@/server/domain/custom-tool";
+import { OFFLINE } from "@/server/domain/provider";
 import { RoleDefinition } from "@/server/domain/role";
 import { newSessionStore } from "@/server/store/sessions";
 import { newSettingStore } from "@/server/store/settings";
@@ -43,7 +44,8 @@ test("keys of models: set, kept, replaced, lost with the address, removed; never
   await ask.providers.save({ ...form, id, key: `${SECRETS.provider}-2` });
   await ask.providers.save({ ...form, id, base_url: "http://127.0.0.1:10/v1" });
   await ask.providers.setDefault({ id });
-  await ask.providers.remove({ id });
+  await expect(ask.providers.remove({ id })).rejects.toThrow("Say which one is the default after it.");
+  await ask.providers.remove({ id, next: "offline" });
   await expect(ask.providers.remove({ id })).rejects.toMatchObject({ code: "NOT_FOUND" });
   const [host, provider] = ["127.0.0.1:9", "Ours"];
   expect(told()).toEqual([
@@ -52,6 +54,7 @@ test("keys of models: set, kept, replaced, lost with the address, removed; never
     { kind: "provider_changed", provider, host, key: "replaced" },
     { kind: "provider_changed", provider, host: "127.0.0.1:10", host_before: host, key: "removed" },
     { kind: "provider_chosen", provider },
+    { kind: "provider_chosen", provider: OFFLINE.name },
     { kind: "provider_removed", provider, key: "none" },
   ]);
 });

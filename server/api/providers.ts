@@ -97,9 +97,21 @@ export const providersRouter = router({
     return saved;
   }),
 
-  remove: procedure.input(Id).mutation(({ ctx, input }) => {
-    const { name, has_key } = changeable(ctx.troupe.providers, input.id);
-    ctx.troupe.providers.remove(input.id);
+  /** Removes a provider. Where it is the default, `next` names the one that comes after it. */
+  remove: procedure.input(Id.extend({ next: z.string().optional() })).mutation(({ ctx, input }) => {
+    const { providers } = ctx.troupe;
+    const { name, has_key, is_default } = changeable(providers, input.id);
+    if (is_default) {
+      const next = input.next === input.id ? undefined : providers.find(input.next ?? "");
+      if (!next)
+        throw refusal(
+          "BAD_REQUEST",
+          `“${name}” is the default provider. Say which one is the default after it.`,
+        );
+      providers.setDefault(next.id);
+      ctx.note("provider_chosen", { provider: next.name });
+    }
+    providers.remove(input.id);
     ctx.note("provider_removed", { provider: name, key: keyFate(null, has_key, false) });
     return { id: input.id };
   }),

@@ -285,7 +285,7 @@ function summaryLines(state: RunState, now: number, colour: Palette): string[] {
 }
 
 function costOf({ run, totals }: RunState): string {
-  if (run.simulated) return "simulated";
+  if (run.simulated && totals.cost_usd === 0 && totals.unknown_cost_calls === 0) return "simulated";
   const known = totals.cost_usd === 0 ? "$0" : `$${totals.cost_usd.toFixed(totals.cost_usd < 0.1 ? 4 : 2)}`;
   return totals.unknown_cost_calls > 0 ? `${known} and ${totals.unknown_cost_calls} of unknown price` : known;
 }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { currentCapability, LESSON_DAYS, lessonsOf, withLesson, withoutLesson } from "./lessons";
-import type { Capability } from "./provider";
 
 const DAY = 24 * 3_600_000;
 const NOW = 1_800_000_000_000;
@@ -32,7 +31,7 @@ describe("what refusals teach about a model", () => {
   test("can be forgotten, one by one", () => {
     expect(withoutLesson(all, "refuses:temperature").refuses).toEqual(["seed"]);
     const keys = lessonsOf(all, NOW + 2 * DAY).map(({ key }) => key);
-    expect(keys.reduce(withoutLesson, all as Capability)).toEqual({});
+    expect(keys.reduce(withoutLesson, all)).toEqual({});
   });
   test("is told in words, where it is not as usual", () => {
     expect(lessonsOf(all, NOW + 2 * DAY)).toEqual([

@@ -258,7 +258,8 @@ export function evolve(s: RunState, event: RunEvent): RunState {
         workflow_id: payload.workflow_id,
         workflow_name: payload.workflow_name,
         provider_summary: payload.provider_summary,
-        simulated: payload.provider_summary?.simulated ?? false,
+        // Calls tell: what the settings pointed to at the start may not be what answered.
+        simulated: false,
         ...(payload.context_windows ? { context_windows: payload.context_windows } : {}),
         ...(payload.installation ? { installation: payload.installation } : {}),
         config: payload.config,

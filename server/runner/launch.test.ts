@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { builtinRoles } from "@/server/domain/roles/builtin";
+import type { Models } from "@/server/llm/model";
 import { newScriptedModels } from "@/server/llm/scripted";
 import { findTemplate } from "@/server/templates";
 import { readyToRun } from "./launch";
@@ -59,4 +60,31 @@ test("a budget in dollars needs the price of every model that the drawing names"
     llm_config: { model: "known", fallback_models: [{ provider_id: "p", model: "mystery" }] },
   });
   expect(() => start(["mystery"])).toThrow("A budget in dollars cannot be kept");
+});
+
+test("who answers is said of the models that the drawing names, not of the standard one", () => {
+  const drawn = structuredClone(findTemplate("approval")!.graph);
+  const named = {
+    ...newScriptedModels(),
+    describe: ({
+      provider_id = "offline",
+      model = "demo",
+    }: {
+      provider_id?: string;
+      model?: string;
+    } = {}) => ({
+      provider_id,
+      name: provider_id,
+      model,
+      simulated: provider_id === "offline",
+      price_known: true,
+    }),
+  } as Models;
+  const summary = () =>
+    readyToRun(drawn, builtinRoles, { input: { user_request: "Two days off" } }, named).provider_summary;
+  expect(summary()).toEqual({ name: "offline", model: "demo", simulated: true });
+  for (const node of Object.values(drawn.nodes))
+    if (node.node_type === "agent_task")
+      Object.assign(node.config, { llm_config: { provider_id: "real", model: "big" } });
+  expect(summary()).toEqual({ name: "real", model: "big", simulated: false });
 });

@@ -134,15 +134,24 @@ export function readyToRun(
     return tokens === undefined ? [] : [[choiceKey(choice), tokens] as const];
   });
   const used = roleUses(graph);
-  const provider = models.describe();
   return {
     graph,
     roles: roles.filter(({ name }) => used.has(name)),
     input: given.input,
     config,
-    provider_summary: provider
-      ? { name: provider.name, model: provider.model, simulated: provider.simulated }
-      : null,
+    provider_summary: whoAnswers(graph, models),
     context_windows: Object.fromEntries(windows),
+  };
+}
+
+/** Who will be asked in a run, as the settings are now; null where no model is. What answered stands with each call. */
+function whoAnswers(graph: WorkflowGraph, models: Models): StartRequest["provider_summary"] {
+  const asked = modelUses(graph).flatMap(({ choice }) => models.describe(choice) ?? []);
+  if (asked.length === 0) return null;
+  const together = (names: string[]) => [...new Set(names)].join(" and ");
+  return {
+    name: together(asked.map(({ name }) => name)),
+    model: together(asked.map(({ model }) => model)),
+    simulated: asked.every(({ simulated }) => simulated),
   };
 }

@@ -184,10 +184,10 @@ export function newRunStore(db: Db) {
     return known.id;
   };
   const insertRun = client.prepare<
-    [string, string | null, string, number, string, number, string | null, string | null, number, string]
+    [string, string | null, string, number, string, string | null, string | null, number, string]
   >(
     `insert into runs (id, workflow_id, workflow_name, status, interpreter_version, trigger, simulated, idempotency_key,
-     request_hash, created_at, log_hash) values (?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?)`,
+     request_hash, created_at, log_hash) values (?, ?, ?, 'queued', ?, ?, 0, ?, ?, ?, ?)`,
   );
   /** Appends a turn to what its log ends with; answers the hash that it ends with then. */
   const appendTurn = (write: TurnWrite, before: string): string => {
@@ -239,7 +239,6 @@ export function newRunStore(db: Db) {
       payload.workflow_name,
       run.interpreterVersion,
       payload.trigger,
-      payload.provider_summary?.simulated ? 1 : 0,
       run.idempotencyKey,
       run.requestHash ?? null,
       ts,

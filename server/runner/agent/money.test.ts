@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { RunEvent, RunEventOf } from "@/server/domain/events";
 import type { RunConfig } from "@/server/domain/outcome";
 import type { Provider, ProviderSettings } from "@/server/domain/provider";
+import { foldRun } from "@/server/domain/run";
 import { draw } from "@/server/domain/testing/drawing";
 import { newModels } from "@/server/llm/models";
 import { type Handler, memoryProviders, newServer, remoteProvider, sendSse } from "@/server/llm/testing";
@@ -199,4 +200,23 @@ test("time that ran out is tried again once, not three times", async () => {
     code: "TIMEOUT",
     message: expect.stringContaining("“Longest wait”") as string,
   });
+});
+
+test("a run is simulated where calls were, whatever the settings pointed to at its start", async () => {
+  const { events } = await paid(inTurn(delta({}, "stop") + usage(5) + DONE, good));
+  const asIf = (simulated: boolean) =>
+    foldRun(
+      "run_1",
+      events.map((event) =>
+        event.type === "llm_call_failed"
+          ? { ...event, payload: { ...event.payload, simulated } }
+          : event.type === "run_created"
+            ? {
+                ...event,
+                payload: { ...event.payload, provider_summary: { name: "D", model: "d", simulated: true } },
+              }
+            : event,
+      ),
+    ).run.simulated;
+  expect([asIf(false), asIf(true)]).toEqual([false, true]);
 });
