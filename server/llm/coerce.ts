@@ -95,7 +95,10 @@ function correctObject(value: JsonObject, schema: JsonSchema, root: Root, depth:
   }
   for (const name of names) {
     const standard = asSchema(properties[name]).default as Json | undefined;
-    if (!Object.hasOwn(better, name) && standard !== undefined) better[name] = standard;
+    if (Object.hasOwn(better, name) || standard === undefined) continue;
+    // One default may be written into many places.
+    root.work.spend(JSON.stringify(standard).length);
+    better[name] = standard;
   }
   return better;
 }

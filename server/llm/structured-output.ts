@@ -1,6 +1,6 @@
 import { jsonrepair } from "jsonrepair";
 import type { Work } from "@/server/domain/regex/work";
-import { type Fault, newWork, readSchema } from "@/server/domain/schema/schema";
+import { type Fault, newWork, placeText, readSchema } from "@/server/domain/schema/schema";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
 import { coerce } from "./coerce";
 import { isTooDeep, MAX_REPAIR_CHARS, parseJson, parseMended } from "./json";
@@ -302,6 +302,6 @@ function fit(value: Json, schema: JsonSchema, work: Work): Fit {
 }
 
 function sentence({ path, message }: Fault): string {
-  const place = path.join(".");
+  const place = placeText(path);
   return `${place === "" ? "answer" : place}: ${message}`;
 }

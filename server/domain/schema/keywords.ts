@@ -130,10 +130,9 @@ const pattern: Keyword = (rule, making) => {
   if (typeof rule !== "string") return misread(making, "pattern", "text");
   const regex = making.regex(rule, "pattern");
   if (!regex) return unknown;
+  const says = `must match the pattern ${rule.length > 200 ? `${rule.slice(0, 200)}…` : rule}`;
   return (value, place, run) =>
-    typeof value !== "string" || regex.test(value, run.work)
-      ? "yes"
-      : run.refuse(place, `must match the pattern ${rule}`);
+    typeof value !== "string" || regex.test(value, run.work) ? "yes" : run.refuse(place, says);
 };
 
 const format: Keyword = (rule, making) => {

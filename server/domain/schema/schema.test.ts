@@ -248,6 +248,19 @@ test("defaults fill what is missing, at every depth and through references", () 
   expect(given).toEqual({ filter: {}, list: [{}, { deep: 1 }], kept: null });
 });
 
+test("a large default is not written into a thousand places", () => {
+  const schema = { items: { properties: { a: { default: "x".repeat(10_000) } } } };
+  const many = numbers(1000).map(() => ({}));
+  expect(readSchema(schema).withDefaults(many)).toBe(many);
+  expect(readSchema(schema).withDefaults([{}])).toEqual([{ a: "x".repeat(10_000) }]);
+});
+
+test("words of strangers are cut where they are long", () => {
+  const [fault = ""] = faults({ additionalProperties: false }, { ["k".repeat(10_000)]: 1 });
+  expect(fault).toBe(`${"k".repeat(80)}…: is not expected here`);
+  expect(faults({ pattern: "a".repeat(3000) }, "b")[0]).toHaveLength("must match the pattern ".length + 201);
+});
+
 test("keys that reach prototypes are keys like any other", () => {
   const value = JSON.parse('{"__proto__": 1, "constructor": 2}') as unknown;
   const schema = JSON.parse(

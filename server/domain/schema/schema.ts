@@ -106,6 +106,8 @@ function filled(node: Node, value: unknown, work: Work, depth: number): unknown 
   for (const [key, inner] of node.properties) {
     const there = Object.hasOwn(whole, key) && whole[key] !== undefined;
     if (!there && inner.standard === undefined) continue;
+    // One default may be written into many places.
+    if (!there) work.spend(JSON.stringify(inner.standard).length);
     const next = filled(inner, there ? whole[key] : structuredClone(inner.standard), work, depth + 1);
     // A key that reaches prototypes is one like any other here.
     Object.defineProperty(whole, key, { value: next, enumerable: true, writable: true, configurable: true });
@@ -115,4 +117,12 @@ function filled(node: Node, value: unknown, work: Work, depth: number): unknown 
 
 /** Faults as people and models read them: the place, and what is wrong there. */
 export const faultTexts = (faults: readonly Fault[]): string[] =>
-  faults.map(({ path, message }) => (path.length > 0 ? `${path.join(".")}: ${message}` : message));
+  faults.map(({ path, message }) => (path.length > 0 ? `${placeText(path)}: ${message}` : message));
+
+const MAX_KEY = 80;
+/** The way to a part of a value, dotted; keys of strangers may be long. */
+export const placeText = (path: Fault["path"]): string =>
+  path
+    .map(String)
+    .map((key) => (key.length > MAX_KEY ? `${key.slice(0, MAX_KEY)}…` : key))
+    .join(".");
