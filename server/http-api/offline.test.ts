@@ -70,3 +70,15 @@ test("nobody else does", async () => {
   const response = await fetch(`${baseURL}/chat/completions`, { method: "POST" });
   expect(response.status).toBe(401);
 });
+
+test("answers have ids of their own, the model can be looked up, and more answers than one are refused in words", async () => {
+  const client = new OpenAI({ apiKey: "good", baseURL, maxRetries: 0 });
+  const body = { model: "offline-demo", messages: [{ role: "user" as const, content: "Hi" }] };
+  const ids = [await client.chat.completions.create(body), await client.chat.completions.create(body)].map(
+    ({ id }) => id,
+  );
+  expect(new Set(ids).size).toBe(2);
+  expect((await client.models.retrieve("offline-demo")).id).toBe("offline-demo");
+  await expect(client.models.retrieve("gpt-4o")).rejects.toThrow(/no model called gpt-4o/);
+  await expect(client.chat.completions.create({ ...body, n: 2 })).rejects.toThrow(/one answer at a time/);
+});

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { OFFLINE } from "@/server/domain/provider";
 import type { JsonObject, JsonSchema } from "@/server/domain/values";
@@ -42,6 +43,7 @@ const ChatRequest = z.object({
   max_tokens: z.number().int().positive().nullish(),
   max_completion_tokens: z.number().int().positive().nullish(),
   seed: z.number().nullish(),
+  n: z.number().int().nullish(),
   stop: z.union([z.string(), z.array(z.string())]).nullish(),
   response_format: z
     .object({
@@ -88,10 +90,25 @@ export function newOfflineModel(options: OfflineOptions = {}): (request: Request
   return async (request) => {
     const path = new URL(request.url).pathname;
     if (request.method === "GET" && path.endsWith("/models")) return modelList();
+    const [, asked] = /\/models\/([^/]+)$/.exec(path) ?? [];
+    if (request.method === "GET" && asked !== undefined)
+      return asked === OFFLINE.model
+        ? Response.json(THE_MODEL)
+        : failure(
+            404,
+            "model_not_found",
+            `There is no model called ${asked}; the demo is called ${OFFLINE.model}.`,
+          );
     if (request.method !== "POST" || !path.endsWith("/chat/completions"))
       return failure(404, "not_found", `There is nothing at ${path}.`);
     const body = ChatRequest.safeParse(await request.json().catch(() => null));
     if (!body.success) return failure(400, "invalid_request_error", z.prettifyError(body.error));
+    if ((body.data.n ?? 1) > 1)
+      return failure(
+        400,
+        "invalid_request_error",
+        "The demo model gives one answer at a time: leave out n, or make it 1.",
+      );
     return respond(body.data, request, attempts, speedOf(options));
   };
 }
@@ -340,7 +357,8 @@ const toolCalls = (reply: Reply) =>
   }));
 
 const envelope = (body: ChatRequest, object: string) => ({
-  id: "chatcmpl-offline",
+  // Programs that collect messages tell them apart by it.
+  id: `chatcmpl-${randomUUID()}`,
   object,
   created: Math.floor(Date.now() / 1000),
   model: body.model,
@@ -439,11 +457,10 @@ function pieces(text: string, vary: Numbers): string[] {
   return found.join("") === text ? found : [text];
 }
 
+const THE_MODEL = { id: OFFLINE.model, object: "model", created: 0, owned_by: "troupe" };
+
 function modelList(): Response {
-  return Response.json({
-    object: "list",
-    data: [{ id: OFFLINE.model, object: "model", created: 0, owned_by: "troupe" }],
-  });
+  return Response.json({ object: "list", data: [THE_MODEL] });
 }
 
 function scriptedError({ status, retryAfter }: Extract<Trouble, { kind: "error" }>): Response {
