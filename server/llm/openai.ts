@@ -4,6 +4,7 @@ import type { Capability, ModelApi, Provider, ResponseRung } from "@/server/doma
 import type { ToolCall, ToolProtocol } from "@/server/domain/tool";
 import type { JsonObject } from "@/server/domain/values";
 import { readWrittenCalls } from "./call-dialects";
+import { clientFetch } from "./client";
 import {
   type Callee,
   cancelled,
@@ -148,7 +149,7 @@ const DONE = "[DONE]";
 export async function callOnce(call: Call, io: ModelIo): Promise<RawAnswer> {
   const { provider, model, key, request } = call;
   const callee: Callee = { provider: provider.name, base_url: provider.base_url, model, key };
-  const wire = newWire(call.fetch, callee, call.limits, io.signal);
+  const wire = newWire(await clientFetch(provider.base_url, call.fetch), callee, call.limits, io.signal);
   const api = apiOf(call);
   const url = `${provider.base_url}/${api === "responses" ? "responses" : "chat/completions"}`;
   const headers = headersOf(call);

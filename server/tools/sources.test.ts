@@ -27,7 +27,11 @@ function setUp(env: Record<string, string> = {}) {
   });
   const api = appRouter.createCaller({
     principal: { kind: "session", id: "s" },
-    troupe: { toolSources: sources, audit: newAuditStore(db) } as never,
+    troupe: {
+      toolSources: sources,
+      audit: newAuditStore(db),
+      disk: { sync: () => Promise.resolve() },
+    } as never,
   });
   return { sources, api };
 }

@@ -1,0 +1,52 @@
+import "server-only";
+import type { OpenAI } from "openai";
+
+/** As long as a timer can be: how long an answer may take is the wire's business. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/**
+ * A `fetch` that sends through the official client, which knows how a service of this protocol is addressed, and gives the
+ * answer's head and body as they are. Nothing else of the client is used: it repeats no request, reads no answer, and what
+ * it would add to the headers stays here.
+ */
+export async function clientFetch(baseUrl: string, send: typeof fetch): Promise<typeof fetch> {
+  // Loaded with the first call, and before anything of it is timed.
+  const { OpenAI } = await import("openai");
+  return async (url, init) => {
+    let refused: Response | undefined;
+    const client = new OpenAI({
+      baseURL: baseUrl,
+      // The key stands in the headers of the request, or nowhere.
+      apiKey: "none",
+      maxRetries: 0,
+      timeout: LONGEST_MS,
+      logLevel: "off",
+      fetch: async (address, asked) => {
+        const { method, body, signal } = asked ?? {};
+        const answer = await send(address as string, {
+          ...(method ? { method } : {}),
+          ...(body ? { body } : {}),
+          ...(signal ? { signal } : {}),
+          ...(init?.headers ? { headers: init.headers } : {}),
+          redirect: "manual",
+        });
+        if (answer.ok) return answer;
+        // The client would read it, and lose an error's words unless they stand under `error`.
+        refused = answer;
+        throw new Error("refused");
+      },
+    });
+    const request: OpenAI.RequestOptions = {
+      body: JSON.parse(init?.body as string) as object,
+      ...(init?.signal ? { signal: init.signal } : {}),
+      stream: true,
+    };
+    try {
+      return await client.post((url as string).slice(baseUrl.length), request).asResponse();
+    } catch (error) {
+      if (refused) return refused;
+      // What the network said stands behind the client's own words.
+      throw error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    }
+  };
+}
