@@ -3,7 +3,7 @@ import path from "node:path";
 import { newDisk } from "@/db/disk";
 import { type Db } from "@/db/open";
 import { log } from "@/server/access/log";
-import { redact, redactJson } from "@/server/access/redact";
+import { heldBack, redact, redactJson, withoutHeld } from "@/server/access/redact";
 import { newSealer } from "@/server/access/secrets";
 import type { Library } from "@/server/domain/library";
 import { builtinRoles } from "@/server/domain/roles/builtin";
@@ -96,6 +96,7 @@ export function newTroupe(db: Db, options: { dataDir: string | null; env?: NodeJ
         writtenBy: callKey,
       }).artifact_id,
     forget: (place) => memories.forget(place),
+    role: (name) => roles.find(name)?.role,
     matches: matchesSafely,
     runCode: (program, signal) =>
       toolSources.isCodeEnabled ? runWithCalls(program, { signal }) : Promise.resolve(null),
@@ -107,6 +108,7 @@ export function newTroupe(db: Db, options: { dataDir: string | null; env?: NodeJ
     disk,
     log,
     redact: redactJson,
+    streamRedactor: { hide: withoutHeld, heldBack },
     atWork: newAtWork(options.dataDir),
     maxRuns: settings.TROUPE_MAX_RUNS,
     maxQueued: settings.TROUPE_MAX_QUEUED,

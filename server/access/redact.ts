@@ -49,7 +49,22 @@ export function redactJson<T>(value: T): T {
   return loaded.pattern ? (clean(value, 0) as T) : value;
 }
 
-function withoutHeld(text: string): string {
+/** How many characters at the end of a text may be the beginning of a secret that we hold. */
+export function heldBack(text: string): number {
+  let longest = 0;
+  for (const secret of loaded.values) {
+    const most = Math.min(secret.length - 1, text.length);
+    for (let length = most; length > longest; length--)
+      if (text.endsWith(secret.slice(0, length))) {
+        longest = length;
+        break;
+      }
+  }
+  return longest;
+}
+
+/** The text without the secrets that we hold. */
+export function withoutHeld(text: string): string {
   return loaded.pattern && text.length >= SHORTEST ? text.replace(loaded.pattern, MARK) : text;
 }
 

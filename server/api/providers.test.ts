@@ -55,3 +55,20 @@ test("the list of models tells what they read, as well", async () => {
   expect(await ask.models({ id })).toEqual(["test-model"]);
   expect(troupe.providers.said(id, "test-model")).toEqual({ context_window: 16_384 });
 });
+
+test("a server that repeats a key that was only typed in shows it to nobody, in no spelling", async () => {
+  const key = "typed-in-only-5c6d7e8f";
+  const bytes = Buffer.from(key);
+  const spellings = [key, bytes.toString("base64"), bytes.toString("base64url"), bytes.toString("hex")];
+  server = await newServer(
+    (_request, response) =>
+      void response
+        .writeHead(401, { "content-type": "application/json" })
+        .end(JSON.stringify({ error: { message: `Not with ${spellings.join(" or ")}` } })),
+  );
+  const troupe = newTroupe(openDb(":memory:"), { dataDir: null });
+  const ask = providersRouter.createCaller({ troupe, principal: { kind: "session", id: "ses_1" } });
+  const said = JSON.stringify(await ask.test({ base_url: server.url, default_model: "m", key }));
+  expect(said).toContain("[hidden]");
+  expect(spellings.filter((spelling) => said.includes(spelling))).toEqual([]);
+});

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { redactJson, registerSecret } from "@/server/access/redact";
 import { keyFate } from "@/server/domain/audit";
 import { withoutLesson } from "@/server/domain/lessons";
 import { type Provider, ProviderSettings } from "@/server/domain/provider";
@@ -126,11 +127,13 @@ export const providersRouter = router({
   test: procedure.input(TestInput).mutation(async ({ ctx, input }) => {
     const { providers } = ctx.troupe;
     const checked = checkedFrom(providers, input);
+    if (checked.key !== null) registerSecret(checked.key);
     const { findings, ...shown } = await checkProvider(checked);
     const saved = input.id === undefined ? undefined : providers.find(input.id);
     if (saved?.base_url === checked.base_url) keep(providers, saved.id, findings);
     else rememberFindings(checked.base_url, findings);
-    return shown;
+    // A server may repeat the key, in whatever spelling; also one that was only typed in.
+    return redactJson(shown);
   }),
 
   /** Forgets one thing that was learned about a model; the next call asks as usual, and may learn it again. */

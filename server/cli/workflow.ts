@@ -72,6 +72,7 @@ async function runFile(command: Command): Promise<number> {
   const troupe = newTroupe(openDb(":memory:"), { dataDir: null });
   troupe.roles.seed(builtinRoles);
   await troupe.toolSources.start();
+  for (const role of roles) troupe.roles.put(role);
   // The file's own roles stand before those of the same name that came with Troupe.
   const own = new Set(roles.map((role) => role.name));
   const cast = [...roles, ...troupe.roles.all().filter((role) => !own.has(role.name))];

@@ -518,6 +518,40 @@ describe("A16: a person's agreement counts for exactly what was shown, once", ()
   });
 });
 
+describe("a right that was taken away after an approval", () => {
+  const send = tool("send", { read_only: false, risk: "HIGH" });
+  const granted = { tools: ["send"] };
+  test.each([
+    ["the tool was taken from the role", { tools: [] }, "taken away"],
+    ["the role was removed", undefined, "removed meanwhile"],
+    ["nothing was taken away", granted, null],
+  ])("%s: the approval does not bring it back", async (_what, later, says) => {
+    let now: { tools: string[] } | undefined = granted;
+    const models = newScriptedModels([calls(call("send", { text: "a" })), { text: "done" }]);
+    const tools = fakeTools(
+      [send],
+      () => {},
+      () => now,
+    );
+    const stage = { models, tools, ...newStage({ models, tools }) };
+    const id = stage.start(work(), { roles: [role("Worker", ["send"])] });
+    const open = await asked(stage, id);
+    now = later;
+    stage.host.answer(id, open.id, open.requested.fingerprint, { answer: "approve", by: "ann" });
+    await stage.host.settled(id);
+    const events = stage.store.events(id, 0, 1e6);
+    expect(tools.calls).toEqual(says === null ? ['Worker send {"text":"a"}'] : []);
+    expect(of(events, "tool_call_refused")).toMatchObject(
+      says === null
+        ? []
+        : [{ tool_name: "send", status_code: 403, reason: expect.stringContaining(says) as string }],
+    );
+    expect(of(events, "tool_call_completed")).toHaveLength(says === null ? 1 : 0);
+    // The agent is told, and goes on.
+    expect(stage.store.state(id)!.run.final_status).toBe("COMPLETED");
+  });
+});
+
 describe("A16: a question that nobody answers", () => {
   const MINUTE = 60_000;
   const send = tool("send", { read_only: false, risk: "HIGH" });

@@ -27,6 +27,8 @@ export const ToolOutput = z.object({
   tainted: z.boolean().optional(),
   /** Made up by the offline demo. */
   simulated: z.boolean().optional(),
+  /** It was not carried out: the right to it had been taken away. */
+  withdrawn: z.boolean().optional(),
 });
 export type ToolOutput = z.infer<typeof ToolOutput>;
 

@@ -8,12 +8,23 @@ interface Stream {
   unsent: string;
 }
 
+/** Hides secrets in text that comes piece by piece. */
+export interface StreamRedactor {
+  hide(text: string): string;
+  /** How many characters at the end may be the beginning of a secret: they wait for what follows. */
+  heldBack(text: string): number;
+}
+const NOTHING_TO_HIDE: StreamRedactor = { hide: (text) => text, heldBack: () => 0 };
+
 /** Streamed text on its way to whoever watches: joined for some milliseconds, and kept for those who come late. */
 export class Frames {
   private readonly runs = new Map<string, Map<string, Map<LiveFrame["channel"], Stream>>>();
   private readonly timers = new Map<string, ReturnType<typeof setTimeout>>();
 
-  constructor(private readonly send: (runId: string, frames: LiveFrame[]) => void) {}
+  constructor(
+    private readonly send: (runId: string, frames: LiveFrame[]) => void,
+    private readonly redactor: StreamRedactor = NOTHING_TO_HIDE,
+  ) {}
 
   add(runId: string, frame: LiveFrame): void {
     let calls = this.runs.get(runId);
@@ -67,10 +78,13 @@ export class Frames {
     const frames: LiveFrame[] = [];
     for (const [call_id, channels] of this.runs.get(runId) ?? [])
       for (const [channel, stream] of channels) {
-        if (!stream.unsent) continue;
-        frames.push({ type: "llm_delta", call_id, channel, offset: stream.sent.length, text: stream.unsent });
-        stream.sent += stream.unsent;
-        stream.unsent = "";
+        // Whole secrets first: the end of one may look like the beginning of another.
+        const clean = this.redactor.hide(stream.unsent);
+        const text = clean.slice(0, clean.length - this.redactor.heldBack(clean));
+        stream.unsent = clean.slice(text.length);
+        if (!text) continue;
+        frames.push({ type: "llm_delta", call_id, channel, offset: stream.sent.length, text });
+        stream.sent += text;
       }
     if (frames.length > 0) this.send(runId, frames);
   }

@@ -15,7 +15,7 @@ import type { RunProgress, RunStatus, RunStore, TurnWrite } from "@/server/store
 import { type Clock, LOOK_EVERY_MS, SHORT_MS, WorkTime } from "./clock";
 import { EmbeddedRun, ReplayMismatch, type Seen, type TurnRecord } from "./embedded";
 import { type Effects, execute, INTERPRETER_VERSION } from "./execute";
-import { Frames } from "./frames";
+import { Frames, type StreamRedactor } from "./frames";
 import { isPassing, LogWriter, Unwritable } from "./log-writer";
 import { Recovery } from "./recovery";
 
@@ -67,6 +67,8 @@ export interface HostOptions {
   maxQueued?: number;
   /** Blacks out secrets; nothing that it hides reaches the log of a run. */
   redact?: <T>(value: T) => T;
+  /** The same for text that is being written. */
+  streamRedactor?: StreamRedactor;
   /** Where time comes from; tests bring their own. */
   clock?: Clock;
   /** Where it is noted which run is being computed, so that a next start knows which one ended the server. */
@@ -117,7 +119,10 @@ export class Host {
     this.time = new WorkTime(options.clock);
     this.looking = setInterval(() => this.lookAtClock(), LOOK_EVERY_MS);
     this.looking.unref();
-    this.frames = new Frames((runId, frames) => this.send(runId, { kind: "live", frames }));
+    this.frames = new Frames(
+      (runId, frames) => this.send(runId, { kind: "live", frames }),
+      options.streamRedactor,
+    );
     this.writer = new LogWriter(
       (writes) => {
         this.noteComputing(writes.map(({ runId }) => runId));
@@ -535,7 +540,7 @@ export class Host {
       {
         record: (turn) => this.record(turn),
         computing: () => this.noteComputing([runId]),
-        live: (id, frame) => this.frames.add(id, redact ? redact(frame) : frame),
+        live: (id, frame) => this.frames.add(id, frame),
         workerId: this.workerId,
         time: this.time,
         ...(redact ? { redact } : {}),

@@ -264,6 +264,11 @@ export class NodeRun implements NodeContext {
     const output = yield* waitFor(
       this.interpreter.step(step, async ({ abort }: StepScope) => {
         if (!tools) return { status_code: 503, error: "There are no tools here." };
+        // People may have waited long before they agreed; what was taken away meanwhile wins. A role that the run
+        // made for itself is nobody's to change.
+        const why = agent && !agent.task.role ? (tools.withdrawn?.(agent.role.name, name) ?? null) : null;
+        const refused: ToolOutput = { status_code: 403, error: why ?? "", withdrawn: true };
+        if (why !== null) return refused;
         const output = await tools.invoke(name, args, {
           signal: abort,
           idempotencyKey: `${this.s.run.id}/${this.key(key)}`,

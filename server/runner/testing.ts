@@ -64,6 +64,7 @@ export const role = (name: string): RoleDefinition => RoleDefinition.parse({ nam
 export function fakeTools(
   tools: readonly ToolInterface[],
   forget: Parameters<typeof newToolHost>[0]["forget"] = () => {},
+  roleNow?: Parameters<typeof newToolHost>[0]["role"],
 ): ToolHost & { calls: string[] } {
   const registry = new ToolsRegistry();
   const calls: string[] = [];
@@ -71,6 +72,7 @@ export function fakeTools(
   const host = newToolHost({
     registry,
     forget,
+    ...(roleNow ? { role: roleNow } : {}),
     keep: (_run, key) => `art_${key.length}`,
     matches: async (pattern, text) => (text.includes(pattern) ? null : `It does not match ${pattern}.`),
     runCode: (program, signal) => runWithCalls(program, { signal }),

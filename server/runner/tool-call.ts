@@ -103,6 +103,24 @@ export function* recordCall<T extends { output: ToolOutput }>(
   });
   const begun = run.now;
   const done = yield* carryOut();
+  const { status_code, withdrawn, error = "" } = done.output;
+  if (withdrawn) {
+    const { by_call, tool_call_id } = call;
+    run.emit({
+      type: "tool_call_refused",
+      ...about,
+      call_id,
+      payload: {
+        tool_name,
+        args: call.args,
+        status_code,
+        reason: error,
+        ...(by_call === undefined ? {} : { by_call }),
+        ...(tool_call_id === undefined ? {} : { tool_call_id }),
+      },
+    });
+    return done;
+  }
   run.emit({
     type: "tool_call_completed",
     ...about,

@@ -1,4 +1,4 @@
-import type { ToolOutput, ToolSpec } from "@/server/domain/tool";
+import { isGranted, type ToolOutput, type ToolSpec } from "@/server/domain/tool";
 import type { Json, JsonObject } from "@/server/domain/values";
 import type { MemoryPlace } from "@/server/store/memories";
 import { memoryPlace } from "./builtin/memory";
@@ -12,6 +12,8 @@ export interface ToolHost {
   specs(): ToolSpec[];
   /** What a call must not share with another at the same time; the same for the same arguments. */
   resources(name: string, args: JsonObject): readonly string[];
+  /** Why a role may not use a tool any more that it was given, as things are now; null where it may. */
+  withdrawn?(role: string, tool: string): string | null;
   /** Calls a tool. Nothing is thrown. A long output is cut, and the whole is kept as an artifact. */
   invoke(name: string, args: JsonObject, scope: ToolScope): Promise<ToolOutput>;
   /** Forgets what the caller remembered for its task, which has ended. */
@@ -28,6 +30,8 @@ export function newToolHost(parts: {
   keep(runId: string, callKey: string, tool: string, text: string): string;
   /** Forgets all that is remembered at one place. */
   forget(place: MemoryPlace): void;
+  /** The role as it is now; undefined where it is gone. */
+  role?(name: string): { tools: readonly string[] } | undefined;
   matches: ToolHost["matches"];
   runCode: ToolHost["runCode"];
 }): ToolHost {
@@ -39,6 +43,17 @@ export function newToolHost(parts: {
       const checked = tool?.resources ? tool.check(args) : null;
       return checked?.ok ? (tool!.resources!(checked.input) ?? []) : [];
     },
+    ...(parts.role
+      ? {
+          withdrawn(role: string, tool: string) {
+            const now = parts.role!(role);
+            if (now && isGranted(now.tools, tool)) return null;
+            return now
+              ? `The right to use ${tool} was taken away from the role "${role}" meanwhile.`
+              : `The role "${role}" was removed meanwhile, and with it the right to use ${tool}.`;
+          },
+        }
+      : {}),
     async invoke(name, args, scope) {
       const result = await registry.invoke(name, args, scope);
       return result.status_code === 200 ? cut(result, scope, name, parts.keep) : result;

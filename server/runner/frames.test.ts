@@ -1,0 +1,49 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { heldBack, registerSecret, withoutHeld } from "@/server/access/redact";
+import { Frames } from "./frames";
+
+const SECRET = "key-7f3a9b2c4d5e6f70";
+const SPELLINGS = [SECRET, Buffer.from(SECRET).toString("base64"), Buffer.from(SECRET).toString("hex")];
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** What watchers are sent of a text that comes in these pieces, one after each flush. */
+function shown(pieces: readonly string[]): string {
+  let text = "";
+  const frames = new Frames(
+    (_run, sent) => {
+      for (const frame of sent) {
+        expect(frame.offset).toBe(text.length);
+        text += frame.text;
+      }
+    },
+    { hide: withoutHeld, heldBack },
+  );
+  let offset = 0;
+  for (const piece of pieces) {
+    frames.add("r", { type: "llm_delta", call_id: "c", channel: "content", offset, text: piece });
+    offset += piece.length;
+    vi.advanceTimersByTime(60);
+    expect(frames.snapshot("r").map(({ text: kept }) => kept)).toEqual(text ? [text] : []);
+  }
+  frames.stop();
+  return text;
+}
+
+test("a key is hidden in live text, in whatever pieces and spelling it comes", () => {
+  registerSecret(SECRET);
+  fc.assert(
+    fc.property(fc.constantFrom(...SPELLINGS), fc.array(fc.nat(40), { maxLength: 6 }), (spelling, cuts) => {
+      const whole = `Here it is: ${spelling}. That was it.`;
+      const places = [0, ...cuts.sort((a, b) => a - b), whole.length];
+      const pieces = places.slice(1).map((end, at) => whole.slice(places[at], end));
+      expect(shown(pieces)).toBe("Here it is: [hidden]. That was it.");
+    }),
+  );
+});
+
+test("what only begins like a key is shown once it goes on differently", () => {
+  registerSecret(SECRET);
+  expect(shown(["a key-7f3a", "bout"])).toBe("a key-7f3about");
+});
