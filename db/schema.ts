@@ -234,6 +234,8 @@ export const mcpServers = sqliteTable("mcp_servers", {
   /** AES-256-GCM record of the Authorization header, bound to this row and URL; null where there is none. */
   secret: text("secret"),
   secretHint: text("secret_hint"),
+  /** AES-256-GCM record of the OAuth client and tokens, bound to this row and URL; null where there are none. */
+  oauth: text("oauth"),
   isEnabled: integer("is_enabled", { mode: "boolean" }).notNull().default(true),
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),

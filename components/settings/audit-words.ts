@@ -94,6 +94,14 @@ const WORDS: Record<AuditKind, Words> = {
     more: (about) => [at(about), key(about), switched(about)],
   },
   mcp_server_removed: { title: (about) => `Removed the MCP server ${text(about, "server")}` },
+  mcp_signed_in: {
+    title: (about) => `Signed in at the MCP server ${text(about, "server")}`,
+    more: (about) => [at(about)],
+  },
+  mcp_signed_out: {
+    title: (about) => `Signed out of the MCP server ${text(about, "server")}`,
+    more: (about) => [at(about)],
+  },
   mcp_tools_approved: {
     title: (about) => `Approved tools of the MCP server ${text(about, "server")}`,
     more: (about) => [named(list(about, "tools"))],

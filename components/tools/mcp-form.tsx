@@ -36,6 +36,8 @@ export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: (
   const [url, setUrl] = useState(saved?.where ?? "");
   const [authorization, setAuthorization] = useState("");
   const [drops, setDrops] = useState(false);
+  const [clientId, setClientId] = useState(saved?.sign_in?.client_id ?? "");
+  const [clientSecret, setClientSecret] = useState("");
   const [tried, setTried] = useState(false);
   const nameFault = !/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(name.trim())
     ? "Use letters, digits, _ and - and start with a letter."
@@ -43,6 +45,13 @@ export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: (
   const urlFault = !/^https?:\/\/\S+$/.test(url.trim())
     ? "Enter an address that begins with https:// or http://"
     : undefined;
+  const clientFault =
+    clientSecret !== "" && clientId.trim() === ""
+      ? "Enter the client ID that the secret belongs to."
+      : undefined;
+  // With another address nothing is kept.
+  const before = saved?.where === url.trim() ? (saved.sign_in?.client_id ?? "") : "";
+  const isOtherClient = clientId.trim() !== before || clientSecret !== "";
   const add = useMutation(
     trpc.mcp.add.mutationOptions({
       onError: () => {},
@@ -52,7 +61,9 @@ export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: (
         toast(
           server.state === "connected"
             ? `Connected to “${server.name}”`
-            : `Saved “${server.name}”; it is not connected yet`,
+            : server.state === "needs_sign_in"
+              ? `Saved “${server.name}”; now sign in`
+              : `Saved “${server.name}”; it is not connected yet`,
           {
             tone: server.state === "connected" ? "success" : "plain",
           },
@@ -64,12 +75,13 @@ export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: (
   );
   const submit = () => {
     setTried(true);
-    if (nameFault || urlFault) return;
+    if (nameFault || urlFault || clientFault) return;
     const header = authorization.trim();
     add.mutate({
       name: name.trim(),
       url: url.trim(),
       ...(header ? { authorization: header } : drops ? { authorization: null } : {}),
+      ...(isOtherClient ? { client: clientOf(clientId, clientSecret) } : {}),
     });
   };
   return (
@@ -117,11 +129,40 @@ export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: (
             ? `Stored${saved.authorization_hint ? `, ends in ${saved.authorization_hint}` : ""}`
             : "Bearer …"
         }
-        hint="The whole value of the Authorization header. It is stored sealed and never shown again."
+        hint="The whole value of the Authorization header, where the server wants a key. Leave it empty to sign in with an account."
       />
       {saved?.has_authorization && authorization === "" ? (
         <Checkbox label="Remove the stored authorization" checked={drops} onCheckedChange={setDrops} />
       ) : null}
+      <details className="text-[13px]" open={clientId !== "" || undefined}>
+        <summary className="cursor-pointer text-ink-2">Signing in with a client ID of your own</summary>
+        <div className="mt-3 flex flex-col gap-4">
+          <p className="text-ink-3">
+            Most servers need none: Troupe registers by itself. Where you register it, the redirect address is{" "}
+            <span className="font-mono text-xs [overflow-wrap:anywhere]">
+              {typeof window === "undefined" ? "" : window.location.origin}/tools/sign-in
+            </span>
+          </p>
+          <TextField
+            label="Client ID"
+            autoComplete="off"
+            aside="Optional"
+            value={clientId}
+            onValueChange={setClientId}
+            error={tried ? clientFault : undefined}
+          />
+          <TextField
+            label="Client secret"
+            type="password"
+            autoComplete="off"
+            aside="Optional"
+            value={clientSecret}
+            onValueChange={setClientSecret}
+            placeholder={saved?.sign_in?.has_client_secret ? "Stored" : ""}
+            hint="Stored sealed and never shown again. Another client ends the sign-in."
+          />
+        </div>
+      </details>
       {add.error ? (
         <p role="alert" className="text-[13px] text-failed">
           {toApiError(add.error).message}
@@ -136,3 +177,6 @@ export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: (
     </form>
   );
 }
+
+const clientOf = (id: string, secret: string) =>
+  id.trim() === "" ? null : { client_id: id.trim(), client_secret: secret.trim() || null };

@@ -18,6 +18,7 @@ import { TimeText } from "@/components/ui/time-text";
 import { toast } from "@/components/ui/toasts";
 import { lineDifferences } from "./line-differences";
 import { McpForm } from "./mcp-form";
+import { McpSignIn } from "./mcp-sign-in";
 import { ParameterTable } from "./parameter-table";
 import { Sheet } from "./tool-detail";
 
@@ -28,6 +29,7 @@ const STATES = {
   connected: { word: "Connected", tone: "completed" },
   connecting: { word: "Connecting", tone: "neutral" },
   failed: { word: "Not connected", tone: "failed" },
+  needs_sign_in: { word: "Needs sign-in", tone: "waiting" },
   off: { word: "Switched off", tone: "neutral" },
 } as const;
 
@@ -135,6 +137,14 @@ export function McpServer({ server }: { server: McpListed }) {
               ? `Stored${server.authorization_hint ? `, ends in ${server.authorization_hint}` : ""}`
               : "None"}
           </dd>
+          {server.sign_in && !server.has_authorization ? (
+            <>
+              <dt className="text-ink-2">Sign-in</dt>
+              <dd>
+                <McpSignIn server={server} />
+              </dd>
+            </>
+          ) : null}
         </dl>
       )}
       {server.from_file ? (
@@ -145,7 +155,11 @@ export function McpServer({ server }: { server: McpListed }) {
       {server.last_error ? (
         <p
           role="status"
-          className="rounded-lg bg-failed/8 px-3 py-2 text-[13px] text-failed [overflow-wrap:anywhere]"
+          className={
+            server.state === "needs_sign_in"
+              ? "rounded-lg bg-waiting/10 px-3 py-2 text-[13px] [overflow-wrap:anywhere]"
+              : "rounded-lg bg-failed/8 px-3 py-2 text-[13px] text-failed [overflow-wrap:anywhere]"
+          }
         >
           {server.last_error}
         </p>

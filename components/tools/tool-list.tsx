@@ -165,6 +165,7 @@ export function ToolList({ tools, crew, custom, servers, current }: ToolListProp
 
 function serverWords(server: Answers["mcp"]["list"][number]): string {
   if (!server.is_enabled) return "Switched off";
+  if (server.state === "needs_sign_in") return "Needs sign-in";
   const waiting = server.tools.filter(({ state }) => state === "new" || state === "changed").length;
   if (waiting > 0) return `${waiting} ${waiting === 1 ? "tool waits" : "tools wait"} for approval`;
   return `${server.tools.length} ${server.tools.length === 1 ? "tool" : "tools"}`;

@@ -1,8 +1,9 @@
 import { z } from "zod";
+import { isOwnOrigin } from "@/server/access/hosts";
 import { keyFate } from "@/server/domain/audit";
 import { hostOf } from "./providers";
 import { toolSourcesOf } from "./tool-sources";
-import { procedure, refusal, router } from "./trpc";
+import { type Principal, procedure, refusal, router } from "./trpc";
 
 const Name = z
   .string()
@@ -30,6 +31,30 @@ const Authorization = z
   .max(4000)
   .regex(/^[\x20-\x7e]*$/, "This header holds characters that none can have; copy it again");
 
+const Client = z.object({
+  client_id: z
+    .string()
+    .trim()
+    .min(1)
+    .max(2000)
+    .regex(/^[\x20-\x7e]*$/, "A client ID has plain characters only"),
+  client_secret: z
+    .string()
+    .trim()
+    .max(2000)
+    .regex(/^[\x20-\x7e]*$/, "A client secret has plain characters only")
+    .transform((text) => text || null)
+    .nullable(),
+});
+/** What an authorization server adds to the address to which it sends a person back. */
+const SignInAnswer = z.object({
+  state: z.string().max(200),
+  code: z.string().max(8000).optional(),
+  iss: z.string().max(2000).optional(),
+  error: z.string().max(200).optional(),
+  error_description: z.string().max(2000).optional(),
+});
+
 /** MCP servers: where they are, how they are, and what of theirs may be called. The header goes in and never comes out. */
 export const mcpRouter = router({
   list: procedure.query(({ ctx }) => toolSourcesOf(ctx.troupe).mcp.list()),
@@ -41,14 +66,19 @@ export const mcpRouter = router({
         name: Name,
         url: Url,
         authorization: Authorization.nullish(),
+        client: Client.nullish(),
         is_enabled: z.boolean().optional(),
       }),
     )
-    .mutation(async ({ ctx, input: { authorization, ...server } }) => {
+    .mutation(async ({ ctx, input: { authorization, client, ...server } }) => {
       const { mcp } = toolSourcesOf(ctx.troupe);
       refuseFixed(mcp.list(), server.name);
       const before = mcp.list().find(({ name }) => name === server.name);
-      await mcp.save({ ...server, ...(authorization === undefined ? {} : { authorization }) });
+      await mcp.save({
+        ...server,
+        ...(authorization === undefined ? {} : { authorization }),
+        ...(client === undefined ? {} : { client }),
+      });
       const after = statusOf(mcp.list(), server.name);
       ctx.note(before ? "mcp_server_changed" : "mcp_server_added", {
         server: server.name,
@@ -76,6 +106,48 @@ export const mcpRouter = router({
     if (!(await mcp.remove(input.name))) throw notFound(input.name);
     ctx.note("mcp_server_removed", { server: input.name });
     return { name: input.name };
+  }),
+
+  /**
+   * Begins to sign in at a server: answers where the person has to go, who then comes back to this app. `origin`: where
+   * the app is open in their browser.
+   */
+  beginSignIn: procedure
+    .input(z.object({ name: z.string(), origin: z.string().max(300) }))
+    .mutation(async ({ ctx, input: { name, origin } }) => {
+      const { mcp } = toolSourcesOf(ctx.troupe);
+      refuseFixed(mcp.list(), name);
+      statusOf(mcp.list(), name);
+      if (!isOwnOrigin(origin))
+        throw refusal(
+          "BAD_REQUEST",
+          "Open Troupe at its own address to sign in; behind a proxy, set TROUPE_PUBLIC_URL.",
+        );
+      return readably(mcp.beginSignIn(name, `${origin}${SIGN_IN_PATH}`, ownerOf(ctx.principal)));
+    }),
+
+  /** Finishes it, once, in the session that began it; answers when connecting was tried. */
+  finishSignIn: procedure.input(SignInAnswer).mutation(async ({ ctx, input: { state, ...answer } }) => {
+    const { mcp } = toolSourcesOf(ctx.troupe);
+    const name = await readably(mcp.finishSignIn(state, ownerOf(ctx.principal), answer));
+    if (name === null)
+      throw refusal(
+        "BAD_REQUEST",
+        "This sign-in was not begun in this browser, or took too long. Begin again.",
+      );
+    const after = statusOf(mcp.list(), name);
+    ctx.note("mcp_signed_in", { server: name, host: after.sign_in?.host ?? "" });
+    return after;
+  }),
+
+  /** Forgets the access that was granted. */
+  signOut: procedure.input(ByName).mutation(async ({ ctx, input }) => {
+    const { mcp } = toolSourcesOf(ctx.troupe);
+    const before = statusOf(mcp.list(), input.name);
+    refuseFixed(mcp.list(), input.name);
+    await mcp.signOut(input.name);
+    ctx.note("mcp_signed_out", { server: input.name, host: before.sign_in?.host ?? "" });
+    return statusOf(mcp.list(), input.name);
   }),
 
   /** Connects again if need be, and asks for the tools again. */
@@ -120,6 +192,21 @@ export const mcpRouter = router({
     return statusOf(mcp.list(), input.name);
   }),
 });
+
+/** The page to which people come back. */
+const SIGN_IN_PATH = "/tools/sign-in";
+
+const ownerOf = ({ kind, id }: Principal) => `${kind}:${id}`;
+
+/** Why a sign-in failed is for whoever asked for it. */
+async function readably<T>(step: Promise<T>): Promise<T> {
+  try {
+    return await step;
+  } catch (error) {
+    if (error instanceof Error && error.name === "SignInFailure") throw refusal("BAD_REQUEST", error.message);
+    throw error;
+  }
+}
 
 const notFound = (name: string) => refusal("NOT_FOUND", `There is no MCP server called "${name}".`);
 

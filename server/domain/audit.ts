@@ -23,6 +23,8 @@ export const AUDIT_KINDS = {
   mcp_server_added: "tools",
   mcp_server_changed: "tools",
   mcp_server_removed: "tools",
+  mcp_signed_in: "keys",
+  mcp_signed_out: "keys",
   mcp_tools_approved: "tools",
   mcp_approval_withdrawn: "tools",
   custom_tool_saved: "tools",

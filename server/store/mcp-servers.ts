@@ -1,6 +1,7 @@
 import { and, asc, eq } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { mcpPins, mcpServers } from "@/db/schema";
+import { registerSecret } from "@/server/access/redact";
 import type { Sealer } from "@/server/access/secrets";
 
 export interface StoredMcpServer {
@@ -33,6 +34,13 @@ export interface McpPin {
   approved_at: number;
 }
 
+/** An OAuth client and tokens; whoever kept them knows their shape. */
+export interface KeptOauth {
+  text: string;
+  /** The parts of it that nobody may read, also not in logs and events. */
+  secrets: string[];
+}
+
 /** MCP servers that people added, their sealed Authorization headers, and what was approved of any server. */
 export interface McpServerStore {
   /** By name. */
@@ -40,6 +48,10 @@ export interface McpServerStore {
   find(name: string): StoredMcpServer | undefined;
   /** The header's value, or null. Throws SecretError where it cannot be opened. */
   authorizationOf(name: string): string | null;
+  /** The OAuth client and tokens as they were kept, or null. Throws SecretError where they cannot be opened. */
+  oauthOf(name: string): KeptOauth | null;
+  /** Keeps them, sealed; false where the server is gone or has another address than they are for. */
+  keepOauth(name: string, url: string, kept: KeptOauth | null): boolean;
   /** Adds or changes. What was approved is forgotten where the address changes: it is another server. */
   save(input: McpServerInput): void;
   setEnabled(name: string, is_enabled: boolean): boolean;
@@ -75,6 +87,19 @@ export function newMcpServerStore(db: Db, sealer: Sealer, now: () => number = Da
       const row = rowOf(name);
       return row?.secret ? sealer.open(row.secret, bindingOf(row.name, row.url)) : null;
     },
+    oauthOf: (name) => {
+      const row = rowOf(name);
+      if (!row?.oauth) return null;
+      const kept = JSON.parse(sealer.open(row.oauth, oauthBindingOf(row.name, row.url))) as KeptOauth;
+      kept.secrets.forEach(registerSecret);
+      return kept;
+    },
+    keepOauth: (name, url, kept) => {
+      kept?.secrets.forEach(registerSecret);
+      const oauth = kept && sealer.seal(JSON.stringify(kept), oauthBindingOf(name, url));
+      const isHere = and(eq(mcpServers.name, name), eq(mcpServers.url, url));
+      return db.update(mcpServers).set({ oauth }).where(isHere).run().changes > 0;
+    },
     save: ({ name, url, authorization, is_enabled }) =>
       db.transaction(
         () => {
@@ -96,6 +121,7 @@ export function newMcpServerStore(db: Db, sealer: Sealer, now: () => number = Da
           const values = {
             url,
             ...secret,
+            oauth: isSameAddress ? (before?.oauth ?? null) : null,
             isEnabled: is_enabled ?? before?.isEnabled ?? true,
             updatedAt: at,
           };
@@ -149,4 +175,5 @@ export function newMcpServerStore(db: Db, sealer: Sealer, now: () => number = Da
   };
 }
 
+const oauthBindingOf = (name: string, url: string) => `mcp_servers:${name}:oauth:${url}`;
 const bindingOf = (name: string, url: string) => `mcp_servers:${name}:authorization:${url}`;

@@ -5,6 +5,7 @@ import type { JsonObject } from "@/server/domain/values";
 import type { StdioServer } from "../operator/file";
 import { type McpToolDefinition, readDefinition } from "./definition";
 import { ContentBlock, outputOf } from "./result";
+import { SignInNeeded } from "./sign-in";
 
 /** A page of tools, each read by itself: one that is not as the protocol wants it never costs the others. */
 const ToolPage = z.object({
@@ -45,7 +46,8 @@ export type McpAddress =
   | { kind: "stdio"; server: StdioServer };
 
 export interface McpHealth {
-  state: "off" | "connecting" | "connected" | "failed";
+  /** needs_sign_in: a person has to do it; nothing is tried before. */
+  state: "off" | "connecting" | "connected" | "failed" | "needs_sign_in";
   /** Why it is not connected, or what went wrong last; in words. */
   last_error: string | null;
   /** Unix milliseconds. */
@@ -132,6 +134,11 @@ export class McpConnection {
       });
     } catch (error) {
       if (options.signal.aborted) return { status_code: 408, error: `${name} was stopped.` };
+      if (error instanceof SignInNeeded) {
+        if (error.isForMore) this.note({});
+        else await this.lose(error.message, "needs_sign_in");
+        return { status_code: 403, error: `${name}: ${error.message}` };
+      }
       const { statusOf, wordsOf } = await loadLibrary();
       const status_code = statusOf(error);
       const why = wordsOf(error);
@@ -151,6 +158,8 @@ export class McpConnection {
   unavailable(): string {
     const { state, last_error } = this.health;
     if (state === "off") return `The MCP server "${this.name}" is switched off.`;
+    if (state === "needs_sign_in")
+      return `The MCP server "${this.name}" needs a sign-in. A person can do that on the Tools page.`;
     if (state === "connecting")
       return `The MCP server "${this.name}" is being connected; try again in a moment.`;
     return `Not connected to the MCP server "${this.name}"${last_error ? `: ${last_error}` : ""}.`;
@@ -166,7 +175,7 @@ export class McpConnection {
       this.later(MCP_LIMITS.pingEveryMs);
     } catch (error) {
       const { wordsOf } = await loadLibrary();
-      await this.lose(wordsOf(error));
+      await this.lose(wordsOf(error), error instanceof SignInNeeded ? "needs_sign_in" : "failed");
     }
   }
 
@@ -187,6 +196,7 @@ export class McpConnection {
     } catch (error) {
       await client.close().catch(() => {});
       const words = lastWords();
+      if (error instanceof SignInNeeded) throw error;
       throw words ? new Error(`${wordsOf(error)}; it wrote: ${words.slice(-500)}`) : error;
     }
     this.client = client;
@@ -228,9 +238,10 @@ export class McpConnection {
   }
 
   /** The connection is gone or useless: says so, and comes back later. */
-  private async lose(why: string): Promise<void> {
+  private async lose(why: string, state: "failed" | "needs_sign_in" = "failed"): Promise<void> {
     await this.hangUp();
-    this.note({ state: "failed", last_error: why, connected_at: null, latency_ms: null });
+    this.note({ state, last_error: why, connected_at: null, latency_ms: null });
+    if (state === "needs_sign_in") return this.clearTimer();
     const wait = Math.min(MCP_LIMITS.firstRetryMs * 2 ** this.failures++, MCP_LIMITS.lastRetryMs);
     this.later(wait);
   }

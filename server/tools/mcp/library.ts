@@ -54,7 +54,9 @@ export function wordsOf(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause.name === "EgressError") return cause.message;
   if (error instanceof StreamableHTTPError && (error.code === 401 || error.code === 403))
-    return `The server refuses the authorization (${error.code}). Enter the Authorization header again.`;
+    return error.code === 401
+      ? "The server refuses the Authorization header (401). Enter it again, or remove it and sign in."
+      : "The server refuses access (403): whoever it is told to trust may not do this.";
   const message = error instanceof Error ? error.message : String(error);
   const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : "";
   return readable(`${message.replace(/^MCP error -?\d{1,6}: /, "")}${cause}`).slice(0, 1000);

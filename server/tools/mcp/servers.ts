@@ -6,6 +6,7 @@ import type { StdioServer } from "../operator/file";
 import { checkBySchema } from "../schema-check";
 import { type McpAddress, McpConnection, type McpHealth } from "./connection";
 import { fingerprintOf, McpToolDefinition, readable } from "./definition";
+import { McpSignIn, type SignInAnswer, SignInFailure, type SignInStatus } from "./sign-in";
 
 export interface McpToolStatus {
   /** As the server calls it. */
@@ -30,6 +31,8 @@ export interface McpServerStatus extends McpHealth {
   where: string;
   has_authorization: boolean;
   authorization_hint: string | null;
+  /** Access that a person granted; null where it is not reached over HTTP. */
+  sign_in: SignInStatus | null;
   is_enabled: boolean;
   /** Declared by whoever runs Troupe; the app cannot change it. */
   from_file: boolean;
@@ -45,11 +48,18 @@ export interface McpServersParts {
   onChange(): void;
 }
 
+/** A client that a person registered at the authorization server themselves. */
+export interface OauthClientInput {
+  client_id: string;
+  client_secret: string | null;
+}
+
 export const MCP_CALL_MS = 60_000;
 
 /** All MCP servers of this installation: who is connected, what they offer, and what of it may be called. */
 export class McpServers {
   private readonly connections = new Map<string, McpConnection>();
+  private readonly signIns = new Map<string, McpSignIn>();
 
   constructor(private readonly parts: McpServersParts) {}
 
@@ -79,6 +89,7 @@ export class McpServers {
         where: [command, ...args].join(" "),
         has_authorization: false,
         authorization_hint: null,
+        sign_in: null,
         is_enabled: true,
         from_file: true,
       }),
@@ -93,6 +104,7 @@ export class McpServers {
           where: server.url,
           has_authorization: server.has_authorization,
           authorization_hint: server.authorization_hint,
+          sign_in: this.signInOf(server.name).status(),
           is_enabled: server.is_enabled,
           from_file: false,
         }),
@@ -107,9 +119,10 @@ export class McpServers {
   }
 
   /** Adds or changes a server and connects to it; resolves when that was tried. Nothing of it may be called yet. */
-  async save(input: McpServerInput): Promise<void> {
+  async save({ client, ...input }: McpServerInput & { client?: OauthClientInput | null }): Promise<void> {
     if (this.isDeclared(input.name)) throw new Error(fromFile(input.name));
     this.parts.store.save(input);
+    if (client !== undefined) this.signInOf(input.name).setClient(client);
     await this.disconnect(input.name);
     if (this.parts.store.find(input.name)?.is_enabled) await this.connectStored(input.name).start();
     this.parts.onChange();
@@ -127,8 +140,34 @@ export class McpServers {
     if (this.isDeclared(name)) throw new Error(fromFile(name));
     await this.disconnect(name);
     const done = this.parts.store.remove(name);
+    this.signIns.delete(name);
     this.parts.onChange();
     return done;
+  }
+
+  /**
+   * Begins to sign in at a server: where to send the person, who comes back to `redirect_uri`. Only `owner` may finish
+   * it. Throws SignInFailure, for people to read.
+   */
+  beginSignIn(name: string, redirect_uri: string, owner: string) {
+    return readably(this.signInOf(name).begin(redirect_uri, owner));
+  }
+
+  /** Finishes it with what the person's browser brought back, and connects; answers at which server. */
+  async finishSignIn(state: string, owner: string, answer: SignInAnswer): Promise<string | null> {
+    for (const [name, signIn] of this.signIns) {
+      if (!signIn.knows(state, owner)) continue;
+      await readably(signIn.finish(state, owner, answer));
+      await this.reconnect(name);
+      return name;
+    }
+    return null;
+  }
+
+  /** Forgets the tokens. */
+  async signOut(name: string): Promise<void> {
+    this.signInOf(name).signOut();
+    await this.reconnect(name);
   }
 
   /** Connects again if need be and lists the tools again; false where there is no such server in use. */
@@ -250,7 +289,14 @@ export class McpServers {
     const connection = this.newConnection(name, () => {
       const server = store.find(name);
       if (!server) throw new Error("This server was removed");
-      return { kind: "http", url: server.url, authorization: store.authorizationOf(name), fetch };
+      const authorization = store.authorizationOf(name);
+      // A header that was entered goes before what a person granted.
+      return {
+        kind: "http",
+        url: server.url,
+        authorization,
+        fetch: authorization === null ? this.signInOf(name).fetch : fetch,
+      };
     });
     if (!this.isDeclared(name)) this.connections.set(name, connection);
     return connection;
@@ -260,10 +306,43 @@ export class McpServers {
     return new McpConnection(name, address, () => this.parts.onChange());
   }
 
+  private signInOf(name: string): McpSignIn {
+    const { store, fetch } = this.parts;
+    let signIn = this.signIns.get(name);
+    if (!signIn) {
+      signIn = new McpSignIn({
+        url: () => store.find(name)?.url,
+        read: () => store.oauthOf(name),
+        write: (url, kept) => store.keepOauth(name, url, kept),
+        fetch,
+      });
+      this.signIns.set(name, signIn);
+    }
+    return signIn;
+  }
+
+  private async reconnect(name: string): Promise<void> {
+    if (this.parts.store.find(name)?.is_enabled) {
+      await this.disconnect(name);
+      await this.connectStored(name).start();
+    }
+    this.parts.onChange();
+  }
+
   private async disconnect(name: string): Promise<void> {
     const connection = this.connections.get(name);
     this.connections.delete(name);
     await connection?.stop();
+  }
+}
+
+/** Failures as SignInFailure, in words. */
+async function readably<T>(step: Promise<T>): Promise<T> {
+  try {
+    return await step;
+  } catch (error) {
+    const { wordsOf } = await import("./library");
+    throw error instanceof SignInFailure ? error : new SignInFailure(wordsOf(error));
   }
 }
 

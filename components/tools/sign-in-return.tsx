@@ -1,0 +1,60 @@
+"use client";
+
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { KeyRound } from "lucide-react";
+import { useRouter, useSearchParams } from "next/navigation";
+import { useEffect, useRef } from "react";
+import { toApiError, useTrpc } from "@/components/trpc";
+import { ButtonLink } from "@/components/ui/button";
+import { EmptyState } from "@/components/ui/empty-state";
+import { toast } from "@/components/ui/toasts";
+
+const FIELDS = ["code", "iss", "error", "error_description"] as const;
+
+/** Finishes signing in at an MCP server with what its authorization server put into the address. */
+export function SignInReturn() {
+  const trpc = useTrpc();
+  const router = useRouter();
+  const params = useSearchParams();
+  const queryClient = useQueryClient();
+  const begun = useRef(false);
+  const finish = useMutation(
+    trpc.mcp.finishSignIn.mutationOptions({
+      onError: () => {},
+      onSuccess: (server) => {
+        void queryClient.invalidateQueries(trpc.mcp.pathFilter());
+        void queryClient.invalidateQueries(trpc.tools.pathFilter());
+        toast(`Signed in at “${server.name}”`, { tone: "success" });
+        router.replace(`/tools?server=${encodeURIComponent(server.name)}`);
+      },
+    }),
+  );
+  useEffect(() => {
+    // A code is good once, and effects may run twice.
+    if (begun.current) return;
+    begun.current = true;
+    const given = FIELDS.flatMap((name) => {
+      const value = params.get(name);
+      return value === null ? [] : [[name, value] as const];
+    });
+    // It is not for the history, nor for whoever looks at the screen.
+    window.history.replaceState(null, "", "/tools/sign-in");
+    finish.mutate({ state: params.get("state") ?? "", ...Object.fromEntries(given) });
+  }, [params, finish.mutate]);
+  return (
+    <EmptyState
+      className="h-full justify-center"
+      icon={<KeyRound />}
+      title={finish.error ? "Signing in did not work" : "Signing in …"}
+      actions={finish.error ? <ButtonLink href="/tools">Back to the tools</ButtonLink> : null}
+    >
+      {finish.error ? (
+        <span role="alert" className="[overflow-wrap:anywhere]">
+          {toApiError(finish.error).message}
+        </span>
+      ) : (
+        "Troupe fetches the access that you granted, and connects."
+      )}
+    </EmptyState>
+  );
+}

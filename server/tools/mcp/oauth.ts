@@ -1,0 +1,282 @@
+import {
+  discoverAuthorizationServerMetadata,
+  discoverOAuthProtectedResourceMetadata,
+  exchangeAuthorization,
+  refreshAuthorization,
+  registerClient,
+  startAuthorization,
+} from "@modelcontextprotocol/sdk/client/auth.js";
+import { OAuthError, ServerError } from "@modelcontextprotocol/sdk/server/auth/errors.js";
+import type { AuthorizationServerMetadata, OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js";
+import {
+  checkResourceAllowed,
+  resourceUrlFromServerUrl,
+} from "@modelcontextprotocol/sdk/shared/auth-utils.js";
+import { readable } from "./definition";
+import { type Challenge, type OauthClient, type OauthGrant, SignInFailure } from "./sign-in";
+
+// The steps of OAuth 2.1 as MCP uses it, one function each; what is kept between them is kept in sign-in.ts.
+// It needs the protocol's library, so it is only loaded once somebody signs in or a token is renewed.
+
+type Fetch = typeof globalThis.fetch;
+
+/** Who grants access to a server, and to what. */
+export interface AuthorizationServer {
+  /** The address by which the server names it; credentials are bound to it. */
+  issuer: string;
+  /** Undefined where it publishes none: then its endpoints are where the older protocol put them. */
+  metadata: AuthorizationServerMetadata | undefined;
+  /** What tokens are asked for; null where the server does not say. */
+  resource: string | null;
+  scopes: string[];
+}
+
+/**
+ * Finds who grants access to a server: by the server's own word (RFC 9728), else at the server's host, as before
+ * that existed. Throws SignInFailure and EgressError.
+ */
+export async function discover(
+  serverUrl: string,
+  challenge: Challenge,
+  fetch: Fetch,
+): Promise<AuthorizationServer> {
+  const about = await describedResource(serverUrl, challenge, fetch);
+  if (
+    about &&
+    !checkResourceAllowed({
+      requestedResource: resourceUrlFromServerUrl(serverUrl),
+      configuredResource: about.resource,
+    })
+  )
+    throw new SignInFailure(
+      `The server says that it is ${readable(about.resource)}, which is another address. Nobody is asked for access to that.`,
+    );
+  const issuer = about?.authorization_servers?.[0] ?? String(new URL("/", serverUrl));
+  const metadata = await inWords(`${hostOf(issuer)} does not describe itself as the standard says`, () =>
+    discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch }),
+  );
+  // Whoever could speak for another would be sent its codes (RFC 8414, 3.3).
+  if (about && metadata && !isSameAddress(metadata.issuer, issuer))
+    throw new SignInFailure(
+      `${hostOf(issuer)} says that it is ${readable(metadata.issuer).slice(0, 200)}. That is not where this server sends people.`,
+    );
+  return { issuer, metadata, resource: about?.resource ?? null, scopes: about?.scopes_supported ?? [] };
+}
+
+/** The server's own description, or null where it has none; one that it names must be there. */
+async function describedResource(serverUrl: string, challenge: Challenge, fetch: Fetch) {
+  const named = challenge.resource_metadata;
+  try {
+    return await discoverOAuthProtectedResourceMetadata(
+      serverUrl,
+      named === null ? {} : { resourceMetadataUrl: named },
+      fetch,
+    );
+  } catch (error) {
+    if (isUnreachable(error)) throw error;
+    if (named !== null)
+      throw new SignInFailure(
+        `The server says at ${hostOf(named)} who grants access to it, but that cannot be read.`,
+      );
+    return null;
+  }
+}
+
+/** Makes this installation known to an authorization server. */
+export async function register(
+  server: AuthorizationServer,
+  redirect_uri: string,
+  scope: string,
+  fetch: Fetch,
+): Promise<OauthClient> {
+  const { metadata, issuer } = server;
+  if (metadata && !metadata.registration_endpoint)
+    throw new SignInFailure(
+      `${hostOf(issuer)} lets nobody register by themselves. Register Troupe there, with ${redirect_uri} as the redirect address, and enter the client ID here (Change).`,
+    );
+  const methods = metadata?.token_endpoint_auth_methods_supported;
+  const information = await inWords(`${hostOf(issuer)} did not register Troupe`, () =>
+    registerClient(issuer, {
+      ...(metadata && { metadata }),
+      clientMetadata: {
+        client_name: "Troupe",
+        redirect_uris: [redirect_uri],
+        grant_types: ["authorization_code", "refresh_token"],
+        response_types: ["code"],
+        ...(methods?.includes("none") ? { token_endpoint_auth_method: "none" } : {}),
+      },
+      ...(scope === "" ? {} : { scope }),
+      fetchFn: fetch,
+    }),
+  );
+  const { client_id, client_secret, token_endpoint_auth_method } = information;
+  return {
+    client_id,
+    client_secret: client_secret ?? null,
+    token_endpoint_auth_method: token_endpoint_auth_method ?? null,
+    by_hand: false,
+    issuer,
+    redirect_uri,
+  };
+}
+
+/** Where a person agrees, and what proves afterwards that it was asked here (PKCE). */
+export async function authorizationAddress(
+  { issuer, metadata, resource }: AuthorizationServer,
+  client: OauthClient,
+  { redirect_uri, scope, state }: { redirect_uri: string; scope: string; state: string },
+): Promise<{ url: URL; verifier: string }> {
+  const { authorizationUrl, codeVerifier } = await inWords(
+    `Signing in at ${hostOf(issuer)} is not possible`,
+    () =>
+      startAuthorization(issuer, {
+        ...(metadata && { metadata }),
+        clientInformation: informationOf(client),
+        redirectUrl: redirect_uri,
+        state,
+        ...(scope === "" ? {} : { scope }),
+        ...(resource === null ? {} : { resource }),
+      }),
+  );
+  return { url: authorizationUrl, verifier: codeVerifier };
+}
+
+/** A code for tokens. */
+export async function exchange(
+  server: AuthorizationServer,
+  client: OauthClient,
+  {
+    code,
+    verifier,
+    redirect_uri,
+    scope,
+  }: { code: string; verifier: string; redirect_uri: string; scope: string },
+  fetch: Fetch,
+  now: number,
+): Promise<OauthGrant> {
+  const { issuer, metadata, resource } = server;
+  const tokens = await inWords(`${hostOf(issuer)} gave no access`, () =>
+    exchangeAuthorization(issuer, {
+      ...(metadata && { metadata }),
+      clientInformation: informationOf(client),
+      authorizationCode: code,
+      codeVerifier: verifier,
+      redirectUri: redirect_uri,
+      ...(resource === null ? {} : { resource }),
+      fetchFn: fetch,
+    }),
+  );
+  return grantOf(tokens, { issuer, resource, scope, server: metadata ? keptOf(metadata) : null }, now);
+}
+
+/** New tokens for old ones. `refused`: the authorization server will not, so a person has to sign in again. */
+export async function renew(
+  grant: OauthGrant,
+  client: OauthClient,
+  fetch: Fetch,
+  now: number,
+): Promise<OauthGrant | { refused: string; forgets_client: boolean }> {
+  if (grant.refresh_token === null) return { refused: "The sign-in has ended", forgets_client: false };
+  try {
+    const tokens = await refreshAuthorization(grant.issuer, {
+      ...(grant.server && { metadata: grant.server as AuthorizationServerMetadata }),
+      clientInformation: informationOf(client),
+      refreshToken: grant.refresh_token,
+      ...(grant.resource === null ? {} : { resource: grant.resource }),
+      fetchFn: fetch,
+    });
+    return grantOf(tokens, grant, now);
+  } catch (error) {
+    if (error instanceof OAuthError && !(error instanceof ServerError))
+      return {
+        refused: wordsOf(`${hostOf(grant.issuer)} does not renew the sign-in`, error),
+        forgets_client: /^(invalid|unauthorized)_client$/.test(error.errorCode),
+      };
+    throw isUnreachable(error)
+      ? error
+      : new SignInFailure(wordsOf(`${hostOf(grant.issuer)} cannot renew the sign-in now`, error));
+  }
+}
+
+function grantOf(
+  tokens: OAuthTokens,
+  asked: Pick<OauthGrant, "issuer" | "resource" | "scope" | "server">,
+  now: number,
+): OauthGrant {
+  const { issuer, resource, server } = asked;
+  if (!/^bearer$/i.test(tokens.token_type))
+    throw new SignInFailure(`${hostOf(issuer)} gave a token that is not a bearer token.`);
+  // A header cannot carry anything else.
+  if (!/^[\x21-\x7e]{1,16000}$/.test(tokens.access_token))
+    throw new SignInFailure(`${hostOf(issuer)} gave a token that no header can carry.`);
+  return {
+    issuer,
+    resource,
+    server,
+    scope: tokens.scope ?? asked.scope,
+    access_token: tokens.access_token,
+    refresh_token: tokens.refresh_token ?? null,
+    expires_at: tokens.expires_in === undefined ? null : now + tokens.expires_in * 1000,
+  };
+}
+
+/** What renewing needs of the metadata. */
+function keptOf({
+  issuer,
+  authorization_endpoint,
+  token_endpoint,
+  response_types_supported,
+  token_endpoint_auth_methods_supported,
+}: AuthorizationServerMetadata) {
+  return {
+    issuer,
+    authorization_endpoint,
+    token_endpoint,
+    response_types_supported,
+    ...(token_endpoint_auth_methods_supported && { token_endpoint_auth_methods_supported }),
+  };
+}
+
+const informationOf = ({ client_id, client_secret, token_endpoint_auth_method }: OauthClient) => ({
+  client_id,
+  ...(client_secret === null ? {} : { client_secret }),
+  // Not an undefined: the library asks whether it is there.
+  ...(token_endpoint_auth_method === null ? {} : { token_endpoint_auth_method }),
+});
+
+/** The address as people know it. */
+export const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : readable(url).slice(0, 100));
+
+const isSameAddress = (a: string, b: string) => {
+  const plain = (url: string) => (URL.canParse(url) ? new URL(url).href : url).replace(/\/$/, "");
+  return plain(a) === plain(b);
+};
+
+/** Whether nothing came back at all, or a connection was refused here. */
+const isUnreachable = (error: unknown): boolean =>
+  error instanceof Error &&
+  (error.name === "EgressError" || error.name === "TimeoutError" || error instanceof TypeError);
+
+/** Runs a step; its failures become sentences that begin with `what`. Refused connections pass as they are. */
+async function inWords<T>(what: string, step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    if (isUnreachable(error)) throw error;
+    throw new SignInFailure(wordsOf(what, error));
+  }
+}
+
+/** What an authorization server said is told as its word, with hidden characters spelled out, and cut. */
+function wordsOf(what: string, error: unknown): string {
+  if (error instanceof OAuthError) {
+    const status = /^HTTP (\d{3}): /.exec(error.message)?.[1];
+    if (error instanceof ServerError && status) return `${what}: it answered ${status} without a reason.`;
+    const said = readable(error.message).replace(/\s+/g, " ").trim().slice(0, 300);
+    return `${what} (${error.errorCode})${said === "" ? "" : `: “${said}”`}`;
+  }
+  // Their text quotes what was sent, in JSON of the checking library.
+  if (error instanceof SyntaxError || (error instanceof Error && /ZodError/.test(error.name)))
+    return `${what}: its answer cannot be read.`;
+  return `${what}: ${readable(error instanceof Error ? error.message : String(error)).slice(0, 300)}`;
+}

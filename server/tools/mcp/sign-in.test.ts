@@ -1,0 +1,342 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openDb } from "@/db/open";
+import { redact } from "@/server/access/redact";
+import { newSealer } from "@/server/access/secrets";
+import { newMcpFetch } from "@/server/egress/fetch";
+import { type McpServerStore, newMcpServerStore } from "@/server/store/mcp-servers";
+import { McpServers } from "./servers";
+import { challengeOf } from "./sign-in";
+import { listen, newAuthorizationServer, newGuardedServer } from "./testing/guarded-server";
+
+const BACK = "http://127.0.0.1:3000/tools/sign-in";
+const ANNA = "session:anna";
+
+let authority: Awaited<ReturnType<typeof newAuthorizationServer>>;
+let remote: Awaited<ReturnType<typeof newGuardedServer>>;
+let db: ReturnType<typeof openDb>;
+let store: McpServerStore;
+let servers: McpServers;
+const sealer = newSealer(null, {});
+const newServers = (allowed = [remote.port, authority.port]) =>
+  new McpServers({
+    store,
+    declared: [],
+    fetch: newMcpFetch(allowed.map((port) => `127.0.0.1:${port}`).join()),
+    onChange: () => {},
+  });
+beforeEach(async () => {
+  authority = await newAuthorizationServer();
+  remote = await newGuardedServer(authority);
+  db = openDb(":memory:");
+  store = newMcpServerStore(db, sealer);
+  servers = newServers();
+});
+afterEach(async () => {
+  await servers.stop();
+  remote.close();
+  authority.close();
+});
+
+const begin = () => servers.beginSignIn("notes", BACK, ANNA);
+const finish = (back: URL, owner = ANNA) => {
+  const { state = "", ...answer } = Object.fromEntries(back.searchParams);
+  return servers.finishSignIn(state, owner, answer);
+};
+const signIn = async () => finish(authority.agree((await begin()).url));
+const save = () => servers.save({ name: "notes", url: remote.url });
+const notes = () => servers.list()[0]!;
+const call = async () => {
+  const { fingerprint } = notes().tools[0]!;
+  servers.approve("notes", "look", fingerprint);
+  return servers
+    .tools()[0]!
+    .execute({}, { signal: new AbortController().signal, idempotencyKey: "k", run: null, agent: null });
+};
+const posted = (path: string) => authority.seen.filter((request) => request.path === path);
+
+describe("signing in at a server", () => {
+  test("one that wants to know who asks says so, and works once a person signed in", async () => {
+    await save();
+    expect(notes()).toMatchObject({
+      state: "needs_sign_in",
+      last_error: "The server wants to know who asks. Sign in, or enter an Authorization header.",
+      sign_in: { state: "none" },
+    });
+    // Nobody is registered anywhere before somebody wants it.
+    expect(authority.seen).toEqual([]);
+
+    const { url, host, scope } = await begin();
+    expect(host).toBe(`127.0.0.1:${authority.port}`);
+    expect(scope).toBe("read");
+    const asked = new URL(url).searchParams;
+    expect(Object.fromEntries(asked)).toEqual({
+      response_type: "code",
+      client_id: [...authority.registered.keys()][0],
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge_method: "S256",
+      redirect_uri: BACK,
+      state: expect.stringMatching(/^[\w-]{43}$/),
+      scope: "read",
+      resource: remote.url,
+    });
+    expect([...authority.registered.values()][0]).toMatchObject({
+      client_name: "Troupe",
+      redirect_uris: [BACK],
+      token_endpoint_auth_method: "none",
+    });
+
+    expect(await finish(authority.agree(url))).toBe("notes");
+    expect(notes()).toMatchObject({
+      state: "connected",
+      last_error: null,
+      sign_in: { state: "signed_in", host, scope: "read", renews: true, client_id: null },
+    });
+    expect(await call()).toEqual({ status_code: 200, output: "seen" });
+    expect(new URLSearchParams(posted("/token")[0]?.body).get("resource")).toBe(remote.url);
+
+    await servers.signOut("notes");
+    expect(notes()).toMatchObject({ state: "needs_sign_in", sign_in: { state: "none" } });
+    expect(remote.presented.at(-1)).toBeUndefined();
+  });
+
+  test("tokens are sealed, outlive a start, are hidden in logs, and stay with the address", async () => {
+    await save();
+    await signIn();
+    const [token] = authority.tokens.keys();
+    const [refresh] = authority.refreshTokens.keys();
+    const file = db.$client.serialize();
+    expect([token, refresh].map((secret) => file.includes(Buffer.from(secret!)))).toEqual([false, false]);
+    expect(redact(`it sent ${token} and ${refresh}`)).toBe("it sent [hidden] and [hidden]");
+    await servers.stop();
+    servers = newServers();
+    await servers.start();
+    expect(notes()).toMatchObject({ state: "connected", sign_in: { state: "signed_in" } });
+    await servers.save({ name: "notes", url: `${remote.origin}/other` });
+    expect(notes().sign_in).toMatchObject({ state: "none" });
+    expect(store.oauthOf("notes")).toBeNull();
+  });
+
+  test("a token that ended is renewed once for all who wait, before the call and after a refusal", async () => {
+    await save();
+    authority.expires_in = 1;
+    await signIn();
+    authority.expires_in = 3600;
+    await Promise.all([call(), call(), call()]);
+    const renewals = () =>
+      posted("/token").filter(({ body }) => body.includes("grant_type=refresh_token")).length;
+    const before = renewals();
+    expect(before).toBeGreaterThanOrEqual(1);
+    expect(await call()).toMatchObject({ status_code: 200 });
+    authority.tokens.clear();
+    const results = await Promise.all([call(), call(), call()]);
+    expect(results.map(({ status_code }) => status_code)).toEqual([200, 200, 200]);
+    expect(renewals()).toBe(before + 1);
+    // What cannot be renewed needs a person.
+    authority.tokens.clear();
+    authority.refreshTokens.clear();
+    expect(await call()).toMatchObject({ status_code: 403, error: expect.stringContaining("Sign in again") });
+    expect(notes()).toMatchObject({ state: "needs_sign_in", sign_in: { state: "none" } });
+  });
+
+  test("a tool that needs more rights says which, and they are asked for beside those that were granted", async () => {
+    await save();
+    await signIn();
+    remote.needs.call = "write";
+    expect(await call()).toEqual({
+      status_code: 403,
+      error:
+        "mcp:notes/look: The server wants more rights for this (write). Sign in again on the Tools page to grant them.",
+    });
+    expect(notes()).toMatchObject({
+      state: "connected",
+      sign_in: { state: "signed_in", wants_more: "write" },
+    });
+    const { scope, url } = await begin();
+    expect(scope).toBe("read write");
+    await finish(authority.agree(url));
+    expect(await call()).toMatchObject({ status_code: 200 });
+    expect(notes().sign_in).toMatchObject({ wants_more: null, scope: "read write" });
+    expect(authority.registered.size).toBe(1);
+  });
+
+  test("a client ID that was entered is used, with its secret, and given to nobody else", async () => {
+    authority.metadata = { registration_endpoint: null };
+    await save();
+    await expect(begin()).rejects.toThrow(`Register Troupe there, with ${BACK} as the redirect address`);
+    await servers.save({
+      name: "notes",
+      url: remote.url,
+      client: { client_id: "by hand", client_secret: "a long secret" },
+    });
+    await signIn();
+    expect(notes()).toMatchObject({
+      state: "connected",
+      sign_in: { client_id: "by hand", has_client_secret: true },
+    });
+    expect(posted("/token")[0]?.authorization).toBe(`Basic ${btoa("by hand:a long secret")}`);
+    const other = await newAuthorizationServer();
+    try {
+      await servers.stop();
+      servers = newServers([remote.port, authority.port, other.port]);
+      await servers.start();
+      remote.metadata = { authorization_servers: [other.origin] };
+      await expect(begin()).rejects.toThrow("names another place to sign in now");
+      expect(other.seen.map(({ path }) => path)).toEqual(["/.well-known/oauth-authorization-server"]);
+    } finally {
+      other.close();
+    }
+  });
+
+  test("a stored header goes before it, and a refused one is said to be that", async () => {
+    await servers.save({ name: "notes", url: remote.url, authorization: "Bearer wrong" });
+    expect(notes()).toMatchObject({
+      state: "failed",
+      last_error:
+        "The server refuses the Authorization header (401). Enter it again, or remove it and sign in.",
+    });
+  });
+});
+
+describe("whoever wants to be signed in for another", () => {
+  test("finishes nothing: other sessions, other states, old codes and second tries are refused", async () => {
+    await save();
+    const back = authority.agree((await begin()).url);
+    expect(await finish(back, "session:eve")).toBeNull();
+    const forged = new URL(back);
+    forged.searchParams.set("state", "x".repeat(43));
+    expect(await finish(forged)).toBeNull();
+    expect(posted("/token")).toEqual([]);
+    expect(await finish(back)).toBe("notes");
+    expect(await finish(back)).toBeNull();
+    expect(posted("/token")).toHaveLength(1);
+  });
+
+  test("a code that another authorization server sent is not carried to this one", async () => {
+    await save();
+    const back = authority.agree((await begin()).url);
+    back.searchParams.set("iss", "https://evil.example");
+    await expect(finish(back)).rejects.toThrow("did not come from");
+    // Nor where it leaves out what it announced.
+    const second = authority.agree((await begin()).url);
+    second.searchParams.delete("iss");
+    await expect(finish(second)).rejects.toThrow("did not come from");
+    expect(posted("/token")).toEqual([]);
+    // A code of somebody else's sign-in does not fit the proof.
+    const [mine, theirs] = [authority.agree((await begin()).url), authority.agree((await begin()).url)];
+    mine.searchParams.set("code", theirs.searchParams.get("code")!);
+    await expect(finish(mine)).rejects.toThrow("gave no access (invalid_grant): “no such code”");
+    expect(notes().sign_in).toMatchObject({ state: "none" });
+  });
+
+  test("an authorization server that says it is another, and a server that says so, are not believed", async () => {
+    await save();
+    authority.metadata = { issuer: "https://accounts.example" };
+    await expect(begin()).rejects.toThrow("says that it is https://accounts.example");
+    authority.metadata = {};
+    remote.metadata = { resource: "https://bank.example/mcp" };
+    await expect(begin()).rejects.toThrow("The server says that it is https://bank.example/mcp");
+    expect(authority.registered.size).toBe(0);
+  });
+
+  test("nothing inside the network is asked for, whoever names it", async () => {
+    const inside = await listen((_request, response) => void response.end("{}"));
+    try {
+      await save();
+      for (const change of [
+        () => (remote.metadata = { authorization_servers: [inside.origin] }),
+        () => {
+          remote.metadata = {};
+          remote.metadataUrl = `${inside.origin}/secrets`;
+        },
+      ]) {
+        change();
+        await servers.refresh("notes");
+        await expect(begin()).rejects.toThrow("TROUPE_MCP_ALLOWED_HOSTS");
+      }
+      remote.metadataUrl = `${remote.origin}/.well-known/oauth-protected-resource/mcp`;
+      await servers.refresh("notes");
+      authority.metadata = { token_endpoint: `${inside.origin}/token` };
+      await expect(signIn()).rejects.toThrow("TROUPE_MCP_ALLOWED_HOSTS");
+      authority.metadata = { registration_endpoint: `${inside.origin}/register` };
+      store.keepOauth("notes", remote.url, null);
+      await expect(begin()).rejects.toThrow("TROUPE_MCP_ALLOWED_HOSTS");
+      expect(notes().sign_in).toMatchObject({ state: "none" });
+    } finally {
+      inside.close();
+    }
+  });
+
+  test.each(["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "not an address"])(
+    "nobody is sent to %s",
+    async (authorization_endpoint) => {
+      await save();
+      authority.metadata = { authorization_endpoint };
+      await expect(begin()).rejects.toThrow();
+    },
+  );
+
+  test("codes and tokens follow no redirect to a foreign host", async () => {
+    const seen: (string | undefined)[] = [];
+    const foreign = await listen((request, response) => {
+      seen.push(request.url);
+      response.end("{}");
+    });
+    try {
+      await servers.stop();
+      servers = newServers([remote.port, authority.port, foreign.port]);
+      await save();
+      authority.refusal = { status: 307, body: "", location: `${foreign.origin}/token` };
+      await expect(signIn()).rejects.toThrow("redirect");
+      authority.refusal = null;
+      await signIn();
+      expect(notes().state).toBe("connected");
+      remote.redirect = `${foreign.origin}/mcp`;
+      expect(await call()).toMatchObject({ status_code: 503, error: expect.stringContaining("redirect") });
+      expect(seen).toEqual([]);
+    } finally {
+      foreign.close();
+    }
+  });
+
+  test("the words of an authorization server are its words: short, without hidden characters", async () => {
+    await save();
+    authority.refusal = {
+      status: 400,
+      body: JSON.stringify({
+        error: "invalid_grant",
+        error_description: `\u001b[2J\u202eall is well ${"x".repeat(5000)}`,
+      }),
+    };
+    const error = await signIn().catch((error: Error) => error.message);
+    expect(error).toContain("gave no access (invalid_grant): “\\u{1b}[2J\\u{202e}all is well");
+    expect(String(error).length).toBeLessThan(500);
+    authority.refusal = { status: 500, body: "<html><script>alert(1)</script></html>" };
+    await expect(signIn()).rejects.toThrow("gave no access: it answered 500 without a reason.");
+    authority.refusal = { status: 200, body: '{"token_type":"Bearer","access_token":"a\\nb"}' };
+    await expect(signIn()).rejects.toThrow("a token that no header can carry");
+    authority.refusal = { status: 200, body: '{"token_type":"mac","access_token":"abcdef"}' };
+    await expect(signIn()).rejects.toThrow("not a bearer token");
+    const back = authority.agree((await begin()).url);
+    back.searchParams.delete("code");
+    back.searchParams.set("error", "access_denied");
+    back.searchParams.set("error_description", "\u001b]0;owned\u0007 no");
+    await expect(finish(back)).rejects.toThrow(
+      "did not grant access (access_denied): “\\u{1b}]0;owned\\u{7} no”",
+    );
+  });
+});
+
+test("a challenge is read as far as it matters", () => {
+  expect(
+    challengeOf(
+      'Bearer realm="a, b", error="insufficient_scope", scope="a b", resource_metadata="https://a.example/x"',
+    ),
+  ).toEqual({ error: "insufficient_scope", scope: "a b", resource_metadata: "https://a.example/x" });
+  expect(challengeOf("Bearer scope=read")).toEqual({ error: null, scope: "read", resource_metadata: null });
+  expect(challengeOf('Basic realm="x", scope="no"')).toEqual({
+    error: null,
+    scope: null,
+    resource_metadata: null,
+  });
+  expect(challengeOf(null)).toEqual({ error: null, scope: null, resource_metadata: null });
+});

@@ -1,0 +1,420 @@
+import { randomBytes } from "node:crypto";
+import { z } from "zod";
+import type { KeptOauth } from "@/server/store/mcp-servers";
+import { readable } from "./definition";
+import type { AuthorizationServer } from "./oauth";
+
+type Fetch = typeof globalThis.fetch;
+
+const loadOauth = () => import("./oauth");
+
+export const SIGN_IN_LIMITS = {
+  /** One request to an authorization server. */
+  requestMs: 15_000,
+  /** How long a person may take. */
+  pendingMs: 10 * 60_000,
+  /** Renewed so long before its end. */
+  earlyMs: 30_000,
+} as const;
+
+/** As whom this installation asks: registered by itself, or entered by a person. */
+const OauthClient = z.object({
+  client_id: z.string(),
+  client_secret: z.string().nullable(),
+  token_endpoint_auth_method: z.string().nullable(),
+  by_hand: z.boolean(),
+  /** Whom it is known to; one entered by hand is bound to the first that it is used with. */
+  issuer: z.string().nullable(),
+  redirect_uri: z.string().nullable(),
+});
+export type OauthClient = z.infer<typeof OauthClient>;
+
+/** What a person granted. */
+const OauthGrant = z.object({
+  issuer: z.string(),
+  /** What the tokens are for. */
+  resource: z.string().nullable(),
+  scope: z.string(),
+  access_token: z.string(),
+  refresh_token: z.string().nullable(),
+  /** Unix milliseconds; null: it did not say. */
+  expires_at: z.number().nullable(),
+  /** What is needed of the authorization server's metadata to renew. */
+  server: z.looseObject({}).nullable(),
+});
+export type OauthGrant = z.infer<typeof OauthGrant>;
+
+const Kept = z.object({ client: OauthClient.nullable(), grant: OauthGrant.nullable() });
+type Kept = z.infer<typeof Kept>;
+
+/** What a server said when it refused: where it describes who grants access, and which rights it wants. */
+export interface Challenge {
+  resource_metadata: string | null;
+  scope: string | null;
+}
+
+/** A failure that a person can read and do something about. */
+export class SignInFailure extends Error {
+  override name = "SignInFailure";
+}
+
+/** A person has to sign in, for the first time, again, or for more rights. */
+export class SignInNeeded extends Error {
+  override name = "SignInNeeded";
+  constructor(
+    message: string,
+    /** It is signed in, but not for this. */
+    readonly isForMore: boolean,
+  ) {
+    super(message);
+  }
+}
+
+export interface SignInStatus {
+  state: "none" | "signed_in";
+  /** Who granted access. */
+  host: string | null;
+  scope: string | null;
+  /** When the token ends, Unix milliseconds. */
+  until: number | null;
+  /** It is renewed without a person. */
+  renews: boolean;
+  /** A client ID that was entered. */
+  client_id: string | null;
+  has_client_secret: boolean;
+  /** Rights that the server asked for beyond those that it was granted. */
+  wants_more: string | null;
+}
+
+interface Pending {
+  url: string;
+  /** The session that began. */
+  owner: string;
+  server: AuthorizationServer;
+  client: OauthClient;
+  verifier: string;
+  redirect_uri: string;
+  scope: string;
+  ends_at: number;
+}
+
+export interface SignInParts {
+  /** The server's address; undefined once it was removed. */
+  url(): string | undefined;
+  /** What is kept, sealed, with the server and its address. */
+  read(): KeptOauth | null;
+  /** Refused (false) where the server has another address by now. */
+  write(url: string, kept: KeptOauth | null): boolean;
+  /** Egress: every request goes through it. */
+  fetch: Fetch;
+  now?: () => number;
+}
+
+/** What comes back from an authorization server in a person's browser. */
+export interface SignInAnswer {
+  code?: string | undefined;
+  iss?: string | undefined;
+  error?: string | undefined;
+  error_description?: string | undefined;
+}
+
+/** The access that a person granted to one server over HTTP: asked for, kept, used, renewed and given up. */
+export class McpSignIn {
+  private challenge: Challenge = { resource_metadata: null, scope: null };
+  private wantsMore: string | null = null;
+  private renewing: Promise<void> | null = null;
+  private readonly pending = new Map<string, Pending>();
+
+  constructor(private readonly parts: SignInParts) {}
+
+  status(): SignInStatus {
+    const { client, grant } = this.kept();
+    return {
+      state: grant ? "signed_in" : "none",
+      host: grant && hostIn(grant.issuer),
+      scope: grant?.scope || null,
+      until: grant?.expires_at ?? null,
+      renews: grant?.refresh_token != null,
+      client_id: client?.by_hand ? client.client_id : null,
+      has_client_secret: client?.by_hand === true && client.client_secret !== null,
+      wants_more: this.wantsMore && readable(this.wantsMore).slice(0, 500),
+    };
+  }
+
+  /** Enters the client by hand, or takes it away; what was granted to another client ends. */
+  setClient(entered: { client_id: string; client_secret: string | null } | null): void {
+    this.keep({
+      client: entered && {
+        ...entered,
+        token_endpoint_auth_method: null,
+        by_hand: true,
+        issuer: null,
+        redirect_uri: null,
+      },
+      grant: null,
+    });
+  }
+
+  signOut(): void {
+    this.pending.clear();
+    this.wantsMore = null;
+    this.keep({ ...this.kept(), grant: null });
+  }
+
+  /** Sends requests to the server with the token, renewed in time. Throws SignInNeeded where a person is needed. */
+  readonly fetch: Fetch = async (input, init) => {
+    await this.renewEarly();
+    const used = this.kept().grant?.access_token ?? null;
+    const response = await this.send(input, init, used);
+    if (response.status !== 401 && response.status !== 403) return response;
+    const challenge = challengeOf(response.headers.get("www-authenticate"));
+    if (response.status === 403) {
+      if (challenge.error !== "insufficient_scope") return response;
+      await response.body?.cancel();
+      this.challenge = { resource_metadata: challenge.resource_metadata, scope: challenge.scope };
+      this.wantsMore = challenge.scope ?? "more rights";
+      throw new SignInNeeded(
+        `The server wants more rights for this${challenge.scope === null ? "" : ` (${readable(challenge.scope).slice(0, 200)})`}. Sign in again on the Tools page to grant them.`,
+        true,
+      );
+    }
+    this.challenge = { resource_metadata: challenge.resource_metadata, scope: challenge.scope };
+    // Another request may have renewed it meanwhile.
+    const isStale =
+      used !== null && (this.kept().grant?.access_token !== used || (await this.renewNow(used)));
+    if (isStale) {
+      await response.body?.cancel();
+      const again = await this.send(input, init, this.kept().grant?.access_token ?? null);
+      if (again.status !== 401) return again;
+      await again.body?.cancel();
+    } else await response.body?.cancel();
+    throw new SignInNeeded(
+      used === null
+        ? "The server wants to know who asks. Sign in, or enter an Authorization header."
+        : "The server does not accept the sign-in any more. Sign in again.",
+      false,
+    );
+  };
+
+  /**
+   * Begins to sign in: finds out where, registers if need be, and answers where to send the person. `owner`: the
+   * session that may finish it. Throws SignInFailure and EgressError.
+   */
+  async begin(redirect_uri: string, owner: string): Promise<{ url: string; host: string; scope: string }> {
+    const address = this.parts.url();
+    const oauth = await loadOauth();
+    if (address === undefined) throw new SignInFailure("This server was removed.");
+    const server = await oauth.discover(address, this.challenge, this.timed);
+    const { client: known, grant } = this.kept();
+    const scope = wantedScope(
+      server,
+      this.challenge.scope,
+      this.wantsMore === null ? null : (grant?.scope ?? null),
+    );
+    const client = isKnownTo(known, server.issuer, redirect_uri)
+      ? known
+      : await oauth.register(refusingMove(known, server), redirect_uri, scope, this.timed);
+    if (client !== known) this.keep({ client, grant });
+    const state = randomBytes(32).toString("base64url");
+    const { url, verifier } = await oauth.authorizationAddress(server, client, {
+      redirect_uri,
+      scope,
+      state,
+    });
+    if (url.protocol !== "https:" && !(url.protocol === "http:" && address.startsWith("http:")))
+      throw new SignInFailure("The place to sign in is not protected by https. Nobody is sent there.");
+    this.forgetLate();
+    // More than one may be open, in several tabs, but not any number.
+    const [oldest] = this.pending.keys();
+    if (this.pending.size >= 5 && oldest !== undefined) this.pending.delete(oldest);
+    this.pending.set(state, {
+      url: address,
+      owner,
+      server,
+      client,
+      verifier,
+      redirect_uri,
+      scope,
+      ends_at: this.now() + SIGN_IN_LIMITS.pendingMs,
+    });
+    return { url: url.href, host: url.host, scope: readable(scope) };
+  }
+
+  /** Whether this sign-in was begun here, by this session. */
+  knows(state: string, owner: string): boolean {
+    this.forgetLate();
+    return this.pending.get(state)?.owner === owner;
+  }
+
+  /** Finishes what `begin` began, once. Throws SignInFailure and EgressError. */
+  async finish(state: string, owner: string, answer: SignInAnswer): Promise<void> {
+    const oauth = await loadOauth();
+    const pending = this.knows(state, owner) ? this.pending.get(state) : undefined;
+    this.pending.delete(state);
+    if (!pending || pending.url !== this.parts.url())
+      throw new SignInFailure("This sign-in was not begun here, or took too long. Begin again.");
+    const { server, client, verifier, redirect_uri, scope } = pending;
+    const host = oauth.hostOf(server.issuer);
+    // Codes of one authorization server must not be carried to another (RFC 9207).
+    const isAnnounced =
+      (server.metadata as { authorization_response_iss_parameter_supported?: unknown } | undefined)
+        ?.authorization_response_iss_parameter_supported === true;
+    if (answer.iss !== undefined ? answer.iss !== (server.metadata?.issuer ?? server.issuer) : isAnnounced)
+      throw new SignInFailure(`The answer did not come from ${host}, where you were sent. Begin again.`);
+    if (answer.error !== undefined) {
+      const said = readable(answer.error_description ?? "")
+        .replace(/\s+/g, " ")
+        .trim()
+        .slice(0, 300);
+      throw new SignInFailure(
+        answer.error === "access_denied" && said === ""
+          ? `Access was not granted at ${host}.`
+          : `${host} did not grant access (${readable(answer.error).slice(0, 60)})${said === "" ? "" : `: “${said}”`}`,
+      );
+    }
+    if (!answer.code) throw new SignInFailure(`${host} sent nothing to sign in with. Begin again.`);
+    const grant = await oauth.exchange(
+      server,
+      client,
+      { code: answer.code, verifier, redirect_uri, scope },
+      this.timed,
+      this.now(),
+    );
+    if (!this.keepAt(pending.url, { client: { ...client, issuer: server.issuer }, grant }))
+      throw new SignInFailure("The server was changed meanwhile. Begin again.");
+    this.wantsMore = null;
+  }
+
+  /** Renews a token that is about to end; one that cannot be renewed is used to its end. */
+  private async renewEarly(): Promise<void> {
+    const { grant } = this.kept();
+    if (!grant || grant.expires_at === null || grant.refresh_token === null) return;
+    if (this.now() >= grant.expires_at - SIGN_IN_LIMITS.earlyMs) await this.renewNow(grant.access_token);
+  }
+
+  /** Renews the token that was used; answers whether there is another one now. Once for all who wait. */
+  private async renewNow(used: string): Promise<boolean> {
+    this.renewing ??= this.renewal().finally(() => {
+      this.renewing = null;
+    });
+    await this.renewing;
+    const { grant } = this.kept();
+    return grant !== null && grant.access_token !== used;
+  }
+
+  private async renewal(): Promise<void> {
+    const url = this.parts.url();
+    const { client, grant } = this.kept();
+    if (url === undefined || !client || !grant?.refresh_token) return;
+    const { renew } = await loadOauth();
+    const renewed = await renew(grant, client, this.timed, this.now());
+    // Signed out, or another server by now: what came back is not kept.
+    if (this.kept().grant?.access_token !== grant.access_token) return;
+    if (!("refused" in renewed)) return void this.keepAt(url, { client, grant: renewed });
+    this.keepAt(url, { client: renewed.forgets_client && !client.by_hand ? null : client, grant: null });
+    throw new SignInNeeded(`${renewed.refused}. Sign in again.`, false);
+  }
+
+  private send(
+    input: Parameters<Fetch>[0],
+    init: Parameters<Fetch>[1],
+    token: string | null,
+  ): Promise<Response> {
+    const target = new URL(input instanceof Request ? input.url : input);
+    const own = this.parts.url();
+    const headers = new Headers(init?.headers);
+    if (token !== null && own !== undefined && target.origin === new URL(own).origin)
+      headers.set("authorization", `Bearer ${token}`);
+    return this.parts.fetch(target, { ...init, headers });
+  }
+
+  /** To authorization servers: in a bounded time, and with the built-in Response, which the library asks for. */
+  private readonly timed: Fetch = async (input, init) => {
+    const response = await this.parts.fetch(input, {
+      ...init,
+      signal: AbortSignal.timeout(SIGN_IN_LIMITS.requestMs),
+    });
+    const { status, headers } = response;
+    const text = await response.text();
+    return new Response([101, 204, 205, 304].includes(status) ? null : text, {
+      status,
+      headers: { "content-type": headers.get("content-type") ?? "" },
+    });
+  };
+
+  private kept(): Kept {
+    try {
+      return Kept.parse(JSON.parse(this.parts.read()?.text ?? "null"));
+    } catch {
+      // What cannot be opened or read is no access; signing in again replaces it.
+      return NOTHING;
+    }
+  }
+
+  private keep(kept: Kept): void {
+    const url = this.parts.url();
+    if (url !== undefined) this.keepAt(url, kept);
+  }
+
+  private keepAt(url: string, kept: Kept): boolean {
+    const { client, grant } = kept;
+    const secrets = [client?.client_secret, grant?.access_token, grant?.refresh_token].filter(
+      (one) => one != null,
+    );
+    return this.parts.write(url, client || grant ? { text: JSON.stringify(kept), secrets } : null);
+  }
+
+  private forgetLate(): void {
+    for (const [state, { ends_at }] of this.pending) if (ends_at <= this.now()) this.pending.delete(state);
+  }
+
+  private now(): number {
+    return (this.parts.now ?? Date.now)();
+  }
+}
+
+const NOTHING: Kept = { client: null, grant: null };
+
+const hostIn = (url: string) => (URL.canParse(url) ? new URL(url).host : url);
+
+/** A client by hand goes to the one it was entered for; one that registered itself also stays with its address. */
+function isKnownTo(client: OauthClient | null, issuer: string, redirect_uri: string): client is OauthClient {
+  if (!client) return false;
+  if (client.by_hand) return client.issuer === null || client.issuer === issuer;
+  return client.issuer === issuer && client.redirect_uri === redirect_uri;
+}
+
+/** A client secret that a person entered is not given to whomever the server names next. */
+function refusingMove(client: OauthClient | null, server: AuthorizationServer): AuthorizationServer {
+  if (client?.by_hand)
+    throw new SignInFailure(
+      `The server names another place to sign in now: ${hostIn(server.issuer)} instead of ${hostIn(client.issuer ?? "")}. If that is right, enter the client ID again.`,
+    );
+  return server;
+}
+
+/** The rights to ask for: what the server said when it refused, else all that it lists, with those held already. */
+function wantedScope(server: AuthorizationServer, challenged: string | null, held: string | null): string {
+  const wanted = challenged?.split(/\s+/) ?? server.scopes;
+  const own = held?.split(/\s+/) ?? [];
+  // Without it some give no token to renew with.
+  const offline = server.metadata?.scopes_supported?.includes("offline_access") ? ["offline_access"] : [];
+  const all = [...new Set([...own, ...wanted, ...offline])].filter(Boolean);
+  return all.length === 1 && all[0] === "offline_access" ? "" : all.join(" ");
+}
+
+/** A `WWW-Authenticate: Bearer` header, as far as it matters here. */
+export function challengeOf(header: string | null): Challenge & { error: string | null } {
+  if (!header || !/^\s*bearer\b/i.test(header)) return { resource_metadata: null, scope: null, error: null };
+  const fields = new Map(
+    [...header.matchAll(/([a-z_]{1,30})=(?:"([^"]{0,2000})"|([^\s,"]{1,2000}))/gi)].map(
+      ([, name, quoted, bare]) => [name, quoted ?? bare ?? null],
+    ),
+  );
+  const metadata = fields.get("resource_metadata") ?? null;
+  return {
+    resource_metadata: metadata !== null && URL.canParse(metadata) ? metadata : null,
+    scope: fields.get("scope") ?? null,
+    error: fields.get("error") ?? null,
+  };
+}
