@@ -137,27 +137,30 @@ export function newStage(
     /** Runs that the last process computed when it ended. */
     stopped?: string[];
     atWork?: AtWork;
+    host?: Host;
     clock?: Clock;
   } = {},
 ) {
   const db = options.db ?? openDb(":memory:");
   const store = newRunStore(db);
-  const host = new Host({
-    store,
-    effects: {
-      models: options.models ?? fakeModels(() => "done"),
-      ...(options.tools ? { tools: options.tools } : {}),
-    },
-    ...(options.clock ? { clock: options.clock } : {}),
-    suspectDelayMs: 20,
-    atWork: options.atWork ?? {
-      last: () => options.stopped ?? [],
-      note: () => {},
-      clear: () => {},
-      close: () => {},
-    },
-    ...(options.maxRuns ? { maxRuns: options.maxRuns } : {}),
-  });
+  const host =
+    options.host ??
+    new Host({
+      store,
+      effects: {
+        models: options.models ?? fakeModels(() => "done"),
+        ...(options.tools ? { tools: options.tools } : {}),
+      },
+      ...(options.clock ? { clock: options.clock } : {}),
+      suspectDelayMs: 20,
+      atWork: options.atWork ?? {
+        last: () => options.stopped ?? [],
+        note: () => {},
+        clear: () => {},
+        close: () => {},
+      },
+      ...(options.maxRuns ? { maxRuns: options.maxRuns } : {}),
+    });
   const stage = {
     db,
     store,

@@ -1,0 +1,55 @@
+// A process of its own for recovery-process.test.ts: the real host on a real database, with a model that never lets go of the
+// thread where a task says "freeze". It says that it lives, and what became of its runs.
+import path from "node:path";
+import process from "node:process";
+import { openDb } from "@/db/open";
+import { draw } from "@/server/domain/testing/drawing";
+import { newAtWork } from "@/server/store/at-work";
+import { newRunStore } from "@/server/store/runs";
+import { Host } from "./host";
+import { fakeModels, newStage, role } from "./testing";
+
+const folder = process.argv[2]!;
+const isFirst = process.argv[3] === "first";
+const db = openDb(path.join(folder, "troupe.db"));
+const store = newRunStore(db);
+const models = fakeModels(async ({ messages }) => {
+  const { content } = messages.at(-1)!;
+  // eslint-disable-next-line no-empty -- this is what is being tested
+  while (content.includes("freeze")) {}
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  return "done";
+});
+const host = new Host({ store, effects: { models }, atWork: newAtWork(folder), suspectDelayMs: 300 });
+
+const asks = (what: string) =>
+  draw("start > a > b > w > end", {
+    a: {
+      node_type: "agent_task",
+      config: { required_role: "Worker", task_description_template: "begin" },
+      output_keys: ["a"],
+    },
+    b: {
+      node_type: "agent_task",
+      config: { required_role: "Worker", task_description_template: what },
+      output_keys: ["b"],
+    },
+    w: { config: { ms: 400 } },
+  });
+
+setInterval(() => {
+  const runs = store.list({ limit: 100 });
+  const told = runs.map(({ workflow_id, status, final_status, held }) => [
+    workflow_id,
+    held?.code ?? final_status ?? status,
+  ]);
+  process.stdout.write(`${JSON.stringify(Object.fromEntries(told))}\n`);
+}, 50);
+
+host.recover();
+if (isFirst) {
+  const stage = newStage({ db, host });
+  for (const name of ["one", "two", "three"])
+    stage.start(asks("go on"), { workflow: name, roles: [role("Worker")] });
+  stage.start(asks("freeze"), { workflow: "freezer", roles: [role("Worker")] });
+}
