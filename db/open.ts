@@ -21,6 +21,8 @@ export function openDb(file: string): Db {
   const client = new Database(file, { timeout: 200 });
   try {
     if (file !== ":memory:") chmodSync(file, 0o600);
+    // Space that deleted runs leave can be given back; says something only before the first table.
+    if (isNew) client.pragma("auto_vacuum = INCREMENTAL");
     client.pragma("journal_mode = WAL");
     client.pragma("synchronous = NORMAL");
     client.pragma("journal_size_limit = 16777216");

@@ -1,4 +1,5 @@
 import "server-only";
+import path from "node:path";
 import { audienceOf } from "@/server/access/audience";
 import {
   checkBinding,
@@ -17,6 +18,7 @@ import { lostSecrets, lostSecretsRemark } from "@/server/access/lost-secrets";
 import type { Host } from "@/server/runner/host";
 import { readSettings } from "@/server/settings";
 import { dataDir } from "@/server/store/current";
+import { copyFiles, type Retention } from "@/server/store/retention";
 import { getTroupe } from "@/server/troupe";
 
 const held = globalThis as typeof globalThis & {
@@ -39,6 +41,10 @@ const DRAIN_MS = 8000;
 const RECOVER_UNASKED_MS = 10_000;
 const RECOVER_AGAIN_MS = 5_000;
 
+/** When old runs are looked for. */
+const TIDY_FIRST_MS = 60_000;
+const TIDY_EVERY_MS = 10 * 60_000;
+
 /** How long a deleted workflow stays restorable. */
 const BIN_MS = 30 * 24 * 3_600_000;
 
@@ -60,6 +66,8 @@ export async function boot(): Promise<void> {
     void troupe.toolSources.start();
     troupe.memories.sweep();
     setInterval(() => troupe.memories.sweep(), LIMITS.memory.sweepMs).unref();
+    troupe.retention.allowShrinking();
+    keepTidy(troupe.retention);
     stopOnSignal();
     if (process.env.NODE_ENV === "production") {
       hardenPrototypes();
@@ -112,6 +120,23 @@ function recoverOnceServing(host: Host): void {
   held.__troupeServing = recover;
 }
 
+/** Deletes old runs now and then; what goes wrong once is tried again. */
+function keepTidy(retention: Retention): void {
+  const sweep = () => {
+    retention.sweep().then(
+      (count) => {
+        if (count > 0) log("info", `${count} old ${count === 1 ? "run was" : "runs were"} deleted.`);
+      },
+      (error: unknown) =>
+        log("warn", "Old runs could not be deleted; trying again later.", {
+          error: error instanceof Error ? error.message : String(error),
+        }),
+    );
+  };
+  setTimeout(sweep, TIDY_FIRST_MS).unref();
+  setInterval(sweep, TIDY_EVERY_MS).unref();
+}
+
 /** Where people open Troupe. */
 const origin = () =>
   process.env.TROUPE_PUBLIC_URL?.replace(/\/+$/, "") || `http://127.0.0.1:${process.env.PORT || 3000}`;
@@ -125,8 +150,14 @@ function startError(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   if (/different Node\.js version|ERR_DLOPEN/.test(message))
     return "The database library does not fit this version of Node. Run npm start once: it mends that.";
-  if (/file is not a database|malformed/.test(message))
-    return `The database in ${dataDir()} is damaged: ${message}. It was left as it is; restore a copy (troupe.db.before-….bak), or use another folder.`;
+  if (/file is not a database|malformed/.test(message)) {
+    const copies = copyFiles(dataDir());
+    const advice =
+      copies.length > 0
+        ? `Copies from before updates lie beside it: ${copies.map(({ name }) => name).join(", ")}. Put one in the place of troupe.db, or use another folder.`
+        : "There is no copy from before an update beside it: restore one of your own, or use another folder.";
+    return `The database ${path.join(dataDir(), "troupe.db")} is damaged: ${message}. It was left as it is. ${advice}`;
+  }
   return `Troupe could not start: ${message}`;
 }
 

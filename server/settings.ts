@@ -111,6 +111,14 @@ export const Settings = z.object({
   TROUPE_MAX_STREAMS: count("TROUPE_MAX_STREAMS", 1000)
     .default(24)
     .describe("How many runs one API token, or one browser session, may follow at the same time"),
+  TROUPE_KEEP_RUNS_DAYS: count("TROUPE_KEEP_RUNS_DAYS", 36_500)
+    .optional()
+    .describe(
+      "Runs that ended more days ago are deleted with their files, unless the settings page says otherwise",
+    ),
+  TROUPE_KEEP_RUNS: count("TROUPE_KEEP_RUNS", 10_000_000)
+    .optional()
+    .describe("How many finished runs are kept, the newest first, unless the settings page says otherwise"),
   TROUPE_OFFLINE_SPEED: z.coerce
     .number({ error: "TROUPE_OFFLINE_SPEED must be a number, 0 for no delays" })
     .min(0)

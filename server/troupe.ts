@@ -23,6 +23,7 @@ import { newCustomToolStore } from "@/server/store/custom-tools";
 import { newMcpServerStore } from "@/server/store/mcp-servers";
 import { newMemoryStore } from "@/server/store/memories";
 import { newProviderStore } from "@/server/store/providers";
+import { newRetention } from "@/server/store/retention";
 import { newRoleStore } from "@/server/store/roles";
 import { newRunStore } from "@/server/store/runs";
 import { newTokenStore } from "@/server/store/tokens";
@@ -113,8 +114,16 @@ export function newTroupe(db: Db, options: { dataDir: string | null; env?: NodeJ
     maxRuns: settings.TROUPE_MAX_RUNS,
     maxQueued: settings.TROUPE_MAX_QUEUED,
   });
+  const retention = newRetention(db, {
+    dataDir: options.dataDir,
+    defaults: {
+      days: settings.TROUPE_KEEP_RUNS_DAYS ?? null,
+      runs: settings.TROUPE_KEEP_RUNS ?? null,
+    },
+  });
   return {
     db,
+    retention,
     /** What was acknowledged to somebody survives a power cut: wait for `disk.sync` before. */
     disk,
     workflows,

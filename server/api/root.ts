@@ -8,6 +8,7 @@ import { memoriesRouter } from "./memories";
 import { providersRouter } from "./providers";
 import { rolesRouter } from "./roles";
 import { runsRouter } from "./runs";
+import { storageRouter } from "./storage";
 import { newToolSettingsRouter } from "./tool-settings";
 import { toolsRouter } from "./tools";
 import { router } from "./trpc";
@@ -28,5 +29,6 @@ export const appRouter = router({
   mcp: mcpRouter,
   access: accessRouter,
   audit: auditRouter,
+  storage: storageRouter,
 });
 export type AppRouter = typeof appRouter;

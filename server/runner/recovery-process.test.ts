@@ -17,7 +17,7 @@ async function live(isFirst: boolean, isDone: (told: Told) => boolean): Promise<
       "--conditions=react-server",
       "--import",
       "tsx",
-      path.join(import.meta.dirname, "testing-freeze.ts"),
+      path.join(import.meta.dirname, "../testing/freezing-host.ts"),
       folder,
       isFirst ? "first" : "again",
     ],

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, lt, or, sql } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, or, sql } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { memories, runSignals, runs, runTimers, runTurns, workspaceFiles } from "@/db/schema";
 import type { Settled } from "@/server/domain/durable";
@@ -492,18 +492,6 @@ export function newRunStore(db: Db) {
           .where(inArray(runs.status, ["queued", "running", "waiting"]))
           .get()?.count ?? 0
       );
-    },
-
-    /** Deletes finished runs that ended before an instant, a few at a time. */
-    prune(endedBefore: number, atMost = 20): number {
-      const old = db
-        .select({ id: runs.id })
-        .from(runs)
-        .where(and(eq(runs.status, "finished"), lt(runs.finishedAt, endedBefore)))
-        .limit(atMost)
-        .all();
-      for (const { id } of old) this.remove(id);
-      return old.length;
     },
   };
 }

@@ -4,10 +4,10 @@ import path from "node:path";
 import process from "node:process";
 import { openDb } from "@/db/open";
 import { draw } from "@/server/domain/testing/drawing";
+import { Host } from "@/server/runner/host";
+import { fakeModels, newStage, role } from "@/server/runner/testing";
 import { newAtWork } from "@/server/store/at-work";
 import { newRunStore } from "@/server/store/runs";
-import { Host } from "./host";
-import { fakeModels, newStage, role } from "./testing";
 
 const folder = process.argv[2]!;
 const isFirst = process.argv[3] === "first";
@@ -15,8 +15,7 @@ const db = openDb(path.join(folder, "troupe.db"));
 const store = newRunStore(db);
 const models = fakeModels(async ({ messages }) => {
   const { content } = messages.at(-1)!;
-  // eslint-disable-next-line no-empty -- this is what is being tested
-  while (content.includes("freeze")) {}
+  while (content.includes("freeze")); // What a pattern or a loop that never ends does to the thread.
   await new Promise((resolve) => setTimeout(resolve, 100));
   return "done";
 });
