@@ -58,6 +58,7 @@ export function newToolSources(parts: ToolSourcesParts): ToolSources {
   const mcp = new McpServers({
     store: mcpServers,
     declared: file.mcp_servers,
+    words: file.mcp_tools,
     fetch: newMcpFetch(settings.TROUPE_MCP_ALLOWED_HOSTS),
     onChange: notify,
   });

@@ -13,6 +13,7 @@ import type { Json } from "@/server/domain/values";
 import { newMcpFetch } from "@/server/egress/fetch";
 import { type McpServerStore, newMcpServerStore } from "@/server/store/mcp-servers";
 import type { ToolScope } from "../define";
+import { parseOperatorFile } from "../operator/file";
 import { ToolsRegistry } from "../registry";
 import { fingerprintOf, McpToolDefinition, readable, readDefinition } from "./definition";
 import { outputOf } from "./result";
@@ -164,6 +165,28 @@ describe("a server over HTTP", () => {
     });
     expect(specs["mcp:math/slow"]).toMatchObject({ risk: "UNKNOWN", read_only: false });
     expect(specs["mcp:math/wipe"]).toMatchObject({ risk: "HIGH", destructive: true });
+  });
+
+  test("what the operator's file says of a tool goes before them", async () => {
+    const { mcp_tools } = parseOperatorFile(
+      "mcp_tools:\n  mcp:math/slow: { reads: true, own: true }\n  mcp:math/wipe: { risk: MEDIUM }\n",
+      { file: "tools.yaml", folder: "/" },
+    );
+    servers = newServers({ words: mcp_tools });
+    await servers.save({ name: "math", url: remote.url });
+    const specs = Object.fromEntries(servers.tools().map(({ spec }) => [spec.name, spec]));
+    expect(specs["mcp:math/slow"]).toMatchObject({ risk: "LOW", read_only: true, taints: false, sink: true });
+    expect(specs["mcp:math/wipe"]).toMatchObject({
+      risk: "MEDIUM",
+      read_only: false,
+      destructive: true,
+      taints: true,
+    });
+    expect(specs["mcp:math/add"]).toMatchObject({ risk: "UNKNOWN", read_only: false, taints: true });
+    for (const wrong of ["math/slow: { reads: true }", "mcp:math/slow: { read: true }"])
+      expect(() => parseOperatorFile(`mcp_tools:\n  ${wrong}\n`, { file: "f", folder: "/" })).toThrow(
+        "mcp_tools",
+      );
   });
 
   test("a tool that was changed is not called until it is approved again", async () => {

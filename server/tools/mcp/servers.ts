@@ -2,7 +2,7 @@ import { ToolSpec } from "@/server/domain/tool";
 import type { JsonObject, JsonSchema } from "@/server/domain/values";
 import type { McpPin, McpServerInput, McpServerStore } from "@/server/store/mcp-servers";
 import { type ToolInterface } from "../define";
-import type { StdioServer } from "../operator/file";
+import type { McpToolWord, StdioServer } from "../operator/file";
 import { checkBySchema } from "../schema-check";
 import { type McpAddress, McpConnection, type McpHealth } from "./connection";
 import { fingerprintOf, McpToolDefinition, readable } from "./definition";
@@ -43,6 +43,8 @@ export interface McpServersParts {
   store: McpServerStore;
   /** Servers of the operator's file. Their names go before those that people add. */
   declared: readonly StdioServer[];
+  /** What the operator's file says of single tools, by full names. */
+  words?: Readonly<Record<string, McpToolWord>>;
   fetch: typeof globalThis.fetch;
   /** Tools or states changed. */
   onChange(): void;
@@ -203,16 +205,20 @@ export class McpServers {
 
   private toolOf(server: string, definition: McpToolDefinition, unavailable: string | null): ToolInterface {
     const { name, description, input_schema, output_schema, hints } = definition;
+    const full_name = `mcp:${server}/${name}`;
+    const { words = {} } = this.parts;
+    const said = Object.hasOwn(words, full_name) ? words[full_name] : undefined;
     const spec = ToolSpec.parse({
-      name: `mcp:${server}/${name}`,
+      name: full_name,
       description: readable(description).slice(0, 4000),
       input_schema: { type: "object", ...input_schema },
       output_schema,
       source: "mcp",
-      // What a server says of itself is believed only where it warns.
-      risk: hints.destructive && !hints.read_only ? "HIGH" : "UNKNOWN",
-      destructive: hints.destructive === true && !hints.read_only,
-      taints: true,
+      // What a server says of itself is believed only where it warns; the operator's word goes before it.
+      risk: said?.risk ?? (said?.reads ? "LOW" : hints.destructive && !hints.read_only ? "HIGH" : "UNKNOWN"),
+      read_only: said?.reads === true,
+      destructive: said?.reads !== true && hints.destructive === true && !hints.read_only,
+      taints: said?.own !== true,
       sink: true,
       timeout_ms: MCP_CALL_MS + 2_000,
       ...(unavailable === null ? {} : { unavailable }),

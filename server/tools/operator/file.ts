@@ -118,7 +118,24 @@ export interface StdioServer {
   cwd: string;
 }
 
+/** What whoever runs Troupe says of a tool of an MCP server: a server's own word is believed only where it warns. */
+const McpToolWord = z.strictObject({
+  /** It changes nothing. */
+  reads: z.boolean().default(false),
+  /** Its results are this installation's own, such as a directory: they do not count as content of strangers. */
+  own: z.boolean().default(false),
+  /** LOW for what only reads, where nothing else is said. */
+  risk: RiskLevel.optional(),
+});
+export type McpToolWord = z.infer<typeof McpToolWord>;
+
 const ToolsFile = z.strictObject({
+  mcp_tools: z
+    .record(
+      z.string().regex(/^mcp:[^/]+\/.+$/, "is not the name of an MCP tool: mcp:server/tool"),
+      McpToolWord,
+    )
+    .default({}),
   tools: z.array(z.unknown()).max(500).default([]),
   mcp_servers: z.array(McpServer).max(100).default([]),
 });
@@ -126,11 +143,13 @@ const ToolsFile = z.strictObject({
 export interface OperatorFile {
   tools: OperatorTool[];
   mcp_servers: StdioServer[];
+  /** By full names: `mcp:server/tool`. */
+  mcp_tools: Readonly<Record<string, McpToolWord>>;
   /** Absolute; paths in the file begin here. */
   folder: string;
 }
 
-export const NO_OPERATOR_FILE: OperatorFile = { tools: [], mcp_servers: [], folder: "" };
+export const NO_OPERATOR_FILE: OperatorFile = { tools: [], mcp_servers: [], mcp_tools: {}, folder: "" };
 
 /** Reads the operator's file. Throws SettingsError with every place that is wrong. */
 export function readOperatorFile(file: string, env: NodeJS.ProcessEnv = process.env): OperatorFile {
@@ -181,7 +200,7 @@ export function parseOperatorFile(
     environment: { ...chosen(names, env), ...set_env },
     cwd: path.resolve(folder, cwd),
   }));
-  return { tools, mcp_servers, folder };
+  return { tools, mcp_servers, mcp_tools: read.data.mcp_tools, folder };
 }
 
 /** By the type it names, so that what is wrong is said of that type alone. */

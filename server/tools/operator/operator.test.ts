@@ -274,7 +274,7 @@ describe("the file", () => {
 
   test("tools are risky, untrusted and able to send, unless it says otherwise", () => {
     const { tools } = parseOperatorFile(script(`["true"]`), { file: "tools.yaml", folder });
-    const [tool] = operatorTools({ tools, mcp_servers: [], folder });
+    const [tool] = operatorTools({ tools, mcp_servers: [], mcp_tools: {}, folder });
     expect(tool?.spec).toMatchObject({
       source: "operator",
       risk: "HIGH",
