@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Json, JsonSchema } from "./values";
+import { Json, type JsonObject, JsonSchema } from "./values";
 
 /** How a call ended, in the numbers of HTTP: 200 done, 4xx the caller's fault, 5xx the tool's. */
 export const ToolStatus = z.union([
@@ -68,6 +68,11 @@ export const ToolSpec = z.object({
   ways_out: z
     .object({ places: z.array(z.string()).optional(), words: z.array(z.string()).optional() })
     .optional(),
+  /**
+   * Calls with a resource in common never run at the same time. Names of arguments in braces stand for their values:
+   * "file:{path}".
+   */
+  resources: z.array(z.string().max(200)).optional(),
   timeout_ms: z.number().int().positive().default(60_000),
   /** Why it cannot be called now, with what to do about it; absent: it can. */
   unavailable: z.string().optional(),
@@ -75,6 +80,17 @@ export const ToolSpec = z.object({
   version: z.number().int().optional(),
 });
 export type ToolSpec = z.infer<typeof ToolSpec>;
+
+/** What a call must not share with another at the same time, by what its tool says; the same for the same arguments. */
+export function resourcesOf({ resources = [], input_schema }: ToolSpec, args: JsonObject): string[] {
+  const properties = (input_schema.properties ?? {}) as Record<string, { default?: Json }>;
+  return resources.map((rule) =>
+    rule.replace(/\{(\w+)\}/g, (_braces, name: string) => {
+      const value = Object.hasOwn(args, name) ? args[name] : properties[name]?.default;
+      return typeof value === "string" ? value : JSON.stringify(value ?? null);
+    }),
+  );
+}
 
 /** One call as a model asked for it. `id` pairs it with its result. */
 export const ToolCall = z.object({

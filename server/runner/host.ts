@@ -14,8 +14,9 @@ import type { AtWork } from "@/server/store/at-work";
 import type { RunProgress, RunStatus, RunStore, TurnWrite } from "@/server/store/runs";
 import { type Clock, LOOK_EVERY_MS, SHORT_MS, WorkTime } from "./clock";
 import { EmbeddedRun, ReplayMismatch, type Seen, type TurnRecord } from "./embedded";
-import { type Effects, execute, INTERPRETER_VERSION } from "./execute";
+import { type Effects, INTERPRETER_VERSION } from "./execute";
 import { Frames, type StreamRedactor } from "./frames";
+import { interpreters, unknownVersionText } from "./interpreters";
 import { isPassing, LogWriter, Unwritable } from "./log-writer";
 import { Recovery } from "./recovery";
 
@@ -533,6 +534,8 @@ export class Host {
     this.noteComputing([runId]);
     const journal = this.store.journal(runId);
     const created = journal.turns[0]?.events[0];
+    const execute = interpreters[journal.version];
+    if (!execute) return this.hold(runId, "unknown_version", unknownVersionText(journal.version));
     if (created?.type !== "run_created") throw new DamagedLog("The beginning of this run's log is missing.");
     const { redact } = this.options;
     const engine = new EmbeddedRun(

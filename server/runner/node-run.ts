@@ -212,8 +212,8 @@ export class NodeRun implements NodeContext {
   /** Tools of this installation that the list grants, as they are now, and the names of all; recorded. */
   *toolSpecs(who: string, granted: readonly string[]): Flow<{ specs: ToolSpec[]; names: string[] }> {
     const { tools } = this.interpreter.effects;
-    const recorded = yield* this.step(`${who}/tools`, () => {
-      const all = tools?.specs() ?? [];
+    const recorded = yield* this.step(`${who}/tools`, async () => {
+      const all = (await tools?.specs()) ?? [];
       const specs = all.filter(({ name }) => isGranted(granted, name));
       return { specs, names: all.map(({ name }) => name) } as unknown as Json;
     });
@@ -228,8 +228,8 @@ export class NodeRun implements NodeContext {
   /** Forgets what an agent remembered for the task that it has ended, as a step of its own where there is anything. */
   *forgetTask(agent: Agent): Flow<void> {
     if (!this.s.agents[agent.key]?.has_task_memory) return;
-    yield* this.step(`${agent.path}/forget`, () => {
-      this.interpreter.effects.tools?.forgetTask(this.callerOf(agent));
+    yield* this.step(`${agent.path}/forget`, async () => {
+      await this.interpreter.effects.tools?.forgetTask(this.callerOf(agent));
       return null;
     });
   }
@@ -248,11 +248,6 @@ export class NodeRun implements NodeContext {
     };
   }
 
-  /** What a call must not share with another at the same time. */
-  toolResources(name: string, args: JsonObject): readonly string[] {
-    return this.interpreter.effects.tools?.resources(name, args) ?? [];
-  }
-
   /**
    * Calls a tool, as a step of its own. Nothing is thrown: trouble is an output, too. `again`: how often the same call
    * was made before; it keeps its idempotency key.
@@ -266,7 +261,8 @@ export class NodeRun implements NodeContext {
         if (!tools) return { status_code: 503, error: "There are no tools here." };
         // People may have waited long before they agreed; what was taken away meanwhile wins. A role that the run
         // made for itself is nobody's to change.
-        const why = agent && !agent.task.role ? (tools.withdrawn?.(agent.role.name, name) ?? null) : null;
+        const why =
+          agent && !agent.task.role ? ((await tools.withdrawn?.(agent.role.name, name)) ?? null) : null;
         const refused: ToolOutput = { status_code: 403, error: why ?? "", withdrawn: true };
         if (why !== null) return refused;
         const output = await tools.invoke(name, args, {

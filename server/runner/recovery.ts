@@ -1,6 +1,6 @@
 import type { HeldReason } from "@/server/domain/held";
 import type { RunStore, UnfinishedRun } from "@/server/store/runs";
-import { INTERPRETER_VERSION } from "./execute";
+import { interpreters, unknownVersionText } from "./interpreters";
 
 /** How often the server may end while it computes a run, without progress in between, until the run is held. */
 const STOPS_ALLOWED = 2;
@@ -43,12 +43,8 @@ export class Recovery {
   begin(wakeBefore: number): void {
     const { store, hold, enqueue } = this.options;
     for (const run of store.unfinished(wakeBefore)) {
-      if (run.interpreter_version > INTERPRETER_VERSION)
-        hold(
-          run.id,
-          "unknown_version",
-          `This run began with a newer version of Troupe (interpreter ${run.interpreter_version}, here ${INTERPRETER_VERSION}). Update Troupe, then try it again.`,
-        );
+      if (!interpreters[run.interpreter_version])
+        hold(run.id, "unknown_version", unknownVersionText(run.interpreter_version));
       else if (run.stops >= STOPS_ALLOWED)
         hold(
           run.id,

@@ -166,6 +166,9 @@ export function newRunStore(db: Db) {
   const selectSignals = client.prepare<[string], { name: string; value: string }>(
     "select name, value from run_signals where run_id = ?",
   );
+  const selectVersion = client.prepare<[string], { version: number }>(
+    "select interpreter_version as version from runs where id = ?",
+  );
   const dropTimers = client.prepare<[string]>("delete from run_timers where run_id = ?");
   const updateRun = client.prepare(
     `update runs set status = @status, held = null, final_status = @final_status, reason_code = @reason_code, simulated = @simulated,
@@ -420,7 +423,12 @@ export function newRunStore(db: Db) {
     },
 
     /** Everything that the engine needs to take a run up again. Throws DamagedLog. */
-    journal(id: string): { turns: StoredTurn[]; timers: Map<string, number>; signals: Map<string, Json> } {
+    journal(id: string): {
+      version: number;
+      turns: StoredTurn[];
+      timers: Map<string, number>;
+      signals: Map<string, Json>;
+    } {
       return reading("What was recorded of this run", () => {
         const turns = selectTurns.all(id).map((row, at) => readTurn(row, at));
         expectEnd(id, turns.length - 1);
@@ -428,7 +436,7 @@ export function newRunStore(db: Db) {
         const signals = new Map(
           selectSignals.all(id).map(({ name, value }) => [name, JSON.parse(value) as Json]),
         );
-        return { turns, timers, signals };
+        return { version: selectVersion.get(id)?.version ?? 0, turns, timers, signals };
       });
     },
 

@@ -25,8 +25,6 @@ export interface ToolInterface {
   readonly spec: ToolSpec;
   /** Checks and completes arguments; gives them as `execute` takes them, or what is wrong, place first. */
   check(args: unknown): { ok: true; input: unknown } | { ok: false; errors: string[] };
-  /** Calls with a resource in common never run at the same time. */
-  resources?(input: unknown): readonly string[];
   execute(input: unknown, scope: ToolScope): Promise<ToolOutput>;
 }
 
@@ -44,14 +42,13 @@ export class ToolFailure extends Error {
 export interface ToolDeclaration<S extends z.ZodObject>
   extends Omit<z.input<typeof ToolSpec>, "input_schema"> {
   input: S;
-  resources?(input: z.output<S>): readonly string[];
   /** Gives the result. Throw ToolFailure for expected trouble. */
   execute(input: z.output<S>, scope: ToolScope): Promise<Json> | Json;
 }
 
 /** A tool from its zod schema and one function. */
 export function defineTool<S extends z.ZodObject>(declaration: ToolDeclaration<S>): ToolInterface {
-  const { input, resources, execute, ...rest } = declaration;
+  const { input, execute, ...rest } = declaration;
   const strict = input.strict();
   const spec = ToolSpec.parse({ ...rest, input_schema: schemaOf(strict) });
   return {
@@ -62,7 +59,6 @@ export function defineTool<S extends z.ZodObject>(declaration: ToolDeclaration<S
         ? { ok: true, input: read.data }
         : { ok: false, errors: readableIssues(read.error) };
     },
-    ...(resources ? { resources: (value) => resources(value as z.output<S>) } : {}),
     async execute(value, scope) {
       return { output: await execute(value as z.output<S>, scope), status_code: 200 };
     },

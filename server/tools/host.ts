@@ -7,17 +7,15 @@ import type { ToolsRegistry } from "./registry";
 import type { CallsStep, ProgramWithCalls } from "./sandbox/sandbox";
 import { isTooLong, textOf, truncateOutput } from "./truncate";
 
-/** The tools that runs may call. */
+/** The tools that runs may call. All of it may be elsewhere, so all of it answers later, inside steps of a run. */
 export interface ToolHost {
-  specs(): ToolSpec[];
-  /** What a call must not share with another at the same time; the same for the same arguments. */
-  resources(name: string, args: JsonObject): readonly string[];
+  specs(): Promise<ToolSpec[]>;
   /** Why a role may not use a tool any more that it was given, as things are now; null where it may. */
-  withdrawn?(role: string, tool: string): string | null;
+  withdrawn?(role: string, tool: string): Promise<string | null>;
   /** Calls a tool. Nothing is thrown. A long output is cut, and the whole is kept as an artifact. */
   invoke(name: string, args: JsonObject, scope: ToolScope): Promise<ToolOutput>;
   /** Forgets what the caller remembered for its task, which has ended. */
-  forgetTask(caller: Pick<ToolScope, "run" | "agent">): void;
+  forgetTask(caller: Pick<ToolScope, "run" | "agent">): Promise<void>;
   /** Runs code until the next call that it makes and that has no answer yet, or to its end. Null: code is off here. */
   runCode(program: ProgramWithCalls, signal: AbortSignal): Promise<CallsStep | null>;
   /** Null where the pattern matches the text, else why not; never on this thread. */
@@ -37,15 +35,10 @@ export function newToolHost(parts: {
 }): ToolHost {
   const { registry } = parts;
   return {
-    specs: () => registry.list(),
-    resources(name, args) {
-      const tool = registry.get(name);
-      const checked = tool?.resources ? tool.check(args) : null;
-      return checked?.ok ? (tool!.resources!(checked.input) ?? []) : [];
-    },
+    specs: async () => registry.list(),
     ...(parts.role
       ? {
-          withdrawn(role: string, tool: string) {
+          async withdrawn(role: string, tool: string) {
             const now = parts.role!(role);
             if (now && isGranted(now.tools, tool)) return null;
             return now
@@ -58,7 +51,7 @@ export function newToolHost(parts: {
       const result = await registry.invoke(name, args, scope);
       return result.status_code === 200 ? cut(result, scope, name, parts.keep) : result;
     },
-    forgetTask(caller) {
+    async forgetTask(caller) {
       const place = memoryPlace("task", caller);
       if (place) parts.forget(place);
     },

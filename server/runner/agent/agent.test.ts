@@ -139,7 +139,7 @@ describe("an agent with tools", () => {
         { text: "Done." },
       ],
       [
-        slow("write", { resources: () => ["file"] }),
+        slow("write", { resources: ["file"] }),
         slow("look", {}),
         slow("drop", { destructive: true, read_only: false }),
       ],

@@ -1,6 +1,7 @@
 import type { Flow } from "@/server/domain/durable";
 import type { ChatMessage, Payloads } from "@/server/domain/events";
 import {
+  resourcesOf,
   succeeded,
   type ToolCall,
   type ToolOutput,
@@ -144,13 +145,14 @@ function newJob(
 ): Job {
   const key = `${agent.path}/turn${about.turn}/tool${at + 1}`;
   const { activationId, attempt } = agent.run;
+  const spec = agent.tool(call.tool_name);
   return {
     id: `${activationId}/${attempt}/${key}`,
     key,
     call,
-    spec: agent.tool(call.tool_name),
+    spec,
     at,
-    resources: agent.run.toolResources(call.tool_name, call.args),
+    resources: spec ? resourcesOf(spec, call.args) : [],
     by_call: about.by_call,
     protocol: about.protocol,
   };

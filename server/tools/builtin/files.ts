@@ -41,8 +41,6 @@ export function fileTools(files: Files): ToolInterface[] {
     const { artifact_id, path, version, media_type, content, offset, total, next_offset } = found;
     return { artifact_id, path, version, media_type, offset, total, next_offset, content };
   };
-  const atPath = ({ path }: { path: string }) => [`file:${path}`];
-
   return [
     defineTool({
       name: "create_artifact",
@@ -52,7 +50,7 @@ export function fileTools(files: Files): ToolInterface[] {
       source: "builtin",
       risk: "MEDIUM",
       idempotent: true,
-      resources: atPath,
+      resources: ["file:{path}"],
       execute: (input, scope) => write("create_artifact", input, scope),
     }),
     defineTool({
@@ -67,7 +65,7 @@ export function fileTools(files: Files): ToolInterface[] {
       risk: "MEDIUM",
       // Also where it appends: a repeated attempt at one call writes once.
       idempotent: true,
-      resources: atPath,
+      resources: ["file:{path}"],
       execute: (input, scope) => write("file_write", input, scope),
     }),
     defineTool({
@@ -79,7 +77,7 @@ export function fileTools(files: Files): ToolInterface[] {
       read_only: true,
       idempotent: true,
       taints: true,
-      resources: atPath,
+      resources: ["file:{path}"],
       execute: ({ path, version, offset, limit }, scope) =>
         read("file_read", { path, version }, { offset, limit }, scope),
     }),

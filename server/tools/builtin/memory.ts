@@ -85,7 +85,7 @@ export function memoryTools(memories: Memories): ToolInterface[] {
       source: "builtin",
       risk: "MEDIUM",
       idempotent: true,
-      resources: ({ key, scope }) => [`memory:${scope}:${key}`],
+      resources: ["memory:{scope}:{key}"],
       execute({ key, value, scope, ttl }, caller) {
         try {
           const stored = memories.store({
@@ -119,7 +119,7 @@ export function memoryTools(memories: Memories): ToolInterface[] {
       read_only: true,
       idempotent: true,
       taints: true,
-      resources: ({ key, scope }) => [`memory:${scope}:${key}`],
+      resources: ["memory:{scope}:{key}"],
       execute({ key, scope }, caller) {
         const memory = memories.retrieve(placeFor(scope, caller), key);
         if (!memory)
