@@ -271,7 +271,7 @@ function Keys({
       <div data-field="input_keys" className="flex flex-col gap-2">
         <KeysField
           label={kind.ends ? "Keys" : "Reads"}
-          {...(kind.ends ? { hint: "Empty: the whole state" } : {})}
+          {...(kind.ends ? { hint: "Empty: the whole state, as it is when the run ends" } : {})}
           error={errorAt(problems, "input_keys")}
           keys={node.input_keys}
           onChange={(input_keys) => set({ input_keys })}

@@ -17,6 +17,8 @@ export interface Analysis {
   readonly backEdges: ReadonlySet<string>;
   /** Where loops begin, each with the nodes of its loop (the header among them). */
   readonly loops: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The loops that a node stands in, by their headers, the outermost first. */
+  around(node: string): readonly string[];
   /** Back edges into loops that can also be entered past their header. */
   readonly irreducible: readonly string[];
   /** Whether tokens of several edges are collected here before the node runs. */
@@ -58,6 +60,7 @@ export function analyse(graph: WorkflowGraph): Analysis {
   const upstreams = new Map<string, Set<string>>();
   const downstreams = new Map<string, Set<string>>();
   const joins = new Map<string, boolean>();
+  const arounds = new Map<string, string[]>();
   return {
     graph,
     start,
@@ -68,6 +71,16 @@ export function analyse(graph: WorkflowGraph): Analysis {
     backEdges,
     loops,
     irreducible,
+    around(node) {
+      let found = arounds.get(node);
+      if (!found) {
+        found = [...loops.keys()]
+          .filter((header) => loops.get(header)!.has(node))
+          .sort((x, y) => loops.get(y)!.size - loops.get(x)!.size || position.get(x)! - position.get(y)!);
+        arounds.set(node, found);
+      }
+      return found;
+    },
     isJoin(node) {
       let known = joins.get(node);
       if (known === undefined) {

@@ -91,6 +91,8 @@ export interface Payloads {
   state_patched: {
     set: JsonObject;
     changed?: Record<string, Change>;
+    /** Before how many of the values merged already a merged value has its place; absent: behind them all. */
+    before?: Record<string, number>;
     writer: string;
     reducers?: Record<string, string>;
   };
@@ -103,7 +105,15 @@ export interface Payloads {
   state_invalid: { key: string; errors: string[]; writer: string };
 
   /** Queues an activation; consumes one token for each mention of an edge. `back`: a loop's next iteration. */
-  node_ready: { consumes: string[]; back?: boolean; fired?: boolean; iteration?: number; tie?: boolean };
+  node_ready: {
+    consumes: string[];
+    back?: boolean;
+    fired?: boolean;
+    iteration?: number;
+    tie?: boolean;
+    /** In which round of each loop around it, the outermost first; absent outside loops. */
+    rounds?: number[];
+  };
   /** `from_state`: further keys of the input, whose long values are those that the state has at this moment. */
   node_started: { attempt: number; input: JsonObject; from_state?: string[] };
   node_waiting: { for: "timer" | "signal" | "human" | "limit"; until?: number; name?: string };

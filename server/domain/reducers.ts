@@ -40,6 +40,14 @@ export function reduceValue(reducer: string, present: Json | undefined, value: J
   }
 }
 
+/** Merges several values one after another, as reduceValue would. */
+export function reduceAll(reducer: string, present: Json | undefined, values: readonly Json[]): Json {
+  if (reducer !== "append" && reducer !== "union")
+    return values.reduce<Json | undefined>((all, value) => reduceValue(reducer, all, value), present)!;
+  // All items at once: one by one each would copy the whole list.
+  return reduceValue(reducer, present, values.flatMap(asList));
+}
+
 const asText = (value: Json) => (typeof value === "string" ? value : JSON.stringify(value));
 
 function deepMerge(present: Json | undefined, value: Json, depth: number): Json {

@@ -13,7 +13,7 @@ import {
   type RunError,
   type Usage,
 } from "./outcome";
-import { reduceValue } from "./reducers";
+import { reduceAll, reduceValue } from "./reducers";
 import type { RoleDefinition } from "./role";
 import type { ToolCall } from "./tool";
 import { type Json, type JsonObject, newRecord } from "./values";
@@ -39,6 +39,8 @@ export interface Activation {
   status: NodeStatus;
   attempt: number;
   iteration?: number;
+  /** In which round of each loop around it, the outermost first. */
+  rounds?: readonly number[];
   input?: JsonObject;
   output?: JsonObject;
   error?: RunError;
@@ -138,6 +140,8 @@ export interface RunState extends CrewState {
   state: Record<string, Json>;
   /** The same values by how they came about; what refers to an older value keeps its version. */
   versions: Record<string, Version>;
+  /** What was merged into each key that has a reducer, in the order of the drawing, and what was there before. */
+  merged: Record<string, { base: Json | undefined; parts: readonly { writer: string; value: Json }[] }>;
   /** Who wrote each key last: an activation id, or "input". */
   writer: Record<string, string>;
   /** The last output of each node, as expressions see it: nodes.<id>.output. */
@@ -205,6 +209,7 @@ export function newRun(id = ""): RunState {
     input: {},
     state: newRecord(),
     versions: newRecord(),
+    merged: newRecord(),
     writer: newRecord(),
     outputs: newRecord(),
     inbox: newRecord(),
@@ -326,15 +331,11 @@ export function evolve(s: RunState, event: RunEvent): RunState {
         write(s, key, "input", { before: null, make: () => value });
       return s;
     case "state_patched": {
-      const { set, writer, reducers, changed: changes } = event.payload;
+      const { set, writer, reducers, before: places, changed: changes } = event.payload;
       for (const key in set) {
         const reducer = reducers?.[key];
         const value = set[key]!;
-        if (reducer)
-          write(s, key, writer, {
-            before: s.versions[key] ?? null,
-            make: (before) => reduceValue(reducer, before, value),
-          });
+        if (reducer) merge(s, key, writer, { reducer, value, before: places?.[key] ?? 0 });
         else write(s, key, writer, { before: null, make: () => value });
       }
       for (const key in changes) {
@@ -349,7 +350,7 @@ export function evolve(s: RunState, event: RunEvent): RunState {
     case "node_ready": {
       const node_id = event.node_id!;
       const id = event.activation_id!;
-      const { consumes, back, fired, iteration } = event.payload;
+      const { consumes, back, fired, iteration, rounds } = event.payload;
       const causes = takeTokens(s, back ? s.backbox : s.inbox, node_id, consumes);
       if (fired) s.fired.add(node_id);
       s.activations[id] = {
@@ -364,6 +365,7 @@ export function evolve(s: RunState, event: RunEvent): RunState {
         unknown_cost_calls: 0,
         calls: [],
         ...(iteration === undefined ? {} : { iteration }),
+        ...(rounds ? { rounds } : {}),
       };
       s.totals.activations++;
       s.ready.push(id);
@@ -701,6 +703,31 @@ export function foldRun(id: string, events: Iterable<RunEvent>): RunState {
   let state = newRun(id);
   for (const event of events) state = evolve(state, event);
   return state;
+}
+
+/** Merges a value into a key at its place: what branches write side by side has one order, whoever is done first. */
+function merge(
+  s: RunState,
+  key: string,
+  writer: string,
+  { reducer, value, before }: { reducer: string; value: Json; before: number },
+) {
+  const { base, parts } = s.merged[key] ?? { base: s.state[key], parts: [] };
+  const after = parts.toSpliced(parts.length - before, 0, { writer, value });
+  s.merged[key] = { base, parts: after };
+  const version: Version =
+    before === 0
+      ? { before: s.versions[key] ?? null, make: (present) => reduceValue(reducer, present, value) }
+      : {
+          before: null,
+          make: () =>
+            reduceAll(
+              reducer,
+              base,
+              after.map((part) => part.value),
+            ),
+        };
+  write(s, key, writer, version);
 }
 
 /** Gives a key of the state its next version. */

@@ -8,7 +8,7 @@ import { isDefaultWord } from "./nodes/conditional-router";
 import { REPEATED } from "./nodes/end";
 import type { RunError } from "./outcome";
 import { reduceValue } from "./reducers";
-import type { RunState } from "./run";
+import type { Activation, RunState } from "./run";
 import { sizeOf, sizeText } from "./sizes";
 import { findInvalid } from "./state-check";
 import type { Json, JsonObject } from "./values";
@@ -41,7 +41,7 @@ export function decide(a: Analysis, s: RunState, force = false): NewEvent[] {
     if (!a.isJoin(id))
       return [
         ...entering,
-        ready(s, id, [firstEdge(tokens)], {
+        ready(a, s, id, [firstEdge(tokens)], {
           ...(isHeader ? { iteration: 1 } : {}),
           ...(force ? { tie: true } : {}),
         }),
@@ -53,11 +53,11 @@ export function decide(a: Analysis, s: RunState, force = false): NewEvent[] {
     const need = join === "any" ? 1 : typeof join === "object" ? join.n : null;
     const got = Object.keys(tokens).length;
     if (need !== null && got >= need)
-      return [...entering, ready(s, id, consumes, { fired: true, ...(isHeader ? { iteration: 1 } : {}) })];
+      return [...entering, ready(a, s, id, consumes, { fired: true, ...(isHeader ? { iteration: 1 } : {}) })];
     if (!force && isBlocked(a, s, id)) continue;
     if (need !== null) {
       const action = typeof join === "object" ? join.on_shortfall : "fire";
-      if (action === "fire") return [...entering, ready(s, id, consumes, { fired: true })];
+      if (action === "fire") return [...entering, ready(a, s, id, consumes, { fired: true })];
       return [
         { type: "join_shortfall", node_id: id, payload: { got, need, action, consumes } },
         ...(action === "skip"
@@ -67,7 +67,7 @@ export function decide(a: Analysis, s: RunState, force = false): NewEvent[] {
     }
     return [
       ...entering,
-      ready(s, id, consumes, { ...(isHeader ? { iteration: 1 } : {}), ...(force ? { tie: true } : {}) }),
+      ready(a, s, id, consumes, { ...(isHeader ? { iteration: 1 } : {}), ...(force ? { tie: true } : {}) }),
     ];
   }
   return [];
@@ -89,7 +89,7 @@ function nextIteration(a: Analysis, s: RunState, id: string, force: boolean): Ne
     return [
       ...inside.map(rearmed),
       { type: "loop_iteration", node_id: id, payload: { iteration: done + 1, max } },
-      ready(s, id, consumes, { back: true, iteration: done + 1, ...(force ? { tie: true } : {}) }),
+      ready(a, s, id, consumes, { back: true, iteration: done + 1, ...(force ? { tie: true } : {}) }),
     ];
   }
   const exit = loopExit(a, id);
@@ -126,6 +126,7 @@ function loopExit(a: Analysis, header: string): WorkflowEdge | undefined {
 }
 
 function ready(
+  a: Analysis,
   s: RunState,
   node_id: string,
   consumes: string[],
@@ -135,8 +136,45 @@ function ready(
     type: "node_ready",
     node_id,
     activation_id: `${node_id}#${(s.nodes[node_id]?.count ?? 0) + 1}`,
-    payload: { consumes, ...more },
+    payload: { consumes, ...more, ...roundsOf(a, s, node_id) },
   };
+}
+
+/** In which round of the loops around it a node is about to run: a header begins one with each of its activations. */
+function roundsOf(a: Analysis, s: RunState, node_id: string): { rounds?: number[] } {
+  const around = a.around(node_id);
+  if (around.length === 0) return {};
+  return { rounds: around.map((header) => (s.nodes[header]?.count ?? 0) + (header === node_id ? 1 : 0)) };
+}
+
+/**
+ * Where an activation stands in the order that the drawing gives, whatever the timing: a loop as a whole at the place
+ * of its header, inside it round by round. Causes come before their effects, but in loops with two entries.
+ */
+function placeOf(a: Analysis, { node_id, rounds }: Activation): number[] {
+  const place = a.around(node_id).flatMap((header, at) => [a.position.get(header)!, rounds?.[at] ?? 0]);
+  return [...place, a.position.get(node_id)!];
+}
+
+/** Whether one activation has its place before another. Of one node in one round the causes decide. */
+function isBefore(a: Analysis, s: RunState, one: string, other: string): boolean {
+  for (let [x, y] = [s.activations[one], s.activations[other]]; x && y && x !== y; ) {
+    const [here, there] = [placeOf(a, x), placeOf(a, y)];
+    const at = here.findIndex((step, k) => step !== there[k]);
+    if (at >= 0 || here.length !== there.length) return at >= 0 && here[at]! < (there[at] ?? -1);
+    const causes = [s.activations[x.causes[0] ?? ""], s.activations[y.causes[0] ?? ""]] as const;
+    if (!causes[0] || !causes[1] || causes[0] === causes[1]) return x.order < y.order;
+    [x, y] = causes;
+  }
+  return false;
+}
+
+/** Before how many of the values that were merged into a key already one of this activation has its place. */
+function placesBefore(a: Analysis, s: RunState, activationId: string, key: string): number {
+  const parts = s.merged[key]?.parts ?? [];
+  let at = parts.length;
+  while (at > 0 && isBefore(a, s, activationId, parts[at - 1]!.writer)) at--;
+  return parts.length - at;
 }
 
 /** The first activation of a run. */
@@ -145,7 +183,7 @@ export function begin(a: Analysis, s: RunState): NewEvent[] {
   const loop: NewEvent[] = a.loops.has(a.start)
     ? [{ type: "loop_started", node_id: a.start, payload: { max: loopMax(s, a.start) } }]
     : [];
-  return [...loop, ready(s, a.start, [], a.loops.has(a.start) ? { iteration: 1 } : {})];
+  return [...loop, ready(a, s, a.start, [], a.loops.has(a.start) ? { iteration: 1 } : {})];
 }
 
 const firstEdge = (tokens: Record<string, string[]>) => Object.keys(tokens)[0]!;
@@ -483,11 +521,24 @@ function patch(
       ...at,
       payload: {
         ...asChanges(s, set, reducers),
+        ...mergedBefore(a, s, activationId, Object.keys(reducers)),
         writer: activationId,
         ...(Object.keys(reducers).length > 0 ? { reducers } : {}),
       },
     });
   return { events, keys, set, merged: reducers };
+}
+
+function mergedBefore(
+  a: Analysis,
+  s: RunState,
+  activationId: string,
+  keys: readonly string[],
+): { before?: Record<string, number> } {
+  const places = keys
+    .map((key) => [key, placesBefore(a, s, activationId, key)] as const)
+    .filter(([, count]) => count > 0);
+  return places.length > 0 ? { before: Object.fromEntries(places) } : {};
 }
 
 /** What is written, by what it changes where that is shorter. Merged values are changes already. */

@@ -87,7 +87,7 @@ export class Interpreter {
   private control: Durable;
   private controls = 1;
   private limit: RaisableLimit | null = null;
-  private readonly ended: { activationId: string; status: "COMPLETED" | "ERROR" }[] = [];
+  private readonly ended: { activationId: string; status: "COMPLETED" | "ERROR"; givesAll: boolean }[] = [];
   private terminated = false;
   private skippedTargets: string[] = [];
   private activeMs = 0;
@@ -407,9 +407,9 @@ export class Interpreter {
     const node = this.nodeOf(id);
     if ("result" in outcome) {
       this.applyAll(complete(this.a, this.s, id, outcome.result, this.at));
-      const end = getNodeKind(node.node_type).ends?.(node.config);
+      const end = getNodeKind(node.node_type).ends?.(node.config, node);
       if (end && this.s.activations[id]!.status === "completed") {
-        this.ended.push({ activationId: id, status: end.status });
+        this.ended.push({ activationId: id, status: end.status, givesAll: end.givesAll });
         if (end.terminate) this.terminate();
       }
     } else this.applyAll(fail(this.a, this.s, id, toRunError(outcome.error, node), this.at));
@@ -521,11 +521,20 @@ export class Interpreter {
     return false;
   }
 
-  /** What the ends that were reached give. */
+  /** What the ends that were reached give, in the order of the drawing, whichever was reached first. */
   private output(): JsonObject {
     const output: JsonObject = {};
-    for (const { activationId } of this.ended)
-      Object.assign(output, this.s.activations[activationId]!.output);
+    const place = ({ activationId }: { activationId: string }) => {
+      const { node_id, order } = this.s.activations[activationId]!;
+      return [this.a.position.get(node_id)!, order] as const;
+    };
+    const ended = this.ended.toSorted((one, other) => {
+      const [[x, k], [y, n]] = [place(one), place(other)];
+      return x - y || k - n;
+    });
+    // What branches wrote after such an end was reached belongs to the state that it gives.
+    for (const { activationId, givesAll } of ended)
+      Object.assign(output, givesAll ? this.s.state : this.s.activations[activationId]!.output);
     return output;
   }
 

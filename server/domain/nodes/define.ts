@@ -153,8 +153,14 @@ export interface NodeKind<T extends string = string, S extends z.ZodType = z.Zod
   readonly routes?: boolean;
   /** A run begins at a node of this kind. */
   readonly begins?: boolean;
-  /** Reaching a node of this kind ends the run in that way; `terminate` cancels what is still under way. */
-  ends?(config: z.output<S>): { status: "COMPLETED" | "ERROR"; terminate: boolean };
+  /**
+   * Reaching a node of this kind ends the run in that way; `terminate` cancels what is still under way. `givesAll`: the
+   * run's output is the state as it is when the run ends.
+   */
+  ends?(
+    config: z.output<S>,
+    node: NodeBase,
+  ): { status: "COMPLETED" | "ERROR"; terminate: boolean; givesAll: boolean };
   /** State keys that it writes; absent: its output_keys. */
   writes?(config: z.output<S>, node: NodeBase): readonly string[];
   /** How long one attempt may take where the node does not say, in milliseconds. */

@@ -1,8 +1,12 @@
 import { z } from "zod";
-import { defineNode } from "./define";
+import { defineNode, type NodeBase } from "./define";
 
 /** The reference implementation leaves its results in the state under names that begin like this. */
 export const REPEATED = "final_output_";
+
+/** Whether the node says what it gives; otherwise that is the whole state. */
+const isChosen = (node: NodeBase): boolean =>
+  node.input_keys.length > 0 || node.optional_input_keys.length > 0 || node.input_mapping !== undefined;
 
 /** Where a run ends; its input keys become the run's output. */
 export const end = defineNode({
@@ -33,18 +37,22 @@ export const end = defineNode({
       key: "terminate",
       label: "Stop everything else",
       as: "switch",
-      hint: "Branches still running are cancelled",
+      hint: "Branches still running are cancelled. Otherwise the run waits for them, and what they write counts",
     },
   ],
   summary: (config, node) => {
     const what =
-      node.input_keys.length > 0 ? `Hands out ${node.input_keys.join(", ")}` : "Hands out the whole state";
+      node.input_keys.length > 0
+        ? `Hands out ${node.input_keys.join(", ")}`
+        : isChosen(node)
+          ? "Hands out chosen values"
+          : "Hands out the whole state";
     return config.status === "ERROR" ? "Ends as an error" : what;
   },
   newNode: () => ({ name: "End" }),
-  ends: (config) => config,
+  ends: (config, node) => ({ ...config, givesAll: !isChosen(node) }),
   *run(_config, ctx) {
-    const named = ctx.node.input_keys.length > 0;
+    const named = isChosen(ctx.node);
     const output = named ? { ...ctx.input } : { ...ctx.state };
     const writes = named
       ? Object.fromEntries(

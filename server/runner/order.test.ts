@@ -1,0 +1,110 @@
+import { expect, test } from "vitest";
+import type { WorkflowGraph } from "@/server/domain/graph";
+import { draw } from "@/server/domain/testing/drawing";
+import { newStage } from "./testing";
+
+const REDUCERS = { list: "append", text: "concat_text", map: "merge", once: "first", all: "union" };
+const says = (word: string, more: object = {}) => ({
+  node_type: "transform",
+  config: {
+    set: Object.fromEntries(
+      Object.keys(REDUCERS).map((key) => [key, key === "map" ? `{'by': '${word}'}` : `'${word}'`]),
+    ),
+  },
+  output_keys: Object.keys(REDUCERS),
+  ...more,
+});
+const waits = (ms: number) => ({ node_type: "wait", config: { ms } });
+
+function drawing(text: string, nodes: object): WorkflowGraph {
+  const graph = draw(text, nodes as never);
+  graph.global_state_schema = {
+    properties: Object.fromEntries(
+      Object.entries(REDUCERS).map(([key, reducer]) => [key, { "x-reducer": reducer }]),
+    ),
+  };
+  return graph;
+}
+const stateOf = async (text: string, nodes: object, input = {}) =>
+  (await newStage().run(drawing(text, nodes), { input })).state;
+
+test("what branches append side by side stands in the order of the drawing, whichever is done first", async () => {
+  const results = [];
+  for (const [one, other] of [
+    [1, 40],
+    [40, 1],
+  ] as const) {
+    const nodes = { p: waits(one), q: waits(other), a: says("a"), b: says("b"), c: says("c") };
+    const { state } = await stateOf("start > p > a > j; start > q > b > j; j > c > end", nodes, {
+      list: ["in"],
+      text: "in",
+    });
+    results.push(state);
+  }
+  expect(results[0]).toMatchObject({
+    list: ["in", "a", "b", "c"],
+    text: "inabc",
+    map: { by: "c" },
+    once: "a",
+    all: ["a", "b", "c"],
+  });
+  expect(results[1]).toEqual(results[0]);
+});
+
+test("in every round of a loop, with a branch that leaves it each time", async () => {
+  const results = [];
+  for (const [one, other, side] of [
+    [1, 15, 30],
+    [15, 1, 1],
+  ] as const) {
+    const nodes = {
+      p: waits(one),
+      q: waits(other),
+      w: waits(side),
+      a: says("a"),
+      b: says("b"),
+      s: says("s"),
+      r: {
+        node_type: "conditional_router",
+        config: {
+          kind: "expression",
+          conditions: [{ label: "again", when: "size(state.list) < 11" }],
+          default_label: "out",
+        },
+      },
+    };
+    const { state, nodes: seen } = await stateOf(
+      "start > h; h > p > a > j; h > q > b > j; h > w > s; j > r; r again> h; r out> end",
+      nodes,
+    );
+    results.push([state.list, seen.h!.count]);
+  }
+  for (const [list, rounds] of results)
+    expect(list).toEqual([
+      ...Array.from({ length: rounds as number }, () => ["a", "b"]).flat(),
+      ...Array.from({ length: rounds as number }, () => "s"),
+    ]);
+});
+
+test("a value that came late and belongs before others is seen in its place, and older moments stay as they were", async () => {
+  const nodes = {
+    p: waits(40),
+    a: says("a".repeat(300)),
+    b: says("b".repeat(300)),
+    seen: {
+      node_type: "transform",
+      input_keys: ["list"],
+      config: { set: { count: "size(state.list)" } },
+      output_keys: ["count"],
+    },
+    after: {
+      node_type: "transform",
+      input_keys: ["list"],
+      config: { set: { count: "size(state.list)" } },
+      output_keys: ["count"],
+    },
+  };
+  const state = await stateOf("start > p > a > after > end; start > b > seen", nodes);
+  expect(state.activations["seen#1"]!.input).toEqual({ list: ["b".repeat(300)] });
+  expect(state.activations["after#1"]!.input).toEqual({ list: ["a".repeat(300), "b".repeat(300)] });
+});
