@@ -9,6 +9,7 @@ import { AboutSection, type SettingRow } from "./about-section";
 import { AuditSection } from "./audit-section";
 import { ProvidersSection } from "./providers-section";
 import { SignOut } from "./sign-out";
+import { StorageSection } from "./storage-section";
 import { TokensSection } from "./tokens-section";
 
 /** Everything that is set for this server, and how it looks to this browser. */
@@ -27,6 +28,7 @@ export function SettingsPage({ settings }: { settings: readonly SettingRow[] }) 
             actions={<SignOut />}
           />
         ) : null}
+        <StorageSection />
         <AuditSection />
         <AboutSection info={info.data} settings={settings} />
       </div>

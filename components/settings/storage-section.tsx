@@ -1,0 +1,206 @@
+"use client";
+
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Plus, X } from "lucide-react";
+import { useState } from "react";
+import { countOf } from "@/components/run/format";
+import { type Answers, toApiError, useTrpc } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { ConfirmDialog } from "@/components/ui/confirm-dialog";
+import { IconButton } from "@/components/ui/icon-button";
+import { NumberField } from "@/components/ui/number-field";
+import { Panel, Section } from "@/components/ui/panel";
+import { Select } from "@/components/ui/select";
+import { toast } from "@/components/ui/toasts";
+
+type Storage = Answers["storage"]["get"];
+type Rules = Storage["rules"];
+type Rule = Pick<Rules, "days" | "runs">;
+
+/** How much lies in the data folder, and what is kept of finished runs. */
+export function StorageSection() {
+  const storage = useQuery(useTrpc().storage.get.queryOptions());
+  return (
+    <Panel title="Storage" description="What lies in the data folder, and how long finished runs are kept.">
+      {storage.error ? (
+        <p className="text-[13px] text-failed">{toApiError(storage.error).message}</p>
+      ) : storage.data ? (
+        <div className="flex flex-col gap-6">
+          <Sizes sizes={storage.data.sizes} />
+          {/* Saved rules from elsewhere begin the form anew. */}
+          <Keeping key={JSON.stringify(storage.data.rules)} {...storage.data} />
+        </div>
+      ) : (
+        <p className="text-[13px] text-ink-2">Loading…</p>
+      )}
+    </Panel>
+  );
+}
+
+function Sizes({ sizes }: { sizes: Storage["sizes"] }) {
+  const { runs, copies } = sizes;
+  const rows: [string, string][] = [
+    ["Database", bytes(sizes.database)],
+    ["Files of runs, in it", bytes(sizes.files)],
+    [sizes.can_shrink ? "Free in it, being given back" : "Free in it, used again", bytes(sizes.free)],
+    ["Not yet merged (WAL)", bytes(sizes.wal)],
+    [
+      "Copies from before updates",
+      copies.count === 0 ? "None" : `${bytes(copies.bytes)} in ${countOf(copies.count, "file")}`,
+    ],
+    [
+      "Runs",
+      [
+        `${runs.finished} finished`,
+        `${runs.other} under way`,
+        ...(runs.held > 0 ? [`${runs.held} held`] : []),
+      ].join(", "),
+    ],
+  ];
+  return (
+    <dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-1.5 text-[13px]">
+      {rows.map(([name, value]) => (
+        <div key={name} className="contents">
+          <dt className="text-ink-2">{name}</dt>
+          <dd className="tabular-nums">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Keeping({ rules, outdated }: { rules: Rules; outdated: number }) {
+  const trpc = useTrpc();
+  const queryClient = useQueryClient();
+  const [draft, setDraft] = useState<Rules>(rules);
+  const [isAsking, setAsking] = useState(false);
+  const workflows = useQuery(trpc.workflows.list.queryOptions());
+  const refresh = () => queryClient.invalidateQueries(trpc.storage.get.queryFilter());
+  const onError = (error: unknown) => toast(toApiError(error).message, { tone: "error" as const });
+  const save = useMutation(
+    trpc.storage.save.mutationOptions({
+      onSuccess: ({ outdated: count }) => {
+        toast(
+          count > 0
+            ? `Saved. ${countOf(count, "run")} will be deleted within minutes.`
+            : "Saved. No run is older.",
+        );
+        void refresh();
+      },
+      onError,
+    }),
+  );
+  const sweep = useMutation(
+    trpc.storage.sweep.mutationOptions({
+      onSuccess: ({ outdated: count }) => toast(`${countOf(count, "run")} are being deleted`),
+      onError,
+      onSettled: () => {
+        setAsking(false);
+        void refresh();
+      },
+    }),
+  );
+  const nameOf = (id: string) => workflows.data?.find((one) => one.id === id)?.name ?? "A deleted workflow";
+  const setOwn = (id: string, rule: Rule | null) => {
+    const { [id]: _, ...others } = draft.workflows;
+    setDraft({ ...draft, workflows: rule ? { ...draft.workflows, [id]: rule } : others });
+  };
+  const addable = (workflows.data ?? []).filter(({ id }) => !(id in draft.workflows));
+  const isChanged = JSON.stringify(draft) !== JSON.stringify(rules);
+
+  return (
+    <form
+      className="flex flex-col gap-5"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save.mutate(draft);
+      }}
+    >
+      <Section title="Finished runs that are kept">
+        <RuleFields rule={draft} onChange={(rule) => setDraft({ ...draft, ...rule })} />
+        <p className="text-xs text-ink-2">
+          Older ones are deleted with their files and what they remembered, also those that stopped at a
+          limit. Runs under way and held runs stay. Leave a field empty for no limit.
+        </p>
+      </Section>
+      {Object.entries(draft.workflows).map(([id, rule]) => (
+        <Section
+          key={id}
+          title={`Only for ${nameOf(id)}`}
+          actions={
+            <IconButton
+              label={`No rule of its own for ${nameOf(id)}`}
+              size="sm"
+              icon={<X aria-hidden />}
+              onClick={() => setOwn(id, null)}
+            />
+          }
+        >
+          <RuleFields rule={rule} onChange={(next) => setOwn(id, next)} />
+        </Section>
+      ))}
+      {addable.length > 0 ? (
+        <Select
+          label="A rule of its own for a workflow"
+          placeholder="Choose a workflow…"
+          value={null}
+          options={addable.map(({ id, name }) => ({ value: id, label: name, icon: <Plus aria-hidden /> }))}
+          onValueChange={(id) => setOwn(id, { days: null, runs: null })}
+          fieldClassName="max-w-80"
+        />
+      ) : null}
+      <div className="flex flex-wrap gap-2">
+        <Button type="submit" variant="primary" disabled={!isChanged} pending={save.isPending}>
+          Save what is kept
+        </Button>
+        <Button variant="danger" disabled={outdated === 0 || isChanged} onClick={() => setAsking(true)}>
+          {outdated === 0 ? "No older runs to delete" : `Delete ${countOf(outdated, "older run")} now`}
+        </Button>
+      </div>
+      <ConfirmDialog
+        open={isAsking}
+        onOpenChange={setAsking}
+        danger
+        title={`Delete ${countOf(outdated, "run")}?`}
+        description="Their timelines, answers, files and memories go with them. This cannot be taken back."
+        confirm="Delete older runs"
+        pending={sweep.isPending}
+        onConfirm={() => sweep.mutate()}
+      />
+    </form>
+  );
+}
+
+function RuleFields({ rule, onChange }: { rule: Rule; onChange: (rule: Rule) => void }) {
+  return (
+    <div className="flex flex-wrap gap-3">
+      <NumberField
+        label="For so many days"
+        value={rule.days}
+        min={1}
+        max={36_500}
+        placeholder="No limit"
+        unit="days"
+        onValueChange={(days) => onChange({ days, runs: rule.runs })}
+        fieldClassName="min-w-44 flex-1"
+      />
+      <NumberField
+        label="At most so many"
+        value={rule.runs}
+        min={1}
+        max={10_000_000}
+        placeholder="No limit"
+        unit="runs"
+        onValueChange={(runs) => onChange({ days: rule.days, runs })}
+        fieldClassName="min-w-44 flex-1"
+      />
+    </div>
+  );
+}
+
+function bytes(count: number): string {
+  if (count < 1024) return `${count} bytes`;
+  const units = ["KiB", "MiB", "GiB", "TiB"];
+  const power = Math.min(Math.floor(Math.log2(count) / 10), units.length);
+  return `${(count / 1024 ** power).toFixed(power === 1 ? 0 : 1)} ${units[power - 1]}`;
+}
