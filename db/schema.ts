@@ -135,6 +135,8 @@ export const providers = sqliteTable("providers", {
   /** AES-256-GCM record of the key, bound to this row and base URL; null where there is none. */
   secret: text("secret"),
   secretHint: text("secret_hint"),
+  /** Names of its own headers and, sealed like the key, their values; null where there are none. */
+  headers: text("headers"),
   defaultModel: text("default_model").notNull(),
   isDefault: integer("is_default", { mode: "boolean" }).notNull().default(false),
   /** Concurrency, rates, price overrides, learned capabilities. */

@@ -13,6 +13,7 @@ import { Select } from "@/components/ui/select";
 import { TextField } from "@/components/ui/text-field";
 import { toast } from "@/components/ui/toasts";
 import { concurrencyOf, isLocalServer } from "@/server/domain/provider";
+import { areHeadersFine, type HeaderDraft, HeaderRows } from "./header-rows";
 import { providerPresets } from "./provider-presets";
 import { TestResult } from "./test-result";
 
@@ -25,6 +26,12 @@ export interface ProviderDraft {
   base_url: string;
   default_model: string;
 }
+
+const APIS = [
+  { value: "auto", label: "As tested" },
+  { value: "chat", label: "Chat Completions" },
+  { value: "responses", label: "Responses" },
+] as const;
 
 const TOOL_PROTOCOLS = [
   { value: "auto", label: "As the model can" },
@@ -58,6 +65,9 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
   const [key, setKey] = useState("");
   const [dropKey, setDropKey] = useState(false);
   const [settings, setSettings] = useState<ProviderListed["settings"]>(saved?.settings ?? {});
+  const [headers, setHeaders] = useState<HeaderDraft[]>(
+    () => saved?.header_names.map((name) => ({ name })) ?? [],
+  );
   const [isDefault, setIsDefault] = useState(saved ? saved.is_default : true);
   const [tried, setTried] = useState(false);
   const listId = useId();
@@ -72,7 +82,16 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
   const keyToSend = key.trim() ? key.trim() : dropKey ? null : undefined;
   const addressChanged = saved !== null && saved.base_url !== draft.base_url.trim().replace(/\/+$/, "");
 
-  const test = useMutation(trpc.providers.test.mutationOptions());
+  const test = useMutation(
+    trpc.providers.test.mutationOptions({
+      onSuccess: ({ models }) => {
+        // Whoever leaves the model open gets one that is there.
+        const model = draft.default_model.trim() === "" ? suggestedModel(models, chosen?.prefers) : undefined;
+        if (model !== undefined) setDraft((now) => ({ ...now, default_model: model }));
+      },
+    }),
+  );
+  const storedHeaders = saved && !addressChanged ? saved.header_names : [];
   const makeDefault = useMutation(trpc.providers.setDefault.mutationOptions());
   const save = useMutation(
     trpc.providers.save.mutationOptions({
@@ -84,29 +103,35 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
       },
     }),
   );
+  const headersToSend = headers.map(({ name, value }) => (value ? { name, value } : { name }));
+  const haveHeadersChanged =
+    headers.some(({ value }) => value !== undefined) || headers.length !== storedHeaders.length;
   const runTest = () => {
     setTried(true);
     if (faults.base_url) return;
-    const asSaved = saved && !addressChanged && keyToSend === undefined;
+    const asSaved = saved && !addressChanged && keyToSend === undefined && !haveHeadersChanged;
     test.mutate(
       asSaved
         ? { id: saved.id, default_model: draft.default_model.trim() }
         : {
             base_url: draft.base_url.trim(),
+            ...(saved && !addressChanged ? { id: saved.id } : {}),
             ...(keyToSend ? { key: keyToSend } : {}),
+            ...(haveHeadersChanged ? { headers: headersToSend } : {}),
             ...(draft.default_model.trim() ? { default_model: draft.default_model.trim() } : {}),
           },
     );
   };
   const submit = () => {
     setTried(true);
-    if (Object.keys(faults).length > 0) return;
+    if (Object.keys(faults).length > 0 || !areHeadersFine(headers, storedHeaders)) return;
     save.mutate({
       ...(saved ? { id: saved.id } : {}),
       name: draft.name.trim(),
       base_url: draft.base_url.trim(),
       default_model: draft.default_model.trim(),
       ...(keyToSend === undefined ? {} : { key: keyToSend }),
+      ...(haveHeadersChanged ? { headers: headersToSend } : {}),
       settings,
     });
   };
@@ -273,6 +298,15 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
               />
             </div>
             <div className="mt-4 grid gap-4 sm:grid-cols-3">
+              <Select
+                label="Asked by"
+                hint="Which of OpenAI's two protocols."
+                value={settings.api ?? "auto"}
+                options={APIS}
+                onValueChange={(value) =>
+                  setSettings(without(settings, "api", value === "auto" ? undefined : value))
+                }
+              />
               <Limit
                 label="Context"
                 hint="Tokens that a model reads at once."
@@ -312,6 +346,9 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
               />
             </div>
           </More>
+          <More title="Own headers">
+            <HeaderRows headers={headers} stored={storedHeaders} onChange={setHeaders} isTried={tried} />
+          </More>
           {test.data ? <TestResult result={test.data} /> : null}
           {test.error ? (
             <TestResult
@@ -347,6 +384,12 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
   );
 }
 
+/** The newest of the models that suit agents, else the first of the list. */
+function suggestedModel(models: readonly string[], prefers: RegExp | undefined): string | undefined {
+  const fitting = prefers ? models.filter((model) => prefers.test(model)) : [];
+  return fitting.toSorted((a, b) => b.localeCompare(a, "en", { numeric: true }))[0] ?? models[0];
+}
+
 function faultsOf(draft: ProviderDraft): { name?: string; base_url?: string; default_model?: string } {
   return {
     ...(draft.name.trim() ? {} : { name: "Give it a name." }),
@@ -365,6 +408,7 @@ function defaultConcurrency({ base_url }: ProviderDraft): number {
     base_url,
     has_key: false,
     key_hint: null,
+    header_names: [],
     default_model: "",
     is_default: false,
     simulated: false,

@@ -5,7 +5,10 @@ export interface ProviderPreset {
   hint: string;
   base_url: string;
   needs_key: boolean;
+  /** Blank: a test lists the models, and fills in one that suits. */
   model: string;
+  /** Which of the service's models suit agents. */
+  prefers?: RegExp;
 }
 
 export const providerPresets: readonly ProviderPreset[] = [
@@ -15,7 +18,44 @@ export const providerPresets: readonly ProviderPreset[] = [
     hint: "platform.openai.com",
     base_url: "https://api.openai.com/v1",
     needs_key: true,
-    model: "gpt-4o-mini",
+    model: "",
+    prefers: /^gpt-\d+(?:\.\d+)?(?:-mini)?$/,
+  },
+  {
+    key: "anthropic",
+    name: "Anthropic",
+    hint: "console.anthropic.com",
+    base_url: "https://api.anthropic.com/v1",
+    needs_key: true,
+    model: "",
+    prefers: /^claude-sonnet-/,
+  },
+  {
+    key: "gemini",
+    name: "Google Gemini",
+    hint: "aistudio.google.com",
+    base_url: "https://generativelanguage.googleapis.com/v1beta/openai",
+    needs_key: true,
+    model: "",
+    prefers: /gemini-\d+(?:\.\d+)?-flash$/,
+  },
+  {
+    key: "mistral",
+    name: "Mistral",
+    hint: "console.mistral.ai",
+    base_url: "https://api.mistral.ai/v1",
+    needs_key: true,
+    model: "",
+    prefers: /^mistral-medium-latest$|^mistral-large-latest$/,
+  },
+  {
+    key: "xai",
+    name: "xAI",
+    hint: "console.x.ai",
+    base_url: "https://api.x.ai/v1",
+    needs_key: true,
+    model: "",
+    prefers: /^grok-\d+(?:\.\d+)?$/,
   },
   {
     key: "deepseek",
@@ -23,13 +63,40 @@ export const providerPresets: readonly ProviderPreset[] = [
     hint: "platform.deepseek.com",
     base_url: "https://api.deepseek.com/v1",
     needs_key: true,
-    model: "deepseek-chat",
+    model: "",
+    prefers: /^deepseek-chat$/,
+  },
+  {
+    key: "groq",
+    name: "Groq",
+    hint: "console.groq.com",
+    base_url: "https://api.groq.com/openai/v1",
+    needs_key: true,
+    model: "",
+    prefers: /gpt-oss-120b|llama-.*-70b/,
+  },
+  {
+    key: "together",
+    name: "Together",
+    hint: "api.together.ai",
+    base_url: "https://api.together.xyz/v1",
+    needs_key: true,
+    model: "",
+    prefers: /Instruct-Turbo$/,
   },
   {
     key: "openrouter",
     name: "OpenRouter",
     hint: "Many models behind one key",
     base_url: "https://openrouter.ai/api/v1",
+    needs_key: true,
+    model: "",
+  },
+  {
+    key: "azure",
+    name: "Azure OpenAI",
+    hint: "Your resource; put its name into the address",
+    base_url: "https://YOUR-RESOURCE.openai.azure.com/openai/v1",
     needs_key: true,
     model: "",
   },

@@ -3,7 +3,7 @@ import type { ProviderStore } from "@/server/store/providers";
 import type { ToolSettingStore } from "@/server/store/tool-settings";
 
 export interface SecretHolders {
-  providers: Pick<ProviderStore, "list" | "keyOf">;
+  providers: Pick<ProviderStore, "list" | "keyOf" | "headersOf">;
   toolSettings: Pick<ToolSettingStore, "list" | "backendFor">;
   mcpServers: Pick<McpServerStore, "list" | "authorizationOf">;
 }
@@ -11,9 +11,10 @@ export interface SecretHolders {
 /** The stored secrets that the present key does not open, by what they are for; none where everything is well. */
 export function lostSecrets({ providers, toolSettings, mcpServers }: SecretHolders): string[] {
   const held = [
-    ...providers
-      .list()
-      .map(({ id, name }) => ({ what: `provider ${name}`, open: () => providers.keyOf(id) })),
+    ...providers.list().map(({ id, name }) => ({
+      what: `provider ${name}`,
+      open: () => [providers.keyOf(id), providers.headersOf(id)],
+    })),
     ...toolSettings.list().map(({ purpose }) => ({
       what: `search (${purpose})`,
       open: () => toolSettings.backendFor(purpose),

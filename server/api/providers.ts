@@ -2,7 +2,7 @@ import { z } from "zod";
 import { redactJson, registerSecret } from "@/server/access/redact";
 import { keyFate } from "@/server/domain/audit";
 import { withoutLesson } from "@/server/domain/lessons";
-import { type Provider, ProviderSettings } from "@/server/domain/provider";
+import { headerFault, type Provider, ProviderSettings } from "@/server/domain/provider";
 import { checkProvider, describeModels, type Findings, factsByName, findOllama } from "@/server/llm/check";
 import { ModelError } from "@/server/llm/model";
 import { normalUrl, type ProviderStore } from "@/server/store/providers";
@@ -36,6 +36,20 @@ export const Key = z
     (text) => /^[\x21-\x7e]*$/.test(text.trim()),
     "This key holds characters that no key has; copy it again",
   );
+/** Its own headers; one without a value keeps the stored one. */
+const OwnHeaders = z
+  .array(z.object({ name: z.string().max(100), value: z.string().trim().max(4000).optional() }))
+  .max(20)
+  .superRefine((headers, ctx) => {
+    const seen = new Set<string>();
+    for (const [at, { name, value }] of headers.entries()) {
+      const fault = seen.has(name.toLowerCase())
+        ? `The header ${name} is there twice`
+        : headerFault(name, value);
+      seen.add(name.toLowerCase());
+      if (fault) ctx.addIssue({ code: "custom", path: [at], message: fault });
+    }
+  });
 const Id = z.object({ id: z.string() });
 
 const SaveInput = z.object({
@@ -45,6 +59,7 @@ const SaveInput = z.object({
   default_model: z.string().trim().max(200),
   /** Left out: keeps the stored key, unless the address changes. Null: removes it. */
   key: Key.nullish(),
+  headers: OwnHeaders.optional(),
   settings: ProviderSettings.optional(),
 });
 const TestInput = z
@@ -52,6 +67,7 @@ const TestInput = z
     id: z.string().optional(),
     base_url: BaseUrl.optional(),
     key: Key.nullish(),
+    headers: OwnHeaders.optional(),
     default_model: z.string().trim().max(200).optional(),
   })
   .refine(
@@ -75,11 +91,12 @@ export const providersRouter = router({
     if (input.id !== undefined) changeable(providers, input.id);
     const before = input.id === undefined ? undefined : providers.find(input.id);
     const hadOnlyDemo = input.id === undefined && providers.list().every(({ simulated }) => simulated);
-    const { key, settings, id, ...rest } = input;
+    const { key, settings, id, headers, ...rest } = input;
     const saved = providers.save({
       ...rest,
       ...(id === undefined ? {} : { id }),
       ...(key === undefined ? {} : { key }),
+      ...(headers === undefined ? {} : { headers }),
       ...(settings === undefined ? {} : { settings }),
     });
     const after = providers.find(saved.id);
@@ -90,6 +107,7 @@ export const providersRouter = router({
         ? { host_before: hostOf(before.base_url) }
         : {}),
       key: keyFate(key, before?.has_key ?? false, after?.has_key ?? false),
+      ...(after && after.header_names.length > 0 ? { headers: [...after.header_names] } : {}),
     });
     const found = unsaved.get(normalUrl(rest.base_url));
     if (found && unsaved.delete(normalUrl(rest.base_url))) keep(providers, saved.id, found);
@@ -159,7 +177,7 @@ export const providersRouter = router({
     const provider = providers.find(input.id);
     if (!provider) throw notFound();
     try {
-      const { models } = await describeModels({ ...provider, key: openKey(providers, provider.id) });
+      const { models } = await describeModels({ ...provider, ...opened(providers, provider.id) });
       keep(providers, provider.id, { said: factsByName(models) });
       return models.map(({ name }) => name);
     } catch (error) {
@@ -219,20 +237,26 @@ function checkedFrom(providers: ProviderStore, input: z.infer<typeof TestInput>)
   if (input.id !== undefined && !saved) throw notFound();
   const base_url = normalUrl(input.base_url ?? saved?.base_url ?? "");
   const given = input.key === undefined ? undefined : input.key?.trim() || null;
-  const stored = saved && saved.base_url === base_url ? openKey(providers, saved.id) : null;
+  const stored =
+    saved && saved.base_url === base_url ? opened(providers, saved.id) : { key: null, headers: {} };
+  const entered = input.headers?.flatMap(({ name, value = stored.headers[name] }) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
   return {
     name: saved?.name ?? new URL(base_url).host,
     kind: saved?.kind ?? ("openai-compatible" as const),
     base_url,
     default_model: input.default_model ?? saved?.default_model ?? "",
-    key: given === undefined ? stored : given,
+    key: given === undefined ? stored.key : given,
+    headers: entered ? Object.fromEntries(entered) : stored.headers,
     settings: saved?.settings ?? {},
   };
 }
 
-function openKey(providers: ProviderStore, id: string): string | null {
+/** What is kept sealed of a provider, in the clear. */
+function opened(providers: ProviderStore, id: string) {
   try {
-    return providers.keyOf(id);
+    return { key: providers.keyOf(id), headers: providers.headersOf(id) };
   } catch (error) {
     throw refusal(
       "BAD_REQUEST",

@@ -102,6 +102,8 @@ export interface Provider {
   has_key: boolean;
   /** The last characters of the key. */
   key_hint: string | null;
+  /** Headers of its own that go with each request; their values are kept like keys. */
+  header_names: readonly string[];
   default_model: string;
   is_default: boolean;
   /** Answers by rules, not by an AI. */
@@ -119,12 +121,40 @@ export interface Providers {
   findDefault(): Provider | undefined;
   /** The key in the clear; null where there is none. Throws where it cannot be read. */
   keyOf(id: string): string | null;
+  /** Its own headers in the clear. Throws where they cannot be read. */
+  headersOf(id: string): Readonly<Record<string, string>>;
   /** Keeps what was learned about a model. */
   learn(id: string, model: string, capability: Capability): void;
   /** What the service said of a model when it was last asked for its list. */
   said(id: string, model: string): ModelFacts;
   /** Keeps what a service says of its models, in place of what it said before. */
   keepSaid(id: string, models: Readonly<Record<string, ModelFacts>>): void;
+}
+
+/** Headers that a request makes by itself, or that would change where it goes. */
+const FIXED_HEADERS = new Set([
+  "host",
+  "content-length",
+  "content-type",
+  "transfer-encoding",
+  "connection",
+  "upgrade",
+  "te",
+  "trailer",
+  "expect",
+  "accept",
+  "cookie",
+]);
+
+/** What is wrong with a header of one's own; null where nothing is. */
+export function headerFault(name: string, value: string | undefined): string | null {
+  if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/.test(name))
+    return "A header's name has letters, digits and - only";
+  if (FIXED_HEADERS.has(name.toLowerCase()) || /^(?:proxy|sec)-/i.test(name))
+    return `The header ${name} is set by the request itself`;
+  if (value !== undefined && !/^[\x21-\x7e](?:[\x20-\x7e]{0,3998}[\x21-\x7e])?$/.test(value))
+    return `The value of ${name} holds characters that no header can have; copy it again`;
+  return null;
 }
 
 const LOCAL_PORTS = new Set(["11434", "1234", "8000", "8080", "30000", "1337"]);

@@ -18,6 +18,7 @@ export interface CheckResult {
 }
 export type Checked = Pick<Provider, "name" | "kind" | "base_url" | "default_model"> & {
   key: string | null;
+  headers?: Readonly<Record<string, string>>;
   settings?: Provider["settings"];
 };
 /** What is worth keeping of a check. */
@@ -124,7 +125,7 @@ export async function describeModels(
   // The one in use first: more of them than are described may be there.
   const wanted = list.models.toSorted((a, b) => Number(isAsked(b)) - Number(isAsked(a)));
   for (const model of wanted.slice(0, MAX_DESCRIBED))
-    model.facts = await getText(`${ollamaRoot(checked)}/api/show`, checked.key, DESCRIBE_MS, fetch, {
+    model.facts = await getText(`${ollamaRoot(checked)}/api/show`, headersFor(checked), DESCRIBE_MS, fetch, {
       model: model.name,
     }).then(
       ({ text }) => readOllamaDescription(parse(text)),
@@ -141,7 +142,7 @@ const ollamaRoot = ({ base_url }: Checked) => base_url.replace(/\/v1$/, "");
 
 /** How much of a prompt Ollama lets the model read that it has just loaded. */
 const loadedWindow = (checked: Checked, fetch: typeof globalThis.fetch): Promise<number | undefined> =>
-  getText(`${ollamaRoot(checked)}/api/ps`, checked.key, DESCRIBE_MS, fetch).then(
+  getText(`${ollamaRoot(checked)}/api/ps`, headersFor(checked), DESCRIBE_MS, fetch).then(
     ({ text }) => readOllamaLoaded(parse(text), checked.default_model),
     () => undefined,
   );
@@ -155,7 +156,7 @@ export async function listModels(
   const callee = calleeOf(checked);
   const { status, headers, text } = await getText(
     `${checked.base_url}/models`,
-    checked.key,
+    headersFor(checked),
     LIST_MS,
     fetch,
   ).catch((error: unknown) => {
@@ -171,10 +172,16 @@ export async function listModels(
   return list;
 }
 
+/** What tells a service who asks: the key, and the provider's own headers. */
+const headersFor = ({ key, headers = {} }: Checked): Record<string, string> => ({
+  ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+  ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+});
+
 /** Fetches a text; with a body, by POST. */
 async function getText(
   url: string,
-  key: string | null,
+  own: Readonly<Record<string, string>>,
   ms: number,
   fetch: typeof globalThis.fetch,
   body?: Record<string, string>,
@@ -184,7 +191,7 @@ async function getText(
     headers: {
       accept: "application/json",
       ...(body ? { "content-type": "application/json" } : {}),
-      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      ...own,
     },
     signal: AbortSignal.timeout(ms),
     redirect: "manual",
@@ -254,13 +261,13 @@ export async function findOllama(
   address = OLLAMA_URL,
 ): Promise<{ base_url: string; models: string[] } | null> {
   try {
-    const version = await getText(`${address}/api/version`, null, OLLAMA_MS, fetch);
+    const version = await getText(`${address}/api/version`, {}, OLLAMA_MS, fetch);
     if (
       version.status !== 200 ||
       typeof (parse(version.text) as { version?: unknown } | null)?.version !== "string"
     )
       return null;
-    const tags = await getText(`${address}/api/tags`, null, OLLAMA_MS, fetch);
+    const tags = await getText(`${address}/api/tags`, {}, OLLAMA_MS, fetch);
     const models = OllamaTags.safeParse(parse(tags.text));
     return {
       base_url: `${address}/v1`,

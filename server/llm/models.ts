@@ -111,11 +111,14 @@ export function newModels(options: ModelsOptions): Models {
         const leave = await asCancelled(gate.enter(io.signal, guessed), io.signal);
         const started = performance.now();
         try {
-          const key = provider.kind === "offline" ? null : keyOf(providers, provider);
+          const isReal = provider.kind !== "offline";
+          const key = isReal ? opened(provider, () => providers.keyOf(provider.id)) : null;
+          const headers = isReal ? opened(provider, () => providers.headersOf(provider.id)) : {};
           const raw = await ask(
             {
               provider,
               key,
+              headers,
               model,
               request,
               fetch: fetcher,
@@ -264,13 +267,14 @@ function choose(providers: Providers, config: LlmConfig): { provider: Provider; 
   return { provider, model };
 }
 
-function keyOf(providers: Providers, provider: Provider): string | null {
+/** What is kept sealed of a provider: its key, or its headers. */
+function opened<T>(provider: Provider, open: () => T): T {
   try {
-    return providers.keyOf(provider.id);
+    return open();
   } catch {
     throw new ModelError({
       code: "AUTH",
-      message: `The stored key of ${provider.name} cannot be read. Enter it again in the settings.`,
+      message: `The stored key or headers of ${provider.name} cannot be read. Enter them again in the settings.`,
       retryable: false,
       user_action: "settings",
     });

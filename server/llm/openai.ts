@@ -62,6 +62,8 @@ export interface Taken {
 export interface Call {
   provider: Provider;
   key: string | null;
+  /** The provider's own. */
+  headers: Readonly<Record<string, string>>;
   model: string;
   request: ModelRequest;
   capability: Capability;
@@ -214,8 +216,10 @@ function chunkOf(piece: WirePiece, reader: ReturnType<typeof newResponsesReader>
   return chunk ?? {};
 }
 
-const headersOf = ({ key, provider, request }: Call): Record<string, string> => ({
+const headersOf = ({ key, headers, provider, request }: Call): Record<string, string> => ({
   ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+  // A gateway may want its authorization in another form: the last word is the person's.
+  ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
   ...(provider.kind === "offline" ? { [OFFLINE_RUN_HEADER]: request.run_id } : {}),
 });
 
@@ -280,7 +284,9 @@ function bodyOf(call: Call): {
   const maxTokens = call.max_tokens ?? config.max_tokens;
   const tokensName =
     capability.max_tokens_name ??
-    (/^https:\/\/api\.openai\.com\b/.test(call.provider.base_url) ? "max_completion_tokens" : "max_tokens");
+    (/^https:\/\/(?:api\.openai\.com|[\w-]+\.openai\.azure\.com)\b/.test(call.provider.base_url)
+      ? "max_completion_tokens"
+      : "max_tokens");
   const pair = protocol === "native" ? capability.effort_with_tools : undefined;
   const effort = pair === undefined ? config.reasoning_effort : pair === "none" ? "none" : undefined;
   const optional: Record<string, unknown> = {
@@ -393,9 +399,14 @@ export function rungFor({
   return request.response && strictSchema(request.response.schema) ? "strict" : "json_schema";
 }
 
-/** DeepSeek knows JSON but no schemas, and says so only by failing. */
-const usualRung = (baseUrl: string): ResponseRung =>
-  /\bdeepseek\.com\b/.test(baseUrl) ? "json_object" : "strict";
+/**
+ * DeepSeek knows JSON but no schemas, and says so only by failing; Anthropic's compatible endpoint passes over any shape
+ * without a word. Source: the compatibility notes of both.
+ */
+function usualRung(baseUrl: string): ResponseRung {
+  if (/\bdeepseek\.com\b/.test(baseUrl)) return "json_object";
+  return /\bapi\.anthropic\.com\b/.test(baseUrl) ? "prompt" : "strict";
+}
 
 function responseFormat({ response }: ModelRequest, rung: ResponseRung | null): Record<string, unknown> {
   if (!response || rung === null || rung === "prompt") return {};

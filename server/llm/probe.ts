@@ -43,6 +43,7 @@ export interface Probed {
 export async function probeModel(
   checked: Pick<Provider, "name" | "kind" | "base_url" | "default_model"> & {
     key: string | null;
+    headers?: Readonly<Record<string, string>>;
     settings?: Provider["settings"];
   },
   said: ModelFacts,
@@ -66,7 +67,7 @@ export async function probeModel(
   const learn = (change: Capability) =>
     providers.learn("checked", checked.default_model, { ...capability(), ...change });
 
-  const found = [await about(probeTools), await about(probeShape)];
+  const found = [await about(probeTools), await about(probeShape), await about(probeApi)].filter(Boolean);
   const window = await loadedWindow();
   if (window !== undefined) learn({ context_window: window });
   const settings = { ...checked.settings, capabilities: { [checked.default_model]: capability() } };
@@ -103,6 +104,22 @@ export async function probeModel(
       return "It does not call tools as functions, but as text; they are offered so.";
     }
     return "It made no call when asked for one, neither as a function nor as text. Agents with tools may need another model.";
+  }
+
+  /** The second protocol is tried where it is at home; elsewhere a refusal points to it, or a person chooses it. */
+  async function probeApi(): Promise<string> {
+    const isAtHome = /^https:\/\/(?:api\.openai\.com|[\w-]+\.openai\.azure\.com)\b/.test(checked.base_url);
+    if (!isAtHome || checked.settings?.api !== undefined || capability().api !== undefined) return "";
+    const before = capability();
+    learn({ api: "responses" });
+    try {
+      await ask("Answer with the word OK.");
+      return "It is asked by the Responses API, which keeps its thoughts between calls of tools.";
+    } catch (error) {
+      providers.learn("checked", checked.default_model, before);
+      if (!(error instanceof ModelError)) throw error;
+      return "It does not answer by the Responses API, and is asked by Chat Completions.";
+    }
   }
 
   async function probeShape(): Promise<string> {
@@ -153,6 +170,7 @@ function only(
     id: "checked",
     has_key: checked.key !== null,
     key_hint: null,
+    header_names: [],
     is_default: true,
     simulated: false,
     from_environment: false,
@@ -166,6 +184,7 @@ function only(
       find: provider,
       findDefault: provider,
       keyOf: () => checked.key,
+      headersOf: () => checked.headers ?? {},
       learn(_id, _model, capability) {
         learned = capability;
       },

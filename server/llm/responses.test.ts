@@ -330,3 +330,16 @@ describe("what Chat Completions gives with a message goes back with it, word for
     });
   });
 });
+
+test("a provider's own headers go with every request, and win over the key's", async () => {
+  server = await newServer((_request, response) => sendSse(response, sse(["Hi"])));
+  const providers = memoryProviders([remoteProvider(server.url)], "sk-test-0123456789", {
+    "api-key": "k",
+    Authorization: "Basic abc",
+  });
+  const { io } = newIo();
+  await newModels({ providers, fetch: globalThis.fetch }).complete(ask("Hi"), io);
+  const { "api-key": own, authorization, ...others } = server.requests[0]!.headers;
+  expect([own, authorization]).toEqual(["k", "Basic abc"]);
+  expect(Object.keys(others).filter((name) => name.startsWith("x-"))).toEqual([]);
+});

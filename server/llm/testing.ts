@@ -56,6 +56,7 @@ export const offlineProvider: Provider = {
   base_url: OFFLINE.base_url,
   has_key: false,
   key_hint: null,
+  header_names: [],
   default_model: OFFLINE.model,
   is_default: true,
   simulated: true,
@@ -79,6 +80,7 @@ export const remoteProvider = (base_url: string, more: Partial<Provider> = {}): 
 export function memoryProviders(
   all: Provider[],
   key: string | null = "sk-test-0123456789",
+  headers: Readonly<Record<string, string>> = {},
 ): Providers & { learned: Record<string, Capability> } {
   const learned: Record<string, Capability> = {};
   let said: Readonly<Record<string, ModelFacts>> = {};
@@ -88,6 +90,7 @@ export function memoryProviders(
     find: (id) => all.find((provider) => provider.id === id),
     findDefault: () => all.find(({ is_default }) => is_default),
     keyOf: () => key,
+    headersOf: () => headers,
     said: (_id, model) => said[model] ?? {},
     keepSaid(_id, models) {
       said = models;

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { openDb } from "@/db/open";
+import { redact } from "@/server/access/redact";
 import { newSealer } from "@/server/access/secrets";
 import { newProviderStore } from "./providers";
 
@@ -88,7 +89,7 @@ test("the environment's provider is the default where nothing was chosen, and is
   expect(store.remove("environment")).toBe(false);
   expect(newStore({ OPENAI_API_KEY: KEY }).store.findDefault()).toMatchObject({
     base_url: "https://api.openai.com/v1",
-    default_model: "gpt-4o-mini",
+    default_model: "gpt-5-mini",
   });
 });
 
@@ -128,4 +129,28 @@ test("what was learned stays with the address, and only the server learns", () =
   });
   store.save({ ...entered, id, base_url: "https://other.example/v1" });
   expect(store.find(id)?.settings).toEqual({ max_concurrency: 3 });
+});
+
+test("its own headers are sealed, stay with their address, and are blacked out wherever they turn up", () => {
+  const db = openDb(":memory:");
+  const store = newProviderStore(db, newSealer(null, {}), {});
+  const about = { name: "G", base_url: "https://gate.example/v1", default_model: "m" };
+  const { id } = store.save({
+    ...about,
+    headers: [
+      { name: "api-key", value: "CANARY-OF-A-GATEWAY" },
+      { name: "X-Team", value: "blue team" },
+    ],
+  });
+  expect(store.find(id)?.header_names).toEqual(["api-key", "X-Team"]);
+  expect(store.headersOf(id)).toEqual({ "api-key": "CANARY-OF-A-GATEWAY", "X-Team": "blue team" });
+  expect(db.$client.serialize().includes(Buffer.from("CANARY-OF-A-GATEWAY"))).toBe(false);
+  expect(redact("it said CANARY-OF-A-GATEWAY")).not.toContain("CANARY");
+  // One that is named without a value stays as it is; one that is not named goes.
+  store.save({ ...about, id, headers: [{ name: "api-key" }, { name: "X-New", value: "n" }] });
+  expect(store.headersOf(id)).toEqual({ "api-key": "CANARY-OF-A-GATEWAY", "X-New": "n" });
+  store.save({ ...about, id });
+  expect(store.find(id)?.header_names).toEqual(["api-key", "X-New"]);
+  store.save({ ...about, id, base_url: "https://elsewhere.example/v1", headers: [{ name: "api-key" }] });
+  expect([store.headersOf(id), store.find(id)?.header_names]).toEqual([{}, []]);
 });

@@ -2,6 +2,7 @@ import { asc, eq } from "drizzle-orm";
 import { z } from "zod";
 import type { Db } from "@/db/open";
 import { providers, settings } from "@/db/schema";
+import { registerSecret } from "@/server/access/redact";
 import type { Sealer } from "@/server/access/secrets";
 import { newId } from "@/server/domain/ids";
 import {
@@ -21,6 +22,8 @@ export interface ProviderInput {
   default_model: string;
   /** Undefined keeps the key, unless the address changes; null removes it. */
   key?: string | null;
+  /** All its own headers; one without a value keeps the stored one, unless the address changes. Undefined: as they are. */
+  headers?: readonly { name: string; value?: string | undefined }[];
   settings?: ProviderSettings;
 }
 
@@ -36,7 +39,8 @@ type Row = typeof providers.$inferSelect;
 
 export const ENVIRONMENT_ID = "environment";
 const OPENAI_URL = "https://api.openai.com/v1";
-const OPENAI_MODEL = "gpt-4o-mini";
+/** Where nobody names one: small, cheap, and there for long. */
+const OPENAI_MODEL = "gpt-5-mini";
 /** Which provider people chose, where it is not a row of the table. */
 const CHOSEN = "default_provider";
 /** What was learned about the environment's models; the provider itself is never written. */
@@ -48,6 +52,9 @@ const Said = z.object({ base_url: z.string(), models: z.record(z.string(), Model
 const NOTHING: ModelFacts = {};
 
 const bindingOf = (id: string, baseUrl: string) => `provider:${id}:key:${baseUrl}`;
+const headersBinding = (id: string, baseUrl: string) => `provider:${id}:headers:${baseUrl}`;
+const Headers = z.object({ names: z.array(z.string()), sealed: z.string() });
+const readHeaders = (text: string | null) => (text === null ? null : Headers.parse(JSON.parse(text)));
 
 /**
  * Providers of models: the offline demo that is always there, the one that environment variables describe, and those
@@ -104,6 +111,18 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
         .run();
   };
 
+  /** The values are registered one by one, so that each is blacked out wherever it turns up. */
+  const headersOf = (id: string): Record<string, string> => {
+    const row = db.select().from(providers).where(eq(providers.id, id)).get();
+    const stored = readHeaders(row?.headers ?? null);
+    if (!row || !stored) return {};
+    const opened = z
+      .record(z.string(), z.string())
+      .parse(JSON.parse(sealer.open(stored.sealed, headersBinding(row.id, row.baseUrl))));
+    for (const value of Object.values(opened)) registerSecret(value);
+    return opened;
+  };
+
   return {
     list,
     find,
@@ -113,6 +132,7 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
       const row = db.select().from(providers).where(eq(providers.id, id)).get();
       return row?.secret ? sealer.open(row.secret, bindingOf(row.id, row.baseUrl)) : null;
     },
+    headersOf,
     learn(id, model, capability) {
       const add = (before: ProviderSettings): ProviderSettings => ({
         ...before,
@@ -154,6 +174,21 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
               secret: key === null ? null : sealer.seal(key, bindingOf(id, baseUrl)),
               secretHint: key === null ? null : hintOf(key),
             };
+      const known = before && isSameAddress && input.headers ? headersOf(before.id) : {};
+      const headers = (input.headers ?? []).flatMap(({ name, value = known[name] }) =>
+        value === undefined ? [] : [[name, value] as const],
+      );
+      const storedHeaders =
+        input.headers === undefined
+          ? isSameAddress
+            ? (before?.headers ?? null)
+            : null
+          : headers.length === 0
+            ? null
+            : JSON.stringify({
+                names: headers.map(([name]) => name),
+                sealed: sealer.seal(JSON.stringify(Object.fromEntries(headers)), headersBinding(id, baseUrl)),
+              });
       const kept = readSettings(before?.settings);
       const { capabilities: _fromOutside, ...given } = input.settings ?? kept;
       // What was learned holds for one address only, and only the server learns.
@@ -166,6 +201,7 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
         kind: "openai-compatible",
         baseUrl,
         ...secret,
+        headers: storedHeaders,
         defaultModel: input.default_model.trim(),
         settings: JSON.stringify(own),
         updatedAt: now,
@@ -198,6 +234,7 @@ function toProvider(row: Row): Provider {
     base_url: row.baseUrl,
     has_key: row.secret !== null,
     key_hint: row.secretHint,
+    header_names: headerNames(row.headers),
     default_model: row.defaultModel,
     is_default: false,
     simulated: false,
@@ -214,6 +251,7 @@ function offlineProvider(): Provider {
     base_url: OFFLINE.base_url,
     has_key: false,
     key_hint: null,
+    header_names: [],
     default_model: OFFLINE.model,
     is_default: false,
     simulated: true,
@@ -238,6 +276,7 @@ function environmentProvider(env: Env, learned: string | undefined): Provider | 
     base_url,
     has_key: Boolean(key),
     key_hint: key ? hintOf(key) : null,
+    header_names: [],
     default_model: env.OPENAI_MODEL?.trim() || (base_url === OPENAI_URL ? OPENAI_MODEL : ""),
     is_default: false,
     simulated: false,
@@ -255,6 +294,15 @@ export function normalUrl(text: string): string {
     .trim()
     .replace(/\/+$/, "")
     .replace(/\/chat\/completions$/, "");
+}
+
+function headerNames(text: string | null): string[] {
+  try {
+    return readHeaders(text)?.names ?? [];
+  } catch {
+    // Said when they are wanted.
+    return [];
+  }
 }
 
 function readSettings(text: string | undefined): ProviderSettings {

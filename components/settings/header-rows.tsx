@@ -1,0 +1,85 @@
+import { Plus, X } from "lucide-react";
+import { Button } from "@/components/ui/button";
+import { IconButton } from "@/components/ui/icon-button";
+import { TextField } from "@/components/ui/text-field";
+import { headerFault } from "@/server/domain/provider";
+
+/** A header as the form has it; no value: the stored one stays. */
+export interface HeaderDraft {
+  name: string;
+  value?: string;
+}
+
+/** A provider's own headers. Values go in and never come out again. */
+export function HeaderRows({
+  headers,
+  stored,
+  onChange,
+  isTried,
+}: {
+  headers: readonly HeaderDraft[];
+  /** Names whose values are kept already. */
+  stored: readonly string[];
+  onChange: (headers: HeaderDraft[]) => void;
+  isTried: boolean;
+}) {
+  const put = (at: number, change: HeaderDraft) =>
+    onChange(headers.map((header, i) => (i === at ? change : header)));
+  return (
+    <div className="flex flex-col gap-3">
+      <p className="text-[13px] text-ink-2">
+        They go with every request, as gateways want it. Encrypted like the key, and never shown again.
+      </p>
+      {headers.map(({ name, value }, at) => {
+        const isStored = value === undefined && stored.includes(name);
+        const fault =
+          headerFault(name, value || undefined) ??
+          (value || isStored ? null : "Write its value, or remove the line");
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other identity while they are written
+          <div key={at} className="grid grid-cols-[1fr_1.4fr_auto] items-start gap-2">
+            <TextField
+              label={`Name of header ${at + 1}`}
+              hideLabel
+              mono
+              placeholder="api-key"
+              value={name}
+              error={isTried ? (fault ?? undefined) : undefined}
+              onValueChange={(next) => put(at, { name: next.trim(), value: value ?? "" })}
+            />
+            <TextField
+              label={`Value of header ${at + 1}`}
+              hideLabel
+              mono
+              type="password"
+              autoComplete="off"
+              value={value ?? ""}
+              placeholder={isStored ? "Stored" : "Value"}
+              onValueChange={(next) => put(at, { name, value: next })}
+            />
+            <IconButton
+              label={`Remove header ${at + 1}`}
+              icon={<X />}
+              onClick={() => onChange(headers.filter((_header, i) => i !== at))}
+            />
+          </div>
+        );
+      })}
+      <Button
+        size="sm"
+        className="self-start"
+        onClick={() => onChange([...headers, { name: "", value: "" }])}
+      >
+        <Plus aria-hidden className="size-3.5" /> Add a header
+      </Button>
+    </div>
+  );
+}
+
+/** Whether the lines can be saved. */
+export const areHeadersFine = (headers: readonly HeaderDraft[], stored: readonly string[]): boolean =>
+  headers.every(
+    ({ name, value }) =>
+      headerFault(name, value || undefined) === null &&
+      (Boolean(value) || (value === undefined && stored.includes(name))),
+  );
