@@ -4,6 +4,7 @@ import type { ToolOutput } from "@/server/domain/tool";
 import type { JsonObject } from "@/server/domain/values";
 import type { StdioServer } from "../operator/file";
 import { type McpToolDefinition, readDefinition } from "./definition";
+import type { Way } from "./library";
 import { ContentBlock, outputOf } from "./result";
 import { SignInNeeded } from "./sign-in";
 
@@ -25,6 +26,9 @@ const CallAnswer = z.object({
   structuredContent: z.unknown().optional(),
   isError: z.boolean().catch(false).default(false),
 });
+
+/** A task that a call began. */
+const BegunTask = z.object({ task: z.object({ taskId: z.string() }) });
 
 const loadLibrary = () => import("./library");
 
@@ -109,24 +113,25 @@ export class McpConnection {
   async call(
     tool: string,
     args: JsonObject,
-    options: { signal: AbortSignal; timeout_ms: number; idempotencyKey: string },
+    options: { signal: AbortSignal; timeout_ms: number; idempotencyKey: string; as_task?: boolean },
   ): Promise<ToolOutput> {
     const name = `mcp:${this.name}/${tool}`;
     const { client } = this;
     if (!client) return { status_code: 503, error: this.unavailable() };
     try {
-      const answer = await client.request(
-        {
-          method: "tools/call",
-          params: {
-            name: tool,
-            arguments: args,
-            _meta: { "troupe/idempotency-key": options.idempotencyKey },
-          },
-        },
-        CallAnswer,
-        { signal: options.signal, timeout: options.timeout_ms, maxTotalTimeout: options.timeout_ms },
-      );
+      const params = {
+        name: tool,
+        arguments: args,
+        _meta: { "troupe/idempotency-key": options.idempotencyKey },
+      };
+      const limits = {
+        signal: options.signal,
+        timeout: options.timeout_ms,
+        maxTotalTimeout: options.timeout_ms,
+      };
+      const answer = options.as_task
+        ? await callAsTask(client, params, limits)
+        : await client.request({ method: "tools/call", params }, CallAnswer, limits);
       return outputOf(name, {
         content: answer.content,
         structuredContent: answer.structuredContent,
@@ -181,7 +186,20 @@ export class McpConnection {
 
   private async connect(): Promise<void> {
     this.note({ state: "connecting" });
-    const { newClient, newTransport, wordsOf } = await loadLibrary();
+    const { newTransport, olderTransport } = await loadLibrary();
+    const address = this.address();
+    try {
+      await this.connectBy(newTransport(address));
+    } catch (error) {
+      const older = olderTransport(address, error);
+      if (!older) throw error;
+      await this.connectBy(older);
+    }
+    this.note({ connected_at: Date.now() });
+  }
+
+  private async connectBy({ transport, lastWords }: Way): Promise<void> {
+    const { newClient, wordsOf } = await loadLibrary();
     const client = newClient({
       closed: () => {
         if (this.client === client) void this.lose("The server closed the connection");
@@ -190,17 +208,14 @@ export class McpConnection {
         if (this.client === client) void this.refresh();
       },
     });
-    const { transport, lastWords } = newTransport(this.address());
     try {
       await client.connect(transport, { timeout: MCP_LIMITS.connectMs });
     } catch (error) {
       await client.close().catch(() => {});
       const words = lastWords();
-      if (error instanceof SignInNeeded) throw error;
       throw words ? new Error(`${wordsOf(error)}; it wrote: ${words.slice(-500)}`) : error;
     }
     this.client = client;
-    this.note({ connected_at: Date.now() });
   }
 
   private async list(): Promise<void> {
@@ -268,5 +283,28 @@ export class McpConnection {
   private note(change: Partial<McpHealth>): void {
     this.health = { ...this.health, ...change };
     this.changed();
+  }
+}
+
+/** Begins a task, waits for its result, and ends it where nobody waits any more. */
+async function callAsTask(
+  client: Client,
+  params: { name: string; arguments: JsonObject },
+  limits: { signal: AbortSignal; timeout: number; maxTotalTimeout: number },
+) {
+  const begun = await client.request(
+    { method: "tools/call", params: { ...params, task: { ttl: limits.timeout } } },
+    BegunTask,
+    limits,
+  );
+  const { taskId } = begun.task;
+  try {
+    // It answers when the task has ended.
+    return await client.request({ method: "tasks/result", params: { taskId } }, CallAnswer, limits);
+  } catch (error) {
+    await client
+      .request({ method: "tasks/cancel", params: { taskId } }, z.looseObject({}), { timeout: 2_000 })
+      .catch(() => {});
+    throw error;
   }
 }

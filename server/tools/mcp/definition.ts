@@ -20,6 +20,8 @@ export const McpToolDefinition = z.object({
       open_world: z.boolean().optional(),
     })
     .default({}),
+  /** It only works as a task: begun, and asked for its result. */
+  as_task: z.literal(true).optional(),
 });
 export type McpToolDefinition = z.infer<typeof McpToolDefinition>;
 
@@ -40,13 +42,17 @@ const Wire = z.object({
     })
     .nullish()
     .catch(undefined),
+  execution: z
+    .object({ taskSupport: z.string().optional().catch(undefined) })
+    .nullish()
+    .catch(undefined),
 });
 
 /** A tool as it came over the wire, or what is wrong with it, in a sentence that names it. */
 export function readDefinition(tool: unknown): { definition: McpToolDefinition } | { problem: string } {
   const wire = Wire.safeParse(tool);
   if (!wire.success) return { problem: `"${nameOf(tool)}": ${faultOf(wire.error)}.` };
-  const { name, description, inputSchema, outputSchema, annotations } = wire.data;
+  const { name, description, inputSchema, outputSchema, annotations, execution } = wire.data;
   const label = `"${readable(name).slice(0, 128)}"`;
   let text: string;
   try {
@@ -61,6 +67,7 @@ export function readDefinition(tool: unknown): { definition: McpToolDefinition }
         idempotent: annotations?.idempotentHint,
         open_world: annotations?.openWorldHint,
       },
+      ...(execution?.taskSupport === "required" ? { as_task: true } : {}),
     });
   } catch {
     return { problem: `${label} has a description that cannot be read.` };

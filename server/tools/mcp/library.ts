@@ -1,4 +1,5 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { SSEClientTransport, SseError } from "@modelcontextprotocol/sdk/client/sse.js";
 import {
   StreamableHTTPClientTransport,
   StreamableHTTPError,
@@ -32,13 +33,16 @@ export function newClient({ closed, toolsChanged }: { closed(): void; toolsChang
   return client;
 }
 
-/** The way to a server. `lastWords`: the end of what it wrote as errors, where it is a process of this machine. */
-export function newTransport(address: McpAddress): { transport: Transport; lastWords(): string } {
+/** A way to a server. `lastWords`: the end of what it wrote as errors, where it is a process of this machine. */
+export interface Way {
+  transport: Transport;
+  lastWords(): string;
+}
+
+export function newTransport(address: McpAddress): Way {
   if (address.kind === "stdio") return newStdioTransport(address.server);
-  const { authorization } = address;
   const transport = new StreamableHTTPClientTransport(new URL(address.url), {
-    fetch: address.fetch,
-    ...(authorization === null ? {} : { requestInit: { headers: { Authorization: authorization } } }),
+    ...optionsOf(address),
     reconnectionOptions: {
       initialReconnectionDelay: 1_000,
       maxReconnectionDelay: 30_000,
@@ -49,6 +53,19 @@ export function newTransport(address: McpAddress): { transport: Transport; lastW
   return { transport, lastWords: () => "" };
 }
 
+/** The way of servers from before Streamable HTTP, if that is why connecting failed; else null. */
+export function olderTransport(address: McpAddress, error: unknown): Way | null {
+  if (address.kind !== "http") return null;
+  if (!(error instanceof StreamableHTTPError) || ![400, 404, 405].includes(error.code ?? 0)) return null;
+  // Deprecated with the transport itself; there are servers that speak nothing else.
+  return { transport: new SSEClientTransport(new URL(address.url), optionsOf(address)), lastWords: () => "" };
+}
+
+const optionsOf = ({ fetch, authorization }: Extract<McpAddress, { kind: "http" }>) => ({
+  fetch,
+  ...(authorization === null ? {} : { requestInit: { headers: { Authorization: authorization } } }),
+});
+
 /** What happened, in words for a person; hidden characters are spelled out, because servers write some of it. */
 export function wordsOf(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
@@ -57,10 +74,47 @@ export function wordsOf(error: unknown): string {
     return error.code === 401
       ? "The server refuses the Authorization header (401). Enter it again, or remove it and sign in."
       : "The server refuses access (403): whoever it is told to trust may not do this.";
+  if (error instanceof StreamableHTTPError && error.code !== undefined && error.code >= 400)
+    return `The server answers ${error.code} instead of speaking MCP${saidIn(error.message)}.`;
+  if (error instanceof SseError && error.code !== undefined)
+    return `The server answers ${error.code}, to the older way of speaking MCP, too.`;
   const message = error instanceof Error ? error.message : String(error);
   const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : "";
   return readable(`${message.replace(/^MCP error -?\d{1,6}: /, "")}${cause}`).slice(0, 1000);
 }
+
+/** What a server said with its refusal, as `: “...”`: its JSON error's message, or the words of its page. */
+function saidIn(message: string): string {
+  const body = message
+    .replace(/^Streamable HTTP error: (?:Error POSTing to endpoint: )?/, "")
+    .slice(0, 20_000);
+  const words = plainWords(messageIn(body) ?? body).slice(0, 300);
+  return words === "" ? "" : `: “${words}”`;
+}
+
+function messageIn(body: string): string | null {
+  try {
+    const { error, message } = JSON.parse(body) as {
+      error?: { message?: unknown } | string;
+      message?: unknown;
+    };
+    const said = typeof error === "object" ? error.message : (error ?? message);
+    return typeof said === "string" ? said : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A page without its marks. */
+const plainWords = (text: string) =>
+  readable(
+    text
+      .replace(/<(script|style|head)\b[^>]{0,500}>[^]{0,20000}?<\/\1>/gi, " ")
+      .replace(/<[^>]{0,500}>/g, " ")
+      .replace(/&(?:nbsp|#160);/g, " ")
+      .replace(/\s+/g, " ")
+      .trim(),
+  );
 
 /** The status that stands for what a call threw; 503: the server has to be connected again. */
 export function statusOf(error: unknown): ToolStatus {

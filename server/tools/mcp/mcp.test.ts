@@ -4,6 +4,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -391,6 +392,71 @@ describe("a server that is a process", () => {
     });
     await expect(servers.save({ name: "local", url: remote.url })).rejects.toThrow("TROUPE_TOOLS_FILE");
     await expect(servers.remove("local")).rejects.toThrow("TROUPE_TOOLS_FILE");
+  });
+});
+
+describe("servers of other kinds", () => {
+  test("a tool that only works as a task is called as one, and ended when nobody waits", async () => {
+    const file = path.join(import.meta.dirname, "testing", "task-server.mjs");
+    servers = newServers({
+      declared: [
+        { name: "local", command: process.execPath, args: [file], environment: {}, cwd: process.cwd() },
+      ],
+    });
+    await servers.start();
+    approveAll("local");
+    expect(await invoke("mcp:local/research", { about: "tea" })).toEqual({
+      status_code: 200,
+      output: "All about tea",
+    });
+    const stop = new AbortController();
+    const running = invoke("mcp:local/research", { about: "everything" }, stop.signal);
+    setTimeout(() => stop.abort(), 100);
+    expect(await running).toMatchObject({ status_code: 408 });
+  });
+
+  test("one that speaks the older way, HTTP with a stream beside it, is reached that way", async () => {
+    const open = new Map<string, SSEServerTransport>();
+    const http = createServer((request, response) => {
+      const address = new URL(request.url ?? "/", "http://server");
+      if (request.method === "GET" && address.pathname === "/sse") {
+        const transport = new SSEServerTransport("/messages", response);
+        open.set(transport.sessionId, transport);
+        const server = new McpServer({ name: "older", version: "1.0.0" });
+        server.registerTool("hello", { inputSchema: {} }, () => ({
+          content: [{ type: "text", text: request.headers.authorization ?? "nobody" }],
+        }));
+        return void server.connect(transport);
+      }
+      const known = open.get(address.searchParams.get("sessionId") ?? "");
+      if (request.method === "POST" && known) return void known.handlePostMessage(request, response);
+      return void response
+        .writeHead(404, { "content-type": "text/html" })
+        .end("<!doctype html><head><title>x</title></head><body><h1>Cannot POST</h1>&nbsp;/sse</body>");
+    });
+    await once(http.listen(0, "127.0.0.1"), "listening");
+    const { port } = http.address() as AddressInfo;
+    servers = newServers({ fetch: newMcpFetch(`127.0.0.1:${port}`) });
+    try {
+      await servers.save({
+        name: "older",
+        url: `http://127.0.0.1:${port}/sse`,
+        authorization: "Bearer old-key",
+      });
+      expect(servers.list()[0]).toMatchObject({ state: "connected", last_error: null });
+      approveAll("older");
+      expect(await invoke("mcp:older/hello", {})).toEqual({ status_code: 200, output: "Bearer old-key" });
+      // One that speaks neither says what it answers, without its page's marks.
+      await servers.save({ name: "older", url: `http://127.0.0.1:${port}/other` });
+      expect(servers.list()[0]).toMatchObject({
+        state: "failed",
+        last_error: expect.stringContaining("The server answers 404"),
+      });
+      expect(servers.list()[0]?.last_error).not.toContain("<");
+    } finally {
+      await servers.stop();
+      close(http);
+    }
   });
 });
 

@@ -204,7 +204,7 @@ export class McpServers {
   }
 
   private toolOf(server: string, definition: McpToolDefinition, unavailable: string | null): ToolInterface {
-    const { name, description, input_schema, output_schema, hints } = definition;
+    const { name, description, input_schema, output_schema, hints, as_task = false } = definition;
     const full_name = `mcp:${server}/${name}`;
     const { words = {} } = this.parts;
     const said = Object.hasOwn(words, full_name) ? words[full_name] : undefined;
@@ -240,6 +240,7 @@ export class McpServers {
           signal,
           timeout_ms: MCP_CALL_MS,
           idempotencyKey,
+          as_task,
         });
         const fits =
           output.status_code === 200 && output_schema && typeof output.output === "object"
