@@ -91,6 +91,8 @@ export class Interpreter {
   private terminated = false;
   private skippedTargets: string[] = [];
   private activeMs = 0;
+  /** Results that are known and wait for their turn, in characters: the next node starts when they are fewer. */
+  private heldChars = 0;
   /** What it has written down so far, in characters. */
   private logChars = 0;
   /** Rounds of loops with the state at their beginning. */
@@ -207,6 +209,7 @@ export class Interpreter {
     for (const id of [...s.ready]) {
       if (s.running.size >= config.max_parallel_nodes && this.atWork() >= config.max_parallel_nodes)
         return false;
+      if (this.heldChars >= SIZES.event) return false;
       if (s.totals.steps >= config.max_steps) {
         this.limit = "max_steps";
         return false;
@@ -281,9 +284,15 @@ export class Interpreter {
     }
     // It needed nothing from outside: it can be computed again, so it needs no record of its own.
     const outcome = first;
+    const held = "step" in outcome ? sizeOf(outcome.step.value) : 0;
+    this.heldChars += held;
+    const letGo = () => {
+      this.heldChars -= held;
+    };
     const handle = ctx.step(`${id}/${attempt}`, () => null, { inline: true });
     const over = (function* (): Flow<NodeResult> {
       yield [handle];
+      letGo();
       if ("error" in outcome) throw outcome.error;
       return outcome.step.value as NodeResult;
     })();

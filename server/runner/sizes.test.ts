@@ -173,3 +173,23 @@ test.each([
   },
   60_000,
 );
+
+test("many branches that give much at once take their turns, and all of them come", async () => {
+  const names = Array.from({ length: 40 }, (_, at) => `b${at}`);
+  const graph = draw(
+    `${names.map((name) => `start > ${name} > j`).join("; ")}; j > end`,
+    Object.fromEntries(
+      names.map((name) => [
+        name,
+        { node_type: "transform", config: { set: { n: "1", big: "state.s" } }, output_keys: ["n"] },
+      ]),
+    ) as never,
+  );
+  graph.global_state_schema = { properties: { n: { "x-reducer": "add" } } };
+  const { state } = await newStage().run(graph, {
+    input: { s: "x".repeat(900_000), n: 0 },
+    config: { max_parallel_nodes: 64 },
+  });
+  expect(state.run.final_status).toBe("COMPLETED");
+  expect(state.state.n).toBe(40);
+});
