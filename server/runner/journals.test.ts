@@ -1,0 +1,218 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import process from "node:process";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import type { RunEvent } from "@/server/domain/events";
+import { builtinRoles } from "@/server/domain/roles/builtin";
+import { inputFields } from "@/server/domain/run-input";
+import { draw } from "@/server/domain/testing/drawing";
+import type { Json } from "@/server/domain/values";
+import { newModels } from "@/server/llm/models";
+import { newOfflineFetch } from "@/server/llm/offline";
+import { memoryProviders, offlineProvider } from "@/server/llm/testing";
+import { templates } from "@/server/templates";
+import { defineTool, ToolFailure } from "@/server/tools/define";
+import { WorkTime } from "./clock";
+import { cases, roles as crewRoles, graphOf, modelsOf } from "./crew/testing";
+import { EmbeddedRun, type Turn } from "./embedded";
+import { INTERPRETER_VERSION } from "./execute";
+import { interpreters } from "./interpreters";
+import { fakeModels, fakeTools, newStage, role } from "./testing";
+
+/*
+ * Logs of whole runs as they were recorded, replayed by this build: each must make the very events that it holds, and
+ * nothing new. Where that fails, runs of that version would break in the middle: keep the old interpreter beside the new.
+ * Recorded anew, for the present version alone, by: TROUPE_RECORD_JOURNALS=1 npx vitest run server/runner/journals
+ */
+
+interface Recorded {
+  name: string;
+  id: string;
+  version: number;
+  turns: Turn[];
+  timers: [string, number][];
+  signals: [string, Json][];
+}
+
+const folder = path.join(import.meta.dirname, "journals");
+const fileOf = (version: number) => path.join(folder, `v${version}.json.gz`);
+
+type Stage = ReturnType<typeof newStage>;
+
+function journalOf({ store }: Stage, name: string, id: string): Recorded {
+  const { version, turns, timers, signals } = store.journal(id);
+  return { name, id, version, turns, timers: [...timers], signals: [...signals] };
+}
+
+const tool = (name: string, execute: () => Json, risk: "LOW" | "HIGH" = "LOW") =>
+  defineTool({ name, description: "For the record", input: z.object({}), source: "builtin", risk, execute });
+
+/** Runs of every kind, with what people do to them on the way. */
+async function recordAll(): Promise<Recorded[]> {
+  const recorded: Recorded[] = [];
+  const offline = () =>
+    newModels({ providers: memoryProviders([offlineProvider]), offlineFetch: newOfflineFetch({ speed: 0 }) });
+  for (const { key, graph } of templates) {
+    const stage = newStage({ models: offline() });
+    const words = "Please approve my vacation for next week.";
+    const input = Object.fromEntries(inputFields(graph).map((field) => [field.key, words]));
+    recorded.push(
+      journalOf(stage, `template ${key}`, (await stage.run(graph, { input, roles: builtinRoles })).id),
+    );
+  }
+  for (const [name, one] of Object.entries(cases)) {
+    const stage = newStage({ models: modelsOf(one.answer) });
+    recorded.push(
+      journalOf(stage, `crew: ${name}`, (await stage.run(graphOf(one), { roles: crewRoles })).id),
+    );
+  }
+
+  const drawings: Record<string, ReturnType<typeof draw>> = {
+    "a long chain": draw(`start > ${Array.from({ length: 150 }, (_, k) => `t${k}`).join(" > ")} > end`),
+    "branches that join": draw("start > a > j; start > w > j; start > b > c > j; j > end"),
+    "a failure with a way out": draw("start > a > end; a !> b > end2", {
+      a: { config: { set: { a: "state.missing.deeper" } } },
+    }),
+    "a failure": draw("start > a > end", { a: { config: { set: { a: "state.missing.deeper" } } } }),
+    "a loop": draw("start > a > r; r again> a; r done> end", {
+      a: {
+        config: {
+          set: {
+            n: "('n' in state ? state.n : 0) + 1",
+            r: "('n' in state ? state.n : 0) < 4 ? 'again' : 'done'",
+          },
+        },
+        output_keys: ["n", "r"],
+      },
+    }),
+  };
+  for (const [name, graph] of Object.entries(drawings)) {
+    const stage = newStage();
+    recorded.push(journalOf(stage, name, (await stage.run(graph)).id));
+  }
+
+  let fails = 2;
+  const tools = fakeTools([
+    tool("shaky", () => {
+      if (fails-- > 0) throw new ToolFailure(503, "It sleeps.");
+      return { ok: true };
+    }),
+    tool("risky", () => "done", "HIGH"),
+  ]);
+  const call = (tool_name: string, more: object = {}) => ({
+    node_type: "tool_call",
+    config: { tool_name },
+    ...more,
+  });
+  const act = async (
+    name: string,
+    graph: ReturnType<typeof draw>,
+    more: Parameters<Stage["start"]>[1],
+    intervene: (stage: Stage, id: string) => Promise<void> | void,
+  ) => {
+    const stage = newStage({ tools, models: fakeModels(() => "an answer") });
+    const id = stage.start(graph, more);
+    await intervene(stage, id);
+    await stage.host.settled(id);
+    recorded.push(journalOf(stage, name, id));
+  };
+  const waiting = async (stage: Stage, id: string) => {
+    while (stage.store.find(id)!.status !== "waiting") await new Promise((resolve) => setTimeout(resolve, 2));
+  };
+  const retries = {
+    shaky: call("shaky", { retry: { max_attempts: 4, initial_delay_ms: 1, retry_on: ["TOOL_FAILED"] } }),
+  };
+  await act("a tool that is tried again", draw("start > shaky > end", retries), {}, () => {});
+  for (const answer of ["approve", "reject"] as const)
+    await act(
+      `a person: ${answer}`,
+      draw("start > risky > a > end", { risky: call("risky") }),
+      {},
+      async (stage, id) => {
+        await waiting(stage, id);
+        const [open] = Object.values(stage.store.state(id)!.interactions);
+        stage.host.answer(id, open!.id, open!.requested.fingerprint, { answer, by: "ann" });
+      },
+    );
+  const asks = {
+    ask: {
+      node_type: "agent_task",
+      config: { required_role: "Worker", task_description_template: "Do it." },
+    },
+  };
+  await act(
+    "an agent with a time limit",
+    draw("start > ask > end", asks),
+    { roles: [role("Worker")] },
+    () => {},
+  );
+  await act(
+    "a cancel",
+    draw("start > w > end", { w: { config: { ms: 600_000 } } }),
+    {},
+    async (stage, id) => {
+      await waiting(stage, id);
+      stage.host.cancel(id, { by: "user", reason: "enough" });
+    },
+  );
+  await act(
+    "a limit that is raised",
+    draw("start > a > b > c > d > end"),
+    { config: { max_steps: 3 } },
+    async (stage, id) => {
+      await stage.host.settled(id);
+      stage.host.raiseLimit(id, "max_steps", 50, "user");
+    },
+  );
+  return recorded;
+}
+
+/** What this build makes of a recorded log. Throws where it would do anything that the log does not hold. */
+async function replay({ id, version, turns, timers, signals }: Recorded): Promise<RunEvent[]> {
+  const created = turns[0]!.events[0]!;
+  const made = [created];
+  const engine = new EmbeddedRun(
+    id,
+    {
+      record: ({ events }) => Promise.reject(new Error(`New: ${events.map(({ type }) => type).join()}`)),
+      computing: () => {},
+      live: () => {},
+      workerId: "replay",
+      time: new WorkTime(),
+    },
+    { turns, timers: new Map(timers), signals: new Map(signals) },
+  );
+  const emit = engine.emit.bind(engine);
+  engine.emit = (event) => {
+    made.push(event as RunEvent);
+    emit(event);
+  };
+  const nobody = fakeModels(() => Promise.reject(new Error("A replay asks no model.")));
+  await interpreters[version]!(engine, created, { models: nobody });
+  await engine.close();
+  return made;
+}
+
+if (process.env.TROUPE_RECORD_JOURNALS) {
+  const recorded = await recordAll();
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(fileOf(INTERPRETER_VERSION), gzipSync(JSON.stringify(recorded), { level: 9 }));
+}
+
+const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".json.gz")) : [];
+
+test("every interpreter that is here has recorded logs", () => {
+  expect(files.toSorted()).toEqual(Object.keys(interpreters).map((version) => `v${version}.json.gz`));
+});
+
+for (const file of files) {
+  const text = gunzipSync(readFileSync(path.join(folder, file))).toString("utf8");
+  for (const recorded of JSON.parse(text) as Recorded[])
+    test(`a run recorded by ${file.replace(".json.gz", "")} goes as it went: ${recorded.name}`, async () => {
+      const held = recorded.turns.flatMap(({ events }) => events);
+      const made = JSON.parse(JSON.stringify(await replay(recorded))) as RunEvent[];
+      expect(made).toEqual(held);
+    });
+}
