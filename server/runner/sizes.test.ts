@@ -183,7 +183,7 @@ test("many branches that give much at once take their turns, and all of them com
         name,
         { node_type: "transform", config: { set: { n: "1", big: "state.s" } }, output_keys: ["n"] },
       ]),
-    ) as never,
+    ),
   );
   graph.global_state_schema = { properties: { n: { "x-reducer": "add" } } };
   const { state } = await newStage().run(graph, {
