@@ -1,10 +1,7 @@
+import { namedError } from "./named-error";
+
 /** An idempotency key came again with something else than what it started a run with. */
-export class KeyReused extends Error {
-  override name = "KeyReused";
-  /** By name: start-up code and routes are separate bundles, each with its own copy of this class. */
-  static [Symbol.hasInstance](value: unknown): boolean {
-    return value instanceof Error && value.name === "KeyReused";
-  }
+export class KeyReused extends namedError("KeyReused") {
   constructor(readonly runId: string) {
     super(
       `This idempotency key started the run ${runId} with another workflow, input or settings. Use a new key for a new run.`,

@@ -18,7 +18,7 @@ const THIS_TOOL =
 /** Templates of some models know only two roles. */
 const NO_SYSTEM =
   /system (?:role|messages?|prompts?) (?:is |are )?not supported|(?:does not|doesn't) support (?:the )?system|only (?:supports? )?user(?:,| and) assistant|roles must alternate/i;
-const NAMES = /\bmessages(?:\.|\[)\d+\]?(?:\.\w+)*\.name\b/;
+const NAMES = /\bmessages[.[]\d+\]?[.\w]*\.name\b/;
 const FIELDS = [
   "parallel_tool_calls",
   "temperature",

@@ -235,7 +235,7 @@ function usageOf({ input_tokens, output_tokens, total_tokens, ...details }: Json
 const WORDS: readonly (readonly [there: RegExp, here: string])[] = [
   [/\breasoning\.(?:effort|summary)\b/g, "reasoning_effort"],
   [/\bmax_output_tokens\b/g, "max_completion_tokens"],
-  [/\btext\.format(?:\.\w+)*/g, "response_format"],
+  [/\btext\.format(?:\.\w+){0,9}/g, "response_format"],
   [/\binput\[(\d+)\]/g, "messages[$1]"],
 ];
 
