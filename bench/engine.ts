@@ -1,6 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import process from "node:process";
+import { z } from "zod";
+import { newDisk } from "@/db/disk";
 import { openDb } from "@/db/open";
 import { WorkflowGraph } from "@/server/domain/graph";
 import { RunConfig } from "@/server/domain/outcome";
@@ -8,7 +11,10 @@ import { findProblems } from "@/server/domain/problems";
 import type { Models } from "@/server/llm/model";
 import { Host } from "@/server/runner/host";
 import { newRunStore } from "@/server/store/runs";
-import { bareCommitsPerSecond } from "./bare-sqlite";
+import { defineTool } from "@/server/tools/define";
+import { newToolHost } from "@/server/tools/host";
+import { ToolsRegistry } from "@/server/tools/registry";
+import { bareCommitsPerSecond, bareRunsPerSecond, type RunRows } from "./bare-sqlite";
 import { type Figure, median, medianOf } from "./table";
 
 const noModels: Models = {
@@ -17,10 +23,26 @@ const noModels: Models = {
 };
 
 /** The real executor on a database file of its own. */
-export function newBench() {
+function newBench() {
   const dir = mkdtempSync(path.join(os.tmpdir(), "troupe-bench-"));
   const db = openDb(path.join(dir, "bench.db"));
-  const host = new Host({ store: newRunStore(db), effects: { models: noModels }, maxQueued: 5_000 });
+  const registry = new ToolsRegistry();
+  registry.register(touch);
+  const tools = newToolHost({
+    registry,
+    keep: () => "",
+    forget: () => {},
+    matches: () => Promise.resolve(null),
+    runCode: () => Promise.resolve(null),
+  });
+  const disk = newDisk(db.$client);
+  const host = new Host({
+    store: newRunStore(db),
+    effects: { models: noModels, tools },
+    disk,
+    maxRuns: 32,
+    maxQueued: 200_000,
+  });
   const start = (graph: WorkflowGraph) =>
     host.start({
       workflow_id: null,
@@ -52,7 +74,89 @@ export function newBench() {
     db.$client.close();
     rmSync(dir, { recursive: true, force: true });
   };
-  return { run, close };
+  /** The rows that one run leaves. */
+  const rowsOf = async (graph: WorkflowGraph): Promise<RunRows> => {
+    await run(graph);
+    const last = "select * from runs order by created_at desc, id desc limit 1";
+    const row = db.$client.prepare<[], RunRows["run"]>(last).get()!;
+    const turns = db.$client.prepare<[unknown], RunRows["run"]>(
+      "select * from run_turns where run_id = ? order by turn",
+    );
+    return { run: row, turns: turns.all(row.id) };
+  };
+  /** Megabytes that this process takes more once so many runs wait for a person. */
+  const waiting = async (count: number) => {
+    globalThis.gc?.();
+    const before = process.memoryUsage().rss;
+    const graph = graphOf(
+      [
+        { id: "start", node_type: "start", config: {} },
+        { id: "w", node_type: "wait", config: { ms: 86_400_000 } },
+        { id: "end", node_type: "end" },
+      ],
+      [
+        ["start", "w"],
+        ["w", "end"],
+      ],
+    );
+    await new Promise<void>((resolve) => {
+      let left = count;
+      const stop = host.watch(({ status }) => {
+        if (status !== "waiting" || --left > 0) return;
+        stop();
+        resolve();
+      });
+      const more = (at: number) => {
+        for (let end = Math.min(count, at + 500); at < end; at++) start(graph);
+        if (at < count) setImmediate(() => more(at));
+      };
+      more(0);
+    });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    globalThis.gc?.();
+    return (process.memoryUsage().rss - before) / 1024 / 1024;
+  };
+  return { run, rowsOf, waiting, client: db.$client, close };
+}
+
+/** Stands for anything that touches the world: what it began and ended is on the disk before the next begins. */
+const touch = defineTool({
+  name: "touch",
+  description: "Touches the world",
+  input: z.object({}),
+  source: "builtin",
+  risk: "LOW",
+  execute: () => null,
+});
+
+/** start, then stretches of nine transforms and a call of a tool, end. */
+function mixedChain(length: number): WorkflowGraph {
+  const names = Array.from({ length }, (_, at) => `n${at}`);
+  const all = ["start", ...names, "end"];
+  return graphOf(
+    [
+      { id: "start", node_type: "start", config: {} },
+      ...names.map((id, at) =>
+        at % 10 === 9
+          ? { id, node_type: "tool_call", config: { tool_name: "touch" } }
+          : { id, node_type: "transform", config: { set: { n: `${at} + 1` } }, output_keys: ["n"] },
+      ),
+      { id: "end", node_type: "end" },
+    ],
+    all.slice(1).map((id, at) => [all[at]!, id]),
+  );
+}
+
+/** How much memory runs take that only wait. A part of its own: it starts a hundred thousand. */
+export async function measureWaiting(): Promise<Figure[]> {
+  const bench = newBench();
+  try {
+    await bench.run(chainOf(3), 100);
+    const measured = await bench.waiting(100_000);
+    return [{ name: "100,000 waiting runs, memory", measured, unit: "MB", target: { atMost: 300 } }];
+  } finally {
+    await bench.close();
+  }
 }
 
 const graphOf = (nodes: ({ id: string } & Record<string, unknown>)[], edges: [string, string][]) =>
@@ -168,7 +272,15 @@ export async function measureEngine(): Promise<Figure[]> {
     const sqlite = median(bare);
     const fan = await medianOf(5, () => bench.run(fanOut(50, 200)));
     const five = chainOf(3);
-    const runs = await medianOf(5, async () => 1_000 / ((await bench.run(five, 1_000)) / 1_000));
+    const rows = await bench.rowsOf(five);
+    const bareRuns: number[] = [];
+    const runs = await medianOf(5, async () => {
+      bareRuns.push(bareRunsPerSecond(bench.client, rows, 1_000));
+      return 1_000 / ((await bench.run(five, 1_000)) / 1_000);
+    });
+    const bareFive = median(bareRuns.slice(1));
+    const mixed = mixedChain(100);
+    const together = await medianOf(5, async () => (32 * 100) / ((await bench.run(mixed, 32)) / 1_000));
     return [
       { name: "Chain of 100 transform nodes", measured: at100, unit: "nodes/s", target: { atLeast: 5_000 } },
       { name: "Chain of 500 transform nodes", measured: at500, unit: "nodes/s", target: { atLeast: 5_000 } },
@@ -177,11 +289,35 @@ export async function measureEngine(): Promise<Figure[]> {
         name: "Bare SQLite, one commit a node",
         measured: sqlite,
         unit: "commits/s",
-        note: `the chain reaches ${Math.round((100 * at500) / sqlite)} % of it`,
+      },
+      {
+        name: "Chain of 100, of bare SQLite's commits",
+        measured: at100 / sqlite,
+        unit: "times",
+        target: { atLeast: 0.6 },
+      },
+      {
+        name: "Chain of 500, of bare SQLite's commits",
+        measured: at500 / sqlite,
+        unit: "times",
+        target: { atLeast: 0.6 },
+      },
+      {
+        name: "32 runs side by side, each tenth node synced to disk",
+        measured: together,
+        unit: "nodes/s",
+        target: { atLeast: 10_000 },
       },
       { name: "50 branches of 200 ms, joined", measured: fan, unit: "ms", target: { atMost: 215 } },
       ...problemFigures(),
       { name: "Five-node runs", measured: runs, unit: "runs/s", target: { atLeast: 1_000 } },
+      {
+        name: "Five-node runs, of bare SQLite with the same rows",
+        measured: runs / bareFive,
+        unit: "times",
+        target: { atLeast: 0.5 },
+        note: `bare ${Math.round(bareFive)} runs/s, ${rows.turns.length} records each`,
+      },
     ];
   } finally {
     await bench.close();
