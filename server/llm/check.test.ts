@@ -1,12 +1,9 @@
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { checkProvider, describeModels, findOllama } from "./check";
-import { type Handler, newServer, sendSse, sse, type TestServer } from "./testing";
+import { endServersWithTests, type Handler, newServer, sendSse, sse, type TestServer } from "./testing";
 
+endServersWithTests();
 let server: TestServer | undefined;
-afterEach(async () => {
-  await server?.close();
-  server = undefined;
-});
 
 const models = (...ids: string[]) => JSON.stringify({ object: "list", data: ids.map((id) => ({ id })) });
 async function check(

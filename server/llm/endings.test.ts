@@ -1,10 +1,11 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readFinish } from "./finish";
 import type { ModelError, ModelRequest } from "./model";
 import { newModels } from "./models";
 import { serverEvents } from "./sse";
 import {
   ask,
+  endServersWithTests,
   type Handler,
   memoryProviders,
   newIo,
@@ -17,11 +18,8 @@ import {
 
 // An answer is complete when the provider says so, whatever the connection does then; and no sooner.
 
+endServersWithTests();
 let server: TestServer | undefined;
-afterEach(async () => {
-  await server?.close();
-  server = undefined;
-});
 
 const LIMITS = { firstByteMs: 5_000, idleMs: 150, totalMs: 10_000 };
 

@@ -1,10 +1,11 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { ErrorCode } from "@/server/domain/outcome";
 import { readErrorText, waitInWords } from "./error-body";
 import type { ModelError } from "./model";
 import { newModels } from "./models";
 import {
   ask,
+  endServersWithTests,
   memoryProviders,
   newIo,
   newServer,
@@ -16,11 +17,8 @@ import {
 
 // How services say no: whatever the shape of the body, their own words are shown, and what they mean is understood.
 
+endServersWithTests();
 let server: TestServer | undefined;
-afterEach(async () => {
-  await server?.close();
-  server = undefined;
-});
 
 const tool = { name: "now", description: "The time", parameters: { type: "object" } };
 

@@ -1,10 +1,11 @@
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { ErrorCode } from "@/server/domain/outcome";
 import { providerFetch } from "@/server/egress/fetch";
 import { ModelError } from "./model";
 import { newModels } from "./models";
 import {
   ask,
+  endServersWithTests,
   type Handler,
   memoryProviders,
   newIo,
@@ -17,11 +18,8 @@ import {
 import type { WireLimits } from "./wire";
 
 const LIMITS: Partial<WireLimits> = { firstByteMs: 250, idleMs: 200, totalMs: 2_000 };
+endServersWithTests();
 let server: TestServer | undefined;
-afterEach(async () => {
-  await server?.close();
-  server = undefined;
-});
 
 async function against(handler: Handler, limits = LIMITS, signal?: AbortSignal) {
   server = await newServer(handler);

@@ -1,8 +1,9 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { LlmConfig } from "@/server/domain/role";
 import { newModels } from "./models";
 import {
   ask,
+  endServersWithTests,
   memoryProviders,
   newIo,
   newServer,
@@ -14,11 +15,8 @@ import {
 
 // What a refusal teaches: no more than it says, not for ever, and never in silence.
 
+endServersWithTests();
 let server: TestServer | undefined;
-afterEach(async () => {
-  await server?.close();
-  server = undefined;
-});
 
 type Body = Record<string, unknown> & { messages: { role: string; content: string; name?: string }[] };
 const DAY = 24 * 3_600_000;

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Provider } from "@/server/domain/provider";
 import { newBudgets } from "./budget";
 import { newGate } from "./gate";
@@ -11,6 +11,7 @@ import { strictSchema } from "./strict-schema";
 import {
   ask,
   budget,
+  endServersWithTests,
   memoryProviders,
   newIo,
   newServer,
@@ -21,11 +22,9 @@ import {
   type TestServer,
 } from "./testing";
 
+endServersWithTests();
 let server: TestServer | undefined;
-afterEach(async () => {
-  await server?.close();
-  server = undefined;
-});
+
 const failure = (promise: Promise<unknown>) =>
   promise.then(
     () => null,

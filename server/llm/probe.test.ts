@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { ModelFacts } from "@/server/domain/provider";
 import { checkProvider } from "./check";
 import { readModelList } from "./model-list";
@@ -7,6 +7,7 @@ import { newModels } from "./models";
 import {
   ask,
   budget,
+  endServersWithTests,
   memoryProviders,
   newIo,
   newServer,
@@ -18,11 +19,8 @@ import {
 
 // What a test of a provider finds out, and that the first run after it need not find it out again.
 
+endServersWithTests();
 let server: TestServer | undefined;
-afterEach(async () => {
-  await server?.close();
-  server = undefined;
-});
 
 type Asked = { tools?: unknown[]; response_format?: { type: string }; messages: { content: string }[] };
 type Kind = "chat" | "tools" | "text tools" | "shape";

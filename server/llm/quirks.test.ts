@@ -1,9 +1,10 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Provider } from "@/server/domain/provider";
 import type { ModelError, ModelRequest, ToolOffer } from "./model";
 import { newModels } from "./models";
 import {
   ask,
+  endServersWithTests,
   memoryProviders,
   newIo,
   newServer,
@@ -17,11 +18,8 @@ import { toolBlock, toolResultText } from "./text-protocol";
 // What servers that call themselves compatible were seen to send when a model calls tools: each as a conversation
 // over a real connection, through the real client.
 
+endServersWithTests();
 let server: TestServer | undefined;
-afterEach(async () => {
-  await server?.close();
-  server = undefined;
-});
 
 const weather: ToolOffer = {
   name: "weather",

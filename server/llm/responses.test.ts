@@ -1,10 +1,11 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { ChatMessage } from "@/server/domain/events";
 import type { ProviderSettings } from "@/server/domain/provider";
 import type { ModelAnswer, ModelError, ModelRequest, ToolOffer } from "./model";
 import { newModels } from "./models";
 import {
   ask,
+  endServersWithTests,
   type Handler,
   memoryProviders,
   newIo,
@@ -18,11 +19,8 @@ import {
 // What services give with a message and want back with it, and the second protocol that such models are asked by: each
 // over a real connection.
 
+endServersWithTests();
 let server: TestServer | undefined;
-afterEach(async () => {
-  await server?.close();
-  server = undefined;
-});
 
 const weather: ToolOffer = {
   name: "weather.now",

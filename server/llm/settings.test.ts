@@ -1,8 +1,9 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { LlmConfig } from "@/server/domain/role";
 import { newModels } from "./models";
 import {
   ask,
+  endServersWithTests,
   memoryProviders,
   newIo,
   newServer,
@@ -14,11 +15,8 @@ import {
 
 // Every setting of a model reaches the wire, and a service that refuses one is asked without it.
 
+endServersWithTests();
 let server: TestServer | undefined;
-afterEach(async () => {
-  await server?.close();
-  server = undefined;
-});
 
 async function serve(refused: (body: Record<string, unknown>) => string | null = () => null) {
   const own = await newServer(({ body }, response) => {

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { afterEach } from "vitest";
 import type { Capability, ModelFacts, Provider, Providers } from "@/server/domain/provider";
 import { OFFLINE } from "@/server/domain/provider";
 import type { JsonSchema } from "@/server/domain/values";
@@ -12,6 +13,16 @@ export type Handler = (
   response: ServerResponse,
   socket: Socket,
 ) => unknown;
+
+const open = new Set<{ close(): Promise<unknown> }>();
+
+/** Servers end with the test that opened them: for files whose tests run one after another. */
+export const endServersWithTests = () =>
+  afterEach(async () => {
+    const servers = [...open];
+    open.clear();
+    await Promise.all(servers.map((server) => server.close()));
+  });
 
 /** A real HTTP server on a free port of this machine. */
 export async function newServer(handler: Handler) {
@@ -37,7 +48,7 @@ export async function newServer(handler: Handler) {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  return {
+  const made = {
     url: `http://127.0.0.1:${port}/v1`,
     requests,
     sockets,
@@ -46,6 +57,8 @@ export async function newServer(handler: Handler) {
       return new Promise((resolve) => server.close(resolve));
     },
   };
+  open.add(made);
+  return made;
 }
 export type TestServer = Awaited<ReturnType<typeof newServer>>;
 

@@ -1,10 +1,11 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { ProviderSettings } from "@/server/domain/provider";
 import type { LlmConfig } from "@/server/domain/role";
 import type { ModelError } from "./model";
 import { newModels } from "./models";
 import {
   ask,
+  endServersWithTests,
   type Handler,
   memoryProviders,
   newIo,
@@ -15,11 +16,8 @@ import {
 } from "./testing";
 import { isThinkingModel, timeLimits } from "./time-limits";
 
+endServersWithTests();
 let server: TestServer | undefined;
-afterEach(async () => {
-  await server?.close();
-  server = undefined;
-});
 
 const FAR = "https://llm.example.org/v1";
 const minutes = (base_url: string, model = "m", config: LlmConfig = {}, settings: ProviderSettings = {}) => {
