@@ -99,8 +99,8 @@ export function newTroupe(db: Db, options: { dataDir: string | null; env?: NodeJ
     forget: (place) => memories.forget(place),
     role: (name) => roles.find(name)?.role,
     matches: matchesSafely,
-    runCode: (program, signal) =>
-      toolSources.isCodeEnabled ? runWithCalls(program, { signal }) : Promise.resolve(null),
+    runCode: (program, signal, owner) =>
+      toolSources.isCodeEnabled ? runWithCalls(program, { signal, owner }) : Promise.resolve(null),
   });
   const disk = newDisk(db.$client, (message, error) => log("warn", message, { error: String(error) }));
   const host = new Host({

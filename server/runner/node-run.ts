@@ -280,7 +280,7 @@ export class NodeRun implements NodeContext {
   *runCode(key: string, program: ProgramWithCalls): Flow<CallsStep | null> {
     const { tools } = this.interpreter.effects;
     const step = yield* this.step(key, async ({ abort }) =>
-      tools ? ((await tools.runCode(program, abort)) as unknown as Json) : null,
+      tools ? ((await tools.runCode(program, abort, this.s.run.id)) as unknown as Json) : null,
     );
     return step as unknown as CallsStep | null;
   }

@@ -17,7 +17,7 @@ export interface ToolHost {
   /** Forgets what the caller remembered for its task, which has ended. */
   forgetTask(caller: Pick<ToolScope, "run" | "agent">): Promise<void>;
   /** Runs code until the next call that it makes and that has no answer yet, or to its end. Null: code is off here. */
-  runCode(program: ProgramWithCalls, signal: AbortSignal): Promise<CallsStep | null>;
+  runCode(program: ProgramWithCalls, signal: AbortSignal, runId: string): Promise<CallsStep | null>;
   /** Null where the pattern matches the text, else why not; never on this thread. */
   matches(pattern: string, text: string, signal: AbortSignal): Promise<string | null>;
 }

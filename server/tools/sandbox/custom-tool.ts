@@ -37,10 +37,13 @@ export function customTool(definition: CustomToolDefinition, options: CustomTool
   return {
     spec,
     check: (args) => checkBySchema(input_schema, args),
-    async execute(input, { signal }) {
+    async execute(input, { signal, run }) {
       if (!options.isEnabled) return { status_code: 503, error: CODE_IS_OFF };
       // Checked arguments are JSON.
-      const result = await runInSandbox({ code, input: input as Json, timeout_ms }, { signal });
+      const result = await runInSandbox(
+        { code, input: input as Json, timeout_ms },
+        { signal, owner: run?.id ?? "" },
+      );
       if (!result.ok) return failureOf(name, result);
       const value = result.value ?? null;
       const checked = output_schema ? checkBySchema(output_schema, value) : null;

@@ -47,10 +47,13 @@ export function runJavascript({
   });
   return {
     ...tool,
-    async execute(value, { signal }) {
+    async execute(value, { signal, run }) {
       if (!isEnabled) return { status_code: 503, error: CODE_IS_OFF };
       const { code, input } = value as { code: string; input?: Json };
-      const result = await runInSandbox({ code, ...(input === undefined ? {} : { input }) }, { signal });
+      const result = await runInSandbox(
+        { code, ...(input === undefined ? {} : { input }) },
+        { signal, owner: run?.id ?? "" },
+      );
       return result.ok
         ? { output: { result: result.value ?? null, logs: result.logs }, status_code: 200 }
         : failureOf(RUN_JAVASCRIPT, result);

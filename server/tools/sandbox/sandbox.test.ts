@@ -227,3 +227,18 @@ describe("abuse ends in a typed error, and the sandbox works on", () => {
     );
   });
 });
+
+test("a run with fifty endless programs keeps nobody else waiting", async () => {
+  const stop = new AbortController();
+  const endless = Array.from({ length: 50 }, () =>
+    runInSandbox({ code: "for (;;) {}", timeout_ms: 10_000 }, { signal: stop.signal, owner: "run_greedy" }),
+  );
+  const others = await Promise.all(
+    ["run_a", "run_b", "run_c"].map((owner) => runInSandbox({ code: "return 1" }, { owner })),
+  );
+  expect(others.map(({ value }) => value)).toEqual([1, 1, 1]);
+  stop.abort();
+  const ends = await Promise.all(endless);
+  // Nothing of it had come to an end by itself before the others were through.
+  expect(new Set(ends.map(({ error }) => error?.code))).toEqual(new Set(["CANCELLED"]));
+});

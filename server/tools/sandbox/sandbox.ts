@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import path from "node:path";
 import { Worker } from "node:worker_threads";
 import { z } from "zod";
@@ -22,8 +23,9 @@ export const SANDBOX_LIMITS = {
   logLines: 200,
   logChars: 32 * 1024,
   calls: 16,
-  /** How many programs may wait for the one place. */
+  /** How many programs of one owner may wait for a place, and how many of all. */
   waiting: 50,
+  waitingInAll: 400,
 } as const;
 
 export interface SandboxProgram {
@@ -84,12 +86,18 @@ export type CallsStep =
   | { done: SandboxResult }
   | { needs: { tool: string; args: Json }; index: number; logs: string[]; duration_ms: number };
 
+export interface SandboxOptions {
+  signal?: AbortSignal | undefined;
+  /** For whom it runs, such as the id of a run: owners take turns, so that none keeps the others waiting. */
+  owner?: string;
+}
+
 /** Runs code that calls nothing. Every way to fail is a result; nothing is thrown. */
 export async function runInSandbox(
   program: SandboxProgram,
-  { signal }: { signal?: AbortSignal } = {},
+  options: SandboxOptions = {},
 ): Promise<SandboxResult> {
-  const step = await runWithCalls({ ...program, tools: [], results: [], at: Date.now() }, { signal });
+  const step = await runWithCalls({ ...program, tools: [], results: [], at: Date.now() }, options);
   if ("done" in step) return step.done;
   return { ...step, ok: false, error: problem("CRASHED", "The code asked for a tool that it was not given") };
 }
@@ -100,14 +108,14 @@ export async function runInSandbox(
  */
 export async function runWithCalls(
   program: ProgramWithCalls,
-  { signal }: { signal?: AbortSignal } = {},
+  { signal, owner = "" }: SandboxOptions = {},
 ): Promise<CallsStep> {
   const began = performance.now();
   const ended = (message: { failure?: Failure; answer?: string }) =>
     toStep(message, Math.round(performance.now() - began));
   const refused = refusalOf(program);
   if (refused) return ended({ failure: refused });
-  const place = await takePlace(signal);
+  const place = await takePlace(signal, owner);
   if (place === "busy")
     return ended({ failure: { kind: "BUSY", message: "Too much code is waiting to run; try again later" } });
   if (place === "cancelled") return ended({ failure: { kind: "CANCELLED" } });
@@ -288,35 +296,70 @@ function errorOf({ kind, name, message, stack }: Failure): SandboxError {
   };
 }
 
-// One program at a time: two would only take the processor from each other and from the server.
-const held = globalThis as typeof globalThis & {
-  __troupeSandbox?: { isTaken: boolean; waiting: (() => void)[] };
-};
-held.__troupeSandbox ??= { isTaken: false, waiting: [] };
-const line = held.__troupeSandbox;
+// A few programs at a time, and never all places for one owner: whoever else comes finds one free, or gets the next one.
+const PLACES = Math.max(2, Math.min(4, availableParallelism() - 1));
+const PLACES_OF_ONE = PLACES - 1;
 
-async function takePlace(signal: AbortSignal | undefined): Promise<{ leave(): void } | "busy" | "cancelled"> {
-  if (signal?.aborted) return "cancelled";
-  const leave = () => {
-    const next = line.waiting.shift();
-    if (next) next();
-    else line.isTaken = false;
+const held = globalThis as typeof globalThis & {
+  __troupeSandboxLine?: { atWork: Map<string, number>; waiting: Map<string, (() => void)[]> };
+};
+held.__troupeSandboxLine ??= { atWork: new Map(), waiting: new Map() };
+const line = held.__troupeSandboxLine;
+
+const sumOf = (counts: Iterable<number>) => {
+  let sum = 0;
+  for (const count of counts) sum += count;
+  return sum;
+};
+const isFree = (owner: string) =>
+  sumOf(line.atWork.values()) < PLACES && (line.atWork.get(owner) ?? 0) < PLACES_OF_ONE;
+
+function enter(owner: string): { leave(): void } {
+  line.atWork.set(owner, (line.atWork.get(owner) ?? 0) + 1);
+  return {
+    leave() {
+      const left = (line.atWork.get(owner) ?? 1) - 1;
+      if (left > 0) line.atWork.set(owner, left);
+      else line.atWork.delete(owner);
+      letIn();
+    },
   };
-  if (!line.isTaken) {
-    line.isTaken = true;
-    return { leave };
+}
+
+/** The owner who has waited longest for a turn comes first; its next one waits until all others had theirs. */
+function letIn(): void {
+  for (const [owner, waiting] of line.waiting) {
+    if (!isFree(owner)) continue;
+    const next = waiting.shift();
+    line.waiting.delete(owner);
+    if (waiting.length > 0) line.waiting.set(owner, waiting);
+    next?.();
+    return;
   }
-  if (line.waiting.length >= SANDBOX_LIMITS.waiting) return "busy";
+}
+
+async function takePlace(
+  signal: AbortSignal | undefined,
+  owner: string,
+): Promise<{ leave(): void } | "busy" | "cancelled"> {
+  if (signal?.aborted) return "cancelled";
+  if (isFree(owner)) return enter(owner);
+  const own = line.waiting.get(owner) ?? [];
+  const all = [...line.waiting.values()].map(({ length }) => length);
+  if (own.length >= SANDBOX_LIMITS.waiting || sumOf(all) >= SANDBOX_LIMITS.waitingInAll) return "busy";
   return new Promise((resolve) => {
-    const enter = () => {
+    const begin = () => {
       signal?.removeEventListener("abort", giveUp);
-      resolve({ leave });
+      resolve(enter(owner));
     };
     const giveUp = () => {
-      line.waiting = line.waiting.filter((other) => other !== enter);
+      const rest = (line.waiting.get(owner) ?? []).filter((other) => other !== begin);
+      if (rest.length > 0) line.waiting.set(owner, rest);
+      else line.waiting.delete(owner);
       resolve("cancelled");
     };
-    line.waiting.push(enter);
+    own.push(begin);
+    line.waiting.set(owner, own);
     signal?.addEventListener("abort", giveUp, { once: true });
   });
 }
