@@ -116,7 +116,7 @@ test("an exported workflow is imported again with a preview, and nothing is save
   expect(await count(), "a preview saves nothing").toBe(before);
   expect(await app.accessibilityFaults()).toEqual([]);
 
-  await dialog.getByLabel("Name").fill("Back from the file");
+  await dialog.getByLabel("Name", { exact: true }).fill("Back from the file");
   await dialog.getByRole("button", { name: "Import workflow" }).click();
   await page.waitForURL(/\/workflows\/wf_/);
   const [original, copy] = await Promise.all(

@@ -52,16 +52,22 @@ export function ToolsAsked({ roles, allowed, onAllowed }: ToolsAskedProps) {
         {[...asked].map(([name, by]) => {
           const tool = known.get(name);
           return (
-            <li key={name} className="flex flex-wrap items-start justify-between gap-x-3 gap-y-1 px-3 py-2">
-              <Checkbox
-                label={name}
-                hint={about(name, by)}
-                checked={allowed.includes(name)}
-                onCheckedChange={(checked) =>
-                  onAllowed(checked ? [...allowed, name] : allowed.filter((other) => other !== name))
-                }
-              />
-              {tool ? <MarkBadges tool={tool} unavailable={tool.is_unavailable} /> : null}
+            <li key={name} className="flex flex-wrap items-start gap-x-3 gap-y-1.5 px-3 py-2">
+              <div className="min-w-0 flex-1 basis-56">
+                <Checkbox
+                  label={name}
+                  hint={about(name, by)}
+                  checked={allowed.includes(name)}
+                  onCheckedChange={(checked) =>
+                    onAllowed(checked ? [...allowed, name] : allowed.filter((other) => other !== name))
+                  }
+                />
+              </div>
+              {tool ? (
+                <span className="ml-6.5 flex flex-wrap gap-1.5 empty:hidden">
+                  <MarkBadges tool={tool} unavailable={tool.is_unavailable} />
+                </span>
+              ) : null}
             </li>
           );
         })}

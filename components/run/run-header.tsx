@@ -136,8 +136,8 @@ function Facts() {
   const { usage, cost_usd, unknown_cost_calls } = totals;
   const isFree = isSimulated && cost_usd === 0 && unknown_cost_calls === 0;
   return (
-    <div className="flex shrink-0 items-center gap-4 text-[13px] tabular-nums max-md:order-3 max-md:w-full max-md:justify-between max-md:px-1">
-      <dl className="flex items-center gap-4">
+    <div className="flex shrink-0 items-center gap-4 text-[13px] tabular-nums max-md:order-3 max-md:w-full max-md:flex-wrap max-md:justify-between max-md:gap-y-1 max-md:px-1">
+      <dl className="flex items-center gap-4 max-sm:gap-3">
         <Fact name="Time">
           <RunElapsed />
         </Fact>
@@ -155,7 +155,7 @@ function Facts() {
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
-    <div className="flex items-baseline gap-1.5">
+    <div className="flex items-baseline gap-1.5 whitespace-nowrap">
       <dt className="text-xs text-ink-3">{name}</dt>
       <dd className="min-w-8 font-medium">{children}</dd>
     </div>

@@ -3,6 +3,7 @@
 import clsx from "clsx";
 import { ArrowDown, ArrowUp, GripVertical, Plus, X } from "lucide-react";
 import { useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { Button } from "./button";
 import { Field, type FieldWords } from "./field";
 import { IconButton } from "./icon-button";
@@ -36,24 +37,24 @@ export function ListEditor({
   const [dragged, setDragged] = useState<number | null>(null);
   const [over, setOver] = useState<number | null>(null);
 
-  const focusItem = (at: number) =>
-    requestAnimationFrame(() => list.current?.querySelectorAll<HTMLTextAreaElement>("textarea")[at]?.focus());
+  /** Changes the list and goes to one of its items at once: on a busy machine the next key would come before the next frame. */
+  const change = (next: string[], goTo: number) => {
+    flushSync(() => onItemsChange(next));
+    list.current?.querySelectorAll("textarea")[goTo]?.focus();
+  };
   const set = (at: number, text: string) => onItemsChange(items.map((item, i) => (i === at ? text : item)));
-  const add = (at: number) => {
-    onItemsChange([...items.slice(0, at), "", ...items.slice(at)]);
-    focusItem(at);
-  };
-  const remove = (at: number) => {
-    onItemsChange(items.filter((_, i) => i !== at));
-    focusItem(Math.max(0, at - 1));
-  };
+  const add = (at: number) => change([...items.slice(0, at), "", ...items.slice(at)], at);
+  const remove = (at: number) =>
+    change(
+      items.filter((_, i) => i !== at),
+      Math.max(0, at - 1),
+    );
   const move = (from: number, to: number) => {
     if (to < 0 || to >= items.length || from === to) return;
     const next = [...items];
     const [item] = next.splice(from, 1);
     next.splice(to, 0, item ?? "");
-    onItemsChange(next);
-    focusItem(to);
+    change(next, to);
   };
 
   return (

@@ -75,20 +75,24 @@ export function CapabilityList(props: CapabilityListProps) {
               {ofKind.map((one) => {
                 const tool = one.kind === "tool" ? known.get(one.name) : undefined;
                 const what = tool ? marksInWords(tool) : aboutOf(one);
+                const isNew = isChange && !one.had;
                 return (
-                  <li
-                    key={one.key}
-                    className="flex flex-wrap items-start justify-between gap-x-3 gap-y-1 px-3 py-2"
-                  >
-                    <Checkbox
-                      label={labelOf(one, graph)}
-                      hint={`${what ? `${what}. ` : ""}Asked for by ${askersOf(one, graph)}.`}
-                      checked={allowed.includes(one.key)}
-                      disabled={disabled}
-                      onCheckedChange={(isOn) => toggle(one.key, isOn)}
-                    />
-                    {isChange && !one.had ? <Badge tone="waiting">New</Badge> : null}
-                    {tool ? <MarkBadges tool={tool} unavailable={tool.is_unavailable} /> : null}
+                  <li key={one.key} className="flex flex-wrap items-start gap-x-3 gap-y-1.5 px-3 py-2">
+                    <div className="min-w-0 flex-1 basis-56">
+                      <Checkbox
+                        label={labelOf(one, graph)}
+                        hint={`${what ? `${what}. ` : ""}Asked for by ${askersOf(one, graph)}.`}
+                        checked={allowed.includes(one.key)}
+                        disabled={disabled}
+                        onCheckedChange={(isOn) => toggle(one.key, isOn)}
+                      />
+                    </div>
+                    {isNew || tool ? (
+                      <span className="ml-6.5 flex flex-wrap gap-1.5 empty:hidden">
+                        {isNew ? <Badge tone="waiting">New</Badge> : null}
+                        {tool ? <MarkBadges tool={tool} unavailable={tool.is_unavailable} /> : null}
+                      </span>
+                    ) : null}
                     {one.detail === undefined ? null : (
                       <pre className="max-h-40 w-full overflow-auto rounded-md bg-sunken p-2 font-mono text-xs">
                         {one.detail}

@@ -177,16 +177,19 @@ function Found(props: FoundProps) {
       <SketchPicture sketch={sketch} className="h-40 w-full rounded-lg border border-line" />
       <TextField label="Name" value={name} onValueChange={onName} maxLength={200} />
       {twin ? (
-        <SegmentedControl<"new" | "over">
-          label="There is a workflow of this name"
-          value={over === undefined ? "new" : "over"}
-          onValueChange={(choice) => onOver(choice === "new" ? undefined : twin.id)}
-          className="self-start"
-          options={[
-            { value: "new", label: "Add beside it" },
-            { value: "over", label: `Replace “${twin.name}”` },
-          ]}
-        />
+        <div className="flex flex-col gap-2">
+          <h3 className="text-[13px] font-medium">There is a workflow of this name</h3>
+          <SegmentedControl<"new" | "over">
+            label="What to do with the workflow of this name"
+            value={over === undefined ? "new" : "over"}
+            onValueChange={(choice) => onOver(choice === "new" ? undefined : twin.id)}
+            className="self-start"
+            options={[
+              { value: "new", label: "Add beside it" },
+              { value: "over", label: `Replace “${twin.name}”` },
+            ]}
+          />
+        </div>
       ) : null}
       <section aria-label="What was found" className="flex flex-col gap-2">
         <p className="text-[13px] text-ink-2">
