@@ -16,6 +16,25 @@ export const ToolStatus = z.union([
 ]);
 export type ToolStatus = z.infer<typeof ToolStatus>;
 
+/** What a tool needs from a person while it works: fields of a form, or that they go somewhere in their browser. */
+export const ToolQuestion = z.object({
+  /** Who asks, such as a server's name. */
+  from: z.string(),
+  /** In the words of whoever asks. */
+  message: z.string(),
+  /** What the fields may hold, as a JSON Schema: an object of plain values. */
+  schema: z.record(z.string(), Json).optional(),
+  url: z.string().optional(),
+});
+export type ToolQuestion = z.infer<typeof ToolQuestion>;
+
+/** What a person answered. decline: they said no; cancel: nobody answered. */
+export interface ToolAnswer {
+  question: ToolQuestion;
+  action: "accept" | "decline" | "cancel";
+  content?: JsonObject;
+}
+
 /** What every call of a tool gives, whatever the tool: a result or an error, never both. */
 export const ToolOutput = z.object({
   output: Json.optional(),
@@ -29,6 +48,8 @@ export const ToolOutput = z.object({
   simulated: z.boolean().optional(),
   /** It was not carried out: the right to it had been taken away. */
   withdrawn: z.boolean().optional(),
+  /** It stopped to ask; called again with the answer, it goes on. */
+  asks: ToolQuestion.optional(),
 });
 export type ToolOutput = z.infer<typeof ToolOutput>;
 

@@ -17,7 +17,7 @@ import type { RaisableLimit, RunConfig } from "@/server/domain/outcome";
 import { type ConfirmationPolicy, llmOver, type RoleDefinition } from "@/server/domain/role";
 import type { RunState } from "@/server/domain/run";
 import { renderTemplate } from "@/server/domain/template";
-import { isGranted, type ToolOutput, type ToolSpec } from "@/server/domain/tool";
+import { isGranted, type ToolAnswer, type ToolOutput, type ToolSpec } from "@/server/domain/tool";
 import { canonicalJson, type Json, type JsonObject, type JsonSchema, textsIn } from "@/server/domain/values";
 import { type ModelAnswer, ModelError, type ModelRequest } from "@/server/llm/model";
 import type { ToolScope } from "@/server/tools/define";
@@ -32,6 +32,7 @@ import { runCrew } from "./crew/run-crew";
 import type { Interpreter } from "./execute";
 import { waitFor } from "./flow";
 import { callToolOfNode } from "./node-tool";
+import { askForTool } from "./tool-question";
 
 /** Unanswered for so long means no. */
 export const ANSWER_WITHIN_MS = 15 * 60_000;
@@ -44,6 +45,9 @@ const OWN_TOOLS: ReadonlySet<string> = new Set([
   ...["create_artifact", "file_write", "file_read", "read_artifact"],
   ...["finish", "reject_task", ...CREW_TOOL_NOTES.map(({ name }) => name)],
 ]);
+
+/** More questions of one call are refused. */
+const MAX_QUESTIONS = 5;
 
 const PersonsAnswer = z.object({
   answer: z.enum(["approve", "approve_always", "reject"]),
@@ -250,14 +254,33 @@ export class NodeRun implements NodeContext {
 
   /**
    * Calls a tool, as a step of its own. Nothing is thrown: trouble is an output, too. `again`: how often the same call
-   * was made before; it keeps its idempotency key.
+   * was made before; it keeps its idempotency key. A tool that asks something of a person is called again with the answer.
    */
   *callTool(key: string, name: string, args: JsonObject, agent: Agent | null, again = 0): Flow<ToolOutput> {
+    const step = again === 0 ? key : `${key}/again${again}`;
+    const idempotencyKey = `${this.s.run.id}/${this.key(key)}`;
+    const answers: ToolAnswer[] = [];
+    for (;;) {
+      const at = answers.length === 0 ? step : `${step}/answered${answers.length}`;
+      const { asks, ...output } = yield* this.callOnce(at, name, args, agent, { idempotencyKey, answers });
+      if (!asks) return output;
+      if (answers.length >= MAX_QUESTIONS)
+        return { status_code: 409, error: `${name} asks more than ${MAX_QUESTIONS} questions in one call.` };
+      answers.push(yield* askForTool(this, `${step}/asked${answers.length + 1}`, name, asks, agent?.about));
+    }
+  }
+
+  private *callOnce(
+    key: string,
+    name: string,
+    args: JsonObject,
+    agent: Agent | null,
+    about: Pick<ToolScope, "idempotencyKey" | "answers">,
+  ): Flow<ToolOutput> {
     const { tools } = this.interpreter.effects;
     const caller = this.callerOf(agent);
-    const step = this.key(again === 0 ? key : `${key}/again${again}`);
     const output = yield* waitFor(
-      this.interpreter.step(step, async ({ abort }: StepScope) => {
+      this.interpreter.step(this.key(key), async ({ abort }: StepScope) => {
         if (!tools) return { status_code: 503, error: "There are no tools here." };
         // People may have waited long before they agreed; what was taken away meanwhile wins. A role that the run
         // made for itself is nobody's to change.
@@ -267,7 +290,7 @@ export class NodeRun implements NodeContext {
         if (why !== null) return refused;
         const output = await tools.invoke(name, args, {
           signal: abort,
-          idempotencyKey: `${this.s.run.id}/${this.key(key)}`,
+          ...about,
           ...caller,
         });
         return output;

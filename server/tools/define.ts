@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type ToolOutput, ToolSpec, type ToolStatus } from "@/server/domain/tool";
+import { type ToolAnswer, type ToolOutput, ToolSpec, type ToolStatus } from "@/server/domain/tool";
 import type { Json, JsonSchema } from "@/server/domain/values";
 
 /** What a tool may know and use while it works. */
@@ -7,6 +7,8 @@ export interface ToolScope {
   readonly signal: AbortSignal;
   /** The same for every attempt at this call, also after a crash: pass it on to what has effects outside. */
   readonly idempotencyKey: string;
+  /** What a person answered to what this call asked before; absent where nobody can be asked. */
+  readonly answers?: readonly ToolAnswer[];
   /** The run that calls; null where a person tries the tool out. */
   readonly run: { id: string; workflow_id: string | null } | null;
   /** Who calls. `task_id`: the task of a plan, where there is one. */

@@ -1,10 +1,10 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { z } from "zod";
-import type { ToolOutput } from "@/server/domain/tool";
-import type { JsonObject } from "@/server/domain/values";
+import type { ToolAnswer, ToolOutput, ToolQuestion } from "@/server/domain/tool";
+import { isSameJson, type JsonObject } from "@/server/domain/values";
 import type { StdioServer } from "../operator/file";
-import { type McpToolDefinition, readDefinition } from "./definition";
-import type { Way } from "./library";
+import { type McpToolDefinition, readable, readDefinition } from "./definition";
+import type { Asked, Way } from "./library";
 import { ContentBlock, outputOf } from "./result";
 import { SignInNeeded } from "./sign-in";
 
@@ -42,7 +42,17 @@ export const MCP_LIMITS = {
   /** Waiting before connecting again: doubled each time. */
   firstRetryMs: 1_000,
   lastRetryMs: 60_000,
+  unansweredMs: 30_000,
 } as const;
+
+/** A call under way. */
+interface Call {
+  /** Null: nobody can be asked. */
+  answers: readonly ToolAnswer[] | null;
+  stop: AbortController;
+  /** What it was ended for. */
+  asks: ToolQuestion | null;
+}
 
 /** Where a server is and how to come in. */
 export type McpAddress =
@@ -72,6 +82,7 @@ export class McpConnection {
   private failures = 0;
   private isWanted = false;
   private working: Promise<void> | null = null;
+  private readonly calls = new Set<Call>();
   definitions: McpToolDefinition[] = [];
   health: McpHealth = { state: "off", last_error: null, connected_at: null, latency_ms: null, problems: [] };
 
@@ -109,15 +120,26 @@ export class McpConnection {
     if (!this.client && this.isWanted) await this.refresh();
   }
 
-  /** Calls a tool of the server. Gives an output in every case. */
+  /**
+   * Calls a tool of the server. Gives an output in every case; `asks` where the server wants something of a person:
+   * called again with their answer, it gets that when it asks the same. Without `answers` nobody can be asked.
+   */
   async call(
     tool: string,
     args: JsonObject,
-    options: { signal: AbortSignal; timeout_ms: number; idempotencyKey: string; as_task?: boolean },
+    options: {
+      signal: AbortSignal;
+      timeout_ms: number;
+      idempotencyKey: string;
+      as_task?: boolean;
+      answers?: readonly ToolAnswer[] | undefined;
+    },
   ): Promise<ToolOutput> {
     const name = `mcp:${this.name}/${tool}`;
     const { client } = this;
     if (!client) return { status_code: 503, error: this.unavailable() };
+    const call: Call = { answers: options.answers ?? null, stop: new AbortController(), asks: null };
+    this.calls.add(call);
     try {
       const params = {
         name: tool,
@@ -125,7 +147,7 @@ export class McpConnection {
         _meta: { "troupe/idempotency-key": options.idempotencyKey },
       };
       const limits = {
-        signal: options.signal,
+        signal: AbortSignal.any([options.signal, call.stop.signal]),
         timeout: options.timeout_ms,
         maxTotalTimeout: options.timeout_ms,
       };
@@ -139,6 +161,8 @@ export class McpConnection {
       });
     } catch (error) {
       if (options.signal.aborted) return { status_code: 408, error: `${name} was stopped.` };
+      if (call.asks)
+        return { status_code: 409, error: `${name} asks something of a person.`, asks: call.asks };
       if (error instanceof SignInNeeded) {
         if (error.isForMore) this.note({});
         else await this.lose(error.message, "needs_sign_in");
@@ -156,7 +180,34 @@ export class McpConnection {
             ? `${name} did not finish within ${Math.round(options.timeout_ms / 1000)} s`
             : words,
       };
+    } finally {
+      this.calls.delete(call);
     }
+  }
+
+  /**
+   * The server asks something of a person. The protocol does not say during which call, so it has to be the only one.
+   * What was answered before is given; else the call ends, and its caller asks.
+   */
+  private async asked(asked: Omit<ToolQuestion, "from">): ReturnType<Asked> {
+    const [call, ...others] = this.calls;
+    if (!call || others.length > 0) return { action: "cancel" };
+    if (call.answers === null) return { action: "decline" };
+    const question: ToolQuestion = {
+      from: this.name,
+      ...asked,
+      message: readable(asked.message).slice(0, 2000),
+    };
+    const known = call.answers.find((answer) => isSameJson(answer.question, question));
+    if (known) {
+      const { action, content } = known;
+      return { action, ...(content && { content: content as Record<string, string> }) };
+    }
+    call.asks = question;
+    call.stop.abort();
+    // The call was ended; a server that goes on all the same is told after a while that nobody answers.
+    await new Promise((resolve) => setTimeout(resolve, MCP_LIMITS.unansweredMs).unref());
+    return { action: "cancel" };
   }
 
   /** Why the server cannot be called now. */
@@ -207,6 +258,7 @@ export class McpConnection {
       toolsChanged: () => {
         if (this.client === client) void this.refresh();
       },
+      asked: (question) => this.asked(question),
     });
     try {
       await client.connect(transport, { timeout: MCP_LIMITS.connectMs });

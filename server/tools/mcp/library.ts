@@ -5,22 +5,44 @@ import {
   StreamableHTTPError,
 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { ErrorCode, McpError, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import {
+  ElicitRequestSchema,
+  ErrorCode,
+  McpError,
+  ToolListChangedNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";
 import packageJson from "@/package.json";
-import type { ToolStatus } from "@/server/domain/tool";
+import type { ToolAnswer, ToolQuestion, ToolStatus } from "@/server/domain/tool";
 import type { McpAddress } from "./connection";
 import { readable } from "./definition";
 import { newStdioTransport } from "./stdio";
 
 // Everything that needs the protocol's library. It is large, so it is only loaded once a server is to be connected.
 
-/** A client that is not connected yet; `toolsChanged` is called whenever its server says so. */
-export function newClient({ closed, toolsChanged }: { closed(): void; toolsChanged(): void }): Client {
+/** What a server asks a person, and what becomes of it. */
+export type Asked = (question: Omit<ToolQuestion, "from">) => Promise<{
+  action: ToolAnswer["action"];
+  content?: Record<string, string | number | boolean | string[]>;
+}>;
+
+/**
+ * A client that is not connected yet; `toolsChanged` is called whenever its server says so, `asked` when it asks
+ * something of a person.
+ */
+export function newClient({
+  closed,
+  toolsChanged,
+  asked,
+}: {
+  closed(): void;
+  toolsChanged(): void;
+  asked: Asked;
+}): Client {
   const client = new Client(
     { name: "troupe", version: packageJson.version },
     // The built-in validator writes code from schemas, and these come from strangers; results are checked here.
     {
-      capabilities: {},
+      capabilities: { elicitation: { form: {}, url: {} } },
       jsonSchemaValidator: {
         getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
       },
@@ -29,6 +51,13 @@ export function newClient({ closed, toolsChanged }: { closed(): void; toolsChang
   client.onclose = closed;
   // What happens outside of a request is told by the next request that fails.
   client.onerror = () => {};
+  client.setRequestHandler(ElicitRequestSchema, ({ params }) =>
+    asked(
+      params.mode === "url"
+        ? { message: params.message, url: params.url }
+        : { message: params.message, schema: params.requestedSchema },
+    ),
+  );
   client.setNotificationHandler(ToolListChangedNotificationSchema, toolsChanged);
   return client;
 }

@@ -55,6 +55,13 @@ async function newTestServer() {
         return { content: [] };
       },
     );
+    server.registerTool("book", { description: "Books a seat", inputSchema: {} }, async () => {
+      const { action, content } = await server.server.elicitInput({
+        message: "Which \u202eseat?",
+        requestedSchema: { type: "object", properties: { seat: { type: "string" } } },
+      });
+      return { content: [{ type: "text", text: `${action} ${String(content?.seat ?? "")}` }] };
+    });
     return server;
   };
   const http = createServer((request, response) => {
@@ -139,6 +146,7 @@ describe("a server over HTTP", () => {
     expect(status?.latency_ms).toBeGreaterThanOrEqual(0);
     expect(status?.tools.map(({ full_name, state }) => [full_name, state])).toEqual([
       ["mcp:math/add", "new"],
+      ["mcp:math/book", "new"],
       ["mcp:math/slow", "new"],
       ["mcp:math/wipe", "new"],
     ]);
@@ -245,6 +253,32 @@ describe("a server over HTTP", () => {
       await both.stop();
       close(other.http);
     }
+  });
+
+  test("what a server asks of a person ends the call, and is answered when the call is made again", async () => {
+    await servers.save({ name: "math", url: remote.url });
+    approveAll("math");
+    const tool = () => servers.tools().find(({ spec }) => spec.name === "mcp:math/book")!;
+    // Nobody can be asked where somebody just tries it.
+    expect(await tool().execute({}, scope())).toEqual({ status_code: 200, output: "decline " });
+    const first = await tool().execute({}, { ...scope(), answers: [] });
+    expect(first).toEqual({
+      status_code: 409,
+      error: "mcp:math/book asks something of a person.",
+      asks: {
+        from: "math",
+        message: "Which \\u{202e}seat?",
+        schema: { type: "object", properties: { seat: { type: "string" } } },
+      },
+    });
+    const answers = [{ question: first.asks!, action: "accept" as const, content: { seat: "12A" } }];
+    expect(await tool().execute({}, { ...scope(), answers })).toEqual({
+      status_code: 200,
+      output: "accept 12A",
+    });
+    // An answer to something else is none.
+    const other = [{ ...answers[0]!, question: { ...first.asks!, message: "Which row?" } }];
+    expect(await tool().execute({}, { ...scope(), answers: other })).toMatchObject({ asks: first.asks });
   });
 
   test("a call ends when its result is not wanted any more", async () => {

@@ -227,7 +227,7 @@ export class McpServers {
     return {
       spec,
       check: (args) => checkBySchema(spec.input_schema, args),
-      execute: async (input, { signal, idempotencyKey }) => {
+      execute: async (input, { signal, idempotencyKey, answers }) => {
         await this.connections.get(server)?.wake();
         // The server may have changed it since this tool was handed out.
         const now = this.known(server).find((tool) => tool.name === name);
@@ -241,6 +241,7 @@ export class McpServers {
           timeout_ms: MCP_CALL_MS,
           idempotencyKey,
           as_task,
+          answers,
         });
         const fits =
           output.status_code === 200 && output_schema && typeof output.output === "object"

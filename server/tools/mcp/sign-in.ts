@@ -137,7 +137,7 @@ export class McpSignIn {
       renews: grant?.refresh_token != null,
       client_id: client?.by_hand ? client.client_id : null,
       has_client_secret: client?.by_hand === true && client.client_secret !== null,
-      wants_more: this.wantsMore && readable(this.wantsMore).slice(0, 500),
+      wants_more: this.wantsMore === null ? null : readable(this.wantsMore).slice(0, 500) || "not said which",
     };
   }
 
@@ -172,7 +172,7 @@ export class McpSignIn {
       if (challenge.error !== "insufficient_scope") return response;
       await response.body?.cancel();
       this.challenge = { resource_metadata: challenge.resource_metadata, scope: challenge.scope };
-      this.wantsMore = challenge.scope ?? "more rights";
+      this.wantsMore = challenge.scope ?? "";
       throw new SignInNeeded(
         `The server wants more rights for this${challenge.scope === null ? "" : ` (${readable(challenge.scope).slice(0, 200)})`}. Sign in again on the Tools page to grant them.`,
         true,
@@ -206,11 +206,12 @@ export class McpSignIn {
     if (address === undefined) throw new SignInFailure("This server was removed.");
     const server = await oauth.discover(address, this.challenge, this.timed);
     const { client: known, grant } = this.kept();
-    const scope = wantedScope(
-      server,
-      this.challenge.scope,
-      this.wantsMore === null ? null : (grant?.scope ?? null),
-    );
+    // What a tool was refused for counts, whatever was refused since for want of any token.
+    const more = this.wantsMore;
+    const scope =
+      more === null
+        ? wantedScope(server, this.challenge.scope, null)
+        : wantedScope(server, more, grant?.scope ?? null);
     const client = isKnownTo(known, server.issuer, redirect_uri)
       ? known
       : await oauth.register(refusingMove(known, server), redirect_uri, scope, this.timed);
@@ -395,11 +396,13 @@ function refusingMove(client: OauthClient | null, server: AuthorizationServer): 
 
 /** The rights to ask for: what the server said when it refused, else all that it lists, with those held already. */
 function wantedScope(server: AuthorizationServer, challenged: string | null, held: string | null): string {
-  const wanted = challenged?.split(/\s+/) ?? server.scopes;
+  const wanted = challenged?.split(/\s+/).filter(Boolean) ?? [];
   const own = held?.split(/\s+/) ?? [];
   // Without it some give no token to renew with.
   const offline = server.metadata?.scopes_supported?.includes("offline_access") ? ["offline_access"] : [];
-  const all = [...new Set([...own, ...wanted, ...offline])].filter(Boolean);
+  const all = [...new Set([...own, ...(wanted.length > 0 ? wanted : server.scopes), ...offline])].filter(
+    Boolean,
+  );
   return all.length === 1 && all[0] === "offline_access" ? "" : all.join(" ");
 }
 
