@@ -78,9 +78,10 @@ export function HeldNote({
     >
       <OctagonPause aria-hidden className="size-4 shrink-0 text-failed" />
       <p className="min-w-0 flex-1 basis-72 [overflow-wrap:anywhere]">
-        <span className="font-medium">Held since </span>
-        <TimeText at={held.at} className="font-medium" />
-        <span className="font-medium">.</span> {held.message}
+        <span className="font-medium">
+          Held <TimeText at={held.at} />:
+        </span>{" "}
+        {held.message}
       </p>
       <HeldActions runId={runId} size="sm" />
     </div>

@@ -266,6 +266,7 @@ function Lessons({ provider }: { provider: ProviderListed }) {
             <Button
               size="sm"
               variant="ghost"
+              className="-ml-2.5 sm:ml-0"
               aria-label={`Forget about ${model}: ${words}`}
               pending={
                 forget.isPending && forget.variables.lesson === key && forget.variables.model === model

@@ -22,5 +22,18 @@ export const HeldReason = z.object({
 });
 export type HeldReason = z.infer<typeof HeldReason>;
 
+const ADVICE: Readonly<Record<HeldReason["code"], string>> = {
+  stopped_server: "Try it again once the cause is mended, or cancel it.",
+  damaged_log: "Put a sound copy of the data folder back and try again, or cancel the run.",
+  log_differs: "Try it again with the version of Troupe that last carried it on, or cancel it.",
+  // Its own sentence names the version.
+  unknown_version: "",
+  settings_damaged: "Mend that and try again, or cancel the run.",
+};
+
+/** What happened, as sentences, with what a person can do about it. */
+export const heldMessage = (code: HeldReason["code"], happened: string): string =>
+  [/[.!?]$/.test(happened) ? happened : `${happened}.`, ADVICE[code]].filter(Boolean).join(" ");
+
 /** A log that cannot be read to its end. */
 export class DamagedLog extends namedError("DamagedLog") {}

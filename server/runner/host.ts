@@ -2,7 +2,7 @@ import type { Disk } from "@/db/disk";
 import type { LiveFrame } from "@/server/domain/durable";
 import type { RunEvent, RunEventOf } from "@/server/domain/events";
 import type { WorkflowGraph } from "@/server/domain/graph";
-import { DamagedLog, type HeldReason } from "@/server/domain/held";
+import { DamagedLog, type HeldReason, heldMessage } from "@/server/domain/held";
 import { newId } from "@/server/domain/ids";
 import { namedError } from "@/server/domain/named-error";
 import type { RaisableLimit, RunConfig } from "@/server/domain/outcome";
@@ -591,7 +591,7 @@ export class Host {
   private hold(runId: string, code: HeldReason["code"], message: string): void {
     this.options.log?.("warn", "A run is held.", { run_id: runId, reason: message });
     try {
-      if (!this.store.hold(runId, { code, message, at: this.now })) return;
+      if (!this.store.hold(runId, { code, message: heldMessage(code, message), at: this.now })) return;
     } catch (error) {
       if (isPassing(error)) setTimeout(() => this.hold(runId, code, message), TRY_AGAIN_MS);
       else
