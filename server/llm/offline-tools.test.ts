@@ -146,3 +146,36 @@ test("rules for roles may use a crew's tools without a script", () => {
   expect(choose([finish])).toEqual([{ name: "finish", args: { message: "done" } }]);
   expect(choose([handoff])).toEqual([]);
 });
+
+test("a call that must be made is made, with whatever tool there is", () => {
+  const messages = [{ role: "user", content: "Task: Say hello" }];
+  const required = (tools: ToolOffer[]) =>
+    chooseCalls(readPrompt(messages), messages, tools, "required").map(({ name }) => name);
+  expect(required([calculator])).toEqual(["calculator"]);
+  expect(required([remove, maps])).toEqual(["mcp:maps/find.me"]);
+  expect(required([remove])).toEqual(["delete_pages"]);
+});
+
+test.each([
+  ["required", [], "tool_choice asks for a call, but there are no tools: add some."],
+  [
+    { type: "function", function: { name: "paint" } },
+    [{ type: "function", function: { name: "search" } }],
+    "tool_choice asks for paint, which is not among the tools.",
+  ],
+])(
+  "a choice of tools that no answer can meet is refused in words: %j",
+  async (tool_choice, tools, message) => {
+    const response = await newOfflineFetch({ speed: 0 })("http://offline/v1/chat/completions", {
+      method: "POST",
+      body: JSON.stringify({
+        model: "m",
+        messages: [{ role: "user", content: "Hello" }],
+        tools,
+        tool_choice,
+      }),
+    });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { message } });
+  },
+);

@@ -109,6 +109,8 @@ export function newOfflineModel(options: OfflineOptions = {}): (request: Request
         "invalid_request_error",
         "The demo model gives one answer at a time: leave out n, or make it 1.",
       );
+    const unmet = unmetChoice(body.data);
+    if (unmet) return failure(400, "invalid_request_error", unmet);
     return respond(body.data, request, attempts, speedOf(options));
   };
 }
@@ -298,6 +300,15 @@ function withResult(content: string, messages: readonly Message[]): string {
 
 function choiceOf(choice: ChatRequest["tool_choice"]): ToolChoice {
   return typeof choice === "object" && choice !== null ? { name: choice.function.name } : (choice ?? "auto");
+}
+
+/** Why no answer can be what `tool_choice` asks for, or null. */
+function unmetChoice({ tool_choice, tools }: ChatRequest): string | null {
+  const choice = choiceOf(tool_choice);
+  if (choice === "none" || choice === "auto") return null;
+  if (!tools || tools.length === 0) return "tool_choice asks for a call, but there are no tools: add some.";
+  if (choice === "required" || tools.some(({ function: { name } }) => name === choice.name)) return null;
+  return `tool_choice asks for ${choice.name}, which is not among the tools.`;
 }
 
 function shapeOf(body: ChatRequest): JsonSchema | "object" | null {

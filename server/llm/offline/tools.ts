@@ -62,7 +62,8 @@ export function chooseCalls(
   );
   const fitting = harmless.filter((tool) => sharesWords(tool, text) || needsWhatIsThere(tool, prompt));
   if (fitting.length > 0) return fitting.slice(0, 2).map(fill);
-  return choice === "required" ? harmless.slice(0, 1).map(fill) : [];
+  // Whoever asks for a call gets one, also where no tool fits.
+  return choice === "required" ? [...harmless, ...tools].slice(0, 1).map(fill) : [];
 }
 
 /** After a search, the first page that it found. */
