@@ -125,7 +125,10 @@ function compileAnew(text: string): Compiled {
   }
 }
 
-/** Evaluates an expression to a JSON value. Throws ExpressionError, also where it needs more work than it may do. */
+/**
+ * Evaluates an expression to a JSON value. Throws ExpressionError, also where it needs more work than it may do.
+ * `work`: a budget shared with others that are evaluated at once.
+ */
 export function evaluateExpression(text: string, scope: ExpressionScope, work = new Work()): Json {
   const compiled = compile(text);
   if (!compiled.ok) throw compiled.error;
@@ -156,10 +159,14 @@ export function evaluateExpression(text: string, scope: ExpressionScope, work = 
  * Evaluates a condition. One that asks for a value that is not there is false, and the note says so; whatever
  * else goes wrong throws ExpressionError.
  */
-export function evaluateCondition(text: string, scope: ExpressionScope): { value: boolean; note?: string } {
+export function evaluateCondition(
+  text: string,
+  scope: ExpressionScope,
+  work = new Work(),
+): { value: boolean; note?: string } {
   let value: Json;
   try {
-    value = evaluateExpression(text, scope);
+    value = evaluateExpression(text, scope, work);
   } catch (error) {
     if (error instanceof ExpressionError && error.missing !== null)
       return { value: false, note: `There is no "${error.missing}" yet, so this counts as false.` };

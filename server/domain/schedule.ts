@@ -1,7 +1,7 @@
 import type { Analysis } from "./analysis";
 import { type Change, changeOf, WORTH_REFERRING } from "./changes";
 import type { NewEvent } from "./events";
-import { evaluateCondition } from "./expression";
+import { ExpressionError, evaluateCondition } from "./expression";
 import { reducerOf, type WorkflowEdge, type WorkflowNode } from "./graph";
 import { getNodeKind, type NodeResult, writtenKeys } from "./nodes";
 import { isDefaultWord } from "./nodes/conditional-router";
@@ -9,9 +9,10 @@ import { REPEATED } from "./nodes/end";
 import type { RunError } from "./outcome";
 import { reduceValue } from "./reducers";
 import type { Activation, RunState } from "./run";
-import { sizeOf, sizeText } from "./sizes";
+import { cutText, sizeOf, sizeText } from "./sizes";
 import { findInvalid } from "./state-check";
 import type { Json, JsonObject } from "./values";
+import { Work } from "./work";
 
 /**
  * Which events follow from the tokens as they lie; call until it answers []. `force` breaks the ties of graphs
@@ -294,6 +295,8 @@ export function complete(
     : Object.fromEntries(Object.entries(result.output).filter(([key]) => allowed.has(key)));
   const write = patch(a, s, activationId, { ...declared, ...result.writes });
   if ("error" in write) return fail(a, s, activationId, write.error, now);
+  const ways = leave(a, s, activationId, result.output, chosen, now);
+  if ("error" in ways) return fail(a, s, activationId, ways.error, now);
   const after = { ...s.state, ...write.set };
   const { input: output, from_state } = referring({ state: after }, result.output, write.merged);
   const events: NewEvent[] = [...write.events];
@@ -331,11 +334,14 @@ export function complete(
       ...(result.cost_usd === undefined ? {} : { cost_usd: result.cost_usd }),
     },
   });
-  events.push(...leave(a, s, activationId, result.output, chosen, now));
+  events.push(...ways.events);
   return events;
 }
 
-/** Tokens on the edges of a node that is done: the chosen ones, or those whose conditions hold. */
+/**
+ * Tokens on the edges of a node that is done: the chosen ones, or those whose conditions hold. An error where a
+ * condition cannot be evaluated; then it is the node that fails. All conditions share one budget of work.
+ */
 function leave(
   a: Analysis,
   s: RunState,
@@ -343,11 +349,24 @@ function leave(
   output: JsonObject,
   chosen: readonly WorkflowEdge[] | null,
   now: number | undefined,
-): NewEvent[] {
+): { events: NewEvent[] } | { error: RunError } {
   const node_id = s.activations[activationId]!.node_id;
   const edges = a.outgoing.get(node_id) ?? [];
   const candidates = chosen ?? edges.filter((edge) => edge.kind === "normal");
-  const open = candidates.filter((edge) => isOpen(edge, s, output, now));
+  const work = new Work();
+  const open: WorkflowEdge[] = [];
+  for (const edge of candidates)
+    try {
+      if (isOpen(edge, s, output, now, work)) open.push(edge);
+    } catch (error) {
+      const target = nameOf(s.graph.nodes[edge.target_node_id]!);
+      return {
+        error: failedCondition(
+          `${nameOf(s.graph.nodes[node_id]!)}: the condition of the way to ${target}`,
+          error,
+        ),
+      };
+    }
   const guarded = candidates.some(
     (edge) => edge.is_default || edge.condition !== undefined || edge.condition_name,
   );
@@ -357,43 +376,80 @@ function leave(
       : new Set(
           open.filter((edge) => !edge.is_default).length > 0 ? open.filter((edge) => !edge.is_default) : open,
         );
-  return edges.map((edge) => (takes.has(edge) ? taken(a, edge, activationId) : skipped(edge, activationId)));
+  return {
+    events: edges.map((edge) =>
+      takes.has(edge) ? taken(a, edge, activationId) : skipped(edge, activationId),
+    ),
+  };
 }
 
-function isOpen(edge: WorkflowEdge, s: RunState, output: JsonObject, now: number | undefined): boolean {
+function isOpen(
+  edge: WorkflowEdge,
+  s: RunState,
+  output: JsonObject,
+  now: number | undefined,
+  work: Work,
+): boolean {
   if (edge.condition_name && s.state[edge.condition_name] !== true && output[edge.condition_name] !== true)
     return false;
   return (
     edge.condition === undefined ||
-    evaluateCondition(edge.condition, { state: { ...s.state, ...output }, output, now }).value
+    evaluateCondition(edge.condition, { state: { ...s.state, ...output }, output, now }, work).value
   );
 }
 
-/** What follows when a node's `when` does not hold: it is passed through. */
-export function passThrough(a: Analysis, s: RunState, activationId: string, now?: number): NewEvent[] {
+/** What is wrong with a condition, in words that name it. Throws what is no fault of an expression. */
+function failedCondition(what: string, error: unknown): RunError {
+  if (!(error instanceof ExpressionError)) throw error;
+  return {
+    code: "CONFIG",
+    message: `${what}, ${cutText(error.expression)}, cannot be evaluated: ${error.message}`,
+    retryable: false,
+    user_action: "edit_graph",
+  };
+}
+
+/** Whether a node is to run at all, by its `when`. An error where that cannot be evaluated. */
+export function isWanted(s: RunState, node: WorkflowNode, now?: number): boolean | { error: RunError } {
+  if (node.when === undefined) return true;
+  try {
+    return evaluateCondition(node.when, { state: s.state, nodes: s.outputs, now }).value;
+  } catch (error) {
+    return { error: failedCondition(`${nameOf(node)}: its condition`, error) };
+  }
+}
+
+/** What follows when a node's `when` does not hold: it is passed through, unless nobody can say where to. */
+export function passThrough(
+  a: Analysis,
+  s: RunState,
+  activationId: string,
+  now?: number,
+): { events: NewEvent[] } | { error: RunError } {
   const { node_id } = s.activations[activationId]!;
   const routes = getNodeKind(s.graph.nodes[node_id]!.node_type).routes;
   const chosen = routes ? chooseEdges(a, s.graph.nodes[node_id]!, []) : null;
-  return [
-    { type: "node_skipped", node_id, activation_id: activationId, payload: { reason: "condition" } },
-    ...leave(a, s, activationId, {}, chosen, now),
-  ];
+  const ways = leave(a, s, activationId, {}, chosen, now);
+  if ("error" in ways) return ways;
+  const at = { node_id, activation_id: activationId };
+  return { events: [{ type: "node_skipped", ...at, payload: { reason: "condition" } }, ...ways.events] };
 }
 
-/** What follows when an attempt failed: a retry, or what the node's settings say. */
+/** What follows when an attempt failed: a retry unless none may be, or what the node's settings say. */
 export function fail(
   a: Analysis,
   s: RunState,
   activationId: string,
   cause: RunError,
   now?: number,
+  mayRetry = true,
 ): NewEvent[] {
   const activation = s.activations[activationId]!;
   const node = s.graph.nodes[activation.node_id]!;
   const error: RunError = { ...cause, node_id: node.id, activation_id: activationId };
   const { attempt } = activation;
   const at = { node_id: node.id, activation_id: activationId };
-  if (attempt < node.retry.max_attempts && node.retry.retry_on.includes(error.code))
+  if (mayRetry && attempt < node.retry.max_attempts && node.retry.retry_on.includes(error.code))
     return [
       { type: "node_failed", ...at, payload: { attempt, error, next: "retry" } },
       {
@@ -423,10 +479,13 @@ export function fail(
       return [{ type: "node_failed", ...at, payload: { attempt, error: write.error, next: "fail_run" } }];
     const kind = getNodeKind(node.node_type);
     const chosen = kind.routes ? (chooseEdges(a, node, []) ?? []) : null;
+    const ways = leave(a, s, activationId, output, chosen, now);
+    if ("error" in ways)
+      return [{ type: "node_failed", ...at, payload: { attempt, error: ways.error, next: "fail_run" } }];
     return [
       { type: "node_failed", ...at, payload: { attempt, error, next: "continue" } },
       ...write.events,
-      ...leave(a, s, activationId, output, chosen, now),
+      ...ways.events,
     ];
   }
   if (node.on_error === "skip_branch")

@@ -8,7 +8,10 @@ import { SIZES } from "./sizes";
  * cost the same each time (texts, lists) is converted into units below, and is counted before it is done.
  */
 export const WORK_LIMITS = {
-  /** Of one evaluation: below 50 ms of the server's thread, and enough to search 2 MiB of text a few times. */
+  /**
+   * Of one evaluation, or of all that one node evaluates at once: below 50 ms of the server's thread, and enough to
+   * search 2 MiB of text a few times.
+   */
   units: 320_000,
   /**
    * Characters of one text made on the way: two of the largest that a state holds, put together. Whether the state can
@@ -31,7 +34,7 @@ export class WorkError extends Error {
   override name = "WorkError";
 }
 
-/** The budget of one evaluation. */
+/** The budget of one evaluation, or of several that one node does at once. */
 export class Work {
   constructor(private left: number = WORK_LIMITS.units) {}
 

@@ -12,7 +12,7 @@ import {
   type StepWork,
 } from "@/server/domain/durable";
 import type { NewEvent, RunEvent } from "@/server/domain/events";
-import { evaluateCondition, evaluateExpression } from "@/server/domain/expression";
+import { evaluateExpression } from "@/server/domain/expression";
 import type { WorkflowNode } from "@/server/domain/graph";
 import { getNodeKind, NodeFailure, type NodeResult } from "@/server/domain/nodes";
 import { durationText } from "@/server/domain/nodes/wait";
@@ -20,9 +20,19 @@ import { type ErrorCode, RaisableLimit, type ReasonCode, type RunError } from "@
 import { editPlan, PlanEdit } from "@/server/domain/plan-edit";
 import { evolve, newRun, type RunState } from "@/server/domain/run";
 import { isBeginning, startingState } from "@/server/domain/run-input";
-import { begin, complete, decide, fail, passThrough, referring, unreachable } from "@/server/domain/schedule";
+import {
+  begin,
+  complete,
+  decide,
+  fail,
+  isWanted,
+  passThrough,
+  referring,
+  unreachable,
+} from "@/server/domain/schedule";
 import { cutText, SIZES, sizeOf, sizeText } from "@/server/domain/sizes";
 import { canonicalJson, type Json, type JsonObject } from "@/server/domain/values";
+import { Work } from "@/server/domain/work";
 import type { Models } from "@/server/llm/model";
 import type { ToolHost } from "@/server/tools/host";
 import { StepFailed } from "./flow";
@@ -247,15 +257,21 @@ export class Interpreter {
 
   /** Starts an activation's first attempt; true if it was over at once. */
   private start(id: string, node: WorkflowNode): boolean {
-    if (
-      node.when !== undefined &&
-      !evaluateCondition(node.when, { state: this.s.state, nodes: this.s.outputs, now: this.at }).value
-    ) {
-      this.applyAll(passThrough(this.a, this.s, id, this.at));
-      return true;
-    }
-    this.attempt(id, node, 1);
+    const wanted = isWanted(this.s, node, this.at);
+    if (wanted === false) {
+      const passed = passThrough(this.a, this.s, id, this.at);
+      if ("error" in passed) this.refuse(id, node, passed.error);
+      else this.applyAll(passed.events);
+    } else if (wanted === true) this.attempt(id, node, 1);
+    else this.refuse(id, node, wanted.error);
     return !this.tasks.has(id);
+  }
+
+  /** A node fails before it could begin. No further attempt: the same state gives the same answer. */
+  private refuse(id: string, node: WorkflowNode, error: RunError): void {
+    const at = { node_id: node.id, activation_id: id };
+    this.apply({ type: "node_started", ...at, payload: { attempt: 1, input: {} } });
+    this.applyAll(fail(this.a, this.s, id, error, this.at, false));
   }
 
   private attempt(id: string, node: WorkflowNode, attempt: number): void {
@@ -269,6 +285,7 @@ export class Interpreter {
     });
     if (read.error) {
       this.applyAll(fail(this.a, s, id, read.error, this.at));
+      this.retryIfAsked(id, node);
       return;
     }
     const kind = getNodeKind(node.node_type);
@@ -422,12 +439,16 @@ export class Interpreter {
         if (end.terminate) this.terminate();
       }
     } else this.applyAll(fail(this.a, this.s, id, toRunError(outcome.error, node), this.at));
-    const { status, waiting, attempt } = this.s.activations[id]!;
-    if (status === "waiting" && waiting?.for === "retry") this.retryLater(id, node, attempt + 1);
+    this.retryIfAsked(id, node);
   }
 
-  /** Waits out the back-off; receive() begins the next attempt. */
-  private retryLater(id: string, node: WorkflowNode, attempt: number): void {
+  /** After a failure: where there is to be another attempt, waits out the back-off; receive() begins it. */
+  private retryIfAsked(id: string, node: WorkflowNode): void {
+    const { status, waiting, attempt } = this.s.activations[id]!;
+    if (status === "waiting" && waiting?.for === "retry") this.retryLater(id, attempt + 1);
+  }
+
+  private retryLater(id: string, attempt: number): void {
     const until = this.s.activations[id]!.waiting?.until ?? this.at;
     const handle = this.ctx.sleep(`${id}/${attempt}/retry`, Math.max(0, until - this.at));
     const task: Task = { activationId: id, flow: null, waits: [], timeout: null, retry: attempt };
@@ -769,12 +790,13 @@ function readInput(s: RunState, node: WorkflowNode, now: number): { input: JsonO
 function pickInput(s: RunState, node: WorkflowNode, now: number): { input: JsonObject; error?: RunError } {
   if (node.input_mapping) {
     const scope = { state: s.state, nodes: s.outputs, input: s.input, run: { id: s.run.id }, now };
+    const work = new Work();
     try {
       return {
         input: Object.fromEntries(
           Object.entries(node.input_mapping).map(([name, expression]) => [
             name,
-            evaluateExpression(expression, scope),
+            evaluateExpression(expression, scope, work),
           ]),
         ),
       };

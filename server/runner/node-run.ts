@@ -19,6 +19,7 @@ import type { RunState } from "@/server/domain/run";
 import { renderTemplate } from "@/server/domain/template";
 import { isGranted, type ToolAnswer, type ToolOutput, type ToolSpec } from "@/server/domain/tool";
 import { canonicalJson, type Json, type JsonObject, type JsonSchema, textsIn } from "@/server/domain/values";
+import { Work } from "@/server/domain/work";
 import { type ModelAnswer, ModelError, type ModelRequest } from "@/server/llm/model";
 import type { ToolScope } from "@/server/tools/define";
 import { OwnWords } from "@/server/tools/own-words";
@@ -66,6 +67,9 @@ const WrittenFile = z.object({
 
 /** One attempt of one node: what its behaviour may reach. */
 export class NodeRun implements NodeContext {
+  /** What all expressions and templates of its own may do together. */
+  private readonly work = new Work();
+
   constructor(
     private readonly interpreter: Interpreter,
     readonly activationId: string,
@@ -119,14 +123,18 @@ export class NodeRun implements NodeContext {
     return `${this.activationId}/${this.attempt}/${local}`;
   }
 
+  private get scope() {
+    return { state: this.state, input: this.input, now: this.now };
+  }
+
   evaluate(expression: string): Json {
-    return evaluateExpression(expression, { state: this.state, input: this.input, now: this.now });
+    return evaluateExpression(expression, this.scope, this.work);
   }
   holds(condition: string): { value: boolean; note?: string } {
-    return evaluateCondition(condition, { state: this.state, input: this.input, now: this.now });
+    return evaluateCondition(condition, this.scope, this.work);
   }
   render(template: string): string {
-    return renderTemplate(template, { state: this.state, input: this.input, now: this.now });
+    return renderTemplate(template, this.scope, this.work);
   }
 
   step(key: string, work: (scope: { abort: AbortSignal }) => Promise<Json> | Json): Flow<Json> {

@@ -5,6 +5,7 @@ import { NodeFailure } from "@/server/domain/nodes";
 import type { Guardrail } from "@/server/domain/role";
 import { faultTexts, readSchema } from "@/server/domain/schema/schema";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
+import { Work } from "@/server/domain/work";
 import { parseOutput } from "@/server/llm/structured-output";
 import type { Agent } from "./agent";
 import { callModel } from "./call-model";
@@ -29,8 +30,9 @@ export function* checkGuardrails(
   key: string,
 ): Flow<string | null> {
   const rules = agent.guardrails.filter((rule) => rule.target === target);
+  const work = new Work();
   for (const [at, rule] of rules.entries()) {
-    const fault = yield* check(agent, rule, value, `${key}/guard${at}`);
+    const fault = yield* check(agent, rule, value, `${key}/guard${at}`, work);
     const tries = agent.guardTries.get(rule) ?? 0;
     const mayRetry = rule.on_fail === "retry" && tries < rule.max_retries;
     const action =
@@ -62,15 +64,17 @@ export function* checkGuardrails(
   return null;
 }
 
-function* check(agent: Agent, rule: Guardrail, value: JsonObject, key: string): Flow<string | null> {
+function* check(
+  agent: Agent,
+  rule: Guardrail,
+  value: JsonObject,
+  key: string,
+  work: Work,
+): Flow<string | null> {
   switch (rule.kind) {
     case "expression": {
-      const { value: holds, note } = evaluateCondition(rule.spec, {
-        state: agent.run.state,
-        input: value,
-        output: value,
-        now: agent.run.now,
-      });
+      const scope = { state: agent.run.state, input: value, output: value, now: agent.run.now };
+      const { value: holds, note } = evaluateCondition(rule.spec, scope, work);
       return holds ? null : (note ?? `${rule.spec} is not true.`);
     }
     case "json_schema": {

@@ -1,6 +1,7 @@
 import type { Flow } from "@/server/domain/durable";
 import { evaluateCondition } from "@/server/domain/expression";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
+import { Work } from "@/server/domain/work";
 import { type Crew, textOf, valueOf } from "./crew";
 import { plannerOf } from "./planner";
 
@@ -64,9 +65,10 @@ export function noteProgress(crew: Crew, output: JsonObject, outputs: Readonly<R
   const noted = new Map(
     crew.run.s.criteria[crew.run.activationId]?.map(({ criterion, met }) => [criterion, met]),
   );
+  const work = new Work();
   for (const criterion of crew.plan?.success_criteria ?? []) {
     if (!criterion.startsWith("cel:")) continue;
-    const verdict = exactly(crew, criterion, output, outputs);
+    const verdict = exactly(crew, criterion, output, outputs, work);
     if (verdict.met !== (noted.get(criterion) ?? false))
       crew.run.emit({ type: "criterion_checked", payload: verdict });
   }
@@ -77,13 +79,11 @@ function exactly(
   criterion: string,
   output: JsonObject,
   outputs: Readonly<Record<string, Json>>,
+  work: Work,
 ): Verdict {
-  const { value, note } = evaluateCondition(criterion.slice(4).trim(), {
-    state: { ...crew.run.state, ...outputs },
-    input: crew.run.input,
-    output,
-    now: crew.run.now,
-  });
+  const { input, now } = crew.run;
+  const scope = { state: { ...crew.run.state, ...outputs }, input, output, now };
+  const { value, note } = evaluateCondition(criterion.slice(4).trim(), scope, work);
   return { criterion, met: value, evidence: note ?? (value ? "It is true." : "It is not true.") };
 }
 
@@ -97,7 +97,8 @@ function* check(
 ): Flow<Verdict[]> {
   const exact = criteria.filter((criterion) => criterion.startsWith("cel:"));
   const worded = criteria.filter((criterion) => !criterion.startsWith("cel:"));
-  const verdicts: Verdict[] = exact.map((criterion) => exactly(crew, criterion, output, outputs));
+  const work = new Work();
+  const verdicts: Verdict[] = exact.map((criterion) => exactly(crew, criterion, output, outputs, work));
   if (worded.length > 0) {
     const judge = plannerOf(crew.config);
     const answer = yield* crew.work(judge, {

@@ -7,6 +7,7 @@ import type { RunError } from "@/server/domain/outcome";
 import type { ExecutionPlan, Task, TaskStatus } from "@/server/domain/plan";
 import type { AgentConfig } from "@/server/domain/role";
 import { Json, type JsonObject, type JsonSchema } from "@/server/domain/values";
+import { Work as Budget } from "@/server/domain/work";
 import { errorOf } from "../agent/call-model";
 import { Children } from "../flow";
 import { type Crew, textOf, valueOf, type Work } from "./crew";
@@ -109,6 +110,7 @@ class PlanWork {
   private begin(): void {
     const { run, config } = this.crew;
     const is = (id: string, ...statuses: TaskStatus[]) => statuses.includes(this.task(id).status);
+    const budget = new Budget();
     for (let hasChanged = true; hasChanged; ) {
       hasChanged = false;
       for (const { task_id: id } of byUrgency(inOrder(this.tasks))) {
@@ -123,11 +125,11 @@ class PlanWork {
         if (!task.dependencies.every((other) => is(other, "completed", "skipped"))) continue;
         if (
           task.condition &&
-          !evaluateCondition(task.condition, {
-            state: { ...run.state, ...this.outputs },
-            input: run.input,
-            now: run.now,
-          }).value
+          !evaluateCondition(
+            task.condition,
+            { state: { ...run.state, ...this.outputs }, input: run.input, now: run.now },
+            budget,
+          ).value
         ) {
           this.move(id, "skipped");
           hasChanged = true;
