@@ -1,7 +1,7 @@
 import type { Analysis } from "./analysis";
 import { type Change, changeOf, WORTH_REFERRING } from "./changes";
 import type { NewEvent } from "./events";
-import { ExpressionError, evaluateCondition } from "./expression";
+import { ExpressionError, evaluateCondition, evaluateExpression } from "./expression";
 import { reducerOf, type WorkflowEdge, type WorkflowNode } from "./graph";
 import { getNodeKind, type NodeResult, writtenKeys } from "./nodes";
 import { isDefaultWord } from "./nodes/conditional-router";
@@ -263,12 +263,15 @@ export function complete(
   a: Analysis,
   s: RunState,
   activationId: string,
-  result: NodeResult,
+  given: NodeResult,
   now?: number,
 ): NewEvent[] {
   const activation = s.activations[activationId]!;
   const node = s.graph.nodes[activation.node_id]!;
   const kind = getNodeKind(node.node_type);
+  const mapped = mapOutput(node, s, given.output, now);
+  if ("error" in mapped) return fail(a, s, activationId, mapped.error, now);
+  const result = { ...given, output: mapped.output };
   const chosen = kind.routes ? chooseEdges(a, node, result.labels ?? []) : null;
   if (kind.routes && chosen === null)
     return fail(
@@ -338,6 +341,26 @@ export function complete(
   return events;
 }
 
+/** What a node gives by its output mapping, which has one budget of work; without one, what it gave itself. */
+function mapOutput(
+  node: WorkflowNode,
+  s: RunState,
+  output: JsonObject,
+  now: number | undefined,
+): { output: JsonObject } | { error: RunError } {
+  if (!node.output_mapping) return { output };
+  const scope = { state: s.state, output, now };
+  const work = new Work();
+  const mapped: JsonObject = {};
+  for (const [key, expression] of Object.entries(node.output_mapping))
+    try {
+      mapped[key] = evaluateExpression(expression, scope, work);
+    } catch (error) {
+      return { error: failedExpression(`${nameOf(node)}: its output mapping of "${key}"`, error) };
+    }
+  return { output: mapped };
+}
+
 /**
  * Tokens on the edges of a node that is done: the chosen ones, or those whose conditions hold. An error where a
  * condition cannot be evaluated; then it is the node that fails. All conditions share one budget of work.
@@ -361,7 +384,7 @@ function leave(
     } catch (error) {
       const target = nameOf(s.graph.nodes[edge.target_node_id]!);
       return {
-        error: failedCondition(
+        error: failedExpression(
           `${nameOf(s.graph.nodes[node_id]!)}: the condition of the way to ${target}`,
           error,
         ),
@@ -398,8 +421,8 @@ function isOpen(
   );
 }
 
-/** What is wrong with a condition, in words that name it. Throws what is no fault of an expression. */
-function failedCondition(what: string, error: unknown): RunError {
+/** What is wrong with an expression, in words that name it. Throws what is no fault of an expression. */
+function failedExpression(what: string, error: unknown): RunError {
   if (!(error instanceof ExpressionError)) throw error;
   return {
     code: "CONFIG",
@@ -415,7 +438,7 @@ export function isWanted(s: RunState, node: WorkflowNode, now?: number): boolean
   try {
     return evaluateCondition(node.when, { state: s.state, nodes: s.outputs, now }).value;
   } catch (error) {
-    return { error: failedCondition(`${nameOf(node)}: its condition`, error) };
+    return { error: failedExpression(`${nameOf(node)}: its condition`, error) };
   }
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { draw } from "@/server/domain/testing/drawing";
+import type { JsonObject } from "@/server/domain/values";
 import { newStage } from "./testing";
 
 const sets = (key: string, expression: string, more: object = {}) => ({
@@ -42,4 +43,28 @@ test.each([
   const end = (value: string) => ({ node_type: "end", input_mapping: { by: value } });
   const nodes = { a: waits(one), b: waits(other), first: end("'first'"), second: end("'second'") };
   expect((await outputOf("start > a > first; start > b > second", nodes)).output).toEqual({ by: "second" });
+});
+
+test("what a node writes comes from its result by the output mapping", async () => {
+  const mapped = (expression: string, more: JsonObject = {}) =>
+    newStage().run(
+      draw("start > a > end", {
+        a: {
+          node_type: "transform",
+          config: { set: { n: "20" } },
+          output_keys: ["n"],
+          output_mapping: { sum: expression },
+          ...more,
+        },
+      }),
+      { input: { s: 3 } },
+    );
+  const { state } = await mapped("output.n + state.s");
+  expect([state.run.final_status, state.state]).toEqual(["COMPLETED", { s: 3, sum: 23 }]);
+  expect(state.run.warnings).toEqual([]);
+  const failed = (await mapped("output.other + 1")).state.run;
+  expect([failed.final_status, failed.error?.code, failed.error?.node_id]).toEqual(["ERROR", "CONFIG", "a"]);
+  expect(failed.error?.message).toContain(
+    'a: its output mapping of "sum", output.other + 1, cannot be evaluated',
+  );
 });
