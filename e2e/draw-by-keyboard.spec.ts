@@ -49,6 +49,8 @@ test("the approval workflow is drawn from nothing with the keyboard alone, and r
   app,
   page,
 }) => {
+  // Hundreds of keys, one after the other.
+  test.slow();
   await app.newWorkflow();
   await page.getByRole("application").focus();
   await page.keyboard.press("ArrowRight");

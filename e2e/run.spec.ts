@@ -15,9 +15,9 @@ const everyState = file(
   "Every state",
   [
     start(),
-    agent("first", "First of two", slow(4000), 1, 0, { concurrency_key: "one at a time" }),
+    agent("first", "First of two", slow(8000), 1, 0, { concurrency_key: "one at a time" }),
     agent("second", "Second of two", slow(200), 1, 1, { concurrency_key: "one at a time" }),
-    { id: "pause", name: "Pause", node_type: "wait", config: { ms: 4000 }, ui: { x: 320, y: 340 } },
+    { id: "pause", name: "Pause", node_type: "wait", config: { ms: 8000 }, ui: { x: 320, y: 340 } },
     agent("broken", "Broken", "[[offline: error 400 x9]] This fails.", 1, 3, {
       on_error: "continue",
       default_output: { broken: "" },
