@@ -2,9 +2,8 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { openDb } from "@/db/open";
-import { type Capability, capabilitiesOf } from "@/server/domain/capabilities";
+import { capabilitiesOf } from "@/server/domain/capabilities";
 import { readWorkflow } from "@/server/domain/document";
-import type { WorkflowGraph } from "@/server/domain/graph";
 import { withLibrary } from "@/server/domain/library";
 import type { FinalStatus } from "@/server/domain/outcome";
 import type { Problem } from "@/server/domain/problems";
@@ -15,6 +14,7 @@ import { RefusedStart, readyToRun } from "@/server/runner/launch";
 import { newTroupe } from "@/server/troupe";
 import { newAnswering } from "./answering";
 import { type Command, readCommand, USAGE, UsageError } from "./arguments";
+import { capabilityLines } from "./capability-lines";
 import { printable, printableJson, printableLine } from "./printable";
 import { type Progress, type Screen, watchRun } from "./progress";
 
@@ -80,7 +80,7 @@ async function runFile(command: Command): Promise<number> {
     const asked = capabilitiesOf(withLibrary(graph, troupe.library), cast);
     await troupe.toolSources.stop();
     if (command.json) print(asked.map((one) => ({ ...one })));
-    else process.stdout.write(`${outlineOf(asked, graph).map(printableLine).join("\n")}\n`);
+    else process.stdout.write(`${capabilityLines(asked, graph).map(printableLine).join("\n")}\n`);
     return 0;
   }
   const ready = checked(command, () =>
@@ -106,18 +106,6 @@ async function runFile(command: Command): Promise<number> {
   const { state } = progress;
   print(command.json ? resultOf(run_id, state) : (state.run.output ?? {}));
   return EXIT[state.run.final_status ?? "ERROR"];
-}
-
-/** One line for each thing that a workflow would use, with who asks for it. */
-function outlineOf(asked: readonly Capability[], graph: WorkflowGraph): string[] {
-  if (asked.length === 0) return ["It uses no tools, addresses, named models, programs or lasting memory."];
-  return asked.map(({ kind, name, where }) => {
-    const places = where.map(({ node_id, role }) => {
-      const node = node_id === undefined ? "" : graph.nodes[node_id]?.name || node_id;
-      return role ? `${node} (as ${role})` : node;
-    });
-    return `${kind.padEnd(7)} ${name}  <-  ${[...new Set(places)].join(", ")}`;
-  });
 }
 
 async function follow(
