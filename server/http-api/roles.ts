@@ -1,13 +1,22 @@
 import { z } from "zod";
 import { noteGrants } from "@/server/domain/audit";
 import { RoleDefinition } from "@/server/domain/role";
+import { uncheckedOfRole } from "@/server/domain/schema/unchecked";
 import { countUses, usesOfRoles } from "@/server/domain/uses";
 import { usersOf } from "@/server/store/users";
 import { ApiError, notFound } from "./api-error";
 import { type Call, endpoint } from "./endpoint";
 import { byName, expectedRevision, IF_MATCH, pageOf } from "./paging";
-import { Page, StoredRole } from "./schemas";
+import { Finding, Page, StoredRole } from "./schemas";
 
+/** A role, with what of its schemas and rules is not checked. */
+const ReadRole = StoredRole.extend({ findings: z.array(Finding) });
+
+const told = (services: Call["services"], name: string): z.infer<typeof ReadRole> => {
+  const stored = found(services, name);
+  const findings = uncheckedOfRole(stored.role).map((finding) => ({ level: "info" as const, ...finding }));
+  return { ...stored, findings };
+};
 const found = (services: Call["services"], name: string) => {
   const role = services.roles.find(name);
   if (!role) throw notFound("role");
@@ -50,14 +59,14 @@ export const roleEndpoints = [
     summary: "Adds a role",
     tag: "Roles",
     body: RoleDefinition,
-    success: { status: 201, about: "The role", schema: StoredRole },
+    success: { status: 201, about: "The role", schema: ReadRole },
     refusals: [409],
     answer({ services, body, note }) {
       if (!services.roles.create(body)) throw nameTaken(body.name);
       noteGrants(note, undefined, body);
       return {
         status: 201,
-        body: found(services, body.name),
+        body: told(services, body.name),
         headers: { location: `/api/v1/roles/${encodeURIComponent(body.name)}` },
       };
     },
@@ -69,10 +78,10 @@ export const roleEndpoints = [
     name: "getRole",
     summary: "One role",
     tag: "Roles",
-    success: { status: 200, about: "The role; `ETag` is its revision", schema: StoredRole },
+    success: { status: 200, about: "The role; `ETag` is its revision", schema: ReadRole },
     refusals: [404],
     answer({ services, params }) {
-      const role = found(services, params.name);
+      const role = told(services, params.name);
       return { body: role, headers: { etag: `"${role.revision}"` } };
     },
   }),
@@ -86,14 +95,14 @@ export const roleEndpoints = [
     tag: "Roles",
     body: RoleDefinition,
     reads: { "If-Match": IF_MATCH },
-    success: { status: 200, about: "The role", schema: StoredRole },
+    success: { status: 200, about: "The role", schema: ReadRole },
     refusals: [404, 409, 412],
     answer({ services, params, body, headers, note }) {
       const before = found(services, params.name);
       const result = services.roles.save(params.name, expectedRevision(headers) ?? before.revision, body);
       if (result.saved) {
         noteGrants(note, before.role, body);
-        return { body: found(services, body.name), headers: { etag: `"${result.revision}"` } };
+        return { body: told(services, body.name), headers: { etag: `"${result.revision}"` } };
       }
       if (result.reason === "name_taken") throw nameTaken(body.name);
       if (result.reason === "gone") throw notFound("role");

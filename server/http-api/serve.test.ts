@@ -420,6 +420,18 @@ describe("roles", () => {
     expect((await api.ask("GET", path)).status).toBe(404);
   });
 
+  test("what of a role's schemas is not checked is told beside the stored role", async () => {
+    const output_schema = { type: "object", properties: { when: { $ref: "https://example.org/when.json" } } };
+    const made = await api.ask("POST", "/roles", { name: "Timekeeper", output_schema });
+    const { findings } = made.body;
+    expect(findings).toEqual([
+      { level: "info", at: "output_schema", message: expect.stringContaining("when") },
+    ]);
+    expect((await api.ask("GET", "/roles/Timekeeper")).body.findings).toEqual(findings);
+    const saved = await api.ask("PUT", "/roles/Timekeeper", { name: "Timekeeper" });
+    expect(saved.body.findings).toEqual([]);
+  });
+
   test("one in use is deleted only by force", async () => {
     const id = api.addApproval();
     const { status, body } = await api.ask("DELETE", "/roles/ApprovalAgent");

@@ -1,5 +1,5 @@
 import { compileRegex, PatternFault } from "../regex/regex";
-import type { Guardrail } from "../role";
+import type { Guardrail, RoleDefinition } from "../role";
 import type { JsonSchema } from "../values";
 import { KEYWORDS } from "./keywords";
 import { readSchema, type Schema } from "./schema";
@@ -30,6 +30,20 @@ export function guardrailNote({ kind, spec }: Pick<Guardrail, "kind" | "spec">):
   } catch {
     return null; // No JSON: that is told elsewhere.
   }
+}
+
+/** What of a role's schemas and rules is not checked, with the place in the role. */
+export function uncheckedOfRole(
+  role: Pick<RoleDefinition, "input_schema" | "output_schema" | "guardrails">,
+): { at: string; message: string }[] {
+  const schemas = (["input_schema", "output_schema"] as const).flatMap((at) =>
+    uncheckedWords(role[at] ?? {}).map((message) => ({ at, message })),
+  );
+  const rules = role.guardrails.flatMap((rule, k) => {
+    const message = guardrailNote(rule);
+    return message === null ? [] : [{ at: `guardrails.${k}.spec`, message }];
+  });
+  return [...schemas, ...rules];
 }
 
 /** Why a pattern is tried in the sandbox, one after the other and only for a second; null where it is not. */
