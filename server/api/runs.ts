@@ -2,7 +2,13 @@ import { TRPCError, tracked } from "@trpc/server";
 import { z } from "zod";
 import { noteAnswer, toolsAskedAbout } from "@/server/domain/audit";
 import { KeyReused } from "@/server/domain/key-reused";
-import { AgreedCalls, FinalStatus, RaisableLimit, RunConfigChanges } from "@/server/domain/outcome";
+import {
+  AgreedCalls,
+  FinalStatus,
+  limitFault,
+  RaisableLimit,
+  RunConfigChanges,
+} from "@/server/domain/outcome";
 import { PlanEdit } from "@/server/domain/plan-edit";
 import { Json, StateKey } from "@/server/domain/values";
 import { QueueFull } from "@/server/runner/host";
@@ -79,6 +85,8 @@ export const runsRouter = router({
       const state = run.status === "finished" ? ctx.troupe.runs.state(input.run_id) : null;
       if (run.status === "finished" && !state?.run.resumable?.includes(input.limit))
         throw refusal("PRECONDITION_FAILED", "This run did not stop at that limit.");
+      const fault = limitFault(input.limit, input.to);
+      if (fault !== null) throw refusal("BAD_REQUEST", fault);
       ctx.troupe.host.raiseLimit(input.run_id, input.limit, input.to, "user");
       return {};
     }),

@@ -211,6 +211,13 @@ export const RaisableLimit = z.enum([
 ]);
 export type RaisableLimit = z.infer<typeof RaisableLimit>;
 
+/** Why a limit cannot be raised to that, in words; null where it can: what a raise may say is what a start may say. */
+export function limitFault(limit: RaisableLimit, to: number): string | null {
+  const isBudget = limit === "max_cost_usd" || limit === "max_total_tokens";
+  const read = RunConfig.safeParse(isBudget ? { budget: { [limit]: to } } : { [limit]: to });
+  return read.success ? null : `${limit}: ${read.error.issues[0]?.message ?? "cannot be that"}`;
+}
+
 /** Of a question about several calls, those that an answer agrees to, by their places from 0; absent: all. */
 export const AgreedCalls = z.array(z.number().int().min(0).max(99)).max(100).optional().meta({
   description: "Of a question with `calls`, the places of those that are agreed to, from 0; absent: all",

@@ -34,6 +34,11 @@ export class WorkError extends Error {
   override name = "WorkError";
 }
 
+let spent = 0;
+
+/** Units that were spent in this process so far: the difference of two readings is what was worked off between them. */
+export const workSoFar = (): number => spent;
+
 /** The budget of one evaluation, or of several that one node does at once. */
 export class Work {
   constructor(private left: number = WORK_LIMITS.units) {}
@@ -41,6 +46,7 @@ export class Work {
   /** Counts units before they are worked off. Throws WorkError when there are none left. */
   spend(units: number): void {
     this.left -= units;
+    spent += units;
     if (this.left < 0)
       throw new WorkError(
         "This needs more work than one step may do: it goes through too many items or too long texts. Shorten the list or the text first, or use a code node.",

@@ -50,6 +50,10 @@ describe("a limit raised by a program", () => {
       "not_higher",
       { now: 2 },
     ]);
+    for (const to of [1e308, 3.5]) {
+      const odd = await stage.steer("limits", { limit: "max_steps", to });
+      expect([odd.status, odd.body.error.code]).toEqual([422, "no_such_limit"]);
+    }
     const other = await stage.steer("limits", { limit: "max_total_tokens", to: 9 });
     expect([other.status, other.body.error.code]).toEqual([409, "not_at_limit"]);
     const raised = await stage.steer("limits", { limit: "max_steps", to: 50 });

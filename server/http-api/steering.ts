@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { noteAnswer, toolsAskedAbout } from "@/server/domain/audit";
-import { AgreedCalls, type FinalStatus, RaisableLimit } from "@/server/domain/outcome";
+import { AgreedCalls, type FinalStatus, limitFault, RaisableLimit } from "@/server/domain/outcome";
 import { PlanEdit } from "@/server/domain/plan-edit";
 import type { RunState } from "@/server/domain/run";
 import { Json, type JsonObject } from "@/server/domain/values";
@@ -111,6 +111,8 @@ export const steeringEndpoints = [
           final_status: run.final_status,
           resumable: [...(state.run.resumable ?? [])],
         });
+      const fault = limitFault(body.limit, body.to);
+      if (fault !== null) throw new ApiError(422, "no_such_limit", fault);
       const now = limitOf(state, body.limit);
       if (now !== null && body.to <= now)
         throw new ApiError(

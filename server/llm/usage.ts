@@ -12,8 +12,10 @@ export interface Counted {
   cost: number | undefined;
 }
 
-const count = z.number().nonnegative().catch(0);
-const optional = z.number().nonnegative().nullish().catch(undefined);
+/** More tokens than any call has are no count. */
+const most = 1e12;
+const count = z.number().nonnegative().max(most).catch(0);
+const optional = z.number().nonnegative().max(most).nullish().catch(undefined);
 const ChatUsage = z.object({
   prompt_tokens: count,
   completion_tokens: count,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { draw } from "@/server/domain/testing/drawing";
-import { newStage } from "./testing";
+import { cutAt, newStage } from "./testing";
 
 const endless = "state.s.split('').map(a, state.s.split('').map(b, 1).size()).size() > 1";
 const step = { node_type: "transform", config: { set: { t: "1" } }, output_keys: ["t"] };
@@ -17,4 +17,30 @@ describe("an expression that would never end, ends its run with an error that na
     expect(state.run.final_status).toBe("ERROR");
     expect(state.run.error?.message).toContain(`The expression: ${endless.slice(0, 80)}`);
   });
+});
+
+test("many nodes that each evaluate much leave the thread in between, and a replay pauses alike", async () => {
+  const heavy = "state.s.split('').map(a, a + 'x').size() < 0";
+  const names = Array.from({ length: 24 }, (_, at) => `n${at}`);
+  const graph = draw(
+    [
+      `start > ${names[0]}`,
+      ...names.slice(1).map((name) => `start > ${name}`),
+      ...names.map((name) => `${name} > end`),
+    ].join("; "),
+    Object.fromEntries(names.map((name) => [name, { ...step, when: heavy }])),
+  );
+  const stage = newStage();
+  const input = { s: "a".repeat(20_000) };
+  const { id, state } = await stage.run(graph, { input });
+  expect(state.run.final_status).toBe("COMPLETED");
+  const turns = () =>
+    stage.db.$client
+      .prepare("select count(*) from run_turns where run_id = ? and key like 'breath#%'")
+      .pluck()
+      .get(id) as number;
+  expect(turns()).toBeGreaterThan(4);
+  const again = newStage({ db: cutAt(stage, id, turns() - 2) });
+  again.host.recover();
+  await expect.poll(() => again.store.state(id)?.run.final_status).toBe("COMPLETED");
 });

@@ -32,7 +32,7 @@ import {
 } from "@/server/domain/schedule";
 import { cutText, SIZES, sizeOf, sizeText } from "@/server/domain/sizes";
 import { canonicalJson, type Json, type JsonObject } from "@/server/domain/values";
-import { Work } from "@/server/domain/work";
+import { WORK_LIMITS, Work, workSoFar } from "@/server/domain/work";
 import type { Models } from "@/server/llm/model";
 import type { ToolHost } from "@/server/tools/host";
 import { StepFailed } from "./flow";
@@ -95,6 +95,10 @@ export class Interpreter {
   private gateCount = 0;
   private timeouts = 0;
   private control: Durable;
+  /** A pause that the engine may use for other runs; units of work before the last answer. */
+  private breath: Durable | null = null;
+  private breaths = 0;
+  private workBefore = 0;
   private controls = 1;
   private limit: RaisableLimit | null = null;
   private readonly ended: { activationId: string; status: "COMPLETED" | "ERROR"; givesAll: boolean }[] = [];
@@ -125,6 +129,7 @@ export class Interpreter {
   }
 
   async run(): Promise<void> {
+    this.workBefore = workSoFar();
     this.apply({ type: "run_started", payload: {} });
     const { state, defaults } = startingState(this.s.graph, this.s.input);
     this.apply({ type: "state_initialized", payload: { state, defaults_applied: defaults } });
@@ -146,8 +151,21 @@ export class Interpreter {
     }
   }
 
+  /**
+   * Whether what was evaluated since the last answer is as much as one evaluation may be. Then the rest waits for a turn of
+   * its own, so that many nodes side by side hold the thread no longer than one. Counted, so a replay pauses alike.
+   */
+  private needsBreath(): boolean {
+    if (this.breath) return true;
+    if (workSoFar() - this.workBefore < WORK_LIMITS.units) return false;
+    this.breath = this.ctx.step(`breath#${++this.breaths}`, () => null, { inline: true });
+    this.handles.set(this.breath.key, this.breath);
+    return true;
+  }
+
   /** Whether anything will come from outside by itself; held tasks wait for a person to raise a limit. */
   private isMoving(): boolean {
+    if (this.breath) return true;
     if (this.gates.size === 0) return this.handles.size > 0;
     for (const { waits } of this.tasks.values())
       if (waits.some(({ key }) => !this.gates.has(key) && !this.bells.has(key))) return true;
@@ -219,7 +237,7 @@ export class Interpreter {
     for (const id of [...s.ready]) {
       if (s.running.size >= config.max_parallel_nodes && this.atWork() >= config.max_parallel_nodes)
         return false;
-      if (this.heldChars >= SIZES.event) return false;
+      if (this.heldChars >= SIZES.event || this.needsBreath()) return false;
       if (s.totals.steps >= config.max_steps) {
         this.limit = "max_steps";
         return false;
@@ -354,6 +372,12 @@ export class Interpreter {
     if (note !== "recovered" && this.isActive()) this.activeMs += Math.max(0, answer.at - this.at);
     this.at = answer.at;
     this.logChars += sizeOf(answer.result);
+    this.workBefore = workSoFar();
+    if (answer.key === this.breath?.key) {
+      this.handles.delete(answer.key);
+      this.breath = null;
+      return;
+    }
     if (answer.key === this.control.key) return this.command(answer);
     if (note === "recovered" || note === "clock") return this.note(note, answer);
     const task = this.byKey.get(answer.key);
