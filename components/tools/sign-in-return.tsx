@@ -29,6 +29,7 @@ export function SignInReturn() {
       },
     }),
   );
+  const { mutate } = finish;
   useEffect(() => {
     // A code is good once, and effects may run twice.
     if (begun.current) return;
@@ -39,8 +40,8 @@ export function SignInReturn() {
     });
     // It is not for the history, nor for whoever looks at the screen.
     window.history.replaceState(null, "", "/tools/sign-in");
-    finish.mutate({ state: params.get("state") ?? "", ...Object.fromEntries(given) });
-  }, [params, finish.mutate]);
+    mutate({ state: params.get("state") ?? "", ...Object.fromEntries(given) });
+  }, [params, mutate]);
   return (
     <EmptyState
       className="h-full justify-center"

@@ -39,7 +39,7 @@ const called: fc.Arbitrary<Called> = fc.record({
       }),
     },
     { requiredKeys: ["count"], noNullPrototype: true },
-  ) as fc.Arbitrary<JsonObject>,
+  ),
 });
 
 const python = (value: Json): string =>

@@ -23,7 +23,7 @@ export async function clientFetch(baseUrl: string, send: typeof fetch): Promise<
       logLevel: "off",
       fetch: async (address, asked) => {
         const { method, body, signal } = asked ?? {};
-        const answer = await send(address as string, {
+        const answer = await send(address, {
           ...(method ? { method } : {}),
           ...(body ? { body } : {}),
           ...(signal ? { signal } : {}),

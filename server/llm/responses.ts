@@ -130,7 +130,8 @@ export function newResponsesReader(): { chunk(value: unknown): ChatChunk | null 
 
   function ended(response: JsonObject, delta: JsonObject = {}): ChatChunk {
     const details = isRecord(response.incomplete_details) ? response.incomplete_details : {};
-    const reason = response.status === "incomplete" ? String(details.reason ?? "incomplete") : "stop";
+    const why = typeof details.reason === "string" ? details.reason : "incomplete";
+    const reason = response.status === "incomplete" ? why : "stop";
     return {
       ...chunkOf(delta, reason),
       ...(isRecord(response.usage) ? { usage: usageOf(response.usage) } : {}),

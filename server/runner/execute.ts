@@ -303,7 +303,7 @@ export class Interpreter {
     });
     if (read.error) {
       this.applyAll(fail(this.a, s, id, read.error, this.at));
-      this.retryIfAsked(id, node);
+      this.retryIfAsked(id);
       return;
     }
     const kind = getNodeKind(node.node_type);
@@ -463,11 +463,11 @@ export class Interpreter {
         if (end.terminate) this.terminate();
       }
     } else this.applyAll(fail(this.a, this.s, id, toRunError(outcome.error, node), this.at));
-    this.retryIfAsked(id, node);
+    this.retryIfAsked(id);
   }
 
   /** After a failure: where there is to be another attempt, waits out the back-off; receive() begins it. */
-  private retryIfAsked(id: string, node: WorkflowNode): void {
+  private retryIfAsked(id: string): void {
     const { status, waiting, attempt } = this.s.activations[id]!;
     if (status === "waiting" && waiting?.for === "retry") this.retryLater(id, attempt + 1);
   }

@@ -70,7 +70,10 @@ function fieldWords(field: JsonSchema, isRequired: boolean): string {
 function optionsOf(field: JsonSchema): string[] {
   if (Array.isArray(field.enum)) return field.enum.map(String);
   const named = Array.isArray(field.oneOf) ? field.oneOf : [];
-  return named.flatMap((one) => (isObject(one) && one.const !== undefined ? [String(one.const)] : []));
+  return named.flatMap((one) => {
+    if (!isObject(one) || one.const === undefined) return [];
+    return [typeof one.const === "object" ? JSON.stringify(one.const) : String(one.const)];
+  });
 }
 
 /** A JSON object, lines of `name: value`, or, where one thing is asked, just that. */
