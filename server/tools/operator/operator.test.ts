@@ -328,6 +328,7 @@ tools:
     expect(parseOperatorFile("", { file: "tools.yaml", folder })).toEqual({
       tools: [],
       mcp_servers: [],
+      mcp_tools: {},
       folder,
     });
   });
