@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
+import { and, asc, count, eq, isNull, lt, notInArray, or, type SQL, sql } from "drizzle-orm";
 import { z } from "zod";
 import type { Db } from "@/db/open";
-import { memories } from "@/db/schema";
+import { memories, runSignals, runs, runTimers, runTurns, workspaceFiles } from "@/db/schema";
 import { ofRun } from "./memories";
 import { newSettingStore } from "./settings";
 
@@ -43,9 +44,11 @@ export type Retention = ReturnType<typeof newRetention>;
 const RULES_KEY = "retention";
 /** Runs whose row is gone and whose log and files are being deleted. */
 const REMOVING_KEY = "retention.removing";
-/** How many rows, and pages given back, make one piece of work; a file of a workspace may have megabytes. */
-const ROWS = { run_turns: 50, workspace_files: 4 };
-const PAGES = 64;
+/** How many rows make one piece of work; a file of a workspace may have megabytes. */
+const PIECES = [
+  { table: runTurns, rows: 50 },
+  { table: workspaceFiles, rows: 4 },
+] as const;
 /** Up to this size a database from before is rewritten at the start so that it can shrink, in bytes. */
 const REWRITTEN = 64 * 1024 * 1024;
 const PAUSE_MS = 20;
@@ -72,22 +75,26 @@ export function newRetention(
     return read?.success ? read.data : { ...options.defaults, workflows: {} };
   };
 
-  /** The oldest finished runs of one rule that it does not keep. `where`: whose runs those are. */
-  const outdatedBy = (rule: KeepRule, where: string, args: readonly string[], limit: number): string[] => {
+  /** The oldest finished runs of one rule that it does not keep. `whose`: the runs that it is about. */
+  const outdatedBy = (rule: KeepRule, whose: SQL | undefined, limit: number): string[] => {
     const found = new Set<string>();
-    const oldest = (condition: string, more: readonly number[]) => {
-      const sql = `select id from runs where status = 'finished' and ${where} ${condition} order by created_at, id limit ?`;
-      for (const { id } of client.prepare<unknown[], { id: string }>(sql).all(...args, ...more))
-        found.add(id);
+    const finished = and(eq(runs.status, "finished"), whose);
+    const addOldest = (condition: SQL | undefined, most: number) => {
+      const oldest = db
+        .select({ id: runs.id })
+        .from(runs)
+        .where(and(finished, condition))
+        .orderBy(asc(runs.createdAt), asc(runs.id))
+        .limit(most);
+      for (const { id } of oldest.all()) found.add(id);
     };
     if (rule.days !== null) {
       const end = now() - rule.days * DAY_MS;
-      oldest("and created_at < ? and finished_at < ?", [end, end, limit]);
+      addOldest(and(lt(runs.createdAt, end), lt(runs.finishedAt, end)), limit);
     }
     if (rule.runs !== null) {
-      const sql = `select count(*) as count from runs where status = 'finished' and ${where}`;
-      const { count } = client.prepare<unknown[], { count: number }>(sql).get(...args)!;
-      if (count > rule.runs) oldest("", [Math.min(limit, count - rule.runs)]);
+      const all = db.select({ all: count() }).from(runs).where(finished).get()?.all ?? 0;
+      if (all > rule.runs) addOldest(undefined, Math.min(limit, all - rule.runs));
     }
     return [...found];
   };
@@ -96,12 +103,10 @@ export function newRetention(
     const { workflows, ...common } = rules();
     const own = Object.keys(workflows);
     const others =
-      own.length === 0
-        ? "true"
-        : `(workflow_id is null or workflow_id not in (${own.map(() => "?").join(",")}))`;
+      own.length === 0 ? undefined : or(isNull(runs.workflowId), notInArray(runs.workflowId, own));
     return [
-      ...outdatedBy(common, others, own, limit),
-      ...own.flatMap((id) => outdatedBy(workflows[id]!, "workflow_id = ?", [id], limit)),
+      ...outdatedBy(common, others, limit),
+      ...own.flatMap((id) => outdatedBy(workflows[id]!, eq(runs.workflowId, id), limit)),
     ].slice(0, limit);
   };
 
@@ -112,17 +117,15 @@ export function newRetention(
   const takeAway = client.transaction((id: string) => {
     const { changes } = client.prepare("delete from runs where id = ? and status = 'finished'").run(id);
     if (changes === 0) return;
-    for (const table of ["run_timers", "run_signals"])
-      client.prepare(`delete from ${table} where run_id = ?`).run(id);
+    for (const table of [runTimers, runSignals]) db.delete(table).where(eq(table.runId, id)).run();
     db.delete(memories).where(ofRun(id)).run();
     settings.set(REMOVING_KEY, JSON.stringify([...removing(), id]));
   });
   const removePiece = (id: string): boolean => {
-    for (const [table, rows] of Object.entries(ROWS)) {
-      const sql = `delete from ${table} where rowid in (select rowid from ${table} where run_id = ? limit ${rows})`;
-      if (client.prepare(sql).run(id).changes > 0) return true;
-    }
-    return false;
+    return PIECES.some(({ table, rows }) => {
+      const some = sql`select rowid from ${table} where ${table.runId} = ${id} limit ${rows}`;
+      return db.delete(table).where(sql`rowid in (${some})`).run().changes > 0;
+    });
   };
 
   /** One piece of work, a few milliseconds; false when nothing is left to do. */
@@ -140,7 +143,7 @@ export function newRetention(
     }
     const before = client.pragma("freelist_count", { simple: true }) as number;
     if (before === 0) return "done";
-    client.pragma(`incremental_vacuum(${PAGES})`);
+    client.pragma("incremental_vacuum(64)");
     return (client.pragma("freelist_count", { simple: true }) as number) < before ? "worked" : "done";
   };
 
