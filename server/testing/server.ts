@@ -12,7 +12,11 @@ import { getTroupe } from "@/server/troupe";
  */
 
 const tool = process.env.TROUPE_TEST_TOOL;
-if (tool) newCustomToolStore(getTroupe().db).save(CustomToolDefinition.parse(JSON.parse(tool)), null);
+if (tool) {
+  const { db, toolSources } = getTroupe();
+  newCustomToolStore(db).save(CustomToolDefinition.parse(JSON.parse(tool)), null);
+  toolSources.customToolsChanged();
+}
 
 const server = http.createServer((incoming, outgoing) => {
   void (async () => {
