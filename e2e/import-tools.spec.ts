@@ -114,6 +114,12 @@ test("what a workflow's nodes would use is shown, and runs only once it was allo
   page,
 }) => {
   const text = readFileSync(path.join(import.meta.dirname, "fixtures", "asking-workflow.json"), "utf8");
+  // A first visit shows another page.
+  const { id: other } = await api<{ id: string }>(
+    "POST",
+    "/workflows",
+    file("Something", [start(), end("done", "Done", 1)], [edge("start", "done")]),
+  );
   await app.open();
   await page.getByRole("button", { name: "Import", exact: true }).click();
   const dialog = page.getByRole("dialog", { name: "Import a workflow" });
@@ -151,5 +157,5 @@ test("what a workflow's nodes would use is shown, and runs only once it was allo
   await dialog.getByRole("button", { name: "Replace mine" }).click();
   await app.canvas.isShown();
   expect(page.url()).toContain(id);
-  await api("DELETE", `/workflows/${id}`);
+  for (const workflow of [id, other]) await api("DELETE", `/workflows/${workflow}`);
 });
