@@ -1,11 +1,10 @@
 "use client";
 
 import { useQuery } from "@tanstack/react-query";
-import { MarkBadges, marksInWords } from "@/components/tools/tool-words";
+import { MarkBadges, toolInWords } from "@/components/tools/tool-words";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
-import { CREW_TOOL_NOTES } from "@/server/domain/crew-tools";
 import type { RoleInFile } from "./roles-in-file";
 
 export interface ToolsAskedProps {
@@ -23,15 +22,7 @@ export function ToolsAsked({ roles, allowed, onAllowed }: ToolsAskedProps) {
   if (asked.size === 0) return null;
   const isAll = [...asked.keys()].every((name) => allowed.includes(name));
   const about = (name: string, by: readonly string[]) => {
-    const tool = known.get(name);
-    const server = /^mcp:([^/]+)\/\*$/.exec(name)?.[1];
-    const words = tool
-      ? marksInWords(tool)
-      : CREW_TOOL_NOTES.some((note) => note.name === name)
-        ? "Works within its crew"
-        : server
-          ? `Everything that the MCP server ${server} offers, also later`
-          : "Not here yet: what it will do is unknown";
+    const words = toolInWords(name, known.get(name));
     return `${words}. Asked for by ${by.join(", ")}.`;
   };
   return (

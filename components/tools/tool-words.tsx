@@ -1,5 +1,6 @@
 import { CircleHelp, Eye, Radio, ShieldAlert, TriangleAlert, Unplug, UserRoundX } from "lucide-react";
 import { Badge } from "@/components/ui/badge";
+import { CREW_TOOL_NOTES } from "@/server/domain/crew-tools";
 import type { ToolSource, ToolSpec } from "@/server/domain/tool";
 
 /** What every tool says about how dangerous it is. */
@@ -27,6 +28,16 @@ export const marksInWords = (tool: ToolMarks): string =>
   marksOf(tool)
     .map(({ word }, at) => (at === 0 ? word : word.charAt(0).toLowerCase() + word.slice(1)))
     .join(", ");
+
+/** What a tool of that name does, for whoever is to allow it; `tool`: what is known of it here, if it is here. */
+export function toolInWords(name: string, tool: ToolMarks | undefined): string {
+  if (tool) return marksInWords(tool);
+  if (CREW_TOOL_NOTES.some((note) => note.name === name)) return "Works within its crew";
+  const server = /^mcp:([^/]+)\/\*$/.exec(name)?.[1];
+  return server
+    ? `Everything that the MCP server ${server} offers, also later`
+    : "Not here yet: what it will do is unknown";
+}
 
 function marksOf(tool: ToolMarks) {
   return [

@@ -1,13 +1,12 @@
 "use client";
 
 import { useQuery } from "@tanstack/react-query";
-import { MarkBadges, marksInWords } from "@/components/tools/tool-words";
+import { MarkBadges, toolInWords } from "@/components/tools/tool-words";
 import { useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
 import { CAPABILITY_KINDS, type Capability, type CapabilityKind } from "@/server/domain/capabilities";
-import { CREW_TOOL_NOTES } from "@/server/domain/crew-tools";
 import type { WorkflowGraph } from "@/server/domain/graph";
 
 /** Something to allow; `had`: the version before it may use it already. */
@@ -37,12 +36,14 @@ export interface CapabilityListProps {
   onAllowed: (keys: string[]) => void;
   /** Whether to say what is new beside the version before. */
   isChange?: boolean;
+  /** Where it can be ticked later, in a sentence. */
+  later?: string;
   disabled?: boolean;
 }
 
 /** What a workflow would use, by kind, with the nodes and roles that ask for it; each is allowed by a tick. */
 export function CapabilityList(props: CapabilityListProps) {
-  const { title, asked, graph, allowed, onAllowed, isChange = false, disabled = false } = props;
+  const { title, asked, graph, allowed, onAllowed, isChange = false, later, disabled = false } = props;
   const tools = useQuery(useTrpc().tools.names.queryOptions()).data?.tools;
   const known = new Map(tools?.map((tool) => [tool.name, tool]));
   if (asked.length === 0) return null;
@@ -59,8 +60,8 @@ export function CapabilityList(props: CapabilityListProps) {
         </Button>
       </div>
       <p className="text-[13px] text-ink-2">
-        What is not ticked cannot run: the workflow says so before it starts. It can be ticked later, in its
-        settings.
+        What is not ticked cannot run: the workflow says so before it starts.
+        {later ? ` ${later}` : ""}
       </p>
       {CAPABILITY_KINDS.map((kind) => {
         const ofKind = asked.filter((one) => one.kind === kind);
@@ -74,7 +75,7 @@ export function CapabilityList(props: CapabilityListProps) {
             >
               {ofKind.map((one) => {
                 const tool = one.kind === "tool" ? known.get(one.name) : undefined;
-                const what = tool ? marksInWords(tool) : aboutOf(one);
+                const what = one.kind === "tool" ? toolInWords(one.name, tool) : "";
                 const isNew = isChange && !one.had;
                 return (
                   <li key={one.key} className="flex flex-wrap items-start gap-x-3 gap-y-1.5 px-3 py-2">
@@ -116,15 +117,6 @@ function labelOf({ kind, name }: Asked, graph: Pick<WorkflowGraph, "nodes">): st
   if (kind === "host") return name === "*" ? "Any address that a value names" : name;
   if (kind === "memory") return SCOPES[name] ?? name;
   return kind === "model" ? name.replace(/^\//, "") : name;
-}
-
-function aboutOf({ kind, name }: Asked): string {
-  if (kind !== "tool") return "";
-  if (CREW_TOOL_NOTES.some((note) => note.name === name)) return "Works within its crew";
-  const server = /^mcp:([^/]+)\/\*$/.exec(name)?.[1];
-  return server
-    ? `Everything that the MCP server ${server} offers, also later`
-    : "Not here yet: what it will do is unknown";
 }
 
 /** "Look up (as Researcher), Send": every place that asks, once. */

@@ -45,7 +45,10 @@ function Open({ text: given, onClose }: { text: string | undefined; onClose: () 
   const { mutate: read, ...preview } = useMutation(
     trpc.workflows.previewImport.mutationOptions({
       onSuccess: (found, { over }) => {
-        setAllowed(found.capabilities.flatMap(({ key, had }) => (had ? [key] : [])));
+        // What was ticked already stays ticked under another choice, as far as it is still asked for.
+        setAllowed((ticked) =>
+          found.capabilities.flatMap(({ key, had }) => (had || ticked.includes(key) ? [key] : [])),
+        );
         // Looked at again under another choice, it keeps the name that somebody gave it.
         if (over === undefined) setName((name) => name || found.name);
       },
@@ -138,6 +141,7 @@ function Open({ text: given, onClose }: { text: string | undefined; onClose: () 
           onText={(next) => {
             setText(next);
             setName("");
+            setAllowed([]);
             setOver(undefined);
             read({ text: next });
           }}
@@ -231,6 +235,7 @@ function Found(props: FoundProps) {
         allowed={allowed}
         onAllowed={onAllowed}
         isChange={over !== undefined}
+        later="It can be ticked later, in its settings."
       />
     </div>
   );

@@ -37,7 +37,9 @@ export async function clientFetch(baseUrl: string, send: typeof fetch): Promise<
       },
     });
     const request: OpenAI.RequestOptions = {
-      body: JSON.parse(init?.body as string) as object,
+      // Written already: under this header a text goes out as it is.
+      body: init?.body,
+      headers: { "content-type": "application/json" },
       ...(init?.signal ? { signal: init.signal } : {}),
       stream: true,
     };
