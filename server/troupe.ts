@@ -28,6 +28,7 @@ import { newRoleStore } from "@/server/store/roles";
 import { newRunStore } from "@/server/store/runs";
 import { newTokenStore } from "@/server/store/tokens";
 import { newToolSettingStore } from "@/server/store/tool-settings";
+import { newWatchdog } from "@/server/store/watchdog";
 import { newWorkflowStore } from "@/server/store/workflows";
 import { newWorkspaceStore, RESULTS_FOLDER } from "@/server/store/workspace";
 import { builtinTools } from "@/server/tools/builtin";
@@ -111,6 +112,9 @@ export function newTroupe(db: Db, options: { dataDir: string | null; env?: NodeJ
     redact: redactJson,
     streamRedactor: { hide: withoutHeld, heldBack },
     atWork: newAtWork(options.dataDir),
+    watchdog: newWatchdog(options.dataDir, {
+      warn: (message, error) => log("warn", message, { error: String(error) }),
+    }),
     maxRuns: settings.TROUPE_MAX_RUNS,
     maxQueued: settings.TROUPE_MAX_QUEUED,
   });

@@ -53,6 +53,8 @@ export interface EmbeddedHost {
   live(runId: string, frame: LiveFrame): void;
   /** The thread computes for this run from now on, until it comes round again. */
   computing?(): void;
+  /** A step goes on beside the thread, until what is answered is called. */
+  stepBegins?(): () => void;
   workerId: string;
   /** The time in which this process is at work. */
   time: WorkTime;
@@ -67,6 +69,8 @@ interface Handle extends Durable {
   ms?: number;
   dueAt?: number;
   waiting?: Waiting;
+  /** For a step that goes on beside the thread. */
+  over?: (() => void) | undefined;
   started: boolean;
 }
 
@@ -446,12 +450,13 @@ export class EmbeddedRun implements DurableContext {
   private startStep(handle: Handle): void {
     try {
       const value = handle.work!(this.scopeOf(handle));
-      if (value instanceof Promise)
+      if (value instanceof Promise) {
+        handle.over = this.host.stepBegins?.();
         value.then(
           (done) => this.settle(handle, { ok: true, value: done }),
           (error: unknown) => this.settle(handle, { ok: false, error: asStepError(error) }),
         );
-      else this.settle(handle, { ok: true, value });
+      } else this.settle(handle, { ok: true, value });
     } catch (error) {
       this.settle(handle, { ok: false, error: asStepError(error) });
     }
@@ -475,7 +480,7 @@ export class EmbeddedRun implements DurableContext {
     if (this.handles.get(handle.key) !== handle || this.stopped) return;
     this.host.computing?.();
     this.handles.delete(handle.key);
-    handle.waiting?.stop();
+    this.letGo(handle);
     const { key, kind } = handle;
     this.settled.push({ key, kind, ...this.asStored(this.host.redact ? this.host.redact(result) : result) });
     this.rouse();
@@ -505,8 +510,14 @@ export class EmbeddedRun implements DurableContext {
   }
 
   private release(handle: Handle): void {
-    handle.waiting?.stop();
+    this.letGo(handle);
     handle.abort?.abort();
+  }
+
+  private letGo(handle: Handle): void {
+    handle.waiting?.stop();
+    handle.over?.();
+    handle.over = undefined;
   }
 }
 

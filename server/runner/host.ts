@@ -12,6 +12,7 @@ import type { RunState } from "@/server/domain/run";
 import type { Json, JsonObject } from "@/server/domain/values";
 import type { AtWork } from "@/server/store/at-work";
 import type { RunProgress, RunStatus, RunStore, TurnWrite } from "@/server/store/runs";
+import type { Watchdog } from "@/server/store/watchdog";
 import { type Clock, LOOK_EVERY_MS, SHORT_MS, WorkTime } from "./clock";
 import { EmbeddedRun, ReplayMismatch, type Seen, type TurnRecord } from "./embedded";
 import { type Effects, INTERPRETER_VERSION } from "./execute";
@@ -74,6 +75,8 @@ export interface HostOptions {
   clock?: Clock;
   /** Where it is noted which run is being computed, so that a next start knows which one ended the server. */
   atWork?: AtWork;
+  /** Sees when this thread stands still, and notes whose steps were under way. */
+  watchdog?: Watchdog;
   /** How long a run is left alone after a start that was being computed when the server ended, in milliseconds. */
   suspectDelayMs?: number;
   log?: (level: "info" | "warn" | "error", message: string, about?: Record<string, unknown>) => void;
@@ -214,21 +217,33 @@ export class Host {
 
   /** Takes up every run that had not ended, each where its log ends, a few at a time. Answers how many. */
   recover(): number {
-    this.noteWhatStopped();
+    const guessed = this.noteWhatStopped();
     this.hasLeftSome = true;
-    this.recovery.begin(this.now + TAKE_UP_DUE_MS);
+    this.recovery.begin(this.now + TAKE_UP_DUE_MS, guessed);
     this.pump();
     return this.store.countUnfinished();
   }
 
-  /** What the last process computed when it ended is written down before anything is taken up. */
-  private noteWhatStopped(): void {
-    const { atWork } = this.options;
-    const stopped = atWork?.last() ?? [];
-    if (stopped.length === 0) return;
-    this.options.log?.("warn", "The server ended while it computed a run.", { run_ids: stopped });
-    this.store.noteStops(stopped);
-    atWork?.clear();
+  /**
+   * What the last process computed when it ended is written down before anything is taken up. Answers the runs of which it
+   * is only known that they had a step under way when the thread stood still.
+   */
+  private noteWhatStopped(): ReadonlySet<string> {
+    const { atWork, watchdog } = this.options;
+    const computed = atWork?.last() ?? [];
+    const guessed = computed.length > 0 ? [] : (watchdog?.last() ?? []);
+    const stopped = [...computed, ...guessed];
+    if (stopped.length > 0) {
+      const what =
+        guessed.length > 0
+          ? "stood still while steps were under way, and ended."
+          : "ended while it computed a run.";
+      this.options.log?.("warn", `The server ${what}`, { run_ids: stopped });
+      this.store.noteStops(stopped);
+      atWork?.clear();
+    }
+    watchdog?.forgetLast();
+    return new Set(guessed);
   }
 
   /** Cancels a run in any state; false if it has ended. */
@@ -452,6 +467,7 @@ export class Host {
     this.frames.stop();
     clearInterval(this.looking);
     this.options.atWork?.close();
+    this.options.watchdog?.close();
   }
 
   /** Notes for which runs the thread computes, until it comes round again. */
@@ -537,12 +553,13 @@ export class Host {
     const execute = interpreters[journal.version];
     if (!execute) return this.hold(runId, "unknown_version", unknownVersionText(journal.version));
     if (created?.type !== "run_created") throw new DamagedLog("The beginning of this run's log is missing.");
-    const { redact } = this.options;
+    const { redact, watchdog } = this.options;
     const engine = new EmbeddedRun(
       runId,
       {
         record: (turn) => this.record(turn),
         computing: () => this.noteComputing([runId]),
+        ...(watchdog ? { stepBegins: () => watchdog.stepBegins(runId) } : {}),
         live: (id, frame) => this.frames.add(id, frame),
         workerId: this.workerId,
         time: this.time,

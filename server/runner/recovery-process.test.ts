@@ -3,14 +3,23 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { openDb } from "@/db/open";
+import { newRunStore } from "@/server/store/runs";
 
-const folder = mkdtempSync(path.join(tmpdir(), "troupe-freeze-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folders: string[] = [];
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
 
 type Told = Record<string, string>;
 
 /** Starts the process and kills it where it stops to live, or once `isDone`. Answers what it told last. */
-async function live(isFirst: boolean, isDone: (told: Told) => boolean): Promise<Told & { end: string }> {
+async function live(
+  folder: string,
+  isFirst: boolean,
+  when: string,
+  isDone: (told: Told) => boolean,
+): Promise<Told & { end: string }> {
   const child = spawn(
     process.execPath,
     [
@@ -20,6 +29,7 @@ async function live(isFirst: boolean, isDone: (told: Told) => boolean): Promise<
       path.join(import.meta.dirname, "../testing/freezing-host.ts"),
       folder,
       isFirst ? "first" : "again",
+      when,
     ],
     { stdio: ["ignore", "pipe", "inherit"] },
   );
@@ -43,22 +53,35 @@ async function live(isFirst: boolean, isDone: (told: Told) => boolean): Promise<
   return { ...told, end };
 }
 
-test("a run that freezes the server is held at the third start, and the others end", {
-  timeout: 60_000,
-}, async () => {
-  const isOver = (told: Told) =>
-    Object.keys(told).length === 4 && !/queued|running|waiting/.test(JSON.stringify(told));
+test.each([
+  ["at once", "computed this run"],
+  ["later", "while a step of this run was under way"],
+])(
+  "a run that freezes the server, %s in a step, is held at the third start, and the others end",
+  {
+    timeout: 60_000,
+  },
+  async (when, why) => {
+    const folder = mkdtempSync(path.join(tmpdir(), "troupe-freeze-"));
+    folders.push(folder);
+    const isOver = (told: Told) =>
+      Object.keys(told).length === 4 && !/queued|running|waiting/.test(JSON.stringify(told));
 
-  expect((await live(true, isOver)).end).toBe("frozen");
+    expect((await live(folder, true, when, isOver)).end).toBe("frozen");
 
-  expect((await live(false, isOver)).end).toBe("frozen");
+    expect((await live(folder, false, when, isOver)).end).toBe("frozen");
 
-  const third = await live(false, isOver);
-  expect(third).toEqual({
-    one: "COMPLETED",
-    two: "COMPLETED",
-    three: "COMPLETED",
-    freezer: "stopped_server",
-    end: "done",
-  });
-});
+    const third = await live(folder, false, when, isOver);
+    expect(third).toEqual({
+      one: "COMPLETED",
+      two: "COMPLETED",
+      three: "COMPLETED",
+      freezer: "stopped_server",
+      end: "done",
+    });
+    const db = openDb(path.join(folder, "troupe.db"));
+    const [held] = newRunStore(db).list({ status: "held" });
+    expect(held!.held!.message).toContain(why);
+    db.$client.close();
+  },
+);

@@ -5,6 +5,9 @@ import { interpreters, unknownVersionText } from "./interpreters";
 /** How often the server may end while it computes a run, without progress in between, until the run is held. */
 const STOPS_ALLOWED = 2;
 
+/** How often the next suspect waits for the one before it to get on; a model may take long. */
+const MOST_WAITS = 12;
+
 /** How long recovery keeps the thread at a time, in milliseconds. */
 const SLICE_MS = 10;
 
@@ -15,7 +18,8 @@ interface RecoveryOptions {
   hold: (runId: string, code: HeldReason["code"], message: string) => void;
   /**
    * How long a run is left alone that the last process computed when it ended, in milliseconds; those runs come one by one,
-   * each after so long, so that the others have gone on by then and a person can cancel it.
+   * each after so long and once the one before it got on, so that a person can cancel it, and so that the next time it is
+   * known which of them it was.
    */
   suspectDelayMs: number;
 }
@@ -25,7 +29,8 @@ interface RecoveryOptions {
  * last; one with which that happened twice in a row is held instead.
  *
  * What counts is that the thread computed that very run, not that the run was at work: in a long model call nothing is
- * computed, so that a server which is killed during such calls, however often, holds nothing.
+ * computed, so that a server which is killed during such calls, however often, holds nothing. Where the thread stood still
+ * in code that nobody had announced, every run with a step under way is under suspicion.
  */
 export class Recovery {
   private readonly left = new Map<string, UnfinishedRun>();
@@ -39,8 +44,8 @@ export class Recovery {
 
   constructor(private readonly options: RecoveryOptions) {}
 
-  /** What only waits, and for longer than that instant, is left where it is. */
-  begin(wakeBefore: number): void {
+  /** What only waits, and for longer than that instant, is left where it is. `guessed`: may have been stopped by another run. */
+  begin(wakeBefore: number, guessed: ReadonlySet<string>): void {
     const { store, hold, enqueue } = this.options;
     for (const run of store.unfinished(wakeBefore)) {
       if (!interpreters[run.interpreter_version])
@@ -49,7 +54,7 @@ export class Recovery {
         hold(
           run.id,
           "stopped_server",
-          `The server ended ${run.stops} times while it computed this run, without progress in between. It was left alone so that the others can go on.`,
+          `${stopsText(run.stops, guessed.has(run.id))} It was left alone so that the others can go on.`,
         );
       else if (run.stops > 0) this.suspects.push(run);
       else if (run.status === "queued") enqueue(run.id, run.workflow_id);
@@ -94,12 +99,20 @@ export class Recovery {
     else this.finish();
   }
 
-  private waitForSuspect(): void {
+  private waitForSuspect(before: UnfinishedRun | null = null, waits = 1): void {
     if (this.suspects.length === 0) return;
     setTimeout(() => {
+      if (before && waits < MOST_WAITS && !this.options.store.hasGotOn(before.id))
+        return this.waitForSuspect(before, waits + 1);
       const run = this.suspects.shift();
-      if (run && !this.isStopped) this.options.takeUp(run.id, run.workflow_id);
-      this.waitForSuspect();
+      if (!run || this.isStopped) return;
+      this.options.takeUp(run.id, run.workflow_id);
+      this.waitForSuspect(run);
     }, this.options.suspectDelayMs).unref();
   }
 }
+
+const stopsText = (stops: number, isGuessed: boolean): string =>
+  isGuessed
+    ? `The server stood still and ended ${stops} times while a step of this run was under way, without progress in between. It may have been another run's step.`
+    : `The server ended ${stops} times while it computed this run, without progress in between.`;

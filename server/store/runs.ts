@@ -370,6 +370,16 @@ export function newRunStore(db: Db) {
       noteAll.immediate(ids);
     },
 
+    /** Whether a run got further since the server ended on it, or is not at work any more. */
+    hasGotOn(id: string): boolean {
+      const row = db
+        .select({ status: runs.status, stoppedTurn: runs.stoppedTurn })
+        .from(runs)
+        .where(eq(runs.id, id))
+        .get();
+      return !row || !["queued", "running"].includes(row.status) || progressTurn(id) !== row.stoppedTurn;
+    },
+
     /** Puts a run aside; false if it has ended. */
     hold(id: string, reason: HeldReason): boolean {
       return holdRun.run(JSON.stringify(reason), id).changes === 1;
