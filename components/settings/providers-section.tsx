@@ -149,6 +149,11 @@ function ProviderRow({ provider, others, onEdit }: ProviderRowProps) {
               </>
             )}
           </p>
+          {provider.is_damaged ? (
+            <p className="text-[13px] text-failed">
+              Its stored settings cannot be read, so it is not used. Open it, look at them and save it again.
+            </p>
+          ) : null}
         </div>
         {is_default ? null : (
           <Button

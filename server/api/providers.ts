@@ -92,6 +92,12 @@ export const providersRouter = router({
     const before = input.id === undefined ? undefined : providers.find(input.id);
     const hadOnlyDemo = input.id === undefined && providers.list().every(({ simulated }) => simulated);
     const { key, settings, id, headers, ...rest } = input;
+    if (
+      before &&
+      normalUrl(rest.base_url) === before.base_url &&
+      headers?.some(({ value }) => value === undefined)
+    )
+      storedHeaders(providers, before.id);
     const saved = providers.save({
       ...rest,
       ...(id === undefined ? {} : { id }),
@@ -251,6 +257,18 @@ function checkedFrom(providers: ProviderStore, input: z.infer<typeof TestInput>)
     headers: entered ? Object.fromEntries(entered) : stored.headers,
     settings: saved?.settings ?? {},
   };
+}
+
+/** Refuses to keep what cannot be read. */
+function storedHeaders(providers: ProviderStore, id: string): void {
+  try {
+    providers.headersOf(id);
+  } catch {
+    throw refusal(
+      "BAD_REQUEST",
+      "The stored values of the headers cannot be read. Enter them again, or remove those headers.",
+    );
+  }
 }
 
 /** What is kept sealed of a provider, in the clear. */

@@ -35,5 +35,8 @@ const ADVICE: Readonly<Record<HeldReason["code"], string>> = {
 export const heldMessage = (code: HeldReason["code"], happened: string): string =>
   [/[.!?]$/.test(happened) ? happened : `${happened}.`, ADVICE[code]].filter(Boolean).join(" ");
 
+/** What a run needs beside its log is there and cannot be read; the message says which, and how to mend it. */
+export class SettingsDamaged extends namedError("SettingsDamaged") {}
+
 /** A log that cannot be read to its end. */
 export class DamagedLog extends namedError("DamagedLog") {}

@@ -111,6 +111,8 @@ export interface Provider {
   /** Comes from environment variables and cannot be changed here. */
   from_environment: boolean;
   settings: ProviderSettings;
+  /** What is stored as its settings cannot be read: `settings` is empty, and no call goes out until they are saved again. */
+  is_damaged?: boolean;
 }
 
 /** Where model calls find their providers. */

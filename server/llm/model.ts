@@ -96,6 +96,8 @@ export class ModelError extends namedError("ModelError") {
       tries?: number;
       /** Undefined where it cost nothing. */
       cost?: FailedCost;
+      /** What is stored of the provider cannot be read: a run waits for that to be mended instead of failing. */
+      isDamage?: boolean;
     } = {},
   ) {
     super(error.message);

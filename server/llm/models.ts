@@ -86,7 +86,10 @@ export function newModels(options: ModelsOptions): Models {
   return {
     async complete(request, io) {
       if (io.signal.aborted) throw cancelled();
-      const { provider, model } = choose(providers, request.llm_config);
+      const { provider, model } = readable("The model providers", "Look at them", () =>
+        choose(providers, request.llm_config),
+      );
+      if (provider.is_damaged) throw damaged(`The settings of ${provider.name}`, "Open and save them again");
       const fetcher = provider.kind === "offline" ? offlineFetch : fetch;
       const limits = timeLimits(
         provider,
@@ -268,18 +271,31 @@ function choose(providers: Providers, config: LlmConfig): { provider: Provider; 
 }
 
 /** What is kept sealed of a provider: its key, or its headers. */
-function opened<T>(provider: Provider, open: () => T): T {
+const opened = <T>(provider: Provider, open: () => T): T =>
+  readable(`The stored key or headers of ${provider.name}`, "Enter them again", open);
+
+/** What the database gives. Throws a ModelError that says what to do `in the settings` where it cannot be read. */
+function readable<T>(what: string, toDo: string, read: () => T): T {
   try {
-    return open();
-  } catch {
-    throw new ModelError({
-      code: "AUTH",
-      message: `The stored key or headers of ${provider.name} cannot be read. Enter them again in the settings.`,
-      retryable: false,
-      user_action: "settings",
-    });
+    return read();
+  } catch (error) {
+    throw error instanceof ModelError ? error : damaged(what, toDo);
   }
 }
+
+/** Like a key that is refused: a fallback model of another provider may do. */
+const damaged = (what: string, toDo: string) =>
+  new ModelError(
+    {
+      code: "AUTH",
+      message: `${what} cannot be read. ${toDo} in the settings.`,
+      retryable: false,
+      user_action: "settings",
+    },
+    undefined,
+    undefined,
+    { isDamage: true },
+  );
 
 type PricedProvider = Provider & { said: Price | undefined };
 

@@ -10,6 +10,7 @@ import {
   type StepWork,
 } from "@/server/domain/durable";
 import type { RunEvent } from "@/server/domain/events";
+import { SettingsDamaged } from "@/server/domain/held";
 import type { Json } from "@/server/domain/values";
 import { SHORT_MS, type Waiting, type WorkTime, waitOut } from "./clock";
 
@@ -129,6 +130,8 @@ export class EmbeddedRun implements DurableContext {
   private frozen = false;
   private stopped = false;
   private cancelSeen = false;
+  /** Why the run has to be held, once what is under way is over. */
+  private damage: SettingsDamaged | null = null;
   /** Both times when they were last compared, at an answer that came in this process. */
   private seen: Seen | null = null;
 
@@ -273,6 +276,7 @@ export class EmbeddedRun implements DurableContext {
         return { key: `clock#${this.turn + 1}`, result: { ok: true, value: { ms: jump } }, kind: "note" };
       const settled = this.settled.shift();
       if (settled) return settled;
+      if (this.damage && this.inFlight === 0) throw this.damage;
       const inline = this.frozen ? null : this.nextInline();
       if (inline) return this.compute(inline);
       await new Promise<void>((resolve) => {
@@ -454,12 +458,24 @@ export class EmbeddedRun implements DurableContext {
         handle.over = this.host.stepBegins?.();
         value.then(
           (done) => this.settle(handle, { ok: true, value: done }),
-          (error: unknown) => this.settle(handle, { ok: false, error: asStepError(error) }),
+          (error: unknown) => this.failed(handle, error),
         );
       } else this.settle(handle, { ok: true, value });
     } catch (error) {
-      this.settle(handle, { ok: false, error: asStepError(error) });
+      this.failed(handle, error);
     }
+  }
+
+  /** A step that found the settings damaged has no answer: it is made again once they are mended. */
+  private failed(handle: Handle, error: unknown): void {
+    if (!(error instanceof SettingsDamaged))
+      return this.settle(handle, { ok: false, error: asStepError(error) });
+    if (this.handles.get(handle.key) !== handle || this.stopped) return;
+    this.handles.delete(handle.key);
+    this.release(handle);
+    this.damage = error;
+    this.freeze();
+    this.rouse();
   }
 
   private scopeOf(handle: Handle): StepScope {

@@ -2,7 +2,7 @@ import type { Disk } from "@/db/disk";
 import type { LiveFrame } from "@/server/domain/durable";
 import type { RunEvent, RunEventOf } from "@/server/domain/events";
 import type { WorkflowGraph } from "@/server/domain/graph";
-import { DamagedLog, type HeldReason, heldMessage } from "@/server/domain/held";
+import { DamagedLog, type HeldReason, heldMessage, SettingsDamaged } from "@/server/domain/held";
 import { newId } from "@/server/domain/ids";
 import { namedError } from "@/server/domain/named-error";
 import type { RaisableLimit, RunConfig } from "@/server/domain/outcome";
@@ -585,6 +585,7 @@ export class Host {
   /** The interpreter gave up: the run is closed with the reason, or held where another version may carry it on. */
   private async broke(runId: string, fault: unknown): Promise<void> {
     if (fault instanceof ReplayMismatch) return this.hold(runId, "log_differs", messageOf(fault));
+    if (fault instanceof SettingsDamaged) return this.hold(runId, "settings_damaged", messageOf(fault));
     this.options.log?.("error", "A run could not be carried on.", {
       run_id: runId,
       error: messageOf(fault),

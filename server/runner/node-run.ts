@@ -5,6 +5,7 @@ import type { Durable, Flow, StepScope } from "@/server/domain/durable";
 import type { NewEvent, Payloads } from "@/server/domain/events";
 import { evaluateCondition, evaluateExpression } from "@/server/domain/expression";
 import { stateProperties, type WorkflowNode } from "@/server/domain/graph";
+import { SettingsDamaged } from "@/server/domain/held";
 import { getNodeKind, type NodeContext, NodeFailure } from "@/server/domain/nodes";
 import type {
   AgentAnswer,
@@ -452,8 +453,11 @@ export class NodeRun implements NodeContext {
     return answered;
   }
 
-  /** One attempt at a model call, as a step of its own. Throws StepFailed that carries the ModelError. */
-  *call(key: string, request: ModelRequest): Flow<ModelAnswer> {
+  /**
+   * One attempt at a model call, as a step of its own. Throws StepFailed that carries the ModelError. Where the stored
+   * provider cannot be read and this is the last model to ask, the run is held instead, and asks once it is tried again.
+   */
+  *call(key: string, isLast: boolean, request: ModelRequest): Flow<ModelAnswer> {
     const { models } = this.interpreter.effects;
     const answer = yield* waitFor(
       this.interpreter.step(this.key(key), async (scope: StepScope) => {
@@ -465,8 +469,9 @@ export class NodeRun implements NodeContext {
           });
           return done as unknown as Json;
         } catch (error) {
-          if (error instanceof ModelError) throw Object.assign(error, { detail: error.toDetail() });
-          throw error;
+          if (!(error instanceof ModelError)) throw error;
+          if (isLast && error.more.isDamage) throw new SettingsDamaged(error.message);
+          throw Object.assign(error, { detail: error.toDetail() });
         }
       }),
     );

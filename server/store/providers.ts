@@ -28,6 +28,7 @@ export interface ProviderInput {
 }
 
 export interface ProviderStore extends Providers {
+  /** Throws where stored headers are to be kept and cannot be read. */
   save(input: ProviderInput): { id: string };
   /** False where there is no such provider, or it cannot be removed. */
   remove(id: string): boolean;
@@ -174,7 +175,8 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
               secret: key === null ? null : sealer.seal(key, bindingOf(id, baseUrl)),
               secretHint: key === null ? null : hintOf(key),
             };
-      const known = before && isSameAddress && input.headers ? headersOf(before.id) : {};
+      const needsStored = input.headers?.some(({ value }) => value === undefined);
+      const known = before && isSameAddress && needsStored ? headersOf(before.id) : {};
       const headers = (input.headers ?? []).flatMap(({ name, value = known[name] }) =>
         value === undefined ? [] : [[name, value] as const],
       );
@@ -240,6 +242,7 @@ function toProvider(row: Row): Provider {
     simulated: false,
     from_environment: false,
     settings: readSettings(row.settings),
+    ...(isReadable(row.settings) ? {} : { is_damaged: true }),
   };
 }
 
@@ -306,11 +309,16 @@ function headerNames(text: string | null): string[] {
 }
 
 function readSettings(text: string | undefined): ProviderSettings {
+  return parsedSettings(text) ?? {};
+}
+
+const isReadable = (text: string) => parsedSettings(text) !== null;
+
+function parsedSettings(text = "{}"): ProviderSettings | null {
   try {
-    return ProviderSettings.parse(JSON.parse(text ?? "{}"));
+    return ProviderSettings.parse(JSON.parse(text));
   } catch {
-    // Settings only tune; damaged ones are as good as none.
-    return {};
+    return null;
   }
 }
 

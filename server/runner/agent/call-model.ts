@@ -55,7 +55,8 @@ export function* callModel(agent: Agent, turn: Turn): Flow<ModelAnswer & { call_
         },
       });
       try {
-        const answer = yield* run.call(local, {
+        const isLast = which === configs.length - 1;
+        const answer = yield* run.call(local, isLast, {
           llm_config,
           messages: [...messages],
           ...(schema ? { response: { name: "answer", schema } } : {}),
