@@ -22,6 +22,40 @@ export async function startMcpServer(first: string) {
       },
     );
     tools.push(tool);
+    server.registerTool("book", { description: "Books a journey.", inputSchema: {} }, async () => {
+      const form = await server.server.elicitInput({
+        message: "Where do you want to go?",
+        requestedSchema: {
+          type: "object",
+          properties: {
+            city: { type: "string", title: "City", minLength: 2, description: "Where the journey ends" },
+            mail: { type: "string", title: "Mail", format: "email" },
+            seat: {
+              type: "string",
+              title: "Seat",
+              oneOf: [
+                { const: "a", title: "Aisle" },
+                { const: "w", title: "Window" },
+              ],
+              default: "w",
+            },
+            meals: { type: "array", title: "Meals", items: { type: "string", enum: ["soup", "cake"] } },
+            quiet: { type: "boolean", title: "Quiet car", default: true },
+          },
+          required: ["city", "mail"],
+        },
+      });
+      if (form.action !== "accept")
+        return { content: [{ type: "text", text: `not booked: ${form.action}` }] };
+      const page = await server.server.elicitInput({
+        mode: "url",
+        message: "Pay for it.",
+        elicitationId: "pay",
+        url: "https://pay.example/tickets?number=1",
+      });
+      const text = `${JSON.stringify(form.content)}, paid: ${page.action}`;
+      return { content: [{ type: "text", text }] };
+    });
     return server;
   };
   const http = createServer((request, response) => {

@@ -14,7 +14,9 @@ import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
 import { TextArea } from "@/components/ui/text-area";
 import type { Interaction } from "@/server/domain/crew-run";
+import type { JsonObject } from "@/server/domain/values";
 import { destinationOf } from "./destination";
+import { QuestionForm } from "./question-form";
 
 /**
  * A question to a person: what exactly will be done, why it is asked, and the answers. What is approved is named by
@@ -174,6 +176,7 @@ const ANSWERS = {
   approve: "Approved",
   approve_always: "Approved for the rest of the run",
   reject: "Rejected",
+  cancel: "Left open",
   expired: "Nobody answered in time, which means no",
 };
 
@@ -183,6 +186,7 @@ function Answer({ ask, ticked }: { ask: Interaction; ticked: readonly number[] |
   const now = useRun<Interaction | undefined>(({ head }) => head.interactions[ask.id], undefined);
   const isOver = useRun(({ head }) => head.run.status === "finished", false);
   const answered = now?.answered;
+  if (answered?.content) return <Sent content={answered.content} />;
   if (answered)
     return (
       <p className="text-[13px] text-ink-2">
@@ -195,7 +199,18 @@ function Answer({ ask, ticked }: { ask: Interaction; ticked: readonly number[] |
   if (isOver) return <p className="text-[13px] text-ink-2">The run ended before this was answered.</p>;
   if (now?.status === "withdrawn")
     return <p className="text-[13px] text-ink-2">The work that asked this ended first.</p>;
-  return <AnswerForm ask={ask} ticked={ticked} />;
+  const { asks } = ask.requested;
+  return asks ? <QuestionForm ask={ask} asks={asks} /> : <AnswerForm ask={ask} ticked={ticked} />;
+}
+
+/** What was entered in a form. */
+function Sent({ content }: { content: JsonObject }) {
+  return (
+    <div className="min-w-0">
+      <p className="mb-1 text-xs text-ink-3">What was sent</p>
+      <ValueView value={content} label="answer" />
+    </div>
+  );
 }
 
 interface Wording {
@@ -207,7 +222,7 @@ interface Wording {
   words?: string;
 }
 
-const WORDING: Record<Interaction["requested"]["kind"], Wording> = {
+const WORDING: Record<Exclude<Interaction["requested"]["kind"], "question">, Wording> = {
   tool_confirmation: {
     yes: "Approve",
     no: "Reject",
@@ -229,7 +244,8 @@ function AnswerForm({ ask, ticked }: { ask: Interaction; ticked: readonly number
   const [message, setMessage] = useState("");
   const note = useId();
   const answer = useMutation(useTrpc().runs.answer.mutationOptions());
-  const wording = WORDING[ask.requested.kind];
+  const { kind } = ask.requested;
+  const wording = WORDING[kind === "question" ? "escalation" : kind];
   // What was sent takes effect when its event comes back.
   const total = ask.requested.calls?.length ?? 0;
   const isNone = ticked?.length === 0;

@@ -1,11 +1,13 @@
 "use client";
 
+import { Checkbox } from "@/components/ui/checkbox";
 import { CodeArea } from "@/components/ui/code-area";
+import { Field } from "@/components/ui/field";
 import { Select } from "@/components/ui/select";
 import { Switch } from "@/components/ui/switch";
 import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
-import type { InputField } from "./run-form";
+import { type Entered, type InputField, textOf } from "./run-form";
 
 /** One thing that a run asks for, in the control that fits its type. */
 export function InputFieldControl({
@@ -16,10 +18,10 @@ export function InputFieldControl({
   onValueChange,
 }: {
   field: InputField;
-  value: string | boolean;
+  value: Entered;
   error?: string;
   autoFocus?: boolean;
-  onValueChange: (value: string | boolean) => void;
+  onValueChange: (value: Entered) => void;
 }) {
   const text = typeof value === "string" ? value : "";
   const words = {
@@ -44,10 +46,16 @@ export function InputFieldControl({
           {...words}
           value={text || null}
           onValueChange={onValueChange}
-          options={(field.options ?? []).map((option) => {
-            const shown = typeof option === "string" ? option : JSON.stringify(option);
-            return { value: shown, label: shown };
-          })}
+          options={(field.options ?? []).map(({ value, title }) => ({ value: textOf(value), label: title }))}
+        />
+      );
+    case "choices":
+      return (
+        <Choices
+          field={field}
+          ticked={typeof value === "object" ? value : []}
+          error={error}
+          onValueChange={onValueChange}
         />
       );
     case "number":
@@ -70,6 +78,45 @@ export function InputFieldControl({
         <TextArea {...words} value={text} onValueChange={onValueChange} rows={4} autoFocus={autoFocus} />
       );
   }
+}
+
+/** Several of a list, each with a tick of its own. */
+function Choices({
+  field,
+  ticked,
+  error,
+  onValueChange,
+}: {
+  field: InputField;
+  ticked: readonly string[];
+  error: string | undefined;
+  onValueChange: (ticked: string[]) => void;
+}) {
+  const all = (field.options ?? []).map(({ value, title }) => ({ text: textOf(value), title }));
+  return (
+    <Field
+      group
+      label={field.title}
+      hint={field.description}
+      error={error}
+      aside={field.isRequired ? undefined : "Optional"}
+    >
+      {all.map(({ text, title }) => (
+        <Checkbox
+          key={text}
+          label={title}
+          checked={ticked.includes(text)}
+          onCheckedChange={(checked) =>
+            onValueChange(
+              all.flatMap((one) =>
+                (one.text === text ? checked : ticked.includes(one.text)) ? [one.text] : [],
+              ),
+            )
+          }
+        />
+      ))}
+    </Field>
+  );
 }
 
 /** What the field is for, and a text to try it with. */

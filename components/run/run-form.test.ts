@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { WorkflowGraph } from "@/server/domain/graph";
 import { approvalGraph } from "./run-example";
-import { inputFields, modelsAskedFor, readInput, toValues } from "./run-form";
+import { inputFields, modelsAskedFor, readInput, toField, toValues } from "./run-form";
 
 const graph = WorkflowGraph.parse({
   graph_id: "g",
@@ -77,6 +77,34 @@ test("an earlier input goes into the form and comes out the same", () => {
   const fields = inputFields(graph);
   const input = { topic: "Bees", words: 3, tags: [1, { a: null }], draft: true, tone: "dry", note: "yes" };
   expect(readInput(fields, toValues(fields, input)).input).toEqual(input);
+});
+
+test("choices are called by their titles, and several of them are ticked", () => {
+  const titled = (values: string[]) => values.map((value) => ({ const: value, title: value.toUpperCase() }));
+  const fields = [
+    { key: "one", schema: { oneOf: titled(["a", "b"]) }, required: true },
+    { key: "named", schema: { enum: [1, 2], enumNames: ["first", "second"] }, required: false, default: 2 },
+    {
+      key: "some",
+      schema: { type: "array", items: { anyOf: titled(["x", "y"]) } },
+      required: true,
+      default: ["y"],
+    },
+    { key: "none", schema: { type: "array", items: { enum: ["z"] } }, required: false },
+  ].map(toField);
+  expect(fields.map(({ as, initial, options }) => [as, initial, options?.map(({ title }) => title)])).toEqual(
+    [
+      ["choice", "", ["A", "B"]],
+      ["choice", "2", ["first", "second"]],
+      ["choices", ["y"], ["X", "Y"]],
+      ["choices", [], ["z"]],
+    ],
+  );
+  expect(readInput(fields, { one: "b", some: ["x", "y"] }).input).toEqual({
+    one: "b",
+    named: 2,
+    some: ["x", "y"],
+  });
 });
 
 test("the models that will be asked are known beforehand", () => {

@@ -1,5 +1,6 @@
+import { type Choice, choicesOf, objectOf } from "@/server/domain/form-fields";
 import type { WorkflowGraph } from "@/server/domain/graph";
-import { inputFields as runInputFields } from "@/server/domain/run-input";
+import { type RunInputField, inputFields as runInputFields } from "@/server/domain/run-input";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
 
 /** One thing that a run asks for when it starts. */
@@ -7,18 +8,21 @@ export interface InputField {
   key: string;
   title: string;
   description?: string;
-  as: "text" | "line" | "number" | "switch" | "choice" | "json";
+  as: "text" | "line" | "number" | "switch" | "choice" | "choices" | "json";
   isInteger?: boolean;
-  options?: readonly Json[];
+  options?: readonly Choice[];
   isRequired: boolean;
   /** What stands in the field at first. */
-  initial: string | boolean;
+  initial: Entered;
   /** A text that people may try it with, from the schema's examples. */
   example?: string;
 }
 
-/** What people typed, by key; a switch holds a boolean. */
-export type InputValues = Record<string, string | boolean>;
+/** What a field holds: a switch a boolean, several choices those that are ticked, everything else its text. */
+export type Entered = string | boolean | readonly string[];
+
+/** What people typed, by key. */
+export type InputValues = Record<string, Entered>;
 
 export interface InputError {
   key: string;
@@ -26,22 +30,26 @@ export interface InputError {
 }
 
 /** The form that a workflow's start node asks for. */
-export function inputFields(graph: WorkflowGraph): InputField[] {
-  return runInputFields(graph).map(({ key, schema, required, default: fallback }) => {
-    const as = lookOf(schema);
-    return {
-      key,
-      title: typeof schema.title === "string" ? schema.title : titleOf(key),
-      ...(typeof schema.description === "string" ? { description: schema.description } : {}),
-      as,
-      ...(schema.type === "integer" ? { isInteger: true } : {}),
-      ...(as === "choice" ? { options: schema.enum as Json[] } : {}),
-      ...exampleOf(as, schema),
-      isRequired: required,
-      initial: fallback === undefined ? (as === "switch" ? false : "") : shown(as, fallback),
-    };
-  });
+export const inputFields = (graph: WorkflowGraph): InputField[] => runInputFields(graph).map(toField);
+
+/** A field as it is entered. */
+export function toField({ key, schema, required, default: fallback }: RunInputField): InputField {
+  const as = lookOf(schema);
+  const options = choicesOf(as === "choices" ? (schema.items as JsonSchema) : schema);
+  return {
+    key,
+    title: typeof schema.title === "string" ? schema.title : titleOf(key),
+    ...(typeof schema.description === "string" ? { description: schema.description } : {}),
+    as,
+    ...(schema.type === "integer" ? { isInteger: true } : {}),
+    ...(options ? { options } : {}),
+    ...exampleOf(as, schema),
+    isRequired: required,
+    initial: fallback === undefined ? emptyOf(as) : shown(as, fallback),
+  };
 }
+
+const emptyOf = (as: InputField["as"]) => (as === "switch" ? false : as === "choices" ? [] : "");
 
 function exampleOf(as: InputField["as"], schema: JsonSchema): { example?: string } {
   const first: unknown = Array.isArray(schema.examples) ? schema.examples[0] : undefined;
@@ -92,7 +100,8 @@ export function modelsAskedFor(graph: WorkflowGraph): { provider_id: string | nu
 }
 
 function lookOf(shape: JsonSchema): InputField["as"] {
-  if (Array.isArray(shape.enum) && shape.enum.length > 0) return "choice";
+  if (choicesOf(shape)) return "choice";
+  if (shape.type === "array" && choicesOf(objectOf(shape.items) ?? {})) return "choices";
   switch (shape.type) {
     case "boolean":
       return "switch";
@@ -112,8 +121,9 @@ function lookOf(shape: JsonSchema): InputField["as"] {
   }
 }
 
-function readField(field: InputField, value: string | boolean): { value?: Json; message?: string } {
+function readField(field: InputField, value: Entered): { value?: Json; message?: string } {
   if (typeof value === "boolean") return { value };
+  if (typeof value !== "string") return readChoices(field, value);
   const text = value.trim();
   if (text === "") return field.isRequired ? { message: "Please fill this in." } : {};
   switch (field.as) {
@@ -130,16 +140,28 @@ function readField(field: InputField, value: string | boolean): { value?: Json; 
         return { message: "This is not valid JSON." };
       }
     case "choice": {
-      const option = field.options?.find((candidate) => shown("choice", candidate) === value);
-      return option === undefined ? { message: "Choose one of the options." } : { value: option };
+      const option = optionOf(field, value);
+      return option ? { value: option.value } : { message: "Choose one of the options." };
     }
     default:
       return { value };
   }
 }
 
-function shown(as: InputField["as"], value: Json | undefined): string | boolean {
+function readChoices(field: InputField, ticked: readonly string[]): { value?: Json; message?: string } {
+  if (ticked.length === 0 && !field.isRequired) return {};
+  return { value: ticked.flatMap((one) => optionOf(field, one)?.value ?? []) };
+}
+
+const optionOf = ({ options = [] }: InputField, text: string) =>
+  options.find(({ value }) => textOf(value) === text);
+
+/** A value that can be chosen, as its field holds it. */
+export const textOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+function shown(as: InputField["as"], value: Json | undefined): Entered {
   if (as === "switch") return value === true;
+  if (as === "choices") return Array.isArray(value) ? value.map(textOf) : [];
   if (value === undefined || value === null) return "";
   if (typeof value === "string" && as !== "json") return value;
   return as === "json" ? JSON.stringify(value, null, 2) : JSON.stringify(value);

@@ -435,6 +435,7 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
         "completed",
       ),
       reject: story(`${byPerson(payload.by)} said no${said}`, "warning"),
+      cancel: story(`${byPerson(payload.by)} left the question open`, "warning"),
       expired: story("Nobody answered in time, which means no", "warning"),
     };
     return ways[payload.answer];

@@ -2,14 +2,9 @@ import { TRPCError, tracked } from "@trpc/server";
 import { z } from "zod";
 import { noteAnswer, toolsAskedAbout } from "@/server/domain/audit";
 import { KeyReused } from "@/server/domain/key-reused";
-import {
-  AgreedCalls,
-  FinalStatus,
-  limitFault,
-  RaisableLimit,
-  RunConfigChanges,
-} from "@/server/domain/outcome";
+import { FinalStatus, limitFault, RaisableLimit, RunConfigChanges } from "@/server/domain/outcome";
 import { PlanEdit } from "@/server/domain/plan-edit";
+import { answerFaults, PersonsAnswer } from "@/server/domain/tool-question";
 import { Json, StateKey } from "@/server/domain/values";
 import { QueueFull } from "@/server/runner/host";
 import { RefusedStart } from "@/server/runner/launch";
@@ -107,14 +102,15 @@ export const runsRouter = router({
       ById.extend({
         interaction_id: z.string(),
         fingerprint: z.string(),
-        answer: z.enum(["approve", "approve_always", "reject"]),
-        calls: AgreedCalls,
-        message: z.string().max(4000).optional(),
+        ...PersonsAnswer.shape,
       }),
     )
     .mutation(({ ctx, input: { run_id, interaction_id, fingerprint, ...value } }) => {
       const run = notHeld(ctx.troupe.runs.find(run_id) ?? notFound());
       const asked = ctx.troupe.runs.state(run_id)?.interactions[interaction_id]?.requested;
+      const errors = asked ? answerFaults(asked, value) : [];
+      if (errors.length > 0)
+        throw refusal("BAD_REQUEST", "The answer does not fit what is asked.", { errors });
       if (!ctx.troupe.host.answer(run_id, interaction_id, fingerprint, { ...value, by: "user" }))
         throw refusal("CONFLICT", "This question was answered already, or it is not open any more.");
       noteAnswer(ctx.note, run, value.answer, toolsAskedAbout(asked));

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { RunEvent } from "@/server/domain/events";
-import { newAnswering } from "./answering";
+import { newAnswering, type Terminal } from "./answering";
 
 const asked = {
   seq: 1,
@@ -24,4 +24,101 @@ test.each([
   const answering = newAnswering({ answer: (...all) => given.push(all) > 0 }, "run_1", how);
   answering.events([{ seq: 0, ts: 0, type: "run_started", payload: {} }, asked]);
   expect(given).toEqual([["run_1", "n#1/1/tool1", "f", answer]]);
+});
+
+const form = {
+  ...asked,
+  payload: {
+    ...asked.payload,
+    kind: "question",
+    title: "“travel” asks you something",
+    asks: {
+      from: "travel",
+      message: "For whom?",
+      schema: {
+        properties: {
+          name: { type: "string", title: "Name", minLength: 2 },
+          age: { type: "integer" },
+          seat: { oneOf: ["a", "w"].map((seat) => ({ const: seat, title: `Seat ${seat}` })), default: "a" },
+          meals: { type: "array", items: { enum: ["soup", "cake"] } },
+          quiet: { type: "boolean", default: true },
+        },
+        required: ["name"],
+      },
+    },
+  },
+} satisfies RunEvent;
+const page = {
+  ...form,
+  payload: {
+    ...form.payload,
+    asks: { from: "travel", message: "Pay", url: "https://user@pay.example/x\u202e" },
+  },
+} satisfies RunEvent;
+
+/** A person who writes these lines, one to each question. */
+async function typing(event: RunEvent, ...lines: string[]) {
+  const shown: string[] = [];
+  const given: unknown[] = [];
+  const terminal: Terminal = {
+    say: (text) => void shown.push(text),
+    ask: async (prompt) => {
+      shown.push(prompt);
+      return lines.shift() ?? "";
+    },
+  };
+  newAnswering({ answer: (_run, _id, _print, value) => given.push(value) > 0 }, "r", "ask", terminal).events([
+    event,
+  ]);
+  await expect.poll(() => given).toHaveLength(1);
+  return { answer: given[0], shown: shown.join("\n"), left: lines };
+}
+
+test("at a terminal the fields of a form are asked one by one, each until it fits", async () => {
+  const { answer, shown, left } = await typing(
+    form,
+    "y",
+    "",
+    "A",
+    "Ann",
+    "old",
+    "41",
+    "Seat w",
+    "cake, soup",
+    "-",
+  );
+  expect(answer).toEqual({
+    answer: "approve",
+    content: { name: "Ann", age: 41, seat: "w", meals: ["cake", "soup"], quiet: null },
+    by: "terminal",
+  });
+  expect(left).toEqual([]);
+  expect(shown).toContain("Please fill this in.");
+  expect(shown).toContain("Enter takes a, - leaves it out");
+  expect(shown).toContain("no password");
+});
+
+test("at a terminal a question is declined or left open, and an address is shown with its host", async () => {
+  expect((await typing(form, "n")).answer).toEqual({ answer: "reject", by: "terminal" });
+  expect((await typing(form, "")).answer).toEqual({ answer: "cancel", by: "terminal" });
+  const { answer, shown } = await typing(page, "y");
+  expect(answer).toEqual({ answer: "approve", by: "terminal" });
+  expect(shown).toContain("a page of pay.example in");
+  expect(shown).not.toContain("\u202e");
+});
+
+test("without anybody to ask, only a form that needs nobody's word is sent", () => {
+  const given: unknown[] = [];
+  const answering = newAnswering({ answer: (...all) => given.push(all[3]) > 0 }, "r", "yes");
+  const { properties } = form.payload.asks.schema;
+  const optional = {
+    ...form,
+    payload: { ...form.payload, asks: { ...form.payload.asks, schema: { properties } } },
+  };
+  answering.events([form, optional, page]);
+  expect(given).toMatchObject([
+    { answer: "reject", message: expect.stringContaining("--yes") },
+    { answer: "approve", content: {} },
+    { answer: "reject", message: expect.stringContaining("--yes") },
+  ]);
 });

@@ -1,21 +1,36 @@
 import { createInterface } from "node:readline/promises";
 import type { RunEvent, RunEventOf } from "@/server/domain/events";
+import { choicesOf, fieldsOfSchema, objectOf } from "@/server/domain/form-fields";
+import type { RunInputField } from "@/server/domain/run-input";
+import type { ToolQuestion } from "@/server/domain/tool";
+import { answerFaults, checkAnswer, type PersonsAnswer } from "@/server/domain/tool-question";
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
 import type { Host } from "@/server/runner/host";
 import { printable, printableLine } from "./printable";
 
 type Question = RunEventOf<"interaction_requested">["payload"];
-type Answer = Parameters<Host["answer"]>[3];
 
 /** How questions of a run are answered where no browser shows them. */
 export type Answering = "ask" | "yes" | "no";
+
+/** A person at a terminal: told something, and asked for a line. */
+export interface Terminal {
+  say(text: string): void;
+  ask(prompt: string): Promise<string>;
+}
 
 /**
  * Answers a run's questions as they come: by asking at the terminal, or always the same. Without a terminal and without
  * `--yes` the answer is no, at once: nobody will come.
  */
-export function newAnswering(host: Pick<Host, "answer">, runId: string, how: Answering) {
+export function newAnswering(
+  host: Pick<Host, "answer">,
+  runId: string,
+  how: Answering,
+  terminal: Terminal = processTerminal,
+) {
   let asking = Promise.resolve();
-  const give = (question: Question, value: Omit<Answer, "by">) => {
+  const give = (question: Question, value: PersonsAnswer) => {
     host.answer(runId, question.interaction_id, question.fingerprint, { ...value, by: "terminal" });
   };
   return {
@@ -23,38 +38,135 @@ export function newAnswering(host: Pick<Host, "answer">, runId: string, how: Ans
       for (const event of events) {
         if (event.type !== "interaction_requested") continue;
         const question = event.payload;
-        if (how === "yes") give(question, { answer: "approve" });
+        if (how === "yes") give(question, agreeing(question));
         else if (how === "no")
           give(question, {
             answer: "reject",
             message: "Nobody can be asked here; --yes agrees to everything.",
           });
         // One after the other: there is one keyboard.
-        else asking = asking.then(async () => give(question, await askAtTerminal(question)));
+        else asking = asking.then(async () => give(question, await askPerson(question, terminal)));
       }
     },
   };
 }
 
-async function askAtTerminal(question: Question): Promise<Omit<Answer, "by">> {
+/** A yes to everything: forms are sent as they were given, and what needs a person's own word is declined. */
+function agreeing(question: Question): PersonsAnswer {
+  const { asks } = question;
+  if (asks?.url !== undefined)
+    return { answer: "reject", message: "Nobody can open an address here; --yes does not do that." };
+  const yes: PersonsAnswer = { answer: "approve", ...(asks?.schema && { content: {} }) };
+  return answerFaults(question, yes).length === 0
+    ? yes
+    : { answer: "reject", message: "Nobody can fill in a form here; --yes sends only what was given." };
+}
+
+async function askPerson(question: Question, terminal: Terminal): Promise<PersonsAnswer> {
   const shown = question.calls ?? (question.args ? [question] : []);
   const about = shown.map((call) => `\n${asText(call)}`).join("\n");
   // Whoever agrees must see what is really asked.
-  process.stderr.write(
-    `\n${printableLine(question.title)}\n${printableLine(question.why)}${printable(about)}\n`,
-  );
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const words = (await terminal.question("Agree? y = yes, a = yes for the whole run, anything else = no: "))
-      .trim()
-      .toLowerCase();
-    if (words === "y" || words === "yes") return { answer: "approve" };
-    if (words === "a") return { answer: "approve_always" };
-    return { answer: "reject", ...(words && words !== "n" && words !== "no" ? { message: words } : {}) };
-  } finally {
-    terminal.close();
+  terminal.say(`\n${printableLine(question.title)}\n${printableLine(question.why)}${printable(about)}\n`);
+  if (question.asks) return answerQuestion(question.asks, terminal);
+  const words = (await terminal.ask("Agree? y = yes, a = yes for the whole run, anything else = no: "))
+    .trim()
+    .toLowerCase();
+  if (words === "y" || words === "yes") return { answer: "approve" };
+  if (words === "a") return { answer: "approve_always" };
+  return { answer: "reject", ...(words && words !== "n" && words !== "no" ? { message: words } : {}) };
+}
+
+/** Asks for the fields of a form one by one, each until it fits; or where to go in a browser. */
+async function answerQuestion(
+  { from, schema, url }: ToolQuestion,
+  terminal: Terminal,
+): Promise<PersonsAnswer> {
+  if (url !== undefined)
+    terminal.say(
+      printable(
+        `It wants you to open a page of ${new URL(url).host} in your browser:\n  ${url}\nNothing opens it for you.\n`,
+      ),
+    );
+  else
+    terminal.say(
+      printable(`What you enter goes to “${from}” and is kept in the run: no password, no key.\n`),
+    );
+  const how = url === undefined ? "Answer it?" : "Were you there?";
+  const words = (await terminal.ask(`${how} y = yes, n = no, anything else = leave it open: `))
+    .trim()
+    .toLowerCase();
+  if (words === "n" || words === "no") return { answer: "reject" };
+  if (words !== "y" && words !== "yes") return { answer: "cancel" };
+  if (url !== undefined || !schema) return { answer: "approve" };
+  const content: JsonObject = {};
+  for (const field of fieldsOfSchema(schema)) content[field.key] = await askField(field, terminal);
+  return { answer: "approve", content };
+}
+
+/** One field; null where it is left out. */
+async function askField(field: RunInputField, terminal: Terminal): Promise<Json> {
+  const { key, schema, required, default: preset } = field;
+  const isMany = schema.type === "array";
+  const choices = choicesOf(isMany ? (objectOf(schema.items) ?? {}) : schema) ?? [];
+  const about = [
+    typeof schema.description === "string" ? schema.description : "",
+    choices.length > 0
+      ? `${isMany ? "some of, with commas between" : "one of"}: ${choices.map(({ value, title }) => (title === value ? title : `${asWord(value)} (${title})`)).join(", ")}`
+      : schema.type === "boolean"
+        ? "y or n"
+        : "",
+    preset !== undefined
+      ? `Enter takes ${asWord(preset)}, - leaves it out`
+      : required
+        ? ""
+        : "Enter leaves it out",
+  ].filter(Boolean);
+  const title = typeof schema.title === "string" ? schema.title : key;
+  const alone: JsonSchema = {
+    type: "object",
+    properties: { [key]: schema },
+    ...(required ? { required: [key] } : {}),
+  };
+  for (;;) {
+    const line = (
+      await terminal.ask(printableLine(`${title}${about.length > 0 ? ` [${about.join("; ")}]` : ""}: `))
+    ).trim();
+    const value =
+      line === "" ? (preset ?? null) : line === "-" && preset !== undefined ? null : valueOf(field, line);
+    const read = checkAnswer(alone, { [key]: value });
+    if (read.ok) return value;
+    terminal.say(printable(`${read.errors.map(({ message }) => message).join(" ")}\n`));
   }
 }
+
+/** A line as what the field holds; one that cannot be that stays a text, and is refused by the schema. */
+function valueOf({ schema }: RunInputField, line: string): Json {
+  if (schema.type === "array")
+    return line.split(",").map((one) => chosen(objectOf(schema.items) ?? {}, one.trim()));
+  if (schema.type === "number" || schema.type === "integer")
+    return Number.isFinite(Number(line)) ? Number(line) : line;
+  if (schema.type === "boolean")
+    return /^(?:true|yes|y)$/i.test(line) ? true : /^(?:false|no|n)$/i.test(line) ? false : line;
+  return chosen(schema, line);
+}
+
+/** A choice by what is sent or by how it is called. */
+const chosen = (schema: JsonSchema, line: string): Json =>
+  choicesOf(schema)?.find(({ value, title }) => asWord(value) === line || title === line)?.value ?? line;
+
+const asWord = (value: Json) => (typeof value === "string" ? value : JSON.stringify(value));
+
+const processTerminal: Terminal = {
+  say: (text) => void process.stderr.write(text),
+  async ask(prompt) {
+    const terminal = createInterface({ input: process.stdin, output: process.stderr });
+    try {
+      return await terminal.question(prompt);
+    } finally {
+      terminal.close();
+    }
+  },
+};
 
 /** What is called, with what, and where it leads that nobody wrote. */
 function asText({

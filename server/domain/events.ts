@@ -12,7 +12,7 @@ import type {
 } from "./outcome";
 import type { ExecutionPlan, Task, TaskStatus } from "./plan";
 import type { RoleDefinition } from "./role";
-import type { RiskLevel, ToolCall, ToolProtocol, ToolStatus } from "./tool";
+import type { RiskLevel, ToolCall, ToolProtocol, ToolQuestion, ToolStatus } from "./tool";
 import type { Json, JsonObject } from "./values";
 
 /** One message of an agent's transcript, the same whichever protocol carried it. */
@@ -295,7 +295,7 @@ export interface Payloads {
   /** A person is asked; the run goes on elsewhere meanwhile. */
   interaction_requested: {
     interaction_id: string;
-    kind: "tool_confirmation" | "escalation" | "review" | "tie";
+    kind: "tool_confirmation" | "escalation" | "review" | "tie" | "question";
     title: string;
     /** Why a person is asked, in words. */
     why: string;
@@ -306,6 +306,8 @@ export interface Payloads {
     risk?: RiskLevel;
     /** Where the call leads that no person named, and what first contained that; null: nothing that was read did. */
     destinations?: UnvouchedPlace[];
+    /** Of a `question`: what a tool's server wants of a person, as a form or as an address to open. */
+    asks?: ToolQuestion;
     /** Tools whose results made the agent tainted. */
     taint_sources?: string[];
     /** Several calls that are asked about together, instead of tool_name, args, risk and destinations. */
@@ -323,7 +325,10 @@ export interface Payloads {
   interaction_extended: { interaction_id: string; expires_at: number };
   interaction_answered: {
     interaction_id: string;
-    answer: "approve" | "approve_always" | "reject" | "expired";
+    /** cancel: of a `question`, left open without a yes or a no. */
+    answer: "approve" | "approve_always" | "reject" | "cancel" | "expired";
+    /** What the form of a `question` holds. */
+    content?: JsonObject;
     /** Where some of several calls were agreed to: their places in `calls`, from 0. */
     calls?: number[];
     message?: string;

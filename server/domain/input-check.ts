@@ -1,12 +1,12 @@
 import type { WorkflowGraph } from "./graph";
 import { inputFields, inputSchema } from "./run-input";
-import { faultTexts, readSchema } from "./schema/schema";
+import { type Fault, faultTexts, readSchema } from "./schema/schema";
 import { keySchema } from "./state-check";
 import { type JsonObject, StateKey } from "./values";
 
 /** What is wrong with the input of a run, by key; empty where it may start. */
-export function findInputErrors(graph: WorkflowGraph, input: JsonObject): { key: string; message: string }[] {
-  const errors: { key: string; message: string }[] = [];
+export function findInputErrors(graph: WorkflowGraph, input: JsonObject): KeyFault[] {
+  const errors: KeyFault[] = [];
   for (const key of Object.keys(input))
     if (!StateKey.safeParse(key).success)
       errors.push({ key, message: "This is not a possible key: use letters, digits and _." });
@@ -25,12 +25,20 @@ export function findInputErrors(graph: WorkflowGraph, input: JsonObject): { key:
   // What holds between keys is only worth telling where each of them is right.
   const schema = inputSchema(graph);
   if (errors.length > 0 || !schema) return errors;
-  return readSchema(schema)
-    .faults(given)
-    .map(({ path: [key = "", ...path], message }) => ({
-      key: String(key),
-      message: said(faultTexts([{ path, message }])[0] ?? ""),
-    }));
+  return faultsByKey(readSchema(schema).faults(given));
 }
+
+/** What is wrong with one thing that was entered. */
+export interface KeyFault {
+  key: string;
+  message: string;
+}
+
+/** Faults of an object as sentences about its keys. */
+export const faultsByKey = (faults: readonly Fault[]): KeyFault[] =>
+  faults.map(({ path: [key = "", ...path], message }) => ({
+    key: String(key),
+    message: said(faultTexts([{ path, message }])[0] ?? ""),
+  }));
 
 const said = (fault: string) => `This ${fault.includes(": ") ? "does not fit: " : ""}${fault}.`;

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import type { WorkflowGraph } from "@/server/domain/graph";
 import { draw } from "@/server/domain/testing/drawing";
+import type { Json } from "@/server/domain/values";
+import { fakeTools } from "@/server/runner/testing";
+import { defineTool, type ToolScope } from "@/server/tools/define";
 import { expectSchema, newApi } from "./testing";
 
 type Told = Record<"task_id" | "description" | "status" | "output" | "started_at" | "completed_at", string> &
@@ -23,8 +27,8 @@ const planned = (tasks = ["first", "second"]) =>
     },
   });
 
-async function begin(graph: WorkflowGraph, config: object = {}) {
-  const api = newApi(() => "done");
+async function begin(graph: WorkflowGraph, config: object = {}, tools?: Parameters<typeof newApi>[1]) {
+  const api = newApi(() => "done", tools);
   api.roles.create({ ...api.roles.list()[0]!.role, name: "Writer", tools: [], guardrails: [] });
   const workflow = api.workflows.create({ name: "x", graph });
   const { body, status } = await api.ask("POST", `/workflows/${workflow}/runs`, { input: {}, config });
@@ -240,5 +244,68 @@ describe("a run that is held", () => {
     expect(events[0].type).toBe("run_created");
     expect((await stage.steer("cancel", {})).body.cancelled).toBe(true);
     await expect.poll(() => stage.runs.find(stage.id)?.final_status).toBe("CANCELLED");
+  });
+});
+
+describe("a question of a tool's server", () => {
+  const asks = {
+    from: "travel",
+    message: "For whom?",
+    schema: {
+      type: "object",
+      properties: { name: { type: "string", minLength: 2 }, seat: { enum: ["a", "w"], default: "a" } },
+      required: ["name"],
+    },
+  };
+  const book = {
+    ...defineTool({
+      name: "mcp:travel/book",
+      description: "Books",
+      input: z.object({}),
+      source: "mcp",
+      risk: "LOW",
+      execute: () => null,
+    }),
+    execute: async (_input: unknown, { answers = [] }: ToolScope) => ({
+      status_code: answers.length > 0 ? (200 as const) : (409 as const),
+      ...(answers[0] ? { output: (answers[0].content ?? answers[0].action) as Json } : { asks }),
+    }),
+  };
+
+  test("is answered with an object, whose faults are told field by field", async () => {
+    const drawn = draw("start > n > end", {
+      n: { id: "n", node_type: "tool_call", output_keys: ["done"], config: { tool_name: "mcp:travel/book" } },
+    });
+    const stage = await begin(drawn, { confirmation: { kind: "never" } }, fakeTools([book]));
+    const open = async () => (await stage.ask("GET", `/runs/${stage.id}/questions`)).body;
+    await expect.poll(async () => (await open()).questions.length).toBe(1);
+    expectSchema("listRunQuestions", await open());
+    const [{ interaction_id, fingerprint, kind, asks: asked }] = (await open()).questions;
+    expect([kind, asked]).toEqual(["question", asks]);
+    const give = (value: object) => stage.steer("answers", { interaction_id, fingerprint, ...value });
+    for (const [value, errors] of [
+      [{ answer: "approve" }, [{ key: "name", message: "Please fill this in." }]],
+      [
+        { answer: "approve", content: { name: "A", seat: "roof" } },
+        [
+          { key: "name", message: expect.stringContaining("2") },
+          { key: "seat", message: expect.any(String) },
+        ],
+      ],
+      [
+        { answer: "approve", content: { name: "Ann", row: 1 } },
+        [{ key: "row", message: "This is not asked for." }],
+      ],
+      [{ answer: "approve_always" }, [{ key: "answer", message: expect.any(String) }]],
+      [{ answer: "reject", content: {} }, [{ key: "content", message: expect.any(String) }]],
+    ] as const) {
+      const { status, body } = await give(value);
+      expect([status, body.error.code, body.error.details.errors]).toEqual([422, "invalid_answer", errors]);
+    }
+    expect((await give({ answer: "approve", content: { name: "Ann" } })).status).toBe(200);
+    await stage.host.settled(stage.id);
+    expect((await stage.run()).final_status).toBe("COMPLETED");
+    expect(stage.runs.state(stage.id)?.state.done).toEqual({ name: "Ann", seat: "a" });
+    expect((await give({ answer: "approve", content: { name: "Ann" } })).status).toBe(409);
   });
 });

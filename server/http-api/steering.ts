@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { noteAnswer, toolsAskedAbout } from "@/server/domain/audit";
-import { AgreedCalls, type FinalStatus, limitFault, RaisableLimit } from "@/server/domain/outcome";
+import { type FinalStatus, limitFault, RaisableLimit } from "@/server/domain/outcome";
 import { PlanEdit } from "@/server/domain/plan-edit";
 import type { RunState } from "@/server/domain/run";
+import { answerFaults, PersonsAnswer } from "@/server/domain/tool-question";
 import { Json, type JsonObject } from "@/server/domain/values";
 import { ApiError, notFound } from "./api-error";
 import { type Call, endpoint } from "./endpoint";
@@ -176,7 +177,7 @@ export const steeringEndpoints = [
     name: "listRunQuestions",
     summary: "What a run asks people",
     about:
-      "Open questions, such as whether a tool may be called, with exactly what an answer would agree to.",
+      "Open questions, such as whether a tool may be called, with exactly what an answer would agree to; one of kind `question` has in `asks` the form (`schema`) or the address (`url`) that a tool's server wants a person for.",
     tag: "Runs",
     success: {
       status: 200,
@@ -206,22 +207,23 @@ export const steeringEndpoints = [
     name: "answerRun",
     summary: "Answers a question of a run",
     about:
-      "Counts for exactly the question that the fingerprint names, once. 409 where it is not open any more or asks for something else.",
+      "Counts for exactly the question that the fingerprint names, once. 409 where it is not open any more or asks for something else; 422 with `errors` by field where a form's content does not fit its schema.",
     tag: "Runs",
     body: z.object({
       interaction_id: z.string(),
       fingerprint: z.string(),
-      answer: z.enum(["approve", "approve_always", "reject"]),
-      calls: AgreedCalls,
-      message: z.string().max(4000).optional(),
+      ...PersonsAnswer.shape,
     }),
     success: { status: 200, about: "It counts", schema: z.object({ run_id: z.string() }) },
-    refusals: [404, 409],
+    refusals: [404, 409, 422],
     answer(call) {
       const { interaction_id, fingerprint, ...value } = call.body;
       const { run, state } = atHand(call.services, call.params.id);
       const asked = state.interactions[interaction_id]?.requested;
       const by = byOf(call);
+      const errors = asked ? answerFaults(asked, value) : [];
+      if (errors.length > 0)
+        throw new ApiError(422, "invalid_answer", "The answer does not fit what is asked.", { errors });
       if (!call.services.host.answer(run.id, interaction_id, fingerprint, { ...value, by }))
         throw new ApiError(
           409,

@@ -29,9 +29,10 @@ let people = 0;
 /** A server in memory and a program that talks to it. */
 export function newApi(
   answer: (request: ModelRequest, signal: AbortSignal) => string | Promise<string> = answerFor,
+  tools?: NonNullable<Parameters<typeof newStage>[0]>["tools"],
 ) {
   const models = fakeModels(answer);
-  const { db, host, store } = newStage({ models });
+  const { db, host, store } = newStage({ models, ...(tools && { tools }) });
   const workflows = newWorkflowStore(db);
   const roles = newRoleStore(db);
   roles.seed(builtinRoles);

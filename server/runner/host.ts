@@ -9,6 +9,7 @@ import type { RaisableLimit, RunConfig } from "@/server/domain/outcome";
 import { editPlan, type PlanEdit } from "@/server/domain/plan-edit";
 import type { RoleDefinition } from "@/server/domain/role";
 import type { RunState } from "@/server/domain/run";
+import type { PersonsAnswer } from "@/server/domain/tool-question";
 import type { Json, JsonObject } from "@/server/domain/values";
 import type { AtWork } from "@/server/store/at-work";
 import type { RunProgress, RunStatus, RunStore, TurnWrite } from "@/server/store/runs";
@@ -314,12 +315,7 @@ export class Host {
     runId: string,
     interactionId: string,
     fingerprint: string,
-    value: {
-      answer: "approve" | "approve_always" | "reject";
-      calls?: number[];
-      message?: string;
-      by: string;
-    },
+    value: PersonsAnswer & { by: string },
   ): boolean {
     const interaction = this.store.state(runId)?.interactions[interactionId];
     if (interaction?.status !== "open" || interaction.requested.fingerprint !== fingerprint) return false;

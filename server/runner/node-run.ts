@@ -19,6 +19,7 @@ import { type ConfirmationPolicy, llmOver, type RoleDefinition } from "@/server/
 import type { RunState } from "@/server/domain/run";
 import { renderTemplate } from "@/server/domain/template";
 import { isGranted, type ToolAnswer, type ToolOutput, type ToolSpec } from "@/server/domain/tool";
+import { PersonsAnswer, typedWords } from "@/server/domain/tool-question";
 import { canonicalJson, type Json, type JsonObject, type JsonSchema, textsIn } from "@/server/domain/values";
 import { Work } from "@/server/domain/work";
 import { type ModelAnswer, ModelError, type ModelRequest } from "@/server/llm/model";
@@ -51,12 +52,7 @@ const OWN_TOOLS: ReadonlySet<string> = new Set([
 /** More questions of one call are refused. */
 const MAX_QUESTIONS = 5;
 
-const PersonsAnswer = z.object({
-  answer: z.enum(["approve", "approve_always", "reject"]),
-  calls: z.array(z.number().int()).optional(),
-  message: z.string().optional(),
-  by: z.string(),
-});
+const GivenAnswer = PersonsAnswer.extend({ by: z.string() });
 
 const FILE_TOOLS: ReadonlySet<string> = new Set(["create_artifact", "file_write"]);
 const WrittenFile = z.object({
@@ -385,7 +381,10 @@ export class NodeRun implements NodeContext {
         ...textsIn(node as unknown as Json),
         ...textsIn((role ?? null) as unknown as Json),
         ...(s.run.installation?.destinations ?? []),
-        ...Object.values(s.interactions).flatMap(({ answered }) => answered?.message ?? []),
+        ...Object.values(s.interactions).flatMap(({ requested, answered }) => [
+          ...(answered?.message ? [answered.message] : []),
+          ...(requested.asks && answered?.content ? typedWords(requested.asks, answered.content) : []),
+        ]),
         ...this.approvedForGood().flatMap(({ destinations = [] }) =>
           destinations.flatMap(({ kind, value }) => (kind === "words" || kind === "call" ? [] : value)),
         ),
@@ -416,6 +415,7 @@ export class NodeRun implements NodeContext {
       run: this.s.run.id,
       interaction_id,
       ...(calls ? { calls } : { tool: payload.tool_name, args: payload.args }),
+      ...(payload.asks && { asks: payload.asks }),
     };
     this.emit({
       type: "interaction_requested",
@@ -441,9 +441,7 @@ export class NodeRun implements NodeContext {
       ({ key: settled, result } = yield [answer, expiry]);
     }
     const read =
-      settled === answer.key && result.ok
-        ? PersonsAnswer.safeParse(result.value)
-        : { success: false as const };
+      settled === answer.key && result.ok ? GivenAnswer.safeParse(result.value) : { success: false as const };
     const answered = {
       interaction_id,
       ...(read.success ? read.data : { answer: "expired" as const, by: "time" }),

@@ -54,39 +54,40 @@ test("what a tool asks is put to a person, also over a restart, and the call is 
   const id = before.start(graph, NOBODY);
   const asked = await nextOpen(before, id);
   expect(asked.requested).toMatchObject({
-    kind: "escalation",
+    kind: "question",
     title: "“travel” asks you something, to go on with mcp:travel/book",
-    why: expect.stringContaining("It says: “For whom?”"),
-    args: { name: "string; needed" },
+    why: "It says: “For whom?”",
+    asks: QUESTION,
   });
   const stage = newStage({ tools, db: cutAt(before, id, 1000) });
   stage.host.recover();
   const open = await nextOpen(stage, id);
-  const give = (interaction: typeof open, message: string) =>
-    stage.host.answer(id, interaction.id, interaction.requested.fingerprint, {
-      answer: "approve",
-      message,
-      by: "ann",
-    });
-  give(open, "A");
-  const again = await nextOpen(stage, id, open.id);
-  expect(again.requested.why).toContain("That does not fit");
-  give(again, "Ann");
+  stage.host.answer(id, open.id, open.requested.fingerprint, {
+    answer: "approve",
+    content: { name: "Ann" },
+    by: "ann",
+  });
   await stage.host.settled(id);
   expect(stage.store.state(id)!.state.done).toEqual({ booked: "Ann" });
   expect(seen.booked).toEqual([{ question: QUESTION, action: "accept", content: { name: "Ann" } }]);
   expect(seen.keys.size).toBe(1);
 });
 
-test("a no is told to the tool as one, and a tool that never stops asking is stopped", async () => {
+test.each([
+  ["declined", { answer: "reject" as const }, "decline"],
+  ["left open", { answer: "cancel" as const }, "cancel"],
+  ["answered with what does not fit", { answer: "approve" as const, content: { name: "A" } }, "cancel"],
+])("a question that is %s is told to the tool as that", async (_how, value, action) => {
   const { seen, tools } = travel();
   const stage = newStage({ tools });
   const id = stage.start(graph, NOBODY);
   const open = await nextOpen(stage, id);
-  stage.host.answer(id, open.id, open.requested.fingerprint, { answer: "reject", by: "ann" });
+  stage.host.answer(id, open.id, open.requested.fingerprint, { ...value, by: "ann" });
   await stage.host.settled(id);
-  expect(seen.booked).toEqual([{ question: QUESTION, action: "decline" }]);
+  expect(seen.booked).toEqual([{ question: QUESTION, action }]);
+});
 
+test("a tool that never stops asking is stopped", async () => {
   const endless = newStage({
     tools: travel({ from: "travel", message: "Go", url: "https://pay.example/" }, true).tools,
   });

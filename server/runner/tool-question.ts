@@ -1,12 +1,9 @@
 import type { Flow } from "@/server/domain/durable";
 import type { ToolAnswer, ToolQuestion } from "@/server/domain/tool";
-import { aboutQuestion, howToAnswer, readAnswer } from "@/server/tools/question";
+import { checkAnswer } from "@/server/domain/tool-question";
 import type { NodeRun } from "./node-run";
 
-/** An answer that does not fit is asked for so often. */
-const TRIES = 3;
-
-/** Puts to a person what a tool asks, durably, until the answer is as it was asked for or they decline. */
+/** Puts to a person what a tool asks, durably. An answer that does not fit is no answer. */
 export function* askForTool(
   run: NodeRun,
   key: string,
@@ -14,21 +11,17 @@ export function* askForTool(
   question: ToolQuestion,
   about: { agent_id: string; task_id?: string } = { agent_id: run.node.id },
 ): Flow<ToolAnswer> {
-  let fault = "";
-  for (let round = 1; round <= TRIES; round++) {
-    const { answer, message = "" } = yield* run.ask(round === 1 ? key : `${key}/try${round}`, {
-      about,
-      kind: "escalation",
-      title: `“${question.from}” asks you something, to go on with ${tool}`,
-      why: `${fault}It says: “${question.message}”. ${howToAnswer(question)}`,
-      args: aboutQuestion(question),
-    });
-    if (answer === "expired") return { question, action: "cancel" };
-    if (answer === "reject") return { question, action: "decline" };
-    if (question.url !== undefined) return { question, action: "accept" };
-    const read = readAnswer(question.schema ?? {}, message);
-    if (read.ok) return { question, action: "accept", content: read.content };
-    fault = `That does not fit: ${read.errors.join("; ")}. `;
-  }
-  return { question, action: "cancel" };
+  const { answer, content = {} } = yield* run.ask(key, {
+    about,
+    kind: "question",
+    title: `“${question.from}” asks you something, to go on with ${tool}`,
+    why: `It says: “${question.message}”`,
+    asks: question,
+  });
+  if (answer === "expired" || answer === "cancel") return { question, action: "cancel" };
+  if (answer === "reject") return { question, action: "decline" };
+  if (question.url !== undefined) return { question, action: "accept" };
+  // Whoever took the answer has checked it; what did not is told to the tool as nobody's answer.
+  const read = checkAnswer(question.schema ?? {}, content);
+  return read.ok ? { question, action: "accept", content: read.content } : { question, action: "cancel" };
 }

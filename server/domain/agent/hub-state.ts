@@ -166,9 +166,9 @@ export function agentStateOf(run: RunState, agent: AgentView): AgentState {
   const answered = own.at(-1);
   // The answer was the last thing that happened: the agent has not gone on yet.
   if (answered?.answered_at !== undefined && answered.answered_at >= (lastCallAt(run, agent) ?? 0))
-    return answered.answered?.answer === "reject" || answered.answered?.answer === "expired"
-      ? "USER_REJECTED"
-      : "USER_CONFIRMED";
+    return answered.answered?.answer === "approve" || answered.answered?.answer === "approve_always"
+      ? "USER_CONFIRMED"
+      : "USER_REJECTED";
   if (run.activations[agent.activation_id]?.waiting?.for === "limit") return "PAUSED";
   const call = lastCall(run, agent);
   if (call?.status === "failed" && call.error?.code === "RATE_LIMIT") return "RATE_LIMITED";

@@ -7,9 +7,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { openDb } from "@/db/open";
 import { newSealer } from "@/server/access/secrets";
 import type { ToolAnswer } from "@/server/domain/tool";
+import { checkAnswer } from "@/server/domain/tool-question";
 import { newMcpFetch } from "@/server/egress/fetch";
 import { newMcpServerStore } from "@/server/store/mcp-servers";
-import { readAnswer } from "../question";
 import { McpServers } from "./servers";
 import { bodyOf, listen } from "./testing/guarded-server";
 
@@ -71,7 +71,7 @@ async function use({ url, context }: Scenario): Promise<void> {
       const output = await execute(name, []);
       if (!output.asks) return output;
       // A person who agrees and writes nothing.
-      const read = readAnswer(output.asks.schema ?? {}, "");
+      const read = checkAnswer(output.asks.schema ?? {}, {});
       if (!read.ok) return output;
       return execute(name, [{ question: output.asks, action: "accept", content: read.content }]);
     };

@@ -1,6 +1,7 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { z } from "zod";
 import type { ToolAnswer, ToolOutput, ToolQuestion } from "@/server/domain/tool";
+import { questionFault } from "@/server/domain/tool-question";
 import { isSameJson, type JsonObject } from "@/server/domain/values";
 import type { StdioServer } from "../operator/file";
 import { type McpToolDefinition, readable, readDefinition } from "./definition";
@@ -52,6 +53,8 @@ interface Call {
   stop: AbortController;
   /** What it was ended for. */
   asks: ToolQuestion | null;
+  /** Why it was ended, where nobody can be asked that. */
+  fault: string | null;
 }
 
 /** Where a server is and how to come in. */
@@ -138,7 +141,12 @@ export class McpConnection {
     const name = `mcp:${this.name}/${tool}`;
     const { client } = this;
     if (!client) return { status_code: 503, error: this.unavailable() };
-    const call: Call = { answers: options.answers ?? null, stop: new AbortController(), asks: null };
+    const call: Call = {
+      answers: options.answers ?? null,
+      stop: new AbortController(),
+      asks: null,
+      fault: null,
+    };
     this.calls.add(call);
     try {
       const params = {
@@ -161,6 +169,7 @@ export class McpConnection {
       });
     } catch (error) {
       if (options.signal.aborted) return { status_code: 408, error: `${name} was stopped.` };
+      if (call.fault !== null) return { status_code: 500, error: call.fault };
       if (call.asks)
         return { status_code: 409, error: `${name} asks something of a person.`, asks: call.asks };
       if (error instanceof SignInNeeded) {
@@ -203,7 +212,9 @@ export class McpConnection {
       const { action, content } = known;
       return { action, ...(content && { content: content as Record<string, string> }) };
     }
-    call.asks = question;
+    const fault = questionFault(question);
+    if (fault === null) call.asks = question;
+    else call.fault = `mcp:${this.name} asks ${fault}. That was refused, and nothing was sent.`;
     call.stop.abort();
     // The call was ended; a server that goes on all the same is told after a while that nobody answers.
     await new Promise((resolve) => setTimeout(resolve, MCP_LIMITS.unansweredMs).unref());
