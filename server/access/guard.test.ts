@@ -186,6 +186,10 @@ describe("bodies", () => {
     expect(await tried("[".repeat(2_000_000))).toBe(400);
     expect(await tried(`{${Array.from({ length: 100_000 }, (_, i) => `"k${i}":1`).join()}}`)).toBe(400);
     expect(await tried(`{"${"k".repeat(200)}":1}`)).toBe(400);
+    const edges = (count: number) => `{"nodes":{},"edges":[${Array(count).fill(1).join()}]}`;
+    expect(await tried(edges(JSON_LIMITS.values - 5))).toBe("passed");
+    expect(await tried(edges(900_000))).toBe(400);
+    expect(await tried(`{"text":"${",".repeat(900_000)}"}`)).toBe("passed");
     expect(await tried(`{"text":"${'[{\\"'.repeat(1_000)}"}`)).toBe("passed");
     expect(performance.now() - started).toBeLessThan(1_500);
   });

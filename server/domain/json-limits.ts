@@ -1,5 +1,14 @@
-/** How deep, how wide and how long-winded JSON from outside may be. `containers`: objects and lists in all. */
-export const JSON_LIMITS = { depth: 32, keyLength: 128, keysPerObject: 2_000, containers: 50_000 } as const;
+/**
+ * How deep, how wide and how long-winded JSON from outside may be. `containers`: objects and lists in all; `values`:
+ * everything in them, so that what walks over the parsed value stays below a tenth of a second or two.
+ */
+export const JSON_LIMITS = {
+  depth: 32,
+  keyLength: 128,
+  keysPerObject: 2_000,
+  containers: 50_000,
+  values: 300_000,
+} as const;
 
 /**
  * What is wrong with a JSON text before it is parsed, in one sentence, or null. One pass over the characters with no
@@ -9,6 +18,7 @@ export const JSON_LIMITS = { depth: 32, keyLength: 128, keysPerObject: 2_000, co
 export function jsonTextProblem(text: string): string | null {
   let depth = 0;
   let containers = 0;
+  let commas = 0;
   let keyStart = -1;
   let keyEnd = -1;
   // Per open bracket: the number of keys so far.
@@ -27,6 +37,9 @@ export function jsonTextProblem(text: string): string | null {
           return `An object has more than ${JSON_LIMITS.keysPerObject} keys.`;
         if (keyEnd - keyStart > JSON_LIMITS.keyLength)
           return `A key is longer than ${JSON_LIMITS.keyLength} characters.`;
+        break;
+      case 44:
+        if (++commas >= JSON_LIMITS.values) return `The JSON holds more than ${JSON_LIMITS.values} values.`;
         break;
       case 91:
       case 123:

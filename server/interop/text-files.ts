@@ -83,13 +83,13 @@ function repeatedKey(document: Document.Parsed): { pos: [number]; message: strin
 const MAX_BRACKETS = 100;
 const MAX_INDENT = 256;
 const MAX_COMPACT = 32;
-/** Lines and commas: the time that the parser takes grows faster than their number. */
+/** Lines, commas, brackets and marks at the beginning of a line: each costs the parser some 20 µs. */
 const MAX_PIECES = 12_000;
 
 /**
  * Whether a text could be nested so deeply that the parser, which recurses, runs out of stack: that can end the whole
  * process. Counted from the characters alone, in one pass: brackets, the indentation of a line, and `- ? : & !`
- * standing one after another at its beginning (each may open a level of its own).
+ * standing one after another at its beginning (each may open a level of its own). So is how much there is to parse.
  */
 function shapeProblem(text: string): string | null {
   const tooDeep = "The file is nested too deeply.";
@@ -100,11 +100,12 @@ function shapeProblem(text: string): string | null {
   let pieces = 0;
   for (let i = 0; i < text.length; i++) {
     const char = text[i]!;
+    if (pieces > MAX_PIECES) return `The file has more than ${MAX_PIECES} lines and list items.`;
     if (char === "[" || char === "{") {
+      pieces++;
       if (++depth > MAX_BRACKETS) return tooDeep;
     } else if ((char === "]" || char === "}") && depth > 0) depth--;
-    if (char === "," || char === "\n" || char === "\r")
-      if (++pieces > MAX_PIECES) return `The file has more than ${MAX_PIECES} lines and list items.`;
+    if (char === "," || char === "\n" || char === "\r") pieces++;
     if (char === "\n" || char === "\r") {
       isPrefix = true;
       column = 0;
@@ -114,6 +115,7 @@ function shapeProblem(text: string): string | null {
     if (!isPrefix) continue;
     column++;
     const next = text[i + 1] ?? " ";
+    const before = compact;
     if (char === " " || char === "\t") {
       if (compact === 0 && column > MAX_INDENT) return tooDeep;
     } else if ((char === "-" || char === "?" || char === ":") && /\s/.test(next)) {
@@ -122,6 +124,7 @@ function shapeProblem(text: string): string | null {
       if (++compact > MAX_COMPACT) return tooDeep;
       while (i + 1 < text.length && !/\s/.test(text[i + 1]!)) i++;
     } else isPrefix = false;
+    pieces += compact - before;
   }
   return null;
 }
