@@ -12,6 +12,7 @@ import { JsonView } from "@/components/ui/json-view";
 import { SegmentedControl } from "@/components/ui/segmented-control";
 import { Spinner } from "@/components/ui/spinner";
 import type { RunEventOf } from "@/server/domain/events";
+import { formatBytes } from "./format";
 import { useRun, useRunList } from "./run-context";
 import { useRunPage } from "./run-page-context";
 
@@ -199,9 +200,3 @@ function parsed(text: string): unknown {
 
 const addressOf = (runId: string, file: { path: string; version: number }) =>
   `/api/runs/${encodeURIComponent(runId)}/files/${file.path.split("/").map(encodeURIComponent).join("/")}?version=${file.version}`;
-
-function formatBytes(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`;
-  if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`;
-  return `${(bytes / 1_000_000).toFixed(1)} MB`;
-}

@@ -71,3 +71,10 @@ export function inWords(items: readonly string[]): string {
 }
 
 const two = (n: number) => String(n).padStart(2, "0");
+
+/** A size in bytes, in words. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

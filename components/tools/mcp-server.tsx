@@ -18,6 +18,7 @@ import { TimeText } from "@/components/ui/time-text";
 import { toast } from "@/components/ui/toasts";
 import { lineDifferences } from "./line-differences";
 import { McpForm } from "./mcp-form";
+import { McpOffers } from "./mcp-offers";
 import { McpSignIn } from "./mcp-sign-in";
 import { ParameterTable } from "./parameter-table";
 import { Sheet } from "./tool-detail";
@@ -165,7 +166,7 @@ export function McpServer({ server }: { server: McpListed }) {
         </p>
       ) : null}
       {server.problems.length > 0 ? (
-        <ul aria-label="Tools that cannot be offered" className="list-disc pl-5 text-[13px] text-ink-2">
+        <ul aria-label="What cannot be offered" className="list-disc pl-5 text-[13px] text-ink-2">
           {server.problems.map((problem) => (
             <li key={problem}>{problem}</li>
           ))}
@@ -209,6 +210,7 @@ export function McpServer({ server }: { server: McpListed }) {
           </ul>
         )}
       </Panel>
+      <McpOffers server={server} />
       {approve.error ? (
         <p role="alert" className="text-[13px] text-failed">
           {toApiError(approve.error).message}

@@ -6,12 +6,29 @@ import { isSameJson, type JsonObject } from "@/server/domain/values";
 import type { StdioServer } from "../operator/file";
 import { type McpToolDefinition, readable, readDefinition } from "./definition";
 import type { Asked, Way } from "./library";
+import {
+  asList,
+  GET_PROMPT,
+  getPromptTool,
+  type Listing,
+  type McpPrompt,
+  type McpResource,
+  PROMPTS,
+  PromptAnswer,
+  promptOutput,
+  READ_RESOURCE,
+  RESOURCES,
+  ReadAnswer,
+  readOutput,
+  readResourceTool,
+  TEMPLATES,
+  tooLarge,
+} from "./offers";
 import { ContentBlock, outputOf } from "./result";
 import { SignInNeeded } from "./sign-in";
 
-/** A page of tools, each read by itself: one that is not as the protocol wants it never costs the others. */
-const ToolPage = z.object({
-  tools: z.array(z.unknown()),
+/** A page of a list, each entry read by itself: one that is not as the protocol wants it never costs the others. */
+const Page = z.looseObject({
   nextCursor: z
     .string()
     .nullish()
@@ -38,6 +55,8 @@ export const MCP_LIMITS = {
   listMs: 15_000,
   pages: 20,
   tools: 500,
+  /** Of resources, and of prompts. */
+  entries: 500,
   /** A connection that rests is asked whether it is still there. */
   pingEveryMs: 60_000,
   /** Waiting before connecting again: doubled each time. */
@@ -87,6 +106,8 @@ export class McpConnection {
   private working: Promise<void> | null = null;
   private readonly calls = new Set<Call>();
   definitions: McpToolDefinition[] = [];
+  resources: McpResource[] = [];
+  prompts: McpPrompt[] = [];
   health: McpHealth = { state: "off", last_error: null, connected_at: null, latency_ms: null, problems: [] };
 
   constructor(
@@ -159,6 +180,8 @@ export class McpConnection {
         timeout: options.timeout_ms,
         maxTotalTimeout: options.timeout_ms,
       };
+      if (tool === READ_RESOURCE) return await this.read(client, name, args, limits);
+      if (tool === GET_PROMPT) return await this.prompt(client, name, args, limits);
       const answer = options.as_task
         ? await callAsTask(client, params, limits)
         : await client.request({ method: "tools/call", params }, CallAnswer, limits);
@@ -192,6 +215,22 @@ export class McpConnection {
     } finally {
       this.calls.delete(call);
     }
+  }
+
+  /** Reads a resource, or tells which there are. */
+  private async read(client: Client, name: string, { uri }: JsonObject, limits: Limits): Promise<ToolOutput> {
+    if (typeof uri !== "string") return { status_code: 200, output: asList(this.resources) };
+    const why = tooLarge(this.resources.find((resource) => resource.uri === uri));
+    if (why !== null) return { status_code: 413, error: why };
+    const answer = await client.request({ method: "resources/read", params: { uri } }, ReadAnswer, limits);
+    return readOutput(name, uri, answer);
+  }
+
+  /** Gets a prompt, or tells which there are. */
+  private async prompt(client: Client, name: string, args: JsonObject, limits: Limits): Promise<ToolOutput> {
+    if (typeof args.name !== "string") return { status_code: 200, output: asList(this.prompts) };
+    const params = { name: args.name, arguments: (args.arguments ?? {}) as Record<string, string> };
+    return promptOutput(name, await client.request({ method: "prompts/get", params }, PromptAnswer, limits));
   }
 
   /**
@@ -266,7 +305,7 @@ export class McpConnection {
       closed: () => {
         if (this.client === client) void this.lose("The server closed the connection");
       },
-      toolsChanged: () => {
+      listsChanged: () => {
         if (this.client === client) void this.refresh();
       },
       asked: (question) => this.asked(question),
@@ -286,33 +325,40 @@ export class McpConnection {
     const began = performance.now();
     await client.ping({ timeout: MCP_LIMITS.listMs });
     const latency_ms = Math.round(performance.now() - began);
-    const found: McpToolDefinition[] = [];
+    const { tools, resources, prompts } = client.getServerCapabilities() ?? {};
     const problems: string[] = [];
-    const names = new Set<string>();
-    let cursor: string | undefined;
-    for (let page = 0; page === 0 || (cursor !== undefined && page < MCP_LIMITS.pages); page++) {
-      const answer = await client.request(
-        { method: "tools/list", params: cursor === undefined ? {} : { cursor } },
-        ToolPage,
-        { timeout: MCP_LIMITS.listMs },
-      );
-      for (const tool of answer.tools) {
-        const read = readDefinition(tool);
-        if ("problem" in read) problems.push(read.problem);
-        else if (names.has(read.definition.name)) problems.push(`"${read.definition.name}" is there twice.`);
-        else if (found.length >= MCP_LIMITS.tools)
-          problems.push(`"${read.definition.name}": more than ${MCP_LIMITS.tools} tools.`);
-        else {
-          names.add(read.definition.name);
-          found.push(read.definition);
-        }
-      }
-      cursor = answer.nextCursor;
-    }
-    if (cursor !== undefined)
-      problems.push(`The list of tools has more than ${MCP_LIMITS.pages} pages; the rest was left out.`);
-    this.definitions = found;
+    // One that says nothing of itself is asked for tools: some have them all the same.
+    const found = tools || !(resources || prompts) ? await this.listTools(client, problems) : [];
+    this.resources = resources
+      ? [
+          ...(await listOf(client, RESOURCES, problems)),
+          ...(await listOf(client, TEMPLATES, problems)),
+        ].slice(0, MCP_LIMITS.entries)
+      : [];
+    this.prompts = prompts ? await listOf(client, PROMPTS, problems) : [];
+    this.definitions = [
+      ...found,
+      ...(this.resources.length > 0 ? [readResourceTool(this.name)] : []),
+      ...(this.prompts.length > 0 ? [getPromptTool(this.name)] : []),
+    ];
     this.note({ latency_ms, problems: problems.slice(0, 50) });
+  }
+
+  private async listTools(client: Client, problems: string[]): Promise<McpToolDefinition[]> {
+    const found: McpToolDefinition[] = [];
+    const names = new Set<string>();
+    for (const tool of await pagesOf(client, "tools/list", "tools", problems)) {
+      const read = readDefinition(tool);
+      if ("problem" in read) problems.push(read.problem);
+      else if (names.has(read.definition.name)) problems.push(`"${read.definition.name}" is there twice.`);
+      else if (found.length >= MCP_LIMITS.tools)
+        problems.push(`"${read.definition.name}": more than ${MCP_LIMITS.tools} tools.`);
+      else {
+        names.add(read.definition.name);
+        found.push(read.definition);
+      }
+    }
+    return found;
   }
 
   /** The connection is gone or useless: says so, and comes back later. */
@@ -349,12 +395,57 @@ export class McpConnection {
   }
 }
 
-/** Begins a task, waits for its result, and ends it where nobody waits any more. */
-async function callAsTask(
+/** All entries of a list, page by page, unread. */
+async function pagesOf(
   client: Client,
-  params: { name: string; arguments: JsonObject },
-  limits: { signal: AbortSignal; timeout: number; maxTotalTimeout: number },
-) {
+  method: "tools/list" | Listing<unknown>["method"],
+  field: string,
+  problems: string[],
+): Promise<unknown[]> {
+  const all: unknown[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page === 0 || (cursor !== undefined && page < MCP_LIMITS.pages); page++) {
+    const params = cursor === undefined ? {} : { cursor };
+    const answer = await client.request({ method, params }, Page, { timeout: MCP_LIMITS.listMs });
+    const entries = answer[field];
+    if (!Array.isArray(entries)) throw new Error(`It answered ${method} without a list.`);
+    all.push(...(entries as unknown[]));
+    cursor = answer.nextCursor;
+  }
+  if (cursor !== undefined)
+    problems.push(`The list of ${field} has more than ${MCP_LIMITS.pages} pages; the rest was left out.`);
+  return all;
+}
+
+/** A list of what a server has beside its tools. One that it does not give costs nothing else, and is told. */
+async function listOf<T>(client: Client, listing: Listing<T>, problems: string[]): Promise<T[]> {
+  const { method, field, called, read } = listing;
+  let entries: unknown[];
+  try {
+    entries = await pagesOf(client, method, field, problems);
+  } catch (error) {
+    const { isUnknownMethod, statusOf, wordsOf } = await loadLibrary();
+    if (statusOf(error) === 503 || error instanceof SignInNeeded) throw error;
+    // Many have resources and no templates, and do not know the question.
+    if (!isUnknownMethod(error)) problems.push(`Its ${called} cannot be listed: ${wordsOf(error)}`);
+    return [];
+  }
+  const good = entries.flatMap((entry) => read(entry) ?? []);
+  const odd = entries.length - good.length;
+  if (odd > 0) problems.push(`${odd} of its ${called} cannot be read.`);
+  if (good.length > MCP_LIMITS.entries)
+    problems.push(`It has ${good.length} ${called}; ${MCP_LIMITS.entries} are kept.`);
+  return good.slice(0, MCP_LIMITS.entries);
+}
+
+interface Limits {
+  signal: AbortSignal;
+  timeout: number;
+  maxTotalTimeout: number;
+}
+
+/** Begins a task, waits for its result, and ends it where nobody waits any more. */
+async function callAsTask(client: Client, params: { name: string; arguments: JsonObject }, limits: Limits) {
   const begun = await client.request(
     { method: "tools/call", params: { ...params, task: { ttl: limits.timeout } } },
     BegunTask,

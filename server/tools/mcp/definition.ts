@@ -7,7 +7,7 @@ import { canonicalJson, JsonSchema } from "@/server/domain/values";
 export const McpToolDefinition = z.object({
   name: z
     .string()
-    .regex(/^[A-Za-z0-9_./-]{1,128}$/, "A tool's name may have letters, digits and _ . / - (at most 128)"),
+    .regex(/^@?[A-Za-z0-9_./-]{1,128}$/, "A tool's name may have letters, digits and _ . / - (at most 128)"),
   description: z.string().max(20_000).default(""),
   input_schema: JsonSchema,
   output_schema: JsonSchema.optional(),
@@ -29,7 +29,8 @@ const MAX_BYTES = 64 * 1024;
 
 /** As tools come over the wire; nothing in it is believed to be as the protocol wants it. */
 const Wire = z.object({
-  name: z.string({ error: "it has no name" }),
+  // A sign before it marks what is made here of a server's resources and prompts.
+  name: z.string({ error: "it has no name" }).regex(/^(?!@)/, "A tool's name may not begin with @"),
   description: z.string().nullish(),
   inputSchema: z.unknown().optional(),
   outputSchema: z.unknown().optional(),

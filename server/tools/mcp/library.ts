@@ -9,6 +9,8 @@ import {
   ElicitRequestSchema,
   ErrorCode,
   McpError,
+  PromptListChangedNotificationSchema,
+  ResourceListChangedNotificationSchema,
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import packageJson from "@/package.json";
@@ -26,16 +28,16 @@ export type Asked = (question: Omit<ToolQuestion, "from">) => Promise<{
 }>;
 
 /**
- * A client that is not connected yet; `toolsChanged` is called whenever its server says so, `asked` when it asks
+ * A client that is not connected yet; `listsChanged` is called whenever its server says so, `asked` when it asks
  * something of a person.
  */
 export function newClient({
   closed,
-  toolsChanged,
+  listsChanged,
   asked,
 }: {
   closed(): void;
-  toolsChanged(): void;
+  listsChanged(): void;
   asked: Asked;
 }): Client {
   const client = new Client(
@@ -58,7 +60,9 @@ export function newClient({
         : { message: params.message, schema: params.requestedSchema },
     ),
   );
-  client.setNotificationHandler(ToolListChangedNotificationSchema, toolsChanged);
+  client.setNotificationHandler(ToolListChangedNotificationSchema, listsChanged);
+  client.setNotificationHandler(ResourceListChangedNotificationSchema, listsChanged);
+  client.setNotificationHandler(PromptListChangedNotificationSchema, listsChanged);
   return client;
 }
 
@@ -144,6 +148,10 @@ const plainWords = (text: string) =>
       .replace(/\s+/g, " ")
       .trim(),
   );
+
+/** Whether a server does not know what it was asked. */
+export const isUnknownMethod = (error: unknown): boolean =>
+  error instanceof McpError && error.code === (ErrorCode.MethodNotFound as number);
 
 /** The status that stands for what a call threw; 503: the server has to be connected again. */
 export function statusOf(error: unknown): ToolStatus {

@@ -6,6 +6,7 @@ import type { McpToolWord, StdioServer } from "../operator/file";
 import { checkBySchema } from "../schema-check";
 import { type McpAddress, McpConnection, type McpHealth } from "./connection";
 import { fingerprintOf, McpToolDefinition, readable } from "./definition";
+import type { McpPrompt, McpResource } from "./offers";
 import { McpSignIn, type SignInAnswer, SignInFailure, type SignInStatus } from "./sign-in";
 
 export interface McpToolStatus {
@@ -37,7 +38,13 @@ export interface McpServerStatus extends McpHealth {
   /** Declared by whoever runs Troupe; the app cannot change it. */
   from_file: boolean;
   tools: McpToolStatus[];
+  /** What there is to read, and which texts there are to fill in. */
+  resources: McpResource[];
+  prompts: McpPrompt[];
 }
+
+/** What a server offers, beside where it is and how it is. */
+type Offered = "tools" | "resources" | "prompts" | keyof McpHealth;
 
 export interface McpServersParts {
   store: McpServerStore;
@@ -85,7 +92,7 @@ export class McpServers {
   /** By name. */
   list(): McpServerStatus[] {
     const declared = this.parts.declared.map(
-      ({ name, command, args }): Omit<McpServerStatus, "tools" | keyof McpHealth> => ({
+      ({ name, command, args }): Omit<McpServerStatus, Offered> => ({
         name,
         kind: "stdio",
         where: [command, ...args].join(" "),
@@ -100,7 +107,7 @@ export class McpServers {
       .list()
       .filter(({ name }) => !this.isDeclared(name))
       .map(
-        (server): Omit<McpServerStatus, "tools" | keyof McpHealth> => ({
+        (server): Omit<McpServerStatus, Offered> => ({
           name: server.name,
           kind: "http",
           where: server.url,
@@ -116,6 +123,8 @@ export class McpServers {
       .map((server) => ({
         ...server,
         ...(this.connections.get(server.name)?.health ?? OFF),
+        resources: this.connections.get(server.name)?.resources ?? [],
+        prompts: this.connections.get(server.name)?.prompts ?? [],
         tools: this.known(server.name).map(({ definition: _definition, ...tool }) => tool),
       }));
   }

@@ -1,0 +1,147 @@
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openDb } from "@/db/open";
+import { newSealer } from "@/server/access/secrets";
+import { isGranted } from "@/server/domain/tool";
+import type { Json } from "@/server/domain/values";
+import { newMcpServerStore } from "@/server/store/mcp-servers";
+import { ToolsRegistry } from "../registry";
+import { readDefinition } from "./definition";
+import { PROMPTS, RESOURCES, readOutput, TEMPLATES } from "./offers";
+import { McpServers } from "./servers";
+
+let servers: McpServers;
+beforeEach(async () => {
+  servers = new McpServers({
+    store: newMcpServerStore(openDb(":memory:"), newSealer(null, {})),
+    declared: [
+      {
+        name: "memos",
+        command: process.execPath,
+        args: [path.join(import.meta.dirname, "testing/offering-server.mjs")],
+        environment: {},
+        cwd: process.cwd(),
+      },
+    ],
+    fetch: globalThis.fetch,
+    onChange: () => {},
+  });
+  await servers.start();
+});
+afterEach(() => servers.stop());
+
+const call = (name: string, args: Json) => {
+  const registry = new ToolsRegistry();
+  for (const tool of servers.tools()) registry.register(tool);
+  const { signal } = new AbortController();
+  return registry.invoke(name, args, { signal, idempotencyKey: "key", run: null, agent: null });
+};
+const approve = () => {
+  for (const { name, fingerprint } of servers.list()[0]!.tools) servers.approve("memos", name, fingerprint);
+};
+
+describe("a server with resources and prompts", () => {
+  test("shows them, and says which cannot be used; it needs no tools and no templates", () => {
+    const [server] = servers.list();
+    expect(server).toMatchObject({
+      state: "connected",
+      problems: ["2 of its resources cannot be read.", "1 of its prompts cannot be read."],
+      prompts: [
+        {
+          name: "greet",
+          description: "A greeting",
+          arguments: [
+            { name: "who", required: true },
+            { name: "how", required: false },
+          ],
+        },
+      ],
+    });
+    expect(server?.resources.map(({ uri, name, size }) => [uri, name, size])).toEqual([
+      ["memo://one", "First memo", 12],
+      ["memo://huge", "huge", 9_000_000],
+      ["memo://picture", "picture", null],
+    ]);
+    expect(server?.resources[0]?.description).toBe("Read \\u{202e}me");
+  });
+
+  test("gives each to agents as a tool that a person approves first, whose results are content of strangers", async () => {
+    expect(servers.tools().map(({ spec }) => [spec.name, spec.taints, spec.sink, spec.risk])).toEqual([
+      ["mcp:memos/@get_prompt", true, true, "UNKNOWN"],
+      ["mcp:memos/@read_resource", true, true, "UNKNOWN"],
+    ]);
+    expect(isGranted(["mcp:memos/@read_resource"], "mcp:memos/@read_resource")).toBe(true);
+    expect(await call("mcp:memos/@read_resource", {})).toMatchObject({
+      status_code: 503,
+      error: expect.stringContaining("Approve it on the Tools page"),
+    });
+    approve();
+    expect(await call("mcp:memos/@read_resource", {})).toMatchObject({
+      status_code: 200,
+      output: [
+        { uri: "memo://one", name: "First memo", mime_type: "text/plain", size: 12 },
+        { uri: "memo://huge" },
+        { uri: "memo://picture" },
+      ],
+    });
+    expect(await call("mcp:memos/@read_resource", { uri: "memo://one" })).toEqual({
+      status_code: 200,
+      output: "Tea at four.",
+    });
+    expect(await call("mcp:memos/@get_prompt", { name: "greet", arguments: { who: "Ann" } })).toEqual({
+      status_code: 200,
+      output: {
+        description: "greet",
+        messages: [
+          { role: "user", text: "Greet Ann." },
+          { role: "assistant", text: "[image, image/png, 3 bytes; not shown]" },
+        ],
+      },
+    });
+    expect(await call("mcp:memos/@get_prompt", { arguments: { who: 1 } })).toMatchObject({
+      status_code: 400,
+    });
+  });
+
+  test("what is too large, no text or not there is refused with the reason", async () => {
+    approve();
+    for (const [uri, status_code, words] of [
+      ["memo://huge", 413, "9000000 bytes; at most"],
+      ["memo://long", 413, "gave more than"],
+      ["memo://picture", 400, "is a file of 3 bytes (image/png), not text"],
+      ["memo://none", 500, "Resource not found"],
+    ] as const)
+      expect(await call("mcp:memos/@read_resource", { uri })).toEqual({
+        status_code,
+        error: expect.stringContaining(words),
+      });
+  });
+
+  test("a change of what it offers is noticed, and takes no approval away", async () => {
+    approve();
+    await call("mcp:memos/@get_prompt", { name: "greet", arguments: { who: "Ann" } });
+    await expect
+      .poll(() => servers.list()[0]!.prompts.map(({ name }) => name))
+      .toEqual(["greet", "farewell"]);
+    expect(servers.list()[0]!.tools.map(({ state }) => state)).toEqual(["approved", "approved"]);
+  });
+});
+
+test("no tool of a server can take the name of what is made of its resources", () => {
+  expect(readDefinition({ name: "@read_resource", inputSchema: { type: "object" } })).toEqual({
+    problem: expect.stringContaining("may not begin with @"),
+  });
+});
+
+test("what servers say of resources and prompts may be anything", () => {
+  for (const { read } of [RESOURCES, TEMPLATES, PROMPTS])
+    for (const odd of [null, 1, "x", [], {}, { uri: 1, name: {}, uriTemplate: [] }])
+      expect(read(odd)).toBeNull();
+  expect(TEMPLATES.read({ uriTemplate: "memo://{id}", name: null, size: "big" })).toMatchObject({
+    uri: "memo://{id}",
+    name: "memo://{id}",
+    is_template: true,
+    size: null,
+  });
+  expect(readOutput("t", "u", { contents: [] })).toEqual({ status_code: 200, output: "" });
+});
