@@ -183,6 +183,8 @@ export const workspaceFiles = sqliteTable(
     content: text("content").notNull(),
     /** What wrote it: agent, role, node, tool. */
     source: text("source").notNull().default("{}"),
+    /** It may hold words of strangers: the run had read some when this version was written. */
+    tainted: integer("tainted", { mode: "boolean" }).notNull().default(true),
     /** The call that wrote it: a repeated call writes nothing twice. */
     writtenBy: text("written_by").notNull().unique(),
     createdAt: integer("created_at").notNull(),

@@ -98,7 +98,7 @@ export const Settings = z.object({
     .string()
     .optional()
     .describe(
-      "Hosts, e-mail addresses and accounts that agents may send to without asking, also after they read content of strangers, for example api.example.org, team@example.org",
+      "Hosts, e-mail addresses and accounts that agents may send to without asking, also after they read content of strangers, for example api.example.org, team@example.org. After a change and a restart it holds in runs under way, too",
     ),
   TROUPE_MAX_RUNS: count("TROUPE_MAX_RUNS", 1000)
     .default(16)

@@ -91,10 +91,11 @@ export function newTroupe(db: Db, options: { dataDir: string | null; env?: NodeJ
   const roles = newRoleStore(db, Date.now, roleFolder ?? undefined);
   const tools = newToolHost({
     registry,
-    keep: (runId, callKey, tool, text) =>
+    keep: (runId, callKey, { tool, tainted }, text) =>
       workspace.write(runId, `${RESULTS_FOLDER}/${callKey.replace(/[^A-Za-z0-9]+/g, "-")}.txt`, text, {
         kind: "result",
         source: { tool_name: tool },
+        tainted,
         writtenBy: callKey,
       }).artifact_id,
     forget: (place) => memories.forget(place),
@@ -109,6 +110,7 @@ export function newTroupe(db: Db, options: { dataDir: string | null; env?: NodeJ
     effects: { models, tools },
     disk,
     log,
+    rules: installation,
     redact: redactJson,
     streamRedactor: { hide: withoutHeld, heldBack },
     atWork: newAtWork(options.dataDir),

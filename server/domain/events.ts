@@ -67,7 +67,8 @@ export interface Payloads {
   };
   run_started: Record<string, never>;
   run_cancel_requested: { by: string; reason: string };
-  run_recovered: { worker_id: string; requeued: string[] };
+  /** `installation`: what holds in every run, where that has changed since; it holds in this run from here on. */
+  run_recovered: { worker_id: string; requeued: string[]; installation?: InstallationRules };
   /** The wall clock went ahead of the time at work by so many milliseconds, or behind it: that is nobody's working time. */
   clock_jumped: { ms: number };
   run_limit_raised: { limit: RaisableLimit; from: number | null; to: number; by: string };
@@ -438,6 +439,8 @@ export interface Payloads {
     /** Fields that changed, by task. */
     changed?: Record<string, Partial<Task>>;
     reason?: string;
+    /** What a person wrote in it themselves; absent where an agent changed the plan. */
+    words?: string[];
   };
   criterion_checked: { criterion: string; met: boolean; evidence: string };
   task_status_changed: {

@@ -674,8 +674,10 @@ export function evolve(s: RunState, event: RunEvent): RunState {
         ],
       };
       return s;
-    case "run_cancel_requested":
     case "run_recovered":
+      if (event.payload.installation) s.run = { ...s.run, installation: event.payload.installation };
+      return s;
+    case "run_cancel_requested":
     case "clock_jumped":
     case "output_parsed":
     case "budget_warning":

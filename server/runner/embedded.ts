@@ -11,7 +11,8 @@ import {
 } from "@/server/domain/durable";
 import type { RunEvent } from "@/server/domain/events";
 import { SettingsDamaged } from "@/server/domain/held";
-import type { Json } from "@/server/domain/values";
+import type { InstallationRules } from "@/server/domain/outcome";
+import { canonicalJson, type Json, type JsonObject } from "@/server/domain/values";
 import { SHORT_MS, type Waiting, type WorkTime, waitOut } from "./clock";
 
 /** One turn of a run as the log keeps it: the answer that began it and the events that followed. */
@@ -57,6 +58,8 @@ export interface EmbeddedHost {
   /** A step goes on beside the thread, until what is answered is called. */
   stepBegins?(): () => void;
   workerId: string;
+  /** What holds in every run here now; absent where nobody says. A run that is taken up again goes on under these. */
+  rules?: InstallationRules;
   /** The time in which this process is at work. */
   time: WorkTime;
   /** Blacks out secrets in what came from outside, before anything is made of it. */
@@ -146,8 +149,16 @@ export class EmbeddedRun implements DurableContext {
     this.at = this.begunAt;
     this.lastSeq = journal.turns[0]?.lastSeq ?? 0;
     this.signals = new Map(journal.signals);
-    this.recovered = journal.turns.length > 1 && !asleep;
+    this.recovered = journal.turns.length > 1 ? !asleep : this.hasOtherRules;
     if (!this.recovered) this.seen = asleep ?? { at: this.at, worked: host.time.read() };
+  }
+
+  /** Whether a run that has not begun was created under rules of an earlier process. */
+  private get hasOtherRules(): boolean {
+    const { rules } = this.host;
+    const created = this.journal.turns[0]?.events[0];
+    if (!rules || created?.type !== "run_created") return false;
+    return canonicalJson(created.payload.installation ?? {}) !== canonicalJson(rules);
   }
 
   /** How many steps are under way; for draining. */
@@ -268,7 +279,8 @@ export class EmbeddedRun implements DurableContext {
         return { key: CANCEL, result: { ok: true, value: this.signals.get("cancel")! }, kind: "signal" };
       if (this.recovered) {
         this.recovered = false;
-        const value = { worker_id: this.host.workerId };
+        const { workerId, rules } = this.host;
+        const value = { worker_id: workerId, ...(rules ? { rules: rules as JsonObject } : {}) };
         return { key: `recovered#${this.turn + 1}`, result: { ok: true, value }, kind: "note" };
       }
       const jump = this.clockJump();

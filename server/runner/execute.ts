@@ -16,7 +16,14 @@ import { evaluateExpression } from "@/server/domain/expression";
 import type { WorkflowNode } from "@/server/domain/graph";
 import { getNodeKind, NodeFailure, type NodeResult } from "@/server/domain/nodes";
 import { durationText } from "@/server/domain/nodes/wait";
-import { type ErrorCode, RaisableLimit, type ReasonCode, type RunError } from "@/server/domain/outcome";
+import {
+  type ErrorCode,
+  type InstallationRules,
+  RaisableLimit,
+  type ReasonCode,
+  type RunError,
+} from "@/server/domain/outcome";
+import type { ExecutionPlan } from "@/server/domain/plan";
 import { editPlan, PlanEdit } from "@/server/domain/plan-edit";
 import { evolve, newRun, type RunState } from "@/server/domain/run";
 import { isBeginning, startingState } from "@/server/domain/run-input";
@@ -35,6 +42,7 @@ import { canonicalJson, type Json, type JsonObject } from "@/server/domain/value
 import { WORK_LIMITS, Work, workSoFar } from "@/server/domain/work";
 import type { Models } from "@/server/llm/model";
 import type { ToolHost } from "@/server/tools/host";
+import { wordsAdded } from "@/server/tools/own-words";
 import { StepFailed } from "./flow";
 import { NodeRun } from "./node-run";
 
@@ -405,13 +413,25 @@ export class Interpreter {
 
   /** A note of the engine: it was down, or its machine slept, or the clock was set. */
   private note(note: "recovered" | "clock", { result }: Settlement): void {
-    const value = (result.ok ? result.value : {}) as { worker_id?: string; ms?: number };
-    if (note === "recovered")
+    const value = (result.ok ? result.value : {}) as {
+      worker_id?: string;
+      rules?: InstallationRules;
+      ms?: number;
+    };
+    if (note === "recovered") {
+      const { installation = {} } = this.s.run;
+      const { rules = installation } = value;
+      const haveChanged = canonicalJson(rules as JsonObject) !== canonicalJson(installation as JsonObject);
       this.apply({
         type: "run_recovered",
-        payload: { worker_id: value.worker_id ?? "", requeued: [...this.tasks.keys()] },
+        payload: {
+          worker_id: value.worker_id ?? "",
+          requeued: [...this.tasks.keys()],
+          ...(haveChanged ? { installation: rules } : {}),
+        },
       });
-    else {
+    }
+    if (note === "clock") {
       const ms = value.ms ?? 0;
       if (this.isActive()) this.activeMs = Math.max(0, this.activeMs - ms);
       this.apply({ type: "clock_jumped", payload: { ms } });
@@ -646,7 +666,7 @@ export class Interpreter {
         type: "plan_changed",
         node_id,
         activation_id,
-        payload: { version: plan.version + 1, by, ...edited.change },
+        payload: { version: plan.version + 1, by, ...edited.change, words: writtenIn(read.data, plan) },
       });
     const key = bellOf(activation_id);
     const task = this.byKey.get(key);
@@ -777,6 +797,14 @@ function boundedError(error: unknown): never {
 
 class OversizedAnswer extends Error {
   override name = "OversizedAnswer";
+}
+
+/** What a person wrote in an edit themselves: where they changed a description, only what stood there not before. */
+function writtenIn(edit: PlanEdit, { tasks }: ExecutionPlan): string[] {
+  if (edit.kind === "cancel") return [];
+  const before = edit.kind === "change" && tasks.find(({ task_id }) => task_id === edit.task_id);
+  const { description = "" } = edit.kind === "add" ? edit.task : edit.patch;
+  return wordsAdded(description, before ? before.description : "");
 }
 
 const bellOf = (activationId: string) => `${activationId}/plan_edited`;

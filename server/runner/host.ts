@@ -5,7 +5,7 @@ import type { WorkflowGraph } from "@/server/domain/graph";
 import { DamagedLog, type HeldReason, heldMessage, SettingsDamaged } from "@/server/domain/held";
 import { newId } from "@/server/domain/ids";
 import { namedError } from "@/server/domain/named-error";
-import type { RaisableLimit, RunConfig } from "@/server/domain/outcome";
+import type { InstallationRules, RaisableLimit, RunConfig } from "@/server/domain/outcome";
 import { editPlan, type PlanEdit } from "@/server/domain/plan-edit";
 import type { RoleDefinition } from "@/server/domain/role";
 import type { RunState } from "@/server/domain/run";
@@ -68,6 +68,8 @@ export interface HostOptions {
   /** Runs at work at the same time; those that only wait do not count. */
   maxRuns?: number;
   maxQueued?: number;
+  /** What holds in every run from now on, also in those that an earlier process began. */
+  rules?: InstallationRules;
   /** Blacks out secrets; nothing that it hides reaches the log of a run. */
   redact?: <T>(value: T) => T;
   /** The same for text that is being written. */
@@ -558,6 +560,7 @@ export class Host {
         ...(watchdog ? { stepBegins: () => watchdog.stepBegins(runId) } : {}),
         live: (id, frame) => this.frames.add(id, frame),
         workerId: this.workerId,
+        ...(this.options.rules ? { rules: this.options.rules } : {}),
         time: this.time,
         ...(redact ? { redact } : {}),
       },

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import type { Interaction } from "@/server/domain/crew-run";
 import { CREW_TOOL_NOTES } from "@/server/domain/crew-tools";
 import type { Durable, Flow, StepScope } from "@/server/domain/durable";
 import type { NewEvent, Payloads } from "@/server/domain/events";
@@ -24,7 +25,7 @@ import { canonicalJson, type Json, type JsonObject, type JsonSchema, textsIn } f
 import { Work } from "@/server/domain/work";
 import { type ModelAnswer, ModelError, type ModelRequest } from "@/server/llm/model";
 import type { ToolScope } from "@/server/tools/define";
-import { OwnWords } from "@/server/tools/own-words";
+import { OwnWords, wordsAdded } from "@/server/tools/own-words";
 import type { Context } from "@/server/tools/policy";
 import { CODE_IS_OFF, failureOf } from "@/server/tools/sandbox/custom-tool";
 import type { CallsStep, ProgramWithCalls } from "@/server/tools/sandbox/sandbox";
@@ -53,6 +54,24 @@ const OWN_TOOLS: ReadonlySet<string> = new Set([
 const MAX_QUESTIONS = 5;
 
 const GivenAnswer = PersonsAnswer.extend({ by: z.string() });
+
+/** What people said in answers. Where they turn a call down, what they repeat of such calls is not theirs: "not to eve@…". */
+function saidIn(interactions: readonly Interaction[]): string[] {
+  const refused = interactions.map(({ requested, answered }) => {
+    const { calls = [requested] } = requested;
+    if (answered?.answer === "reject") return calls;
+    return calls.filter((_call, at) => answered?.calls !== undefined && !answered.calls.includes(at));
+  });
+  const repeated = refused.flatMap((calls) => calls.flatMap(({ args }) => textsIn(args ?? null))).join("\n");
+  return interactions.flatMap(({ requested, answered }, at) => {
+    const { message, content } = answered ?? {};
+    const said = [
+      ...(message ? [message] : []),
+      ...(requested.asks && content ? typedWords(requested.asks, content) : []),
+    ];
+    return refused[at]!.length === 0 ? said : said.flatMap((words) => wordsAdded(words, repeated));
+  });
+}
 
 const FILE_TOOLS: ReadonlySet<string> = new Set(["create_artifact", "file_write"]);
 const WrittenFile = z.object({
@@ -244,9 +263,10 @@ export class NodeRun implements NodeContext {
   }
 
   /** Who calls a tool, as tools are told. */
-  private callerOf(agent: Agent | null): Pick<ToolScope, "run" | "agent"> {
+  private callerOf(agent: Agent | null): Pick<ToolScope, "run" | "agent" | "tainted"> {
     const { id, workflow_id } = this.s.run;
     return {
+      tainted: this.s.taint_sources.length > 0,
       run: { id, workflow_id },
       agent: agent && {
         ...agent.about,
@@ -381,10 +401,8 @@ export class NodeRun implements NodeContext {
         ...textsIn(node as unknown as Json),
         ...textsIn((role ?? null) as unknown as Json),
         ...(s.run.installation?.destinations ?? []),
-        ...Object.values(s.interactions).flatMap(({ requested, answered }) => [
-          ...(answered?.message ? [answered.message] : []),
-          ...(requested.asks && answered?.content ? typedWords(requested.asks, answered.content) : []),
-        ]),
+        ...saidIn(Object.values(s.interactions)),
+        ...Object.values(s.plan_changes).flatMap((changes) => changes.flatMap(({ words = [] }) => words)),
         ...this.approvedForGood().flatMap(({ destinations = [] }) =>
           destinations.flatMap(({ kind, value }) => (kind === "words" || kind === "call" ? [] : value)),
         ),

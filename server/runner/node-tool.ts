@@ -3,7 +3,7 @@ import { NodeFailure } from "@/server/domain/nodes";
 import { isGranted, succeeded } from "@/server/domain/tool";
 import type { Json, JsonObject } from "@/server/domain/values";
 import type { NodeRun } from "./node-run";
-import { askPerson, recordCall } from "./tool-call";
+import { askPerson, recordCall, taints } from "./tool-call";
 
 const RETRYABLE: ReadonlySet<number> = new Set([408, 429, 500, 503]);
 
@@ -40,14 +40,14 @@ export function* callToolOfNode(run: NodeRun, name: string, args: JsonObject): F
   const { output } = yield* recordCall(run, { ...call, protocol: "native" }, function* () {
     return { output: yield* run.callTool("call", name, args, null) };
   });
+  // Why it failed may be a stranger's words, too.
+  if (taints(spec, output)) run.emit({ type: "agent_tainted", ...about, payload: { tool_name: name } });
   if (!succeeded(output))
     throw new NodeFailure("TOOL_FAILED", output.error ?? `${name} failed.`, {
       retryable: RETRYABLE.has(output.status_code),
       user_action: "retry",
       detail: { status_code: output.status_code },
     });
-  if (output.tainted ?? spec.taints)
-    run.emit({ type: "agent_tainted", ...about, payload: { tool_name: name } });
   run.noteEffects(about, name, args, output);
   return output.output ?? null;
 }

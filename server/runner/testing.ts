@@ -139,6 +139,7 @@ export function newStage(
     atWork?: AtWork;
     host?: Host;
     clock?: Clock;
+    rules?: InstallationRules;
   } = {},
 ) {
   const db = options.db ?? openDb(":memory:");
@@ -152,6 +153,7 @@ export function newStage(
         ...(options.tools ? { tools: options.tools } : {}),
       },
       ...(options.clock ? { clock: options.clock } : {}),
+      ...(options.rules ? { rules: options.rules } : {}),
       suspectDelayMs: 20,
       atWork: options.atWork ?? {
         last: () => options.stopped ?? [],

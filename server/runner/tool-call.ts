@@ -1,7 +1,7 @@
 import type { Flow } from "@/server/domain/durable";
 import type { Payloads } from "@/server/domain/events";
 import type { RoleDefinition } from "@/server/domain/role";
-import type { ToolOutput, ToolSpec } from "@/server/domain/tool";
+import { succeeded, type ToolOutput, type ToolSpec } from "@/server/domain/tool";
 import type { JsonObject } from "@/server/domain/values";
 import { confirmationReason, judge } from "@/server/tools/policy";
 import type { NodeRun } from "./node-run";
@@ -20,6 +20,10 @@ export interface AskedCall
 
 type Question = NonNullable<Payloads["interaction_requested"]["calls"]>[number];
 type Answer = Payloads["interaction_answered"];
+
+/** Whether whoever reads what a call gave has read content of strangers; the call's own word goes before its tool's. */
+export const taints = (spec: ToolSpec, output: ToolOutput): boolean =>
+  output.tainted ?? (succeeded(output) && spec.taints);
 
 /** What a person must agree to about a call, or null. */
 export function questionOf(

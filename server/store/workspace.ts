@@ -31,6 +31,8 @@ export interface WorkspaceFile extends WrittenFile {
   kind: FileKind;
   media_type: string;
   source: FileSource;
+  /** It may hold words of strangers: the run had read some when it was written. */
+  tainted: boolean;
   created_at: number;
 }
 /** A part of a file. Places are counted in UTF-16 units, as JavaScript and most models do; no character is cut in two. */
@@ -52,6 +54,8 @@ export interface FileWrite {
   source?: FileSource;
   /** Puts the content behind what the newest version holds. */
   append?: boolean;
+  /** Whether it may hold words of strangers; where nobody says, it may. What is added to such a file stays with it. */
+  tainted?: boolean;
 }
 
 /** A write that cannot be made, in words for the one who tried. */
@@ -123,11 +127,16 @@ export function newWorkspaceStore(db: Db, now: () => number = Date.now): Workspa
     kind: workspaceFiles.kind,
     media_type: workspaceFiles.mediaType,
     source: workspaceFiles.source,
+    tainted: workspaceFiles.tainted,
     created_at: workspaceFiles.createdAt,
   };
   const newest = (runId: string, path: string) =>
     db
-      .select({ version: workspaceFiles.version, content: workspaceFiles.content })
+      .select({
+        version: workspaceFiles.version,
+        content: workspaceFiles.content,
+        tainted: workspaceFiles.tainted,
+      })
       .from(workspaceFiles)
       .where(and(eq(workspaceFiles.runId, runId), eq(workspaceFiles.path, path)))
       .orderBy(desc(workspaceFiles.version))
@@ -145,7 +154,7 @@ export function newWorkspaceStore(db: Db, now: () => number = Date.now): Workspa
       .get();
 
   const write = (runId: string, path: string, given: string, options: FileWrite): WrittenFile => {
-    const { kind = "file", source = {}, append = false } = options;
+    const { kind = "file", source = {}, append = false, tainted = true } = options;
     const place = normalPath(path);
     if (kind === "file" && place.split("/")[0] === RESULTS_FOLDER)
       throw new WorkspaceError(
@@ -180,6 +189,7 @@ export function newWorkspaceStore(db: Db, now: () => number = Date.now): Workspa
         size,
         content,
         source: JSON.stringify(source),
+        tainted: tainted || (append && last?.tainted === true),
         writtenBy,
         createdAt: now(),
       })

@@ -9,6 +9,8 @@ export interface ToolScope {
   readonly idempotencyKey: string;
   /** What a person answered to what this call asked before; absent where nobody can be asked. */
   readonly answers?: readonly ToolAnswer[];
+  /** The run has read content of strangers: what this call keeps for later carries that. Absent: it is not known, so it does. */
+  readonly tainted?: boolean;
   /** The run that calls; null where a person tries the tool out. */
   readonly run: { id: string; workflow_id: string | null } | null;
   /** Who calls. `task_id`: the task of a plan, where there is one. */
@@ -45,7 +47,15 @@ export interface ToolDeclaration<S extends z.ZodObject>
   extends Omit<z.input<typeof ToolSpec>, "input_schema"> {
   input: S;
   /** Gives the result. Throw ToolFailure for expected trouble. */
-  execute(input: z.output<S>, scope: ToolScope): Promise<Json> | Json;
+  execute(input: z.output<S>, scope: ToolScope): Promise<Json | Labelled> | Json | Labelled;
+}
+
+/** A result of which it is known by itself whether somebody here vouches for it, whatever `taints` says of the tool. */
+export class Labelled {
+  constructor(
+    readonly output: Json,
+    readonly tainted: boolean,
+  ) {}
 }
 
 /** A tool from its zod schema and one function. */
@@ -62,7 +72,10 @@ export function defineTool<S extends z.ZodObject>(declaration: ToolDeclaration<S
         : { ok: false, errors: readableIssues(read.error) };
     },
     async execute(value, scope) {
-      return { output: await execute(value as z.output<S>, scope), status_code: 200 };
+      const result = await execute(value as z.output<S>, scope);
+      return result instanceof Labelled
+        ? { output: result.output, tainted: result.tainted, status_code: 200 }
+        : { output: result, status_code: 200 };
     },
   };
 }

@@ -22,10 +22,18 @@ export interface ToolHost {
   matches(pattern: string, text: string, signal: AbortSignal): Promise<string | null>;
 }
 
+/** `tainted`: it may hold words of strangers. */
+type Keep = (
+  runId: string,
+  callKey: string,
+  about: { tool: string; tainted: boolean },
+  text: string,
+) => string;
+
 export function newToolHost(parts: {
   registry: ToolsRegistry;
   /** Keeps a whole output; answers its artifact id. */
-  keep(runId: string, callKey: string, tool: string, text: string): string;
+  keep: Keep;
   /** Forgets all that is remembered at one place. */
   forget(place: MemoryPlace): void;
   /** The role as it is now; undefined where it is gone. */
@@ -49,7 +57,9 @@ export function newToolHost(parts: {
       : {}),
     async invoke(name, args, scope) {
       const result = await registry.invoke(name, args, scope);
-      return result.status_code === 200 ? cut(result, scope, name, parts.keep) : result;
+      if (result.status_code !== 200) return result;
+      const taints = result.tainted ?? registry.get(name)?.spec.taints ?? true;
+      return cut(result, scope, { tool: name, tainted: taints || scope.tainted !== false }, parts.keep);
     },
     async forgetTask(caller) {
       const place = memoryPlace("task", caller);
@@ -60,16 +70,11 @@ export function newToolHost(parts: {
   };
 }
 
-function cut(
-  result: ToolOutput,
-  scope: ToolScope,
-  name: string,
-  keep: (runId: string, callKey: string, tool: string, text: string) => string,
-): ToolOutput {
+function cut(result: ToolOutput, scope: ToolScope, about: Parameters<Keep>[2], keep: Keep): ToolOutput {
   if (!isTooLong(result.output)) return result;
   const artifact_id =
     result.artifact_id ??
-    (scope.run ? keep(scope.run.id, scope.idempotencyKey, name, textOf(result.output)) : undefined);
+    (scope.run ? keep(scope.run.id, scope.idempotencyKey, about, textOf(result.output)) : undefined);
   const output: Json = truncateOutput(result.output, { artifact_id });
   return { ...result, output, ...(artifact_id ? { artifact_id } : {}) };
 }

@@ -103,6 +103,21 @@ export function wordsOf(text: string): string[] {
     .filter((word) => word !== "");
 }
 
+/**
+ * The stretches of a text that are not made of words that stood there before: what its writer has added. Whoever changes
+ * a text, or answers to one, does not vouch for what they only repeat.
+ */
+export function wordsAdded(text: string, before: string): string[] {
+  const known = new Set(wordsOf(before));
+  const stretches: string[] = [""];
+  for (const part of text.split(/([\s,;<>()[\]{}"'`|]+)/)) {
+    const words = wordsOf(part);
+    if (words.length > 0 && words.every((word) => known.has(word))) stretches.push("");
+    else stretches.push((stretches.pop() ?? "") + part);
+  }
+  return stretches.map((stretch) => stretch.trim()).filter((stretch) => wordsOf(stretch).length > 0);
+}
+
 /** Longer ones are no addresses that people write. */
 const LONGEST_ADDRESS = 4_000;
 /** Endings of hosts that are taken for hosts in running text, also without https:// or www before them. */

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ToolSpec } from "@/server/domain/tool";
 import type { JsonObject } from "@/server/domain/values";
-import { addressesIn, OwnWords } from "./own-words";
+import { addressesIn, OwnWords, wordsAdded } from "./own-words";
 import { type Context, judge } from "./policy";
 
 const spec = (more: Partial<ToolSpec> = {}) =>
@@ -227,4 +227,11 @@ test("a long text costs what its length costs", () => {
   ]);
   expect(own.hasName("nothing of that")).toBe(false);
   expect(addressesIn("a@".repeat(200_000) + "a.".repeat(200_000))).toEqual([]);
+});
+
+test("whoever changes a text vouches for what they add, not for what stood there", () => {
+  expect(wordsAdded("Send it to ann@example.org", "Send it to eve@evil.test")).toEqual(["ann@example.org"]);
+  expect(wordsAdded("Not to eve@evil.test, please!", "to eve@evil.test")).toEqual(["Not", ", please!"]);
+  expect(wordsAdded("See https://evil.test.", "see https://evil.test")).toEqual([]);
+  expect(wordsAdded("Bob Smith writes", "")).toEqual(["Bob Smith writes"]);
 });

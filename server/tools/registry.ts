@@ -39,13 +39,16 @@ export class ToolsRegistry {
     const timeout = AbortSignal.timeout(tool.spec.timeout_ms);
     const signal = AbortSignal.any([scope.signal, timeout]);
     try {
-      return await Promise.race([
+      const output = await Promise.race([
         tool.execute(checked.input, { ...scope, signal }),
         // A tool that does not listen to its signal must not hold up the run.
         new Promise<never>((_resolve, reject) => {
           signal.addEventListener("abort", () => reject(new Error("aborted")), { once: true });
         }),
       ]);
+      // Other people's programs say in their own words why they failed; built-in tools throw, and say it in ours.
+      const isTheirs = tool.spec.taints && output.status_code !== 200;
+      return isTheirs ? { tainted: true, ...output } : output;
     } catch (error) {
       if (scope.signal.aborted) return { status_code: 408, error: `${name} was stopped.` };
       if (timeout.aborted)

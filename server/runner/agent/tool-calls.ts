@@ -16,7 +16,7 @@ import { RUN_JAVASCRIPT } from "@/server/tools/sandbox/run-javascript";
 import type { RecordedCall } from "@/server/tools/sandbox/sandbox";
 import { checkBySchema } from "@/server/tools/schema-check";
 import { Children } from "../flow";
-import { type AskedCall, askPerson, askTogether, questionOf, recordCall } from "../tool-call";
+import { type AskedCall, askPerson, askTogether, questionOf, recordCall, taints } from "../tool-call";
 import type { Agent, AgentEnd } from "./agent";
 import { backOff } from "./call-model";
 import type { CrewToolResult } from "./crew-tool";
@@ -261,14 +261,12 @@ function* carryOutOne(agent: Agent, job: Job, agreed?: Answered): Flow<CallOutco
       return { output: yield* guardOutput(agent, spec, output, job.key), ...(ends ? { ends } : {}) };
     },
   );
-  if (succeeded(kept)) {
-    if (kept.tainted ?? spec.taints) {
-      // A coworker's result is tainted by what the coworker read: people are told that, not who passed it on.
-      const read = crewTool ? run.s.taint_sources : [];
-      for (const source of read.length > 0 ? read : [spec.name]) agent.taint(source);
-    }
-    run.noteEffects(agent.about, spec.name, call.args, kept);
+  if (taints(spec, kept)) {
+    // A coworker's result is tainted by what the coworker read: people are told that, not who passed it on.
+    const read = crewTool ? run.s.taint_sources : [];
+    for (const source of read.length > 0 ? read : [spec.name]) agent.taint(source);
   }
+  if (succeeded(kept)) run.noteEffects(agent.about, spec.name, call.args, kept);
   return { output: kept, ...(ends ? { ends } : {}) };
 }
 
@@ -349,7 +347,8 @@ function* guardOutput(agent: Agent, spec: ToolSpec, output: ToolOutput, key: str
     { tool: spec.name, output: output.output ?? null },
     `${key}/output`,
   );
-  return fault === null ? output : { status_code: 403, error: fault };
+  // Its reason may repeat what was read.
+  return fault === null ? output : { status_code: 403, error: fault, tainted: taints(spec, output) };
 }
 
 /** Records a call that is not executed. */

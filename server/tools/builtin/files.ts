@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { FileAddress, WorkspaceStore } from "@/server/store/workspace";
-import { defineTool, ToolFailure, type ToolInterface, type ToolScope } from "../define";
+import { defineTool, Labelled, ToolFailure, type ToolInterface, type ToolScope } from "../define";
 import { runOf, sourceOf } from "./caller";
 
 type Files = Pick<WorkspaceStore, "write" | "read" | "list">;
@@ -12,7 +12,10 @@ const Part = {
 };
 const LISTED = 50;
 
-/** The files of a run: versions in the database, never the disk of the server. */
+/**
+ * The files of a run: versions in the database, never the disk of the server. What was written before the run had read
+ * anything of strangers is its own when it is read again; each version keeps its own label.
+ */
 export function fileTools(files: Files): ToolInterface[] {
   const write = (
     tool: string,
@@ -24,6 +27,7 @@ export function fileTools(files: Files): ToolInterface[] {
         // The pipeline may keep the result of the same call under the call's own key.
         writtenBy: `${scope.idempotencyKey}/write`,
         append: input.append ?? false,
+        tainted: scope.tainted !== false,
         source: sourceOf(scope, tool),
       }),
     );
@@ -38,8 +42,11 @@ export function fileTools(files: Files): ToolInterface[] {
     const run = runOf(scope, tool);
     const found = refused(() => files.read(run.id, address, part));
     if (!found) throw new ToolFailure(404, missing(address, files, run.id));
-    const { artifact_id, path, version, media_type, content, offset, total, next_offset } = found;
-    return { artifact_id, path, version, media_type, offset, total, next_offset, content };
+    const { tainted, artifact_id, path, version, media_type, content, offset, total, next_offset } = found;
+    return new Labelled(
+      { artifact_id, path, version, media_type, offset, total, next_offset, content },
+      tainted,
+    );
   };
   return [
     defineTool({

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { PROJECT_PLACE } from "@/server/domain/memory";
 import type { Memory, MemoryPlace, MemoryScope, MemoryStore } from "@/server/store/memories";
-import { defineTool, ToolFailure, type ToolInterface, type ToolScope } from "../define";
+import { defineTool, Labelled, ToolFailure, type ToolInterface, type ToolScope } from "../define";
 import { sourceOf } from "./caller";
 
 type Memories = Pick<MemoryStore, "store" | "retrieve" | "search">;
@@ -65,7 +65,13 @@ const shown = ({ key, value, scope, updated_at, expires_at }: Memory) => ({
   ...(expires_at === null ? {} : { expires_at: new Date(expires_at).toISOString() }),
 });
 
-/** What agents remember, within the run and beyond it. Whatever is read from memory taints: a run may have been misled. */
+/** Scopes that end with the run, so that what is in them was written by it. */
+const INSIDE_RUN: ReadonlySet<MemoryScope> = new Set(["task", "agent", "run"]);
+
+/**
+ * What agents remember, within the run and beyond it. What is read taints, unless the run itself wrote it before it had
+ * read anything of strangers, or a person did: another run may have been misled.
+ */
 export function memoryTools(memories: Memories): ToolInterface[] {
   return [
     defineTool({
@@ -93,8 +99,8 @@ export function memoryTools(memories: Memories): ToolInterface[] {
             key,
             value,
             ttl_seconds: ttl,
-            // Nobody vouches for what a model wrote until a person has looked at it.
-            tainted: true,
+            // What goes beyond the run nobody vouches for until a person has looked at it.
+            tainted: !INSIDE_RUN.has(scope) || caller.tainted !== false,
             source: {
               ...sourceOf(caller, "store_memory"),
               by: caller.agent ? "agent" : "person",
@@ -127,7 +133,7 @@ export function memoryTools(memories: Memories): ToolInterface[] {
             404,
             `Nothing is remembered under that key in the scope "${scope}". Try search_memory.`,
           );
-        return shown(memory);
+        return new Labelled(shown(memory), memory.tainted);
       },
     }),
     defineTool({
@@ -149,11 +155,16 @@ export function memoryTools(memories: Memories): ToolInterface[] {
           : SCOPES.filter((each) => allowed(each, caller))
               .map((each) => memoryPlace(each, caller))
               .filter((place) => place !== null);
-        return {
-          memories: memories
-            .search(query, places, k)
-            .map((memory) => ({ ...shown(memory), score: Math.round(memory.score * 1000) / 1000 })),
-        };
+        const found = memories.search(query, places, k);
+        return new Labelled(
+          {
+            memories: found.map((memory) => ({
+              ...shown(memory),
+              score: Math.round(memory.score * 1000) / 1000,
+            })),
+          },
+          found.some(({ tainted }) => tainted),
+        );
       },
     }),
   ];

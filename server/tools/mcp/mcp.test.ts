@@ -160,7 +160,11 @@ describe("a server over HTTP", () => {
     expect(await invoke("mcp:math/add", { a: 1, b: 2 })).toEqual({ status_code: 200, output: { sum: 3 } });
     expect(remote.seen.meta).toMatchObject({ "troupe/idempotency-key": "key" });
     expect(await invoke("mcp:math/add", { a: "one" })).toMatchObject({ status_code: 400 });
-    expect(await invoke("mcp:math/wipe", {})).toEqual({ status_code: 500, error: "not today" });
+    expect(await invoke("mcp:math/wipe", {})).toEqual({
+      tainted: true,
+      status_code: 500,
+      error: "not today",
+    });
   });
 
   test("its hints warn, and never reassure", async () => {

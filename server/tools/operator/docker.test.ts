@@ -194,6 +194,7 @@ test("a container sees the variables that its entry names, and the arguments as 
 
 test("how it ended is told: its own failure, Docker's, and no Docker at all", async () => {
   expect(await run(tools("fails"))).toEqual({
+    tainted: true,
     status_code: 500,
     error: "tool ended with exit code 3:\nno such page",
   });

@@ -95,6 +95,7 @@ describe("scripts", () => {
     });
     write("fails.sh", `#!/bin/sh\necho "no such thing" >&2\nexit 3\n`);
     expect(await call(script(`["./fails.sh"]`), { text: "" })).toEqual({
+      tainted: true,
       status_code: 500,
       error: "tool ended with exit code 3:\nno such thing",
     });

@@ -1,0 +1,1 @@
+ALTER TABLE `workspace_files` ADD `tainted` integer DEFAULT true NOT NULL;
