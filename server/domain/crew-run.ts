@@ -370,24 +370,16 @@ export function evolveCrew(s: CrewState, event: RunEvent): boolean {
  * Ends what was under way in an activation, or in the work of one of its agents: calls of tools are stopped, questions
  * withdrawn. Where the whole activation ended, so are its crew, what was delegated in it, and the tasks of its plan.
  */
-export function endCrewWork(
-  s: CrewState,
-  activation: string,
-  at: number,
-  of: { crew: CrewEnd } | { agent_id: string; task_id?: string | undefined },
-): void {
-  const isMeant = (one: { activation_id: string; agent_id?: string; task_id?: string }) =>
-    one.activation_id === activation &&
-    ("crew" in of || (one.agent_id === of.agent_id && one.task_id === of.task_id));
+export function endCrewWork(s: CrewState, activation: string, at: number, of: EndedWork): void {
   for (const id of s.calling) {
     const call = s.tool_calls[id]!;
-    if (!isMeant(call)) continue;
+    if (!isWorkOf(call, activation, of)) continue;
     s.calling.delete(id);
     s.tool_calls[id] = { ...call, status: "stopped", finished_at: at };
   }
   for (const id of s.asking) {
     const asked = s.interactions[id]!;
-    if (!isMeant(asked)) continue;
+    if (!isWorkOf(asked, activation, of)) continue;
     s.asking.delete(id);
     s.interactions[id] = { ...asked, status: "withdrawn" };
   }
@@ -410,6 +402,16 @@ export function endCrewWork(
       tasks: plan.tasks.map((task) => (LEFT.has(task.status) ? { ...task, status: "cancelled" } : task)),
     };
 }
+
+type EndedWork = { crew: CrewEnd } | { agent_id: string; task_id?: string | undefined };
+
+const isWorkOf = (
+  one: { activation_id: string; agent_id?: string; task_id?: string },
+  activation: string,
+  of: EndedWork,
+): boolean =>
+  one.activation_id === activation &&
+  ("crew" in of || (one.agent_id === of.agent_id && one.task_id === of.task_id));
 
 /** Tasks that wait or are at work: nobody does them any more once the crew has ended. */
 const LEFT: ReadonlySet<TaskStatus> = new Set(["pending", "in_progress", "awaiting_human"]);

@@ -62,6 +62,6 @@ export function stateProperties(graph: WorkflowGraph): Record<string, JsonSchema
 
 export function reducerOf(graph: WorkflowGraph, key: string): Reducer {
   const properties = stateProperties(graph);
-  const named = Object.hasOwn(properties, key) ? Reducer.safeParse(properties[key]?.["x-reducer"]) : null;
-  return named?.success ? named.data : "last";
+  const named = Object.hasOwn(properties, key) ? properties[key]?.["x-reducer"] : undefined;
+  return Reducer.options.find((reducer) => reducer === named) ?? "last";
 }

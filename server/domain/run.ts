@@ -353,7 +353,7 @@ export function evolve(s: RunState, event: RunEvent): RunState {
       const { consumes, back, fired, iteration, rounds } = event.payload;
       const causes = takeTokens(s, back ? s.backbox : s.inbox, node_id, consumes);
       if (fired) s.fired.add(node_id);
-      s.activations[id] = {
+      const activation: Activation = {
         id,
         node_id,
         order: s.totals.activations,
@@ -364,23 +364,22 @@ export function evolve(s: RunState, event: RunEvent): RunState {
         cost_usd: 0,
         unknown_cost_calls: 0,
         calls: [],
-        ...(iteration === undefined ? {} : { iteration }),
-        ...(rounds ? { rounds } : {}),
       };
+      if (iteration !== undefined) activation.iteration = iteration;
+      if (rounds) activation.rounds = rounds;
+      s.activations[id] = activation;
       s.totals.activations++;
       s.ready.push(id);
       s.work.set(node_id, (s.work.get(node_id) ?? 0) + 1);
       const before = s.nodes[node_id];
-      s.nodes[node_id] = {
+      const node: RunState["nodes"][string] = {
         status: before?.status === "running" ? "running" : "ready",
         count: (before?.count ?? 0) + 1,
         activation: id,
-        ...(iteration === undefined
-          ? before?.iteration === undefined
-            ? {}
-            : { iteration: before.iteration }
-          : { iteration }),
       };
+      const round = iteration ?? before?.iteration;
+      if (round !== undefined) node.iteration = round;
+      s.nodes[node_id] = node;
       return s;
     }
     case "node_started": {

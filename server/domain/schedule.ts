@@ -1,6 +1,6 @@
 import type { Analysis } from "./analysis";
 import { type Change, changeOf, WORTH_REFERRING } from "./changes";
-import type { NewEvent } from "./events";
+import type { NewEvent, Payloads } from "./events";
 import { ExpressionError, evaluateCondition, evaluateExpression } from "./expression";
 import { reducerOf, type WorkflowEdge, type WorkflowNode } from "./graph";
 import { getNodeKind, type NodeResult, writtenKeys } from "./nodes";
@@ -39,14 +39,9 @@ export function decide(a: Analysis, s: RunState, force = false): NewEvent[] {
     const entering: NewEvent[] = isHeader
       ? [{ type: "loop_started", node_id: id, payload: { max: loopMax(s, id) } }]
       : [];
+    const first = isHeader ? { iteration: 1 } : {};
     if (!a.isJoin(id))
-      return [
-        ...entering,
-        ready(a, s, id, [firstEdge(tokens)], {
-          ...(isHeader ? { iteration: 1 } : {}),
-          ...(force ? { tie: true } : {}),
-        }),
-      ];
+      return [...entering, ready(a, s, id, [firstEdge(tokens)], force ? { ...first, tie: true } : first)];
 
     const consumes = mentions(tokens);
     if (s.fired.has(id)) return [{ type: "token_absorbed", node_id: id, payload: { consumes } }];
@@ -54,7 +49,7 @@ export function decide(a: Analysis, s: RunState, force = false): NewEvent[] {
     const need = join === "any" ? 1 : typeof join === "object" ? join.n : null;
     const got = Object.keys(tokens).length;
     if (need !== null && got >= need)
-      return [...entering, ready(a, s, id, consumes, { fired: true, ...(isHeader ? { iteration: 1 } : {}) })];
+      return [...entering, ready(a, s, id, consumes, { fired: true, ...first })];
     if (!force && isBlocked(a, s, id)) continue;
     if (need !== null) {
       const action = typeof join === "object" ? join.on_shortfall : "fire";
@@ -66,10 +61,7 @@ export function decide(a: Analysis, s: RunState, force = false): NewEvent[] {
           : []),
       ];
     }
-    return [
-      ...entering,
-      ready(a, s, id, consumes, { ...(isHeader ? { iteration: 1 } : {}), ...(force ? { tie: true } : {}) }),
-    ];
+    return [...entering, ready(a, s, id, consumes, force ? { ...first, tie: true } : first)];
   }
   return [];
 }
@@ -133,20 +125,16 @@ function ready(
   consumes: string[],
   more: { back?: boolean; fired?: boolean; iteration?: number; tie?: boolean } = {},
 ): NewEvent {
-  return {
-    type: "node_ready",
-    node_id,
-    activation_id: `${node_id}#${(s.nodes[node_id]?.count ?? 0) + 1}`,
-    payload: { consumes, ...more, ...roundsOf(a, s, node_id) },
-  };
+  const payload: Payloads["node_ready"] = { consumes, ...more };
+  const around = a.around(node_id);
+  if (around.length > 0) payload.rounds = roundsOf(s, node_id, around);
+  const activation_id = `${node_id}#${(s.nodes[node_id]?.count ?? 0) + 1}`;
+  return { type: "node_ready", node_id, activation_id, payload };
 }
 
 /** In which round of the loops around it a node is about to run: a header begins one with each of its activations. */
-function roundsOf(a: Analysis, s: RunState, node_id: string): { rounds?: number[] } {
-  const around = a.around(node_id);
-  if (around.length === 0) return {};
-  return { rounds: around.map((header) => (s.nodes[header]?.count ?? 0) + (header === node_id ? 1 : 0)) };
-}
+const roundsOf = (s: RunState, node_id: string, around: readonly string[]): number[] =>
+  around.map((header) => (s.nodes[header]?.count ?? 0) + (header === node_id ? 1 : 0));
 
 /**
  * Where an activation stands in the order that the drawing gives, whatever the timing: a loop as a whole at the place
@@ -271,8 +259,8 @@ export function complete(
   const kind = getNodeKind(node.node_type);
   const mapped = mapOutput(node, s, given.output, now);
   if ("error" in mapped) return fail(a, s, activationId, mapped.error, now);
-  const result = { ...given, output: mapped.output };
-  const chosen = kind.routes ? chooseEdges(a, node, result.labels ?? []) : null;
+  const { output } = mapped;
+  const chosen = kind.routes ? chooseEdges(a, node, given.labels ?? []) : null;
   if (kind.routes && chosen === null)
     return fail(
       a,
@@ -280,7 +268,7 @@ export function complete(
       activationId,
       {
         code: "ROUTER_NO_MATCH",
-        message: `${nameOf(node)} chose ${quoted(result.labels ?? [])}, and no edge has that label. Add an edge with it, or a default edge.`,
+        message: `${nameOf(node)} chose ${quoted(given.labels ?? [])}, and no edge has that label. Add an edge with it, or a default edge.`,
         retryable: false,
         user_action: "edit_graph",
         node_id: node.id,
@@ -289,20 +277,21 @@ export function complete(
       now,
     );
 
-  const large = tooLarge(`What ${nameOf(node)} gives`, sizeOf(result.output), s);
+  const large = tooLarge(`What ${nameOf(node)} gives`, sizeOf(output), s);
   if (large) return fail(a, s, activationId, large, now);
-  const allowed = new Set(writtenKeys(node));
-  const dropped = Object.keys(result.output).filter((key) => !allowed.has(key));
-  const declared: JsonObject = kind.ends
-    ? {}
-    : Object.fromEntries(Object.entries(result.output).filter(([key]) => allowed.has(key)));
-  const write = patch(a, s, activationId, { ...declared, ...result.writes });
+  const allowed = declaredKeys(node);
+  const dropped: string[] = [];
+  const written: JsonObject = {};
+  for (const key of Object.keys(output)) {
+    if (!allowed.has(key)) dropped.push(key);
+    else if (!kind.ends) written[key] = output[key]!;
+  }
+  if (given.writes) Object.assign(written, given.writes);
+  const write = patch(a, s, activationId, written);
   if ("error" in write) return fail(a, s, activationId, write.error, now);
-  const ways = leave(a, s, activationId, result.output, chosen, now);
+  const ways = leave(a, s, activationId, output, chosen, now);
   if ("error" in ways) return fail(a, s, activationId, ways.error, now);
-  const after = { ...s.state, ...write.set };
-  const { input: output, from_state } = referring({ state: after }, result.output, write.merged);
-  const events: NewEvent[] = [...write.events];
+  const { events } = write;
   if (dropped.length > 0 && !kind.ends && !kind.begins)
     events.push({
       type: "warning",
@@ -320,25 +309,29 @@ export function complete(
       activation_id: activationId,
       payload: {
         kind: String((node.config as { kind?: string }).kind ?? node.node_type),
-        labels: [...(result.labels ?? [])],
-        ...result.why,
+        labels: [...(given.labels ?? [])],
+        ...given.why,
       },
     });
-  events.push({
-    type: "node_completed",
-    node_id: node.id,
-    activation_id: activationId,
-    payload: {
-      output,
-      ...(from_state ? { from_state } : {}),
-      written_keys: write.keys,
-      ...(result.labels ? { labels: result.labels } : {}),
-      ...(result.usage ? { usage: result.usage } : {}),
-      ...(result.cost_usd === undefined ? {} : { cost_usd: result.cost_usd }),
-    },
-  });
+  const said = referring(s.state, output, write);
+  const payload: Payloads["node_completed"] = said.from_state
+    ? { output: said.input, from_state: said.from_state, written_keys: write.keys }
+    : { output: said.input, written_keys: write.keys };
+  if (given.labels) payload.labels = given.labels;
+  if (given.usage) payload.usage = given.usage;
+  if (given.cost_usd !== undefined) payload.cost_usd = given.cost_usd;
+  events.push({ type: "node_completed", node_id: node.id, activation_id: activationId, payload });
   events.push(...ways.events);
   return events;
+}
+
+const declared = new WeakMap<WorkflowNode, ReadonlySet<string>>();
+
+/** The state keys that a node writes; worked out once, since no run changes its nodes. */
+function declaredKeys(node: WorkflowNode): ReadonlySet<string> {
+  let keys = declared.get(node);
+  if (!keys) declared.set(node, (keys = new Set(writtenKeys(node))));
+  return keys;
 }
 
 /** What a node gives by its output mapping, which has one budget of work; without one, what it gave itself. */
@@ -375,6 +368,8 @@ function leave(
 ): { events: NewEvent[] } | { error: RunError } {
   const node_id = s.activations[activationId]!.node_id;
   const edges = a.outgoing.get(node_id) ?? [];
+  if (!chosen && edges.every(isAlwaysTaken))
+    return { events: edges.map((edge) => taken(a, edge, activationId)) };
   const candidates = chosen ?? edges.filter((edge) => edge.kind === "normal");
   const work = new Work();
   const open: WorkflowEdge[] = [];
@@ -405,6 +400,9 @@ function leave(
     ),
   };
 }
+
+const isAlwaysTaken = (edge: WorkflowEdge) =>
+  edge.kind === "normal" && !edge.is_default && edge.condition === undefined && !edge.condition_name;
 
 function isOpen(
   edge: WorkflowEdge,
@@ -543,10 +541,11 @@ function patch(
   activationId: string,
   values: JsonObject,
 ):
-  | { events: NewEvent[]; keys: string[]; set: JsonObject; merged: Record<string, string> }
+  | { events: NewEvent[]; keys: string[]; set: JsonObject; reducers: Record<string, string> }
   | { error: RunError } {
   const set: JsonObject = {};
   const reducers: Record<string, string> = {};
+  const merged: string[] = [];
   const events: NewEvent[] = [];
   const { node_id } = s.activations[activationId]!;
   const at = { node_id, activation_id: activationId };
@@ -554,8 +553,10 @@ function patch(
     const reducer = reducerOf(s.graph, key);
     const before = s.writer[key];
     const value: Json = values[key]!;
-    if (reducer !== "last") reducers[key] = reducer;
-    else if (before !== undefined && before !== "input" && !knows(s, activationId, before)) {
+    if (reducer !== "last") {
+      reducers[key] = reducer;
+      merged.push(key);
+    } else if (before !== undefined && before !== "input" && !knows(s, activationId, before)) {
       const winner = isLater(a, s, activationId, before) ? activationId : before;
       const strict = s.run.config.strict_state;
       events.push({
@@ -603,12 +604,12 @@ function patch(
       ...at,
       payload: {
         ...asChanges(s, set, reducers),
-        ...mergedBefore(a, s, activationId, Object.keys(reducers)),
+        ...(merged.length > 0 ? mergedBefore(a, s, activationId, merged) : null),
         writer: activationId,
-        ...(Object.keys(reducers).length > 0 ? { reducers } : {}),
+        ...(merged.length > 0 ? { reducers } : null),
       },
     });
-  return { events, keys, set, merged: reducers };
+  return { events, keys, set, reducers };
 }
 
 function mergedBefore(
@@ -630,24 +631,29 @@ function asChanges(
   reducers: Readonly<Record<string, string>>,
 ): { set: JsonObject; changed?: Record<string, Change> } {
   const set: JsonObject = {};
-  const changed: Record<string, Change> = {};
+  let changed: Record<string, Change> | undefined;
   for (const key of Object.keys(written)) {
     const change = key in reducers ? null : changeOf(s.state[key], written[key]!);
-    if (change) changed[key] = change;
+    if (change) (changed ??= {})[key] = change;
     else set[key] = written[key]!;
   }
-  return { set, ...(Object.keys(changed).length > 0 ? { changed } : {}) };
+  return changed ? { set, changed } : { set };
 }
 
-/** Values of a node's input or output, without saying again what is long and stands in the state under the same key. */
+/**
+ * Values of a node's input or output, without saying again what is long and stands in the state under the same key.
+ * `written`: what is set there by then; what is merged by a reducer becomes something else.
+ */
 export function referring(
-  { state }: Pick<RunState, "state">,
+  state: RunState["state"],
   values: JsonObject,
-  except: Readonly<Record<string, unknown>> = {},
+  written?: { set: JsonObject; reducers: Readonly<Record<string, string>> },
 ): { input: JsonObject; from_state?: string[] } {
-  const from_state = Object.keys(values).filter(
-    (key) => !(key in except) && values[key] === state[key] && sizeOf(values[key]) >= WORTH_REFERRING,
-  );
+  const from_state = Object.keys(values).filter((key) => {
+    const value = values[key];
+    if (sizeOf(value) < WORTH_REFERRING || (written && key in written.reducers)) return false;
+    return value === (written && Object.hasOwn(written.set, key) ? written.set[key] : state[key]);
+  });
   if (from_state.length === 0) return { input: values };
   const input = Object.fromEntries(Object.entries(values).filter(([key]) => !from_state.includes(key)));
   return { input, from_state };
@@ -673,7 +679,10 @@ function findTooLarge(
   reducers: Readonly<Record<string, string>>,
 ): RunError | null {
   // What merging makes of a value is seldom larger than both; only where that might not fit it is made to see.
-  let most = sizeOfState({ ...s.state, ...set });
+  let most = sizeOf(set);
+  for (const key in s.state) most += key.length + 4 + sizeOf(s.state[key]);
+  if (most <= s.run.config.max_state_chars) return null;
+  most = sizeOfState({ ...s.state, ...set });
   for (const key in reducers) most += sizeOf(s.state[key]);
   if (most <= s.run.config.max_state_chars) return null;
   const after = { ...s.state, ...set };
@@ -695,7 +704,7 @@ function sizeOfState(state: Readonly<Record<string, Json>>): number {
 
 /** Whether one activation comes after another along the tokens: the other is among its causes' causes. */
 function knows(s: RunState, activationId: string, earlier: string): boolean {
-  if (activationId === earlier) return true;
+  if (activationId === earlier || s.activations[activationId]?.causes.includes(earlier)) return true;
   const target = s.activations[earlier];
   if (!target) return true;
   const open = [activationId];

@@ -41,6 +41,9 @@ export function newRecord<T>(
   return record;
 }
 
+/** A value as it comes back from the log: what its JSON says of it. */
+export const asStored = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+
 /** Whether two JSON values are the same, whatever the order of their keys. */
 export function isSameJson(a: unknown, b: unknown): boolean {
   return canonicalJson(a) === canonicalJson(b);

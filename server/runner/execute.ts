@@ -13,7 +13,7 @@ import {
 } from "@/server/domain/durable";
 import type { NewEvent, RunEvent } from "@/server/domain/events";
 import { evaluateExpression } from "@/server/domain/expression";
-import type { WorkflowNode } from "@/server/domain/graph";
+import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph";
 import { getNodeKind, NodeFailure, type NodeResult } from "@/server/domain/nodes";
 import { durationText } from "@/server/domain/nodes/wait";
 import {
@@ -64,7 +64,11 @@ interface Task {
   waits: readonly Durable[];
   timeout: Durable | null;
   retry?: number;
+  /** What became of an attempt that needed nothing from outside; it counts once its turn has come. */
+  known?: Outcome;
 }
+
+type Outcome = { result: NodeResult } | { error: unknown };
 
 const LIMIT_REASON: Record<RaisableLimit, ErrorCode> = {
   max_steps: "MAX_STEPS",
@@ -132,7 +136,7 @@ export class Interpreter {
     this.at = ctx.begunAt;
     this.s = evolve(newRun(ctx.runId), created);
     this.logChars = sizeOf(created.payload);
-    this.a = analyse(this.s.graph);
+    this.a = analysisOf(this.s.graph);
     this.control = ctx.signal("control#1");
   }
 
@@ -166,7 +170,7 @@ export class Interpreter {
   private needsBreath(): boolean {
     if (this.breath) return true;
     if (workSoFar() - this.workBefore < WORK_LIMITS.units) return false;
-    this.breath = this.ctx.step(`breath#${++this.breaths}`, () => null, { inline: true });
+    this.breath = this.ctx.step(`breath#${++this.breaths}`, NOTHING_TO_DO, INLINE);
     this.handles.set(this.breath.key, this.breath);
     return true;
   }
@@ -188,7 +192,10 @@ export class Interpreter {
     const size = sizeOf(event.payload);
     if (size > SIZES.event) throw tooLarge(`What is to be recorded here (${event.type})`, size, SIZES.event);
     this.logChars += size + EVENT_CHARS;
-    const placed = { ...event, seq: this.s.seq + 1, ts: this.at };
+    // Who made the event hands it over, so it need not be copied.
+    const placed = event as RunEvent;
+    placed.seq = this.s.seq + 1;
+    placed.ts = this.at;
     evolve(this.s, placed);
     this.ctx.emit(placed);
     if (event.type === "edge_skipped") this.skippedTargets.push(event.node_id!);
@@ -307,7 +314,7 @@ export class Interpreter {
       type: "node_started",
       node_id: node.id,
       activation_id: id,
-      payload: { attempt, ...referring(s, read.input) },
+      payload: { attempt, ...referring(s.state, read.input) },
     });
     if (read.error) {
       this.applyAll(fail(this.a, s, id, read.error, this.at));
@@ -326,23 +333,12 @@ export class Interpreter {
       return;
     }
     // It needed nothing from outside: it can be computed again, so it needs no record of its own.
-    const outcome = first;
-    const held = "step" in outcome ? sizeOf(outcome.step.value) : 0;
-    this.heldChars += held;
-    const letGo = () => {
-      this.heldChars -= held;
-    };
-    const handle = ctx.step(`${id}/${attempt}`, () => null, { inline: true });
-    const over = (function* (): Flow<NodeResult> {
-      yield [handle];
-      letGo();
-      if ("error" in outcome) throw outcome.error;
-      return outcome.step.value as NodeResult;
-    })();
-    over.next();
-    const task: Task = { activationId: id, flow: over, waits: [], timeout: null };
+    const known: Outcome = "error" in first ? first : { result: first.step.value as NodeResult };
+    this.heldChars += heldBy(known);
+    const handle = ctx.step(`${id}/${attempt}`, NOTHING_TO_DO, INLINE);
+    const task: Task = { activationId: id, flow: null, waits: [handle], timeout: null, known };
     this.tasks.set(id, task);
-    this.waitForAll(task, [handle]);
+    this.wait(task, handle);
   }
 
   /** Begins the time that an attempt may take. */
@@ -408,7 +404,10 @@ export class Interpreter {
       this.attempt(task.activationId, this.nodeOf(task.activationId), task.retry);
       return;
     }
-    this.resume(task, answer);
+    if (task.known) {
+      this.heldChars -= heldBy(task.known);
+      this.over(task, task.known);
+    } else this.resume(task, answer);
   }
 
   /** A note of the engine: it was down, or its machine slept, or the clock was set. */
@@ -471,7 +470,7 @@ export class Interpreter {
   }
 
   /** An attempt is over: records what follows. */
-  private over(task: Task, outcome: { result: NodeResult } | { error: unknown }): void {
+  private over(task: Task, outcome: Outcome): void {
     const { activationId: id } = task;
     this.release(task);
     const node = this.nodeOf(id);
@@ -748,6 +747,15 @@ export class Interpreter {
   }
 }
 
+const analyses = new WeakMap<WorkflowGraph, Analysis>();
+
+/** What a graph means; worked out once for all runs that share it, since no run changes it. */
+function analysisOf(graph: WorkflowGraph): Analysis {
+  let known = analyses.get(graph);
+  if (!known) analyses.set(graph, (known = analyse(graph)));
+  return known;
+}
+
 const hashOf = (state: object): string => createHash("sha256").update(canonicalJson(state)).digest("hex");
 
 const timeoutOf = (node: WorkflowNode): number =>
@@ -818,6 +826,13 @@ interface Command {
   activation_id?: string;
   edit?: unknown;
 }
+
+/** An inline step that only marks where the turn of what is known already comes. */
+const NOTHING_TO_DO: StepWork = () => null;
+const INLINE = { inline: true };
+
+/** How many characters an outcome holds while it waits for its turn. */
+const heldBy = (outcome: Outcome): number => ("result" in outcome ? sizeOf(outcome.result) : 0);
 
 type First = { step: IteratorResult<readonly Durable[], NodeResult> } | { error: unknown };
 

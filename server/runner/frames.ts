@@ -47,6 +47,11 @@ export class Frames {
       );
   }
 
+  /** Whether anything is being written in a run. */
+  has(runId: string): boolean {
+    return this.runs.has(runId);
+  }
+
   /** The call is over: its text is an event now. */
   end(runId: string, callId: string): void {
     const calls = this.runs.get(runId);

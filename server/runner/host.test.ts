@@ -479,9 +479,51 @@ describe("a turn that can never be written", () => {
   });
 });
 
+describe("a queued run", () => {
+  test("of this process begins with what its log says, without reading it back", async () => {
+    const stage = newStage({ maxRuns: 1 });
+    const read: string[] = [];
+    const journal = stage.store.journal.bind(stage.store);
+    stage.store.journal = (id) => {
+      read.push(id);
+      return journal(id);
+    };
+    // JSON knows no -0 and nothing undefined, so neither does the run.
+    const input = { zero: -0, none: undefined as never };
+    const graph = draw("start > a > end");
+    const ids = Array.from({ length: 3 }, () => stage.start(graph, { input }));
+    await Promise.all(ids.map((id) => stage.host.settled(id)));
+    while (stage.store.countUnfinished() > 0) await new Promise((resolve) => setTimeout(resolve, 2));
+    expect(read).toEqual([]);
+    for (const id of ids) {
+      const { state } = stage.store.state(id)!;
+      expect(Object.is(state.zero, 0)).toBe(true);
+      expect(Object.keys(state)).not.toContain("none");
+    }
+  });
+
+  test("that is cancelled before its turn ends as cancelled", async () => {
+    const stage = newStage({ maxRuns: 1 });
+    const graph = draw("start > a > end");
+    const ids = Array.from({ length: 3 }, () => stage.start(graph));
+    expect(stage.host.cancel(ids[2]!, { by: "user", reason: "" })).toBe(true);
+    while (stage.store.countUnfinished() > 0) await new Promise((resolve) => setTimeout(resolve, 2));
+    expect(ids.map((id) => stage.store.find(id)!.final_status)).toEqual([
+      "COMPLETED",
+      "COMPLETED",
+      "CANCELLED",
+    ]);
+  });
+});
+
 describe("a queued run that cannot be read", () => {
   test("does not stop the queue, now or later", async () => {
-    const stage = newStage({ maxRuns: 1 });
+    const graph = draw("start > a > end");
+    // Queued by a process that has ended: what a process queues itself it need not read back.
+    const before = newStage();
+    await before.host.drain(0);
+    const ids = Array.from({ length: 6 }, () => before.start(graph));
+    const stage = newStage({ db: before.db, maxRuns: 1 });
     const journal = stage.store.journal.bind(stage.store);
     const refused = new Map<string, Error>();
     stage.store.journal = (id) => {
@@ -489,10 +531,9 @@ describe("a queued run that cannot be read", () => {
       if (error) throw error;
       return journal(id);
     };
-    const graph = draw("start > a > end");
-    const ids = Array.from({ length: 6 }, () => stage.start(graph));
     refused.set(ids[1]!, new SyntaxError("Unterminated string in JSON at position 7"));
     refused.set(ids[2]!, Object.assign(new Error("disk I/O error"), { code: "SQLITE_IOERR_READ" }));
+    stage.host.recover();
     const later = stage.start(graph);
     while (stage.store.countUnfinished() > 1) await new Promise((resolve) => setTimeout(resolve, 2));
     expect(stage.store.find(later)!.final_status).toBe("COMPLETED");

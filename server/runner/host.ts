@@ -14,8 +14,9 @@ import type { Json, JsonObject } from "@/server/domain/values";
 import type { AtWork } from "@/server/store/at-work";
 import type { RunProgress, RunStatus, RunStore, TurnWrite } from "@/server/store/runs";
 import type { Watchdog } from "@/server/store/watchdog";
+import { Beginnings, storedCreation } from "./beginnings";
 import { type Clock, LOOK_EVERY_MS, SHORT_MS, WorkTime } from "./clock";
-import { EmbeddedRun, ReplayMismatch, type Seen, type TurnRecord } from "./embedded";
+import { EmbeddedRun, type Journal, ReplayMismatch, type Seen, type TurnRecord } from "./embedded";
 import { type Effects, INTERPRETER_VERSION } from "./execute";
 import { Frames, type StreamRedactor } from "./frames";
 import { interpreters, unknownVersionText } from "./interpreters";
@@ -108,6 +109,7 @@ export class Host {
   private waking: { id: string; workflow_id: string | null }[] = [];
   /** Waiting runs by workflow, so that one workflow's hundred runs do not keep another's first one waiting. */
   private readonly queues = new Map<string, string[]>();
+  private readonly beginnings = new Beginnings();
   private readonly followers = new Map<string, Set<Follower>>();
   private readonly watchers = new Set<(tick: StatusTick) => void>();
   private readonly frames: Frames;
@@ -186,7 +188,7 @@ export class Host {
     if (this.queuedCount() >= (this.options.maxQueued ?? 1000))
       throw new QueueFull("Too many runs are waiting. Try again in a moment.");
     const id = newId("run");
-    const created: RunEventOf<"run_created"> = {
+    const created = storedCreation({
       type: "run_created",
       seq: 1,
       ts: this.now,
@@ -202,7 +204,7 @@ export class Host {
         ...(request.context_windows ? { context_windows: request.context_windows } : {}),
         ...(request.installation ? { installation: request.installation } : {}),
       },
-    };
+    });
     const made = this.store.create({
       id,
       created,
@@ -211,6 +213,7 @@ export class Host {
       ...(request.request_hash === undefined ? {} : { requestHash: request.request_hash }),
     });
     if (made.created) {
+      this.beginnings.keep(id, created);
       this.enqueue(id, request.workflow_id);
       this.tell({ run_id: id, workflow_id: request.workflow_id, status: "queued", final_status: null });
       this.pump();
@@ -265,6 +268,7 @@ export class Host {
       });
       return true;
     }
+    this.beginnings.take(runId);
     this.store.signal(runId, "cancel", about, this.now);
     if (live) live.engine.deliver("cancel", about);
     else {
@@ -332,6 +336,7 @@ export class Host {
 
   /** Hands a run what is in its log already. One that is held gets it once it is tried again. */
   private deliver(runId: string, name: string, value: Json): void {
+    this.beginnings.take(runId);
     const live = this.live.get(runId);
     if (live) return live.engine.deliver(name, value);
     const run = this.store.find(runId);
@@ -543,10 +548,26 @@ export class Host {
     }
   }
 
+  /** What the log knows of a run. One that was created here and only waited for its turn has no more than its creation. */
+  private journalOf(runId: string): Journal & { version: number } {
+    const created = this.beginnings.take(runId);
+    if (!created) return this.store.journal(runId);
+    const first = {
+      turn: 0,
+      key: null,
+      result: null,
+      at: created.ts,
+      lastSeq: 1,
+      inlined: 0,
+      events: [created],
+    };
+    return { version: INTERPRETER_VERSION, turns: [first], timers: new Map(), signals: new Map() };
+  }
+
   private carryOut(runId: string, workflowId: string | null): void {
     if (this.draining || this.live.has(runId)) return;
     this.noteComputing([runId]);
-    const journal = this.store.journal(runId);
+    const journal = this.journalOf(runId);
     const created = journal.turns[0]?.events[0];
     const execute = interpreters[journal.version];
     if (!execute) return this.hold(runId, "unknown_version", unknownVersionText(journal.version));
@@ -737,9 +758,10 @@ export class Host {
   }
 
   private publish(runId: string, events: RunEvent[]): void {
-    for (const event of events)
-      if (event.call_id && (event.type === "llm_call_completed" || event.type === "llm_call_failed"))
-        this.frames.end(runId, event.call_id);
+    if (this.frames.has(runId))
+      for (const event of events)
+        if (event.call_id && (event.type === "llm_call_completed" || event.type === "llm_call_failed"))
+          this.frames.end(runId, event.call_id);
     this.send(runId, { kind: "events", events });
   }
 

@@ -22,6 +22,7 @@ const HASH_BYTES = 32;
 export const CHAIN_START = "0".repeat(2 * HASH_BYTES);
 
 const next = (before: string, text: string) => hash("sha256", before + text, "hex");
+const linkOf = (digest: string) => digest.slice(0, 2 * LINK_BYTES);
 const headOf = ({ runId, turn, at, key, result, inlined }: ChainedTurn) =>
   JSON.stringify([runId, turn, at, key, inlined, result]);
 
@@ -31,17 +32,13 @@ export function chainTurn(
   turn: ChainedTurn,
   texts: readonly string[],
 ): { chain: Buffer; last: string } {
-  const chain = Buffer.allocUnsafe(LINK_BYTES * (texts.length + 1) + HASH_BYTES);
   let last = next(before, headOf(turn));
-  let at = 0;
-  const keep = (digest: string, bytes: number) => {
-    chain.write(digest.slice(0, 2 * bytes), at, "hex");
-    at += bytes;
-  };
-  keep(last, LINK_BYTES);
-  for (const text of texts) keep((last = next(last, text)), LINK_BYTES);
-  keep(last, HASH_BYTES);
-  return { chain, last };
+  let links = linkOf(last);
+  for (const text of texts) {
+    last = next(last, text);
+    links += linkOf(last);
+  }
+  return { chain: Buffer.from(links + last, "hex"), last };
 }
 
 /** The hash with which a stored turn ends; empty where the chain is too short to be one. */
