@@ -32,7 +32,7 @@ export const EdgeLine = memo(function EdgeLine(props: EdgeProps<FlowEdge>) {
         path={path}
         interactionWidth={24}
         className="edge-line"
-        markerEnd={isTiny ? undefined : "url(#troupe-arrow)"}
+        {...(isTiny ? {} : { markerEnd: "url(#troupe-arrow)" })}
         data-status={run?.status ?? "none"}
         data-kind={data?.edge.kind}
         data-problem={data?.mark?.severity}

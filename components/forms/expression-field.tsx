@@ -9,15 +9,15 @@ import { type FormScope, FormScopeContext, writersOf } from "./form-scope";
 
 export interface ExpressionFieldProps {
   label: string;
-  hideLabel?: boolean;
+  hideLabel?: boolean | undefined;
   hint?: string | undefined;
   error?: string | undefined;
   value: string;
   onChange: (text: string) => void;
-  result?: "bool" | "any";
-  placeholder?: string;
+  result?: "bool" | "any" | undefined;
+  placeholder?: string | undefined;
   /** Other things than the state that it may read, such as `output`. */
-  variables?: readonly string[];
+  variables?: readonly string[] | undefined;
 }
 
 const CONDITION_HELP =

@@ -6,7 +6,7 @@ import { ImportMany, toastImported } from "@/components/workflows/import-many";
 import { RolesInFile } from "./roles-in-file";
 
 /** Imports roles from a YAML or JSON text; shows what is in it before anything is saved. */
-export function RoleImportDialog({ text, onClose }: { text?: string; onClose: () => void }) {
+export function RoleImportDialog({ text, onClose }: { text?: string | undefined; onClose: () => void }) {
   const trpc = useTrpc();
   const queryClient = useQueryClient();
   const { mutate: read, ...preview } = useMutation(

@@ -118,7 +118,11 @@ export function RolesPage() {
       )}
       <DropZone what="roles" onText={(text) => setImporting({ text })} />
       {importing ? (
-        <RoleImportDialog key={importing.text} text={importing.text} onClose={() => setImporting(null)} />
+        <RoleImportDialog
+          key={importing.text ?? "new"}
+          text={importing.text}
+          onClose={() => setImporting(null)}
+        />
       ) : null}
       {exporting ? (
         <RoleExportDialog names={all.map(({ role }) => role.name)} onClose={() => setExporting(false)} />

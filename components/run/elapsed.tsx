@@ -5,7 +5,7 @@ import { formatClock, formatDuration } from "./format";
 import { useRun } from "./run-context";
 
 /** How long the run took, or has taken as of the cursor; ticks while it runs. */
-export function RunElapsed({ className }: { className?: string }) {
+export function RunElapsed({ className }: { className?: string | undefined }) {
   const started = useRun<number | undefined>(({ state }) => state.run.started_at, undefined);
   const finished = useRun<number | undefined>(({ state }) => state.run.finished_at, undefined);
   const cursorTime = useRun<number | null>(
@@ -19,7 +19,7 @@ export function RunElapsed({ className }: { className?: string }) {
 }
 
 /** Time since a moment, ten times a second. */
-export function Ticking({ from, className }: { from: number; className?: string }) {
+export function Ticking({ from, className }: { from: number; className?: string | undefined }) {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 100);

@@ -12,9 +12,9 @@ export function Fold({
 }: {
   icon?: ReactNode;
   title: string;
-  aside?: string;
+  aside?: string | undefined;
   children: ReactNode;
-  isOpen?: boolean;
+  isOpen?: boolean | undefined;
 }) {
   return (
     <details open={isOpen} className="group/fold min-w-0">

@@ -19,8 +19,8 @@ export function InputFieldControl({
 }: {
   field: InputField;
   value: Entered;
-  error?: string;
-  autoFocus?: boolean;
+  error?: string | undefined;
+  autoFocus?: boolean | undefined;
   onValueChange: (value: Entered) => void;
 }) {
   const text = typeof value === "string" ? value : "";

@@ -174,7 +174,7 @@ function useStart({
   onErrors,
 }: {
   workflowId: string;
-  beforeStart?: () => Promise<boolean | void>;
+  beforeStart?: (() => Promise<boolean | void>) | undefined;
   onErrors: (errors: readonly InputError[]) => void;
 }) {
   const router = useRouter();
@@ -191,8 +191,8 @@ function useStart({
       onError: (error) => {
         const { message, detail } = toApiError(error);
         const { problems = [], errors = [] } = (detail ?? {}) as {
-          problems?: Problem[];
-          errors?: InputError[];
+          problems?: Problem[] | undefined;
+          errors?: InputError[] | undefined;
         };
         onErrors(errors);
         setRefusal(errors.length > 0 && problems.length === 0 ? null : { message, problems });
@@ -239,7 +239,7 @@ function Refusal({
 }: {
   refusal: StartRefusal;
   workflowId: string;
-  onShow?: (problem: Problem) => void;
+  onShow?: ((problem: Problem) => void) | undefined;
 }) {
   return (
     <div

@@ -7,15 +7,15 @@ import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
 export interface InputField {
   key: string;
   title: string;
-  description?: string;
+  description?: string | undefined;
   as: "text" | "line" | "number" | "switch" | "choice" | "choices" | "json";
-  isInteger?: boolean;
-  options?: readonly Choice[];
+  isInteger?: boolean | undefined;
+  options?: readonly Choice[] | undefined;
   isRequired: boolean;
   /** What stands in the field at first. */
   initial: Entered;
   /** A text that people may try it with, from the schema's examples. */
-  example?: string;
+  example?: string | undefined;
 }
 
 /** What a field holds: a switch a boolean, several choices those that are ticked, everything else its text. */
@@ -86,7 +86,7 @@ export function toValues(fields: readonly InputField[], input: JsonObject): Inpu
 /** Which models the agents of a workflow ask for; null stands for the default provider. */
 export function modelsAskedFor(graph: WorkflowGraph): { provider_id: string | null; model: string | null }[] {
   const asked = new Map<string, { provider_id: string | null; model: string | null }>();
-  const add = (config: { provider_id?: string; model?: string } | undefined) => {
+  const add = (config: { provider_id?: string | undefined; model?: string | undefined } | undefined) => {
     const choice = { provider_id: config?.provider_id ?? null, model: config?.model ?? null };
     asked.set(JSON.stringify(choice), choice);
   };

@@ -127,7 +127,7 @@ function RunRow({
 }: {
   run: RunSummary;
   hasName: boolean;
-  isNarrow?: boolean;
+  isNarrow?: boolean | undefined;
   onRemove: (run: RunSummary) => void;
 }) {
   const status = runStatus(run.status, run.final_status);
@@ -216,8 +216,8 @@ function RunLink({
   children,
 }: {
   run: RunSummary;
-  label?: string;
-  className?: string;
+  label?: string | undefined;
+  className?: string | undefined;
   children: ReactNode;
 }) {
   return (

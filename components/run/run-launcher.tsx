@@ -13,14 +13,14 @@ const LaunchDialog = dynamic(() => load().then((m) => m.LaunchDialog), { ssr: fa
 export interface RunLauncherProps {
   workflowId: string;
   graph: WorkflowGraph;
-  name?: string;
+  name?: string | undefined;
   /** Runs before the start, e.g. to save what is drawn; a false answer or a throw stops the start. */
-  beforeStart?: () => Promise<boolean | void>;
+  beforeStart?: (() => Promise<boolean | void>) | undefined;
   /** A person asked to see a problem that stops the run; without it the problems are links to the editor. */
-  onShowProblem?: (problem: Problem) => void;
-  open?: boolean;
-  onOpenChange?: (open: boolean) => void;
-  disabled?: boolean;
+  onShowProblem?: ((problem: Problem) => void) | undefined;
+  open?: boolean | undefined;
+  onOpenChange?: ((open: boolean) => void) | undefined;
+  disabled?: boolean | undefined;
 }
 
 /** The Run button, and the sheet behind it that asks for what a run needs. */

@@ -32,7 +32,7 @@ export interface RunView {
   live: Readonly<Record<string, LiveText>>;
   connection: Connection;
   /** Why the run cannot be shown, where the connection failed. */
-  trouble?: string;
+  trouble?: string | undefined;
 }
 
 export interface RunStore {

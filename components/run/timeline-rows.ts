@@ -28,10 +28,10 @@ export interface TimelineOptions {
   /** `story`: what people want to know; `all`: every event. */
   level: "story" | "all";
   /** Words that a sentence must contain. */
-  query?: string;
+  query?: string | undefined;
   /** Activations folded away, and events folded open. */
-  closed?: ReadonlySet<string>;
-  opened?: ReadonlySet<number>;
+  closed?: ReadonlySet<string> | undefined;
+  opened?: ReadonlySet<number> | undefined;
 }
 
 export const ROW = { group: 40, event: 28, open: 300 } as const;

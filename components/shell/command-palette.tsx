@@ -161,8 +161,8 @@ function Item(props: {
   label: string;
   icon: LucideIcon;
   run: () => void;
-  keywords?: string;
-  shortcut?: string;
+  keywords?: string | undefined;
+  shortcut?: string | undefined;
 }) {
   const { value, label, icon: Icon, run, keywords, shortcut } = props;
   return (

@@ -16,10 +16,10 @@ export function Badge({
   children,
   className,
 }: {
-  tone?: keyof typeof tones;
+  tone?: keyof typeof tones | undefined;
   icon?: ReactNode;
   children: ReactNode;
-  className?: string;
+  className?: string | undefined;
 }) {
   return (
     <span

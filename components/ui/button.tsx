@@ -9,12 +9,12 @@ export type ButtonVariant = "primary" | "secondary" | "ghost" | "danger";
 export type ButtonSize = "sm" | "md";
 
 interface Look {
-  variant?: ButtonVariant;
-  size?: ButtonSize;
+  variant?: ButtonVariant | undefined;
+  size?: ButtonSize | undefined;
   /** Stands before the words, 16 px. */
   icon?: ReactNode;
   /** Something is under way: the button shows it and takes no further clicks. */
-  pending?: boolean;
+  pending?: boolean | undefined;
 }
 
 export type ButtonProps = Look & ComponentProps<"button">;

@@ -9,10 +9,10 @@ export interface CheckboxProps {
   hint?: ReactNode;
   checked: boolean;
   /** Some of what it stands for is checked. */
-  indeterminate?: boolean;
+  indeterminate?: boolean | undefined;
   onCheckedChange: (checked: boolean) => void;
-  disabled?: boolean;
-  hideLabel?: boolean;
+  disabled?: boolean | undefined;
+  hideLabel?: boolean | undefined;
 }
 
 /** Yes or no; takes effect with the rest of its form. */

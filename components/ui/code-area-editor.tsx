@@ -110,11 +110,11 @@ export default function CodeAreaEditor({
     <CodeMirror
       value={value}
       onChange={onValueChange}
-      onBlur={onBlur}
+      {...(onBlur ? { onBlur } : {})}
       theme="none"
       extensions={all}
-      placeholder={placeholder}
-      readOnly={readOnly}
+      {...(placeholder === undefined ? {} : { placeholder })}
+      readOnly={readOnly ?? false}
       editable={!readOnly}
       minHeight={`${(minLines ?? 1) * 20 + 12}px`}
       maxHeight={`${maxLines * 20 + 12}px`}

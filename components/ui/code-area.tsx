@@ -10,22 +10,22 @@ import { Skeleton } from "./skeleton";
 export interface CodeAreaProps extends FieldWords {
   value: string;
   onValueChange: (value: string) => void;
-  language?: "json" | "plain";
+  language?: "json" | "plain" | undefined;
   /** Faults in the text, by their place; for JSON its grammar is checked in any case. */
-  lint?: (text: string) => Diagnostic[];
+  lint?: ((text: string) => Diagnostic[]) | undefined;
   /** Offers at the cursor: `from` is where the part to be replaced begins. Null: none here. */
   complete?: (text: string, at: number) => { from: number; options: Completion[] } | null;
   /** Further CodeMirror extensions; keep the array's identity stable. */
-  extensions?: Extension[];
-  placeholder?: string;
+  extensions?: Extension[] | undefined;
+  placeholder?: string | undefined;
   /** In lines of text. */
-  minLines?: number;
-  maxLines?: number;
-  readOnly?: boolean;
+  minLines?: number | undefined;
+  maxLines?: number | undefined;
+  readOnly?: boolean | undefined;
   /** Grows like a text field: no line numbers. */
-  compact?: boolean;
-  onBlur?: () => void;
-  fieldClassName?: string;
+  compact?: boolean | undefined;
+  onBlur?: (() => void) | undefined;
+  fieldClassName?: string | undefined;
 }
 
 const Editor = dynamic(() => import("./code-area-editor"), {

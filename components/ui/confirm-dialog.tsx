@@ -12,9 +12,9 @@ export interface ConfirmDialogProps {
   children?: ReactNode;
   /** A verb and what it does, e.g. "Delete role". */
   confirm: string;
-  cancel?: string;
-  danger?: boolean;
-  pending?: boolean;
+  cancel?: string | undefined;
+  danger?: boolean | undefined;
+  pending?: boolean | undefined;
   onConfirm: () => void;
 }
 

@@ -24,7 +24,7 @@ export function ContextMenu({
   /** The area that it belongs to; takes an element's props. */
   children: ReactElement;
   items: readonly MenuEntry[];
-  onOpenChange?: (open: boolean) => void;
+  onOpenChange?: ((open: boolean) => void) | undefined;
 }) {
   const [point, setPoint] = useState<{ x: number; y: number } | null>(null);
   const [isOpen, setOpen] = useState(false);

@@ -3,9 +3,9 @@ import clsx from "clsx";
 export interface CostTextProps {
   cost_usd: number | null;
   /** Calls whose price nobody knows; they are not free. */
-  unknown_calls?: number;
-  simulated?: boolean;
-  className?: string;
+  unknown_calls?: number | undefined;
+  simulated?: boolean | undefined;
+  className?: string | undefined;
 }
 
 /** An amount of money, honest about what is not known. */

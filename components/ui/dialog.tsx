@@ -7,18 +7,18 @@ import type { ReactElement, ReactNode } from "react";
 import { IconButton } from "./icon-button";
 
 export interface DialogProps {
-  open?: boolean;
-  onOpenChange?: (open: boolean) => void;
+  open?: boolean | undefined;
+  onOpenChange?: ((open: boolean) => void) | undefined;
   /** An element that opens it; else use `open`. */
-  trigger?: ReactElement;
+  trigger?: ReactElement | undefined;
   title: string;
   description?: ReactNode;
   children?: ReactNode;
   /** The row of buttons, the main one last. */
   footer?: ReactNode;
-  size?: "sm" | "md" | "lg" | "xl";
+  size?: "sm" | "md" | "lg" | "xl" | undefined;
   /** Clicking beside it does not close it: for forms with something to lose. */
-  sticky?: boolean;
+  sticky?: boolean | undefined;
 }
 
 const widths = { sm: "sm:max-w-100", md: "sm:max-w-130", lg: "sm:max-w-180", xl: "sm:max-w-260" };

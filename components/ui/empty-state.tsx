@@ -13,7 +13,7 @@ export function EmptyState({
   title: string;
   children?: ReactNode;
   actions?: ReactNode;
-  className?: string;
+  className?: string | undefined;
 }) {
   return (
     <div className={clsx("flex flex-col items-center gap-3 px-6 py-12 text-center", className)}>

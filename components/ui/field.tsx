@@ -14,7 +14,7 @@ export interface FieldControl {
 export interface FieldWords {
   label: string;
   /** Keeps the label for screen readers only. */
-  hideLabel?: boolean;
+  hideLabel?: boolean | undefined;
   hint?: ReactNode;
   error?: ReactNode;
   /** Shown small at the end of the label's line, e.g. "Optional". */
@@ -22,11 +22,11 @@ export interface FieldWords {
 }
 
 export interface FieldProps extends FieldWords {
-  className?: string;
+  className?: string | undefined;
   /** The control; as a function it receives what ties it to the label. */
   children: ReactNode | ((control: FieldControl) => ReactNode);
   /** For a group of controls (a list, a set of checkboxes): the label names the group. */
-  group?: boolean;
+  group?: boolean | undefined;
 }
 
 /** Label above, control, then a hint or an error in words. */

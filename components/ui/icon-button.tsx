@@ -10,15 +10,15 @@ export interface IconButtonProps extends Omit<ComponentProps<"button">, "aria-la
   label: string;
   icon: ReactNode;
   /** Shown in the tooltip, such as "Ctrl Z". */
-  shortcut?: string;
-  variant?: "ghost" | "secondary" | "danger";
-  size?: "sm" | "md";
-  side?: "top" | "bottom" | "left" | "right";
+  shortcut?: string | undefined;
+  variant?: "ghost" | "secondary" | "danger" | undefined;
+  size?: "sm" | "md" | undefined;
+  side?: "top" | "bottom" | "left" | "right" | undefined;
   /** For toggles: whether it is on. */
-  pressed?: boolean;
-  pending?: boolean;
+  pressed?: boolean | undefined;
+  pending?: boolean | undefined;
   /** Without a tooltip, where the words stand beside it anyway. */
-  plain?: boolean;
+  plain?: boolean | undefined;
 }
 
 const variants = {

@@ -10,8 +10,8 @@ export interface JsonViewProps {
   /** Names the view, e.g. "Output of Review". */
   label: string;
   /** Levels that are open at first. */
-  openDepth?: number;
-  className?: string;
+  openDepth?: number | undefined;
+  className?: string | undefined;
 }
 
 /** A JSON value to read: objects and lists fold, long texts stay whole. */
@@ -45,8 +45,8 @@ export function CopyButton({
   className,
 }: {
   text: string;
-  label?: string;
-  className?: string;
+  label?: string | undefined;
+  className?: string | undefined;
 }) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
@@ -79,7 +79,7 @@ export async function copyText(text: string): Promise<void> {
 
 interface ValueProps {
   value: unknown;
-  name?: string;
+  name?: string | undefined;
   depth: number;
   openDepth: number;
 }
@@ -113,7 +113,7 @@ function Value({ value, name, depth, openDepth }: ValueProps) {
   );
 }
 
-function Name({ name }: { name?: string }) {
+function Name({ name }: { name?: string | undefined }) {
   return name === undefined ? null : <span className="mr-1.5 text-ink-2">{name}:</span>;
 }
 

@@ -13,10 +13,10 @@ export interface ListEditorProps extends FieldWords {
   onItemsChange: (items: string[]) => void;
   /** What one item is called, e.g. "goal". */
   itemName: string;
-  placeholder?: string;
-  mono?: boolean;
+  placeholder?: string | undefined;
+  mono?: boolean | undefined;
   /** An error at one item, by its place. */
-  itemErrors?: Readonly<Record<number, string>>;
+  itemErrors?: Readonly<Record<number, string>> | undefined;
 }
 
 /** A list of texts. Enter adds one, Backspace in an empty one removes it, Alt and arrows (or dragging) move. */

@@ -5,15 +5,15 @@ import { cloneElement, type HTMLAttributes, type ReactElement, type ReactNode, u
 export interface MenuAction {
   label: string;
   /** A second, quieter line. */
-  hint?: string;
+  hint?: string | undefined;
   icon?: ReactNode;
-  shortcut?: string;
-  danger?: boolean;
-  disabled?: boolean;
+  shortcut?: string | undefined;
+  danger?: boolean | undefined;
+  disabled?: boolean | undefined;
   /** A tick beside it. */
-  checked?: boolean;
-  href?: string;
-  onSelect?: () => void;
+  checked?: boolean | undefined;
+  href?: string | undefined;
+  onSelect?: (() => void) | undefined;
 }
 export type MenuEntry = MenuAction | "separator" | { heading: string };
 
@@ -21,8 +21,8 @@ export interface MenuProps {
   /** The element that opens it; it must have an accessible name. */
   trigger: ReactElement;
   items: readonly MenuEntry[];
-  side?: "top" | "bottom" | "left" | "right";
-  align?: "start" | "center" | "end";
+  side?: "top" | "bottom" | "left" | "right" | undefined;
+  align?: "start" | "center" | "end" | undefined;
 }
 
 const load = () => import("./menu-popup");

@@ -7,15 +7,15 @@ import { Field, type FieldWords } from "./field";
 export interface NumberFieldProps extends FieldWords {
   value: number | null;
   onValueChange: (value: number | null) => void;
-  min?: number;
-  max?: number;
-  step?: number;
+  min?: number | undefined;
+  max?: number | undefined;
+  step?: number | undefined;
   /** After the number, e.g. "s" or "US$". */
-  unit?: string;
-  placeholder?: string;
-  disabled?: boolean;
-  format?: Intl.NumberFormatOptions;
-  fieldClassName?: string;
+  unit?: string | undefined;
+  placeholder?: string | undefined;
+  disabled?: boolean | undefined;
+  format?: Intl.NumberFormatOptions | undefined;
+  fieldClassName?: string | undefined;
 }
 
 /** A number with steps by buttons and arrow keys; empty is null. */

@@ -10,14 +10,14 @@ export function Panel({
   className,
   flush,
 }: {
-  title?: string;
+  title?: string | undefined;
   description?: ReactNode;
   actions?: ReactNode;
   /** Nothing: the header is all there is. */
   children?: ReactNode;
-  className?: string;
+  className?: string | undefined;
   /** Without inner padding: for lists and tables. */
-  flush?: boolean;
+  flush?: boolean | undefined;
 }) {
   const id = useId();
   return (
@@ -58,7 +58,7 @@ export function Section({
   description?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
-  className?: string;
+  className?: string | undefined;
 }) {
   const id = useId();
   return (

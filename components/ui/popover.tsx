@@ -8,13 +8,13 @@ export interface PopoverProps {
   trigger: ReactElement;
   /** Shown as its heading and its accessible name. */
   title: string;
-  hideTitle?: boolean;
+  hideTitle?: boolean | undefined;
   children: ReactNode;
-  open?: boolean;
-  onOpenChange?: (open: boolean) => void;
-  side?: "top" | "bottom" | "left" | "right";
-  align?: "start" | "center" | "end";
-  className?: string;
+  open?: boolean | undefined;
+  onOpenChange?: ((open: boolean) => void) | undefined;
+  side?: "top" | "bottom" | "left" | "right" | undefined;
+  align?: "start" | "center" | "end" | undefined;
+  className?: string | undefined;
 }
 
 /** A small sheet beside its button. */

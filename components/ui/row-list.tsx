@@ -10,12 +10,12 @@ export interface RowListProps<T> extends FieldWords {
   items: readonly T[];
   /** What the button that adds one says. */
   addLabel: string;
-  canAdd?: boolean;
+  canAdd?: boolean | undefined;
   onAdd: () => void;
   onRemove: (at: number) => void;
   removeLabel: (item: T, at: number) => string;
   /** Rows bring their own border, as `FoldedRow` does. */
-  plain?: boolean;
+  plain?: boolean | undefined;
   /** One row. Where the button that removes it stands is for the row to say. */
   children: (item: T, at: number, remove: ReactNode) => ReactNode;
 }
@@ -82,7 +82,7 @@ export function FoldedRow({
   label: string;
   summary: ReactNode;
   remove: ReactNode;
-  isOpenAtFirst?: boolean;
+  isOpenAtFirst?: boolean | undefined;
   children: ReactNode;
 }) {
   const [isOpen, setOpen] = useState(isOpenAtFirst);

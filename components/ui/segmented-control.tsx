@@ -11,10 +11,10 @@ export interface SegmentedControlProps<V extends string> {
   options: readonly { value: V; label: string; icon?: ReactNode; iconOnly?: boolean }[];
   value: V;
   onValueChange: (value: V) => void;
-  size?: "sm" | "md";
+  size?: "sm" | "md" | undefined;
   /** Segments share the width. */
-  fill?: boolean;
-  className?: string;
+  fill?: boolean | undefined;
+  className?: string | undefined;
 }
 
 /** A few choices side by side, one of them on. */

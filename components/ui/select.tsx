@@ -10,7 +10,7 @@ export interface SelectOption<V extends string = string> {
   value: V;
   label: string;
   /** A second, quieter line. */
-  hint?: string;
+  hint?: string | undefined;
   icon?: ReactNode;
 }
 
@@ -19,11 +19,11 @@ export interface SelectProps<V extends string> extends FieldWords {
   /** Null: nothing chosen yet. */
   value: V | null;
   onValueChange: (value: V) => void;
-  placeholder?: string;
-  disabled?: boolean;
-  size?: "sm" | "md";
-  className?: string;
-  fieldClassName?: string;
+  placeholder?: string | undefined;
+  disabled?: boolean | undefined;
+  size?: "sm" | "md" | undefined;
+  className?: string | undefined;
+  fieldClassName?: string | undefined;
 }
 
 /** One of several. */

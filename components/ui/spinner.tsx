@@ -6,9 +6,9 @@ export function Spinner({
   label,
   className,
 }: {
-  size?: number;
-  label?: string;
-  className?: string;
+  size?: number | undefined;
+  label?: string | undefined;
+  className?: string | undefined;
 }) {
   return (
     <span role={label ? "status" : undefined} className={clsx("inline-flex shrink-0", className)}>

@@ -36,8 +36,8 @@ interface Mark {
   icon: LucideIcon;
   color: string;
   /** The icon stands white on a filled disc: for states that are an end. */
-  filled?: boolean;
-  spins?: boolean;
+  filled?: boolean | undefined;
+  spins?: boolean | undefined;
 }
 
 const marks: Record<Status, Mark> = {
@@ -65,10 +65,10 @@ export function statusWord(status: Status): string {
 
 export interface StatusMarkProps {
   status: Status;
-  size?: "sm" | "md";
+  size?: "sm" | "md" | undefined;
   /** Shows the word; without it the word is there for screen readers and on hover. */
-  withWord?: boolean;
-  className?: string;
+  withWord?: boolean | undefined;
+  className?: string | undefined;
 }
 
 /** A status by icon, colour and word; never by colour alone. */

@@ -8,8 +8,8 @@ export interface SwitchProps {
   hint?: ReactNode;
   checked: boolean;
   onCheckedChange: (checked: boolean) => void;
-  disabled?: boolean;
-  hideLabel?: boolean;
+  disabled?: boolean | undefined;
+  hideLabel?: boolean | undefined;
 }
 
 /** On or off, at once. */

@@ -9,9 +9,9 @@ export interface TabsProps<V extends string> {
   tabs: readonly { value: V; label: string; icon?: ReactNode; badge?: ReactNode; content: ReactNode }[];
   value: V;
   onValueChange: (value: V) => void;
-  className?: string;
-  listClassName?: string;
-  panelClassName?: string;
+  className?: string | undefined;
+  listClassName?: string | undefined;
+  panelClassName?: string | undefined;
 }
 
 /** Several views in one place, one of them shown. */

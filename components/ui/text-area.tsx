@@ -9,8 +9,8 @@ export interface TextAreaProps
     Omit<ComponentProps<"textarea">, "value" | "onChange" | "children"> {
   value: string;
   onValueChange: (value: string) => void;
-  mono?: boolean;
-  fieldClassName?: string;
+  mono?: boolean | undefined;
+  fieldClassName?: string | undefined;
 }
 
 /** Several lines of text; grows with them up to a limit. */

@@ -10,10 +10,10 @@ export interface TextFieldProps
   value: string;
   onValueChange: (value: string) => void;
   /** Data rather than words: shown in the mono type. */
-  mono?: boolean;
+  mono?: boolean | undefined;
   /** Inside the field, before the text. */
   icon?: ReactNode;
-  fieldClassName?: string;
+  fieldClassName?: string | undefined;
 }
 
 /** One line of text. */

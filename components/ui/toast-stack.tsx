@@ -13,9 +13,9 @@ const say: Say = (message, { undo, action, detail, tone = "plain", id }) => {
       : undefined;
   const one = tone === "error" ? show.error : tone === "success" ? show.success : show;
   one(message, {
-    id,
-    description: detail,
-    action: button,
+    ...(id === undefined ? {} : { id }),
+    ...(detail === undefined ? {} : { description: detail }),
+    ...(button ? { action: button } : {}),
     // Long enough to act on it, or to read on.
     duration: undo || detail || tone === "error" ? 8000 : 4000,
   });

@@ -5,14 +5,14 @@ import { whenIdle } from "./when-idle";
 
 export interface ToastOptions {
   /** Offers to take it back. */
-  undo?: () => void;
+  undo?: (() => void) | undefined;
   /** Another action than undo. */
   action?: { label: string; onSelect: () => void };
   /** A second line. */
-  detail?: string;
-  tone?: "plain" | "success" | "error";
+  detail?: string | undefined;
+  tone?: "plain" | "success" | "error" | undefined;
   /** Replaces an earlier toast with the same id. */
-  id?: string;
+  id?: string | undefined;
 }
 
 export type Say = (message: string, options: ToastOptions) => void;

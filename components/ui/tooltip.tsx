@@ -15,7 +15,7 @@ import { createStore } from "zustand/vanilla";
 
 export interface TooltipProps {
   content: ReactNode;
-  side?: "top" | "bottom" | "left" | "right";
+  side?: "top" | "bottom" | "left" | "right" | undefined;
   /** One element that takes an element's props. */
   children: ReactElement;
 }

@@ -25,7 +25,7 @@ export interface ImportDialogProps {
   open: boolean;
   onOpenChange: (open: boolean) => void;
   /** A text that is there already, from a file that was dropped. */
-  text?: string;
+  text?: string | undefined;
 }
 
 /** Imports a workflow: shows what is in the file and what would change, and saves only when told to. */

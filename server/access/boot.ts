@@ -72,7 +72,10 @@ export function closeDataFolder(dir: string): string | null {
   return `Other users of this machine can list the data folder ${dir}; what Troupe keeps in it is closed to them. To close the folder as well: chmod 700 ${dir}`;
 }
 
-const held = globalThis as typeof globalThis & { __troupeLock?: Connection; __troupeHttp?: boolean };
+const held = globalThis as typeof globalThis & {
+  __troupeLock?: Connection | undefined;
+  __troupeHttp?: boolean;
+};
 
 /**
  * Claims the data folder for this process: null, or a sentence that says who has it. The claim is a transaction that

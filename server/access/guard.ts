@@ -187,7 +187,7 @@ async function readBody(
   if (problem) return { refusal: { status: 400, code: "BAD_REQUEST", message: problem } };
   const { method, headers, signal } = request;
   return {
-    request: new Request(request.url, { method, headers, signal, body: bytes > 0 ? text : undefined }),
+    request: new Request(request.url, { method, headers, signal, ...(bytes > 0 ? { body: text } : {}) }),
   };
 }
 

@@ -13,15 +13,19 @@ const CALL = sse(['TOOL_CALL: {"tool_name": "note_word", "args": {"word": "ready
 /** A service that knows no functions and tells how much its model reads. */
 const serve = () =>
   newServer(({ url, body }, response) => {
-    if (url === "/v1/models")
-      return response
+    if (url === "/v1/models") {
+      response
         .writeHead(200, { "content-type": "application/json" })
         .end(JSON.stringify({ data: [{ id: "test-model", max_model_len: 16_384 }] }));
+      return;
+    }
     const said = JSON.stringify(body.messages);
-    if (body.tools)
-      return response
+    if (body.tools) {
+      response
         .writeHead(400, { "content-type": "application/json" })
         .end(JSON.stringify({ error: { message: "This model does not support tools" } }));
+      return;
+    }
     sendSse(response, said.includes("spider") ? LEGS : said.includes("note_word") ? CALL : sse(["OK"]));
   });
 

@@ -6,7 +6,7 @@
 export function namedError(name: string) {
   return class extends Error {
     override name = name;
-    static [Symbol.hasInstance](value: unknown): boolean {
+    static override [Symbol.hasInstance](value: unknown): boolean {
       return value instanceof Error && value.name === name;
     }
   };

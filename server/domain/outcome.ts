@@ -219,6 +219,6 @@ export function limitFault(limit: RaisableLimit, to: number): string | null {
 }
 
 /** Of a question about several calls, those that an answer agrees to, by their places from 0; absent: all. */
-export const AgreedCalls = z.array(z.number().int().min(0).max(99)).max(100).optional().meta({
+export const AgreedCalls = z.array(z.number().int().min(0).max(99)).max(100).exactOptional().meta({
   description: "Of a question with `calls`, the places of those that are agreed to, from 0; absent: all",
 });

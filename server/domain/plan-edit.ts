@@ -9,13 +9,19 @@ const OPEN: ReadonlySet<TaskStatus> = new Set(["pending", "blocked", "awaiting_h
 /** Whether a task can still be changed. */
 export const isOpen = ({ status }: Pick<Task, "status">): boolean => OPEN.has(status);
 
-const Settings = Task.pick({ description: true, priority: true, dependencies: true })
-  .extend({ assigned_agent: z.string().nullable(), required_role: z.string() })
-  .partial();
+const { description, priority, dependencies } = Task.shape;
+/** Without the defaults of a task: what a change does not name stays as it is. */
+const Settings = z.object({
+  description: description.exactOptional(),
+  priority: priority.unwrap().exactOptional(),
+  dependencies: dependencies.unwrap().exactOptional(),
+  assigned_agent: z.string().nullable().exactOptional(),
+  required_role: z.string().exactOptional(),
+});
 
 /** What a person changes about a plan while it is carried out. */
 export const PlanEdit = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("add"), task: Settings.required({ description: true }) }),
+  z.strictObject({ kind: z.literal("add"), task: Settings.extend({ description }) }),
   z.strictObject({ kind: z.literal("change"), task_id: Id, patch: Settings }),
   z.strictObject({ kind: z.literal("cancel"), task_id: Id }),
 ]);

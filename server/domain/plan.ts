@@ -47,11 +47,11 @@ export const Task = z.object({
   reasoning_log: z.array(z.string()).default([]),
   metadata: z
     .object({
-      started_at: z.string().optional(),
-      completed_at: z.string().optional(),
-      progress_percentage: z.number().min(0).max(100).optional(),
-      artifacts_created: z.array(z.string()).optional(),
-      tags: z.array(z.string()).optional(),
+      started_at: z.string().exactOptional(),
+      completed_at: z.string().exactOptional(),
+      progress_percentage: z.number().min(0).max(100).exactOptional(),
+      artifacts_created: z.array(z.string()).exactOptional(),
+      tags: z.array(z.string()).exactOptional(),
     })
     .catchall(Json)
     .default({}),

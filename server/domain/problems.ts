@@ -160,7 +160,7 @@ function checkWithheld(
       add(
         "error",
         "E_NOT_ALLOWED",
-        { kind: "node", id: node_id },
+        { kind: "node", ...(node_id === undefined ? {} : { id: node_id }) },
         `${named(graph, node_id ?? "")} would ${capabilityWords(capability)}${role ? ` as ${role}` : ""}, which nobody has allowed since this workflow was imported.`,
         { kind: "allow", key: capability.key, label: "Allow it" },
       );

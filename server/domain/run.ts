@@ -43,12 +43,12 @@ export interface Activation {
   rounds?: readonly number[];
   input?: JsonObject;
   output?: JsonObject;
-  error?: RunError;
+  error?: RunError | undefined;
   labels?: string[];
   decided?: RunEventOf<"router_decided">["payload"];
   started_at?: number;
   finished_at?: number;
-  waiting?: { for: string; until?: number };
+  waiting?: { for: string; until?: number } | undefined;
   usage: Usage;
   cost_usd: number;
   unknown_cost_calls: number;
@@ -738,11 +738,7 @@ function write(s: RunState, key: string, writer: string, version: Version) {
   s.writer[key] = writer;
 }
 
-function setActivation(
-  s: RunState,
-  id: string,
-  patch: Partial<{ [K in keyof Activation]: Activation[K] | undefined }>,
-) {
+function setActivation(s: RunState, id: string, patch: Partial<Activation>) {
   const before = s.activations[id];
   if (!before) return;
   const after = { ...before, ...patch };

@@ -23,8 +23,8 @@ export const ToolQuestion = z.object({
   /** In the words of whoever asks. */
   message: z.string(),
   /** What the fields may hold, as a JSON Schema: an object of plain values. */
-  schema: z.record(z.string(), Json).optional(),
-  url: z.string().optional(),
+  schema: z.record(z.string(), Json).exactOptional(),
+  url: z.string().exactOptional(),
 });
 export type ToolQuestion = z.infer<typeof ToolQuestion>;
 
@@ -37,19 +37,19 @@ export interface ToolAnswer {
 
 /** What every call of a tool gives, whatever the tool: a result or an error, never both. */
 export const ToolOutput = z.object({
-  output: Json.optional(),
-  error: z.string().optional(),
+  output: Json.exactOptional(),
+  error: z.string().exactOptional(),
   status_code: ToolStatus,
   /** The whole result, where `output` was cut for the model. */
-  artifact_id: z.string().optional(),
+  artifact_id: z.string().exactOptional(),
   /** Whether this result is content that nobody here vouches for, where that differs from the tool's own word. */
-  tainted: z.boolean().optional(),
+  tainted: z.boolean().exactOptional(),
   /** Made up by the offline demo. */
-  simulated: z.boolean().optional(),
+  simulated: z.boolean().exactOptional(),
   /** It was not carried out: the right to it had been taken away. */
-  withdrawn: z.boolean().optional(),
+  withdrawn: z.boolean().exactOptional(),
   /** It stopped to ask; called again with the answer, it goes on. */
-  asks: ToolQuestion.optional(),
+  asks: ToolQuestion.exactOptional(),
 });
 export type ToolOutput = z.infer<typeof ToolOutput>;
 

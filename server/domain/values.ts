@@ -19,6 +19,7 @@ export const StateKey = z
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export const Json: z.ZodType<Json> = z.json();
 export type JsonObject = { [key: string]: Json };
+export const JsonObject: z.ZodType<JsonObject> = z.record(z.string(), Json);
 
 /** JSON Schema, draft 2020-12 or an older one; server/domain/schema checks by it. */
 export const JsonSchema = z.record(z.string(), z.unknown());

@@ -249,7 +249,7 @@ function redirected(init: RequestInit, status: number, isElsewhere: boolean): Re
   const isRead = !init.method || /^(get|head)$/i.test(init.method);
   if (status <= 303 && !isRead) {
     next.method = "GET";
-    next.body = undefined;
+    delete next.body;
     for (const name of ["content-type", "content-length", "content-encoding"]) headers.delete(name);
   }
   // Any header may be a key under a name of the site's own.

@@ -136,8 +136,9 @@ export function writeText(value: unknown, format: "yaml" | "json"): string {
   visit(document, {
     Scalar(_key, node) {
       // Blocks of lines lose spaces at their edges; quotes keep them.
-      if (typeof node.value === "string" && /^\s|[ \t]$|\n\n$|[ \t]\n|\t/.test(node.value))
-        node.type = node.value.includes("\n") || node.value.includes("\t") ? "QUOTE_DOUBLE" : undefined;
+      if (typeof node.value !== "string" || !/^\s|[ \t]$|\n\n$|[ \t]\n|\t/.test(node.value)) return;
+      if (/[\n\t]/.test(node.value)) node.type = "QUOTE_DOUBLE";
+      else delete node.type;
     },
   });
   return document.toString({ lineWidth: 100 });

@@ -56,13 +56,15 @@ async function serve(
   server = await newServer(({ url, body }, response) => {
     const json = (value: unknown) =>
       response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(value));
-    if (url === "/v1/models") return json({ data: [{ id: "test-model", ...about }] });
-    if (url in more) return json(more[url]);
-    if (url !== "/v1/chat/completions") return response.writeHead(404).end("not found");
-    const asked = body as unknown as Asked;
-    const answer = answers[kindOf(asked)] ?? sse(["OK"]);
-    if (typeof answer === "string") sendSse(response, answer);
-    else answer(response, asked);
+    if (url === "/v1/models") json({ data: [{ id: "test-model", ...about }] });
+    else if (url in more) json(more[url]);
+    else if (url !== "/v1/chat/completions") response.writeHead(404).end("not found");
+    else {
+      const asked = body as unknown as Asked;
+      const answer = answers[kindOf(asked)] ?? sse(["OK"]);
+      if (typeof answer === "string") sendSse(response, answer);
+      else answer(response, asked);
+    }
   });
   const provider = remoteProvider(server.url);
   const { findings, ...result } = await checkProvider(

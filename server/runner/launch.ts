@@ -28,9 +28,9 @@ export interface Launch {
   workflow_id: string;
   input: JsonObject;
   /** Overrides the workflow's own run settings, key by key. */
-  config?: Partial<RunConfig>;
+  config?: Partial<RunConfig> | undefined;
   trigger: StartRequest["trigger"];
-  idempotency_key?: string;
+  idempotency_key?: string | undefined;
 }
 
 /** Starts runs of saved workflows: load, check, hand over to the host. */
@@ -89,7 +89,7 @@ const hashOf = ({ workflow_id, input, config }: Launch) =>
 export function readyToRun(
   graph: WorkflowGraph,
   roles: readonly RoleDefinition[],
-  given: { input: JsonObject; config?: Partial<RunConfig> },
+  given: Pick<Launch, "input" | "config">,
   models: Models,
   { withheld }: Pick<Surroundings, "withheld"> = {},
 ): Pick<StartRequest, "graph" | "roles" | "input" | "config" | "provider_summary" | "context_windows"> {

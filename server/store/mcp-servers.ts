@@ -21,7 +21,7 @@ export interface McpServerInput {
   url: string;
   /** Left out: keeps the stored header, unless the address changes. Null or blank: removes it. */
   authorization?: string | null;
-  is_enabled?: boolean;
+  is_enabled?: boolean | undefined;
 }
 
 /** The definition of a tool as a person approved it. */

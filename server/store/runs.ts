@@ -280,11 +280,11 @@ export function newRunStore(db: Db) {
     /** Newest first; those that ended like `final_status`, or stand at one of `status`. `before`: only runs created before this instant (or at it, with a smaller id). */
     list(
       query: {
-        workflow_id?: string;
-        status?: RunStatus | readonly RunStatus[];
-        final_status?: FinalStatus;
+        workflow_id?: string | undefined;
+        status?: RunStatus | readonly RunStatus[] | undefined;
+        final_status?: FinalStatus | undefined;
         limit?: number;
-        before?: { created_at: number; id: string };
+        before?: { created_at: number; id: string } | undefined;
       } = {},
     ): RunSummary[] {
       const { before } = query;

@@ -28,7 +28,7 @@ export interface WorkflowStore {
   list(): StoredWorkflow[];
   find(id: string): StoredWorkflow | undefined;
   create(workflow: { name: string; graph: WorkflowGraph; withheld?: readonly string[] }): string;
-  save(change: { id: string; revision: number; name?: string; graph: WorkflowGraph }): SaveResult;
+  save(change: { id: string; revision: number; name?: string | undefined; graph: WorkflowGraph }): SaveResult;
   rename(id: string, name: string): boolean;
   /** Sets what it may not use; false where there is no such workflow. */
   withhold(id: string, keys: readonly string[]): boolean;

@@ -199,6 +199,8 @@ function rootState({ run }: RunState): AgentState {
       return "PAUSED";
     case undefined:
       return run.status === "created" ? "LOADING" : "RUNNING";
+    default:
+      return run.final_status satisfies never;
   }
 }
 

@@ -55,7 +55,7 @@ export const Observation = z.discriminatedUnion("observation", [
   observed("write", { path: z.string() }),
   observed("delegate", { agent: z.string() }),
   /** `exception`: the raw cause, which people are not shown. */
-  observed("error", { status_code: z.number().int().optional(), exception: z.string().optional() }),
+  observed("error", { status_code: z.number().int().exactOptional(), exception: z.string().exactOptional() }),
   observed("success", {}),
 ]);
 export type Observation = z.infer<typeof Observation>;

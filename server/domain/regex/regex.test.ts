@@ -115,6 +115,7 @@ test.each([
     } catch (error) {
       return error;
     }
+    return null;
   })();
   expect(fault).toBeInstanceOf(PatternFault);
   expect((fault as PatternFault).message).toContain(why);

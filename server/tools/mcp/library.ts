@@ -15,6 +15,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import packageJson from "@/package.json";
 import type { ToolAnswer, ToolQuestion, ToolStatus } from "@/server/domain/tool";
+import { JsonObject } from "@/server/domain/values";
 import type { McpAddress } from "./connection";
 import { readable } from "./definition";
 import { newStdioTransport } from "./stdio";
@@ -57,7 +58,7 @@ export function newClient({
     asked(
       params.mode === "url"
         ? { message: params.message, url: params.url }
-        : { message: params.message, schema: params.requestedSchema },
+        : { message: params.message, schema: JsonObject.parse(params.requestedSchema) },
     ),
   );
   client.setNotificationHandler(ToolListChangedNotificationSchema, listsChanged);

@@ -137,7 +137,11 @@ type Failure = z.infer<typeof Failure>;
 
 const FromWorker = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("ready") }),
-  z.object({ kind: z.literal("ended"), failure: Failure.optional(), answer: z.string().optional() }),
+  z.object({
+    kind: z.literal("ended"),
+    failure: Failure.exactOptional(),
+    answer: z.string().exactOptional(),
+  }),
 ]);
 
 const Answer = z.object({
