@@ -13,8 +13,8 @@ export const PersonsAnswer = z.object({
     description: "`cancel` leaves a question of kind `question` open, without a yes or a no",
   }),
   calls: AgreedCalls,
-  message: z.string().max(4000).optional(),
-  content: z.record(z.string().max(200), Json).optional().meta({
+  message: z.string().max(4000).exactOptional(),
+  content: z.record(z.string().max(200), Json).exactOptional().meta({
     description:
       "To a question whose `asks` has a `schema`: the fields of the form. One left out gets its default; null leaves it out",
   }),

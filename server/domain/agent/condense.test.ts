@@ -139,6 +139,18 @@ test("the question for the summary carries the messages, cut, and the headings",
   expect(user!.content).toMatch(/assistant: done\n<\/conversation>$/);
 });
 
+test("a result that a cut would not make shorter stays whole", () => {
+  const limits = { context_window: 500, condense_at: 0.5, target: 0.3, keep_first: 0, max_messages: 10 };
+  const barely = [
+    say("system", "You are a clerk."),
+    say("user", "Task"),
+    call("a"),
+    answer("a", PRUNED_LENGTH + 1),
+  ];
+  const plan = planCondensation(barely, { ...limits, ratio: 0.8 }, 1);
+  expect(plan?.kind === "impossible" ? [] : plan?.cut).toEqual([]);
+});
+
 /** Transcripts as agents write them: every call is answered, some in another order. */
 const transcript = fc
   .array(

@@ -92,7 +92,7 @@ export function planCondensation(
   const recent = reset > 0 ? 0 : RECENT_PIECES;
   const oldUntil = pieces.at(-recent - 1)?.to ?? 0;
   const cut = messages.flatMap(({ role, content }, at) =>
-    role === "tool" && at < oldUntil && content.length > PRUNED_LENGTH ? [at] : [],
+    role === "tool" && at < oldUntil && isShorterPruned(content, ratio) ? [at] : [],
   );
   const pruned = applyCondensation(messages, { kind: "prune", cut });
   if (cut.length > 0 && messages.length <= limits.max_messages && estimateTranscript(pruned, ratio) <= target)
@@ -210,6 +210,10 @@ function prune(text: string): string {
   const end = Math.floor(room * 0.4);
   return `${text.slice(0, room - end)}${notice}${text.slice(-end)}`.toWellFormed();
 }
+
+/** Whether pruning saves a token: the notice may take as much as what it stands for. */
+const isShorterPruned = (text: string, ratio: number): boolean =>
+  text.length > PRUNED_LENGTH && estimateTokens(prune(text), ratio) < estimateTokens(text, ratio);
 
 function clip(text: string, tokens: number, ratio: number): string {
   const most = Math.max(0, Math.floor((tokens - TOKENS_PER_MESSAGE) / ratio)) * 4;
