@@ -118,7 +118,7 @@ export const ToolCall = z.object({
   id: z.string(),
   tool_name: z.string(),
   args: z.record(z.string(), Json),
-  /** The text was not JSON and was mended: it runs only if it fits the schema, never unseen if destructive. */
+  /** The text was not JSON and was mended: it runs only if it fits the schema and changes nothing. */
   repaired: z.boolean().optional(),
   /** It cannot be read as a call; the sentence goes back to the model and nothing is executed. */
   fault: z.string().optional(),

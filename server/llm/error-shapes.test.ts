@@ -126,6 +126,9 @@ describe("what it means is understood in every shape", () => {
     [400, "This model's maximum context length is 4096 tokens.", "CONTEXT_OVERFLOW", false],
     [404, "The model `x` does not exist.", "CONFIG", false],
     [403, "Your input was flagged", "CONTENT_FILTER", false],
+    [403, "openai/gpt-5 requires moderation. Your input was flagged for violence", "CONTENT_FILTER", false],
+    [403, "This request violates our usage policies.", "CONTENT_FILTER", false],
+    [403, "Your organisation's policy does not let this key use the model", "AUTH", false],
     [400, "Failed to call a function. Please adjust your prompt.", "OUTPUT_INVALID", true],
   ];
   test.each(shapes)("%s", async (_name, shape) => {

@@ -47,7 +47,8 @@ const has = (error: SaidError, pattern: RegExp) =>
 
 export const CONTEXT =
   /context[_ ](?:length|window|size)|maximum context|too many (?:input )?tokens|prompt is too long|input is too long|reduce the length|input token count/i;
-const FILTER = /content[_ ]?(?:filter|policy|management)|safety|moderation|responsible ai|\bflagged\b/i;
+const FILTER =
+  /content[_ ]?(?:filter|policy|management)|safety|moderation|responsible ai|\bflagged\b|usage polic(?:y|ies)|acceptable[- ]use/i;
 const QUOTA =
   /insufficient[_ ](?:quota|balance|credits?)|exceeded your current quota|billing|out of credits|payment required|credit balance/i;
 const KEY = /api[_ -]?key|invalid[_ ]?token|unauthori[sz]ed|authentication/i;

@@ -26,7 +26,6 @@ export function* callToolOfNode(run: NodeRun, name: string, args: JsonObject): F
     title: `${run.node.name || run.node.id} is about to use ${name}`,
     spec,
     args,
-    repaired: false,
     taint_sources,
   });
   if (answer?.answer === "expired")

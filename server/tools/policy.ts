@@ -189,7 +189,6 @@ const LEVELS: readonly RiskLevel[] = ["LOW", "MEDIUM", "HIGH"];
 export function confirmationReason(about: {
   spec: ToolSpec;
   args: JsonObject;
-  repaired: boolean;
   /** What the installation, the run and the role say: the call waits where any of them asks, so the stricter wins. */
   policies: readonly ConfirmationPolicy[];
   /** Tools whose results the agent has read that nobody vouches for. */
@@ -199,11 +198,8 @@ export function confirmationReason(about: {
   /** A person has approved this tool for the rest of the run. */
   approved_always: boolean;
 }): string | null {
-  const { spec } = about;
   if (about.unvouched.length > 0)
     return `${leadsWhere(about.unvouched)}, and the agent has read content from ${about.taint_sources.join(", ")} that nobody here vouches for.`;
-  if (spec.destructive && about.repaired)
-    return "It cannot be undone, and the model's call had to be mended before it could be read.";
   if (about.approved_always) return null;
   for (const policy of about.policies) {
     const reason = reasonOf(policy, about);

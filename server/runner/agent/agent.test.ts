@@ -69,6 +69,25 @@ describe("an agent with tools", () => {
     models.assertComplete();
   });
 
+  test("makes a call again whose arguments had to be mended, where it changes something; reading goes on", async () => {
+    const mended = { repaired: true };
+    const { run, tools, models } = stage(
+      [
+        { tool_calls: [call("look", { text: "Men's" }, mended), call("act", { text: 'Men"s' }, mended)] },
+        { tool_calls: [call("act", { text: "Men's" })] },
+        { text: "Done." },
+      ],
+      [tool("look"), tool("act", { read_only: false })],
+    );
+    const { events, state } = await run(graph, { roles: [worker({ tools: ["look", "act"] })] });
+    expect(state.state.answer).toBe("Done.");
+    expect(tools.calls).toEqual([`Worker look {"text":"Men's"}`, `Worker act {"text":"Men's"}`]);
+    expect(of(events, "tool_call_refused")).toMatchObject([
+      { tool_name: "act", args: { text: 'Men"s' }, status_code: 400 },
+    ]);
+    expect(models.calls[1]!.messages.at(-1)!.content).toContain("nothing was done");
+  });
+
   test("gets no tool that its role does not name, whatever it calls", async () => {
     const { run, tools, models } = stage(
       [

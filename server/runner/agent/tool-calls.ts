@@ -175,7 +175,6 @@ function asking(agent: Agent, { call }: Job, spec: ToolSpec): AskedCall {
     role: agent.role,
     spec,
     args: call.args,
-    repaired: call.repaired ?? false,
     taint_sources: [...agent.taintSources],
   };
 }
@@ -189,6 +188,7 @@ function* agreeTogether(agent: Agent, jobs: readonly Job[], turn: number): Flow<
     const { call, spec } = job;
     if (!spec || call.fault !== undefined || job.at >= MAX_CALLS || !argumentsOf(agent, spec, call).ok)
       return [];
+    if (mustBeMadeAgain(agent, call, spec)) return [];
     const question = questionOf(agent.run, asking(agent, job, spec));
     return question ? [{ job, question }] : [];
   });
@@ -229,6 +229,7 @@ function* carryOutOne(agent: Agent, job: Job, agreed?: Answered): Flow<CallOutco
   const crewTool = agent.crewTools.get(spec.name);
   const checked = argumentsOf(agent, spec, call);
   if (!checked.ok) return { output: refuse(agent, job, 400, invalidArguments(spec, checked.errors)) };
+  if (mustBeMadeAgain(agent, call, spec)) return { output: refuse(agent, job, 400, madeAgain(call)) };
   const faults = yield* checkGuardrails(agent, "tool_input", { tool: spec.name, args: call.args }, job.key);
   if (faults !== null) return { output: refuse(agent, job, 403, faults) };
 
@@ -350,6 +351,16 @@ function* guardOutput(agent: Agent, spec: ToolSpec, output: ToolOutput, key: str
   // Its reason may repeat what was read.
   return fault === null ? output : { status_code: 403, error: fault, tainted: taints(spec, output) };
 }
+
+/**
+ * Whether a call changes something and could only be read after its arguments were mended: mending guesses, so the model
+ * has to write it again. What only reads goes on with the guess, and what the run carries out itself can be taken back.
+ */
+const mustBeMadeAgain = (agent: Agent, call: ToolCall, spec: ToolSpec): boolean =>
+  call.repaired === true && !spec.read_only && !agent.crewTools.has(spec.name);
+
+const madeAgain = ({ tool_name, args }: ToolCall): string =>
+  `${tool_name} changes something, and the arguments were not valid JSON, so nothing was done. They were taken for ${JSON.stringify(args).slice(0, 2_000)}. If every character of that is meant so, make the call again with exactly this; otherwise with what you mean, as valid JSON.`;
 
 /** Records a call that is not executed. */
 function refuse(agent: Agent, job: Job, status_code: ToolOutput["status_code"], reason: string): ToolOutput {
