@@ -13,7 +13,7 @@ import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
 import { TextArea } from "@/components/ui/text-area";
-import type { Interaction } from "@/server/domain/crew-run";
+import type { Interaction } from "@/server/domain/run";
 import type { JsonObject } from "@/server/domain/values";
 import { destinationOf } from "./destination";
 import { QuestionForm } from "./question-form";

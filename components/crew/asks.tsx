@@ -8,7 +8,7 @@ import { useRun, useRunList } from "@/components/run/run-context";
 import { person } from "@/components/run/sentences";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
-import type { Interaction } from "@/server/domain/crew-run";
+import type { Interaction } from "@/server/domain/run";
 
 const AskCard = dynamic(() => import("./ask-card").then((module) => module.AskCard));
 

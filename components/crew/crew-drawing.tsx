@@ -5,8 +5,8 @@ import { type CSSProperties, useLayoutEffect, useRef, useState } from "react";
 import { RoleFace } from "@/components/roles/role-face";
 import { useRun } from "@/components/run/run-context";
 import { person } from "@/components/run/sentences";
-import type { CrewExchange } from "@/server/domain/crew-run";
 import type { RoleDefinition } from "@/server/domain/role";
+import type { CrewExchange } from "@/server/domain/run";
 import {
   bow,
   type CrewLine,

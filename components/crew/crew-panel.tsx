@@ -14,7 +14,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { IconButton } from "@/components/ui/icon-button";
 import { Tabs } from "@/components/ui/tabs";
 import type { CrewProcess } from "@/server/domain/crew";
-import type { CrewExchange, CrewRun } from "@/server/domain/crew-run";
+import type { CrewExchange, CrewRun } from "@/server/domain/run";
 import { ActivationAsks } from "./asks";
 import { Costs } from "./costs";
 import { CrewDrawing, type Picked, StateIcon } from "./crew-drawing";

@@ -14,9 +14,8 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { IconButton } from "@/components/ui/icon-button";
 import { SegmentedControl } from "@/components/ui/segmented-control";
 import { downloadPlan } from "@/components/workflows/download";
-import type { CrewExchange, CrewRun, Proposal } from "@/server/domain/crew-run";
 import type { ExecutionPlan } from "@/server/domain/plan";
-import type { RunState } from "@/server/domain/run";
+import type { CrewExchange, CrewRun, Proposal, RunState } from "@/server/domain/run";
 import { tally } from "./crew-drawing";
 import { saidIn, verbFor, wordsOf } from "./drawing";
 

@@ -1,6 +1,6 @@
 import type { CrewProcess } from "@/server/domain/crew";
-import type { CrewExchange, CrewRun } from "@/server/domain/crew-run";
 import type { ExecutionPlan } from "@/server/domain/plan";
+import type { CrewExchange, CrewRun } from "@/server/domain/run";
 
 export interface Size {
   width: number;

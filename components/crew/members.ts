@@ -1,6 +1,5 @@
-import type { CrewRun, Interaction, ToolCallView } from "@/server/domain/crew-run";
 import type { ExecutionPlan } from "@/server/domain/plan";
-import type { AgentView, ModelCall } from "@/server/domain/run";
+import type { AgentView, CrewRun, Interaction, ModelCall, ToolCallView } from "@/server/domain/run";
 
 /** A crew with everything that its members did, as of one moment. */
 export interface CrewScene {

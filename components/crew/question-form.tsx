@@ -8,8 +8,8 @@ import { type InputError, type InputValues, readInput, toField } from "@/compone
 import { useRunPage } from "@/components/run/run-page-context";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import type { Interaction } from "@/server/domain/crew-run";
 import { fieldsOfSchema } from "@/server/domain/form-fields";
+import type { Interaction } from "@/server/domain/run";
 import type { ToolQuestion } from "@/server/domain/tool";
 import type { JsonObject } from "@/server/domain/values";
 

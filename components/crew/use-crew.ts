@@ -1,9 +1,8 @@
 "use client";
 
 import { useRun, useRunList } from "@/components/run/run-context";
-import type { CrewRun, Interaction, ToolCallView } from "@/server/domain/crew-run";
 import type { ExecutionPlan } from "@/server/domain/plan";
-import type { AgentView, ModelCall, RunState } from "@/server/domain/run";
+import type { AgentView, CrewRun, Interaction, ModelCall, RunState, ToolCallView } from "@/server/domain/run";
 import type { CrewScene } from "./members";
 
 /** A crew as of the cursor; undefined before it began. */

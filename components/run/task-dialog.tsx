@@ -10,9 +10,9 @@ import { Field } from "@/components/ui/field";
 import { Select } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
 import { toast } from "@/components/ui/toasts";
-import type { CrewRun } from "@/server/domain/crew-run";
 import type { ExecutionPlan, Task } from "@/server/domain/plan";
 import type { PlanEdit } from "@/server/domain/plan-edit";
+import type { CrewRun } from "@/server/domain/run";
 import { person } from "./sentences";
 
 const PRIORITIES = [

@@ -5,7 +5,7 @@ import { Ban, Check, FileText, Hammer, TriangleAlert, Wrench } from "lucide-reac
 import { Badge } from "@/components/ui/badge";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { Spinner } from "@/components/ui/spinner";
-import type { ToolCallView } from "@/server/domain/crew-run";
+import type { ToolCallView } from "@/server/domain/run";
 import type { ToolStatus } from "@/server/domain/tool";
 import { Ticking } from "./elapsed";
 import { Fold } from "./fold";

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import type { ToolCallView } from "@/server/domain/crew-run";
-import type { AgentView, ModelCall } from "@/server/domain/run";
+import type { AgentView, ModelCall, ToolCallView } from "@/server/domain/run";
 import { transcript } from "./transcript";
 
 const call = (id: string, status: ModelCall["status"]): ModelCall => ({

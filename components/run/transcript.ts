@@ -1,6 +1,5 @@
-import type { ToolCallView } from "@/server/domain/crew-run";
 import type { ChatMessage } from "@/server/domain/events";
-import type { AgentView, ModelCall } from "@/server/domain/run";
+import type { AgentView, ModelCall, ToolCallView } from "@/server/domain/run";
 
 /** A step of an agent's conversation: what was said to the model, a call with what it answered, or a tool at work. */
 export type Turn =

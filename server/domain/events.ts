@@ -48,8 +48,8 @@ export interface UnvouchedPlace {
   from: string | null;
 }
 
-/** Everything that can happen in a run, by type, with its payload. The comment names the effect on the state. */
-export interface Payloads {
+/** The run as a whole. */
+export interface RunEvents {
   /** Creates the state. The graph and the roles are copies: later edits never change a run. */
   run_created: {
     graph: WorkflowGraph;
@@ -83,7 +83,13 @@ export interface Payloads {
     resumable?: RaisableLimit[];
     warnings: string[];
   };
+  budget_warning: { metric: "cost_usd" | "total_tokens"; used: number; limit: number };
+  budget_exceeded: { metric: "cost_usd" | "total_tokens"; used: number; limit: number };
+  warning: { code: string; message: string };
+}
 
+/** The values that its nodes share. */
+export interface StateEvents {
   state_initialized: { state: JsonObject; defaults_applied: string[] };
   /**
    * Each value is merged with the named reducer of its key, `last` where none is named. `changed`: keys whose long
@@ -104,7 +110,10 @@ export interface Payloads {
     policy: "topological_order" | "strict";
   };
   state_invalid: { key: string; errors: string[]; writer: string };
+}
 
+/** Its nodes. */
+export interface NodeEvents {
   /** Queues an activation; consumes one token for each mention of an edge. `back`: a loop's next iteration. */
   node_ready: {
     consumes: string[];
@@ -118,6 +127,14 @@ export interface Payloads {
   /** `from_state`: further keys of the input, whose long values are those that the state has at this moment. */
   node_started: { attempt: number; input: JsonObject; from_state?: string[] };
   node_waiting: { for: "timer" | "signal" | "human" | "limit"; until?: number; name?: string };
+  timer_fired: Record<string, never>;
+  router_decided: {
+    kind: string;
+    labels: string[];
+    evaluations?: { label: string; when: string; value: boolean; note?: string }[];
+    reason?: string;
+    confidence?: number | null;
+  };
   node_completed: {
     output: JsonObject;
     /** Further keys of the output, whose long values are those that the state has at this moment. */
@@ -138,7 +155,10 @@ export interface Payloads {
   /** `unreachable`: nothing under way can reach it any more. With an activation id it passed through. */
   node_skipped: { reason: "unreachable" | "condition" | "join_shortfall" };
   node_cancelled: { reason: string };
+}
 
+/** The ways between them: tokens, joins and loops. */
+export interface EdgeEvents {
   /** Puts a token on the edge. `back`: it leads back to where a loop begins. */
   edge_taken: { edge_id: string; label?: string; back?: boolean };
   edge_skipped: { edge_id: string };
@@ -149,15 +169,10 @@ export interface Payloads {
   loop_iteration: { iteration: number; max: number };
   /** `exit_edge`: the way out taken because the limit was reached. */
   loop_finished: { iterations: number; reason: "limit"; consumes: string[]; exit_edge?: string };
-  router_decided: {
-    kind: string;
-    labels: string[];
-    evaluations?: { label: string; when: string; value: boolean; note?: string }[];
-    reason?: string;
-    confidence?: number | null;
-  };
-  timer_fired: Record<string, never>;
+}
 
+/** Agents at work. */
+export interface AgentEvents {
   agent_started: {
     role_name: string;
     task_id?: string;
@@ -177,6 +192,45 @@ export interface Payloads {
     message: ChatMessage;
     origin: "system" | "template" | "reask" | "nudge" | "tool" | "handoff" | "person";
   };
+  output_parsed: {
+    ok: boolean;
+    errors: string[];
+    repair: "none" | "jsonrepair" | "coerced" | "extracted";
+    attempt: number;
+  };
+  /** The agent read content that nobody here vouches for: from now on what carries data out needs a person. */
+  agent_tainted: { tool_name: string };
+  /** The view that the agent has of its transcript became shorter; the log keeps everything. */
+  context_condensed: {
+    kind: "pruned" | "summarised" | "reset";
+    /** Positions in the agent's messages, from inclusive, to exclusive. */
+    from: number;
+    to: number;
+    tokens_before: number;
+    tokens_after: number;
+    summary?: string;
+  };
+  stuck_detected: { pattern: string; message: string; action: "nudge" | "stop" | "escalate" };
+  guardrail_checked: {
+    name: string;
+    target: "input" | "output" | "tool_input" | "tool_output";
+    ok: boolean;
+    reason?: string;
+    action: "none" | "retry" | "fail" | "escalate" | "warn";
+  };
+  memory_stored: { scope: string; key: string; tainted: boolean };
+  agent_finished: {
+    /** handed_off: another agent goes on. rejected: it says that the task cannot be done. stopped: nobody waits for it any more. */
+    status: "completed" | "failed" | "handed_off" | "rejected" | "stopped";
+    output?: JsonObject;
+    error?: RunError;
+    usage: Usage;
+    cost_usd: number | null;
+  };
+}
+
+/** Their calls of models. */
+export interface ModelCallEvents {
   llm_call_started: {
     purpose: CallPurpose;
     attempt: number;
@@ -216,42 +270,10 @@ export interface Payloads {
     model?: string;
     simulated?: boolean;
   };
-  output_parsed: {
-    ok: boolean;
-    errors: string[];
-    repair: "none" | "jsonrepair" | "coerced" | "extracted";
-    attempt: number;
-  };
-  agent_finished: {
-    /** handed_off: another agent goes on. rejected: it says that the task cannot be done. stopped: nobody waits for it any more. */
-    status: "completed" | "failed" | "handed_off" | "rejected" | "stopped";
-    output?: JsonObject;
-    error?: RunError;
-    usage: Usage;
-    cost_usd: number | null;
-  };
+}
 
-  /** The agent read content that nobody here vouches for: from now on what carries data out needs a person. */
-  agent_tainted: { tool_name: string };
-  /** The view that the agent has of its transcript became shorter; the log keeps everything. */
-  context_condensed: {
-    kind: "pruned" | "summarised" | "reset";
-    /** Positions in the agent's messages, from inclusive, to exclusive. */
-    from: number;
-    to: number;
-    tokens_before: number;
-    tokens_after: number;
-    summary?: string;
-  };
-  stuck_detected: { pattern: string; message: string; action: "nudge" | "stop" | "escalate" };
-  guardrail_checked: {
-    name: string;
-    target: "input" | "output" | "tool_input" | "tool_output";
-    ok: boolean;
-    reason?: string;
-    action: "none" | "retry" | "fail" | "escalate" | "warn";
-  };
-
+/** Calls of tools, and what they leave behind. */
+export interface ToolEvents {
   /** `call_id` of these events is the tool call's own, unique in the run. */
   tool_call_started: {
     tool_name: string;
@@ -292,7 +314,17 @@ export interface Payloads {
     simulated?: boolean;
     latency_ms?: number;
   };
+  artifact_created: {
+    artifact_id: string;
+    path: string;
+    version: number;
+    size: number;
+    kind: "file" | "result";
+  };
+}
 
+/** Questions to people. */
+export interface PersonEvents {
   /** A person is asked; the run goes on elsewhere meanwhile. */
   interaction_requested: {
     interaction_id: string;
@@ -335,16 +367,10 @@ export interface Payloads {
     message?: string;
     by: string;
   };
+}
 
-  artifact_created: {
-    artifact_id: string;
-    path: string;
-    version: number;
-    size: number;
-    kind: "file" | "result";
-  };
-  memory_stored: { scope: string; key: string; tainted: boolean };
-
+/** Agents that work together. */
+export interface CrewEvents {
   crew_started: {
     process: CrewProcess;
     goal: string;
@@ -429,7 +455,10 @@ export interface Payloads {
     turnout: number;
     decided_by: "votes" | "chair" | "person" | "rule";
   };
+}
 
+/** Plans and their tasks. */
+export interface PlanEvents {
   plan_created: { plan: ExecutionPlan; by: string };
   /** The plan was changed on the way. `version` is the new one. */
   plan_changed: {
@@ -452,11 +481,23 @@ export interface Payloads {
     output?: Json;
     error?: RunError;
   };
-
-  budget_warning: { metric: "cost_usd" | "total_tokens"; used: number; limit: number };
-  budget_exceeded: { metric: "cost_usd" | "total_tokens"; used: number; limit: number };
-  warning: { code: string; message: string };
 }
+
+/**
+ * Everything that can happen in a run, by type, with its payload. The comment names the effect on the state. Each
+ * subject has a file of handlers in run/, which the compiler wants whole.
+ */
+export interface Payloads
+  extends RunEvents,
+    StateEvents,
+    NodeEvents,
+    EdgeEvents,
+    AgentEvents,
+    ModelCallEvents,
+    ToolEvents,
+    PersonEvents,
+    CrewEvents,
+    PlanEvents {}
 export type EventType = keyof Payloads;
 
 interface Envelope<T extends EventType> {

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import type { Interaction } from "@/server/domain/crew-run";
 import { CREW_TOOL_NOTES } from "@/server/domain/crew-tools";
 import type { Durable, Flow, StepScope } from "@/server/domain/durable";
 import type { NewEvent, Payloads } from "@/server/domain/events";
@@ -17,7 +16,7 @@ import type {
 } from "@/server/domain/nodes/define";
 import type { RaisableLimit, RunConfig } from "@/server/domain/outcome";
 import { type ConfirmationPolicy, llmOver, type RoleDefinition } from "@/server/domain/role";
-import type { RunState } from "@/server/domain/run";
+import type { Interaction, RunState } from "@/server/domain/run";
 import { renderTemplate } from "@/server/domain/template";
 import { isGranted, type ToolAnswer, type ToolOutput, type ToolSpec } from "@/server/domain/tool";
 import { PersonsAnswer, typedWords } from "@/server/domain/tool-question";

@@ -1,6 +1,5 @@
 import type { AgentStep } from "@/server/domain/agent/stuck";
 import type { CrewConfig } from "@/server/domain/crew";
-import type { CrewRun } from "@/server/domain/crew-run";
 import type { Flow } from "@/server/domain/durable";
 import type { Payloads } from "@/server/domain/events";
 import { MEMORY_TOOLS } from "@/server/domain/memory";
@@ -8,6 +7,7 @@ import type { CrewRequest } from "@/server/domain/nodes/define";
 import { NO_USAGE, pay, type Spent } from "@/server/domain/outcome";
 import type { ExecutionPlan } from "@/server/domain/plan";
 import type { AgentConfig } from "@/server/domain/role";
+import type { CrewRun } from "@/server/domain/run";
 import type { Json, JsonObject } from "@/server/domain/values";
 import type { AgentResult, AgentTask } from "../agent/agent";
 import { runAgent } from "../agent/loop";

@@ -1,0 +1,67 @@
+import { changed, isNothing, type Version } from "../changes";
+import type { StateEvents } from "../events";
+import { reduceAll, reduceValue } from "../reducers";
+import type { Json } from "../values";
+import type { Handlers } from "./handlers";
+import { warn } from "./patch";
+import type { RunState } from "./state";
+
+export const stateValues: Handlers<keyof StateEvents> = {
+  state_initialized(s, { payload }) {
+    for (const [key, value] of Object.entries(payload.state))
+      write(s, key, "input", { before: null, make: () => value });
+  },
+  state_patched(s, { payload }) {
+    const { set, writer, reducers, before: places, changed: changes } = payload;
+    for (const key in set) {
+      const reducer = reducers?.[key];
+      const value = set[key]!;
+      if (reducer) merge(s, key, writer, { reducer, value, before: places?.[key] ?? 0 });
+      else write(s, key, writer, { before: null, make: () => value });
+    }
+    for (const key in changes) {
+      const change = changes[key]!;
+      s.writer[key] = writer;
+      if (isNothing(change)) continue;
+      write(s, key, writer, { before: s.versions[key] ?? null, make: (before) => changed(before, change) });
+    }
+  },
+  state_conflict(s, { payload: { key, winner } }) {
+    warn(s, `Two branches wrote "${key}"; the value of ${winner} stands.`);
+  },
+  state_invalid(s, { payload: { key, errors } }) {
+    warn(s, `"${key}" does not have the declared shape: ${errors.join("; ")}`);
+  },
+};
+
+/** Merges a value into a key at its place: what branches write side by side has one order, whoever is done first. */
+function merge(
+  s: RunState,
+  key: string,
+  writer: string,
+  { reducer, value, before }: { reducer: string; value: Json; before: number },
+): void {
+  const { base, parts } = s.merged[key] ?? { base: s.state[key], parts: [] };
+  const after = parts.toSpliced(parts.length - before, 0, { writer, value });
+  s.merged[key] = { base, parts: after };
+  const version: Version =
+    before === 0
+      ? { before: s.versions[key] ?? null, make: (present) => reduceValue(reducer, present, value) }
+      : {
+          before: null,
+          make: () =>
+            reduceAll(
+              reducer,
+              base,
+              after.map((part) => part.value),
+            ),
+        };
+  write(s, key, writer, version);
+}
+
+/** Gives a key of the state its next version. */
+function write(s: RunState, key: string, writer: string, version: Version): void {
+  s.state[key] = version.make(s.state[key]);
+  s.versions[key] = version;
+  s.writer[key] = writer;
+}

@@ -1,0 +1,243 @@
+import type { Version } from "../changes";
+import type { CallPurpose, ChatMessage, RunEventOf } from "../events";
+import type { WorkflowGraph } from "../graph";
+import {
+  type FinalStatus,
+  type InstallationRules,
+  NO_USAGE,
+  type RaisableLimit,
+  type ReasonCode,
+  RunConfig,
+  type RunError,
+  type Usage,
+} from "../outcome";
+import type { RoleDefinition } from "../role";
+import type { ToolCall } from "../tool";
+import { type Json, type JsonObject, newRecord } from "../values";
+import { type CrewState, newCrewState } from "./crew-state";
+
+export type NodeStatus =
+  | "idle"
+  | "ready"
+  | "running"
+  | "waiting"
+  | "completed"
+  | "failed"
+  | "skipped"
+  | "cancelled";
+
+/** One run of a node: "node#k". */
+export interface Activation {
+  id: string;
+  node_id: string;
+  /** Position among all activations of the run; causes always have smaller ones. */
+  order: number;
+  /** The activations whose tokens it consumed. */
+  causes: readonly string[];
+  status: NodeStatus;
+  attempt: number;
+  iteration?: number;
+  /** In which round of each loop around it, the outermost first. */
+  rounds?: readonly number[];
+  input?: JsonObject;
+  output?: JsonObject;
+  error?: RunError | undefined;
+  labels?: string[];
+  decided?: RunEventOf<"router_decided">["payload"];
+  started_at?: number;
+  finished_at?: number;
+  waiting?: { for: string; until?: number } | undefined;
+  usage: Usage;
+  cost_usd: number;
+  unknown_cost_calls: number;
+  calls: readonly string[];
+}
+
+/** One model call. */
+export interface ModelCall {
+  id: string;
+  node_id: string;
+  activation_id: string;
+  agent_id: string;
+  task_id?: string;
+  role_name?: string;
+  purpose: CallPurpose;
+  /** stopped: its agent's work ended before it did. */
+  status: "running" | "completed" | "failed" | "stopped";
+  attempt: number;
+  content: string;
+  tool_calls?: readonly ToolCall[];
+  reasoning?: string;
+  provider?: string;
+  model?: string;
+  simulated?: boolean;
+  usage?: Usage;
+  cost_usd?: number | null;
+  latency_ms?: number;
+  ttft_ms?: number | null;
+  /** What people should know of its answer, a sentence each. */
+  notes?: readonly string[];
+  error?: RunError;
+  started_at: number;
+  finished_at?: number;
+}
+
+/** One agent at work on one task; key `activation/agent/task`. */
+export interface AgentView {
+  key: string;
+  agent_id: string;
+  role_name: string;
+  activation_id: string;
+  task_id?: string;
+  status: "running" | RunEventOf<"agent_finished">["payload"]["status"];
+  messages: readonly ChatMessage[];
+  tools: readonly string[];
+  /** Tools of its role that it was not given, and why. */
+  withheld: readonly { tool_name: string; reason: string }[];
+  delegate_level: number;
+  /** Key of the agent that delegated to it. */
+  parent?: string;
+  /** It read content that nobody here vouches for. */
+  tainted?: boolean;
+  /** It stored something that is to be forgotten when its task ends. */
+  has_task_memory?: boolean;
+  /** Its newest turn: counted over the run, and from 0 within this task. */
+  iteration?: { global: number; local: number };
+  /** How often it was told that it goes round in circles. */
+  nudges?: number;
+  error?: RunError;
+  started_at: number;
+  finished_at?: number;
+}
+
+export interface RunState extends CrewState {
+  run: {
+    id: string;
+    workflow_id: string | null;
+    workflow_name: string;
+    status: "created" | "running" | "finished";
+    final_status?: FinalStatus;
+    reason_code?: ReasonCode;
+    error?: RunError;
+    output?: JsonObject;
+    resumable?: readonly RaisableLimit[];
+    warnings: readonly string[];
+    provider_summary: { name: string; model: string; simulated: boolean } | null;
+    simulated: boolean;
+    context_windows?: Readonly<Record<string, number>>;
+    installation?: InstallationRules;
+    config: RunConfig;
+    created_at: number;
+    started_at?: number;
+    finished_at?: number;
+  };
+  seq: number;
+  graph: WorkflowGraph;
+  roles: readonly RoleDefinition[];
+  input: JsonObject;
+  state: Record<string, Json>;
+  /** The same values by how they came about; what refers to an older value keeps its version. */
+  versions: Record<string, Version>;
+  /** What was merged into each key that has a reducer, in the order of the drawing, and what was there before. */
+  merged: Record<string, { base: Json | undefined; parts: readonly { writer: string; value: Json }[] }>;
+  /** Who wrote each key last: an activation id, or "input". */
+  writer: Record<string, string>;
+  /** The last output of each node, as expressions see it: nodes.<id>.output. */
+  outputs: Record<string, { output: JsonObject }>;
+
+  /** Tokens by node and edge; a token is the id of the activation it came from. */
+  inbox: Record<string, Record<string, string[]>>;
+  /** Tokens on back edges, waiting where their loop begins. */
+  backbox: Record<string, Record<string, string[]>>;
+  /** Nodes that hold tokens. */
+  parked: Set<string>;
+  /** How many activations of each node are ready, running or waiting. */
+  work: Map<string, number>;
+  /** Joins that fired and absorb the rest of their wave. */
+  fired: Set<string>;
+  loops: Record<string, { iteration: number; max: number }>;
+  /** Activations that may start, in order. */
+  ready: string[];
+  /** Activations under way. */
+  running: Set<string>;
+  /** The failure that ends the run once what is in flight has settled. */
+  failing: RunError | null;
+
+  nodes: Record<
+    string,
+    { status: NodeStatus; count: number; iteration?: number; attempt?: number; activation?: string }
+  >;
+  edges: Record<string, { status: "idle" | "taken" | "skipped"; count: number }>;
+  activations: Record<string, Activation>;
+  calls: Record<string, ModelCall>;
+  agents: Record<string, AgentView>;
+  /** Keys of the agents that are at work: they end with their activation. */
+  at_work: Set<string>;
+  /** Tools that brought content into the run that nobody here vouches for, in the order in which they did. */
+  taint_sources: readonly string[];
+  totals: {
+    usage: Usage;
+    cost_usd: number;
+    unknown_cost_calls: number;
+    steps: number;
+    global_iterations: number;
+    activations: number;
+  };
+}
+
+const EMPTY_GRAPH: WorkflowGraph = { graph_id: "empty", version: 1, schema_version: 1, nodes: {}, edges: [] };
+
+/** The state before anything happened. */
+export function newRun(id = ""): RunState {
+  return {
+    run: {
+      id,
+      workflow_id: null,
+      workflow_name: "",
+      status: "created",
+      warnings: [],
+      provider_summary: null,
+      simulated: false,
+      config: RunConfig.parse({}),
+      created_at: 0,
+    },
+    seq: 0,
+    graph: EMPTY_GRAPH,
+    roles: [],
+    input: {},
+    state: newRecord(),
+    versions: newRecord(),
+    merged: newRecord(),
+    writer: newRecord(),
+    outputs: newRecord(),
+    inbox: newRecord(),
+    backbox: newRecord(),
+    parked: new Set(),
+    work: new Map(),
+    fired: new Set(),
+    loops: newRecord(),
+    ready: [],
+    running: new Set(),
+    failing: null,
+    nodes: newRecord(),
+    edges: newRecord(),
+    activations: newRecord(),
+    calls: newRecord(),
+    agents: newRecord(),
+    at_work: new Set(),
+    taint_sources: [],
+    ...newCrewState(),
+    totals: {
+      usage: NO_USAGE,
+      cost_usd: 0,
+      unknown_cost_calls: 0,
+      steps: 0,
+      global_iterations: 0,
+      activations: 0,
+    },
+  };
+}
+
+/** The key under which an agent's transcript lies in `RunState.agents`. */
+export const agentKey = (activationId: string, agentId: string, taskId?: string) =>
+  taskId === undefined ? `${activationId}/${agentId}` : `${activationId}/${agentId}/${taskId}`;
