@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { ConfirmDialog } from "@/components/ui/confirm-dialog";
+import { toast } from "@/components/ui/toasts";
 import type { McpListed } from "./mcp-server";
 
 /** Access that a person granted to a server: how it is, asking for it, and giving it up. */
@@ -15,7 +16,16 @@ export function McpSignIn({ server }: { server: McpListed }) {
     void queryClient.invalidateQueries(trpc.tools.pathFilter());
   };
   const begin = useMutation(trpc.mcp.beginSignIn.mutationOptions({ onError: () => {} }));
-  const signOut = useMutation(trpc.mcp.signOut.mutationOptions({ onSettled, onError: () => {} }));
+  const signOut = useMutation(
+    trpc.mcp.signOut.mutationOptions({
+      onSettled,
+      onError: () => {},
+      onSuccess: ({ name, still_good }) =>
+        toast(`Signed out of “${name}”${still_good === null ? "" : `. ${still_good}`}`, {
+          tone: still_good === null ? "success" : "plain",
+        }),
+    }),
+  );
   const access = server.sign_in;
   if (!access || server.from_file || server.has_authorization) return null;
   const isIn = access.state === "signed_in";

@@ -140,14 +140,14 @@ export const mcpRouter = router({
     return after;
   }),
 
-  /** Forgets the access that was granted. */
+  /** Gives up the access that was granted; `still_good`: why it may not have ended where it was granted. */
   signOut: procedure.input(ByName).mutation(async ({ ctx, input }) => {
     const { mcp } = toolSourcesOf(ctx.troupe);
     const before = statusOf(mcp.list(), input.name);
     refuseFixed(mcp.list(), input.name);
-    await mcp.signOut(input.name);
+    const still_good = await mcp.signOut(input.name);
     ctx.note("mcp_signed_out", { server: input.name, host: before.sign_in?.host ?? "" });
-    return statusOf(mcp.list(), input.name);
+    return { ...statusOf(mcp.list(), input.name), still_good };
   }),
 
   /** Connects again if need be, and asks for the tools again. */

@@ -4,6 +4,7 @@ import {
   exchangeAuthorization,
   refreshAuthorization,
   registerClient,
+  selectClientAuthMethod,
   startAuthorization,
 } from "@modelcontextprotocol/sdk/client/auth.js";
 import { OAuthError, ServerError } from "@modelcontextprotocol/sdk/server/auth/errors.js";
@@ -12,6 +13,7 @@ import {
   checkResourceAllowed,
   resourceUrlFromServerUrl,
 } from "@modelcontextprotocol/sdk/shared/auth-utils.js";
+import { z } from "zod";
 import { readable } from "./definition";
 import { type Challenge, type OauthClient, type OauthGrant, SignInFailure } from "./sign-in";
 
@@ -198,6 +200,55 @@ export async function renew(
   }
 }
 
+/** What metadata say of giving tokens up; the library's types know it of one kind of metadata only. */
+const Revocation = z.object({
+  revocation_endpoint: z.string().optional().catch(undefined),
+  revocation_endpoint_auth_methods_supported: z.array(z.string()).optional().catch(undefined),
+  token_endpoint_auth_methods_supported: z.array(z.string()).optional().catch(undefined),
+});
+
+/**
+ * Tells an authorization server that tokens are not needed any more (RFC 7009), the one that renews first. Answers
+ * whether it could be told; false where it names no place for that. Throws SignInFailure and EgressError.
+ */
+export async function revoke(grant: OauthGrant, client: OauthClient, fetch: Fetch): Promise<boolean> {
+  const metadata = Revocation.parse(grant.server ?? {});
+  const endpoint = metadata.revocation_endpoint;
+  if (!endpoint) return false;
+  const tokens = { refresh_token: grant.refresh_token, access_token: grant.access_token };
+  for (const [token_type_hint, token] of Object.entries(tokens)) {
+    if (token === null) continue;
+    const { headers, fields } = clientProof(client, metadata);
+    const response = await fetch(endpoint, {
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded", ...headers },
+      body: new URLSearchParams({ token, token_type_hint, ...fields }).toString(),
+    });
+    if (!response.ok)
+      throw new SignInFailure(
+        `${hostOf(grant.issuer)} did not end the access: it answered ${response.status}.`,
+      );
+  }
+  return true;
+}
+
+/** As whom the client shows itself where the library does not do it. */
+function clientProof(
+  client: OauthClient,
+  metadata: z.infer<typeof Revocation>,
+): { headers: Record<string, string>; fields: Record<string, string> } {
+  const { client_id, client_secret } = client;
+  const supported =
+    metadata.revocation_endpoint_auth_methods_supported ??
+    metadata.token_endpoint_auth_methods_supported ??
+    [];
+  const method = selectClientAuthMethod(informationOf(client), supported);
+  if (client_secret === null || method === "none") return { headers: {}, fields: { client_id } };
+  if (method === "client_secret_post") return { headers: {}, fields: { client_id, client_secret } };
+  const words = [client_id, client_secret].map(encodeURIComponent).join(":");
+  return { headers: { authorization: `Basic ${Buffer.from(words).toString("base64")}` }, fields: {} };
+}
+
 function grantOf(
   tokens: OAuthTokens,
   asked: Pick<OauthGrant, "issuer" | "resource" | "scope" | "server">,
@@ -220,20 +271,14 @@ function grantOf(
   };
 }
 
-/** What renewing needs of the metadata. */
-function keptOf({
-  issuer,
-  authorization_endpoint,
-  token_endpoint,
-  response_types_supported,
-  token_endpoint_auth_methods_supported,
-}: AuthorizationServerMetadata) {
+/** What renewing and giving up need of the metadata. */
+function keptOf(metadata: AuthorizationServerMetadata) {
+  const { issuer, authorization_endpoint, token_endpoint, response_types_supported } = metadata;
+  const { token_endpoint_auth_methods_supported: methods, ...revocation } = Revocation.parse(metadata);
   return {
-    issuer,
-    authorization_endpoint,
-    token_endpoint,
-    response_types_supported,
-    ...(token_endpoint_auth_methods_supported && { token_endpoint_auth_methods_supported }),
+    ...{ issuer, authorization_endpoint, token_endpoint, response_types_supported },
+    ...(methods && { token_endpoint_auth_methods_supported: methods }),
+    ...revocation,
   };
 }
 

@@ -150,6 +150,7 @@ export class McpServers {
   async remove(name: string): Promise<boolean> {
     if (this.isDeclared(name)) throw new Error(fromFile(name));
     await this.disconnect(name);
+    if (this.parts.store.find(name)) await this.signInOf(name).signOut();
     const done = this.parts.store.remove(name);
     this.signIns.delete(name);
     this.parts.onChange();
@@ -175,10 +176,11 @@ export class McpServers {
     return null;
   }
 
-  /** Forgets the tokens. */
-  async signOut(name: string): Promise<void> {
-    this.signInOf(name).signOut();
+  /** Gives up the access; answers why it may still be good where it was granted, or null. */
+  async signOut(name: string): Promise<string | null> {
+    const stillGood = await this.signInOf(name).signOut();
     await this.reconnect(name);
+    return stillGood;
   }
 
   /** Connects again if need be and lists the tools again; false where there is no such server in use. */

@@ -138,6 +138,51 @@ describe("signing in at a server", () => {
     expect(notes()).toMatchObject({ state: "needs_sign_in", sign_in: { state: "none" } });
   });
 
+  test("signing out gives the tokens up where they were granted, or says why they may still be good", async () => {
+    const granted = () => [...authority.refreshTokens.keys(), ...authority.tokens.keys()];
+    await save();
+    await signIn();
+    const given = granted();
+    expect(await servers.signOut("notes")).toBeNull();
+    expect(authority.revoked).toEqual(given);
+    expect(posted("/revoke").map(({ body }) => new URLSearchParams(body).get("token_type_hint"))).toEqual([
+      "refresh_token",
+      "access_token",
+    ]);
+    expect(notes()).toMatchObject({ state: "needs_sign_in", sign_in: { state: "none" } });
+    expect(await servers.signOut("notes")).toBeNull();
+
+    await signIn();
+    authority.refusal = { status: 503, body: "" };
+    expect(await servers.signOut("notes")).toMatch(/did not end the access: it answered 503/);
+    expect(notes().sign_in).toMatchObject({ state: "none" });
+    authority.refusal = null;
+    authority.metadata = { revocation_endpoint: null };
+    await signIn();
+    expect(await servers.signOut("notes")).toMatch(/cannot be told that the access ended/);
+  });
+
+  test("giving tokens up is done as the client that they were granted to, also where the server is removed", async () => {
+    await servers.save({
+      name: "notes",
+      url: remote.url,
+      client: { client_id: "an id", client_secret: "own:secret" },
+    });
+    authority.metadata = { revocation_endpoint_auth_methods_supported: ["client_secret_post"] };
+    await signIn();
+    await servers.signOut("notes");
+    expect(Object.fromEntries(new URLSearchParams(posted("/revoke")[0]?.body))).toMatchObject({
+      client_id: "an id",
+      client_secret: "own:secret",
+    });
+    authority.metadata = { revocation_endpoint_auth_methods_supported: ["client_secret_basic"] };
+    await signIn();
+    await servers.remove("notes");
+    const [, , last] = posted("/revoke");
+    expect(last?.authorization).toBe(`Basic ${btoa("an%20id:own%3Asecret")}`);
+    expect(last?.body).not.toContain("secret=");
+  });
+
   test("a tool that needs more rights says which, and they are asked for beside those that were granted", async () => {
     await save();
     await signIn();

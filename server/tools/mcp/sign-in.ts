@@ -155,10 +155,27 @@ export class McpSignIn {
     });
   }
 
-  signOut(): void {
+  /**
+   * Forgets the tokens, and tells whoever granted them that they are not needed any more. Answers why they may still be
+   * good there, or null. Forgotten they are in any case.
+   */
+  async signOut(): Promise<string | null> {
+    const { client, grant } = this.kept();
     this.pending.clear();
     this.wantsMore = null;
-    this.keep({ ...this.kept(), grant: null });
+    this.keep({ client, grant: null });
+    if (!client || !grant) return null;
+    const host = hostIn(grant.issuer);
+    try {
+      const { revoke } = await loadOauth();
+      return (await revoke(grant, client, this.timed))
+        ? null
+        : `${host} cannot be told that the access ended; it ends there when it runs out.`;
+    } catch (error) {
+      if (error instanceof SignInFailure) return error.message;
+      const { wordsOf } = await import("./library");
+      return `${host} could not be told that the access ended: ${wordsOf(error)}`;
+    }
   }
 
   /** Sends requests to the server with the token, renewed in time. Throws SignInNeeded where a person is needed. */

@@ -31,6 +31,8 @@ export async function bodyOf(request: IncomingMessage): Promise<string> {
   return text;
 }
 
+const esc = (text: string) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
+
 interface Code {
   challenge: string;
   client_id: string;
@@ -57,6 +59,8 @@ export async function newAuthorizationServer() {
     /** The next answer of the token endpoint instead of tokens. */
     refusal: null as null | { status: number; body: string; location?: string },
     expires_in: 3600 as number | undefined,
+    /** Tokens that were given up. */
+    revoked: [] as string[],
     /** Follows the address as a browser does, agreeing; answers where it is sent back to. */
     agree: (url: string): URL => {
       const asked = new URL(url).searchParams;
@@ -103,6 +107,7 @@ export async function newAuthorizationServer() {
               authorization_endpoint: `${self.origin}/authorize`,
               token_endpoint: `${self.origin}/token`,
               registration_endpoint: `${self.origin}/register`,
+              revocation_endpoint: `${self.origin}/revoke`,
               response_types_supported: ["code"],
               code_challenge_methods_supported: ["S256"],
               token_endpoint_auth_methods_supported: ["none", "client_secret_basic", "client_secret_post"],
@@ -111,6 +116,24 @@ export async function newAuthorizationServer() {
             }).filter(([, value]) => value !== null),
           ),
         );
+      if (path === "/authorize") {
+        const allowed = self.agree(String(new URL(request.url ?? "", self.origin))).href;
+        const denied = new URL(allowed);
+        denied.searchParams.delete("code");
+        denied.searchParams.set("error", "access_denied");
+        return void response
+          .writeHead(200, { "content-type": "text/html" })
+          .end(
+            `<h1>May Troupe look?</h1><a href="${esc(allowed)}">Allow</a> <a href="${esc(denied.href)}">Deny</a>`,
+          );
+      }
+      if (path === "/revoke") {
+        const token = new URLSearchParams(body).get("token") ?? "";
+        self.revoked.push(token);
+        tokens.delete(token);
+        refreshTokens.delete(token);
+        return void response.writeHead(self.refusal?.status ?? 200).end();
+      }
       if (path === "/register") {
         const client_id = randomUUID();
         const asked = JSON.parse(body) as { redirect_uris: string[] };

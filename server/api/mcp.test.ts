@@ -1,0 +1,93 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openDb } from "@/db/open";
+import { newSealer } from "@/server/access/secrets";
+import { newMcpFetch } from "@/server/egress/fetch";
+import { newMcpServerStore } from "@/server/store/mcp-servers";
+import { McpServers } from "@/server/tools/mcp/servers";
+import { newAuthorizationServer, newGuardedServer } from "@/server/tools/mcp/testing/guarded-server";
+import { newTroupe } from "@/server/troupe";
+import { mcpRouter } from "./mcp";
+import type { Principal } from "./trpc";
+
+const ORIGIN = "http://127.0.0.1:3000";
+
+let authority: Awaited<ReturnType<typeof newAuthorizationServer>>;
+let remote: Awaited<ReturnType<typeof newGuardedServer>>;
+let mcp: McpServers;
+let db: ReturnType<typeof openDb>;
+const callerOf = (principal: Principal | null) => {
+  const troupe = Object.assign(newTroupe(db, { dataDir: null }), { toolSources: { mcp, customTools: {} } });
+  return mcpRouter.createCaller({ troupe, principal });
+};
+const ann = () => callerOf({ kind: "session", id: "ann" });
+beforeEach(async () => {
+  authority = await newAuthorizationServer();
+  remote = await newGuardedServer(authority);
+  db = openDb(":memory:");
+  mcp = new McpServers({
+    store: newMcpServerStore(db, newSealer(null, {})),
+    declared: [],
+    fetch: newMcpFetch(`127.0.0.1:${remote.port},127.0.0.1:${authority.port}`),
+    onChange: () => {},
+  });
+});
+afterEach(async () => {
+  await mcp.stop();
+  remote.close();
+  authority.close();
+});
+
+/** The way of a person's browser: there, agreeing or not, and back with what the address holds. */
+async function walk(how: "Allow" | "Deny") {
+  const { url } = await ann().beginSignIn({ name: "notes", origin: ORIGIN });
+  const page = await (await fetch(url)).text();
+  const link = new RegExp(`href="([^"]+)">${how}<`).exec(page)![1]!.replaceAll("&amp;", "&");
+  const { searchParams, origin, pathname } = new URL(link);
+  expect(origin + pathname).toBe(`${ORIGIN}/tools/sign-in`);
+  return Object.fromEntries(searchParams) as { state: string };
+}
+
+test("a person connects, agrees, comes back, and signs out; what was granted is never answered nor noted", async () => {
+  const added = await ann().add({ name: "notes", url: remote.url });
+  expect(added).toMatchObject({ state: "needs_sign_in", sign_in: { state: "none" } });
+  const back = await walk("Allow");
+  const signedIn = await ann().finishSignIn(back);
+  expect(signedIn).toMatchObject({ state: "connected", sign_in: { state: "signed_in", renews: true } });
+  await expect(ann().finishSignIn(back)).rejects.toMatchObject({ code: "BAD_REQUEST" });
+  const secrets = [...authority.tokens.keys(), ...authority.refreshTokens.keys()];
+  expect(secrets).toHaveLength(2);
+  const out = await ann().signOut({ name: "notes" });
+  expect(out).toMatchObject({ state: "needs_sign_in", sign_in: { state: "none" }, still_good: null });
+  expect(authority.revoked.sort()).toEqual([...secrets].sort());
+  const troupe = newTroupe(db, { dataDir: null });
+  const noted = troupe.audit.list({ limit: 50 });
+  const said = JSON.stringify([added, signedIn, out, await ann().list(), noted]);
+  for (const secret of secrets) expect(said).not.toContain(secret);
+  expect(said).toContain("mcp_signed_in");
+  expect(said).toContain("mcp_signed_out");
+});
+
+test("a person who does not agree is told so, and nothing is granted", async () => {
+  await ann().add({ name: "notes", url: remote.url });
+  const back = await walk("Deny");
+  await expect(ann().finishSignIn(back)).rejects.toMatchObject({
+    code: "BAD_REQUEST",
+    message: `Access was not granted at 127.0.0.1:${authority.port}.`,
+  });
+  expect(await ann().list()).toMatchObject([{ state: "needs_sign_in", sign_in: { state: "none" } }]);
+});
+
+test("nobody signs in from a foreign address, in another session, or without one", async () => {
+  await ann().add({ name: "notes", url: remote.url });
+  await expect(ann().beginSignIn({ name: "notes", origin: "https://evil.example" })).rejects.toMatchObject({
+    code: "BAD_REQUEST",
+  });
+  const back = await walk("Allow");
+  await expect(callerOf({ kind: "session", id: "bob" }).finishSignIn(back)).rejects.toMatchObject({
+    code: "BAD_REQUEST",
+    message: expect.stringContaining("not begun in this browser"),
+  });
+  await expect(callerOf(null).finishSignIn(back)).rejects.toMatchObject({ code: "UNAUTHORIZED" });
+  await expect(callerOf(null).signOut({ name: "notes" })).rejects.toMatchObject({ code: "UNAUTHORIZED" });
+  expect(await ann().finishSignIn(back)).toMatchObject({ state: "connected" });
+});
