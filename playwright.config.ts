@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync } from "node:fs";
-import os from "node:os";
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { defineConfig, devices } from "@playwright/test";
 
@@ -9,20 +8,11 @@ const installed = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/g
 const executablePath = process.env.TROUPE_BUNDLED_BROWSER
   ? undefined
   : process.env.CHROMIUM_PATH || installed;
-const port = Number(process.env.TROUPE_E2E_PORT ?? 3222);
-
-// Workers read this file again: what the first reading decides is handed down.
-process.env.TROUPE_E2E_DATA ??= mkdtempSync(path.join(os.tmpdir(), "troupe-e2e-"));
-process.env.TROUPE_E2E_PORT = String(port);
-
-/** The token that specs use for the HTTP API. */
-process.env.TROUPE_E2E_TOKEN ??= "e2e-token-that-no-one-else-knows";
-
 export default defineConfig({
   testDir: "e2e",
   outputDir: "test-results",
-  // One server, one database, two cores.
-  workers: 1,
+  // Every file has a server and a data folder of its own (e2e/app.ts), and its tests go one after another.
+  workers: 2,
   fullyParallel: false,
   retries: 0,
   timeout: 90_000,
@@ -35,7 +25,6 @@ export default defineConfig({
   use: {
     ...devices["Desktop Chrome"],
     viewport: { width: 1440, height: 900 },
-    baseURL: `http://127.0.0.1:${port}`,
     trace: "retain-on-failure",
     screenshot: "only-on-failure",
     actionTimeout: 10_000,
@@ -51,27 +40,5 @@ export default defineConfig({
         "--disable-sync",
       ],
     },
-  },
-  webServer: {
-    command: `"${process.execPath}" scripts/start.mjs --serve-only`,
-    url: `http://127.0.0.1:${port}/api/v1/health`,
-    env: {
-      PORT: String(port),
-      HOST: "127.0.0.1",
-      TROUPE_DATA_DIR: process.env.TROUPE_E2E_DATA,
-      TROUPE_API_TOKEN: process.env.TROUPE_E2E_TOKEN,
-      TROUPE_OFFLINE_SPEED: process.env.TROUPE_OFFLINE_SPEED ?? "4",
-      // The tests never spend anyone's money, and never meet anyone's settings.
-      OPENAI_API_KEY: "",
-      OPENAI_BASE_URL: "",
-      TROUPE_PASSWORD: "",
-      TROUPE_START_LINK: "",
-      TROUPE_PUBLIC_URL: "",
-    },
-    reuseExistingServer: false,
-    timeout: 60_000,
-    gracefulShutdown: { signal: "SIGTERM", timeout: 5_000 },
-    stdout: "ignore",
-    stderr: "pipe",
   },
 });

@@ -5,6 +5,8 @@ import type { Page } from "@playwright/test";
 import { expect, test } from "./app";
 import { freePort, TroupeProcess } from "./troupe-process";
 
+// The server of the file is not used.
+test.use({ baseURL: undefined });
 let port: number;
 let home: string;
 test.beforeEach(async () => {

@@ -1,8 +1,10 @@
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
 import { test as base, expect, type Locator, type Page } from "@playwright/test";
 import type { NodeStatus } from "@/server/domain/run";
+import { freePort, TroupeProcess } from "./troupe-process";
 
 export { expect } from "@playwright/test";
 
@@ -16,30 +18,18 @@ export type RunWord =
   | "Stopped at a limit"
   | "Cancelled";
 
-const TOKEN = process.env.TROUPE_E2E_TOKEN ?? "";
-const API = `http://127.0.0.1:${process.env.TROUPE_E2E_PORT ?? 3222}/api/v1`;
-
 /** A file of the tests, as text. */
 export const fixture = (name: string) =>
   readFileSync(path.join(import.meta.dirname, "fixtures", name), "utf8");
 
-/** One request to the HTTP API, for setting a stage; throws where it is refused. */
+/** One request to the HTTP API of the file's server, for setting a stage; throws where it is refused. */
 export async function api<T>(
   method: "GET" | "POST" | "PUT" | "DELETE",
   where: string,
   body?: unknown,
 ): Promise<T> {
-  const response = await fetch(`${API}${where}`, {
-    method,
-    headers: {
-      authorization: `Bearer ${TOKEN}`,
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
-    },
-    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${where}: ${response.status} ${text}`);
-  return (text ? JSON.parse(text) : null) as T;
+  if (!serverOfFile) throw new Error("A test that asks the server needs the fixture `server` or a page.");
+  return serverOfFile.server.call<T>(method, where, body);
 }
 
 /** The settings of what is selected, in the editor. */
@@ -243,7 +233,45 @@ async function middleOf(locator: Locator): Promise<{ x: number; y: number }> {
   return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 }
 
-export const test = base.extend<{ app: App }>({
+/**
+ * The server of the file of specs that this worker is at. Files never meet: each begins on an empty data folder, in
+ * whatever order and beside whatever others they run. Playwright gives what follows a failure to a new worker, so a
+ * failure leaves nothing behind either.
+ */
+let serverOfFile: { file: string; server: TroupeProcess } | null = null;
+
+async function serverFor(file: string): Promise<TroupeProcess> {
+  if (serverOfFile?.file === file) return serverOfFile.server;
+  await endServer();
+  const dataDir = mkdtempSync(path.join(process.env.TROUPE_E2E_DATA ?? os.tmpdir(), "troupe-e2e-"));
+  const server = new TroupeProcess(dataDir, await freePort(), "e2e-token-that-no-one-else-knows", {
+    TROUPE_OFFLINE_SPEED: process.env.TROUPE_OFFLINE_SPEED ?? "4",
+  });
+  serverOfFile = { file, server };
+  await server.start();
+  return server;
+}
+
+async function endServer(): Promise<void> {
+  const ended = serverOfFile?.server;
+  serverOfFile = null;
+  // Its data go with it: there is nothing to put in order first.
+  await ended?.kill();
+  if (ended) rmSync(ended.dataDir, { recursive: true, force: true });
+}
+
+/** `server` starts with the first test that uses it or a page; a file with servers of its own sets `baseURL` to undefined. */
+export const test = base.extend<{ app: App; server: TroupeProcess }, { servers: typeof serverFor }>({
+  servers: [
+    // Playwright reads from the pattern what a fixture needs: here, nothing.
+    async ({}, use) => {
+      await use(serverFor);
+      await endServer();
+    },
+    { scope: "worker", timeout: 60_000 },
+  ],
+  server: async ({ servers }, use, { file }) => use(await servers(file)),
+  baseURL: async ({ server }, use) => use(server.home),
   app: async ({ page }, use) => {
     const app = new App(page);
     await use(app);

@@ -3,11 +3,12 @@ import os from "node:os";
 import path from "node:path";
 import { expect, test } from "@playwright/test";
 import type { RunEvent } from "@/server/domain/events";
+import { sized } from "@/server/testing/thorough";
 import { Database } from "../db/sqlite.mjs";
 import { startModelServer } from "./model-server";
 import { freePort, TroupeProcess } from "./troupe-process";
 
-const KILLS = Number(process.env.TROUPE_KILLS ?? 20);
+const KILLS = Number(process.env.TROUPE_KILLS ?? sized(4, 20));
 const RUNS_AT_ONCE = 3;
 
 interface RunView {
@@ -258,7 +259,7 @@ test("a server killed again and again loses nothing and repeats nothing", async 
     OPENAI_MODEL: "test-model",
   });
   try {
-    const firstMs = await server.start();
+    await server.start();
     await ignoreConflict(server.call("POST", "/roles", role));
     const { id: workflow } = await server.call<{ id: string }>("POST", "/workflows", workflowFile());
     const { id: patience } = await server.call<{ id: string }>("POST", "/workflows", waitingFile);
@@ -362,8 +363,6 @@ test("a server killed again and again loses nothing and repeats nothing", async 
     const median = readyMs.sort((a, b) => a - b)[readyMs.length >> 1]!;
     const figures = `${KILLS} kills, ${runs.length} runs, ready again after ${median} ms (median), ${Math.max(...readyMs)} ms at most; ${extra} calls cut off and asked again`;
     console.log(`    ${figures}`);
-    // How fast depends on the machine: a start with runs to take up again must be much like the first one.
-    expect(median).toBeLessThanOrEqual(2 * firstMs + 1_500);
   } finally {
     await server.kill();
     await model.close();

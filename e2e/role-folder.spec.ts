@@ -1,15 +1,13 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "./app";
-
-const folder = path.join(process.env.TROUPE_E2E_DATA ?? "", "roles");
-
-test.afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 test("a role that is put into the folder appears, says where it is from, and cannot be changed", async ({
   app,
   page,
+  server,
 }) => {
+  const folder = path.join(server.dataDir, "roles");
   mkdirSync(folder, { recursive: true });
   writeFileSync(
     path.join(folder, "gardener.md"),

@@ -16,6 +16,8 @@ export async function freePort(): Promise<number> {
 
 /** A Troupe server in a process of its own: the production build, started as `npm start` does. */
 export class TroupeProcess {
+  /** Where its pages begin, without a slash at the end. */
+  readonly home: string;
   readonly api: string;
   private child: ChildProcess | null = null;
   private output = "";
@@ -28,7 +30,8 @@ export class TroupeProcess {
     /** Which Node runs it. */
     private readonly node = process.execPath,
   ) {
-    this.api = `http://127.0.0.1:${port}/api/v1`;
+    this.home = `http://127.0.0.1:${port}`;
+    this.api = `${this.home}/api/v1`;
   }
 
   /** Starts it, and resolves with the milliseconds until its first answer. */
@@ -46,6 +49,8 @@ export class TroupeProcess {
         TROUPE_API_TOKEN: this.token,
         TROUPE_PASSWORD: "",
         TROUPE_START_LINK: "",
+        TROUPE_PUBLIC_URL: "",
+        // The tests never spend anyone's money, and never meet anyone's settings.
         OPENAI_API_KEY: "",
         OPENAI_BASE_URL: "",
         ...this.env,
@@ -54,6 +59,10 @@ export class TroupeProcess {
     for (const stream of [child.stdout, child.stderr])
       stream.on("data", (text) => (this.output += String(text)));
     this.child = child;
+    // Whoever started it and ends without a word takes it along.
+    const goesAlong = () => child.kill("SIGKILL");
+    process.once("exit", goesAlong);
+    child.once("exit", () => process.off("exit", goesAlong));
     while (Date.now() - began < 30_000) {
       if (child.exitCode !== null)
         throw new Error(`The server left with code ${child.exitCode}:\n${this.output}`);
@@ -101,7 +110,7 @@ export class TroupeProcess {
     }
   }
 
-  /** One request to the HTTP API; throws with the server's words where it is refused. */
+  /** One request to the HTTP API, with a body as JSON or as the text it is; throws with the server's words where it is refused. */
   async call<T>(
     method: "GET" | "POST" | "PUT" | "DELETE",
     where: string,
@@ -115,7 +124,7 @@ export class TroupeProcess {
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
       signal: AbortSignal.timeout(15_000),
     });
     const text = await response.text();
