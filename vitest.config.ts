@@ -3,6 +3,12 @@ import { defineConfig } from "vitest/config";
 
 const root = import.meta.dirname;
 
+/** Rooms without state of their own outside of what a test makes: their files may share one loaded set of modules. */
+const PURE = ["server/domain/**/*.test.ts", "server/interop/**/*.test.ts", "components/**/*.test.ts"];
+/** What people see, in a document without a browser. */
+const SEEN = ["components/**/*.test.tsx"];
+const NEVER = ["**/node_modules/**", ".next*/**", "e2e/**", "data/**", "test-results/**", ".cache/**"];
+
 export default defineConfig({
   resolve: {
     alias: {
@@ -14,13 +20,29 @@ export default defineConfig({
   css: { postcss: { plugins: [] } },
   test: {
     environment: "node",
-    include: ["**/*.test.ts", "**/*.test.tsx"],
-    exclude: ["**/node_modules/**", ".next*/**", "e2e/**", "data/**", "test-results/**"],
-    pool: "forks",
     testTimeout: 20_000,
     hookTimeout: 20_000,
     // The offline model answers at once in tests; nothing reads the settings of the person who runs them.
     env: { TROUPE_OFFLINE_SPEED: "0", NODE_ENV: "test" },
     restoreMocks: true,
+    projects: [
+      {
+        extends: true,
+        test: { name: "pure", include: PURE, exclude: NEVER, pool: "threads", isolate: false },
+      },
+      {
+        extends: true,
+        test: { name: "seen", include: SEEN, exclude: NEVER, pool: "forks", isolate: false },
+      },
+      {
+        extends: true,
+        test: {
+          name: "server",
+          include: ["**/*.test.ts"],
+          exclude: [...NEVER, ...PURE],
+          pool: "forks",
+        },
+      },
+    ],
   },
 });

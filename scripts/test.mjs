@@ -1,6 +1,7 @@
-// `npm test`: everything, the same here and on a clean checkout. The last line is `N passed, N failed`.
-// `npm test -- unit [pattern]`, `npm test -- e2e [pattern]`, ...: only that part. `npm test -- thorough`: everything, and
-// the unit tests on every Node version besides.
+// `npm test`: everything, the same here and on a clean checkout. The last line is `N passed, N failed`; above it stands
+// where the time went. `npm test -- unit [pattern]`, `npm test -- e2e [pattern]`, ...: only that part.
+// `npm test -- thorough`: everything with larger numbers (random graphs, kills, cuts), lint without its cache, and the unit
+// tests on every Node version besides.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -8,7 +9,7 @@ import process from "node:process";
 import { otherNodes } from "./nodes.mjs";
 import { checkNode, ensureInstalled, root, runNode } from "./prepare.mjs";
 
-const PARTS = ["types", "lint", "unit", "build", "nodes", "e2e"];
+const PARTS = ["build", "types", "lint", "nodes", "unit", "e2e"];
 const asked = process.argv.slice(2);
 const isThorough = asked[0] === "thorough";
 const part = PARTS.includes(asked[0]) ? asked[0] : null;
@@ -24,7 +25,12 @@ const wanted = new Set(onBuild ? ["build", part] : part ? [part] : PARTS);
 const beganAt = Date.now();
 let passed = 0;
 const failures = [];
-const seconds = (since) => `${((Date.now() - since) / 1000).toFixed(0)} s`;
+/** Where the time went, in seconds: parts, files of unit tests, specs. */
+const times = { parts: [], files: [], specs: [] };
+const secondsSince = (began) => (Date.now() - began) / 1000;
+const seconds = (since) => `${secondsSince(since).toFixed(0)} s`;
+/** What tests read that have a larger form: see server/testing/thorough.ts. */
+const size = isThorough ? { TROUPE_THOROUGH: "1" } : {};
 const trimmed = (text, lines) => {
   // Frames inside packages say nothing about the failure.
   const all = stripColours(text)
@@ -42,7 +48,17 @@ function count(name, ok, detail = "") {
   else failures.push({ name, detail });
 }
 
-/** A check that passes or fails as a whole. */
+/** Does a part and notes how long it took. */
+async function timed(name, work) {
+  const began = Date.now();
+  try {
+    return await work();
+  } finally {
+    times.parts.push([name, secondsSince(began)]);
+  }
+}
+
+/** A check that passes or fails as a whole; `steps` are programs, one after another. */
 async function check(name, steps) {
   const began = Date.now();
   for (const step of steps) {
@@ -71,77 +87,85 @@ ensureInstalled();
 const nodes = wanted.has("nodes") ? otherNodes() : Promise.resolve([]);
 
 const bin = (name) => path.join("node_modules", name);
-const checks = [
-  [
-    "types",
-    "types",
-    [
-      [bin("next/dist/bin/next"), "typegen"],
-      [bin("typescript/bin/tsc"), "--noEmit"],
-    ],
-  ],
-  ["lint", "format and import order", [[bin("@biomejs/biome/bin/biome"), "check", "."]]],
-  ["lint", "lint", [[bin("eslint/bin/eslint.js"), ".", "--max-warnings", "0"]]],
-].filter(([kind]) => wanted.has(kind));
-if (checks.length > 0) {
-  heading("Types and lint");
-  // Route types first, alone: the others read them.
-  const [first, ...rest] = checks;
-  await check(first[1], first[2]);
-  await Promise.all(rest.map(([, name, steps]) => check(name, steps)));
-}
-if (wanted.has("unit")) await unit();
-if (wanted.has("build")) {
-  heading("Build");
-  const built = await check("production build", [["scripts/start.mjs", "--build-only"]]);
-  for (const [name, run] of [
-    ["nodes", onEveryNode],
-    ["e2e", e2e],
-  ]) {
-    if (!wanted.has(name)) continue;
-    if (built) await run();
-    else count(name, false, "This needs the build.");
-  }
-}
+const typeScript = [bin("typescript/bin/tsc"), "--noEmit"];
+const routeTypes = [bin("next/dist/bin/next"), "typegen"];
+// The cache goes by the content of each file. A rule that reads types may look further, so a run that is to be sure has
+// none: a clean checkout, and `thorough`.
+const eslint = [bin("eslint/bin/eslint.js"), ".", "--max-warnings", "0"];
+if (!isThorough) eslint.push("--cache", "--cache-strategy", "content", "--cache-location", ".cache/eslint/");
+
+// Two cores, two lanes: what is built and read in one, the unit tests in the other. The browser comes last, alone: it has
+// as many workers as there are cores.
+let built = false;
+heading("Build, types, lint, and the unit tests beside them");
+await Promise.all([buildAndChecks(), wanted.has("unit") && timed("unit", () => unit())]);
+if (wanted.has("nodes") && isThorough)
+  for (const { version, node, missing } of await nodes)
+    if (!missing) await timed(`unit, Node ${version}`, () => unit(version, node));
+if (wanted.has("e2e")) await onBuildOnly("e2e", e2e);
 report();
+
+async function buildAndChecks() {
+  if (wanted.has("build"))
+    built = await timed("build", () => check("production build", [["scripts/start.mjs", "--build-only"]]));
+  // Route types are a part of the build, and the lint and the compiler read them.
+  const isGenerating = wanted.has("types") || wanted.has("lint");
+  if (isGenerating && !built) await check("route types", [routeTypes]);
+  if (wanted.has("types")) await timed("types", () => check("types", [typeScript]));
+  if (wanted.has("lint")) {
+    await timed("format", () =>
+      check("format and import order", [[bin("@biomejs/biome/bin/biome"), "check", "."]]),
+    );
+    await timed("lint", () => check("lint", [eslint]));
+  }
+  if (wanted.has("nodes")) await onBuildOnly("nodes", onEveryNode);
+}
+
+async function onBuildOnly(name, work) {
+  if (built) await timed(name, work);
+  else count(name, false, "This needs the build.");
+}
 
 /** The built server on every Node version: a run, kill -9, a second start. */
 async function onEveryNode() {
-  heading("The same build on other versions of Node");
-  // One after another: side by side on a busy machine, a start would take longer than it may.
-  for (const { version, node, missing } of await nodes) {
-    if (missing) {
-      console.log(`  skipped  Node ${version}: ${missing}`);
-      continue;
-    }
-    await check(`Node ${version}: a run, kill -9, a second start`, [
-      ["--import", "tsx", "e2e/node-walk.ts", node],
-    ]);
-    if (isThorough) await unit(version, node);
-  }
+  const walks = (await nodes).map(({ version, node, missing }) => {
+    if (!missing)
+      return check(`Node ${version}: a run, kill -9, a second start`, [
+        ["--import", "tsx", "e2e/node-walk.ts", node],
+      ]);
+    console.log(`  skipped  Node ${version}: ${missing}`);
+    return null;
+  });
+  await Promise.all(walks);
 }
 
 async function unit(version = process.versions.node, node = process.execPath) {
-  heading(`Unit and property tests on Node ${version}`);
+  const began = Date.now();
   const file = path.join(scratch, `unit-${version}.json`);
   const reporters = ["--reporter=dot", "--reporter=json", `--outputFile.json=${file}`];
-  const { code } = await runNode([bin("vitest/vitest.mjs"), "run", ...reporters, ...patterns], {
+  // Quiet beside other parts: what failed is told at the end, out of the report.
+  const { code, output } = await runNode([bin("vitest/vitest.mjs"), "run", ...reporters, ...patterns], {
     node,
+    quiet: true,
     // What a test starts by the name "node" is the same version.
     env: {
+      ...size,
       NODE_ENV: "test",
       FORCE_COLOR: "",
       PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH}`,
     },
   });
-  if (!existsSync(file)) return count("unit tests", false, "They did not run; the reason is above.");
+  if (!existsSync(file)) return count("unit tests", false, `They did not run.\n${trimmed(output, 40)}`);
   const { testResults } = JSON.parse(readFileSync(file, "utf8"));
   let bad = 0;
-  for (const { name, status, message, assertionResults } of testResults) {
+  let good = 0;
+  for (const { name, status, message, assertionResults, startTime, endTime } of testResults) {
     const where = path.relative(root, name);
+    times.files.push([where, (endTime - startTime) / 1000]);
     for (const { fullName, status: outcome, failureMessages } of assertionResults) {
       if (outcome !== "passed" && outcome !== "failed") continue;
-      bad += outcome === "failed" ? 1 : 0;
+      if (outcome === "failed") bad += 1;
+      else good += 1;
       count(`${where}: ${fullName}`, outcome === "passed", trimmed(failureMessages.join("\n"), 25));
     }
     if (status === "failed" && !assertionResults.some(({ status: outcome }) => outcome === "failed")) {
@@ -150,7 +174,11 @@ async function unit(version = process.versions.node, node = process.execPath) {
     }
   }
   if (code !== 0 && bad === 0)
-    count("unit tests", false, "Something failed outside of the tests; it is shown above.");
+    count("unit tests", false, `Something failed outside of the tests.\n${trimmed(output, 80)}`);
+  const outcome = code === 0 ? "passed " : "FAILED ";
+  console.log(
+    `  ${outcome} unit and property tests on Node ${version}: ${good} of ${good + bad} (${seconds(began)})`,
+  );
 }
 
 async function e2e() {
@@ -167,14 +195,15 @@ async function e2e() {
   const data = path.join(scratch, "e2e-data");
   mkdirSync(data);
   const { code } = await runNode([bin("@playwright/test/cli.js"), "test", ...patterns], {
-    env: { ...browser, TROUPE_E2E_DATA: data, TROUPE_E2E_REPORT: file, FORCE_COLOR: "" },
+    env: { ...browser, ...size, TROUPE_E2E_DATA: data, TROUPE_E2E_REPORT: file, FORCE_COLOR: "" },
   });
   if (!existsSync(file)) return count("end-to-end tests", false, "They did not run; the reason is above.");
   const { suites, errors } = JSON.parse(readFileSync(file, "utf8"));
   let bad = 0;
-  for (const { title, ok, status, error } of suites.flatMap((suite) => specsOf(suite, []))) {
+  for (const { title, ok, status, error, ms } of suites.flatMap((suite) => specsOf(suite, []))) {
     if (status === "skipped") continue;
     bad += ok ? 0 : 1;
+    times.specs.push([title, ms / 1000]);
     count(title, ok, trimmed(error, 40));
   }
   if (code !== 0 && bad === 0)
@@ -196,6 +225,7 @@ function specsOf(suite, path) {
         title: [...here, title].join(": "),
         ok: status === "expected" || status === "flaky",
         status,
+        ms: results.reduce((sum, { duration }) => sum + duration, 0),
         error:
           results
             .at(-1)
@@ -216,7 +246,21 @@ function report() {
         .map((line) => `    ${line}`)
         .join("\n")}`,
     );
-  console.log(`\nTook ${seconds(beganAt)}.`);
+  heading(`Took ${seconds(beganAt)}`);
+  table("by part (some beside each other)", times.parts);
+  table("slowest test files", slowest(times.files));
+  table("slowest specs", slowest(times.specs));
+  console.log("");
   console.log(`${passed} passed, ${failures.length} failed`);
   process.exitCode = failures.length > 0 ? 1 : 0;
+}
+
+function slowest(rows) {
+  return rows.toSorted(([, a], [, b]) => b - a).slice(0, 10);
+}
+
+function table(title, rows) {
+  if (rows.length === 0) return;
+  console.log(`\n  ${title}`);
+  for (const [name, took] of rows) console.log(`  ${took.toFixed(1).padStart(7)} s  ${name.slice(0, 100)}`);
 }

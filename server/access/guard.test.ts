@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Principal } from "@/server/api/trpc";
 import { JSON_LIMITS } from "@/server/domain/json-limits";
 import { type GuardOptions, guard, type Recognition } from "./guard";
@@ -176,7 +176,7 @@ describe("bodies", () => {
   });
 
   test("bombs are refused before anything parses them", async () => {
-    const started = performance.now();
+    const parse = vi.spyOn(JSON, "parse");
     const bomb = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
     const options = () => door("app");
     const tried = async (body: string) => outcome(request(FROM_APP, body), options());
@@ -191,7 +191,7 @@ describe("bodies", () => {
     expect(await tried(edges(900_000))).toBe(400);
     expect(await tried(`{"text":"${",".repeat(900_000)}"}`)).toBe("passed");
     expect(await tried(`{"text":"${'[{\\"'.repeat(1_000)}"}`)).toBe("passed");
-    expect(performance.now() - started).toBeLessThan(1_500);
+    expect(parse).not.toHaveBeenCalled();
   });
 
   test("the input of a query is looked through as well", async () => {

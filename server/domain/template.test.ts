@@ -70,6 +70,7 @@ describe("rendering", () => {
     expect(
       render("{{ tags.first }} {{ tags.last }} {{ tags[-2] }} [{{ tags[-4] }}] {{ tags.size }}", state),
     ).toBe("red 3 green [] 3");
+    expect(render("{{ o.size }} {{ empty.size }}", { o: { a: 1, b: 2 }, empty: {} })).toBe("2 0");
   });
 
   test("a text with another in place of a part", () => {

@@ -474,7 +474,9 @@ function follow(value: Value, path: readonly string[]): Value {
       else if (/^-?\d{1,9}$/.test(segment)) current = at(current, Number(segment));
       else return undefined;
     } else if (typeof current === "object") {
-      current = Object.hasOwn(current, segment) ? current[segment] : undefined;
+      if (Object.hasOwn(current, segment)) current = current[segment];
+      else if (segment === "size") current = sizeIn(current);
+      else return undefined;
     } else return undefined;
   }
   return current;

@@ -122,7 +122,5 @@ test("finds Ollama, and nothing that is not Ollama", async () => {
   expect(await findOllama(globalThis.fetch, server.url.replace("/v1", ""))).toBeNull();
   await server.close();
   server = await newServer(() => undefined);
-  const started = performance.now();
   expect(await findOllama(globalThis.fetch, server.url.replace("/v1", ""))).toBeNull();
-  expect(performance.now() - started).toBeLessThan(2_000);
 });

