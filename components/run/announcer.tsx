@@ -1,19 +1,10 @@
 "use client";
 
 import { useEffect, useMemo, useState } from "react";
-import type { RunEvent } from "@/server/domain/events";
+import { ANNOUNCED } from "./announced";
 import { useRun, useRunStore } from "./run-context";
 import { newNames, sentenceOf } from "./sentences";
 
-const TOLD: ReadonlySet<RunEvent["type"]> = new Set([
-  "node_started",
-  "node_failed",
-  "node_waiting",
-  "router_decided",
-  "run_finished",
-  "run_resumed",
-  "budget_warning",
-]);
 const EVERY_MS = 1_500;
 
 /** Tells screen readers how the run goes; what comes in quick succession is told together. */
@@ -33,7 +24,7 @@ export function RunAnnouncer() {
         return;
       }
       if (lastSeq === told || cursor !== null) return;
-      const news = events.slice(told, lastSeq).filter(({ type }) => TOLD.has(type));
+      const news = events.slice(told, lastSeq).filter(({ type }) => ANNOUNCED[type]);
       told = lastSeq;
       if (news.length > 0)
         setWords(

@@ -1,4 +1,4 @@
-import type { RunEvent } from "@/server/domain/events";
+import type { NodeEvents, RunEvent, RunEventOf } from "@/server/domain/events";
 
 /** A stretch of the log in which a node was under way. */
 export interface Span {
@@ -39,13 +39,10 @@ export function spansOf(events: readonly RunEvent[]): { spans: Span[]; lanes: nu
       };
       open.set(id, begun);
       spans.push(begun);
-    } else if (span && event.type === "node_waiting") span.end = "waiting";
-    else if (span && (event.type === "node_started" || event.type === "timer_fired")) span.end = "running";
-    else if (span) {
-      const end = endOf(event);
-      if (!end) continue;
+    } else if (span) {
+      span.end = statusAfter(event) ?? span.end;
+      if (span.end === "running" || span.end === "waiting") continue;
       span.to = event.seq;
-      span.end = end;
       open.delete(id);
       busy[busy.indexOf(id)] = null;
     }
@@ -53,9 +50,23 @@ export function spansOf(events: readonly RunEvent[]): { spans: Span[]; lanes: nu
   return { spans, lanes: Math.min(MOST_LANES, Math.max(1, busy.length)) };
 }
 
-function endOf(event: RunEvent): Span["end"] | null {
-  if (event.type === "node_completed") return "completed";
-  if (event.type === "node_cancelled") return "cancelled";
-  if (event.type === "node_failed" && event.payload.next !== "retry") return "failed";
-  return null;
+/** What the events of nodes mean for a stretch under way; null: it stays what it is. */
+const STATUS_AFTER: {
+  readonly [T in keyof NodeEvents]: Span["end"] | null | ((event: RunEventOf<T>) => Span["end"] | null);
+} = {
+  node_ready: null,
+  node_started: "running",
+  node_waiting: "waiting",
+  timer_fired: "running",
+  router_decided: null,
+  node_completed: "completed",
+  node_failed: ({ payload }) => (payload.next === "retry" ? null : "failed"),
+  node_retry_scheduled: null,
+  node_skipped: null,
+  node_cancelled: "cancelled",
+};
+
+function statusAfter(event: RunEvent): Span["end"] | null {
+  const after = Object.hasOwn(STATUS_AFTER, event.type) ? STATUS_AFTER[event.type as keyof NodeEvents] : null;
+  return typeof after === "function" ? after(event as never) : after;
 }

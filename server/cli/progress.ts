@@ -2,6 +2,7 @@ import type { LiveFrame } from "@/server/domain/durable";
 import type { RunEvent } from "@/server/domain/events";
 import { getNodeKind } from "@/server/domain/nodes";
 import { type Activation, evolve, type NodeStatus, newRun, type RunState } from "@/server/domain/run";
+import { type LineContext, lineOf } from "./event-lines";
 import { type OutlineRow, outlineOf } from "./outline";
 import { printableLine } from "./printable";
 
@@ -120,7 +121,7 @@ function lines(screen: Screen): Progress {
       for (const event of events) {
         evolve(state, event);
         if (event.type === "run_created") screen.write(`${printableLine(titleOf(state, colour))}\n`);
-        const line = lineOf(state, event, colour);
+        const line = lineOf(event, contextOf(state, event, colour));
         if (line) tell(event.ts, line);
       }
     },
@@ -136,46 +137,18 @@ function lines(screen: Screen): Progress {
   };
 }
 
-function lineOf(state: RunState, event: RunEvent, colour: Palette): string | null {
-  const mark = (status: NodeStatus) => colour[MARKS[status][1]](MARKS[status][0]);
-  const name = nameOf(state, event.node_id ?? "");
+function contextOf(state: RunState, event: RunEvent, colour: Palette): LineContext {
+  const node_id = event.node_id ?? "";
   const activation = event.activation_id ? state.activations[event.activation_id] : undefined;
-  switch (event.type) {
-    case "node_started":
-      // Nodes that compute and route are done at once: their end is enough.
-      if (event.payload.attempt === 1 && !isAgent(state, event.node_id ?? "")) return null;
-      return `${mark("running")} ${name}${event.payload.attempt > 1 ? `, attempt ${event.payload.attempt}` : ""}${roundOf(activation)}`;
-    case "node_waiting":
-      return `${mark("waiting")} ${name} waits`;
-    case "node_completed":
-      return `${mark("completed")} ${name}${roundOf(activation)}${after(factsOf(activation, event.ts), colour)}`;
-    case "node_failed":
-      return `${mark("failed")} ${name}: ${event.payload.error.message}${event.payload.next === "retry" ? " It will be tried again." : ""}`;
-    case "node_skipped":
-      return `${mark("skipped")} ${colour.dim(`${name}, skipped`)}`;
-    case "node_cancelled":
-      return `${mark("cancelled")} ${colour.dim(`${name}, cancelled`)}`;
-    case "task_status_changed":
-      return event.payload.to === "completed"
-        ? `  ${mark("completed")} ${name}: task ${event.task_id ?? ""}`
-        : null;
-    case "interaction_requested":
-      return `${mark("waiting")} ${name}: ${event.payload.title}. ${event.payload.why}`;
-    case "interaction_answered":
-      return `  ${name}: ${event.payload.answer.replace("_", " ")}${event.payload.message ? `, ${event.payload.message}` : ""}`;
-    case "tool_call_completed":
-      return event.payload.status_code === 200
-        ? `  ${colour.dim(`${name} used ${event.payload.tool_name}`)}`
-        : `  ${mark("failed")} ${name}: ${event.payload.tool_name}: ${event.payload.error ?? ""}`;
-    case "handed_off":
-      return `  ${name}: ${event.payload.from} hands over to ${event.payload.to}`;
-    case "llm_call_failed":
-      return `  ${mark("failed")} ${name}: ${event.payload.error.message}`;
-    case "warning":
-      return colour.held(event.payload.message);
-    default:
-      return null;
-  }
+  return {
+    name: nameOf(state, node_id),
+    isAgent: isAgent(state, node_id),
+    round: roundOf(activation),
+    facts: after(factsOf(activation, event.ts), colour),
+    mark: (status) => colour[MARKS[status][1]](MARKS[status][0]),
+    dim: colour.dim,
+    held: colour.held,
+  };
 }
 
 interface Look {

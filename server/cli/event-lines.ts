@@ -1,0 +1,122 @@
+import type { EventType, RunEvent, RunEventOf } from "@/server/domain/events";
+import type { NodeStatus } from "@/server/domain/run";
+
+/** What a line may say about the node and the activation that its event belongs to. */
+export interface LineContext {
+  name: string;
+  isAgent: boolean;
+  /** ", round 2", or nothing. */
+  round: string;
+  /** How long it took, tokens, ..., or nothing. */
+  facts: string;
+  mark(status: NodeStatus): string;
+  dim(text: string): string;
+  held(text: string): string;
+}
+
+type Line<T extends EventType> = (event: RunEventOf<T>, context: LineContext) => string | null;
+
+/** For what is not worth a line of its own. */
+const silent = () => null;
+
+/** The line of every event type; the compiler refuses a type without one. */
+const lines: { readonly [T in EventType]: Line<T> } = {
+  run_created: silent,
+  run_started: silent,
+  run_cancel_requested: silent,
+  run_recovered: silent,
+  clock_jumped: silent,
+  run_limit_raised: silent,
+  run_resumed: silent,
+  run_finished: silent,
+  budget_warning: silent,
+  budget_exceeded: silent,
+  warning: ({ payload }, { held }) => held(payload.message),
+
+  state_initialized: silent,
+  state_patched: silent,
+  state_conflict: silent,
+  state_invalid: silent,
+
+  node_ready: silent,
+  // Nodes that compute and route are done at once: their end is enough.
+  node_started: ({ payload: { attempt } }, { mark, name, isAgent, round }) =>
+    attempt === 1 && !isAgent
+      ? null
+      : `${mark("running")} ${name}${attempt > 1 ? `, attempt ${attempt}` : ""}${round}`,
+  node_waiting: (_, { mark, name }) => `${mark("waiting")} ${name} waits`,
+  timer_fired: silent,
+  router_decided: silent,
+  node_completed: (_, { mark, name, round, facts }) => `${mark("completed")} ${name}${round}${facts}`,
+  node_failed: ({ payload: { error, next } }, { mark, name }) =>
+    `${mark("failed")} ${name}: ${error.message}${next === "retry" ? " It will be tried again." : ""}`,
+  node_retry_scheduled: silent,
+  node_skipped: (_, { mark, name, dim }) => `${mark("skipped")} ${dim(`${name}, skipped`)}`,
+  node_cancelled: (_, { mark, name, dim }) => `${mark("cancelled")} ${dim(`${name}, cancelled`)}`,
+
+  edge_taken: silent,
+  edge_skipped: silent,
+  token_absorbed: silent,
+  join_rearmed: silent,
+  join_shortfall: silent,
+  loop_started: silent,
+  loop_iteration: silent,
+  loop_finished: silent,
+
+  agent_started: silent,
+  iteration_started: silent,
+  message_added: silent,
+  output_parsed: silent,
+  agent_tainted: silent,
+  context_condensed: silent,
+  stuck_detected: silent,
+  guardrail_checked: silent,
+  memory_stored: silent,
+  agent_finished: silent,
+
+  llm_call_started: silent,
+  llm_call_completed: silent,
+  llm_call_failed: ({ payload }, { mark, name }) => `  ${mark("failed")} ${name}: ${payload.error.message}`,
+
+  tool_call_started: silent,
+  tool_call_refused: silent,
+  tool_call_retried: silent,
+  tool_call_completed: ({ payload: { status_code, tool_name, error } }, { mark, name, dim }) =>
+    status_code === 200
+      ? `  ${dim(`${name} used ${tool_name}`)}`
+      : `  ${mark("failed")} ${name}: ${tool_name}: ${error ?? ""}`,
+  artifact_created: silent,
+
+  interaction_requested: ({ payload }, { mark, name }) =>
+    `${mark("waiting")} ${name}: ${payload.title}. ${payload.why}`,
+  interaction_extended: silent,
+  interaction_answered: ({ payload: { answer, message } }, { name }) =>
+    `  ${name}: ${answer.replace("_", " ")}${message ? `, ${message}` : ""}`,
+
+  crew_started: silent,
+  crew_finished: silent,
+  round_started: silent,
+  post_sent: silent,
+  ledger_updated: silent,
+  board_written: silent,
+  handed_off: ({ payload: { from, to } }, { name }) => `  ${name}: ${from} hands over to ${to}`,
+  delegation_started: silent,
+  delegation_finished: silent,
+  team_changed: silent,
+  proposal_created: silent,
+  vote_cast: silent,
+  consensus_finalized: silent,
+
+  plan_created: silent,
+  plan_changed: silent,
+  criterion_checked: silent,
+  task_status_changed: ({ payload, task_id }, { mark, name }) =>
+    payload.to === "completed" ? `  ${mark("completed")} ${name}: task ${task_id ?? ""}` : null,
+};
+
+/** What an event says on a terminal that only adds lines; null for what is not worth one. */
+export function lineOf(event: RunEvent, context: LineContext): string | null {
+  // The table has a line for each type's own event; the compiler cannot follow the pair.
+  const say = lines[event.type] as (event: RunEvent, context: LineContext) => string | null;
+  return say(event, context);
+}
