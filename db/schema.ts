@@ -259,6 +259,21 @@ export const mcpPins = sqliteTable(
   (t) => [primaryKey({ columns: [t.server, t.tool] })],
 );
 
+/** What a person said of a server's tool, for exactly the definition that they saw. */
+export const mcpCorrections = sqliteTable(
+  "mcp_corrections",
+  {
+    server: text("server").notNull(),
+    tool: text("tool").notNull(),
+    /** SHA-256 of the definition, hex: for another one it does not count. */
+    fingerprint: text("fingerprint").notNull(),
+    /** JSON. */
+    word: text("word").notNull(),
+    correctedAt: integer("corrected_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.server, t.tool] })],
+);
+
 /** Crews that workflows use by their id. */
 export const crews = sqliteTable("crews", {
   id: text("id").primaryKey(),

@@ -110,6 +110,13 @@ const WORDS: Record<AuditKind, Words> = {
     title: (about) => `Took back the approval of ${text(about, "tool")}`,
     more: (about) => [`MCP server ${text(about, "server")}`],
   },
+  mcp_tool_corrected: {
+    title: (about) =>
+      about.word === null
+        ? `Took back what was said of ${text(about, "tool")}`
+        : `Said what ${text(about, "tool")} does`,
+    more: (about) => [`MCP server ${text(about, "server")}`],
+  },
   custom_tool_saved: {
     title: (about) => `Saved the tool ${text(about, "tool")}`,
     more: (about) => [version(about)],

@@ -20,6 +20,7 @@ import { lineDifferences } from "./line-differences";
 import { McpForm } from "./mcp-form";
 import { McpOffers } from "./mcp-offers";
 import { McpSignIn } from "./mcp-sign-in";
+import { hintsInWords, wordInWords } from "./mcp-word-text";
 import { ParameterTable } from "./parameter-table";
 import { Sheet } from "./tool-detail";
 
@@ -291,6 +292,16 @@ function ToolRow({
           {isOpen ? <ParameterTable schema={tool.input_schema} label={`Parameters of ${tool.name}`} /> : null}
         </>
       )}
+      {tool.fixed || tool.corrected ? (
+        <p className="text-[13px] text-ink-2">
+          Said by the server: {hintsInWords(tool.hints)};{" "}
+          {tool.fixed
+            ? `said by the operator’s file: ${wordInWords(tool.fixed)}`
+            : tool.corrected
+              ? `corrected to: ${wordInWords(tool.corrected)}${tool.corrected.holds ? "" : " (not used: the tool was changed since)"}`
+              : null}
+        </p>
+      ) : null}
       {isOpen ? <UncheckedNotes schema={tool.input_schema} label={`Parameters of ${tool.name}`} /> : null}
     </li>
   );

@@ -11,6 +11,7 @@ import { Badge } from "@/components/ui/badge";
 import { Panel } from "@/components/ui/panel";
 import type { CrewToolGrant } from "@/server/domain/crew-tools";
 import { ArgumentForm } from "./argument-form";
+import { McpToolWords } from "./mcp-word";
 import { ParameterTable } from "./parameter-table";
 import { ToolResult } from "./tool-result";
 import { MarkList, SOURCE_WORDS } from "./tool-words";
@@ -48,6 +49,7 @@ export function ToolDetail({ tool }: { tool: ToolListed }) {
       )}
       <p className="max-w-2xl whitespace-pre-wrap text-ink-2 [overflow-wrap:anywhere]">{tool.description}</p>
       <MarkList tool={tool} />
+      {server ? <McpToolWords server={server} name={tool.name} /> : null}
       <section className="flex flex-col gap-2">
         <h2 className="text-sm font-semibold">Parameters</h2>
         <ParameterTable schema={tool.input_schema} label={`Parameters of ${tool.name}`} />

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { isOwnOrigin } from "@/server/access/hosts";
 import { keyFate } from "@/server/domain/audit";
+import type { JsonObject } from "@/server/domain/values";
+import { McpToolWord } from "@/server/tools/mcp/word";
 import { hostOf } from "./providers";
 import { toolSourcesOf } from "./tool-sources";
 import { type Principal, procedure, refusal, router } from "./trpc";
@@ -182,6 +184,35 @@ export const mcpRouter = router({
           tools: approved.map(({ tool, fingerprint }) => ({ tool, fingerprint })),
         });
       return { refused, server: statusOf(mcp.list(), input.name) };
+    }),
+
+  /**
+   * Says what a tool really does, whatever its server says of itself; a null word takes that back. Refused for another
+   * definition than the one that was shown, and where the operator's file says it already.
+   */
+  correct: procedure
+    .input(
+      z.object({
+        name: z.string(),
+        tool: z.string(),
+        fingerprint: z.string(),
+        word: McpToolWord.nullable(),
+      }),
+    )
+    .mutation(({ ctx, input: { name, tool, fingerprint, word } }) => {
+      const { mcp } = toolSourcesOf(ctx.troupe);
+      statusOf(mcp.list(), name);
+      const result = mcp.correct(name, tool, fingerprint, word);
+      if (result === "gone") throw refusal("NOT_FOUND", `"${name}" has no tool called "${tool}".`);
+      if (result === "changed")
+        throw refusal("CONFLICT", "The server has changed this tool since it was shown. Look at it again.");
+      if (result === "fixed")
+        throw refusal(
+          "BAD_REQUEST",
+          "The file of whoever runs Troupe (TROUPE_TOOLS_FILE) says what this tool does. Change it there.",
+        );
+      ctx.note("mcp_tool_corrected", { server: name, tool, fingerprint, word: word && (word as JsonObject) });
+      return statusOf(mcp.list(), name);
     }),
 
   /** Takes an approval back. */

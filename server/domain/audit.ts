@@ -27,6 +27,7 @@ export const AUDIT_KINDS = {
   mcp_signed_out: "keys",
   mcp_tools_approved: "tools",
   mcp_approval_withdrawn: "tools",
+  mcp_tool_corrected: "tools",
   custom_tool_saved: "tools",
   custom_tool_removed: "tools",
   custom_tool_restored: "tools",

@@ -1,6 +1,6 @@
 import { and, asc, eq } from "drizzle-orm";
 import type { Db } from "@/db/open";
-import { mcpPins, mcpServers } from "@/db/schema";
+import { mcpCorrections, mcpPins, mcpServers } from "@/db/schema";
 import { registerSecret } from "@/server/access/redact";
 import type { Sealer } from "@/server/access/secrets";
 
@@ -34,6 +34,15 @@ export interface McpPin {
   approved_at: number;
 }
 
+/** What a person said of a tool as it was defined then. */
+export interface McpCorrection {
+  tool: string;
+  /** SHA-256 of the definition, hex. */
+  fingerprint: string;
+  /** JSON; whoever kept it knows its shape. */
+  word: string;
+}
+
 /** An OAuth client and tokens; whoever kept them knows their shape. */
 export interface KeptOauth {
   text: string;
@@ -62,6 +71,10 @@ export interface McpServerStore {
   approve(server: string, pin: Omit<McpPin, "approved_at">): void;
   /** Takes an approval back. */
   withdraw(server: string, tool: string): boolean;
+  /** Of any server; forgotten with what was approved of it. */
+  corrections(server: string): McpCorrection[];
+  /** Null takes the correction back. */
+  correct(server: string, tool: string, correction: Omit<McpCorrection, "tool"> | null): void;
 }
 
 export function newMcpServerStore(db: Db, sealer: Sealer, now: () => number = Date.now): McpServerStore {
@@ -75,7 +88,10 @@ export function newMcpServerStore(db: Db, sealer: Sealer, now: () => number = Da
     created_at: row.createdAt,
     updated_at: row.updatedAt,
   });
-  const forget = (server: string) => db.delete(mcpPins).where(eq(mcpPins.server, server)).run();
+  const forget = (server: string) => {
+    db.delete(mcpPins).where(eq(mcpPins.server, server)).run();
+    db.delete(mcpCorrections).where(eq(mcpCorrections.server, server)).run();
+  };
 
   return {
     list: () => db.select().from(mcpServers).orderBy(asc(mcpServers.name)).all().map(toServer),
@@ -172,6 +188,29 @@ export function newMcpServerStore(db: Db, sealer: Sealer, now: () => number = Da
         .delete(mcpPins)
         .where(and(eq(mcpPins.server, server), eq(mcpPins.tool, tool)))
         .run().changes > 0,
+    corrections: (server) =>
+      db
+        .select({
+          tool: mcpCorrections.tool,
+          fingerprint: mcpCorrections.fingerprint,
+          word: mcpCorrections.word,
+        })
+        .from(mcpCorrections)
+        .where(eq(mcpCorrections.server, server))
+        .all(),
+    correct: (server, tool, correction) => {
+      const { server: ofServer, tool: ofTool } = mcpCorrections;
+      if (correction === null)
+        return void db
+          .delete(mcpCorrections)
+          .where(and(eq(ofServer, server), eq(ofTool, tool)))
+          .run();
+      const values = { ...correction, correctedAt: now() };
+      db.insert(mcpCorrections)
+        .values({ server, tool, ...values })
+        .onConflictDoUpdate({ target: [ofServer, ofTool], set: values })
+        .run();
+    },
   };
 }
 

@@ -202,6 +202,59 @@ describe("a server over HTTP", () => {
       );
   });
 
+  test("what a person says of a tool goes before the server's word, and holds until the server changes the tool", async () => {
+    const specOf = (name: string) => servers.tools().find(({ spec }) => spec.name === name)!.spec;
+    const shown = (name: string) => servers.list()[0]!.tools.find((tool) => tool.name === name)!;
+    await servers.save({ name: "math", url: remote.url });
+    expect(shown("slow")).toMatchObject({ hints: { read_only: true }, fixed: null, corrected: null });
+    const word = { reads: true, inside: false, own: true };
+    expect(servers.correct("math", "slow", shown("slow").fingerprint, word)).toBe("corrected");
+    expect(shown("slow").corrected).toEqual({ ...word, holds: true });
+    expect(specOf("mcp:math/slow")).toMatchObject({
+      read_only: true,
+      taints: false,
+      sink: true,
+      risk: "LOW",
+    });
+    const inside = { reads: false, inside: true, own: false };
+    expect(servers.correct("math", "wipe", shown("wipe").fingerprint, inside)).toBe("corrected");
+    // What the server warns of still holds where nobody says another risk.
+    expect(specOf("mcp:math/wipe")).toMatchObject({
+      sink: false,
+      taints: true,
+      risk: "HIGH",
+      destructive: true,
+    });
+    expect(servers.correct("math", "add", shown("add").fingerprint, inside)).toBe("corrected");
+    expect(specOf("mcp:math/add")).toMatchObject({ sink: false, risk: "UNKNOWN" });
+
+    // It survives a start, and a changed tool is no longer what it was said of.
+    remote.describe("Adds two numbers, and mails them to everybody");
+    await servers.stop();
+    servers = newServers();
+    await servers.start();
+    expect(shown("add").corrected).toEqual({ ...inside, holds: false });
+    expect(specOf("mcp:math/add")).toMatchObject({ sink: true, taints: true });
+    expect(specOf("mcp:math/slow")).toMatchObject({ read_only: true, taints: false });
+    expect(servers.correct("math", "add", "0".repeat(64), inside)).toBe("changed");
+    expect(servers.correct("math", "none", "", inside)).toBe("gone");
+
+    // The operator's file is stronger, and says so.
+    await servers.stop();
+    const fixed = { reads: false, inside: false, own: false };
+    servers = newServers({ words: { "mcp:math/slow": fixed } });
+    await servers.start();
+    expect(shown("slow")).toMatchObject({ fixed, corrected: { own: true } });
+    expect(specOf("mcp:math/slow")).toMatchObject({ read_only: false, taints: true, sink: true });
+    expect(servers.correct("math", "slow", shown("slow").fingerprint, word)).toBe("fixed");
+
+    // Taken back; and another address is another server.
+    expect(servers.correct("math", "wipe", shown("wipe").fingerprint, null)).toBe("corrected");
+    expect(shown("wipe").corrected).toBeNull();
+    store.save({ name: "math", url: "http://127.0.0.1:1/mcp" });
+    expect(store.corrections("math")).toEqual([]);
+  });
+
   test("a tool that was changed is not called until it is approved again", async () => {
     await servers.save({ name: "math", url: remote.url });
     approveAll("math");

@@ -1,13 +1,14 @@
 import { ToolSpec } from "@/server/domain/tool";
 import type { JsonObject, JsonSchema } from "@/server/domain/values";
-import type { McpPin, McpServerInput, McpServerStore } from "@/server/store/mcp-servers";
+import type { McpCorrection, McpPin, McpServerInput, McpServerStore } from "@/server/store/mcp-servers";
 import { type ToolInterface } from "../define";
-import type { McpToolWord, StdioServer } from "../operator/file";
+import type { StdioServer } from "../operator/file";
 import { checkBySchema } from "../schema-check";
 import { type McpAddress, McpConnection, type McpHealth } from "./connection";
 import { fingerprintOf, McpToolDefinition, readable } from "./definition";
 import type { McpPrompt, McpResource } from "./offers";
 import { McpSignIn, type SignInAnswer, SignInFailure, type SignInStatus } from "./sign-in";
+import { type McpHints, McpToolWord } from "./word";
 
 export interface McpToolStatus {
   /** As the server calls it. */
@@ -21,6 +22,12 @@ export interface McpToolStatus {
   state: "approved" | "new" | "changed" | "gone";
   /** What `approve` must name. */
   fingerprint: string;
+  /** What the server says of it, for people to see. */
+  hints: McpHints;
+  /** What the operator's file says of it: that holds, and nothing else can be said here. */
+  fixed: McpToolWord | null;
+  /** What a person said of it. `holds` is false where the server has changed the tool since. */
+  corrected: (McpToolWord & { holds: boolean }) | null;
   /** Where it was changed: what was approved before. */
   approved: { description: string; input_schema: JsonSchema } | null;
 }
@@ -200,6 +207,25 @@ export class McpServers {
     return "approved";
   }
 
+  /**
+   * Keeps what a person says of a tool, exactly as it was shown to them; null takes it back. It holds in what begins
+   * from now on, and until the server changes the tool. "fixed": the operator's file says already.
+   */
+  correct(
+    server: string,
+    tool: string,
+    fingerprint: string,
+    word: McpToolWord | null,
+  ): "corrected" | "changed" | "gone" | "fixed" {
+    const known = this.known(server).find(({ name }) => name === tool);
+    if (!known) return "gone";
+    if (known.fixed) return "fixed";
+    if (word !== null && known.fingerprint !== fingerprint) return "changed";
+    this.parts.store.correct(server, tool, word && { fingerprint, word: JSON.stringify(word) });
+    this.parts.onChange();
+    return "corrected";
+  }
+
   withdraw(server: string, tool: string): boolean {
     const done = this.parts.store.withdraw(server, tool);
     if (done) this.parts.onChange();
@@ -210,27 +236,30 @@ export class McpServers {
   tools(): ToolInterface[] {
     const names = [...this.parts.declared, ...this.parts.store.list()].map(({ name }) => name);
     return [...new Set(names)].flatMap((server) =>
-      this.known(server).map((tool) => this.toolOf(server, tool.definition, this.whyNot(server, tool.state))),
+      this.known(server).map((tool) => this.toolOf(server, tool, this.whyNot(server, tool.state))),
     );
   }
 
-  private toolOf(server: string, definition: McpToolDefinition, unavailable: string | null): ToolInterface {
+  private toolOf(
+    server: string,
+    { definition, fixed, corrected }: KnownTool,
+    unavailable: string | null,
+  ): ToolInterface {
     const { name, description, input_schema, output_schema, hints, as_task = false } = definition;
     const full_name = `mcp:${server}/${name}`;
-    const { words = {} } = this.parts;
-    const said = Object.hasOwn(words, full_name) ? words[full_name] : undefined;
+    const said = fixed ?? (corrected?.holds ? corrected : undefined);
     const spec = ToolSpec.parse({
       name: full_name,
       description: readable(description).slice(0, 4000),
       input_schema: { type: "object", ...input_schema },
       output_schema,
       source: "mcp",
-      // What a server says of itself is believed only where it warns; the operator's word goes before it.
+      // What a server says of itself is believed only where it warns; a person's word goes before it, the operator's first.
       risk: said?.risk ?? (said?.reads ? "LOW" : hints.destructive && !hints.read_only ? "HIGH" : "UNKNOWN"),
       read_only: said?.reads === true,
       destructive: said?.reads !== true && hints.destructive === true && !hints.read_only,
       taints: said?.own !== true,
-      sink: true,
+      sink: said?.inside !== true,
       timeout_ms: MCP_CALL_MS + 2_000,
       ...(unavailable === null ? {} : { unavailable }),
     });
@@ -282,19 +311,35 @@ export class McpServers {
   }
 
   /** What a server offers now and what was approved of it, side by side, by name. */
-  private known(server: string): (McpToolStatus & { definition: McpToolDefinition })[] {
+  private known(server: string): KnownTool[] {
     const pins = new Map(this.parts.store.pins(server).map((pin) => [pin.tool, pin]));
     const definitions = this.connections.get(server)?.definitions ?? [];
+    const { words = {} } = this.parts;
+    const corrections = new Map(this.parts.store.corrections(server).map((one) => [one.tool, one]));
+    const said = (tool: string, fingerprint: string): Pick<McpToolStatus, "fixed" | "corrected"> => {
+      const full_name = `mcp:${server}/${tool}`;
+      const kept = corrections.get(tool);
+      const word = kept && wordOf(kept);
+      return {
+        fixed: Object.hasOwn(words, full_name) ? words[full_name]! : null,
+        corrected: word ? { ...word, holds: kept.fingerprint === fingerprint } : null,
+      };
+    };
     const there = definitions.map((definition) => {
       const fingerprint = fingerprintOf(definition);
       const pin = pins.get(definition.name);
       pins.delete(definition.name);
       const state = !pin ? "new" : pin.fingerprint === fingerprint ? "approved" : "changed";
-      return toStatus(server, definition, fingerprint, state, pin);
+      return {
+        ...toStatus(server, definition, fingerprint, state, pin),
+        ...said(definition.name, fingerprint),
+      };
     });
     const gone = [...pins.values()].flatMap((pin) => {
       const definition = definitionOf(pin);
-      return definition ? [toStatus(server, definition, pin.fingerprint, "gone", pin)] : [];
+      if (!definition) return [];
+      const status = toStatus(server, definition, pin.fingerprint, "gone", pin);
+      return [{ ...status, ...said(definition.name, pin.fingerprint) }];
     });
     return [...there, ...gone].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
@@ -379,18 +424,30 @@ function toStatus(
   fingerprint: string,
   state: McpToolStatus["state"],
   pin: McpPin | undefined,
-): McpToolStatus & { definition: McpToolDefinition } {
+): Omit<KnownTool, "fixed" | "corrected"> {
   const before = state === "changed" && pin ? definitionOf(pin) : null;
   return {
     name: definition.name,
     full_name: `mcp:${server}/${definition.name}`,
     description: readable(definition.description),
     input_schema: definition.input_schema,
+    hints: definition.hints,
     state,
     fingerprint,
     approved: before && { description: readable(before.description), input_schema: before.input_schema },
     definition,
   };
+}
+
+/** A tool with what its server said exactly. */
+type KnownTool = McpToolStatus & { definition: McpToolDefinition };
+
+function wordOf({ word }: McpCorrection): McpToolWord | null {
+  try {
+    return McpToolWord.safeParse(JSON.parse(word)).data ?? null;
+  } catch {
+    return null;
+  }
 }
 
 function definitionOf(pin: McpPin): McpToolDefinition | null {

@@ -6,6 +6,7 @@ import { jsonTextProblem } from "@/server/domain/json-limits";
 import { RiskLevel } from "@/server/domain/tool";
 import { JsonSchema } from "@/server/domain/values";
 import { SettingsError } from "@/server/settings";
+import { McpToolWord } from "../mcp/word";
 
 const Word = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, "use letters, digits, _ and - (at most 64)");
 const Argument = z.string().max(4000);
@@ -118,18 +119,8 @@ export interface StdioServer {
   cwd: string;
 }
 
-/** What whoever runs Troupe says of a tool of an MCP server: a server's own word is believed only where it warns. */
-const McpToolWord = z.strictObject({
-  /** It changes nothing. */
-  reads: z.boolean().default(false),
-  /** Its results are this installation's own, such as a directory: they do not count as content of strangers. */
-  own: z.boolean().default(false),
-  /** LOW for what only reads, where nothing else is said. */
-  risk: RiskLevel.optional(),
-});
-export type McpToolWord = z.infer<typeof McpToolWord>;
-
 const ToolsFile = z.strictObject({
+  /** A server's own word is believed only where it warns. */
   mcp_tools: z
     .record(
       z.string().regex(/^mcp:[^/]+\/.+$/, "is not the name of an MCP tool: mcp:server/tool"),

@@ -1,0 +1,50 @@
+import type { Answers } from "@/components/trpc";
+
+export type McpTool = Answers["mcp"]["list"][number]["tools"][number];
+export type McpWord = NonNullable<McpTool["fixed"]>;
+export type Effect = "reads" | "inside" | "outside";
+
+export const EFFECTS: readonly { value: Effect; label: string; hint: string }[] = [
+  { value: "reads", label: "Reads only", hint: "It changes nothing." },
+  {
+    value: "inside",
+    label: "Writes to its own system",
+    hint: "Nobody outside of that system gets to see what it writes: nothing leaves by it.",
+  },
+  {
+    value: "outside",
+    label: "Acts on the outside",
+    hint: "It sends, publishes, pays or shares: people are asked before it leads where nobody said.",
+  },
+];
+
+export const effectOf = ({ reads, inside }: Pick<McpWord, "reads" | "inside">): Effect =>
+  reads ? "reads" : inside ? "inside" : "outside";
+
+const RISKS = { LOW: "low risk", MEDIUM: "some risk", HIGH: "high risk", UNKNOWN: "risk unknown" } as const;
+
+/** What somebody here says of a tool, in one line. */
+export function wordInWords(word: McpWord): string {
+  const effect = EFFECTS.find(({ value }) => value === effectOf(word))!.label.toLowerCase();
+  const content = word.own ? "its results are our own" : "its results are content of strangers";
+  return [effect, content, ...(word.risk ? [RISKS[word.risk]] : [])].join(", ");
+}
+
+/** What a server says of its tool, in one line. */
+export function hintsInWords({ read_only, destructive, open_world }: McpTool["hints"]): string {
+  const said = [
+    ...(read_only === undefined ? [] : [read_only ? "reads only" : "writes"]),
+    // Of what only reads, it says nothing.
+    ...(destructive === undefined || read_only
+      ? []
+      : [destructive ? "may destroy something" : "destroys nothing"]),
+    ...(open_world === undefined ? [] : [open_world ? "reaches the outside" : "stays within its own system"]),
+  ];
+  return said.length > 0 ? said.join(", ") : "nothing";
+}
+
+/** What a person begins with: what the server says it does. Whose words it gives back, no hint of a server tells. */
+export function proposalOf({ read_only, open_world }: McpTool["hints"]): McpWord {
+  const reads = read_only === true;
+  return { reads, inside: !reads && open_world === false, own: false };
+}

@@ -1,0 +1,166 @@
+"use client";
+
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { toApiError, useTrpc } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Panel } from "@/components/ui/panel";
+import { Select } from "@/components/ui/select";
+import {
+  EFFECTS,
+  effectOf,
+  hintsInWords,
+  type McpTool,
+  type McpWord,
+  proposalOf,
+  wordInWords,
+} from "./mcp-word-text";
+
+const CONTENT = [
+  {
+    value: "strangers",
+    label: "Content of strangers",
+    hint: "Mails, tickets, web pages: who has read it is asked before anything leaves.",
+  },
+  {
+    value: "own",
+    label: "Our own",
+    hint: "Nobody else can write into what it gives back, such as a directory.",
+  },
+] as const;
+const RISKS = [
+  { value: "told", label: "As it follows from that" },
+  { value: "LOW", label: "Low risk" },
+  { value: "MEDIUM", label: "Some risk" },
+  { value: "HIGH", label: "High risk" },
+  { value: "UNKNOWN", label: "Risk unknown" },
+] as const;
+
+/** What a tool of an MCP server really does: what the server says of it, and what somebody here says. */
+export function McpToolWords({ server, name }: { server: string; name: string }) {
+  const trpc = useTrpc();
+  const servers = useQuery(trpc.mcp.list.queryOptions());
+  const tool = servers.data?.find((one) => one.name === server)?.tools.find((one) => one.full_name === name);
+  if (!tool) return null;
+  return (
+    <Words
+      key={`${name} ${tool.fingerprint} ${JSON.stringify(tool.corrected)}`}
+      server={server}
+      tool={tool}
+    />
+  );
+}
+
+function Words({ server, tool }: { server: string; tool: McpTool }) {
+  const trpc = useTrpc();
+  const queryClient = useQueryClient();
+  const [draft, setDraft] = useState<McpWord | null>(null);
+  const correct = useMutation(
+    trpc.mcp.correct.mutationOptions({
+      onError: () => {},
+      onSuccess: () => setDraft(null),
+      onSettled: () => {
+        void queryClient.invalidateQueries(trpc.mcp.pathFilter());
+        void queryClient.invalidateQueries(trpc.tools.pathFilter());
+      },
+    }),
+  );
+  const { corrected, fixed, hints, fingerprint } = tool;
+  const save = (word: McpWord | null) => correct.mutate({ name: server, tool: tool.name, fingerprint, word });
+  const begin = () => {
+    if (!corrected) return setDraft(proposalOf(hints));
+    const { holds: _holds, ...word } = corrected;
+    setDraft(word);
+  };
+  return (
+    <Panel
+      title="What it really does"
+      description="A server’s own word is believed only where it warns. What is chosen here holds in runs that begin from now on, and until the server changes the tool."
+    >
+      <div className="flex flex-col gap-4 text-[13px]">
+        <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-2">
+          <dt className="text-ink-2">Said by the server</dt>
+          <dd>{hintsInWords(hints)}</dd>
+          {fixed ? (
+            <>
+              <dt className="text-ink-2">Said by the operator’s file</dt>
+              <dd>{wordInWords(fixed)}</dd>
+            </>
+          ) : null}
+          {corrected ? (
+            <>
+              <dt className="text-ink-2">Corrected to</dt>
+              <dd>
+                {wordInWords(corrected)}
+                {fixed ? " (not used: the operator’s file goes before it)" : null}
+                {!fixed && !corrected.holds ? " (not used: the server has changed the tool since)" : null}
+              </dd>
+            </>
+          ) : fixed ? null : (
+            <>
+              <dt className="text-ink-2">Taken for</dt>
+              <dd>acts on the outside, its results are content of strangers</dd>
+            </>
+          )}
+        </dl>
+        {fixed ? (
+          <p className="text-ink-2">It is changed in the tools file of whoever runs this installation.</p>
+        ) : draft ? (
+          <form
+            className="flex flex-col gap-4"
+            onSubmit={(event) => {
+              event.preventDefault();
+              save(draft);
+            }}
+          >
+            <Select
+              label="What it does"
+              options={EFFECTS}
+              value={effectOf(draft)}
+              onValueChange={(effect) =>
+                setDraft({ ...draft, reads: effect === "reads", inside: effect === "inside" })
+              }
+            />
+            <Select
+              label="What it gives back"
+              options={CONTENT}
+              value={draft.own ? "own" : "strangers"}
+              onValueChange={(content) => setDraft({ ...draft, own: content === "own" })}
+            />
+            <Select
+              label="Risk"
+              options={RISKS}
+              value={draft.risk ?? "told"}
+              onValueChange={(chosen) => {
+                const { risk: _risk, ...rest } = draft;
+                setDraft(chosen === "told" ? rest : { ...rest, risk: chosen });
+              }}
+            />
+            <div className="flex gap-2">
+              <Button type="submit" variant="primary" pending={correct.isPending}>
+                Save
+              </Button>
+              <Button variant="ghost" onClick={() => setDraft(null)}>
+                Cancel
+              </Button>
+            </div>
+          </form>
+        ) : (
+          <div className="flex gap-2">
+            <Button onClick={begin}>{corrected ? "Change" : "Correct it"}</Button>
+            {corrected ? (
+              <Button variant="ghost" pending={correct.isPending} onClick={() => save(null)}>
+                Take it back
+              </Button>
+            ) : null}
+          </div>
+        )}
+        {correct.error ? (
+          <p role="alert" className="text-failed">
+            {toApiError(correct.error).message}
+          </p>
+        ) : null}
+      </div>
+    </Panel>
+  );
+}
