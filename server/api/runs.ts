@@ -4,7 +4,7 @@ import { noteAnswer, toolsAskedAbout } from "@/server/domain/audit";
 import { KeyReused } from "@/server/domain/key-reused";
 import { FinalStatus, limitFault, RaisableLimit, RunConfigChanges } from "@/server/domain/outcome";
 import { PlanEdit } from "@/server/domain/plan-edit";
-import { answerFaults, PersonsAnswer } from "@/server/domain/tool-question";
+import { answerFaults, notOpen, PersonsAnswer } from "@/server/domain/tool-question";
 import { Json, StateKey } from "@/server/domain/values";
 import { QueueFull } from "@/server/runner/host";
 import { RefusedStart } from "@/server/runner/launch";
@@ -108,11 +108,16 @@ export const runsRouter = router({
     .mutation(({ ctx, input: { run_id, interaction_id, fingerprint, ...value } }) => {
       const run = notHeld(ctx.troupe.runs.find(run_id) ?? notFound());
       const asked = ctx.troupe.runs.state(run_id)?.interactions[interaction_id]?.requested;
+      const tooLate = () => {
+        const given = ctx.troupe.host.answered(run_id, interaction_id);
+        return refusal("CONFLICT", notOpen(given), given && { answered_by: given.by, answer: given.answer });
+      };
+      if (ctx.troupe.host.answered(run_id, interaction_id)) throw tooLate();
       const errors = asked ? answerFaults(asked, value) : [];
       if (errors.length > 0)
         throw refusal("BAD_REQUEST", "The answer does not fit what is asked.", { errors });
       if (!ctx.troupe.host.answer(run_id, interaction_id, fingerprint, { ...value, by: "user" }))
-        throw refusal("CONFLICT", "This question was answered already, or it is not open any more.");
+        throw tooLate();
       noteAnswer(ctx.note, run, value.answer, toolsAskedAbout(asked));
       return {};
     }),

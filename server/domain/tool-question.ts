@@ -88,3 +88,18 @@ export const typedWords = ({ schema = {} }: ToolQuestion, content: JsonObject): 
     const value = content[key];
     return typeof value === "string" && value !== preset && !choicesOf(field) ? [value] : [];
   });
+
+/** Who answered a question, and how. */
+export const GivenAnswer = PersonsAnswer.pick({ answer: true }).extend({
+  answer: z.enum([...PersonsAnswer.shape.answer.options, "expired"]),
+  by: z.string(),
+});
+export type GivenAnswer = z.infer<typeof GivenAnswer>;
+
+/** Why an answer does not count any more. */
+export function notOpen(given: GivenAnswer | null): string {
+  if (given === null) return "This question was answered already, or it is not open any more.";
+  if (given.answer === "expired") return "Nobody answered this question in time, so it is not open any more.";
+  const who = given.by === "user" ? "Somebody at the page" : given.by;
+  return `${who} has answered this question already (${given.answer.replace("_", " ")}). That counts.`;
+}

@@ -19,6 +19,7 @@ export interface ApiServices {
     cancel(runId: string, about: { by: string; reason: string }): boolean;
     tryAgain: Host["tryAgain"];
     answer: Host["answer"];
+    answered: Host["answered"];
     raiseLimit: Host["raiseLimit"];
     editPlan: Host["editPlan"];
     follow(runId: string, after: number, signal?: AbortSignal): AsyncIterable<RunFrame>;

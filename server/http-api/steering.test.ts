@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { NO_DISK } from "@/db/disk";
+import { runsRouter } from "@/server/api/runs";
 import type { WorkflowGraph } from "@/server/domain/graph";
 import { draw } from "@/server/domain/testing/drawing";
 import type { Json } from "@/server/domain/values";
@@ -307,5 +309,73 @@ describe("a question of a tool's server", () => {
     expect((await stage.run()).final_status).toBe("COMPLETED");
     expect(stage.runs.state(stage.id)?.state.done).toEqual({ name: "Ann", seat: "a" });
     expect((await give({ answer: "approve", content: { name: "Ann" } })).status).toBe(409);
+  });
+});
+
+describe("two answers to one question at the same moment", () => {
+  const drawn = draw("start > n > end", {
+    n: { id: "n", node_type: "tool_call", output_keys: ["done"], config: { tool_name: "send" } },
+  });
+  const send = defineTool({
+    name: "send",
+    description: "Sends",
+    input: z.object({}),
+    source: "builtin",
+    risk: "HIGH",
+    execute: () => "sent",
+  });
+  const asked = async () => {
+    const tools = fakeTools([send]);
+    const stage = await begin(drawn, {}, tools);
+    const open = async () => (await stage.ask("GET", `/runs/${stage.id}/questions`)).body.questions;
+    await expect.poll(async () => (await open()).length).toBe(1);
+    const [{ interaction_id, fingerprint }] = await open();
+    return { stage, tools, interaction_id, fingerprint };
+  };
+
+  test("one counts, and the other is told who was first", async () => {
+    const { stage, tools, ...question } = await asked();
+    const answers = await Promise.all(
+      (["reject", "approve", "approve"] as const).map((answer) =>
+        stage.steer("answers", { ...question, answer }),
+      ),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
+    const won = answers.findIndex(({ status }) => status === 200);
+    await stage.host.settled(stage.id);
+    const later = await stage.steer("answers", { ...question, answer: "approve" });
+    for (const { status, body } of [...answers.filter((_one, at) => at !== won), later])
+      expect([status, body.error.code, body.error.details, body.error.message]).toEqual([
+        409,
+        "not_open",
+        { answered_by: expect.stringContaining("API token"), answer: ["reject", "approve", "approve"][won] },
+        expect.stringContaining("has answered this question already"),
+      ]);
+    expect(tools.calls).toHaveLength(won === 0 ? 0 : 1);
+  });
+
+  test("one of the page and one of a program, too", async () => {
+    for (const isPageFirst of [true, false]) {
+      const { stage, tools, ...question } = await asked();
+      const page = runsRouter.createCaller({
+        troupe: { runs: stage.runs, host: stage.host, audit: { append: () => 1 }, disk: NO_DISK },
+        principal: { kind: "session", id: "s" },
+      } as never);
+      const byPage = () =>
+        page.answer({ run_id: stage.id, ...question, answer: "approve" }).then(() => 200, String);
+      const byProgram = () => stage.steer("answers", { ...question, answer: "approve" });
+      const [first, second] = isPageFirst ? [byPage, byProgram] : [byProgram, byPage];
+      const given = await Promise.all([first(), second()]);
+      const [ofPage, ofProgram] = (isPageFirst ? given : given.toReversed()) as [
+        number | string,
+        Awaited<ReturnType<typeof byProgram>>,
+      ];
+      const pageWon = ofPage === 200;
+      expect(ofProgram.status).toBe(pageWon ? 409 : 200);
+      if (pageWon) expect(ofProgram.body.error.message).toContain("Somebody at the page");
+      else expect(ofPage).toMatch(/API token .* has answered this question already/);
+      await stage.host.settled(stage.id);
+      expect(tools.calls).toHaveLength(1);
+    }
   });
 });

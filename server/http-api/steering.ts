@@ -3,7 +3,7 @@ import { noteAnswer, toolsAskedAbout } from "@/server/domain/audit";
 import { type FinalStatus, limitFault, RaisableLimit } from "@/server/domain/outcome";
 import { PlanEdit } from "@/server/domain/plan-edit";
 import type { RunState } from "@/server/domain/run";
-import { answerFaults, PersonsAnswer } from "@/server/domain/tool-question";
+import { answerFaults, notOpen, PersonsAnswer } from "@/server/domain/tool-question";
 import { Json, type JsonObject } from "@/server/domain/values";
 import { ApiError, notFound } from "./api-error";
 import { type Call, endpoint } from "./endpoint";
@@ -207,7 +207,7 @@ export const steeringEndpoints = [
     name: "answerRun",
     summary: "Answers a question of a run",
     about:
-      "Counts for exactly the question that the fingerprint names, once. 409 where it is not open any more or asks for something else; 422 with `errors` by field where a form's content does not fit its schema.",
+      "Counts for exactly the question that the fingerprint names, once: the first answer counts. 409 where it is not open any more, with `answered_by` and `answer` where somebody was first, or where it asks for something else; 422 with `errors` by field where a form's content does not fit its schema.",
     tag: "Runs",
     body: z.object({
       interaction_id: z.string(),
@@ -221,15 +221,16 @@ export const steeringEndpoints = [
       const { run, state } = atHand(call.services, call.params.id);
       const asked = state.interactions[interaction_id]?.requested;
       const by = byOf(call);
+      const tooLate = () => {
+        const given = call.services.host.answered(run.id, interaction_id);
+        const details = given && { answered_by: given.by, answer: given.answer };
+        return new ApiError(409, "not_open", notOpen(given), details ?? undefined);
+      };
+      if (call.services.host.answered(run.id, interaction_id)) throw tooLate();
       const errors = asked ? answerFaults(asked, value) : [];
       if (errors.length > 0)
         throw new ApiError(422, "invalid_answer", "The answer does not fit what is asked.", { errors });
-      if (!call.services.host.answer(run.id, interaction_id, fingerprint, { ...value, by }))
-        throw new ApiError(
-          409,
-          "not_open",
-          "This question was answered already, or it is not open any more.",
-        );
+      if (!call.services.host.answer(run.id, interaction_id, fingerprint, { ...value, by })) throw tooLate();
       noteAnswer(call.note, run, value.answer, toolsAskedAbout(asked));
       return { body: { run_id: run.id } };
     },

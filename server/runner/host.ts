@@ -9,7 +9,7 @@ import type { InstallationRules, RaisableLimit, RunConfig } from "@/server/domai
 import { editPlan, type PlanEdit } from "@/server/domain/plan-edit";
 import type { RoleDefinition } from "@/server/domain/role";
 import type { RunState } from "@/server/domain/run";
-import type { PersonsAnswer } from "@/server/domain/tool-question";
+import { GivenAnswer, type PersonsAnswer } from "@/server/domain/tool-question";
 import type { Json, JsonObject } from "@/server/domain/values";
 import type { AtWork } from "@/server/store/at-work";
 import type { RunProgress, RunStatus, RunStore, TurnWrite } from "@/server/store/runs";
@@ -332,6 +332,13 @@ export class Host {
     if (!this.store.signal(runId, name, value, this.now)) return false;
     this.deliver(runId, name, value);
     return true;
+  }
+
+  /** Who answered a question, also where the run has not taken that up yet; null where nobody did. */
+  answered(runId: string, interactionId: string): GivenAnswer | null {
+    const kept = this.store.sent(runId, `answer:${interactionId}`);
+    const taken = this.store.state(runId)?.interactions[interactionId]?.answered;
+    return GivenAnswer.safeParse(taken ?? kept).data ?? null;
   }
 
   /** Hands a run what is in its log already. One that is held gets it once it is tried again. */

@@ -460,6 +460,16 @@ export function newRunStore(db: Db) {
       return result.changes === 1;
     },
 
+    /** The signal of that name that was kept for a run. */
+    sent(id: string, name: string): Json | undefined {
+      const row = db
+        .select({ value: runSignals.value })
+        .from(runSignals)
+        .where(and(eq(runSignals.runId, id), eq(runSignals.name, name)))
+        .get();
+      return row && (JSON.parse(row.value) as Json);
+    },
+
     /** Keeps a command under the next free name "control#k". */
     command(id: string, value: Json, at: number): string {
       return db.transaction(
