@@ -4,6 +4,7 @@ import { type Figure, meets, tableOf } from "./table";
 
 const PARTS: Record<string, () => Promise<Figure[]>> = {
   engine: async () => (await import("./engine")).measureEngine(),
+  freezing: async () => (await import("./freezing")).measureFreezing(),
   waiting: async () => (await import("./engine")).measureWaiting(),
   start: async () => (await import("./start")).measureStart(),
   browser: async () => (await import("./browser")).measureBrowser(),

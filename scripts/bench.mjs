@@ -1,4 +1,4 @@
-// `npm run bench [engine|waiting|start|browser]`: measures what the design promises and prints it beside the targets.
+// `npm run bench [engine|freezing|waiting|start|browser]`: measures what the design promises and prints it beside the targets.
 import process from "node:process";
 import { checkNode, ensureBuilt, ensureInstalled, root, runNode } from "./prepare.mjs";
 

@@ -280,7 +280,7 @@ function compileMap(
 /** What making an object or calling a function costs beyond visiting the node, and each key of an object. */
 const OBJECT_UNITS = 4;
 const KEY_UNITS = 4;
-const CALL_UNITS = 4;
+const CALL_UNITS = 8;
 
 /** The one word that means something else on every object. */
 const RESERVED_KEYS = new Set(["__proto__"]);
@@ -606,7 +606,7 @@ function each(loop: Loop, frame: Frame, step: () => boolean): void {
   const isList = type === "list";
   const items = isList ? (value as unknown[]) : keysOf(frame.work, value as CelMap);
   for (let i = 0; i < items.length; i++) {
-    frame.work.spend(2);
+    frame.work.spend(4);
     if (loop.bound === 1) frame.slots[loop.slot] = items[i];
     else {
       frame.slots[loop.slot] = isList ? BigInt(i) : items[i];

@@ -617,7 +617,7 @@ define("optional.value(): dyn", "", (_, { held }: Optional) => {
 // ---- times
 
 /** Reading or writing a time or a length of time. */
-const TIME_UNITS = 160;
+const TIME_UNITS = 300;
 
 define("timestamp(string): timestamp", "a time like 2026-01-31 or 2026-01-31T08:00:00Z", (_, s: string) => {
   const at = parseTime(s);

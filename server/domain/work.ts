@@ -28,6 +28,8 @@ export const WORK_LIMITS = {
 
 /** Characters that are copied, compared or searched for one unit. */
 const CHARS_PER_UNIT = 16;
+/** What making a text costs beside its characters. */
+const TEXT_UNITS = 8;
 
 /** The budget is used up, or something would grow beyond its limit; the message says what and what to do. */
 export class WorkError extends Error {
@@ -64,6 +66,7 @@ export class Work {
       throw new WorkError(
         `This would make a text of ${chars.toLocaleString("en-US")} characters; at most ${WORK_LIMITS.textLength.toLocaleString("en-US")} are possible. Make it from shorter texts.`,
       );
+    this.spend(TEXT_UNITS);
     this.read(chars);
   }
 

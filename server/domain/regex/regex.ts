@@ -26,11 +26,20 @@ export interface Regex {
 
 const MAX_SIZE = 10_000;
 
-/** Throws a PatternFault, whose message tells why the pattern cannot be run. */
-export function compileRegex(source: string): Regex {
-  const { part, aheads } = readPattern(source);
+/** How many places a pattern's automaton would have. Throws a PatternFault, as `compileRegex` does. */
+export const regexSize = (source: string): number => sizeOfRead(readPattern(source));
+
+function sizeOfRead({ part, aheads }: ReturnType<typeof readPattern>): number {
   const size = sizeOf(part) + aheads.reduce((sum, { of }) => sum + sizeOf(of), 0);
   if (size > MAX_SIZE) throw new PatternFault("its repetitions unfold to too many places", true);
+  return size;
+}
+
+/** Throws a PatternFault, whose message tells why the pattern cannot be run. */
+export function compileRegex(source: string): Regex {
+  const read = readPattern(source);
+  const size = sizeOfRead(read);
+  const { part, aheads } = read;
   const main = new Automaton(part, false);
   const before = aheads.map(({ of, isNegated }) => ({ automaton: new Automaton(of, true), isNegated }));
   return {
@@ -72,7 +81,8 @@ interface State {
   places: readonly number[];
   isStart: boolean;
   isAfterWord: boolean;
-  next: Map<number, State | typeof MATCHED>;
+  /** By kind of character, one behind END_OF_TEXT. */
+  next: (State | typeof MATCHED | undefined)[];
 }
 const MATCHED = Symbol("matched");
 const END_OF_TEXT = -1;
@@ -87,6 +97,8 @@ interface Kind {
 /** So many remembered places are forgotten, and found again where they are needed. */
 const MAX_REMEMBERED = 100_000;
 const MAX_KINDS = 10_000;
+const FIRST_CODES = 256;
+const UNKNOWN = -2;
 
 class Automaton {
   private readonly steps: Step[] = [];
@@ -181,6 +193,8 @@ class Search {
   private kinds: Kind[] = [];
   private kindsByName = new Map<string, number>();
   private kindsByCode = new Map<number, number>();
+  /** The same for the first characters, which most texts are made of. */
+  private readonly firstKinds = new Int32Array(FIRST_CODES).fill(UNKNOWN);
   private readonly seen: Uint32Array;
   private round = 0;
   private readonly first: State;
@@ -192,13 +206,13 @@ class Search {
     private readonly isAnchored: boolean,
     private readonly work: Work,
   ) {
-    work.spend(steps.length / 16 + 10);
+    work.spend(steps.length / 4 + 100);
     this.seen = new Uint32Array(steps.length);
     this.first = this.state([0], true, false);
   }
 
   run(text: string): boolean {
-    this.work.spend(30);
+    this.work.spend(25);
     let state = this.first;
     let counted = 0;
     let at = 0;
@@ -210,8 +224,9 @@ class Search {
       const code = text.codePointAt(at)!;
       at += code > 0xffff ? 2 : 1;
       if (at - counted >= 256) count();
-      const kind = this.kindsByCode.get(code) ?? this.kindOf(code);
-      const next = state.next.get(kind) ?? this.follow(state, kind);
+      let kind = code < FIRST_CODES ? this.firstKinds[code]! : (this.kindsByCode.get(code) ?? UNKNOWN);
+      if (kind === UNKNOWN) kind = this.kindOf(code);
+      const next = state.next[kind + 1] ?? this.follow(state, kind);
       if (next === MATCHED || next.places.length === 0) {
         count();
         return next === MATCHED;
@@ -219,7 +234,7 @@ class Search {
       state = next;
     }
     count();
-    return (state.next.get(END_OF_TEXT) ?? this.follow(state, END_OF_TEXT)) === MATCHED;
+    return (state.next[END_OF_TEXT + 1] ?? this.follow(state, END_OF_TEXT)) === MATCHED;
   }
 
   private state(places: number[], isStart: boolean, isAfterWord: boolean): State {
@@ -232,14 +247,14 @@ class Search {
       this.states = new Map();
       this.remembered = places.length + 1;
     }
-    const state: State = { places, isStart, isAfterWord, next: new Map() };
+    const state: State = { places, isStart, isAfterWord, next: [] };
     this.states.set(name, state);
     return state;
   }
 
   private follow(from: State, kind: number): State | typeof MATCHED {
     const next = this.stepped(from, kind === END_OF_TEXT ? null : this.kinds[kind]!);
-    from.next.set(kind, next);
+    from.next[kind + 1] = next;
     this.remembered++;
     return next;
   }
@@ -264,13 +279,13 @@ class Search {
         if (holds(step.edge, from, kind)) open.push(place + 1);
       } else if (kind?.isIn[step.set]) places.push(place + 1);
     }
-    this.work.spend(looked * 2 + places.length * 4 + 4);
+    this.work.spend(looked * 6 + places.length * 40 + 60);
     if (!this.isAnchored) places.push(0);
     return this.state(places, false, kind?.isWord ?? false);
   }
 
   private kindOf(code: number): number {
-    this.work.spend(this.kindWeight);
+    this.work.spend(this.kindWeight * 2 + 80);
     const isIn = this.sets.map((set) => belongs(set, code));
     const isWord = belongs(WORD_SIGNS, code);
     const name = `${isWord ? "w" : "-"}${isIn.map(Number).join("")}`;
@@ -279,7 +294,8 @@ class Search {
       kind = this.kinds.push({ isWord, isIn }) - 1;
       this.kindsByName.set(name, kind);
     }
-    if (this.kindsByCode.size < MAX_KINDS) this.kindsByCode.set(code, kind);
+    if (code < FIRST_CODES) this.firstKinds[code] = kind;
+    else if (this.kindsByCode.size < MAX_KINDS) this.kindsByCode.set(code, kind);
     return kind;
   }
 }

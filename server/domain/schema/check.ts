@@ -45,7 +45,7 @@ export class Seen {
   hasItem = (index: number) => this.isEveryItem || index < this.firstItems || this.items.has(index);
 
   add(other: Seen, work: Work) {
-    work.spend((other.keys.size + other.items.size) * 2);
+    work.spend((other.keys.size + other.items.size) * 10);
     for (const name of other.keys) this.keys.add(name);
     for (const index of other.items) this.items.add(index);
     this.isEveryKey ||= other.isEveryKey;
@@ -102,8 +102,8 @@ export class Run {
 
   /** Notes what is wrong; answers "no". */
   refuse(place: Place | null, message: string, wanted?: readonly string[]): "no" {
+    this.work.spend(20);
     if (this.faults && this.faults.length < MAX_FAULTS) {
-      this.work.spend(20);
       this.faults.push({ path: pathOf(place), message, ...(wanted ? { wanted } : {}) });
     }
     return "no";
@@ -119,11 +119,12 @@ export class Run {
   }
 
   check(node: Node, value: unknown, place: Place | null, seen: Seen | null): Verdict {
-    this.work.spend(3 + node.checks.length);
+    this.work.spend(4 + 2 * node.checks.length);
     if (++this.depth > MAX_DEPTH) throw new TooMuchWork("This is nested too deep.");
     const isNew = this.scope.at(-1) !== node.resource;
     if (isNew) this.scope.push(node.resource);
     const mine = seen || node.asksForRest ? new Seen() : null;
+    if (mine) this.work.spend(20);
     let verdict: Verdict = "yes";
     if (node.isEndless) {
       verdict = "unknown";

@@ -24,10 +24,10 @@ export interface Compiled {
 
 export const SCHEMA_LIMITS = {
   /** Schemas inside of a schema. */
-  schemas: 5_000,
-  /** Everything in it: values, lists, objects. */
-  parts: 100_000,
-  chars: 2_000_000,
+  schemas: 2_000,
+  /** Everything in it: values, lists, objects. With the others, what makes it ready takes below 50 ms (bench/freezing.ts). */
+  parts: 40_000,
+  chars: 1_000_000,
   depth: 100,
   /** Places of the automata of all patterns together. */
   patterns: 50_000,
@@ -217,6 +217,7 @@ class Compiler {
   }
 
   private tellOfWord(word: string, schema: Record<string, unknown>, path: string[]): void {
+    if (this.unchecked.length >= MAX_UNCHECKED) return;
     if (REFERENCES.has(word) || KEYWORDS.has(word) || ANNOTATIONS.has(word) || word.startsWith("x-")) return;
     const reader = READ_BY.get(word);
     if (reader && NEEDS_ITSELF.has(reader)) {

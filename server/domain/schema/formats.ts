@@ -1,4 +1,4 @@
-import { compileRegex, PatternFault, type Regex } from "../regex/regex";
+import { compileRegex, PatternFault, type Regex, regexSize } from "../regex/regex";
 import type { Work } from "../regex/work";
 
 type Format = (text: string, work: Work) => boolean;
@@ -134,9 +134,10 @@ function isIpv6(text: string, work: Work): boolean {
   );
 }
 
-function isPattern(text: string): boolean {
+function isPattern(text: string, work: Work): boolean {
+  work.spend(200 + text.length * 8);
   try {
-    compileRegex(text);
+    regexSize(text);
     return true;
   } catch (error) {
     return error instanceof PatternFault && error.isValid;

@@ -118,7 +118,7 @@ const uniqueItems: Keyword = (rule) =>
         if (!Array.isArray(value)) return "yes";
         const met = new Set<string>();
         for (const [index, item] of (value as unknown[]).entries()) {
-          run.work.spend(12);
+          run.work.spend(6);
           const text = canonical(item, run.work);
           if (met.has(text)) return run.refuse(at(place, index), "is there twice, but must be unique");
           met.add(text);
@@ -197,7 +197,7 @@ function properties(making: Making): Check | null {
     // Where nothing is said of other keys, the shorter list leads.
     const isByName = patterns.length === 0 && !rest && names.length < keys.length;
     for (const key of isByName ? names : keys) {
-      run.work.spend(2);
+      run.work.spend(6);
       if (isByName && !Object.hasOwn(value, key)) continue;
       let isKnown = false;
       const apply = (node: Node) => {
@@ -242,6 +242,7 @@ const propertyNames: Keyword = (rule, making) => {
     if (!isObject(value)) return "yes";
     let verdict: Verdict = "yes";
     for (const key of Object.keys(value)) {
+      run.work.spend(40);
       const faults: Fault[] | null = run.faults ? [] : null;
       const inner = run.aside(faults, () => run.check(node, key, null, null));
       if (inner === "no")
@@ -403,6 +404,7 @@ const choice =
         let isUnsure = false;
         const why: Fault[][] = [];
         for (const [n, node] of nodes.entries()) {
+          run.work.spend(40);
           const faults: Fault[] | null = run.faults ? [] : null;
           const verdict = run.aside(faults, () => run.check(node, value, place, seen));
           if (verdict === "yes") fitting.push(n + 1);
@@ -476,6 +478,7 @@ function conditional(making: Making): Check | null {
   const yes = branch("then");
   const no = branch("else");
   return (value, place, run, seen) => {
+    run.work.spend(40);
     const verdict = run.aside(null, () => run.check(condition, value, place, seen));
     const follow = (node: Node | null): Verdict => (node ? run.check(node, value, place, seen) : "yes");
     if (verdict === "yes") return follow(yes);
