@@ -215,7 +215,7 @@ export function cardHeight(node: WorkflowNode, ports: readonly Port[]): number {
   const rows = ports.filter(({ kind }) => kind !== "out").length;
   const isRouter = !!getNodeKind(node.node_type).routes;
   return (
-    64 +
+    PLAIN_HEIGHT +
     (hasKeys(node) ? 28 : 0) +
     (isRouter ? 28 * ports.length : 28 * rows) +
     (ports.length > 0 && (isRouter || rows > 0) ? 8 : 0)
@@ -233,11 +233,17 @@ function knownSize(node: WorkflowNode, ports: readonly Port[]): Pick<FlowNode, "
 }
 
 const HANDLE = 11;
-const BORDER = 1;
+/** How wide the line around a card is, in pixels. */
+export const BORDER = 1;
 const HEAD = 62;
 const ROW_HEIGHT = 28;
+/** A card without rows. */
+export const PLAIN_HEIGHT = HEAD + 2 * BORDER;
+/** How far below the top of a card its entry and its plain way out begin. */
+export const PLAIN_END = BORDER + HEAD / 2 - HANDLE / 2;
 
-function cardHandles(node: WorkflowNode, ports: readonly Port[]): NodeHandle[] {
+/** Where lines begin and end on a card, known before it is drawn; canvas.css puts them there. */
+export function cardHandles(node: WorkflowNode, ports: readonly Port[]): NodeHandle[] {
   const at = (x: number, y: number) => ({
     x: x - HANDLE / 2,
     y: BORDER + y - HANDLE / 2,

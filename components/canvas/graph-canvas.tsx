@@ -12,7 +12,6 @@ import {
   type OnConnectStartParams,
   Panel,
   ReactFlow,
-  type ReactFlowInstance,
   ReactFlowProvider,
   SelectionMode,
   useNodesInitialized,
@@ -113,13 +112,15 @@ export const CanvasProvider = ReactFlowProvider;
 /** The drawing of a workflow: for editing, for looking at, and for watching a run. Needs a CanvasProvider around it. */
 export function GraphCanvas(props: GraphCanvasProps) {
   const { graph, label = "Drawing of the workflow", editing, run = null, dressing } = props;
-  const { roles = NO_ROLES, agents = NO_AGENTS } = props;
+  const { roles = NO_ROLES, agents = NO_AGENTS, insetRight = 0 } = props;
+  // Taken out one by one: a handler that changes is told to each of thousands of listeners in React Flow.
+  const { onSelect, onSelectionChange, onUserMove } = props;
   const selection = props.selection ?? NOTHING;
   const selectedNodes = useSelected(props.selectedId, selection);
   const [hover] = useState(newHover);
   const [spliceId, setSpliceId] = useState<string | null>(null);
   const [guides, setGuides] = useState<Alignment | null>(null);
-  const [instance, setInstance] = useState<ReactFlowInstance<FlowNode, FlowEdge> | null>(null);
+  const { getNodes, screenToFlowPosition } = useReactFlow<FlowNode, FlowEdge>();
   const { nodes, edges, setNodes } = useFlow(graph, selectedNodes, selection.edges, dressing, spliceId);
   // From afar a card shows its name only, larger: it can be read, and hundreds of cards stay quick to draw.
   const { isFar, isTiny } = useDetail(graph);
@@ -130,7 +131,7 @@ export function GraphCanvas(props: GraphCanvasProps) {
 
   const at = (event: { clientX: number; clientY: number }): DropPoint => {
     const client = { x: event.clientX, y: event.clientY };
-    return { client, flow: instance?.screenToFlowPosition(client) ?? client };
+    return { client, flow: screenToFlowPosition(client) };
   };
 
   const onNodesChange = (changes: NodeChange<FlowNode>[]) => {
@@ -147,12 +148,12 @@ export function GraphCanvas(props: GraphCanvasProps) {
       }
     }
     if (picked.length > 0)
-      props.onSelectionChange?.((before) => ({ ...before, nodes: toggled(before.nodes, picked) }));
+      onSelectionChange?.((before) => ({ ...before, nodes: toggled(before.nodes, picked) }));
     if (kept.length > 0) setNodes((old) => applyNodeChanges(kept, old));
   };
 
   const snapToOthers = (id: string, position: XY): XY => {
-    const boxes = nodes.map(toBox);
+    const boxes = getNodes().map(toBox);
     const mine = boxes.find((box) => box.id === id);
     if (!mine) return position;
     const others = boxes.filter((box) => box.id !== id && Math.abs(box.x - position.x) < 1500);
@@ -164,7 +165,7 @@ export function GraphCanvas(props: GraphCanvasProps) {
   const onEdgesChange = (changes: EdgeChange<FlowEdge>[]) => {
     const picked = changes.filter((change) => change.type === "select");
     if (picked.length > 0)
-      props.onSelectionChange?.((before) => ({ ...before, edges: toggled(before.edges, picked) }));
+      onSelectionChange?.((before) => ({ ...before, edges: toggled(before.edges, picked) }));
   };
 
   /** The line that a loose card was put on, if it can come in between there. */
@@ -234,8 +235,8 @@ export function GraphCanvas(props: GraphCanvasProps) {
     props.onKeyDown?.(event);
     if (event.defaultPrevented || isTyping(event.target)) return;
     walk(event, graph, view.focusNode, (id) => {
-      props.onSelect?.(id);
-      props.onSelectionChange?.(() => ({ nodes: new Set(id ? [id] : []), edges: new Set() }));
+      onSelect?.(id);
+      onSelectionChange?.(() => ({ nodes: new Set(id ? [id] : []), edges: new Set() }));
     });
   };
 
@@ -250,14 +251,13 @@ export function GraphCanvas(props: GraphCanvasProps) {
               tabIndex={0}
               data-far={isFar || undefined}
               data-tiny={isTiny || undefined}
-              data-inset-right={props.insetRight ?? 0}
-              style={{ ["--inset-right" as string]: `${props.insetRight ?? 0}px` }}
+              data-inset-right={insetRight}
+              style={{ ["--inset-right" as string]: `${insetRight}px` }}
               onKeyDown={onKeyDown}
               nodes={nodes}
               edges={edges}
               nodeTypes={nodeTypes}
               edgeTypes={edgeTypes}
-              onInit={setInstance}
               onNodesChange={onNodesChange}
               onEdgesChange={onEdgesChange}
               onNodeDrag={onNodeDrag}
@@ -274,8 +274,8 @@ export function GraphCanvas(props: GraphCanvasProps) {
                   sourceHandle: drawn.sourceHandle ?? null,
                 }) ?? false
               }
-              onNodeClick={(_event, node) => props.onSelect?.(node.id)}
-              onPaneClick={() => props.onSelect?.(null)}
+              onNodeClick={(_event, node) => onSelect?.(node.id)}
+              onPaneClick={() => onSelect?.(null)}
               onNodeDoubleClick={(_event, node) => editing?.onOpen(node.id, "node")}
               onEdgeDoubleClick={(_event, edge) => editing?.onOpen(edge.id, "edge")}
               onEdgeMouseEnter={(_event, edge) => hover.getState().enter(edge.id)}
@@ -293,11 +293,11 @@ export function GraphCanvas(props: GraphCanvasProps) {
                 event.preventDefault();
                 editing.onDropKind(payload, at(event));
               }}
-              onMoveStart={(event) => event && props.onUserMove?.()}
+              onMoveStart={(event) => event && onUserMove?.()}
               nodesDraggable={!!editing}
               nodesConnectable={!!editing}
               edgesReconnectable={!!editing && !isTiny}
-              elementsSelectable={!!editing || !!props.onSelect}
+              elementsSelectable={!!editing || !!onSelect}
               nodesFocusable={false}
               edgesFocusable={false}
               disableKeyboardA11y

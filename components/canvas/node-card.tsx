@@ -7,7 +7,15 @@ import type { WorkflowNode } from "@/server/domain/graph";
 import { getNodeKind } from "@/server/domain/nodes";
 import type { RoleDefinition } from "@/server/domain/role";
 import { type NamedAgents, TinyContext, useCanvas } from "./canvas-context";
-import type { FlowNode, Mark } from "./flow-mapping";
+import {
+  BORDER,
+  cardHandles,
+  cardHeight,
+  type FlowNode,
+  type Mark,
+  PLAIN_END,
+  PLAIN_HEIGHT,
+} from "./flow-mapping";
 import { KindIcon } from "./kind-icon";
 import type { Port } from "./ports";
 import { type NodeRunView, useHasRun, useNodePeek, useNodeRun } from "./run-context";
@@ -17,10 +25,9 @@ export const NodeCard = memo(function NodeCard({ data: { node, ports, mark } }: 
   const kind = getNodeKind(node.node_type);
   const run = useNodeRun(node.id);
   const hasRun = useHasRun();
-  const status = run?.status ?? "idle";
-  useFreshPorts(node.id, ports);
   const isTiny = useContext(TinyContext);
-  const hasKeys = node.input_keys.length + node.optional_input_keys.length + node.output_keys.length > 0;
+  // The plain height is in canvas.css: a style of its own on each of hundreds of cards takes its time.
+  const height = cardHeight(node, ports);
   return (
     <article
       aria-label={node.name || kind.title}
@@ -28,38 +35,75 @@ export const NodeCard = memo(function NodeCard({ data: { node, ports, mark } }: 
       data-shape={
         kind.hasEntry === false ? "start" : kind.hasExit === false ? "end" : kind.routes ? "router" : "task"
       }
-      data-group={kind.group}
       data-node={node.id}
-      data-status={status}
+      data-status={run?.status ?? "idle"}
       data-in-run={hasRun || undefined}
       data-problem={mark?.severity}
+      style={isTiny && height !== PLAIN_HEIGHT ? { height } : undefined}
       tabIndex={-1}
     >
-      {kind.hasEntry !== false && (
-        <Handle type="target" position={Position.Left} id="in" className="node-entry" />
-      )}
-      <header className="node-head">
-        {!isTiny && (
-          <>
-            <span className="node-icon">
-              <KindIcon name={kind.icon} />
-            </span>
-            <span className="node-words">
-              <span className="node-name">{node.name || kind.title}</span>
-              <Summary node={node} />
-            </span>
-          </>
-        )}
-        {(mark || run || !isTiny) && <Marks mark={mark} run={run} />}
-      </header>
-      {hasKeys && (isTiny ? <div className="node-keys" /> : <Keys node={node} />)}
-      <Ports node={node} ports={ports} />
-      {run && !isTiny && (run.status === "running" || run.status === "waiting") && (
-        <Live node={node} run={run} />
+      {isTiny ? (
+        <Plate node={node} ports={ports} run={run} />
+      ) : (
+        <Words node={node} ports={ports} mark={mark} run={run} />
       )}
     </article>
   );
 });
+
+interface InsideProps {
+  node: WorkflowNode;
+  ports: readonly Port[];
+  run: NodeRunView | undefined;
+}
+
+/** A card whose words nobody could read: its state, and elements without a life of their own where lines begin and end. */
+function Plate({ node, ports, run }: InsideProps) {
+  return (
+    <>
+      {run && (
+        <div className="node-head">
+          <Marks mark={undefined} run={run} />
+        </div>
+      )}
+      {cardHandles(node, ports).map(({ id, type, position, y }, at) => (
+        <span
+          key={at}
+          className={`node-end ${type}`}
+          data-handleid={id}
+          data-handlepos={position}
+          style={y === PLAIN_END ? undefined : { top: y - BORDER }}
+        />
+      ))}
+    </>
+  );
+}
+
+function Words({ node, ports, mark, run }: InsideProps & { mark: Mark | undefined }) {
+  const kind = getNodeKind(node.node_type);
+  const hasKeys = node.input_keys.length + node.optional_input_keys.length + node.output_keys.length > 0;
+  useFreshPorts(node.id, ports);
+  return (
+    <>
+      {kind.hasEntry !== false && (
+        <Handle type="target" position={Position.Left} id="in" className="node-entry" />
+      )}
+      <header className="node-head">
+        <span className="node-icon">
+          <KindIcon name={kind.icon} />
+        </span>
+        <span className="node-words">
+          <span className="node-name">{node.name || kind.title}</span>
+          <Summary node={node} />
+        </span>
+        <Marks mark={mark} run={run} />
+      </header>
+      {hasKeys && <Keys node={node} />}
+      <Ports node={node} ports={ports} />
+      {run && (run.status === "running" || run.status === "waiting") && <Live node={node} run={run} />}
+    </>
+  );
+}
 
 /** React Flow measures where lines begin once; when a card's ways out change, it has to look again. */
 function useFreshPorts(nodeId: string, ports: readonly Port[]) {
@@ -217,7 +261,6 @@ function Ports({ node, ports }: { node: WorkflowNode; ports: readonly Port[] }) 
 
 function PortHandle({ node, port }: { node: WorkflowNode; port: Port }) {
   const { editing } = useCanvas();
-  const isTiny = useContext(TinyContext);
   const title = port.kind === "out" ? "next" : port.title;
   return (
     <>
@@ -228,7 +271,7 @@ function PortHandle({ node, port }: { node: WorkflowNode; port: Port }) {
         className="node-port"
         data-kind={port.kind}
       />
-      {editing && !isTiny && !port.isConnected && (
+      {editing && !port.isConnected && (
         <button
           type="button"
           tabIndex={-1}
