@@ -58,7 +58,7 @@ function Inspector({
   const isPlain = edge.kind === "normal";
   return (
     <FormScopeContext.Provider value={scope}>
-      <header className="flex items-start gap-2 px-4 pt-4 pr-12 pb-4">
+      <header className="sticky top-0 z-5 flex items-start gap-2 bg-surface px-4 pt-4 pr-12 pb-4">
         <div className="min-w-0 flex-1">
           <h2 className="text-[13px] font-semibold">Connection</h2>
           <p className="mt-1 flex flex-wrap items-center gap-1.5 text-[13px] text-ink-2">

@@ -64,7 +64,7 @@ export function Inspector({ roles }: { roles: readonly RoleDefinition[] }) {
         }}
         className="absolute top-4 right-3 z-10"
       />
-      <div className="min-h-0 flex-1 overflow-y-auto overscroll-contain">
+      <div className="min-h-0 flex-1 scroll-pt-16 overflow-y-auto overscroll-contain">
         <Content roles={roles} />
       </div>
     </aside>
@@ -87,7 +87,7 @@ function Several({ nodes, edges }: { nodes: number; edges: number }) {
   const commands = useEditorCommands();
   return (
     <div className="flex flex-col gap-4 p-4">
-      <h2 className="text-[13px] font-semibold">
+      <h2 className="pr-8 text-[13px] font-semibold">
         {nodes} {nodes === 1 ? "node" : "nodes"}
         {edges > 0 ? `, ${edges} ${edges === 1 ? "connection" : "connections"}` : ""}
       </h2>

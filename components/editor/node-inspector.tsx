@@ -85,8 +85,9 @@ function Head({ node }: { node: WorkflowNode }) {
   const commands = useEditorCommands();
   const set = useSetNode(node.id);
   return (
-    <header className="flex flex-col gap-3 px-4 pt-4 pb-4">
-      <div className="flex items-center gap-1 pr-8">
+    <>
+      {/* It stays where it is: beside it stands what closes the settings. */}
+      <header className="sticky top-0 z-5 flex items-center gap-1 bg-surface px-4 pt-4 pr-12 pb-3">
         <span className="grid size-8 place-items-center rounded-lg bg-sunken text-ink-2">
           <KindIcon name={kind.icon} />
         </span>
@@ -109,11 +110,11 @@ function Head({ node }: { node: WorkflowNode }) {
           icon={<Trash2 aria-hidden />}
           onClick={commands.remove}
         />
-      </div>
-      <div data-field="name">
+      </header>
+      <div data-field="name" className="px-4 pb-4">
         <TextField label="Name" value={node.name} maxLength={200} onValueChange={(name) => set({ name })} />
       </div>
-    </header>
+    </>
   );
 }
 

@@ -43,7 +43,7 @@ export function WorkflowInspector() {
   const set = useSetWorkflow();
   return (
     <>
-      <header className="px-4 pt-4 pb-3">
+      <header className="sticky top-0 z-5 bg-surface px-4 pt-4 pr-12 pb-3">
         <h2 className="text-[13px] font-semibold">Workflow</h2>
         <p className="text-xs text-ink-3">{sizeWords(graph)}</p>
       </header>

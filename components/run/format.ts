@@ -1,6 +1,6 @@
 import type { Usage } from "@/server/domain/outcome";
 
-/** A length of time as people say it: "0.4 s", "12 s", "3 min 05 s", "2 h 10 min". */
+/** A length of time as people say it: "0.4 s", "12 s", "15 min", "3 min 05 s", "2 h 10 min". */
 export function formatDuration(ms: number): string {
   if (!Number.isFinite(ms) || ms < 0) return "0 s";
   if (ms < 1000) return `${Math.round(ms)} ms`;
@@ -8,8 +8,10 @@ export function formatDuration(ms: number): string {
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
   if (seconds < 59.5) return `${Math.round(seconds)} s`;
   const whole = Math.round(seconds);
-  if (whole < 3600) return `${Math.floor(whole / 60)} min ${two(whole % 60)} s`;
-  return `${Math.floor(whole / 3600)} h ${two(Math.floor((whole % 3600) / 60))} min`;
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return whole % 60 === 0 ? `${minutes} min` : `${minutes} min ${two(whole % 60)} s`;
+  const hours = Math.floor(minutes / 60);
+  return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${two(minutes % 60)} min`;
 }
 
 /** Time on a clock that ticks: it keeps its width while it counts. */

@@ -151,12 +151,14 @@ function RunRow({
               <StatusMark status={status} withWord />
             </RunLink>
           )}
-          {run.simulated ? <SimulatedBadge /> : null}
+          {run.simulated ? <SimulatedBadge className={clsx(hasName && "max-sm:hidden")} /> : null}
         </div>
-        <p className="flex flex-wrap gap-x-3 text-xs text-ink-3">
+        <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-ink-3">
           {hasName ? <span>{statusWord(status)}</span> : null}
           <TimeText at={run.created_at} />
           <span className="max-sm:hidden">{TRIGGERS[run.trigger] ?? run.trigger}</span>
+          {/* On a phone the name has the line above to itself. */}
+          {run.simulated && hasName ? <SimulatedBadge className="sm:hidden" /> : null}
         </p>
         {run.held ? (
           <div className="relative z-10 flex flex-wrap items-center gap-x-3 gap-y-1.5 pt-0.5">

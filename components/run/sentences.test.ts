@@ -32,11 +32,11 @@ const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } =
   run_recovered: [{ worker_id: "w", requeued: ["get#1"] }, "The server came back; 1 step under way went on"],
   clock_jumped: [
     { ms: 120_000 },
-    "The machine slept, or its clock was set forward: 2 min 00 s do not count as running time",
+    "The machine slept, or its clock was set forward: 2 min do not count as running time",
   ],
   run_limit_raised: [
     { limit: "max_active_ms", from: 60_000, to: 120_000, by: "user" },
-    "The limit of running time was raised from 1 min 00 s to 2 min 00 s",
+    "The limit of running time was raised from 1 min to 2 min",
   ],
   run_resumed: [{ by: "user" }, "The run goes on"],
   run_finished: [

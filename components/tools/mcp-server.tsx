@@ -290,6 +290,14 @@ function ToolRow({
             {tool.description || "It does not say what it does."}
           </p>
           {isOpen ? <ParameterTable schema={tool.input_schema} label={`Parameters of ${tool.name}`} /> : null}
+          {isOpen && tool.output_schema ? (
+            <ParameterTable
+              schema={tool.output_schema}
+              label={`Results of ${tool.name}`}
+              one="Result"
+              none="It gives results of any shape."
+            />
+          ) : null}
         </>
       )}
       {tool.fixed || tool.corrected ? (
@@ -307,8 +315,14 @@ function ToolRow({
   );
 }
 
-const textOf = ({ description, input_schema }: Pick<McpTool, "description" | "input_schema">) =>
-  `${description}\n\n${JSON.stringify(input_schema, null, 2)}`;
+/** All that an approval is for, part by part. */
+const textOf = ({ description, input_schema, output_schema, hints }: NonNullable<McpTool["approved"]>) =>
+  [
+    description,
+    `Takes: ${JSON.stringify(input_schema, null, 2)}`,
+    ...(output_schema ? [`Gives: ${JSON.stringify(output_schema, null, 2)}`] : []),
+    ...(Object.keys(hints).length > 0 ? [`Says of its risk: ${JSON.stringify(hints, null, 2)}`] : []),
+  ].join("\n\n");
 
 function Differences({ label, before, after }: { label: string; before: string; after: string }) {
   return (

@@ -2,9 +2,20 @@ import type { JsonSchema } from "@/server/domain/values";
 import { parametersOf } from "./schema-words";
 
 /** What a tool is given, as a table; inner parameters are set in below their owner. */
-export function ParameterTable({ schema, label }: { schema: JsonSchema; label: string }) {
+export function ParameterTable({
+  schema,
+  label,
+  one = "Parameter",
+  none = "It takes no parameters.",
+}: {
+  schema: JsonSchema;
+  label: string;
+  /** What a row is. */
+  one?: string;
+  none?: string;
+}) {
   const rows = parametersOf(schema);
-  if (rows.length === 0) return <p className="text-[13px] text-ink-2">It takes no parameters.</p>;
+  if (rows.length === 0) return <p className="text-[13px] text-ink-2">{none}</p>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section tabIndex={0} aria-label={label} className="overflow-x-auto rounded-lg border border-line">
@@ -12,7 +23,7 @@ export function ParameterTable({ schema, label }: { schema: JsonSchema; label: s
         <thead className="border-b border-line bg-sunken text-xs text-ink-2">
           <tr>
             <th scope="col" className="px-3 py-2 font-medium">
-              Parameter
+              {one}
             </th>
             <th scope="col" className="px-3 py-2 font-medium">
               Value

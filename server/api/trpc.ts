@@ -1,6 +1,8 @@
 import { initTRPC, TRPCError } from "@trpc/server";
+import { ZodError } from "zod";
 import type { AuditKind } from "@/server/domain/audit";
 import type { JsonObject } from "@/server/domain/values";
+import { readableIssues } from "@/server/tools/define";
 import type { Troupe } from "@/server/troupe";
 
 /** Who is asking: a browser session or an API token. Every procedure has one. */
@@ -36,8 +38,8 @@ const t = initTRPC.context<Context>().create({
 export const router = t.router;
 
 /**
- * The only builder of procedures: refuses whoever has no session and no token. `ctx.note` writes to the audit. What a
- * mutation answers is on the disk by then.
+ * The only builder of procedures: refuses whoever has no session and no token, and in a sentence what has another shape
+ * than it takes. `ctx.note` writes to the audit. What a mutation answers is on the disk by then.
  */
 export const procedure = t.procedure.use(async ({ ctx, type, next }) => {
   if (!ctx.principal) throw new TRPCError({ code: "UNAUTHORIZED", message: "Please sign in." });
@@ -45,6 +47,8 @@ export const procedure = t.procedure.use(async ({ ctx, type, next }) => {
   const note = (kind: AuditKind, detail?: JsonObject) =>
     void troupe.audit.append({ kind, who: `${principal.kind}:${principal.id}`, ...(detail && { detail }) });
   const result = await next({ ctx: { ...ctx, principal, note } });
+  if (!result.ok && result.error.code === "BAD_REQUEST" && result.error.cause instanceof ZodError)
+    throw refusal("BAD_REQUEST", `This cannot be used. ${readableIssues(result.error.cause).join("; ")}.`);
   if (type === "mutation" && result.ok) await troupe.disk.sync();
   return result;
 });

@@ -54,6 +54,11 @@ function answer(
 const calls = async (...from: Parameters<typeof answer>) =>
   ((await answer(...from)).tool_calls ?? []).map(({ tool_name, args }) => ({ tool_name, args }));
 
+test("a directive for a tool where none is offered says which one is missing", async () => {
+  const asked = models.complete(ask("[[offline: tool file_write {}]]"), newIo().io);
+  await expect(asked).rejects.toThrow("called file_write, but it was offered no tools here");
+});
+
 describe.each<ToolProtocol>(["native", "text"])("tools offered: %s", (protocol) => {
   test("directives call what they name, changing or not, and in its own spelling", async () => {
     expect(await calls(protocol, '[[offline: tool delete_pages {"id": 1}]]')).toEqual([

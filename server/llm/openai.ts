@@ -639,6 +639,11 @@ function finished(
   // Whoever says that the stream is over, but not why, may still have said all; a cut call shows.
   if (end === null && (!isDone || isBlank || calls.some(({ fault }) => fault !== undefined)))
     throw cutOff(callee, "ended in the middle");
+  const unoffered = isBlank && protocol === null ? toolsCalled(got, request) : [];
+  if (unoffered.length > 0)
+    throw invalid(
+      `${callee.model} called ${unoffered.join(" and ")}, but it was offered no tools here. Give the role what it needs, or word the task differently.`,
+    );
   if (isBlank && end !== "length")
     throw invalid(
       got.reasoning.trim() === ""
@@ -698,6 +703,13 @@ const unknownEnd = ({ provider }: Callee, reason: string) =>
   `${provider} ended an answer with “${reason.slice(0, 60)}”, which is not known here; the answer may not be complete.`;
 
 /** What an answer calls, and what it says besides. Text calls count only where the server made none of its own. */
+/** The names of tools that a model called although none was offered. */
+const toolsCalled = (got: Collected, request: ModelRequest): string[] => [
+  ...new Set(
+    got.calls.end(namesFor(request), callIds(request.messages), false).map(({ tool_name }) => tool_name),
+  ),
+];
+
 function called(
   got: Collected,
   request: ModelRequest,

@@ -7,8 +7,12 @@ import { memories, runSignals, runs, runTimers, runTurns, workspaceFiles } from 
 import { ofRun } from "./memories";
 import { newSettingStore } from "./settings";
 
-const Days = z.int().min(1).max(36_500);
-const Runs = z.int().min(1).max(10_000_000);
+const whole = (most: number) => {
+  const error = `Must be a whole number from 1 to ${most.toLocaleString("en-US")}, or null for no limit`;
+  return z.int({ error }).min(1, { error }).max(most, { error });
+};
+const Days = whole(36_500);
+const Runs = whole(10_000_000);
 
 /** What is kept of finished runs; null: no limit. */
 export const KeepRule = z.object({

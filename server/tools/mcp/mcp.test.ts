@@ -265,6 +265,9 @@ describe("a server over HTTP", () => {
     await servers.setEnabled("math", true);
     const tool = servers.list()[0]!.tools.find(({ name }) => name === "add")!;
     expect(tool).toMatchObject({ state: "changed", approved: { description: "Adds two numbers" } });
+    // What its results look like is a part of what is approved, and shown with it.
+    const results = { properties: { sum: { type: "number" } } };
+    expect(tool).toMatchObject({ output_schema: results, approved: { output_schema: results } });
     expect(tool.description).toContain("\\u{202e}evil");
     expect(await invoke("mcp:math/add", { a: 1, b: 2 })).toMatchObject({
       status_code: 503,

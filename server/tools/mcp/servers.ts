@@ -18,6 +18,8 @@ export interface McpToolStatus {
   /** Hidden characters are spelled out. */
   description: string;
   input_schema: JsonSchema;
+  /** What it says its results look like; null: nothing. */
+  output_schema: JsonSchema | null;
   /** approved: may be called. new, changed: somebody must approve it first. gone: approved, but not there now. */
   state: "approved" | "new" | "changed" | "gone";
   /** What `approve` must name. */
@@ -29,7 +31,7 @@ export interface McpToolStatus {
   /** What a person said of it. `holds` is false where the server has changed the tool since. */
   corrected: (McpToolWord & { holds: boolean }) | null;
   /** Where it was changed: what was approved before. */
-  approved: { description: string; input_schema: JsonSchema } | null;
+  approved: Pick<McpToolStatus, "description" | "input_schema" | "output_schema" | "hints"> | null;
 }
 
 export interface McpServerStatus extends McpHealth {
@@ -429,12 +431,10 @@ function toStatus(
   return {
     name: definition.name,
     full_name: `mcp:${server}/${definition.name}`,
-    description: readable(definition.description),
-    input_schema: definition.input_schema,
-    hints: definition.hints,
+    ...said(definition),
     state,
     fingerprint,
-    approved: before && { description: readable(before.description), input_schema: before.input_schema },
+    approved: before && said(before),
     definition,
   };
 }
@@ -449,6 +449,14 @@ function wordOf({ word }: McpCorrection): McpToolWord | null {
     return null;
   }
 }
+
+/** What a person reads of a definition before approving it. */
+const said = ({ description, input_schema, output_schema, hints }: McpToolDefinition) => ({
+  description: readable(description),
+  input_schema,
+  output_schema: output_schema ?? null,
+  hints,
+});
 
 function definitionOf(pin: McpPin): McpToolDefinition | null {
   try {
