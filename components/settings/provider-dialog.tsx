@@ -34,7 +34,7 @@ const APIS = [
 ] as const;
 
 const TOOL_PROTOCOLS = [
-  { value: "auto", label: "As the model can" },
+  { value: "auto", label: "As it can" },
   { value: "native", label: "As functions" },
   { value: "text", label: "As text" },
 ] as const;
@@ -327,7 +327,7 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
                   hint={hint}
                   min={1}
                   max={86_400}
-                  placeholder="as the model needs"
+                  placeholder="as usual"
                   value={settings[name] === undefined ? null : settings[name] / 1000}
                   onValueChange={(seconds) =>
                     setSettings(
