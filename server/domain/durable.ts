@@ -33,8 +33,11 @@ export interface DurableContext {
   sleep(key: string, ms: number): Durable;
   /** Settles after that many milliseconds of work. It begins anew when the run is taken up again. */
   timeout(key: string, ms: number): Durable;
-  /** Waits until one of the handles settles. Throws Cancelled, once, when the run is to stop. */
-  next(pending: readonly Durable[]): Promise<Settlement>;
+  /**
+   * Waits until one of the handles settles; an inline step that the present turn takes in is answered without a promise.
+   * Throws Cancelled, once, when the run is to stop.
+   */
+  next(pending: readonly Durable[]): Promise<Settlement> | Settlement;
   /** Gives up a handle: its work is aborted and its result will never be asked for. */
   abandon(handle: Durable): void;
   /** Buffers an event for the record of the present turn. Synchronous. */

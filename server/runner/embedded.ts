@@ -241,12 +241,16 @@ export class EmbeddedRun implements DurableContext {
     this.release(handle);
   }
 
-  async next(_pending: readonly Durable[]): Promise<Settlement> {
+  next(_pending: readonly Durable[]): Promise<Settlement> | Settlement {
     const gathered = this.nextInline();
-    if (gathered && this.mayGather()) {
-      this.inlined++;
-      return { ...this.compute(gathered), at: this.at };
-    }
+    if (!gathered || !this.mayGather()) return this.nextTurn();
+    this.inlined++;
+    const { key, result } = this.compute(gathered);
+    return { key, result, at: this.at };
+  }
+
+  /** Ends the present turn and waits for the answer that begins another. */
+  private async nextTurn(): Promise<Settlement> {
     if (this.isRecorded) this.compare(this.journal.turns[this.turn]!);
     else await this.flush(false);
     this.events = [];
@@ -339,7 +343,7 @@ export class EmbeddedRun implements DurableContext {
     this.handles.delete(handle.key);
     let result: Settled;
     try {
-      const value = handle.work!(this.scopeOf(handle));
+      const value = handle.work!(new Scope(this, handle));
       if (value instanceof Promise) throw new Error(`The inline step "${handle.key}" answers later.`);
       result = { ok: true, value };
     } catch (error) {
@@ -465,7 +469,7 @@ export class EmbeddedRun implements DurableContext {
 
   private startStep(handle: Handle): void {
     try {
-      const value = handle.work!(this.scopeOf(handle));
+      const value = handle.work!(new Scope(this, handle));
       if (value instanceof Promise) {
         handle.over = this.host.stepBegins?.();
         value.then(
@@ -490,17 +494,9 @@ export class EmbeddedRun implements DurableContext {
     this.rouse();
   }
 
-  private scopeOf(handle: Handle): StepScope {
-    return {
-      idempotencyKey: `${this.runId}/${handle.key}`,
-      // Made only for work that asks for it: most steps are over before anything could be aborted.
-      get abort() {
-        return (handle.abort ??= new AbortController()).signal;
-      },
-      live: (frame: LiveFrame) => {
-        if (this.handles.get(handle.key) === handle) this.host.live(this.runId, frame);
-      },
-    };
+  /** Shows something of a step to whoever watches, as long as it is not over. */
+  show(handle: Handle, frame: LiveFrame): void {
+    if (this.handles.get(handle.key) === handle) this.host.live(this.runId, frame);
   }
 
   private settle(handle: Handle, result: Settled): void {
@@ -546,6 +542,24 @@ export class EmbeddedRun implements DurableContext {
     handle.waiting?.stop();
     handle.over?.();
     handle.over = undefined;
+  }
+}
+
+/** What a step's work is given. Made for every step, so each part only for work that asks for it. */
+class Scope implements StepScope {
+  constructor(
+    private readonly run: EmbeddedRun,
+    private readonly handle: Handle,
+  ) {}
+
+  get idempotencyKey(): string {
+    return `${this.run.runId}/${this.handle.key}`;
+  }
+  get abort(): AbortSignal {
+    return (this.handle.abort ??= new AbortController()).signal;
+  }
+  live(frame: LiveFrame): void {
+    this.run.show(this.handle, frame);
   }
 }
 

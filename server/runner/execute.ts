@@ -153,8 +153,8 @@ export class Interpreter {
           if (this.breakTie()) continue;
           if (!this.finish()) return;
         }
-        const answer = await this.ctx.next([...this.handles.values(), this.control]);
-        this.receive(answer);
+        const next = this.ctx.next([...this.handles.values(), this.control]);
+        this.receive(next instanceof Promise ? await next : next);
       }
     } catch (error) {
       if (!(error instanceof Cancelled)) throw error;

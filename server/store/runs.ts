@@ -107,9 +107,8 @@ export function newRunStore(db: Db) {
   const selectEnd = client.prepare<[string], { last_turn: number; log_hash: string | null }>(
     "select last_turn, log_hash from runs where id = ?",
   );
-  const updateEnd = client.prepare<[number, string, number | null, string]>(
-    "update runs set last_turn = ?, log_hash = ?, wake_at = ? where id = ?",
-  );
+  const END = "last_turn = @turn, log_hash = @hash, wake_at = @wakeAt";
+  const updateEnd = client.prepare(`update runs set ${END} where id = @id`);
   const selectDue = client.prepare<[number], { id: string; workflow_id: string | null }>(
     `select id, workflow_id from runs where wake_at <= ? and status = 'waiting'
      order by wake_at`,
@@ -170,11 +169,11 @@ export function newRunStore(db: Db) {
     "select interpreter_version as version from runs where id = ?",
   );
   const dropTimers = client.prepare<[string]>("delete from run_timers where run_id = ?");
-  const updateRun = client.prepare(
-    `update runs set status = @status, held = null, final_status = @final_status, reason_code = @reason_code, simulated = @simulated,
+  const PROGRESS = `status = @status, held = null, final_status = @final_status, reason_code = @reason_code, simulated = @simulated,
      cost_usd = @cost_usd, unknown_cost_calls = @unknown_cost_calls, input_tokens = @input_tokens, output_tokens = @output_tokens,
-     started_at = @started_at, finished_at = @finished_at where id = @id`,
-  );
+     started_at = @started_at, finished_at = @finished_at`;
+  const updateRun = client.prepare(`update runs set ${PROGRESS} where id = @id`);
+  const updateEndAndRun = client.prepare(`update runs set ${END}, ${PROGRESS} where id = @id`);
   const findByKey = client.prepare<[string], { id: string; request_hash: string | null }>(
     "select id, request_hash from runs where idempotency_key = ?",
   );
@@ -208,12 +207,11 @@ export function newRunStore(db: Db) {
     if (write.turn > end.last_turn + 1)
       throw new Error(`Turn ${write.turn} of run ${write.runId} came before the one that it follows.`);
     const hash = appendTurn(write, end.log_hash ?? CHAIN_START);
-    updateEnd.run(write.turn, hash, write.wakeAt ?? null, write.runId);
+    const now = { id: write.runId, turn: write.turn, hash, wakeAt: write.wakeAt ?? null };
+    if (write.progress) updateEndAndRun.run({ ...progressRow(write.progress), ...now });
+    else updateEnd.run(now);
     for (const { key, dueAt } of write.timers) insertTimer.run(write.runId, key, dueAt);
-    if (write.progress) {
-      updateRun.run({ ...write.progress, simulated: write.progress.simulated ? 1 : 0, id: write.runId });
-      if (write.progress.status === "finished") dropTimers.run(write.runId);
-    }
+    if (write.progress?.status === "finished") dropTimers.run(write.runId);
   };
   const writeTurns = client.transaction((writes: readonly TurnWrite[]) => {
     for (const write of writes) writeTurn(write);
@@ -509,7 +507,7 @@ export function newRunStore(db: Db) {
 
     /** Puts a run's row right where the log says more than it does. */
     setProgress(id: string, progress: RunProgress): void {
-      updateRun.run({ ...progress, simulated: progress.simulated ? 1 : 0, id });
+      updateRun.run({ ...progressRow(progress), id });
     },
 
     countUnfinished(): number {
@@ -523,6 +521,8 @@ export function newRunStore(db: Db) {
     },
   };
 }
+
+const progressRow = (progress: RunProgress) => ({ ...progress, simulated: progress.simulated ? 1 : 0 });
 
 interface TurnRow {
   turn: number;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Expr, StateKey } from "../values";
+import { Expr, type JsonObject, StateKey } from "../values";
 import { defineNode } from "./define";
 
 /** Computes values from the state with CEL. */
@@ -39,10 +39,8 @@ export const transform = defineNode({
   expressions: (config) =>
     Object.entries(config.set).map(([key, expression]) => ({ field: `set.${key}`, expression })),
   *run(config, ctx) {
-    return {
-      output: Object.fromEntries(
-        Object.entries(config.set).map(([key, expression]) => [key, ctx.evaluate(expression)]),
-      ),
-    };
+    const output: JsonObject = {};
+    for (const key of Object.keys(config.set)) output[key] = ctx.evaluate(config.set[key]!);
+    return { output };
   },
 });

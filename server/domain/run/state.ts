@@ -185,6 +185,7 @@ export interface RunState extends CrewState {
   };
 }
 
+const STANDARD_CONFIG = RunConfig.parse({});
 const EMPTY_GRAPH: WorkflowGraph = { graph_id: "empty", version: 1, schema_version: 1, nodes: {}, edges: [] };
 
 /** The state before anything happened. */
@@ -198,7 +199,7 @@ export function newRun(id = ""): RunState {
       warnings: [],
       provider_summary: null,
       simulated: false,
-      config: RunConfig.parse({}),
+      config: STANDARD_CONFIG,
       created_at: 0,
     },
     seq: 0,
