@@ -57,6 +57,17 @@ const RULES: Rule[] = [
     why: "the runner gets its store as an argument, so that it runs on any store",
   },
   {
+    who: /^server\/operations\//,
+    refuses: /^server\/(api|http-api)\/|^@trpc\//,
+    but: /^@trpc\/server$/,
+    why: "an operation knows neither tRPC nor HTTP: both only expose it",
+  },
+  {
+    who: /^server\/access\//,
+    refuses: /^server\/(api|http-api|operations)\//,
+    why: "who is asking is known before what is asked",
+  },
+  {
     who: /^server\/(llm|egress)\//,
     refuses: /^server\/(runner|store|api|access|http-api)\//,
     allowsTypes: true,

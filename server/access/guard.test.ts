@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
-import type { Principal } from "@/server/api/trpc";
 import { JSON_LIMITS } from "@/server/domain/json-limits";
 import { type GuardOptions, guard, type Recognition } from "./guard";
 import { isOwnHost, isOwnOrigin } from "./hosts";
+import type { Principal } from "./principal";
 import { takeTurn } from "./rate";
 
 const HOST = "127.0.0.1:3000";

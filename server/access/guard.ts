@@ -1,7 +1,7 @@
-import type { Principal } from "@/server/api/trpc";
 import { jsonTextProblem } from "@/server/domain/json-limits";
 import { isOwnHost, isOwnOrigin } from "./hosts";
 import { LIMITS } from "./limits";
+import type { Principal } from "./principal";
 import { takeTurn } from "./rate";
 
 /** Who can be recognised: sessions by their cookie, programs by their token. */

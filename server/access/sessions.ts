@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import type { Principal } from "@/server/api/trpc";
 import type { AuditStore } from "@/server/store/audit";
 import type { SessionStore } from "@/server/store/sessions";
 import type { SettingStore } from "@/server/store/settings";
@@ -7,6 +6,7 @@ import { hashOf } from "@/server/store/tokens";
 import { type Env, isHttpsHost } from "./hosts";
 import { LIMITS } from "./limits";
 import { hashPassword, isPassword, newTries } from "./password";
+import type { Principal } from "./principal";
 import { takeTurn } from "./rate";
 
 /** How a browser gets a session: by itself, by the link printed at the start, or by the password. */

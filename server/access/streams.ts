@@ -1,7 +1,7 @@
-import type { Principal } from "@/server/api/trpc";
 import { readSettings } from "@/server/settings";
 import { refuse } from "./guard";
 import { LIMITS } from "./limits";
+import type { Principal } from "./principal";
 
 const held = globalThis as typeof globalThis & { __troupeStreams?: Map<string, number> };
 held.__troupeStreams ??= new Map();

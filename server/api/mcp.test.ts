@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openDb } from "@/db/open";
+import type { Principal } from "@/server/access/principal";
 import { newSealer } from "@/server/access/secrets";
 import { newMcpFetch } from "@/server/egress/fetch";
 import { newMcpServerStore } from "@/server/store/mcp-servers";
@@ -7,7 +8,6 @@ import { McpServers } from "@/server/tools/mcp/servers";
 import { newAuthorizationServer, newGuardedServer } from "@/server/tools/mcp/testing/guarded-server";
 import { newTroupe } from "@/server/troupe";
 import { mcpRouter } from "./mcp";
-import type { Principal } from "./trpc";
 
 const ORIGIN = "http://127.0.0.1:3000";
 

@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { isOwnOrigin } from "@/server/access/hosts";
+import type { Principal } from "@/server/access/principal";
 import { keyFate } from "@/server/domain/audit";
 import type { JsonObject } from "@/server/domain/values";
 import { McpToolWord } from "@/server/tools/mcp/word";
 import { hostOf } from "./providers";
 import { toolSourcesOf } from "./tool-sources";
-import { type Principal, procedure, refusal, router } from "./trpc";
+import { procedure, refusal, router } from "./trpc";
 
 const Name = z
   .string()

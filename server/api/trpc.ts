@@ -1,15 +1,11 @@
 import { initTRPC, TRPCError } from "@trpc/server";
 import { ZodError } from "zod";
+import { auditName, type Principal } from "@/server/access/principal";
 import type { AuditKind } from "@/server/domain/audit";
 import type { JsonObject } from "@/server/domain/values";
+import { problemOf } from "@/server/operations/problem";
 import { readableIssues } from "@/server/tools/define";
 import type { Troupe } from "@/server/troupe";
-
-/** Who is asking: a browser session or an API token. Every procedure has one. */
-export interface Principal {
-  kind: "session" | "token";
-  id: string;
-}
 
 export interface Context {
   troupe: Troupe;
@@ -45,13 +41,21 @@ export const procedure = t.procedure.use(async ({ ctx, type, next }) => {
   if (!ctx.principal) throw new TRPCError({ code: "UNAUTHORIZED", message: "Please sign in." });
   const { troupe, principal } = ctx;
   const note = (kind: AuditKind, detail?: JsonObject) =>
-    void troupe.audit.append({ kind, who: `${principal.kind}:${principal.id}`, ...(detail && { detail }) });
+    void troupe.audit.append({ kind, who: auditName(principal), ...(detail && { detail }) });
   const result = await next({ ctx: { ...ctx, principal, note } });
-  if (!result.ok && result.error.code === "BAD_REQUEST" && result.error.cause instanceof ZodError)
-    throw refusal("BAD_REQUEST", `This cannot be used. ${readableIssues(result.error.cause).join("; ")}.`);
-  if (type === "mutation" && result.ok) await troupe.disk.sync();
+  if (!result.ok) throw refusalOf(result.error);
+  if (type === "mutation") await troupe.disk.sync();
   return result;
 });
+
+/** A problem in tRPC's terms, and an input that does not fit in words; any other error as it is. */
+function refusalOf(error: TRPCError): TRPCError {
+  if (error.code === "BAD_REQUEST" && error.cause instanceof ZodError)
+    return refusal("BAD_REQUEST", `This cannot be used. ${readableIssues(error.cause).join("; ")}.`);
+  if (error.code !== "INTERNAL_SERVER_ERROR") return error;
+  const problem = problemOf(error.cause);
+  return problem ? refusal(problem.trpcCode, problem.message, problem.details) : error;
+}
 
 /** Makes an error that carries data for the browser, such as the other tab's version on a conflict. */
 export function refusal(code: TRPCError["code"], message: string, detail?: unknown): TRPCError {

@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import type { Principal } from "@/server/api/trpc";
+import type { Principal } from "@/server/access/principal";
 import type { Note } from "@/server/domain/audit";
-import { ApiError } from "./api-error";
+import { Problem } from "@/server/operations/problem";
 import type { ApiServices } from "./services";
 
 type Method = "GET" | "POST" | "PUT" | "DELETE";
@@ -98,7 +98,7 @@ async function jsonOf(request: Request): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new ApiError(400, "bad_json", `The body is not JSON: ${(error as Error).message}`);
+    throw new Problem("bad_json", `The body is not JSON: ${(error as Error).message}`);
   }
 }
 
@@ -108,7 +108,7 @@ function checked(schema: z.ZodType | undefined, value: unknown, where: "query" |
   if (result.success) {
     const extra = where === "body" ? unknownField(value, result.data) : null;
     if (extra === null) return result.data;
-    throw new ApiError(400, "unknown_field", `The body holds "${extra}", which is not known here.`, {
+    throw new Problem("unknown_field", `The body holds "${extra}", which is not known here.`, {
       issues: [{ at: extra, message: "not known" }],
     });
   }
@@ -117,7 +117,7 @@ function checked(schema: z.ZodType | undefined, value: unknown, where: "query" |
     .map(({ path, message }) => ({ at: path.join("."), message }));
   const [first] = issues;
   const place = first?.at ? ` (${first.at})` : "";
-  throw new ApiError(400, "bad_request", `The ${where} is not as expected${place}: ${first?.message}`, {
+  throw new Problem("bad_request", `The ${where} is not as expected${place}: ${first?.message}`, {
     issues,
   });
 }

@@ -3,9 +3,9 @@ import { CrewConfig } from "@/server/domain/crew";
 import { crewWith } from "@/server/domain/library";
 import { AgentConfig } from "@/server/domain/role";
 import { countUses, type Use, type Users, usesOfAgents, usesOfCrews } from "@/server/domain/uses";
+import { notFound, Problem } from "@/server/operations/problem";
 import type { LibraryStore, Stored } from "@/server/store/library";
 import { usersOf } from "@/server/store/users";
-import { ApiError, notFound } from "./api-error";
 import { type Call, type Endpoint, endpoint } from "./endpoint";
 import { byName, expectedRevision, IF_MATCH, type Place, pageOf } from "./paging";
 import { Page, StoredAgent, StoredCrew } from "./schemas";
@@ -92,7 +92,7 @@ function shelfEndpoints<Word extends "crew" | "agent", Thing extends object>(
         const thing = thingIn(body);
         const id = String(thing[idKey]);
         if (!shelf.storeOf(services).create(nameIn(body) ?? id, thing))
-          throw new ApiError(409, "id_taken", `There is ${a} ${word} "${id}" already.`);
+          throw new Problem("id_taken", `There is ${a} ${word} "${id}" already.`);
         const made = found(services, id);
         const location = `/api/v1/${plural}/${encodeURIComponent(id)}`;
         return {
@@ -132,8 +132,7 @@ function shelfEndpoints<Word extends "crew" | "agent", Thing extends object>(
         const before = found(services, idIn(params));
         const thing = thingIn(body);
         if (thing[idKey] !== before.id)
-          throw new ApiError(
-            422,
+          throw new Problem(
             "id_fixed",
             `${Title} "${before.id}" keeps its id: \`${idKey}\` must be "${before.id}".`,
           );
@@ -145,7 +144,7 @@ function shelfEndpoints<Word extends "crew" | "agent", Thing extends object>(
         } as { id: string; revision: number; name: string } & Record<Word, Thing>);
         if (!result.saved && !result.current) throw notFound(word);
         if (!result.saved)
-          throw new ApiError(412, "changed_meanwhile", `The ${word} was changed in between.`, {
+          throw new Problem("changed_meanwhile", `The ${word} was changed in between.`, {
             revision: result.current?.revision,
           });
         return { body: answered(found(services, before.id), services), headers: etag(result.revision) };
@@ -166,7 +165,7 @@ function shelfEndpoints<Word extends "crew" | "agent", Thing extends object>(
         const { id } = found(services, idIn(params));
         const used_by = query.force ? [] : (shelf.usesOf(usersOf(services)).get(id) ?? []);
         if (used_by.length > 0)
-          throw new ApiError(409, `${word}_in_use`, `This ${word} is used by ${countUses(used_by)}.`, {
+          throw new Problem(`${word}_in_use`, `This ${word} is used by ${countUses(used_by)}.`, {
             used_by,
           });
         shelf.storeOf(services).remove(id);

@@ -1,4 +1,4 @@
-import { ApiError } from "./api-error";
+import { Problem } from "@/server/operations/problem";
 
 export const IF_MATCH =
   "The revision that the change was made on, as ETag gives it; without it the newest is replaced";
@@ -8,7 +8,7 @@ export function expectedRevision(headers: Headers): number | undefined {
   const match = headers.get("if-match");
   if (match === null || match === "*") return undefined;
   const revision = /^(?:W\/)?"?(\d{1,12})"?$/.exec(match.trim())?.[1];
-  if (!revision) throw new ApiError(400, "bad_request", 'If-Match must be a revision, such as "3".');
+  if (!revision) throw new Problem("bad_request", 'If-Match must be a revision, such as "3".');
   return Number(revision);
 }
 
@@ -27,7 +27,7 @@ export function fromCursor(cursor: string): Place {
   } catch {
     // Said below.
   }
-  throw new ApiError(400, "bad_request", "This cursor is not one of ours; begin without one.");
+  throw new Problem("bad_request", "This cursor is not one of ours; begin without one.");
 }
 
 type Order = (a: Place, b: Place) => number;

@@ -3,8 +3,8 @@ import { noteGrants } from "@/server/domain/audit";
 import { RoleDefinition } from "@/server/domain/role";
 import { uncheckedOfRole } from "@/server/domain/schema/unchecked";
 import { countUses, usesOfRoles } from "@/server/domain/uses";
+import { notFound, Problem } from "@/server/operations/problem";
 import { usersOf } from "@/server/store/users";
-import { ApiError, notFound } from "./api-error";
 import { type Call, endpoint } from "./endpoint";
 import { byName, expectedRevision, IF_MATCH, pageOf } from "./paging";
 import { Finding, Page, StoredRole } from "./schemas";
@@ -22,7 +22,7 @@ const found = (services: Call["services"], name: string) => {
   if (!role) throw notFound("role");
   return role;
 };
-const nameTaken = (name: string) => new ApiError(409, "name_taken", `A role "${name}" exists already.`);
+const nameTaken = (name: string) => new Problem("name_taken", `A role "${name}" exists already.`);
 
 /** Who names a role. */
 const usesOf = (services: Call["services"], name: string) => usesOfRoles(usersOf(services)).get(name) ?? [];
@@ -107,7 +107,7 @@ export const roleEndpoints = [
       if (result.reason === "name_taken") throw nameTaken(body.name);
       if (result.reason === "gone") throw notFound("role");
       if (result.reason === "read_only") throw readOnly(body.name, result.file);
-      throw new ApiError(412, "changed_meanwhile", "The role was changed in between.", {
+      throw new Problem("changed_meanwhile", "The role was changed in between.", {
         revision: result.current.revision,
       });
     },
@@ -128,7 +128,7 @@ export const roleEndpoints = [
       if (origin) throw readOnly(params.name, origin.file);
       const used_by = query.force ? [] : usesOf(services, params.name);
       if (used_by.length > 0)
-        throw new ApiError(409, "role_in_use", `This role is used by ${countUses(used_by)}.`, { used_by });
+        throw new Problem("role_in_use", `This role is used by ${countUses(used_by)}.`, { used_by });
       services.roles.remove(params.name);
       noteGrants(note, role, undefined);
       return { status: 204 };
@@ -137,8 +137,8 @@ export const roleEndpoints = [
 ];
 
 /** 409: no other token or revision would help. */
-function readOnly(name: string, file: string): ApiError {
-  return new ApiError(409, "read_only", `"${name}" is read from the file ${file}; change it there.`, {
+function readOnly(name: string, file: string): Problem {
+  return new Problem("read_only", `"${name}" is read from the file ${file}; change it there.`, {
     file,
   });
 }

@@ -4,9 +4,9 @@ import { streamLimits, takeStream } from "@/server/access/streams";
 import { hubHistory, hubState } from "@/server/domain/agent/hub-state";
 import { FinalStatus } from "@/server/domain/outcome";
 import { Json, type JsonObject } from "@/server/domain/values";
+import { notFound, Problem } from "@/server/operations/problem";
 import type { RunFrame } from "@/server/runner/host";
 import type { RunSummary as StoredRun } from "@/server/store/runs";
-import { ApiError, notFound } from "./api-error";
 import { type Call, endpoint } from "./endpoint";
 import { eventStream, type Message } from "./event-stream";
 import { fromCursor, toCursor } from "./paging";
@@ -37,11 +37,7 @@ export const runEndpoints = [
     answer({ services, params, body, headers, principal }) {
       const key = headers.get("idempotency-key");
       if (key !== null && (key === "" || key.length > LIMITS.idempotencyKey))
-        throw new ApiError(
-          400,
-          "bad_request",
-          `An Idempotency-Key has 1 to ${LIMITS.idempotencyKey} characters.`,
-        );
+        throw new Problem("bad_request", `An Idempotency-Key has 1 to ${LIMITS.idempotencyKey} characters.`);
       const started = services.startRun({
         workflow_id: params.id,
         input: body.input,
@@ -198,22 +194,21 @@ function followRun(
   // A reader that has seen nothing yet sends none, or an empty one.
   const lastId = headers.get("last-event-id") || "0";
   if (!/^\d{1,12}$/.test(lastId))
-    throw new ApiError(400, "bad_request", "Last-Event-ID must be the number of an event.");
+    throw new Problem("bad_request", "Last-Event-ID must be the number of an event.");
   const after = Math.max(query.after, Number(lastId));
   // A standard EventSource comes back after every end; 204 is how it is told that there is no more.
   if (run.status === "finished" && lastId !== "0" && after >= run.last_seq)
     return new Response(null, { status: 204 });
   const place = takeStream(principal ?? { kind: "token", id: "" });
   if (place === "too_many_yours")
-    throw new ApiError(
-      429,
+    throw new Problem(
       "too_many_streams",
       `One token may follow ${streamLimits().perPrincipal} runs at once.`,
       undefined,
       { "retry-after": "5" },
     );
   if (place === "too_many")
-    throw new ApiError(503, "too_many_streams", "Too many streams are open on this server.", undefined, {
+    throw new Problem("server_too_many_streams", "Too many streams are open on this server.", undefined, {
       "retry-after": "5",
     });
   return eventStream((stop) => messages(services, run.id, after, stop), { signal, onClose: place.release });

@@ -28,7 +28,7 @@ export const ApiErrorBody = z.object({
   }),
 });
 
-export const Problem = z.object({
+export const WorkflowProblem = z.object({
   severity: z.enum(["error", "warning"]),
   code: z.string(),
   message: z.string(),
@@ -216,7 +216,7 @@ export const Page = z.object({
 export const NAMED_SCHEMAS: Record<string, z.ZodType> = {
   Error: ApiErrorBody,
   Finding,
-  Problem,
+  Problem: WorkflowProblem,
   WorkflowFile,
   WorkflowGraph,
   WorkflowNode,

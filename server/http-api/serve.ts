@@ -1,11 +1,8 @@
 import { API_HEADERS, guard, type Recognition } from "@/server/access/guard";
 import { logUnexpected } from "@/server/access/log";
+import { auditName } from "@/server/access/principal";
 import { redactJson } from "@/server/access/redact";
-import { DamagedLog } from "@/server/domain/held";
-import { KeyReused } from "@/server/domain/key-reused";
-import { QueueFull } from "@/server/runner/host";
-import { RefusedStart } from "@/server/runner/launch";
-import { ApiError } from "./api-error";
+import { Problem, problemOf } from "@/server/operations/problem";
 import { type Endpoint, partsOf } from "./endpoint";
 import type { ApiServices } from "./services";
 import { ENDPOINTS } from "./table";
@@ -43,7 +40,7 @@ export async function serve(request: Request, { services, recognition }: ServeOp
       note: (kind, detail) =>
         void services().audit.append({
           kind,
-          who: passed.principal ? `${passed.principal.kind}:${passed.principal.id}` : "somebody",
+          who: auditName(passed.principal),
           ...(detail && { detail }),
         }),
       get services() {
@@ -56,11 +53,11 @@ export async function serve(request: Request, { services, recognition }: ServeOp
       ? withHeaders(reply)
       : json(reply.body, reply.status ?? 200, reply.headers);
   } catch (error) {
-    return refused(toApiError(error, `${request.method} ${match.endpoint.path}`));
+    return refused(toProblem(error, `${request.method} ${match.endpoint.path}`));
   }
 }
 
-type Match = { endpoint: Endpoint; params: Record<string, string> } | { refusal: ApiError };
+type Match = { endpoint: Endpoint; params: Record<string, string> } | { refusal: Problem };
 
 function matchEndpoint(method: string, path: string): Match {
   const parts = path.startsWith(`${BASE}/`) ? decoded(partsOf(path.slice(BASE.length))) : null;
@@ -72,10 +69,10 @@ function matchEndpoint(method: string, path: string): Match {
     if (endpoint.method === wanted) return { endpoint, params };
     allowed.push(endpoint.method);
   }
-  if (allowed.length === 0) return { refusal: new ApiError(404, "not_found", "There is no such endpoint.") };
+  if (allowed.length === 0) return { refusal: new Problem("not_found", "There is no such endpoint.") };
   const allow = allowed.join(", ");
   return {
-    refusal: new ApiError(405, "method_not_allowed", `This takes ${allow}.`, undefined, { allow }),
+    refusal: new Problem("method_not_allowed", `This takes ${allow}.`, undefined, { allow }),
   };
 }
 
@@ -99,31 +96,14 @@ function paramsIn(pattern: readonly string[], parts: readonly string[]): Record<
 }
 
 /** What a program is told about an error of another part. */
-function toApiError(error: unknown, where: string): ApiError {
-  if (error instanceof ApiError) return error;
-  if (error instanceof RefusedStart) {
-    const code = "errors" in error.detail ? "invalid_input" : "workflow_has_problems";
-    return new ApiError(422, code, error.message, error.detail);
-  }
-  if (error instanceof QueueFull)
-    return new ApiError(429, "queue_full", error.message, undefined, { "retry-after": "5" });
-  if (error instanceof KeyReused)
-    return new ApiError(422, "key_reused", error.message, { run_id: error.runId });
-  if (error instanceof DamagedLog) return new ApiError(500, "damaged_log", error.message);
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (code.startsWith("SQLITE_BUSY"))
-    return new ApiError(503, "busy", "The database is busy. Try again in a moment.", undefined, {
-      "retry-after": "1",
-    });
-  if (code === "SQLITE_FULL" || code === "ENOSPC")
-    return new ApiError(507, "storage_full", "The disk of this server is full.");
+function toProblem(error: unknown, where: string): Problem {
+  const problem = problemOf(error);
+  if (problem) return problem;
   const id = logUnexpected(error, where);
-  return new ApiError(500, "internal", "Something went wrong inside Troupe. The server's log says more.", {
-    id,
-  });
+  return new Problem("internal", "Something went wrong inside Troupe. The server's log says more.", { id });
 }
 
-const refused = ({ status, code, message, details, headers }: ApiError) =>
+const refused = ({ status, told: code, message, details, headers }: Problem) =>
   json(
     { error: redactJson({ code, message, ...(details === undefined ? {} : { details }) }) },
     status,

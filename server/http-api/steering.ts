@@ -5,7 +5,7 @@ import { PlanEdit } from "@/server/domain/plan-edit";
 import type { RunState } from "@/server/domain/run";
 import { answerFaults, notOpen, PersonsAnswer } from "@/server/domain/tool-question";
 import { Json, type JsonObject } from "@/server/domain/values";
-import { ApiError, notFound } from "./api-error";
+import { notFound, Problem } from "@/server/operations/problem";
 import { type Call, endpoint } from "./endpoint";
 import { stateOf } from "./run-view";
 import { RunPlan } from "./schemas";
@@ -26,8 +26,7 @@ function known(services: Call["services"], id: string) {
 function atHand(services: Call["services"], id: string) {
   const found = known(services, id);
   if (found.run.held)
-    throw new ApiError(
-      409,
+    throw new Problem(
       "run_held",
       `This run is held: ${found.run.held.message} Try it again first, or cancel it.`,
     );
@@ -35,7 +34,7 @@ function atHand(services: Call["services"], id: string) {
 }
 
 const ended = (status: z.infer<typeof FinalStatus> | null) =>
-  new ApiError(409, "run_ended", "This run has ended.", { final_status: status });
+  new Problem("run_ended", "This run has ended.", { final_status: status });
 
 /** What people and programs tell a run while it goes on. */
 export const steeringEndpoints = [
@@ -78,7 +77,7 @@ export const steeringEndpoints = [
     answer({ services, params }) {
       const { run } = known(services, params.id);
       if (!services.host.tryAgain(run.id))
-        throw new ApiError(409, "not_held", "This run is not held.", { status: run.status });
+        throw new Problem("not_held", "This run is not held.", { status: run.status });
       return { status: 202, body: { run_id: run.id } };
     },
   }),
@@ -108,22 +107,17 @@ export const steeringEndpoints = [
       const { services, params, body } = call;
       const { run, state } = atHand(services, params.id);
       if (run.status === "finished" && !state.run.resumable?.includes(body.limit))
-        throw new ApiError(409, "not_at_limit", "This run has ended, and not at that limit.", {
+        throw new Problem("not_at_limit", "This run has ended, and not at that limit.", {
           final_status: run.final_status,
           resumable: [...(state.run.resumable ?? [])],
         });
       const fault = limitFault(body.limit, body.to);
-      if (fault !== null) throw new ApiError(422, "no_such_limit", fault);
+      if (fault !== null) throw new Problem("no_such_limit", fault);
       const now = limitOf(state, body.limit);
       if (now !== null && body.to <= now)
-        throw new ApiError(
-          422,
-          "not_higher",
-          `The limit ${body.limit} is ${now} already; give more than that.`,
-          {
-            now,
-          },
-        );
+        throw new Problem("not_higher", `The limit ${body.limit} is ${now} already; give more than that.`, {
+          now,
+        });
       services.host.raiseLimit(run.id, body.limit, body.to, byOf(call));
       return { status: 202, body: { run_id: run.id, ...body } };
     },
@@ -166,7 +160,7 @@ export const steeringEndpoints = [
       const activation_id = body.activation_id ?? onlyCrew(state);
       if (!Object.hasOwn(state.plans, activation_id)) throw notFound("plan");
       const fault = services.host.editPlan(run.id, activation_id, body.edit, byOf(call));
-      if (fault !== null) throw new ApiError(409, "plan_not_changed", fault);
+      if (fault !== null) throw new Problem("plan_not_changed", fault);
       return { status: 202, body: { run_id: run.id, activation_id } };
     },
   }),
@@ -224,12 +218,12 @@ export const steeringEndpoints = [
       const tooLate = () => {
         const given = call.services.host.answered(run.id, interaction_id);
         const details = given && { answered_by: given.by, answer: given.answer };
-        return new ApiError(409, "not_open", notOpen(given), details ?? undefined);
+        return new Problem("not_open", notOpen(given), details ?? undefined);
       };
       if (call.services.host.answered(run.id, interaction_id)) throw tooLate();
       const errors = asked ? answerFaults(asked, value) : [];
       if (errors.length > 0)
-        throw new ApiError(422, "invalid_answer", "The answer does not fit what is asked.", { errors });
+        throw new Problem("invalid_answer", "The answer does not fit what is asked.", { errors });
       if (!call.services.host.answer(run.id, interaction_id, fingerprint, { ...value, by })) throw tooLate();
       noteAnswer(call.note, run, value.answer, toolsAskedAbout(asked));
       return { body: { run_id: run.id } };
@@ -251,8 +245,7 @@ function plansOf(state: RunState): z.input<typeof RunPlan>[] {
 function onlyCrew(state: RunState): string {
   const atWork = Object.keys(state.plans).filter((id) => state.crews[id]?.status === "running");
   if (atWork.length === 1) return atWork[0]!;
-  throw new ApiError(
-    422,
+  throw new Problem(
     atWork.length === 0 ? "no_crew_at_work" : "which_crew",
     atWork.length === 0
       ? "No crew with a plan is at work in this run."

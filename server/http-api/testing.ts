@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { z } from "zod";
 import { NO_DISK } from "@/db/disk";
-import type { Principal } from "@/server/api/trpc";
+import type { Principal } from "@/server/access/principal";
 import { builtinRoles } from "@/server/domain/roles/builtin";
 import type { ModelRequest } from "@/server/llm/model";
 import { newLauncher } from "@/server/runner/launch";

@@ -10,8 +10,8 @@ import { findProblems } from "@/server/domain/problems";
 import type { RoleDefinition } from "@/server/domain/role";
 import { roleUses } from "@/server/domain/role-use";
 import { isSameJson } from "@/server/domain/values";
+import { notFound, Problem } from "@/server/operations/problem";
 import type { StoredWorkflow } from "@/server/store/workflows";
-import { ApiError, notFound } from "./api-error";
 import { type Call, endpoint } from "./endpoint";
 import { expectedRevision, IF_MATCH, newestFirst, pageOf } from "./paging";
 import {
@@ -19,8 +19,8 @@ import {
   Finding,
   OpenHandsGraph,
   Page,
-  Problem,
   WorkflowFile,
+  WorkflowProblem,
   WorkflowSummary,
 } from "./schemas";
 
@@ -56,9 +56,9 @@ function readFile(file: unknown): {
   findings: FindingOf[];
 } {
   const tooMany = tooManyParts(file);
-  if (tooMany) throw new ApiError(422, "too_large", tooMany);
+  if (tooMany) throw new Problem("too_large", tooMany);
   const { graph, name, roles, findings } = readWorkflow(file);
-  if (!graph) throw new ApiError(422, "not_a_workflow", "This is not a workflow file.", { findings });
+  if (!graph) throw new Problem("not_a_workflow", "This is not a workflow file.", { findings });
   return { graph, name, roles, findings };
 }
 
@@ -189,7 +189,7 @@ export const workflowEndpoints = [
       const result = services.workflows.save({ id: before.id, revision, graph, ...(name ? { name } : {}) });
       if (!result.saved && !result.current) throw notFound("workflow");
       if (!result.saved)
-        throw new ApiError(412, "changed_meanwhile", "The workflow was changed in between.", {
+        throw new Problem("changed_meanwhile", "The workflow was changed in between.", {
           revision: result.current?.revision,
         });
       const added = addRoles(services, roles, note);
@@ -222,7 +222,7 @@ export const workflowEndpoints = [
     success: {
       status: 200,
       about: "Its problems, errors first",
-      schema: z.object({ can_run: z.boolean(), problems: z.array(Problem) }),
+      schema: z.object({ can_run: z.boolean(), problems: z.array(WorkflowProblem) }),
     },
     refusals: [404],
     answer({ services, params }) {
@@ -294,7 +294,7 @@ export const workflowEndpoints = [
       const asked = new Set(manifestOf(workflow.graph, { ...services, withheld: [] }).map(({ key }) => key));
       const unknown = allow.filter((key) => !asked.has(key));
       if (unknown.length > 0)
-        throw new ApiError(422, "not_asked_for", `This workflow does not ask for ${unknown[0]}.`, {
+        throw new Problem("not_asked_for", `This workflow does not ask for ${unknown[0]}.`, {
           unknown,
         });
       const withhold = [...asked].filter((key) => !allow.includes(key));

@@ -1,0 +1,99 @@
+import type { TRPC_ERROR_CODE_KEY } from "@trpc/server";
+import { DamagedLog } from "@/server/domain/held";
+import { KeyReused } from "@/server/domain/key-reused";
+import { QueueFull } from "@/server/runner/host";
+import { RefusedStart } from "@/server/runner/launch";
+
+/**
+ * Every way in which the server refuses: a code that stays, and what HTTP and tRPC make of it. The HTTP API sends the
+ * code itself, the browser hears tRPC's.
+ */
+export const PROBLEMS = {
+  bad_json: [400, "BAD_REQUEST"],
+  bad_request: [400, "BAD_REQUEST"],
+  unknown_field: [400, "BAD_REQUEST"],
+  not_found: [404, "NOT_FOUND"],
+  method_not_allowed: [405, "METHOD_NOT_SUPPORTED"],
+  id_taken: [409, "CONFLICT"],
+  name_taken: [409, "CONFLICT"],
+  in_use: [409, "CONFLICT"],
+  role_in_use: [409, "CONFLICT"],
+  crew_in_use: [409, "CONFLICT"],
+  agent_in_use: [409, "CONFLICT"],
+  read_only: [409, "PRECONDITION_FAILED"],
+  run_held: [409, "PRECONDITION_FAILED"],
+  run_ended: [409, "PRECONDITION_FAILED"],
+  not_held: [409, "PRECONDITION_FAILED"],
+  not_at_limit: [409, "PRECONDITION_FAILED"],
+  not_ended: [409, "PRECONDITION_FAILED"],
+  not_open: [409, "CONFLICT"],
+  plan_not_changed: [409, "CONFLICT"],
+  changed_meanwhile: [412, "CONFLICT"],
+  id_fixed: [422, "BAD_REQUEST"],
+  invalid_answer: [422, "BAD_REQUEST"],
+  invalid_input: [422, "BAD_REQUEST"],
+  key_reused: [422, "CONFLICT"],
+  no_crew_at_work: [422, "BAD_REQUEST"],
+  no_such_limit: [422, "BAD_REQUEST"],
+  not_a_workflow: [422, "BAD_REQUEST"],
+  not_asked_for: [422, "BAD_REQUEST"],
+  not_higher: [422, "BAD_REQUEST"],
+  too_large: [422, "BAD_REQUEST"],
+  which_crew: [422, "BAD_REQUEST"],
+  workflow_has_problems: [422, "BAD_REQUEST"],
+  queue_full: [429, "TOO_MANY_REQUESTS"],
+  too_many_streams: [429, "TOO_MANY_REQUESTS"],
+  damaged_log: [500, "PRECONDITION_FAILED"],
+  internal: [500, "INTERNAL_SERVER_ERROR"],
+  busy: [503, "SERVICE_UNAVAILABLE"],
+  server_too_many_streams: [503, "SERVICE_UNAVAILABLE"],
+  storage_full: [507, "SERVICE_UNAVAILABLE"],
+} as const satisfies Record<string, readonly [http: number, trpc: TRPC_ERROR_CODE_KEY]>;
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** A refusal that a person and a program can act on: a code, a sentence that says what to do, and details as data. */
+export class Problem extends Error {
+  override name = "Problem";
+  constructor(
+    readonly code: ProblemCode,
+    message: string,
+    readonly details?: unknown,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(message);
+  }
+  /** The code that programs are told: who has too many streams open, the status says. */
+  get told(): string {
+    return this.code === "server_too_many_streams" ? "too_many_streams" : this.code;
+  }
+  get status(): number {
+    return PROBLEMS[this.code][0];
+  }
+  get trpcCode(): TRPC_ERROR_CODE_KEY {
+    return PROBLEMS[this.code][1];
+  }
+}
+
+export const notFound = (what: string) =>
+  new Problem("not_found", `This ${what} does not exist, or was deleted.`);
+
+/** The problem that an error of another part is; null for one that nobody expected. */
+export function problemOf(error: unknown): Problem | null {
+  if (error instanceof Problem) return error;
+  if (error instanceof RefusedStart) {
+    const code = "errors" in error.detail ? "invalid_input" : "workflow_has_problems";
+    return new Problem(code, error.message, error.detail);
+  }
+  if (error instanceof QueueFull)
+    return new Problem("queue_full", error.message, undefined, { "retry-after": "5" });
+  if (error instanceof KeyReused) return new Problem("key_reused", error.message, { run_id: error.runId });
+  if (error instanceof DamagedLog) return new Problem("damaged_log", error.message);
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (code.startsWith("SQLITE_BUSY"))
+    return new Problem("busy", "The database is busy. Try again in a moment.", undefined, {
+      "retry-after": "1",
+    });
+  if (code === "SQLITE_FULL" || code === "ENOSPC")
+    return new Problem("storage_full", "The disk of this server is full.");
+  return null;
+}
