@@ -7,7 +7,7 @@ const config = {
   // The start path skips type checking: a wrong type in a test must not stop a person's `npm start`.
   typescript: { ignoreBuildErrors: !!process.env.SKIP_TYPECHECK },
   // The sandbox loads its engine in a thread of its own, from the file; the MCP client starts processes.
-  serverExternalPackages: ["better-sqlite3", "better-sqlite3-node20", "@modelcontextprotocol/sdk"],
+  serverExternalPackages: ["better-sqlite3", "better-sqlite3-node20", "@modelcontextprotocol/client"],
   outputFileTracingIncludes: {
     "/*": ["./db/migrations/**/*", "./server/tools/sandbox/worker.mjs", "./server/tools/operator/runner.py"],
   },

@@ -115,7 +115,7 @@ const RULES: Rule[] = [
   },
   {
     who: /^server\/tools\/mcp\/(?!stdio\.ts)/,
-    refuses: /^@modelcontextprotocol\/sdk\/client\/stdio/,
+    refuses: /^@modelcontextprotocol\/client\/stdio/,
     why: "processes of MCP servers are started in one place, from the operator's file",
   },
   {

@@ -283,7 +283,7 @@ test("packages are at least where their known holes are closed", () => {
     undici: "7.30.0",
     zod: "4.6.0",
     "ipaddr.js": "2.5.0",
-    "@modelcontextprotocol/sdk": "1.24.0",
+    "@modelcontextprotocol/client": "2.4.0",
   };
   const below = Object.entries(floors).filter(
     ([name, floor]) => !isAtLeast(lock.packages[`node_modules/${name}`]?.version ?? "0", floor),

@@ -1,4 +1,4 @@
-import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import type { Client } from "@modelcontextprotocol/client";
 import { z } from "zod";
 import type { ToolAnswer, ToolOutput, ToolQuestion } from "@/server/domain/tool";
 import { questionFault } from "@/server/domain/tool-question";
@@ -25,7 +25,7 @@ import {
   tooLarge,
 } from "./offers";
 import { ContentBlock, outputOf } from "./result";
-import { SignInNeeded } from "./sign-in";
+import { signInBehind } from "./sign-in";
 
 /** A page of a list, each entry read by itself: one that is not as the protocol wants it never costs the others. */
 const Page = z.looseObject({
@@ -195,10 +195,11 @@ export class McpConnection {
       if (call.fault !== null) return { status_code: 500, error: call.fault };
       if (call.asks)
         return { status_code: 409, error: `${name} asks something of a person.`, asks: call.asks };
-      if (error instanceof SignInNeeded) {
-        if (error.isForMore) this.note({});
-        else await this.lose(error.message, "needs_sign_in");
-        return { status_code: 403, error: `${name}: ${error.message}` };
+      const needed = signInBehind(error);
+      if (needed) {
+        if (needed.isForMore) this.note({});
+        else await this.lose(needed.message, "needs_sign_in");
+        return { status_code: 403, error: `${name}: ${needed.message}` };
       }
       const { statusOf, wordsOf } = await loadLibrary();
       const status_code = statusOf(error);
@@ -255,6 +256,8 @@ export class McpConnection {
     if (fault === null) call.asks = question;
     else call.fault = `mcp:${this.name} asks ${fault}. That was refused, and nothing was sent.`;
     call.stop.abort();
+    // A stateless server asks by its answer to the call, so nobody waits there.
+    if (this.client?.getProtocolEra() === "modern") throw new Error("The call ended to ask a person");
     // The call was ended; a server that goes on all the same is told after a while that nobody answers.
     await new Promise((resolve) => setTimeout(resolve, MCP_LIMITS.unansweredMs).unref());
     return { action: "cancel" };
@@ -280,28 +283,31 @@ export class McpConnection {
       this.note({ state: "connected", last_error: null });
       this.later(MCP_LIMITS.pingEveryMs);
     } catch (error) {
+      const needed = signInBehind(error);
+      if (needed) return this.lose(needed.message, "needs_sign_in");
       const { wordsOf } = await loadLibrary();
-      await this.lose(wordsOf(error), error instanceof SignInNeeded ? "needs_sign_in" : "failed");
+      await this.lose(wordsOf(error));
     }
   }
 
   private async connect(): Promise<void> {
     this.note({ state: "connecting" });
-    const { newTransport, olderTransport } = await loadLibrary();
+    const { newTransport, otherTransport } = await loadLibrary();
     const address = this.address();
     try {
       await this.connectBy(newTransport(address));
     } catch (error) {
-      const older = olderTransport(address, error);
-      if (!older) throw error;
-      await this.connectBy(older);
+      const other = otherTransport(address, error);
+      if (!other) throw error;
+      await this.connectBy(other);
     }
     this.note({ connected_at: Date.now() });
   }
 
-  private async connectBy({ transport, lastWords }: Way): Promise<void> {
+  private async connectBy({ transport, versions, lastWords }: Way): Promise<void> {
     const { newClient, wordsOf } = await loadLibrary();
     const client = newClient({
+      versions,
       closed: () => {
         if (this.client === client) void this.lose("The server closed the connection");
       },
@@ -323,7 +329,9 @@ export class McpConnection {
   private async list(): Promise<void> {
     const client = this.client!;
     const began = performance.now();
-    await client.ping({ timeout: MCP_LIMITS.listMs });
+    // The newest version has no pings; there is no connection that could be gone.
+    if (client.getProtocolEra() === "modern") await client.discover({ timeout: MCP_LIMITS.listMs });
+    else await client.ping({ timeout: MCP_LIMITS.listMs });
     const latency_ms = Math.round(performance.now() - began);
     const { tools, resources, prompts } = client.getServerCapabilities() ?? {};
     const problems: string[] = [];
@@ -363,8 +371,9 @@ export class McpConnection {
 
   /** The connection is gone or useless: says so, and comes back later. */
   private async lose(why: string, state: "failed" | "needs_sign_in" = "failed"): Promise<void> {
-    await this.hangUp();
+    const ended = this.hangUp();
     this.note({ state, last_error: why, connected_at: null, latency_ms: null });
+    await ended;
     if (state === "needs_sign_in") return this.clearTimer();
     const wait = Math.min(MCP_LIMITS.firstRetryMs * 2 ** this.failures++, MCP_LIMITS.lastRetryMs);
     this.later(wait);
@@ -425,7 +434,7 @@ async function listOf<T>(client: Client, listing: Listing<T>, problems: string[]
     entries = await pagesOf(client, method, field, problems);
   } catch (error) {
     const { isUnknownMethod, statusOf, wordsOf } = await loadLibrary();
-    if (statusOf(error) === 503 || error instanceof SignInNeeded) throw error;
+    if (statusOf(error) === 503 || signInBehind(error)) throw error;
     // Many have resources and no templates, and do not know the question.
     if (!isUnknownMethod(error)) problems.push(`Its ${called} cannot be listed: ${wordsOf(error)}`);
     return [];

@@ -1,21 +1,19 @@
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { SSEClientTransport, SseError } from "@modelcontextprotocol/sdk/client/sse.js";
 import {
+  Client,
+  ProtocolError,
+  ProtocolErrorCode,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  SSEClientTransport,
+  SseError,
   StreamableHTTPClientTransport,
-  StreamableHTTPError,
-} from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import {
-  ElicitRequestSchema,
-  ErrorCode,
-  McpError,
-  PromptListChangedNotificationSchema,
-  ResourceListChangedNotificationSchema,
-  ToolListChangedNotificationSchema,
-} from "@modelcontextprotocol/sdk/types.js";
+  type Transport,
+  type VersionNegotiationMode,
+} from "@modelcontextprotocol/client";
 import packageJson from "@/package.json";
 import type { ToolAnswer, ToolQuestion, ToolStatus } from "@/server/domain/tool";
-import { JsonObject } from "@/server/domain/values";
+import type { JsonObject } from "@/server/domain/values";
 import type { McpAddress } from "./connection";
 import { readable } from "./definition";
 import { newStdioTransport } from "./stdio";
@@ -33,19 +31,24 @@ export type Asked = (question: Omit<ToolQuestion, "from">) => Promise<{
  * something of a person.
  */
 export function newClient({
+  versions,
   closed,
   listsChanged,
   asked,
 }: {
+  versions: VersionNegotiationMode;
   closed(): void;
   listsChanged(): void;
   asked: Asked;
 }): Client {
+  const changes = { autoRefresh: false, onChanged: listsChanged };
   const client = new Client(
     { name: "troupe", version: packageJson.version },
     // The built-in validator writes code from schemas, and these come from strangers; results are checked here.
     {
       capabilities: { elicitation: { form: {}, url: {} } },
+      versionNegotiation: { mode: versions },
+      listChanged: { tools: changes, resources: changes, prompts: changes },
       jsonSchemaValidator: {
         getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
       },
@@ -54,27 +57,30 @@ export function newClient({
   client.onclose = closed;
   // What happens outside of a request is told by the next request that fails.
   client.onerror = () => {};
-  client.setRequestHandler(ElicitRequestSchema, ({ params }) =>
+  client.setRequestHandler("elicitation/create", ({ params }) =>
     asked(
       params.mode === "url"
         ? { message: params.message, url: params.url }
-        : { message: params.message, schema: JsonObject.parse(params.requestedSchema) },
+        : { message: params.message, schema: params.requestedSchema as JsonObject },
     ),
   );
-  client.setNotificationHandler(ToolListChangedNotificationSchema, listsChanged);
-  client.setNotificationHandler(ResourceListChangedNotificationSchema, listsChanged);
-  client.setNotificationHandler(PromptListChangedNotificationSchema, listsChanged);
   return client;
 }
 
 /** A way to a server. `lastWords`: the end of what it wrote as errors, where it is a process of this machine. */
 export interface Way {
   transport: Transport;
+  /**
+   * Which versions of the protocol are tried. auto: the newest, stateless one, and where that is not known the handshake
+   * of those before it (legacy).
+   */
+  versions: VersionNegotiationMode;
   lastWords(): string;
 }
 
 export function newTransport(address: McpAddress): Way {
-  if (address.kind === "stdio") return newStdioTransport(address.server);
+  // Trying out versions would start a process twice.
+  if (address.kind === "stdio") return { ...newStdioTransport(address.server), versions: "legacy" };
   const transport = new StreamableHTTPClientTransport(new URL(address.url), {
     ...optionsOf(address),
     reconnectionOptions: {
@@ -84,16 +90,25 @@ export function newTransport(address: McpAddress): Way {
       maxRetries: 2,
     },
   });
-  return { transport, lastWords: () => "" };
+  return { transport, versions: "auto", lastWords: () => "" };
 }
 
-/** The way of servers from before Streamable HTTP, if that is why connecting failed; else null. */
-export function olderTransport(address: McpAddress, error: unknown): Way | null {
-  if (address.kind !== "http") return null;
-  if (!(error instanceof StreamableHTTPError) || ![400, 404, 405].includes(error.code ?? 0)) return null;
+/**
+ * Another way to a server, if that may be why connecting failed, else null: for a process the newest version of the
+ * protocol, over HTTP what was spoken before Streamable HTTP.
+ */
+export function otherTransport(address: McpAddress, error: unknown): Way | null {
+  if (address.kind === "stdio")
+    return error instanceof ProtocolError
+      ? { ...newStdioTransport(address.server), versions: { pin: NEWEST } }
+      : null;
+  if (!(error instanceof SdkHttpError) || ![400, 404, 405].includes(error.status)) return null;
   // Deprecated with the transport itself; there are servers that speak nothing else.
-  return { transport: new SSEClientTransport(new URL(address.url), optionsOf(address)), lastWords: () => "" };
+  const transport = new SSEClientTransport(new URL(address.url), optionsOf(address));
+  return { transport, versions: "legacy", lastWords: () => "" };
 }
+
+const NEWEST = "2026-07-28";
 
 const optionsOf = ({ fetch, authorization }: Extract<McpAddress, { kind: "http" }>) => ({
   fetch,
@@ -104,12 +119,12 @@ const optionsOf = ({ fetch, authorization }: Extract<McpAddress, { kind: "http" 
 export function wordsOf(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause.name === "EgressError") return cause.message;
-  if (error instanceof StreamableHTTPError && (error.code === 401 || error.code === 403))
-    return error.code === 401
+  if (error instanceof SdkHttpError && (error.status === 401 || error.status === 403))
+    return error.status === 401
       ? "The server refuses the Authorization header (401). Enter it again, or remove it and sign in."
       : "The server refuses access (403): whoever it is told to trust may not do this.";
-  if (error instanceof StreamableHTTPError && error.code !== undefined && error.code >= 400)
-    return `The server answers ${error.code} instead of speaking MCP${saidIn(error.message)}.`;
+  if (error instanceof SdkHttpError && error.status >= 400)
+    return `The server answers ${error.status} instead of speaking MCP${saidIn(error.message)}.`;
   if (error instanceof SseError && error.code !== undefined)
     return `The server answers ${error.code}, to the older way of speaking MCP, too.`;
   const message = error instanceof Error ? error.message : String(error);
@@ -152,15 +167,14 @@ const plainWords = (text: string) =>
 
 /** Whether a server does not know what it was asked. */
 export const isUnknownMethod = (error: unknown): boolean =>
-  error instanceof McpError && error.code === (ErrorCode.MethodNotFound as number);
+  error instanceof ProtocolError && error.code === (ProtocolErrorCode.MethodNotFound as number);
 
 /** The status that stands for what a call threw; 503: the server has to be connected again. */
 export function statusOf(error: unknown): ToolStatus {
-  if (error instanceof McpError) {
-    if (error.code === (ErrorCode.RequestTimeout as number)) return 408;
-    if (error.code === (ErrorCode.ConnectionClosed as number)) return 503;
-    return error.code === (ErrorCode.InvalidParams as number) ? 400 : 500;
+  if (error instanceof ProtocolError) {
+    return error.code === (ProtocolErrorCode.InvalidParams as number) ? 400 : 500;
   }
+  if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) return 408;
   // The way to the server failed, or it does not know this session any more.
   return 503;
 }

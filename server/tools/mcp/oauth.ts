@@ -1,18 +1,18 @@
 import {
+  type AuthorizationServerMetadata,
+  checkResourceAllowed,
   discoverAuthorizationServerMetadata,
   discoverOAuthProtectedResourceMetadata,
   exchangeAuthorization,
+  OAuthError,
+  OAuthErrorCode,
+  type OAuthTokens,
   refreshAuthorization,
   registerClient,
+  resourceUrlFromServerUrl,
   selectClientAuthMethod,
   startAuthorization,
-} from "@modelcontextprotocol/sdk/client/auth.js";
-import { OAuthError, ServerError } from "@modelcontextprotocol/sdk/server/auth/errors.js";
-import type { AuthorizationServerMetadata, OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js";
-import {
-  checkResourceAllowed,
-  resourceUrlFromServerUrl,
-} from "@modelcontextprotocol/sdk/shared/auth-utils.js";
+} from "@modelcontextprotocol/client";
 import { z } from "zod";
 import { readable } from "./definition";
 import { type Challenge, type OauthClient, type OauthGrant, SignInFailure } from "./sign-in";
@@ -55,7 +55,8 @@ export async function discover(
     );
   const issuer = about?.authorization_servers?.[0] ?? String(new URL("/", serverUrl));
   const metadata = await inWords(`${hostOf(issuer)} does not describe itself as the standard says`, () =>
-    discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch }),
+    // Compared below, so that who does not keep to it is told in our words.
+    discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch, skipIssuerValidation: true }),
   );
   // Whoever could speak for another would be sent its codes (RFC 8414, 3.3).
   if (about && metadata && !isSameAddress(metadata.issuer, issuer))
@@ -152,7 +153,8 @@ export async function exchange(
     verifier,
     redirect_uri,
     scope,
-  }: { code: string; verifier: string; redirect_uri: string; scope: string },
+    iss,
+  }: { code: string; verifier: string; redirect_uri: string; scope: string; iss: string | undefined },
   fetch: Fetch,
   now: number,
 ): Promise<OauthGrant> {
@@ -164,6 +166,7 @@ export async function exchange(
       authorizationCode: code,
       codeVerifier: verifier,
       redirectUri: redirect_uri,
+      ...(iss === undefined ? {} : { iss }),
       ...(resource === null ? {} : { resource }),
       fetchFn: fetch,
     }),
@@ -189,10 +192,10 @@ export async function renew(
     });
     return grantOf(tokens, grant, now);
   } catch (error) {
-    if (error instanceof OAuthError && !(error instanceof ServerError))
+    if (error instanceof OAuthError && error.code !== OAuthErrorCode.ServerError)
       return {
         refused: wordsOf(`${hostOf(grant.issuer)} does not renew the sign-in`, error),
-        forgets_client: /^(invalid|unauthorized)_client$/.test(error.errorCode),
+        forgets_client: /^(invalid|unauthorized)_client$/.test(error.code),
       };
     throw isUnreachable(error)
       ? error
@@ -316,9 +319,10 @@ async function inWords<T>(what: string, step: () => Promise<T>): Promise<T> {
 function wordsOf(what: string, error: unknown): string {
   if (error instanceof OAuthError) {
     const status = /^HTTP (\d{3}): /.exec(error.message)?.[1];
-    if (error instanceof ServerError && status) return `${what}: it answered ${status} without a reason.`;
+    if (error.code === OAuthErrorCode.ServerError && status)
+      return `${what}: it answered ${status} without a reason.`;
     const said = readable(error.message).replace(/\s+/g, " ").trim().slice(0, 300);
-    return `${what} (${error.errorCode})${said === "" ? "" : `: “${said}”`}`;
+    return `${what} (${error.code})${said === "" ? "" : `: “${said}”`}`;
   }
   // Their text quotes what was sent, in JSON of the checking library.
   if (error instanceof SyntaxError || (error instanceof Error && /ZodError/.test(error.name)))

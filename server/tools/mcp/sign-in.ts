@@ -70,6 +70,13 @@ export class SignInNeeded extends Error {
   }
 }
 
+/** The SignInNeeded behind an error, if that is why: the library tells some of its failures in words of its own. */
+export function signInBehind(error: unknown): SignInNeeded | null {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (cause instanceof SignInNeeded) return cause;
+  return null;
+}
+
 export interface SignInStatus {
   state: "none" | "signed_in";
   /** Who granted access. */
@@ -294,7 +301,7 @@ export class McpSignIn {
     const grant = await oauth.exchange(
       server,
       client,
-      { code: answer.code, verifier, redirect_uri, scope },
+      { code: answer.code, verifier, redirect_uri, scope, iss: answer.iss },
       this.timed,
       this.now(),
     );
