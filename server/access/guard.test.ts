@@ -88,6 +88,21 @@ describe("who may send what", () => {
       "passed",
     ],
     ["a program without a body", "api", { authorization: "Bearer t" }, "", "passed"],
+    [
+      "a program without a body that says it is a form",
+      "api",
+      { authorization: "Bearer t", "content-type": "application/x-www-form-urlencoded" },
+      "",
+      415,
+    ],
+    ["a program that does not say what it sends", "api", { authorization: "Bearer t" }, "{}", 415],
+    [
+      "the app without a body, which another site could send as well",
+      "app",
+      { cookie: "s=1", origin: `http://${HOST}`, "sec-fetch-site": "same-origin" },
+      "",
+      415,
+    ],
     ["a program sending text", "api", { authorization: "Bearer t", "content-type": "text/plain" }, "x", 415],
     ["no token", "api", JSON_TYPE, "{}", 401],
     ["a session at the API's door", "api", FROM_APP, "{}", 401],
@@ -163,6 +178,15 @@ describe("bodies", () => {
       expect(await typed(type), type).toBe("passed");
     for (const charset of ["utf-16", "iso-8859-1", '"utf-7"', "", "utf-8; charset=utf-16"])
       expect(await typed(`application/json; charset=${charset}`), charset).toBe(415);
+    for (const type of ["application/json ; charset=utf8", "application/json;"])
+      expect(await typed(type), type).toBe("passed");
+    for (const type of [
+      "x-application/json",
+      "application/json x",
+      "application/json; charset=xutf-8",
+      "application/json; charset=utf-88",
+    ])
+      expect(await typed(type), type).toBe(415);
     const bytes = new Response(new Uint8Array([0x22, 0xe4, 0x22])).body ?? "";
     expect(await send(bytes, { "content-length": "3" })).toBe(400);
   });

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import type { Db } from "@/db/open";
 import { draw } from "@/server/domain/testing/drawing";
 import { newAtWork } from "@/server/store/at-work";
+import { verifyLogs } from "@/server/store/verify-log";
 import type { StatusTick } from "./host";
 import { cutAt, endAt, fakeModels, newStage, role } from "./testing";
 
@@ -40,6 +41,24 @@ const start = (db: Db, stopped: string[]) => {
   stage.host.recover();
   return stage;
 };
+
+test("a held run that a person gives up ends with the next event of the next turn", async () => {
+  const { db, ids } = await unfinished(1);
+  newStage({ db, stopped: ids }).store.noteStops(ids);
+  const stage = start(db, ids);
+  expect(standing(stage, ids)).toEqual(["stopped_server"]);
+  const [id] = ids as [string];
+  const before = stage.store.lastTurn(id);
+  stage.host.cancel(id, { by: "user", reason: "" });
+  await settledAll(stage);
+  while (stage.store.find(id)!.status !== "finished") await new Promise((resolve) => setTimeout(resolve, 2));
+  const after = stage.store.lastTurn(id);
+  expect([after.turn, after.lastSeq]).toEqual([before.turn + 1, before.lastSeq + 1]);
+  const events = stage.store.events(id, 0, 1000);
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
+  expect(events.at(-1)).toMatchObject({ type: "run_finished", payload: { final_status: "CANCELLED" } });
+  expect(verifyLogs(db).faults).toEqual([]);
+});
 
 describe("a run that the server was computing when it ended", () => {
   test("comes after the others at the next start, and goes on", async () => {

@@ -44,3 +44,51 @@ test.each(["holiday_announced", "constructor", "__proto__"])(
     expect(after).toEqual({ ...before, seq: 2 });
   },
 );
+
+const CALL = { node_id: "a", activation_id: "a#1", agent_id: "writer" };
+const READY: NewEvent[] = [
+  {
+    type: "node_ready",
+    node_id: "a",
+    activation_id: "a#1",
+    payload: { consumes: [] },
+  } as unknown as NewEvent,
+];
+const usage = (tokens: number) => ({
+  input_tokens: tokens,
+  output_tokens: 0,
+  cached_input_tokens: 0,
+  reasoning_tokens: 0,
+  requests: 1,
+  estimated: false,
+});
+/** A call that was answered, or that failed after something was spent; null: nobody knows what it cost. */
+const answered = (at: number, cost_usd: number | null): NewEvent =>
+  ({
+    ...CALL,
+    type: "llm_call_completed",
+    call_id: `call_${at}`,
+    payload: { content: "", usage: usage(10), cost_usd, finish_reason: "stop" },
+  }) as unknown as NewEvent;
+const failed = (at: number, spent: { cost_usd?: number | null } | null): NewEvent =>
+  ({
+    ...CALL,
+    type: "llm_call_failed",
+    call_id: `call_${at}`,
+    payload: { error: { code: "TRANSIENT", message: "" }, ...(spent ? { usage: usage(1), ...spent } : {}) },
+  }) as unknown as NewEvent;
+
+test("calls whose cost nobody knows are counted, in the run and in the node, and never taken for free", () => {
+  const state = fold(
+    ...READY,
+    answered(1, 0.25),
+    answered(2, null),
+    answered(3, 0),
+    failed(4, { cost_usd: 0.5 }),
+    failed(5, {}),
+    failed(6, null),
+  );
+  const spent = { cost_usd: 0.75, unknown_cost_calls: 2, usage: { input_tokens: 32, requests: 5 } };
+  expect(state.totals).toMatchObject(spent);
+  expect(state.activations["a#1"]).toMatchObject(spent);
+});

@@ -109,6 +109,45 @@ describe("an agent with tools", () => {
     ).toEqual(["call_1", "call_2", "call_3", "call_4"]);
   });
 
+  test("an answer that was cut off at its length is none, however it reads", async () => {
+    const cut = { text: "Half an ans", finish_reason: "length" };
+    const { run, models } = stage([cut], []);
+    const { state } = await run(graph, { roles: [worker({ tools: [] })] });
+    expect(state.run).toMatchObject({ final_status: "ERROR", error: { code: "OUTPUT_TRUNCATED" } });
+    models.assertComplete();
+    // For another reason than its length, the same text is the answer.
+    const whole = stage([{ ...cut, finish_reason: "content_filter" }], []);
+    expect((await whole.run(graph, { roles: [worker({ tools: [] })] })).state.state.answer).toBe(
+      "Half an ans",
+    );
+  });
+
+  test("a limit of one's own on the answer is doubled once where it cuts one off, and not twice", async () => {
+    const cut = { text: "Half an ans", finish_reason: "length" };
+    const asked = draw("start > ask > end", {
+      ask: {
+        ...graph.nodes.ask,
+        config: { ...graph.nodes.ask!.config, llm_config: { max_tokens: 50 } },
+      } as never,
+    });
+    const roles = [worker({ tools: [] })];
+    const once = stage([cut, { text: "All of it." }], []);
+    expect((await once.run(asked, { roles })).state.state.answer).toBe("All of it.");
+    expect(once.models.calls.map(({ llm_config }) => llm_config.max_tokens)).toEqual([50, 100]);
+    const twice = stage([cut, cut], []);
+    expect((await twice.run(asked, { roles })).state.run.error?.code).toBe("OUTPUT_TRUNCATED");
+    twice.models.assertComplete();
+  });
+
+  test("calls of an answer that was cut off are made", async () => {
+    const { run, tools } = stage(
+      [{ tool_calls: [call("look")], finish_reason: "length" } as ScriptedStep, { text: "There." }],
+      [tool("look")],
+    );
+    expect((await run(graph, { roles: [worker()] })).state.state.answer).toBe("There.");
+    expect(tools.calls).toHaveLength(1);
+  });
+
   test("a role without tools is offered none", async () => {
     const { run, models } = stage([{ text: "Done." }], [tool("look")]);
     const { events } = await run(graph, { roles: [worker({ tools: [] })] });

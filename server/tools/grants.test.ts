@@ -1,0 +1,161 @@
+import { describe, expect, test } from "vitest";
+import { RunConfig } from "@/server/domain/outcome";
+import type { ConfirmationPolicy } from "@/server/domain/role";
+import { ToolSpec } from "@/server/domain/tool";
+import { confirmationReason, grantTools } from "./policy";
+
+const spec = (name: string, more: Partial<ToolSpec> = {}) =>
+  ToolSpec.parse({
+    name,
+    description: "Does it",
+    input_schema: { type: "object" },
+    source: "builtin",
+    risk: "LOW",
+    ...more,
+  });
+const known = ["look", "write", "mcp:notes/find", "mcp:notes/add", "mcp:post/send"].map((name) => spec(name));
+/** What an agent gets, and what it does not get and why. */
+const granted = (role_tools: string[], more: Partial<Parameters<typeof grantTools>[0]> = {}) => {
+  const grants = grantTools({ role_tools, known, denied: [], ...more });
+  return {
+    gets: grants.granted.map(({ name }) => name),
+    without: Object.fromEntries(grants.withheld.map(({ tool_name, reason }) => [tool_name, reason])),
+  };
+};
+
+describe("an agent gets", () => {
+  test("what its role names and this installation has, and hears of what is not here", () => {
+    expect(granted([])).toEqual({ gets: [], without: {} });
+    expect(granted(["look", "hammer", "mcp:notes/*", "mcp:gone/*"])).toEqual({
+      gets: ["look", "mcp:notes/find", "mcp:notes/add"],
+      without: { hammer: "There is no such tool here.", "mcp:gone/*": "There is no such tool here." },
+    });
+  });
+
+  test("of that only what its task names; the task alone grants nothing", () => {
+    const reason = "The task names it, but its role may not use it.";
+    expect(granted(["look", "write"], { only: ["look"] })).toEqual({
+      gets: ["look"],
+      without: { write: "The task does without it." },
+    });
+    expect(granted(["look"], { only: ["look", "write"] })).toEqual({
+      gets: ["look"],
+      without: { write: reason },
+    });
+    // A role that names a whole server has each tool of it, and whoever names the server means the role's own words.
+    expect(granted(["mcp:notes/*"], { only: ["mcp:notes/find"] })).toEqual({
+      gets: ["mcp:notes/find"],
+      without: { "mcp:notes/add": "The task does without it." },
+    });
+    expect(granted(["mcp:notes/*"], { only: ["mcp:notes/*"] }).without).toEqual({});
+    expect(granted(["mcp:notes/find"], { only: ["mcp:notes/*"] })).toEqual({
+      gets: ["mcp:notes/find"],
+      without: { "mcp:notes/*": reason },
+    });
+    expect(granted(["look"], { only: [] })).toEqual({
+      gets: [],
+      without: { look: "The task does without it." },
+    });
+  });
+
+  test("never what is denied for the run, whatever grants it", () => {
+    expect(
+      granted(["look", "mcp:notes/*"], { denied: ["mcp:notes/*"], only: ["look", "mcp:notes/find"] }),
+    ).toEqual({
+      gets: ["look"],
+      without: {
+        "mcp:notes/find": "It is denied for this run.",
+        "mcp:notes/add": "It is denied for this run.",
+      },
+    });
+  });
+
+  test("not what its crew does without, nor more than the agent that delegated to it, nor what is off here", () => {
+    const reason = "The crew writes nothing.";
+    expect(granted(["look", "write"], { without: { tools: ["write"], reason } })).toEqual({
+      gets: ["look"],
+      without: { write: reason },
+    });
+    expect(granted(["look", "write"], { parent: ["look"] })).toEqual({
+      gets: ["look"],
+      without: { write: "The agent that delegated this task may not use it." },
+    });
+    expect(granted(["look"], { parent: [] }).gets).toEqual([]);
+    expect(
+      granted(["code"], { known: [spec("code", { unavailable: "Code is switched off here." })] }),
+    ).toEqual({
+      gets: [],
+      without: { code: "Code is switched off here." },
+    });
+  });
+});
+
+describe("a person is asked before a call", () => {
+  const reason = (
+    policies: ConfirmationPolicy[],
+    more: Partial<Parameters<typeof confirmationReason>[0]> = {},
+  ) =>
+    confirmationReason({
+      spec: spec("write", { risk: "MEDIUM" }),
+      args: { path: "a.txt" },
+      policies,
+      taint_sources: [],
+      unvouched: [],
+      approved_always: false,
+      ...more,
+    });
+  const risky = (threshold: "LOW" | "MEDIUM" | "HIGH", confirm_unknown = false): ConfirmationPolicy => ({
+    kind: "risky",
+    threshold,
+    confirm_unknown,
+  });
+
+  test("where any of the policies asks, so that the stricter one wins", () => {
+    expect(reason([])).toBeNull();
+    expect(reason([{ kind: "never" }])).toBeNull();
+    expect(reason([{ kind: "never" }, { kind: "always" }])).toBe(
+      "Every call of a tool needs a person's agreement.",
+    );
+    expect(reason([{ kind: "tools", tools: ["write"] }])).toBe("write needs a person's agreement.");
+    expect(reason([{ kind: "tools", tools: ["look"] }])).toBeNull();
+  });
+
+  test("from the risk on that was set, and where nobody knows it if that was asked for", () => {
+    expect(["LOW", "MEDIUM", "HIGH"].map((level) => reason([risky(level as "LOW")]))).toEqual([
+      "Its risk is medium.",
+      "Its risk is medium.",
+      null,
+    ]);
+    const unknown = { spec: spec("write", { risk: "UNKNOWN" }) };
+    expect(reason([risky("LOW")], unknown)).toBeNull();
+    expect(reason([risky("HIGH", true)], unknown)).toBe("Nobody has said how risky this tool is.");
+    expect(reason([RunConfig.parse({}).confirmation], unknown)).not.toBeNull();
+  });
+
+  test("where the condition about the tool, its arguments and its risk holds", () => {
+    const when = (text: string) => reason([{ kind: "when", when: text }]);
+    const asked = "The condition for asking a person holds.";
+    expect(when("input.tool == 'write' && input.args.path == 'a.txt' && input.risk == 'MEDIUM'")).toBe(asked);
+    expect(when("input.args.path == 'b.txt'")).toBeNull();
+  });
+
+  test("unless they agreed for the rest of the run; but always where it leads to where nobody said", () => {
+    expect(reason([{ kind: "always" }], { approved_always: true })).toBeNull();
+    const place = (kind: string, value: string) =>
+      ({ key: "to", kind, value, from: null }) as unknown as Parameters<
+        typeof confirmationReason
+      >[0]["unvouched"][0];
+    const led = (...unvouched: ReturnType<typeof place>[]) =>
+      reason([{ kind: "never" }], { approved_always: true, taint_sources: ["mail", "web"], unvouched });
+    expect(led(place("email", "eve@evil.test"))).toBe(
+      "It leads to eve@evil.test, which stands nowhere in what you wrote, and the agent has read content from mail, web that nobody here vouches for.",
+    );
+    expect(led(place("email", "eve@evil.test"), place("web", "x"))).toContain(
+      "eve@evil.test and 1 more, which",
+    );
+    expect(led(place("web", "w".repeat(80)))).toContain(`${"w".repeat(80)}, which`);
+    expect(led(place("web", "w".repeat(81)))).toContain(`${"w".repeat(79)}…, which`);
+    expect(led(place("call", ""))).toContain("It acts outside, and nothing in what you wrote says where");
+    expect(led(place("words", "a"))).toContain("It tells a search service words that you did not write");
+  });
+});
