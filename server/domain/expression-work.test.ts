@@ -98,6 +98,19 @@ describe("an expression that would hold the server ends in an error that names i
     }
   });
 
+  test("reading an expression counts, the first time and every time", () => {
+    const text = `${"1 + ".repeat(200)}1`;
+    const [first, second] = [tried(text), tried(text)];
+    expect(first).toEqual(second);
+    expect(first.spent).toBeGreaterThan(text.length);
+    const work = new Work();
+    const evaluateMany = () => {
+      for (let i = 0; i < 3_000; i++)
+        evaluateExpression(`state.numbers.size() > ${i} ? ${i} : 0`, { state: big }, work);
+    };
+    expect(evaluateMany).toThrow(/^This needs more work/);
+  });
+
   test("the same work is counted each time", () => {
     const text =
       "state.names.filter(x, x.contains('99')).map(x, x.replace('9', '0')).distinct().sort().join(',')";

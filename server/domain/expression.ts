@@ -3,7 +3,7 @@ import { UnsignedInt } from "@marcbachmann/cel-js/evaluator";
 import { CompileFault, compileTree, type Frame, macroBinds, TYPE_WORDS } from "./expression-compile";
 import { Duration, Fault, Optional, type Type } from "./expression-values";
 import type { Json } from "./values";
-import { WORK_LIMITS, Work, WorkError } from "./work";
+import { READING_UNITS, WORK_LIMITS, Work, WorkError } from "./work";
 
 /**
  * Expressions of workflows: CEL, which has no loops beyond its macros, no functions of its own and no way to
@@ -147,6 +147,8 @@ export function evaluateExpression(text: string, scope: ExpressionScope, work = 
     at: root,
   };
   try {
+    // Whether it was read before or is read now, so that a replay counts the same.
+    work.spend(text.length * READING_UNITS);
     const value = run(frame);
     frame.at = root;
     return new JsonWriter(work).write(value, 0);

@@ -725,6 +725,19 @@ describe("every code", () => {
       ),
     ).toEqual(["E_NODE_TOO_LARGE"]);
   });
+
+  test("more expressions than one step can evaluate", () => {
+    const sets = (count: number) => {
+      const set = Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, `${i} + 1`]));
+      return find(
+        graph("start > t > end", {
+          t: { node_type: "transform", config: { set }, output_keys: Object.keys(set) },
+        }),
+      ).filter(({ code }) => code === "E_NODE_TOO_LARGE");
+    };
+    expect(sets(1_000)).toEqual([]);
+    expect(sets(6_000)[0]?.message).toMatch(/6000 expressions of "t" have 4\d,\d{3} characters together/);
+  });
 });
 
 describe("nothing to say", () => {

@@ -16,6 +16,7 @@ import { keySchema } from "./state-check";
 import { checkTemplate, templateReads } from "./template";
 import { isGranted } from "./tool";
 import type { JsonSchema } from "./values";
+import { MAX_EXPRESSION_CHARS } from "./work";
 
 export { type AvailableKey, keysAvailableAt } from "./data-flow";
 export { applyFix, type Fix } from "./fixes";
@@ -499,7 +500,21 @@ function checkNodes(
 }
 
 function checkTexts(add: Add, at: Problem["at"], node: WorkflowNode, kind: AnyNodeKind): void {
-  for (const { field, expression, result } of kind.expressions?.(node.config) ?? [])
+  const own = kind.expressions?.(node.config) ?? [];
+  const mapped = [node.input_mapping, node.output_mapping].map((mapping) => Object.values(mapping ?? {}));
+  const long = [own.map(({ expression }) => expression), ...mapped].find(
+    (texts) => charsOf(texts) > MAX_EXPRESSION_CHARS,
+  );
+  if (long) {
+    add(
+      "error",
+      "E_NODE_TOO_LARGE",
+      at,
+      `The ${long.length} expressions of ${nameOf(node)} have ${charsOf(long).toLocaleString("en-US")} characters together; one step can evaluate at most ${MAX_EXPRESSION_CHARS.toLocaleString("en-US")}. Spread them over several nodes.`,
+    );
+    return;
+  }
+  for (const { field, expression, result } of own)
     reportText(add, "E_BAD_EXPRESSION", at, field, checkExpression(expression, { result: result ?? "any" }));
   for (const { field, template } of kind.templates?.(node.config) ?? [])
     reportText(add, "E_BAD_TEMPLATE", at, field, checkTemplate(template));
@@ -510,6 +525,8 @@ function checkTexts(add: Add, at: Problem["at"], node: WorkflowNode, kind: AnyNo
   for (const [key, expression] of Object.entries(node.output_mapping ?? {}))
     reportText(add, "E_BAD_EXPRESSION", at, `output_mapping.${key}`, checkExpression(expression));
 }
+
+const charsOf = (texts: readonly string[]) => texts.reduce((sum, text) => sum + text.length, 0);
 
 /** What a schema or a pattern asks for and nobody checks is told while drawing, never only left out. */
 function checkRules(add: Add, at: Problem["at"], node: WorkflowNode, kind: AnyNodeKind): void {

@@ -665,7 +665,7 @@ function tooLarge(what: string, size: number, s: RunState): RunError | null {
   if (size <= most) return null;
   return {
     code: "TOO_LARGE",
-    message: `${what} is too large: ${sizeText(size)}, and at most ${sizeText(most)} fit. Keep less of it, or raise the limit in the settings of the workflow.`,
+    message: `${what} is too large: ${sizeText(size)}, and at most ${sizeText(most)} fit. Keep less of it, write it into a file, or raise the limit in the settings of the workflow.`,
     retryable: false,
     user_action: "edit_graph",
   };

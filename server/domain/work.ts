@@ -31,6 +31,11 @@ const CHARS_PER_UNIT = 16;
 /** What making a text costs beside its characters. */
 const TEXT_UNITS = 8;
 
+/** What reading one character of an expression costs, in units: parsing takes far longer than going over a text. */
+export const READING_UNITS = 8;
+/** So long may the expressions be together that one step evaluates: none is left to compute with beyond that. */
+export const MAX_EXPRESSION_CHARS = Math.floor(WORK_LIMITS.units / READING_UNITS);
+
 /** The budget is used up, or something would grow beyond its limit; the message says what and what to do. */
 export class WorkError extends Error {
   override name = "WorkError";

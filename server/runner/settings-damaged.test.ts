@@ -16,8 +16,8 @@ const GRAPH = draw("start > a > b > end", { a: asks("one"), b: asks("two") });
 const SERVICE = { name: "Acme", base_url: "http://127.0.0.1:9/v1", default_model: "m" };
 
 /** A service that answers everything. */
-const answering = (async (_url: unknown, init?: { body?: unknown }) => {
-  const { stream } = JSON.parse(String(init?.body ?? "{}")) as { stream?: boolean };
+const answering = (async (_url: unknown, init?: { body?: string }) => {
+  const { stream } = JSON.parse(init?.body ?? "{}") as { stream?: boolean };
   const usage = { prompt_tokens: 1, completion_tokens: 1 };
   const chunk = {
     choices: [{ index: 0, delta: { role: "assistant", content: "done" }, finish_reason: "stop" }],
@@ -29,7 +29,7 @@ const answering = (async (_url: unknown, init?: { body?: unknown }) => {
     });
   const message = { role: "assistant", content: "done" };
   return Response.json({ choices: [{ index: 0, message, finish_reason: "stop" }], usage });
-}) as typeof fetch;
+}) as unknown as typeof fetch;
 
 /** A database with a run that has answered its first question, and two of its provider's own settings. */
 async function interrupted(): Promise<{ db: Db; id: string; providers: ProviderStore; provider: string }> {
@@ -102,7 +102,7 @@ test("what else was under way is recorded before the run is held", async () => {
   const fetchSlowly = (async (...args: Parameters<typeof fetch>) => {
     await new Promise((resolve) => setTimeout(resolve, 100));
     return answering(...args);
-  }) as typeof fetch;
+  }) as unknown as typeof fetch;
   const stage = newStage({ db, models: newModels({ providers, fetch: fetchSlowly }) });
   const graph = draw("start > w > a > end; start > b > end", {
     a: asks("one"),
