@@ -62,7 +62,7 @@ export function Inspector({ roles }: { roles: readonly RoleDefinition[] }) {
           ui.setState({ isInspectorOpen: false });
           store.getState().select({});
         }}
-        className="absolute top-4 right-3 z-10"
+        className="absolute top-5 right-3 z-10 pointer-coarse:top-4"
       />
       <div className="min-h-0 flex-1 scroll-pt-16 overflow-y-auto overscroll-contain">
         <Content roles={roles} />
