@@ -4,10 +4,24 @@ import type { RunSummary as StoredRun } from "@/server/store/runs";
 import type { Run, RunNode, RunTask, WaitingFor } from "./schemas";
 import type { ApiServices } from "./services";
 
-/** What a run's log comes to; of a held one, as far as it can be read. */
+/**
+ * What a run's log comes to. Where it is damaged, as far as it can be read: of a held run its row says why, of one that
+ * has ended a warning does. Throws DamagedLog for one that is at work: it is about to be held.
+ */
 export function stateOf({ runs }: Pick<ApiServices, "runs">, { id, status }: StoredRun): RunState | null {
-  return status === "held" ? (runs.state(id, true) ?? newRun(id)) : runs.state(id);
+  if (status === "held") return runs.state(id, true) ?? newRun(id);
+  try {
+    return runs.state(id);
+  } catch (error) {
+    if (status !== "finished" || !isDamage(error)) throw error;
+    const state = runs.state(id, true) ?? newRun(id);
+    const warning = `${error.message} What is told of this run besides its row is what could still be read.`;
+    return { ...state, run: { ...state.run, warnings: [...state.run.warnings, warning] } };
+  }
 }
+
+/** By its name: the start-up code and the routes are separate bundles. */
+const isDamage = (error: unknown): error is Error => error instanceof Error && error.name === "DamagedLog";
 
 /** A run as the API tells it: its row, and what its log comes to. */
 export function toRun(run: StoredRun, last_seq: number, state: RunState): z.input<typeof Run> {

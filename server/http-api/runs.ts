@@ -137,8 +137,8 @@ export const runEndpoints = [
       const { services, params, query, headers } = call;
       const run = found(services, params.id);
       if (wantsStream(headers)) return followRun(call, run);
-      const isHeld = run.status === "held";
-      const events = services.runs.events(params.id, query.after, query.limit, isHeld).slice(0, query.limit);
+      const isStill = run.status === "held" || run.status === "finished";
+      const events = services.runs.events(params.id, query.after, query.limit, isStill).slice(0, query.limit);
       const last_seq = events.at(-1)?.seq ?? query.after;
       return {
         body: {

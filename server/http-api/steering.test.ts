@@ -236,9 +236,14 @@ describe("a run that is held", () => {
     stage.db.$client
       .prepare("update run_turns set events = '[{' where run_id = ? and turn = 1")
       .run(stage.id);
-    const broken = await stage.ask("GET", `/runs/${stage.id}`);
-    expect([broken.status, broken.body.error.code]).toEqual([500, "damaged_log"]);
-    expect(broken.body.error.message).toMatch(/Turn 1 of what was recorded of this run cannot be read/);
+    // One that has ended is told as far as it is known, with the damage as a warning.
+    const known = await stage.ask("GET", `/runs/${stage.id}`);
+    expectSchema("getRun", known.body);
+    expect([known.status, known.body.final_status]).toEqual([200, "COMPLETED"]);
+    expect(known.body.warnings).toEqual([
+      expect.stringMatching(/Turn 1 of what was recorded of this run cannot be read/),
+    ]);
+    expect((await stage.ask("GET", `/runs/${stage.id}/events`)).body.events).toHaveLength(1);
     stage.db.$client.prepare("update runs set status = 'running' where id = ?").run(stage.id);
     stage.host.recover();
     await expect.poll(async () => (await stage.run()).held?.code).toBe("damaged_log");
@@ -246,6 +251,28 @@ describe("a run that is held", () => {
     expect(events[0].type).toBe("run_created");
     expect((await stage.steer("cancel", {})).body.cancelled).toBe(true);
     await expect.poll(() => stage.runs.find(stage.id)?.final_status).toBe("CANCELLED");
+  });
+
+  test("is told where its very first record is damaged and a person has cancelled it", async () => {
+    const stage = await begin(draw("start > a > end"));
+    await stage.host.settled(stage.id);
+    const { $client } = stage.db;
+    $client.prepare("update run_turns set events = '[{' where run_id = ? and turn = 0").run(stage.id);
+    $client.prepare("update runs set status = 'running' where id = ?").run(stage.id);
+    stage.host.recover();
+    await expect.poll(async () => (await stage.run()).held?.code).toBe("damaged_log");
+    expect((await stage.steer("cancel", {})).body.cancelled).toBe(true);
+    await expect.poll(() => stage.runs.find(stage.id)?.final_status).toBe("CANCELLED");
+    const { status, body } = await stage.ask("GET", `/runs/${stage.id}`);
+    expectSchema("getRun", body);
+    expect([status, body.id, body.final_status, body.warnings.length]).toEqual([
+      200,
+      stage.id,
+      "CANCELLED",
+      1,
+    ]);
+    for (const part of ["events", "agents", "questions", "plans"])
+      expect([part, (await stage.ask("GET", `/runs/${stage.id}/${part}`)).status]).toEqual([part, 200]);
   });
 });
 
