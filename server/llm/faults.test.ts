@@ -21,7 +21,12 @@ const LIMITS: Partial<WireLimits> = { firstByteMs: 250, idleMs: 200, totalMs: 2_
 endServersWithTests();
 let server: TestServer | undefined;
 
-async function against(handler: Handler, limits = LIMITS, signal?: AbortSignal) {
+async function against(
+  handler: Handler,
+  limits = LIMITS,
+  signal?: AbortSignal,
+  { words = "Hello" }: { words?: string } = {},
+) {
   server = await newServer(handler);
   const models = newModels({
     providers: memoryProviders([remoteProvider(server.url)]),
@@ -30,7 +35,7 @@ async function against(handler: Handler, limits = LIMITS, signal?: AbortSignal) 
   });
   const { io, got } = newIo(signal);
   const started = performance.now();
-  const error = await models.complete(ask("Hello"), io).then(
+  const error = await models.complete(ask(words), io).then(
     () => null,
     (failure: unknown) => failure,
   );
@@ -430,4 +435,13 @@ describe("an answer comes out right, however it is cut into pieces", () => {
       delete process.env.OPENAI_CUSTOM_HEADERS;
     }
   });
+});
+
+test("half a character in a prompt reaches a service as something that every service can read", async () => {
+  const { error } = await against((_seen, response) => sendSse(response, sse(["done"])), LIMITS, undefined, {
+    words: "Half \ud83d of it, and a whole \u{1f600}",
+  });
+  expect(error).toBeNull();
+  const sent = JSON.stringify(server!.requests[0]!.body);
+  expect(sent).toContain("Half \ufffd of it, and a whole \u{1f600}");
 });

@@ -126,7 +126,7 @@ export function newWire(send: typeof fetch, callee: Callee, limits: WireLimits, 
       send(url, {
         method: "POST",
         headers: { accept: "application/json", "content-type": "application/json", ...headers },
-        body: JSON.stringify(body),
+        body: JSON.stringify(body, whole),
         redirect: "manual",
         signal: abort.signal,
       }),
@@ -230,3 +230,7 @@ function parsed(text: string): unknown {
     return undefined;
   }
 }
+
+/** Texts as every service can read them: half a character, which JSON can carry, is refused by some. */
+const whole = (_key: string, value: unknown): unknown =>
+  typeof value === "string" ? value.toWellFormed() : value;
