@@ -9,9 +9,11 @@ import { withLibrary } from "@/server/domain/library";
 import type { RoleDefinition } from "@/server/domain/role";
 import { roleUses } from "@/server/domain/role-use";
 import { sketchOf } from "@/server/domain/sketch";
-import type { StoredWorkflow, WorkflowStore } from "@/server/store/workflows";
+import { workflowOf, workflowOperations } from "@/server/operations/workflows";
+import type { StoredWorkflow } from "@/server/store/workflows";
 import { findTemplate, templates } from "@/server/templates";
 import type { Troupe } from "@/server/troupe";
+import { procedures } from "./expose";
 import { bringRoles, safeWorkflow, seenRole } from "./role-import";
 import { procedure, refusal, router } from "./trpc";
 
@@ -21,125 +23,10 @@ const FileText = z.string().max(5 * 1024 * 1024, "The file is larger than 5 MB")
 const Keys = z.array(z.string().max(1_000)).max(5_000).default([]);
 /** What becomes of a file's roles: those that are new here are added, ours are replaced, or they are left out. */
 const RoleChoice = z.enum(["add_new", "replace", "skip"]).default("add_new");
-const ById = z.object({ id: z.string() });
 
-/** Saved workflows: list, edit, templates, files. */
+/** Saved workflows; what a person is asked while a file comes in is for the browser alone. */
 export const workflowsRouter = router({
-  list: procedure.query(({ ctx }) => {
-    const runs = ctx.troupe.runs.byWorkflow();
-    return ctx.troupe.workflows.list().map(({ id, name, revision, graph, updated_at }) => ({
-      id,
-      name,
-      description: graph.description ?? "",
-      revision,
-      node_count: Object.values(graph.nodes).filter(({ node_type }) => node_type !== "note").length,
-      sketch: sketchOf(graph),
-      updated_at,
-      last_run: runs.get(id)?.last_run ?? null,
-      run_count: runs.get(id)?.run_count ?? 0,
-    }));
-  }),
-
-  get: procedure.input(ById).query(({ ctx, input }) => ctx.troupe.workflows.find(input.id) ?? notFound()),
-
-  create: procedure
-    .input(z.object({ name: Name.optional(), graph: WorkflowGraph.optional() }))
-    .mutation(({ ctx, input }) => {
-      const name = input.name ?? freshName("Untitled workflow", ctx.troupe.workflows);
-      return { id: ctx.troupe.workflows.create({ name, graph: input.graph ?? blankGraph(name) }) };
-    }),
-
-  save: procedure
-    .input(
-      z.object({
-        id: z.string(),
-        revision: z.number().int(),
-        name: Name.optional(),
-        graph: WorkflowGraph,
-      }),
-    )
-    .mutation(({ ctx, input }) => {
-      const result = ctx.troupe.workflows.save(input);
-      if (result.saved) return { revision: result.revision, updated_at: result.updated_at };
-      if (!result.current) return notFound();
-      const { revision, graph, name, updated_at } = result.current;
-      throw refusal("CONFLICT", "This workflow was changed in another place.", {
-        revision,
-        graph,
-        name,
-        updated_at,
-      });
-    }),
-
-  rename: procedure.input(z.object({ id: z.string(), name: Name })).mutation(({ ctx, input }) => {
-    if (!ctx.troupe.workflows.rename(input.id, input.name)) notFound();
-  }),
-
-  duplicate: procedure
-    .input(ById)
-    .mutation(({ ctx, input }) => ({ id: ctx.troupe.workflows.duplicate(input.id) ?? notFound() })),
-
-  /** Into the bin; `restore` brings it back. */
-  remove: procedure.input(ById).mutation(({ ctx, input }) => {
-    if (!ctx.troupe.workflows.remove(input.id)) notFound();
-  }),
-
-  restore: procedure.input(ById).mutation(({ ctx, input }) => {
-    if (!ctx.troupe.workflows.restore(input.id)) notFound();
-  }),
-
-  templates: procedure.query(() =>
-    templates.map(({ key, title, description, graph }) => ({
-      key,
-      title,
-      description,
-      node_count: Object.values(graph.nodes).filter(({ node_type }) => node_type !== "note").length,
-      graph,
-      sketch: sketchOf(graph),
-    })),
-  ),
-
-  fromTemplate: procedure.input(z.object({ key: z.string() })).mutation(({ ctx, input }) => {
-    const template = findTemplate(input.key);
-    if (!template) throw new TRPCError({ code: "NOT_FOUND", message: "There is no such template." });
-    const name = freshName(template.title, ctx.troupe.workflows);
-    return { id: ctx.troupe.workflows.create({ name, graph: template.graph }) };
-  }),
-
-  export: procedure
-    .input(
-      z.object({
-        id: z.string(),
-        flavour: z.enum(["troupe", "openhands"]).default("troupe"),
-        roles: z.enum(["included", "referenced"]).default("included"),
-      }),
-    )
-    .query(({ ctx, input }) => {
-      const { name, graph: saved } = ctx.troupe.workflows.find(input.id) ?? notFound();
-      // A file must be whole: crews and agents of the library go along as copies.
-      const graph = withLibrary(saved, ctx.troupe.library);
-      const used = roleUses(graph);
-      const roles =
-        input.roles === "included" ? ctx.troupe.roles.all().filter((role) => used.has(role.name)) : undefined;
-      return {
-        file_name: `${toId(name).toLowerCase() || "workflow"}.json`,
-        text: writeWorkflow(graph, { flavour: input.flavour, name, ...(roles ? { roles } : {}) }),
-        losses: lossesOf(graph, input.flavour),
-      };
-    }),
-
-  /** What a workflow may use, and whether it is allowed. */
-  capabilities: procedure.input(ById).query(({ ctx, input }) => {
-    const { graph, withheld } = ctx.troupe.workflows.find(input.id) ?? notFound();
-    return manifestOf(graph, { ...ctx.troupe, withheld });
-  }),
-
-  /** Allows and withholds what a workflow would use, by key. */
-  allow: procedure
-    .input(z.object({ id: z.string(), allow: Keys, withhold: Keys }))
-    .mutation(({ ctx, input: { id, ...change } }) => {
-      changeGrants(ctx.troupe, ctx.troupe.workflows.find(id) ?? notFound(), change, ctx.note);
-    }),
+  ...procedures(workflowOperations),
 
   /**
    * Says what an import would bring and lose; changes nothing. `over`: the workflow that it would replace. A mutation
@@ -150,7 +37,7 @@ export const workflowsRouter = router({
     .mutation(({ ctx, input }) => {
       const { graph, name, roles, findings } = safeWorkflow(readWorkflow(input.text));
       const { troupe } = ctx;
-      const before = input.over === undefined ? undefined : (troupe.workflows.find(input.over) ?? notFound());
+      const before = input.over === undefined ? undefined : workflowOf(troupe, input.over);
       return {
         ok: graph !== null,
         name,
@@ -183,7 +70,7 @@ export const workflowsRouter = router({
       const { graph, name, roles, findings } = safeWorkflow(readWorkflow(input.text));
       if (!graph) throw refusal("BAD_REQUEST", "This file holds no workflow that can be read.", { findings });
       const { troupe } = ctx;
-      const before = input.over === undefined ? undefined : (troupe.workflows.find(input.over) ?? notFound());
+      const before = input.over === undefined ? undefined : workflowOf(troupe, input.over);
       const asked = askedBy(graph, { troupe, roles: comingOf(roles, input.roles, troupe), before });
       const { left_out } = bringRoles(input.roles === "skip" ? [] : roles, {
         store: troupe.roles,
@@ -247,36 +134,4 @@ function replace(
   if (!workflows.save({ id, revision, ...change }).saved)
     throw refusal("CONFLICT", "This workflow was changed in another place. Look at the file again.");
   return id;
-}
-
-function notFound(): never {
-  throw new TRPCError({ code: "NOT_FOUND", message: "This workflow does not exist, or was deleted." });
-}
-
-/** The name itself, or with the first number behind it that makes it new. */
-function freshName(base: string, workflows: WorkflowStore): string {
-  const taken = new Set(workflows.list().map(({ name }) => name));
-  for (let n = 1; ; n++) {
-    const name = n === 1 ? base : `${base} ${n}`;
-    if (!taken.has(name)) return name;
-  }
-}
-
-/** Where a drawing begins: a start and an end, with room between them. */
-function blankGraph(name: string): WorkflowGraph {
-  return WorkflowGraph.parse({
-    graph_id: toId(name) || "workflow",
-    start_node_id: "start",
-    nodes: {
-      start: {
-        id: "start",
-        node_type: "start",
-        name: "Start",
-        output_keys: ["user_request"],
-        ui: { x: 0, y: 0 },
-      },
-      end: { id: "end", node_type: "end", name: "End", ui: { x: 680, y: 0 } },
-    },
-    edges: [],
-  });
 }

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Principal } from "@/server/access/principal";
 import type { Note } from "@/server/domain/audit";
 import { Problem } from "@/server/operations/problem";
-import type { ApiServices } from "./services";
+import type { Services } from "@/server/operations/services";
 
 type Method = "GET" | "POST" | "PUT" | "DELETE";
 
@@ -21,7 +21,7 @@ export interface Call<Params = Record<string, string>, Query = unknown, Body = u
   principal: Principal | null;
   /** Writes to the audit what whoever asks did. */
   note: Note;
-  services: ApiServices;
+  services: Services;
 }
 
 /** An answer: data to send as JSON, or a whole response. */

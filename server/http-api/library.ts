@@ -4,13 +4,12 @@ import { crewWith } from "@/server/domain/library";
 import { AgentConfig } from "@/server/domain/role";
 import { countUses, type Use, type Users, usesOfAgents, usesOfCrews } from "@/server/domain/uses";
 import { notFound, Problem } from "@/server/operations/problem";
+import { Page, StoredAgent, StoredCrew } from "@/server/operations/schemas";
+import type { Services } from "@/server/operations/services";
 import type { LibraryStore, Stored } from "@/server/store/library";
 import { usersOf } from "@/server/store/users";
-import { type Call, type Endpoint, endpoint } from "./endpoint";
+import { type Endpoint, endpoint } from "./endpoint";
 import { byName, expectedRevision, IF_MATCH, type Place, pageOf } from "./paging";
-import { Page, StoredAgent, StoredCrew } from "./schemas";
-
-type Services = Call["services"];
 
 /** One kind of thing in the library, as the endpoints need to know it. */
 interface Shelf<Word extends "crew" | "agent", Thing extends object> {

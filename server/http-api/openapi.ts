@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { NAMED_SCHEMAS } from "@/server/operations/schemas";
 import type { Endpoint } from "./endpoint";
-import { NAMED_SCHEMAS } from "./schemas";
 
 type JsonObject = Record<string, unknown>;
 

@@ -4,10 +4,10 @@ import { RoleDefinition } from "@/server/domain/role";
 import { uncheckedOfRole } from "@/server/domain/schema/unchecked";
 import { countUses, usesOfRoles } from "@/server/domain/uses";
 import { notFound, Problem } from "@/server/operations/problem";
+import { Finding, Page, StoredRole } from "@/server/operations/schemas";
 import { usersOf } from "@/server/store/users";
 import { type Call, endpoint } from "./endpoint";
 import { byName, expectedRevision, IF_MATCH, pageOf } from "./paging";
-import { Finding, Page, StoredRole } from "./schemas";
 
 /** A role, with what of its schemas and rules is not checked. */
 const ReadRole = StoredRole.extend({ findings: z.array(Finding) });

@@ -1,14 +1,14 @@
 import type { z } from "zod";
 import { newRun, type RunState } from "@/server/domain/run";
+import type { Run, RunNode, RunTask, WaitingFor } from "@/server/operations/schemas";
+import type { Services } from "@/server/operations/services";
 import type { RunSummary as StoredRun } from "@/server/store/runs";
-import type { Run, RunNode, RunTask, WaitingFor } from "./schemas";
-import type { ApiServices } from "./services";
 
 /**
  * What a run's log comes to. Where it is damaged, as far as it can be read: of a held run its row says why, of one that
  * has ended a warning does. Throws DamagedLog for one that is at work: it is about to be held.
  */
-export function stateOf({ runs }: Pick<ApiServices, "runs">, { id, status }: StoredRun): RunState | null {
+export function stateOf({ runs }: Pick<Services, "runs">, { id, status }: StoredRun): RunState | null {
   if (status === "held") return runs.state(id, true) ?? newRun(id);
   try {
     return runs.state(id);

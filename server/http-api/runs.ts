@@ -5,13 +5,13 @@ import { hubHistory, hubState } from "@/server/domain/agent/hub-state";
 import { FinalStatus } from "@/server/domain/outcome";
 import { Json, type JsonObject } from "@/server/domain/values";
 import { notFound, Problem } from "@/server/operations/problem";
+import { Page, Run, RunEvent, RunStatus, RunSummary, StartRun } from "@/server/operations/schemas";
 import type { RunFrame } from "@/server/runner/host";
 import type { RunSummary as StoredRun } from "@/server/store/runs";
 import { type Call, endpoint } from "./endpoint";
 import { eventStream, type Message } from "./event-stream";
 import { fromCursor, toCursor } from "./paging";
 import { stateOf, toRun } from "./run-view";
-import { Page, Run, RunEvent, RunStatus, RunSummary, StartRun } from "./schemas";
 
 const found = (services: Call["services"], id: string) => {
   const run = services.runs.find(id);

@@ -3,8 +3,8 @@ import { streamLimits } from "@/server/access/streams";
 import { CrewConfig } from "@/server/domain/crew";
 import { AgentConfig } from "@/server/domain/role";
 import { draw } from "@/server/domain/testing/drawing";
+import { NAMED_SCHEMAS } from "@/server/operations/schemas";
 import { findTemplate } from "@/server/templates";
-import { NAMED_SCHEMAS } from "./schemas";
 import { ENDPOINTS } from "./table";
 import { type Api, expectSchema, newApi } from "./testing";
 

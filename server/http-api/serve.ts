@@ -3,15 +3,15 @@ import { logUnexpected } from "@/server/access/log";
 import { auditName } from "@/server/access/principal";
 import { redactJson } from "@/server/access/redact";
 import { Problem, problemOf } from "@/server/operations/problem";
+import type { Services } from "@/server/operations/services";
 import { type Endpoint, partsOf } from "./endpoint";
-import type { ApiServices } from "./services";
 import { ENDPOINTS } from "./table";
 
 const BASE = "/api/v1";
 
 export interface ServeOptions {
   /** Taken only once a request may go on. */
-  services: () => ApiServices;
+  services: () => Services;
   /** Tests pass their own. */
   recognition?: Recognition;
 }

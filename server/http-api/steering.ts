@@ -6,9 +6,9 @@ import type { RunState } from "@/server/domain/run";
 import { answerFaults, notOpen, PersonsAnswer } from "@/server/domain/tool-question";
 import { Json, type JsonObject } from "@/server/domain/values";
 import { notFound, Problem } from "@/server/operations/problem";
+import { RunPlan } from "@/server/operations/schemas";
 import { type Call, endpoint } from "./endpoint";
 import { stateOf } from "./run-view";
-import { RunPlan } from "./schemas";
 
 /** Who asks, as events and the audit name them. */
 const byOf = ({ principal }: Pick<Call, "principal">) =>

@@ -11,9 +11,6 @@ import type { RoleDefinition } from "@/server/domain/role";
 import { roleUses } from "@/server/domain/role-use";
 import { isSameJson } from "@/server/domain/values";
 import { notFound, Problem } from "@/server/operations/problem";
-import type { StoredWorkflow } from "@/server/store/workflows";
-import { type Call, endpoint } from "./endpoint";
-import { expectedRevision, IF_MATCH, newestFirst, pageOf } from "./paging";
 import {
   CapabilityGrant,
   Finding,
@@ -22,7 +19,12 @@ import {
   WorkflowFile,
   WorkflowProblem,
   WorkflowSummary,
-} from "./schemas";
+} from "@/server/operations/schemas";
+import { workflowOf, workflowOperations } from "@/server/operations/workflows";
+import type { StoredWorkflow } from "@/server/store/workflows";
+import { type Call, endpoint } from "./endpoint";
+import { endpointsOf, performFor } from "./expose";
+import { expectedRevision, IF_MATCH, newestFirst, pageOf } from "./paging";
 
 type FindingOf = z.infer<typeof Finding>;
 
@@ -41,12 +43,6 @@ const AnyWorkflow = z.unknown().meta({
 const ROLES_COME =
   "Roles that come with the file are added where none of that name exists, with the tools that they name: a file that is sent with a token is the operator's own. An import in the browser leaves out the tools that nobody ticked.";
 const Saved = z.object({ id: z.string(), revision: z.int(), findings: z.array(Finding) });
-
-const found = (services: Call["services"], id: string): StoredWorkflow => {
-  const workflow = services.workflows.find(id);
-  if (!workflow) throw notFound("workflow");
-  return workflow;
-};
 
 /** Reads a file with all its findings; refuses one that holds no workflow. */
 function readFile(file: unknown): {
@@ -94,13 +90,14 @@ export const workflowEndpoints = [
       about: "A page of workflows",
       schema: z.object({ workflows: z.array(WorkflowSummary), next_cursor: z.string().nullable() }),
     },
-    answer({ services, query }) {
-      const all = services.workflows.list().map((workflow) => ({
+    answer(call) {
+      const { query } = call;
+      const all = performFor(workflowOperations.list, undefined, call).map((workflow) => ({
         id: workflow.id,
         name: workflow.name,
-        description: workflow.graph.description ?? null,
+        description: workflow.description || null,
         revision: workflow.revision,
-        node_count: Object.keys(workflow.graph.nodes).length,
+        node_count: workflow.node_count,
         updated_at: workflow.updated_at,
       }));
       const { items, next_cursor } = pageOf(
@@ -124,10 +121,14 @@ export const workflowEndpoints = [
     maxBytes: LIMITS.body.import,
     success: { status: 201, about: "Its id, and what the import noticed", schema: Saved },
     refusals: [422],
-    answer({ services, body, note }) {
-      const { name, graph, roles, findings } = readFile(body);
-      const added = addRoles(services, roles, note);
-      const id = services.workflows.create({ name: name || "Imported workflow", graph });
+    answer(call) {
+      const { name, graph, roles, findings } = readFile(call.body);
+      const added = addRoles(call.services, roles, call.note);
+      const { id } = performFor(
+        workflowOperations.create,
+        { name: name || "Imported workflow", graph },
+        call,
+      );
       return {
         status: 201,
         body: { id, revision: 1, findings: [...findings, ...added] },
@@ -153,17 +154,9 @@ export const workflowEndpoints = [
       schema: z.union([WorkflowFile, OpenHandsGraph]),
     },
     refusals: [404],
-    answer({ services, params, query }) {
-      const { graph: saved, name, revision } = found(services, params.id);
-      // A file must be whole: crews and agents of the library go along as copies.
-      const graph = withLibrary(saved, services.library);
-      const used = new Set(roleUses(graph).keys());
-      const roles = services.roles.all().filter((role) => used.has(role.name));
-      const text = writeWorkflow(graph, {
-        flavour: query.flavour,
-        name,
-        ...(query.roles === "included" ? { roles } : {}),
-      });
+    answer(call) {
+      const { revision } = workflowOf(call.services, call.params.id);
+      const { text } = performFor(workflowOperations.export, { id: call.params.id, ...call.query }, call);
       return new Response(text, {
         headers: { "content-type": "application/json; charset=utf-8", etag: `"${revision}"` },
       });
@@ -182,125 +175,29 @@ export const workflowEndpoints = [
     reads: { "If-Match": IF_MATCH },
     success: { status: 200, about: "The new revision, and what the import noticed", schema: Saved },
     refusals: [404, 412, 422],
-    answer({ services, params, body, headers, note }) {
-      const before = found(services, params.id);
-      const { name, graph, roles, findings } = readFile(body);
-      const revision = expectedRevision(headers) ?? before.revision;
-      const result = services.workflows.save({ id: before.id, revision, graph, ...(name ? { name } : {}) });
-      if (!result.saved && !result.current) throw notFound("workflow");
-      if (!result.saved)
-        throw new Problem("changed_meanwhile", "The workflow was changed in between.", {
-          revision: result.current?.revision,
-        });
-      const added = addRoles(services, roles, note);
-      return { body: { id: before.id, revision: result.revision, findings: [...findings, ...added] } };
+    answer(call) {
+      const { id, revision } = workflowOf(call.services, call.params.id);
+      const { name, graph, roles, findings } = readFile(call.body);
+      const saved = savedAt({ id, revision: expectedRevision(call.headers) ?? revision, name, graph }, call);
+      const added = addRoles(call.services, roles, call.note);
+      return { body: { id, revision: saved, findings: [...findings, ...added] } };
     },
   }),
 
-  endpoint({
-    method: "DELETE",
-    path: "/workflows/{id}",
-    name: "deleteWorkflow",
-    summary: "Puts a workflow into the bin",
-    about: "Its runs stay.",
-    tag: "Workflows",
-    success: { status: 204, about: "It is gone" },
-    refusals: [404],
-    answer({ services, params }) {
-      if (!services.workflows.remove(params.id)) throw notFound("workflow");
-      return { status: 204 };
-    },
-  }),
-
-  endpoint({
-    method: "POST",
-    path: "/workflows/{id}/validate",
-    name: "validateWorkflow",
-    summary: "Says what is wrong with a workflow",
-    about: "Problems of severity `error` keep it from running.",
-    tag: "Workflows",
-    success: {
-      status: 200,
-      about: "Its problems, errors first",
-      schema: z.object({ can_run: z.boolean(), problems: z.array(WorkflowProblem) }),
-    },
-    refusals: [404],
-    answer({ services, params }) {
-      const { library } = services;
-      const problems = findProblems(
-        withLibrary(found(services, params.id).graph, library),
-        services.roles.all(),
-        undefined,
-        {
-          withheld: found(services, params.id).withheld,
-          isPriceKnown: (choice) => services.models.describe(choice)?.price_known !== false,
-          library,
-          isToolKnown: newIsToolKnown(
-            services.registry.list().map(({ name }) => name),
-            services.toolSources.mcp.list().map(({ name }) => name),
-          ),
-        },
-      );
-      return {
-        body: {
-          can_run: !problems.some(({ severity }) => severity === "error"),
-          problems: problems.map(({ severity, code, message, at }) => ({ severity, code, message, at })),
-        },
-      };
-    },
-  }),
-
-  endpoint({
-    method: "GET",
-    path: "/workflows/{id}/capabilities",
-    name: "getWorkflowCapabilities",
-    summary: "What runs of a workflow may use",
-    about:
-      "Every tool, host, named model, program and lasting memory that its nodes and the roles at them ask for. What is not `allowed` came with an imported file and nobody has allowed it: a run is refused until then, or until the drawing asks for it no more.",
-    tag: "Workflows",
-    success: {
-      status: 200,
-      about: "By kind and name",
-      schema: z.object({ capabilities: z.array(CapabilityGrant) }),
-    },
-    refusals: [404],
-    answer({ services, params }) {
-      const { graph, withheld } = found(services, params.id);
-      return { body: { capabilities: manifestOf(graph, { ...services, withheld }) } };
-    },
-  }),
-
-  endpoint({
-    method: "PUT",
-    path: "/workflows/{id}/capabilities",
-    name: "setWorkflowCapabilities",
-    summary: "Says what a workflow may use",
-    about: "`allow` becomes everything that it may use, of what it asks for; the rest is withheld.",
-    tag: "Workflows",
-    body: z.object({
-      allow: z
-        .array(z.string().max(1_000))
-        .max(5_000)
-        .meta({ description: "Keys, such as tool:http_request" }),
-    }),
-    success: {
-      status: 200,
-      about: "By kind and name, as it is now",
-      schema: z.object({ capabilities: z.array(CapabilityGrant) }),
-    },
-    refusals: [404, 422],
-    answer({ services, params, body: { allow }, note }) {
-      const workflow = found(services, params.id);
-      const asked = new Set(manifestOf(workflow.graph, { ...services, withheld: [] }).map(({ key }) => key));
-      const unknown = allow.filter((key) => !asked.has(key));
-      if (unknown.length > 0)
-        throw new Problem("not_asked_for", `This workflow does not ask for ${unknown[0]}.`, {
-          unknown,
-        });
-      const withhold = [...asked].filter((key) => !allow.includes(key));
-      changeGrants(services, workflow, { allow, withhold }, note);
-      const { graph, withheld } = found(services, params.id);
-      return { body: { capabilities: manifestOf(graph, { ...services, withheld }) } };
-    },
-  }),
+  ...endpointsOf(workflowOperations),
 ];
+
+/** The new revision. Throws changed_meanwhile with the revision that is there: the drawing is its reader's to fetch. */
+function savedAt(
+  { id, revision, name, graph }: { id: string; revision: number; name: string; graph: WorkflowGraph },
+  call: Call<unknown>,
+): number {
+  try {
+    const input = { id, revision, graph, ...(name ? { name } : {}) };
+    return performFor(workflowOperations.save, input, call).revision;
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== "changed_meanwhile") throw error;
+    const { revision } = error.details as { revision: number };
+    throw new Problem(error.code, error.message, { revision });
+  }
+}

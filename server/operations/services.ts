@@ -10,11 +10,11 @@ import type { RunStore } from "@/server/store/runs";
 import type { WorkflowStore } from "@/server/store/workflows";
 import type { ToolsRegistry } from "@/server/tools/registry";
 
-/** What the endpoints need of the server; tests bring it on an in-memory database. */
-export interface ApiServices {
+/** What operations need of the server; tests bring it on an in-memory database. */
+export interface Services {
   workflows: WorkflowStore;
   roles: RoleStore;
-  runs: Pick<RunStore, "find" | "list" | "events" | "state">;
+  runs: Pick<RunStore, "find" | "list" | "events" | "state" | "byWorkflow">;
   host: {
     cancel(runId: string, about: { by: string; reason: string }): boolean;
     tryAgain: Host["tryAgain"];

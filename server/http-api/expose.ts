@@ -1,0 +1,65 @@
+import { z } from "zod";
+import { type HttpRoute, type Operation, perform } from "@/server/operations/operation";
+import { PROBLEMS } from "@/server/operations/problem";
+import { type Call, type Endpoint, endpoint, partsOf } from "./endpoint";
+
+/** Does an operation for a program. */
+export function performFor<In extends z.ZodType, Out>(
+  operation: Operation<In, Out>,
+  input: z.output<In>,
+  { services, principal, note }: Pick<Call, "services" | "principal" | "note">,
+): Out {
+  if (!principal) throw new Error(`${operation.name} needs somebody who asks`);
+  return perform(operation, services, input, { principal, by: byOf({ principal }), note });
+}
+
+/** Who asks, as events name them. */
+export const byOf = ({ principal }: Pick<Call, "principal">) =>
+  principal?.id === "environment" ? "API" : `API token ${principal?.id}`;
+
+/** The endpoints of those operations that the HTTP API has as they are. */
+export const endpointsOf = (operations: Readonly<Record<string, Operation>>): Endpoint[] =>
+  Object.values(operations).flatMap((operation) =>
+    typeof operation.http === "object" && "path" in operation.http
+      ? [endpointOf(operation, operation.http)]
+      : [],
+  );
+
+function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
+  const { name, summary, about, tag, output } = operation;
+  const { method, path, as } = route;
+  const params = partsOf(path).flatMap((part) => (part.startsWith("{") ? [part.slice(1, -1)] : []));
+  const rest = restOf(operation.input, params);
+  const schema = output && as ? z.object({ [as]: output }) : output;
+  return endpoint({
+    method,
+    path,
+    name,
+    summary,
+    ...(about ? { about } : {}),
+    tag,
+    ...(rest && (method === "GET" ? { query: rest } : { body: rest })),
+    success: {
+      status: schema ? (route.status ?? 200) : 204,
+      about: route.success,
+      ...(schema ? { schema } : {}),
+    },
+    refusals: [...new Set((operation.problems ?? []).map((code) => PROBLEMS[code][0]))],
+    async answer(call) {
+      const sent = { ...(call.query as object | undefined), ...(call.body as object | undefined) };
+      const isNothing = operation.input instanceof z.ZodVoid;
+      const input = isNothing ? undefined : { ...sent, ...(call.params as Record<string, string>) };
+      const result = await performFor(operation, input, call);
+      if (!schema) return { status: 204 };
+      return { status: route.status ?? 200, body: as ? { [as]: result } : result };
+    },
+  });
+}
+
+/** What of an input is not in the path; undefined where all of it is. */
+function restOf(input: z.ZodType, params: readonly string[]): z.ZodType | undefined {
+  if (!(input instanceof z.ZodObject)) return undefined;
+  const names = Object.keys(input.shape).filter((name) => params.includes(name));
+  const rest = input.omit(Object.fromEntries(names.map((name) => [name, true])) as Record<string, never>);
+  return Object.keys(rest.shape).length > 0 ? rest : undefined;
+}

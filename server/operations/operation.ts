@@ -1,0 +1,78 @@
+import type { z } from "zod";
+import type { Principal } from "@/server/access/principal";
+import type { AuditKind, Note } from "@/server/domain/audit";
+import type { ProblemCode } from "./problem";
+import type { Services } from "./services";
+
+/** Who asks, and how what they do is written down. */
+export interface Caller {
+  principal: Principal;
+  /** As the events of a run name them. */
+  by: string;
+  /** Writes to the audit; takes only what the operation says that it audits. */
+  note: Note;
+}
+
+export type Tag = "Workflows" | "Runs" | "Roles" | "Library" | "Server";
+
+/** Where the HTTP API has an operation as it is: parts of the path and the rest of the input make up its input. */
+export interface HttpRoute {
+  method: "GET" | "POST" | "PUT" | "DELETE";
+  path: `/${string}`;
+  /** 200, or 204 where nothing is answered, unless this says otherwise. */
+  status?: 201 | 202;
+  /** What a good answer means. */
+  success: string;
+  /** The field that a list is answered in. */
+  as?: string;
+}
+
+/**
+ * One thing that can be asked of the server, as data. The browser (tRPC) and programs (HTTP) get it by the same
+ * definition: a session may call all of them, and so may a token.
+ */
+export interface Operation<
+  In extends z.ZodType = z.ZodType,
+  Out = unknown,
+  Kind extends "query" | "mutation" = "query" | "mutation",
+> {
+  kind: Kind;
+  /** In the OpenAPI file. */
+  name: string;
+  summary: string;
+  about?: string;
+  tag: Tag;
+  /** An object, or `NoInput`. */
+  input: In;
+  /** What it answers, as JSON; absent: nothing. */
+  output?: z.ZodType;
+  /** The refusals that it may make. */
+  problems?: readonly ProblemCode[];
+  /** What it may write to the audit. */
+  audits?: readonly AuditKind[];
+  /**
+   * `own`: the HTTP API gives it a form of its own (pages, files, headers) in an endpoint of the same name. A reason:
+   * only the browser has it.
+   */
+  http: HttpRoute | "own" | { browserOnly: string };
+  run(services: Services, input: z.output<In>, caller: Caller): Out;
+}
+
+/** Defines an operation; its input reaches `run` checked. */
+export const operation = <const Kind extends "query" | "mutation", In extends z.ZodType, Out>(
+  definition: Operation<In, Out, Kind>,
+): Operation<In, Out, Kind> => definition;
+
+/** Does it. Throws Problem; an audit entry that the operation does not declare is a programming error. */
+export function perform<In extends z.ZodType, Out>(
+  { name, audits = [], run }: Operation<In, Out>,
+  services: Services,
+  input: z.output<In>,
+  caller: Caller,
+): Out {
+  const note: Note = (kind, detail) => {
+    if (!audits.includes(kind)) throw new Error(`${name} does not declare that it audits ${kind}`);
+    caller.note(kind, detail);
+  };
+  return run(services, input, { ...caller, note });
+}

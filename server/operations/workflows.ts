@@ -1,0 +1,376 @@
+import { z } from "zod";
+import { changeGrants, manifestOf } from "@/server/access/manifest";
+import { newIsToolKnown } from "@/server/domain/crew-tools";
+import { lossesOf, writeWorkflow } from "@/server/domain/document";
+import { WorkflowGraph } from "@/server/domain/graph";
+import { toId } from "@/server/domain/ids";
+import { withLibrary } from "@/server/domain/library";
+import { findProblems } from "@/server/domain/problems";
+import { roleUses } from "@/server/domain/role-use";
+import { sketchOf } from "@/server/domain/sketch";
+import type { StoredWorkflow, WorkflowStore } from "@/server/store/workflows";
+import { findTemplate, templates } from "@/server/templates";
+import { operation } from "./operation";
+import { notFound, Problem } from "./problem";
+import { CapabilityGrant, WorkflowProblem } from "./schemas";
+import type { Services } from "./services";
+
+const Name = z.string().trim().min(1, "Give it a name").max(200, "At most 200 characters");
+const ById = z.object({ id: z.string() });
+const NewId = z.object({ id: z.string() });
+/** Keys of capabilities. */
+const Keys = z
+  .array(z.string().max(1_000))
+  .max(5_000)
+  .meta({ description: "Keys, such as tool:http_request" });
+
+/** The workflow with this id. Throws not_found. */
+export function workflowOf(services: Pick<Services, "workflows">, id: string): StoredWorkflow {
+  const workflow = services.workflows.find(id);
+  if (!workflow) throw notFound("workflow");
+  return workflow;
+}
+
+const manifest = (services: Services, id: string) => {
+  const { graph, withheld } = workflowOf(services, id);
+  return manifestOf(graph, { ...services, withheld });
+};
+
+/** Notes are on the drawing and are no part of what runs. */
+const nodeCount = ({ nodes }: WorkflowGraph) =>
+  Object.values(nodes).filter(({ node_type }) => node_type !== "note").length;
+
+/** Saved workflows: list, draw, export, and what they may use. */
+export const workflowOperations = {
+  list: operation({
+    kind: "query",
+    name: "listWorkflows",
+    summary: "Lists workflows, newest first",
+    tag: "Workflows",
+    input: z.void(),
+    http: "own",
+    run(services) {
+      const runs = services.runs.byWorkflow();
+      return services.workflows.list().map(({ id, name, revision, graph, updated_at }) => ({
+        id,
+        name,
+        description: graph.description ?? "",
+        revision,
+        node_count: nodeCount(graph),
+        sketch: sketchOf(graph),
+        updated_at,
+        last_run: runs.get(id)?.last_run ?? null,
+        run_count: runs.get(id)?.run_count ?? 0,
+      }));
+    },
+  }),
+
+  get: operation({
+    kind: "query",
+    name: "getWorkflow",
+    summary: "The drawing with its revision",
+    tag: "Workflows",
+    input: ById,
+    problems: ["not_found"],
+    http: { browserOnly: "GET /workflows/{id} gives the same drawing as a file, with its revision as ETag" },
+    run: (services, { id }) => workflowOf(services, id),
+  }),
+
+  create: operation({
+    kind: "mutation",
+    name: "createWorkflow",
+    summary: "Saves a new workflow",
+    tag: "Workflows",
+    input: z.object({ name: Name.optional(), graph: WorkflowGraph.optional() }),
+    http: "own",
+    run({ workflows }, input) {
+      const name = input.name ?? freshName("Untitled workflow", workflows);
+      return { id: workflows.create({ name, graph: input.graph ?? blankGraph(name) }) };
+    },
+  }),
+
+  save: operation({
+    kind: "mutation",
+    name: "replaceWorkflow",
+    summary: "Saves a workflow where nobody changed it meanwhile",
+    tag: "Workflows",
+    input: z.object({
+      id: z.string(),
+      revision: z.number().int(),
+      name: Name.optional(),
+      graph: WorkflowGraph,
+    }),
+    problems: ["not_found", "changed_meanwhile"],
+    http: "own",
+    run({ workflows }, input) {
+      const result = workflows.save(input);
+      if (result.saved) return { revision: result.revision, updated_at: result.updated_at };
+      if (!result.current) throw notFound("workflow");
+      const { revision, graph, name, updated_at } = result.current;
+      throw new Problem("changed_meanwhile", "This workflow was changed in another place.", {
+        revision,
+        graph,
+        name,
+        updated_at,
+      });
+    },
+  }),
+
+  rename: operation({
+    kind: "mutation",
+    name: "renameWorkflow",
+    summary: "Gives a workflow another name",
+    tag: "Workflows",
+    input: ById.extend({ name: Name }),
+    problems: ["not_found"],
+    http: { method: "PUT", path: "/workflows/{id}/name", success: "It has that name" },
+    run({ workflows }, { id, name }) {
+      if (!workflows.rename(id, name)) throw notFound("workflow");
+    },
+  }),
+
+  duplicate: operation({
+    kind: "mutation",
+    name: "duplicateWorkflow",
+    summary: "Makes a copy of a workflow",
+    about: "What the original may not use, the copy may not use either.",
+    tag: "Workflows",
+    input: ById,
+    output: NewId,
+    problems: ["not_found"],
+    http: {
+      method: "POST",
+      path: "/workflows/{id}/duplicate",
+      status: 201,
+      success: "The id of the copy",
+    },
+    run({ workflows }, { id }) {
+      const copy = workflows.duplicate(id);
+      if (!copy) throw notFound("workflow");
+      return { id: copy };
+    },
+  }),
+
+  remove: operation({
+    kind: "mutation",
+    name: "deleteWorkflow",
+    summary: "Puts a workflow into the bin",
+    about: "Its runs stay.",
+    tag: "Workflows",
+    input: ById,
+    problems: ["not_found"],
+    http: { method: "DELETE", path: "/workflows/{id}", success: "It is gone" },
+    run({ workflows }, { id }) {
+      if (!workflows.remove(id)) throw notFound("workflow");
+    },
+  }),
+
+  restore: operation({
+    kind: "mutation",
+    name: "restoreWorkflow",
+    summary: "Takes a workflow out of the bin",
+    tag: "Workflows",
+    input: ById,
+    problems: ["not_found"],
+    http: { method: "POST", path: "/workflows/{id}/restore", success: "It is back" },
+    run({ workflows }, { id }) {
+      if (!workflows.restore(id)) throw notFound("workflow");
+    },
+  }),
+
+  templates: operation({
+    kind: "query",
+    name: "listTemplates",
+    summary: "Drawings to begin with",
+    tag: "Workflows",
+    input: z.void(),
+    output: z.array(
+      z.object({
+        key: z.string(),
+        title: z.string(),
+        description: z.string(),
+        node_count: z.int(),
+        graph: WorkflowGraph,
+        sketch: z
+          .unknown()
+          .meta({ description: "The drawing in small: boxes and lines, for a picture of it" }),
+      }),
+    ),
+    http: { method: "GET", path: "/templates", success: "All of them", as: "templates" },
+    run: () =>
+      templates.map(({ key, title, description, graph }) => ({
+        key,
+        title,
+        description,
+        node_count: nodeCount(graph),
+        graph,
+        sketch: sketchOf(graph),
+      })),
+  }),
+
+  fromTemplate: operation({
+    kind: "mutation",
+    name: "createFromTemplate",
+    summary: "Saves a new workflow made from a template",
+    tag: "Workflows",
+    input: z.object({ key: z.string() }),
+    output: NewId,
+    problems: ["not_found"],
+    http: {
+      method: "POST",
+      path: "/templates/{key}/workflows",
+      status: 201,
+      success: "The id of the new workflow",
+    },
+    run({ workflows }, { key }) {
+      const template = findTemplate(key);
+      if (!template) throw notFound("template");
+      const name = freshName(template.title, workflows);
+      return { id: workflows.create({ name, graph: template.graph }) };
+    },
+  }),
+
+  export: operation({
+    kind: "query",
+    name: "exportWorkflow",
+    summary: "The workflow as a file",
+    tag: "Workflows",
+    input: ById.extend({
+      flavour: z.enum(["troupe", "openhands"]).default("troupe"),
+      roles: z.enum(["included", "referenced"]).default("included"),
+    }),
+    problems: ["not_found"],
+    http: "own",
+    run(services, { id, flavour, roles }) {
+      const { name, graph: saved } = workflowOf(services, id);
+      // A file must be whole: crews and agents of the library go along as copies.
+      const graph = withLibrary(saved, services.library);
+      const used = roleUses(graph);
+      const cast = services.roles.all().filter((role) => used.has(role.name));
+      return {
+        file_name: `${toId(name).toLowerCase() || "workflow"}.json`,
+        text: writeWorkflow(graph, { flavour, name, ...(roles === "included" ? { roles: cast } : {}) }),
+        losses: lossesOf(graph, flavour),
+      };
+    },
+  }),
+
+  validate: operation({
+    kind: "query",
+    name: "validateWorkflow",
+    summary: "Says what is wrong with a workflow",
+    about: "Problems of severity `error` keep it from running.",
+    tag: "Workflows",
+    input: ById,
+    output: z.object({ can_run: z.boolean(), problems: z.array(WorkflowProblem) }),
+    problems: ["not_found"],
+    http: { method: "POST", path: "/workflows/{id}/validate", success: "Its problems, errors first" },
+    run(services, { id }) {
+      const { graph, withheld } = workflowOf(services, id);
+      const { library } = services;
+      const problems = findProblems(withLibrary(graph, library), services.roles.all(), undefined, {
+        withheld,
+        isPriceKnown: (choice) => services.models.describe(choice)?.price_known !== false,
+        library,
+        isToolKnown: newIsToolKnown(
+          services.registry.list().map(({ name }) => name),
+          services.toolSources.mcp.list().map(({ name }) => name),
+        ),
+      });
+      return {
+        can_run: !problems.some(({ severity }) => severity === "error"),
+        problems: problems.map(({ severity, code, message, at }) => ({ severity, code, message, at })),
+      };
+    },
+  }),
+
+  capabilities: operation({
+    kind: "query",
+    name: "getWorkflowCapabilities",
+    summary: "What runs of a workflow may use",
+    about:
+      "Every tool, host, named model, program and lasting memory that its nodes and the roles at them ask for. What is not `allowed` came with an imported file and nobody has allowed it: a run is refused until then, or until the drawing asks for it no more.",
+    tag: "Workflows",
+    input: ById,
+    output: z.array(CapabilityGrant),
+    problems: ["not_found"],
+    http: {
+      method: "GET",
+      path: "/workflows/{id}/capabilities",
+      success: "By kind and name",
+      as: "capabilities",
+    },
+    run: (services, { id }) => manifest(services, id),
+  }),
+
+  setCapabilities: operation({
+    kind: "mutation",
+    name: "setWorkflowCapabilities",
+    summary: "Says what a workflow may use",
+    about: "`allow` becomes everything that it may use, of what it asks for; the rest is withheld.",
+    tag: "Workflows",
+    input: ById.extend({ allow: Keys }),
+    output: z.array(CapabilityGrant),
+    problems: ["not_found", "not_asked_for"],
+    audits: ["workflow_allowed"],
+    http: {
+      method: "PUT",
+      path: "/workflows/{id}/capabilities",
+      success: "By kind and name, as it is now",
+      as: "capabilities",
+    },
+    run(services, { id, allow }, { note }) {
+      const workflow = workflowOf(services, id);
+      const asked = new Set(manifestOf(workflow.graph, { ...services, withheld: [] }).map(({ key }) => key));
+      const unknown = allow.filter((key) => !asked.has(key));
+      if (unknown.length > 0)
+        throw new Problem("not_asked_for", `This workflow does not ask for ${unknown[0]}.`, { unknown });
+      const withhold = [...asked].filter((key) => !allow.includes(key));
+      changeGrants(services, workflow, { allow, withhold }, note);
+      return manifest(services, id);
+    },
+  }),
+
+  allow: operation({
+    kind: "mutation",
+    name: "changeWorkflowCapabilities",
+    summary: "Allows and withholds some of what a workflow would use",
+    about: "What is not named stays as it is; what the drawing does not ask for is forgotten.",
+    tag: "Workflows",
+    input: ById.extend({ allow: Keys.default([]), withhold: Keys.default([]) }),
+    problems: ["not_found"],
+    audits: ["workflow_allowed"],
+    http: { method: "POST", path: "/workflows/{id}/capabilities", success: "It holds for the next run" },
+    run(services, { id, ...change }, { note }) {
+      changeGrants(services, workflowOf(services, id), change, note);
+    },
+  }),
+};
+
+/** The name itself, or with the first number behind it that makes it new. */
+function freshName(base: string, workflows: WorkflowStore): string {
+  const taken = new Set(workflows.list().map(({ name }) => name));
+  for (let n = 1; ; n++) {
+    const name = n === 1 ? base : `${base} ${n}`;
+    if (!taken.has(name)) return name;
+  }
+}
+
+/** Where a drawing begins: a start and an end, with room between them. */
+function blankGraph(name: string): WorkflowGraph {
+  return WorkflowGraph.parse({
+    graph_id: toId(name) || "workflow",
+    start_node_id: "start",
+    nodes: {
+      start: {
+        id: "start",
+        node_type: "start",
+        name: "Start",
+        output_keys: ["user_request"],
+        ui: { x: 0, y: 0 },
+      },
+      end: { id: "end", node_type: "end", name: "End", ui: { x: 680, y: 0 } },
+    },
+    edges: [],
+  });
+}
