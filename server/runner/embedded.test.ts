@@ -49,6 +49,8 @@ function newEngine(): EngineUnderTest {
           live: () => {},
           workerId: "test",
           time: new WorkTime(),
+          // How long a turn is depends on its events alone, however slow the machine is.
+          stopwatch: () => 0,
         },
         store.journal(runId),
       );

@@ -58,6 +58,8 @@ export interface EmbeddedHost {
   /** A step goes on beside the thread, until what is answered is called. */
   stepBegins?(): () => void;
   workerId: string;
+  /** By which the length of a turn is measured, in milliseconds; a test may stop it. */
+  stopwatch?(): number;
   /** What holds in every run here now; absent where nobody says. A run that is taken up again goes on under these. */
   rules?: InstallationRules;
   /** The time in which this process is at work. */
@@ -121,7 +123,8 @@ export class EmbeddedRun implements DurableContext {
   private texts: string[] = [];
   private chars = 0;
   private inlined = 0;
-  private beganAt = performance.now();
+  private readonly stopwatch: () => number;
+  private beganAt: number;
   private timers: { key: string; dueAt: number }[] = [];
   private turn = 1;
   private answer: Answer | null = null;
@@ -145,6 +148,8 @@ export class EmbeddedRun implements DurableContext {
     private readonly journal: Journal,
     asleep?: Seen,
   ) {
+    this.stopwatch = host.stopwatch ?? (() => performance.now());
+    this.beganAt = this.stopwatch();
     this.begunAt = journal.turns[1]?.at ?? Math.max(journal.turns[0]?.at ?? 0, this.now);
     this.at = this.begunAt;
     this.lastSeq = journal.turns[0]?.lastSeq ?? 0;
@@ -267,7 +272,7 @@ export class EmbeddedRun implements DurableContext {
     }
     this.startFresh();
     const answer = await this.newAnswer();
-    this.beganAt = performance.now();
+    this.beganAt = this.stopwatch();
     const at = Math.max(this.at, this.now);
     // A clock that was set back stands still for this run; what is missing then adds up until it is noted.
     if (answer.kind === "note" || !this.seen || at > this.at)
@@ -332,7 +337,7 @@ export class EmbeddedRun implements DurableContext {
     return (
       this.events.length < TURN_EVENTS &&
       this.chars < TURN_CHARS &&
-      performance.now() - this.beganAt < TURN_MS &&
+      this.stopwatch() - this.beganAt < TURN_MS &&
       !this.frozen &&
       !this.isCancelDue()
     );
