@@ -75,7 +75,7 @@ function Words({ server, tool }: { server: string; tool: McpTool }) {
   return (
     <Panel
       title="What it really does"
-      description="A server’s own word is believed only where it warns. What is chosen here holds in runs that begin from now on, and until the server changes the tool."
+      description="A server’s own word is believed only where it warns. What is chosen here holds for agents that begin to work from now on, until the server changes the tool."
     >
       <div className="flex flex-col gap-4 text-[13px]">
         <dl className="grid grid-cols-[max-content_1fr] gap-x-6 gap-y-2">

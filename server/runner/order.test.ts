@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
+import { z } from "zod";
 import type { WorkflowGraph } from "@/server/domain/graph";
 import { draw } from "@/server/domain/testing/drawing";
-import { newStage } from "./testing";
+import { defineTool, ToolFailure } from "@/server/tools/define";
+import { fakeTools, newStage } from "./testing";
 
 const REDUCERS = { list: "append", text: "concat_text", map: "merge", once: "first", all: "union" };
 const says = (word: string, more: object = {}) => ({
@@ -107,4 +109,35 @@ test("a value that came late and belongs before others is seen in its place, and
   const state = await stateOf("start > p > a > after > end; start > b > seen", nodes);
   expect(state.activations["seen#1"]!.input).toEqual({ list: ["b".repeat(300)] });
   expect(state.activations["after#1"]!.input).toEqual({ list: ["a".repeat(300), "b".repeat(300)] });
+});
+
+test("what a node appends stands there once and in its place, however often it had to be tried", async () => {
+  const results = [];
+  for (const failures of [0, 1, 3]) {
+    let left = failures;
+    const shaky = defineTool({
+      name: "shaky",
+      description: "Fails at first",
+      input: z.object({}),
+      source: "builtin",
+      risk: "LOW",
+      execute: () => {
+        if (left-- > 0) throw new ToolFailure(503, "Not yet.");
+        return "a";
+      },
+    });
+    const graph = drawing("start > a > j; start > b > j; j > c > end", {
+      a: {
+        node_type: "tool_call",
+        config: { tool_name: "shaky" },
+        output_keys: ["list"],
+        retry: { max_attempts: 5, initial_delay_ms: 1, retry_on: ["TOOL_FAILED"] },
+      },
+      b: { node_type: "transform", config: { set: { list: "'b'" } }, output_keys: ["list"] },
+      c: { node_type: "transform", config: { set: { list: "'c'" } }, output_keys: ["list"] },
+    });
+    const { state } = await newStage({ tools: fakeTools([shaky]) }).run(graph, { input: { list: ["in"] } });
+    results.push([state.run.final_status, state.state.list, state.nodes.a!.attempt]);
+  }
+  expect(results).toEqual([1, 2, 4].map((attempt) => ["COMPLETED", ["in", "a", "b", "c"], attempt]));
 });
