@@ -6,6 +6,7 @@ import { useState } from "react";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
+import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
 import { toast } from "@/components/ui/toasts";
 import type { McpListed } from "./mcp-server";
@@ -38,6 +39,8 @@ export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: (
   const [drops, setDrops] = useState(false);
   const [clientId, setClientId] = useState(saved?.sign_in?.client_id ?? "");
   const [clientSecret, setClientSecret] = useState("");
+  const [privateKey, setPrivateKey] = useState("");
+  const [asProgram, setAsProgram] = useState(saved?.sign_in?.as_program ?? false);
   const [tried, setTried] = useState(false);
   const nameFault = !/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(name.trim())
     ? "Use letters, digits, _ and - and start with a letter."
@@ -45,13 +48,17 @@ export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: (
   const urlFault = !/^https?:\/\/\S+$/.test(url.trim())
     ? "Enter an address that begins with https:// or http://"
     : undefined;
+  const hasProof = clientSecret.trim() !== "" || privateKey.trim() !== "";
   const clientFault =
-    clientSecret !== "" && clientId.trim() === ""
-      ? "Enter the client ID that the secret belongs to."
-      : undefined;
+    hasProof && clientId.trim() === "" ? "Enter the client ID that it belongs to." : undefined;
   // With another address nothing is kept.
   const before = saved?.where === url.trim() ? (saved.sign_in?.client_id ?? "") : "";
-  const isOtherClient = clientId.trim() !== before || clientSecret !== "";
+  const wasProgram = saved?.sign_in?.as_program ?? false;
+  const isOtherClient = clientId.trim() !== before || hasProof || (before !== "" && asProgram !== wasProgram);
+  const proofFault =
+    isOtherClient && asProgram && clientId.trim() !== "" && !hasProof
+      ? "Enter a client secret or a private key: without a person, that is what it is known by."
+      : undefined;
   const add = useMutation(
     trpc.mcp.add.mutationOptions({
       onError: () => {},
@@ -75,13 +82,15 @@ export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: (
   );
   const submit = () => {
     setTried(true);
-    if (nameFault || urlFault || clientFault) return;
+    if (nameFault || urlFault || clientFault || proofFault) return;
     const header = authorization.trim();
     add.mutate({
       name: name.trim(),
       url: url.trim(),
       ...(header ? { authorization: header } : drops ? { authorization: null } : {}),
-      ...(isOtherClient ? { client: clientOf(clientId, clientSecret) } : {}),
+      ...(isOtherClient
+        ? { client: clientOf(clientId, clientSecret, asProgram ? privateKey : "", asProgram) }
+        : {}),
     });
   };
   return (
@@ -160,7 +169,27 @@ export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: (
             onValueChange={setClientSecret}
             placeholder={saved?.sign_in?.has_client_secret ? "Stored" : ""}
             hint="Stored sealed and never shown again. Another client ends the sign-in."
+            error={tried ? proofFault : undefined}
           />
+          <Checkbox
+            label="No person signs in"
+            hint="The client itself is granted access (client credentials), by its secret or its private key."
+            checked={asProgram}
+            onCheckedChange={setAsProgram}
+          />
+          {asProgram ? (
+            <TextArea
+              label="Private key"
+              aside="Optional"
+              rows={3}
+              spellCheck={false}
+              autoComplete="off"
+              value={privateKey}
+              onValueChange={setPrivateKey}
+              placeholder={saved?.sign_in?.has_private_key ? "Stored" : "-----BEGIN PRIVATE KEY-----"}
+              hint="Instead of a secret: in PEM, without a passphrase. Stored sealed and never shown again."
+            />
+          ) : null}
         </div>
       </details>
       {add.error ? (
@@ -178,5 +207,12 @@ export function McpForm({ saved, onDone }: { saved: McpListed | null; onDone?: (
   );
 }
 
-const clientOf = (id: string, secret: string) =>
-  id.trim() === "" ? null : { client_id: id.trim(), client_secret: secret.trim() || null };
+const clientOf = (id: string, secret: string, key: string, as_program: boolean) =>
+  id.trim() === ""
+    ? null
+    : {
+        client_id: id.trim(),
+        client_secret: secret.trim() || null,
+        private_key: key.trim() || null,
+        as_program,
+      };

@@ -35,7 +35,7 @@ export function McpSignIn({ server }: { server: McpListed }) {
     <>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
         <span className="min-w-0 [overflow-wrap:anywhere]">{signInWords(access)}</span>
-        {server.is_enabled ? (
+        {server.is_enabled && !access.as_program ? (
           <Button
             size="sm"
             variant={wants ? "primary" : "secondary"}
@@ -46,7 +46,7 @@ export function McpSignIn({ server }: { server: McpListed }) {
             {isIn ? "Sign in again" : "Sign in"}
           </Button>
         ) : null}
-        {isIn ? (
+        {isIn && !access.as_program ? (
           <Button
             size="sm"
             variant="ghost"
@@ -85,6 +85,8 @@ export function McpSignIn({ server }: { server: McpListed }) {
 
 /** How the access is, in a line. */
 export function signInWords(access: NonNullable<McpListed["sign_in"]>, now = Date.now()): string {
+  if (access.as_program)
+    return `As the client ${access.client_id ?? ""}, without a person${access.state === "none" ? "; no access was granted yet" : ""}`;
   if (access.state === "none")
     return access.client_id === null ? "Not signed in" : `Not signed in; as client ${access.client_id}`;
   const until =

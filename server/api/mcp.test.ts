@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openDb } from "@/db/open";
 import type { Principal } from "@/server/access/principal";
@@ -90,4 +91,26 @@ test("nobody signs in from a foreign address, in another session, or without one
   await expect(callerOf(null).finishSignIn(back)).rejects.toMatchObject({ code: "UNAUTHORIZED" });
   await expect(callerOf(null).signOut({ name: "notes" })).rejects.toMatchObject({ code: "UNAUTHORIZED" });
   expect(await ann().finishSignIn(back)).toMatchObject({ state: "connected" });
+});
+
+test("a client that is granted access itself is entered with its key, which is never answered", async () => {
+  const private_key = generateKeyPairSync("ec", { namedCurve: "P-256" })
+    .privateKey.export({ type: "pkcs8", format: "pem" })
+    .toString();
+  const client = { client_id: "robot", client_secret: null, private_key, as_program: true };
+  const added = await ann().add({ name: "notes", url: remote.url, client });
+  expect(added).toMatchObject({
+    state: "connected",
+    sign_in: { as_program: true, has_private_key: true, client_id: "robot" },
+  });
+  const body = private_key.split("\n")[1]!;
+  expect(JSON.stringify([added, await ann().list()])).not.toContain(body);
+  for (const odd of [
+    { ...client, private_key: "-----BEGIN PRIVATE KEY-----" },
+    { ...client, private_key: null },
+    { ...client, as_program: false },
+  ])
+    await expect(ann().add({ name: "notes", url: remote.url, client: odd })).rejects.toMatchObject({
+      code: "BAD_REQUEST",
+    });
 });

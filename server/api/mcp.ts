@@ -3,6 +3,7 @@ import { isOwnOrigin } from "@/server/access/hosts";
 import type { Principal } from "@/server/access/principal";
 import { keyFate } from "@/server/domain/audit";
 import type { JsonObject } from "@/server/domain/values";
+import { isPrivateKey } from "@/server/tools/mcp/private-key";
 import { McpToolWord } from "@/server/tools/mcp/word";
 import { hostOf } from "./providers";
 import { toolSourcesOf } from "./tool-sources";
@@ -34,21 +35,42 @@ const Authorization = z
   .max(4000)
   .regex(/^[\x20-\x7e]*$/, "This header holds characters that none can have; copy it again");
 
-const Client = z.object({
-  client_id: z
-    .string()
-    .trim()
-    .min(1)
-    .max(2000)
-    .regex(/^[\x20-\x7e]*$/, "A client ID has plain characters only"),
-  client_secret: z
-    .string()
-    .trim()
-    .max(2000)
-    .regex(/^[\x20-\x7e]*$/, "A client secret has plain characters only")
-    .transform((text) => text || null)
-    .nullable(),
-});
+const Client = z
+  .object({
+    client_id: z
+      .string()
+      .trim()
+      .min(1)
+      .max(2000)
+      .regex(/^[\x20-\x7e]*$/, "A client ID has plain characters only"),
+    client_secret: z
+      .string()
+      .trim()
+      .max(2000)
+      .regex(/^[\x20-\x7e]*$/, "A client secret has plain characters only")
+      .transform((text) => text || null)
+      .nullable(),
+    private_key: z
+      .string()
+      .trim()
+      .max(20_000)
+      .refine(
+        isPrivateKey,
+        "Enter a private key in PEM, without a passphrase: RSA of 2048 bits, P-256, P-384, P-521 or Ed25519",
+      )
+      .nullish()
+      .transform((key) => key ?? null),
+    as_program: z.boolean().default(false),
+  })
+  .refine(
+    ({ as_program, client_secret, private_key }) =>
+      !as_program || client_secret !== null || private_key !== null,
+    "A client that is granted access itself needs a secret or a private key",
+  )
+  .refine(
+    ({ as_program, private_key }) => as_program || private_key === null,
+    "A private key is for a client that is granted access itself",
+  );
 /** What an authorization server adds to the address to which it sends a person back. */
 const SignInAnswer = z.object({
   state: z.string().max(200),

@@ -10,7 +10,7 @@ export function fieldsOfSchema(schema: JsonSchema): RunInputField[] {
       key,
       schema: own,
       required: required.includes(key),
-      ...(own.default === undefined ? {} : { default: own.default as Json }),
+      ...(own.default === undefined ? {} : { default: own.default }),
     };
   });
 }

@@ -118,7 +118,10 @@ const optionsOf = ({ fetch, authorization }: Extract<McpAddress, { kind: "http" 
 /** What happened, in words for a person; hidden characters are spelled out, because servers write some of it. */
 export function wordsOf(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
-    if (cause.name === "EgressError") return cause.message;
+    if (cause.name === "EgressError" || cause.name === "SignInFailure") return cause.message;
+  // Finding out the version failed because of something else, which says more.
+  if (error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed && error.cause)
+    return wordsOf(error.cause);
   if (error instanceof SdkHttpError && (error.status === 401 || error.status === 403))
     return error.status === 401
       ? "The server refuses the Authorization header (401). Enter it again, or remove it and sign in."

@@ -374,6 +374,13 @@ describe("a server over HTTP", () => {
     });
   });
 
+  test("one that nobody answers at is told in words about that, and not about versions of the protocol", async () => {
+    close(remote.http);
+    await servers.save({ name: "math", url: remote.url });
+    expect(servers.list()[0]).toMatchObject({ state: "failed" });
+    expect(servers.list()[0]?.last_error).not.toMatch(/negotiation|probe/i);
+  });
+
   test("an address inside the network is reached only where it is listed", async () => {
     servers = newServers({ fetch: newMcpFetch("127.0.0.1:1") });
     await servers.save({ name: "inside", url: remote.url });

@@ -1,12 +1,16 @@
+import { createPrivateKey } from "node:crypto";
 import {
   type AuthorizationServerMetadata,
+  ClientCredentialsProvider,
   checkResourceAllowed,
   discoverAuthorizationServerMetadata,
   discoverOAuthProtectedResourceMetadata,
   exchangeAuthorization,
+  fetchToken,
   OAuthError,
   OAuthErrorCode,
   type OAuthTokens,
+  PrivateKeyJwtProvider,
   refreshAuthorization,
   registerClient,
   resourceUrlFromServerUrl,
@@ -15,6 +19,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { z } from "zod";
 import { readable } from "./definition";
+import { algorithmOf } from "./private-key";
 import { type Challenge, type OauthClient, type OauthGrant, SignInFailure } from "./sign-in";
 
 // The steps of OAuth 2.1 as MCP uses it, one function each; what is kept between them is kept in sign-in.ts.
@@ -117,7 +122,9 @@ export async function register(
     client_id,
     client_secret: client_secret ?? null,
     token_endpoint_auth_method: token_endpoint_auth_method ?? null,
+    private_key: null,
     by_hand: false,
+    as_program: false,
     issuer,
     redirect_uri,
   };
@@ -174,6 +181,37 @@ export async function exchange(
   return grantOf(tokens, { issuer, resource, scope, server: metadata ? keptOf(metadata) : null }, now);
 }
 
+/** A token for the client itself, without a person: by its secret, or by what its private key signs. */
+export async function grantToProgram(
+  server: AuthorizationServer,
+  client: OauthClient,
+  scope: string,
+  fetch: Fetch,
+  now: number,
+): Promise<OauthGrant> {
+  const { issuer, metadata, resource } = server;
+  const tokens = await inWords(`${hostOf(issuer)} gave no access`, () =>
+    fetchToken(programOf(client, issuer), issuer, {
+      ...(metadata && { metadata }),
+      ...(resource === null ? {} : { resource }),
+      ...(scope === "" ? {} : { scope }),
+      fetchFn: fetch,
+    }),
+  );
+  return grantOf(tokens, { issuer, resource, scope, server: metadata ? keptOf(metadata) : null }, now);
+}
+
+function programOf({ client_id, client_secret, private_key }: OauthClient, issuer: string) {
+  const about = { clientId: client_id, clientName: "Troupe", expectedIssuer: issuer };
+  if (private_key === null)
+    return new ClientCredentialsProvider({ ...about, clientSecret: client_secret ?? "" });
+  const key = createPrivateKey(private_key);
+  const algorithm = algorithmOf(key);
+  if (algorithm === null) throw new SignInFailure("This kind of private key cannot sign here.");
+  const privateKey = key.export({ type: "pkcs8", format: "pem" }).toString();
+  return new PrivateKeyJwtProvider({ ...about, privateKey, algorithm });
+}
+
 /** New tokens for old ones. `refused`: the authorization server will not, so a person has to sign in again. */
 export async function renew(
   grant: OauthGrant,
@@ -192,7 +230,7 @@ export async function renew(
     });
     return grantOf(tokens, grant, now);
   } catch (error) {
-    if (error instanceof OAuthError && error.code !== OAuthErrorCode.ServerError)
+    if (error instanceof OAuthError && !isServerError(error))
       return {
         refused: wordsOf(`${hostOf(grant.issuer)} does not renew the sign-in`, error),
         forgets_client: /^(invalid|unauthorized)_client$/.test(error.code),
@@ -292,6 +330,9 @@ const informationOf = ({ client_id, client_secret, token_endpoint_auth_method }:
   ...(token_endpoint_auth_method === null ? {} : { token_endpoint_auth_method }),
 });
 
+/** Not a refusal: the authorization server itself failed. */
+const isServerError = ({ code }: OAuthError) => code === String(OAuthErrorCode.ServerError);
+
 /** The address as people know it. */
 export const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : readable(url).slice(0, 100));
 
@@ -319,8 +360,7 @@ async function inWords<T>(what: string, step: () => Promise<T>): Promise<T> {
 function wordsOf(what: string, error: unknown): string {
   if (error instanceof OAuthError) {
     const status = /^HTTP (\d{3}): /.exec(error.message)?.[1];
-    if (error.code === OAuthErrorCode.ServerError && status)
-      return `${what}: it answered ${status} without a reason.`;
+    if (isServerError(error) && status) return `${what}: it answered ${status} without a reason.`;
     const said = readable(error.message).replace(/\s+/g, " ").trim().slice(0, 300);
     return `${what} (${error.code})${said === "" ? "" : `: “${said}”`}`;
   }

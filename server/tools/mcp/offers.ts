@@ -170,7 +170,7 @@ export const asList = (entries: readonly (McpResource | McpPrompt)[]): Json =>
     Object.fromEntries(
       Object.entries(entry).filter(([, value]) => value !== null && value !== "" && value !== false),
     ),
-  ) as unknown as Json;
+  );
 
 /** Why a resource is not even asked for, or null: its server says that it is too large. */
 export const tooLarge = (resource: McpResource | undefined): string | null =>

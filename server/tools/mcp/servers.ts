@@ -7,7 +7,13 @@ import { checkBySchema } from "../schema-check";
 import { type McpAddress, McpConnection, type McpHealth } from "./connection";
 import { fingerprintOf, McpToolDefinition, readable } from "./definition";
 import type { McpPrompt, McpResource } from "./offers";
-import { McpSignIn, type SignInAnswer, SignInFailure, type SignInStatus } from "./sign-in";
+import {
+  McpSignIn,
+  type OauthClientInput,
+  type SignInAnswer,
+  SignInFailure,
+  type SignInStatus,
+} from "./sign-in";
 import { type McpHints, McpToolWord } from "./word";
 
 export interface McpToolStatus {
@@ -64,12 +70,6 @@ export interface McpServersParts {
   fetch: typeof globalThis.fetch;
   /** Tools or states changed. */
   onChange(): void;
-}
-
-/** A client that a person registered at the authorization server themselves. */
-export interface OauthClientInput {
-  client_id: string;
-  client_secret: string | null;
 }
 
 export const MCP_CALL_MS = 60_000;

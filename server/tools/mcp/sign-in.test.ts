@@ -1,3 +1,4 @@
+import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDb } from "@/db/open";
 import { redact } from "@/server/access/redact";
@@ -37,6 +38,10 @@ afterEach(async () => {
   authority.close();
 });
 
+const newKey = (...how: [string, object]): string =>
+  (generateKeyPairSync as (...how: [string, object]) => { privateKey: KeyObject })(...how)
+    .privateKey.export({ type: "pkcs8", format: "pem" })
+    .toString();
 const begin = () => servers.beginSignIn("notes", BACK, ANNA);
 const finish = (back: URL, owner = ANNA) => {
   const { state = "", ...answer } = Object.fromEntries(back.searchParams);
@@ -230,6 +235,65 @@ describe("signing in at a server", () => {
     } finally {
       other.close();
     }
+  });
+
+  test.each<[string, { client_secret?: string; private_key?: string }]>([
+    ["its secret", { client_secret: "own-secret-of-it" }],
+    ["what its private key signs", { private_key: newKey("ec", { namedCurve: "P-256" }) }],
+    ["what its RSA key signs", { private_key: newKey("rsa", { modulusLength: 2048 }) }],
+  ])("a client is granted access itself, without a person, by %s", async (_how, proof) => {
+    await servers.save({
+      name: "notes",
+      url: remote.url,
+      client: { client_id: "robot", client_secret: null, as_program: true, ...proof },
+    });
+    expect(notes()).toMatchObject({
+      state: "connected",
+      last_error: null,
+      sign_in: { state: "signed_in", as_program: true, client_id: "robot" },
+    });
+    expect(await call()).toMatchObject({ status_code: 200 });
+    const [asked] = posted("/token");
+    const fields = Object.fromEntries(new URLSearchParams(asked?.body));
+    expect(fields).toMatchObject({ grant_type: "client_credentials", resource: remote.url, scope: "read" });
+    if (proof.private_key) {
+      const claims = JSON.parse(atob(fields.client_assertion!.split(".")[1]!)) as Record<string, unknown>;
+      expect(claims).toMatchObject({ iss: "robot", sub: "robot", aud: authority.origin });
+    } else expect(asked?.authorization).toBe(`Basic ${btoa("robot:own-secret-of-it")}`);
+    // Nobody goes anywhere, and what ended is asked for again by itself.
+    await expect(begin()).rejects.toThrow("nobody signs in");
+    authority.tokens.clear();
+    expect(await call()).toMatchObject({ status_code: 200 });
+    const kept = db.$client.serialize();
+    for (const secret of [proof.client_secret, proof.private_key?.split("\n")[1]])
+      if (secret) {
+        expect(kept.includes(Buffer.from(secret))).toBe(false);
+        expect(JSON.stringify(servers.list())).not.toContain(secret);
+      }
+    expect(redact(`sent ${Object.values(proof)[0]}`)).toBe("sent [hidden]");
+  });
+
+  test("a client that is refused says so, and its secret is shown to nobody else", async () => {
+    const client = { client_id: "robot", client_secret: "own-secret-of-it", as_program: true };
+    authority.refusal = { status: 400, body: '{"error":"unauthorized_client"}' };
+    await servers.save({ name: "notes", url: remote.url, client });
+    expect(notes()).toMatchObject({
+      state: "failed",
+      last_error: expect.stringContaining("gave no access (unauthorized_client)"),
+    });
+    authority.refusal = null;
+    await servers.refresh("notes");
+    expect(notes().state).toBe("connected");
+    const other = await newAuthorizationServer();
+    remote.metadata = { authorization_servers: [other.origin] };
+    authority.tokens.clear();
+    const restricted = newServers([remote.port, authority.port, other.port]);
+    await servers.stop();
+    servers = restricted;
+    await servers.start();
+    expect(notes().last_error).toContain("another place to sign in now");
+    expect(other.seen.map(({ path }) => path)).not.toContain("/token");
+    other.close();
   });
 
   test("a stored header goes before it, and a refused one is said to be that", async () => {

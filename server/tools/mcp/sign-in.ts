@@ -22,12 +22,24 @@ const OauthClient = z.object({
   client_id: z.string(),
   client_secret: z.string().nullable(),
   token_endpoint_auth_method: z.string().nullable(),
+  /** In PEM; signs instead of a secret. */
+  private_key: z.string().nullable().default(null),
   by_hand: z.boolean(),
+  /** It is granted access itself, and no person signs in. */
+  as_program: z.boolean().default(false),
   /** Whom it is known to; one entered by hand is bound to the first that it is used with. */
   issuer: z.string().nullable(),
   redirect_uri: z.string().nullable(),
 });
 export type OauthClient = z.infer<typeof OauthClient>;
+
+/** A client that a person registered at the authorization server themselves. */
+export interface OauthClientInput {
+  client_id: string;
+  client_secret: string | null;
+  private_key?: string | null;
+  as_program?: boolean;
+}
 
 /** What a person granted. */
 const OauthGrant = z.object({
@@ -89,6 +101,9 @@ export interface SignInStatus {
   /** A client ID that was entered. */
   client_id: string | null;
   has_client_secret: boolean;
+  has_private_key: boolean;
+  /** The client is granted access itself, and no person signs in. */
+  as_program: boolean;
   /** Rights that the server asked for beyond those that it was granted. */
   wants_more: string | null;
 }
@@ -144,14 +159,18 @@ export class McpSignIn {
       renews: grant?.refresh_token != null,
       client_id: client?.by_hand ? client.client_id : null,
       has_client_secret: client?.by_hand === true && client.client_secret !== null,
+      has_private_key: client?.private_key != null,
+      as_program: client?.as_program === true,
       wants_more: this.wantsMore === null ? null : readable(this.wantsMore).slice(0, 500) || "not said which",
     };
   }
 
   /** Enters the client by hand, or takes it away; what was granted to another client ends. */
-  setClient(entered: { client_id: string; client_secret: string | null } | null): void {
+  setClient(entered: OauthClientInput | null): void {
     this.keep({
       client: entered && {
+        private_key: null,
+        as_program: false,
         ...entered,
         token_endpoint_auth_method: null,
         by_hand: true,
@@ -197,6 +216,8 @@ export class McpSignIn {
       await response.body?.cancel();
       this.challenge = { resource_metadata: challenge.resource_metadata, scope: challenge.scope };
       this.wantsMore = challenge.scope ?? "";
+      if (this.isProgram())
+        throw new SignInNeeded("The client that was entered may not do this, by the server's word.", true);
       throw new SignInNeeded(
         `The server wants more rights for this${challenge.scope === null ? "" : ` (${readable(challenge.scope).slice(0, 200)})`}. Sign in again on the Tools page to grant them.`,
         true,
@@ -205,13 +226,16 @@ export class McpSignIn {
     this.challenge = { resource_metadata: challenge.resource_metadata, scope: challenge.scope };
     // Another request may have renewed it meanwhile.
     const isStale =
-      used !== null && (this.kept().grant?.access_token !== used || (await this.renewNow(used)));
+      (used !== null || this.isProgram()) &&
+      ((this.kept().grant?.access_token ?? null) !== used || (await this.renewNow(used)));
     if (isStale) {
       await response.body?.cancel();
       const again = await this.send(input, init, this.kept().grant?.access_token ?? null);
       if (again.status !== 401) return again;
       await again.body?.cancel();
     } else await response.body?.cancel();
+    if (this.isProgram())
+      throw new SignInFailure("The server does not accept the access that the client was granted.");
     throw new SignInNeeded(
       used === null
         ? "The server wants to know who asks. Sign in, or enter an Authorization header."
@@ -228,6 +252,10 @@ export class McpSignIn {
     const address = this.parts.url();
     const oauth = await loadOauth();
     if (address === undefined) throw new SignInFailure("This server was removed.");
+    if (this.isProgram())
+      throw new SignInFailure(
+        "Here the client itself is granted access; nobody signs in. Change that first.",
+      );
     const server = await oauth.discover(address, this.challenge, this.timed);
     const { client: known, grant } = this.kept();
     // What a tool was refused for counts, whatever was refused since for want of any token.
@@ -313,12 +341,13 @@ export class McpSignIn {
   /** Renews a token that is about to end; one that cannot be renewed is used to its end. */
   private async renewEarly(): Promise<void> {
     const { grant } = this.kept();
-    if (!grant || grant.expires_at === null || grant.refresh_token === null) return;
+    if (!grant || grant.expires_at === null) return;
+    if (grant.refresh_token === null && !this.isProgram()) return;
     if (this.now() >= grant.expires_at - SIGN_IN_LIMITS.earlyMs) await this.renewNow(grant.access_token);
   }
 
   /** Renews the token that was used; answers whether there is another one now. Once for all who wait. */
-  private async renewNow(used: string): Promise<boolean> {
+  private async renewNow(used: string | null): Promise<boolean> {
     this.renewing ??= this.renewal().finally(() => {
       this.renewing = null;
     });
@@ -330,6 +359,7 @@ export class McpSignIn {
   private async renewal(): Promise<void> {
     const url = this.parts.url();
     const { client, grant } = this.kept();
+    if (url !== undefined && client?.as_program) return this.grantProgram(url, client);
     if (url === undefined || !client || !grant?.refresh_token) return;
     const { renew } = await loadOauth();
     const renewed = await renew(grant, client, this.timed, this.now());
@@ -338,6 +368,22 @@ export class McpSignIn {
     if (!("refused" in renewed)) return void this.keepAt(url, { client, grant: renewed });
     this.keepAt(url, { client: renewed.forgets_client && !client.by_hand ? null : client, grant: null });
     throw new SignInNeeded(`${renewed.refused}. Sign in again.`, false);
+  }
+
+  /** Asks for a token for the client itself; only whom it was first used with is shown its secret. */
+  private async grantProgram(url: string, client: OauthClient): Promise<void> {
+    const oauth = await loadOauth();
+    const server = await oauth.discover(url, this.challenge, this.timed);
+    if (client.issuer !== null && client.issuer !== server.issuer) refusingMove(client, server);
+    const scope = wantedScope(server, this.challenge.scope, null);
+    const grant = await oauth.grantToProgram(server, client, scope, this.timed, this.now());
+    // Another client or another server by now: what came back is not kept.
+    if (this.kept().client?.client_id !== client.client_id) return;
+    this.keepAt(url, { client: { ...client, issuer: server.issuer }, grant });
+  }
+
+  private isProgram(): boolean {
+    return this.kept().client?.as_program === true;
   }
 
   private send(
@@ -383,9 +429,12 @@ export class McpSignIn {
 
   private keepAt(url: string, kept: Kept): boolean {
     const { client, grant } = kept;
-    const secrets = [client?.client_secret, grant?.access_token, grant?.refresh_token].filter(
-      (one) => one != null,
-    );
+    const secrets = [
+      client?.client_secret,
+      client?.private_key,
+      grant?.access_token,
+      grant?.refresh_token,
+    ].filter((one) => one != null);
     return this.parts.write(url, client || grant ? { text: JSON.stringify(kept), secrets } : null);
   }
 

@@ -154,6 +154,14 @@ export async function newAuthorizationServer() {
         refreshTokens.delete(old);
         return known ? json(response, 200, grant(known)) : json(response, 400, { error: "invalid_grant" });
       }
+      if (asked.get("grant_type") === "client_credentials") {
+        const scope = asked.get("scope") ?? "";
+        const { refresh_token: _none, ...granted } = grant({
+          ...{ challenge: "", client_id: "", redirect_uri: "" },
+          ...{ scope, resource: asked.get("resource") },
+        });
+        return json(response, 200, granted);
+      }
       const code = codes.get(asked.get("code") ?? "");
       codes.delete(asked.get("code") ?? "");
       const proof = createHash("sha256")
