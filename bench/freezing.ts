@@ -1,8 +1,17 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import process from "node:process";
+import { openDb } from "@/db/open";
 import { evaluateExpression } from "@/server/domain/expression";
+import { WorkflowGraph } from "@/server/domain/graph";
+import { RunConfig } from "@/server/domain/outcome";
 import { readSchema } from "@/server/domain/schema/schema";
 import { renderTemplate } from "@/server/domain/template";
 import type { Json, JsonSchema } from "@/server/domain/values";
+import { Host } from "@/server/runner/host";
+import { newRunStore } from "@/server/store/runs";
 import { type Figure, median } from "./table";
 
 /** The longest that accepted work may hold the server's thread, in milliseconds. */
@@ -276,6 +285,64 @@ const worst = (what: string, tried: [string, Held][]): Figure[] =>
     .slice(0, 4)
     .map(([name, ms]) => figure(`${what}: ${name}`, ms));
 
+/** The longest pause of the event loop while a run works off a step with as many expressions as one may have. */
+async function measureRun(): Promise<Figure[]> {
+  const folder = mkdtempSync(path.join(os.tmpdir(), "troupe-bench-"));
+  const db = openDb(path.join(folder, "bench.db"));
+  const models = { complete: () => Promise.reject(new Error("No model is asked.")), describe: () => null };
+  const store = newRunStore(db);
+  const host = new Host({ store, effects: { models } });
+  const set = object(1_000, (i) => [`k${i}`, `state.a > ${i} ? 1 : ${i} + 2`]);
+  const steps = many(5, (i) => ({
+    id: `t${i}`,
+    node_type: "transform",
+    config: { set },
+    output_keys: Object.keys(set),
+  }));
+  const nodes = [{ id: "start", node_type: "start", config: {} }, ...steps, { id: "end", node_type: "end" }];
+  const graph = WorkflowGraph.parse({
+    graph_id: "bench",
+    start_node_id: "start",
+    nodes: Object.fromEntries(nodes.map((node) => [node.id, node])),
+    edges: nodes
+      .slice(1)
+      .map(({ id }, at) => ({ id: `e${at}`, source_node_id: nodes[at]!.id, target_node_id: id })),
+  });
+  const delay = monitorEventLoopDelay({ resolution: 5 });
+  const pauses: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    delay.reset();
+    delay.enable();
+    const { run_id } = host.start({
+      workflow_id: null,
+      workflow_name: "bench",
+      graph,
+      roles: [],
+      input: { a: 1, b: "x" },
+      config: RunConfig.parse({}),
+      trigger: "test",
+      provider_summary: null,
+    });
+    await host.settled(run_id);
+    // A pause is seen when the next timer fires.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    delay.disable();
+    const { final_status } = store.find(run_id)!;
+    if (final_status !== "COMPLETED") throw new Error(`A run ended as ${final_status}.`);
+    pauses.push(delay.max / 1e6);
+  }
+  await host.drain(1_000);
+  db.$client.close();
+  rmSync(folder, { recursive: true, force: true });
+  return [
+    figure("Longest pause in a run, five steps of 1,000 expressions", {
+      usual: median(pauses),
+      most: Math.max(...pauses),
+    }),
+  ];
+}
+
 /** How long work that is accepted, or refused only once its budget is used up, holds the thread. */
 export async function measureFreezing(): Promise<Figure[]> {
   const checks = Object.entries(CHECKS).map(([name, [schema, value]]): [string, Held] => {
@@ -303,6 +370,7 @@ export async function measureFreezing(): Promise<Figure[]> {
     held(() => renderTemplate(text, scope)),
   ]);
   return [
+    ...(await measureRun()),
     ...worst("Schema", checks),
     ...worst("Compiling", compiles),
     ...worst("Expression", expressions),

@@ -102,7 +102,7 @@ test("what else was under way is recorded before the run is held", async () => {
   const fetchSlowly = (async (...args: Parameters<typeof fetch>) => {
     await new Promise((resolve) => setTimeout(resolve, 100));
     return answering(...args);
-  }) as unknown as typeof fetch;
+  }) as typeof fetch;
   const stage = newStage({ db, models: newModels({ providers, fetch: fetchSlowly }) });
   const graph = draw("start > w > a > end; start > b > end", {
     a: asks("one"),

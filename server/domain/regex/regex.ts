@@ -279,13 +279,13 @@ class Search {
         if (holds(step.edge, from, kind)) open.push(place + 1);
       } else if (kind?.isIn[step.set]) places.push(place + 1);
     }
-    this.work.spend(looked * 6 + places.length * 40 + 60);
+    this.work.spend(looked * 10 + places.length * 80 + 150);
     if (!this.isAnchored) places.push(0);
     return this.state(places, false, kind?.isWord ?? false);
   }
 
   private kindOf(code: number): number {
-    this.work.spend(this.kindWeight * 2 + 80);
+    this.work.spend(this.kindWeight * 4 + 200);
     const isIn = this.sets.map((set) => belongs(set, code));
     const isWord = belongs(WORD_SIGNS, code);
     const name = `${isWord ? "w" : "-"}${isIn.map(Number).join("")}`;

@@ -45,7 +45,7 @@ export class Seen {
   hasItem = (index: number) => this.isEveryItem || index < this.firstItems || this.items.has(index);
 
   add(other: Seen, work: Work) {
-    work.spend((other.keys.size + other.items.size) * 10);
+    work.spend((other.keys.size + other.items.size) * 20);
     for (const name of other.keys) this.keys.add(name);
     for (const index of other.items) this.items.add(index);
     this.isEveryKey ||= other.isEveryKey;
