@@ -125,7 +125,9 @@ describe("what a run wrote itself", () => {
       for (const row of whole.db.$client.prepare("select * from workspace_files").all() as JsonObject[])
         db.$client
           .prepare(
-            `insert into workspace_files (${Object.keys(row).join(",")}) values (${Object.keys(row).map(() => "?")})`,
+            `insert into workspace_files (${Object.keys(row).join(",")}) values (${Object.keys(row)
+              .map(() => "?")
+              .join(",")})`,
           )
           .run(...Object.values(row));
       const asked = newStage({ db })
