@@ -1,45 +1,5 @@
-import { z } from "zod";
 import { WorkspaceError, type WorkspaceFile } from "@/server/store/workspace";
 import type { Troupe } from "@/server/troupe";
-import { procedure, refusal } from "./trpc";
-
-/** How much of a file is read at once, in UTF-16 units. */
-const PART = 200_000;
-
-/** The files of a run's workspace: to list and to read. */
-export const fileProcedures = {
-  files: procedure
-    .input(z.object({ run_id: z.string() }))
-    .query(({ ctx, input }) => ctx.troupe.workspace.list(input.run_id)),
-
-  /** A part of one file; the newest version where none is named. */
-  file: procedure
-    .input(
-      z.object({
-        run_id: z.string(),
-        path: z.string().max(1000),
-        version: z.number().int().positive().optional(),
-        offset: z.number().int().nonnegative().optional(),
-      }),
-    )
-    .query(({ ctx, input: { run_id, path, version, offset } }) => {
-      const found = reading(() =>
-        ctx.troupe.workspace.read(run_id, { path, version }, { offset, limit: PART }),
-      );
-      if (!found) throw refusal("NOT_FOUND", "This file does not exist.");
-      return found;
-    }),
-};
-
-/** A path that cannot be one is the caller's fault. */
-function reading<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof WorkspaceError) throw refusal("BAD_REQUEST", error.message);
-    throw error;
-  }
-}
 
 /**
  * A file as a download. Whatever it claims to be, it goes out as plain text that a browser saves and neither opens

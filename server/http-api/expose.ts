@@ -28,8 +28,9 @@ export const endpointsOf = (operations: Readonly<Record<string, Operation>>): En
 function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
   const { name, summary, about, tag, output } = operation;
   const { method, path, as } = route;
-  const params = partsOf(path).flatMap((part) => (part.startsWith("{") ? [part.slice(1, -1)] : []));
-  const rest = restOf(operation.input, params);
+  const inPath = partsOf(path).flatMap((part) => (part.startsWith("{") ? [part.slice(1, -1)] : []));
+  const fieldOf = (param: string) => route.params?.[param] ?? param;
+  const rest = restOf(operation.input, inPath.map(fieldOf));
   const schema = output && as ? z.object({ [as]: output }) : output;
   return endpoint({
     method,
@@ -48,7 +49,9 @@ function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
     async answer(call) {
       const sent = { ...(call.query as object | undefined), ...(call.body as object | undefined) };
       const isNothing = operation.input instanceof z.ZodVoid;
-      const input = isNothing ? undefined : { ...sent, ...(call.params as Record<string, string>) };
+      const params = Object.entries(call.params as Record<string, string>);
+      const named = Object.fromEntries(params.map(([param, value]) => [fieldOf(param), value]));
+      const input = isNothing ? undefined : { ...sent, ...named };
       const result = await performFor(operation, input, call);
       if (!schema) return { status: 204 };
       return { status: route.status ?? 200, body: as ? { [as]: result } : result };
@@ -56,10 +59,11 @@ function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
   });
 }
 
-/** What of an input is not in the path; undefined where all of it is. */
+/** What of an input is not in the path; undefined where all of it is. It may be left out where nothing in it is needed. */
 function restOf(input: z.ZodType, params: readonly string[]): z.ZodType | undefined {
   if (!(input instanceof z.ZodObject)) return undefined;
   const names = Object.keys(input.shape).filter((name) => params.includes(name));
   const rest = input.omit(Object.fromEntries(names.map((name) => [name, true])) as Record<string, never>);
-  return Object.keys(rest.shape).length > 0 ? rest : undefined;
+  if (Object.keys(rest.shape).length === 0) return undefined;
+  return rest.safeParse({}).success ? rest.prefault({}) : rest;
 }

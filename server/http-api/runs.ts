@@ -1,23 +1,18 @@
 import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
 import { streamLimits, takeStream } from "@/server/access/streams";
-import { hubHistory, hubState } from "@/server/domain/agent/hub-state";
 import { FinalStatus } from "@/server/domain/outcome";
-import { Json, type JsonObject } from "@/server/domain/values";
-import { notFound, Problem } from "@/server/operations/problem";
+import { Problem } from "@/server/operations/problem";
+import { toRun } from "@/server/operations/run-view";
+import { known, runOf, runOperations } from "@/server/operations/runs";
 import { Page, Run, RunEvent, RunStatus, RunSummary, StartRun } from "@/server/operations/schemas";
+import { steeringOperations } from "@/server/operations/steering";
 import type { RunFrame } from "@/server/runner/host";
 import type { RunSummary as StoredRun } from "@/server/store/runs";
 import { type Call, endpoint } from "./endpoint";
 import { eventStream, type Message } from "./event-stream";
+import { endpointsOf, performFor } from "./expose";
 import { fromCursor, toCursor } from "./paging";
-import { stateOf, toRun } from "./run-view";
-
-const found = (services: Call["services"], id: string) => {
-  const run = services.runs.find(id);
-  if (!run) throw notFound("run");
-  return run;
-};
 
 export const runEndpoints = [
   endpoint({
@@ -34,20 +29,21 @@ export const runEndpoints = [
     },
     success: { status: 202, about: "The run was queued", schema: z.object({ run_id: z.string() }) },
     refusals: [404, 422, 503],
-    answer({ services, params, body, headers, principal }) {
+    answer(call) {
+      const { params, body, headers } = call;
       const key = headers.get("idempotency-key");
       if (key !== null && (key === "" || key.length > LIMITS.idempotencyKey))
         throw new Problem("bad_request", `An Idempotency-Key has 1 to ${LIMITS.idempotencyKey} characters.`);
-      const started = services.startRun({
-        workflow_id: params.id,
-        input: body.input,
-        ...(body.config ? { config: body.config } : {}),
-        trigger: "api",
-        // Keys of different tokens are different keys.
-        ...(key === null ? {} : { idempotency_key: `${principal?.id}:${key}` }),
-      });
-      if (!started) throw notFound("workflow");
-      const { run_id, created } = started;
+      const { run_id, created } = performFor(
+        runOperations.start,
+        {
+          workflow_id: params.id,
+          input: body.input,
+          config: body.config,
+          ...(key === null ? {} : { idempotency_key: key }),
+        },
+        call,
+      );
       const headersOut = {
         location: `/api/v1/runs/${run_id}`,
         ...(created ? {} : { "idempotent-replayed": "true" }),
@@ -73,15 +69,20 @@ export const runEndpoints = [
       about: "A page of runs",
       schema: z.object({ runs: z.array(RunSummary), next_cursor: z.string().nullable() }),
     },
-    answer({ services, query: { limit, cursor, workflow_id, status, final_status } }) {
+    answer(call) {
+      const { limit, cursor, workflow_id, status, final_status } = call.query;
       const place = cursor === undefined ? null : fromCursor(cursor);
-      const runs = services.runs.list({
-        limit,
-        ...(workflow_id === undefined ? {} : { workflow_id }),
-        ...(status === undefined ? {} : { status }),
-        ...(final_status === undefined ? {} : { final_status }),
-        ...(place ? { before: { created_at: Number(place[0]), id: place[1] } } : {}),
-      });
+      const runs = performFor(
+        runOperations.list,
+        {
+          limit,
+          workflow_id,
+          final_status,
+          ...(status === undefined ? {} : { status: [status] }),
+          ...(place ? { before: { created_at: Number(place[0]), id: place[1] } } : {}),
+        },
+        call,
+      );
       const last = runs.at(-1);
       const next_cursor = last && runs.length === limit ? toCursor([last.created_at, last.id]) : null;
       return { body: { runs, next_cursor } };
@@ -96,11 +97,9 @@ export const runEndpoints = [
     tag: "Runs",
     success: { status: 200, about: "The run", schema: Run },
     refusals: [404],
-    answer({ services, params }) {
-      const run = found(services, params.id);
-      const state = stateOf(services, run);
-      if (!state) throw notFound("run");
-      return { body: toRun(run, run.last_seq, state) };
+    answer(call) {
+      const run = performFor(runOperations.get, { run_id: call.params.id }, call);
+      return { body: toRun(run, run.last_seq, known(call.services, run.id).state) };
     },
   }),
 
@@ -135,7 +134,7 @@ export const runEndpoints = [
     refusals: [404, 503],
     answer(call) {
       const { services, params, query, headers } = call;
-      const run = found(services, params.id);
+      const run = runOf(services, params.id);
       if (wantsStream(headers)) return followRun(call, run);
       const isStill = run.status === "held" || run.status === "finished";
       const events = services.runs.events(params.id, query.after, query.limit, isStill).slice(0, query.limit);
@@ -152,32 +151,40 @@ export const runEndpoints = [
   }),
 
   endpoint({
-    method: "GET",
-    path: "/runs/{id}/agents",
-    name: "getRunAgents",
-    summary: "The agents of a run",
-    about:
-      "Who worked on what, with states, counters and cost, in the terms of OpenHands' agent hub; `history` holds each agent's actions and observations.",
+    method: "POST",
+    path: "/runs/{id}/cancel",
+    name: "cancelRun",
+    summary: "Cancels a run",
+    about: "In whatever state it is; a run that has ended stays as it is.",
     tag: "Runs",
+    body: z.object({ reason: z.string().max(500).optional() }).optional(),
     success: {
-      status: 200,
-      about: "The state of the agents",
-      schema: z.object({
-        state: z.record(z.string(), Json),
-        history: z.record(z.string(), z.array(z.record(z.string(), Json))),
-      }),
+      status: 202,
+      about: "It was told to stop, or had ended already",
+      schema: z.object({ run_id: z.string(), cancelled: z.boolean() }),
     },
     refusals: [404],
-    answer({ services, params }) {
-      const state = stateOf(services, found(services, params.id));
-      if (!state) throw notFound("run");
-      const histories = Object.values(state.agents).map((agent) => [agent.key, hubHistory(agent)] as const);
-      return {
-        body: { state: hubState(state) as unknown as JsonObject, history: Object.fromEntries(histories) },
-      };
+    answer(call) {
+      const run_id = call.params.id;
+      const reason = call.body?.reason ?? "Cancelled through the API";
+      return { status: 202, body: { run_id, cancelled: isCancelled({ run_id, reason }, call) } };
     },
   }),
+
+  ...endpointsOf(runOperations),
+  ...endpointsOf(steeringOperations),
 ];
+
+/** Whether it was told to stop: that it has ended already is no failure to a program that wants it ended. */
+function isCancelled(input: { run_id: string; reason: string }, call: Call<unknown>): boolean {
+  try {
+    performFor(steeringOperations.cancel, input, call);
+    return true;
+  } catch (error) {
+    if (error instanceof Problem && error.code === "run_ended") return false;
+    throw error;
+  }
+}
 
 /** Whether an Accept header asks for an event stream: in any case of letters, and not with the weight 0. */
 function wantsStream(headers: Headers): boolean {

@@ -5,7 +5,6 @@ import { libraryEndpoints } from "./library";
 import { openApi } from "./openapi";
 import { roleEndpoints } from "./roles";
 import { runEndpoints } from "./runs";
-import { steeringEndpoints } from "./steering";
 import { workflowEndpoints } from "./workflows";
 
 const { version } = packageJson;
@@ -43,7 +42,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...serverEndpoints,
   ...workflowEndpoints,
   ...runEndpoints,
-  ...steeringEndpoints,
   ...roleEndpoints,
   ...libraryEndpoints,
 ];

@@ -11,6 +11,7 @@ import { newAuditStore } from "@/server/store/audit";
 import { newCrewStore } from "@/server/store/crews";
 import { newRoleStore } from "@/server/store/roles";
 import { newWorkflowStore } from "@/server/store/workflows";
+import { newWorkspaceStore } from "@/server/store/workspace";
 import { findTemplate } from "@/server/templates";
 import { ToolsRegistry } from "@/server/tools/registry";
 import { serve } from "./serve";
@@ -52,6 +53,7 @@ export function newApi(
     agents,
     library,
     audit: newAuditStore(db),
+    workspace: newWorkspaceStore(db),
     disk: NO_DISK,
     registry: new ToolsRegistry(),
     toolSources: { mcp: { list: () => [] } },

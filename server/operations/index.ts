@@ -1,7 +1,10 @@
 import type { Operation } from "./operation";
+import { runOperations } from "./runs";
+import { steeringOperations } from "./steering";
 import { workflowOperations } from "./workflows";
 
 /** Every operation, by the name that it has in tRPC. */
 export const operations = {
   workflows: workflowOperations,
+  runs: { ...runOperations, ...steeringOperations },
 } satisfies Record<string, Record<string, Operation>>;

@@ -19,6 +19,8 @@ export type Tag = "Workflows" | "Runs" | "Roles" | "Library" | "Server";
 export interface HttpRoute {
   method: "GET" | "POST" | "PUT" | "DELETE";
   path: `/${string}`;
+  /** Fields of the input that the path calls otherwise: { id: "run_id" }. */
+  params?: Readonly<Record<string, string>>;
   /** 200, or 204 where nothing is answered, unless this says otherwise. */
   status?: 201 | 202;
   /** What a good answer means. */

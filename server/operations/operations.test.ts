@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { openDb } from "@/db/open";
 import { appRouter } from "@/server/api/root";
 import { ENDPOINTS } from "@/server/http-api/table";
-import { newApi } from "@/server/http-api/testing";
+import { expectSchema, newApi } from "@/server/http-api/testing";
 import { newTroupe } from "@/server/troupe";
 import { operations } from ".";
 import type { Operation } from "./operation";
@@ -18,7 +18,42 @@ const procedures = Object.keys(appRouter._def.procedures);
 const HTTP_ONLY: Record<string, string> = {
   getHealth: "a probe, for whoever watches the server",
   getOpenApi: "the description of this API",
+  listRunEvents: "a part of the log, or an event stream; the browser has runs.follow",
 };
+
+/** What only the browser has beside operations, with why. Subjects that are not operations yet stand as a whole. */
+const BROWSER_ONLY: Record<string, string> = {
+  "runs.follow": "a stream in tRPC's form; programs have listRunEvents",
+  "runs.overview": "ticks for lists on the screen",
+  "workflows.previewImport":
+    "a person is shown what a file would bring; a program sends it to POST /workflows",
+  "workflows.import": "a person ticks what comes along; a program sends the file to POST /workflows",
+  roles: "two handlers yet: listRoles and its like",
+  crews: "two handlers yet: listCrews and its like",
+  agents: "two handlers yet: listAgents and its like",
+  providers: "no operations yet",
+  tools: "no operations yet",
+  memories: "no operations yet",
+  toolSettings: "no operations yet",
+  customTools: "no operations yet",
+  mcp: "no operations yet",
+  storage: "no operations yet",
+  access: "sessions and tokens are given out in the browser: a token makes no further tokens",
+  audit: "who did what is for the people of this installation",
+};
+/** Endpoints of the subjects that are not operations yet. */
+const NOT_YET = /(Role|Crew|Agent)s?$/;
+
+test("whatever only one side has is named, with its reason", () => {
+  const shared = new Set(all.map(({ path }) => path));
+  const onlyBrowser = procedures.filter((path) => !shared.has(path));
+  expect(onlyBrowser.filter((path) => !(BROWSER_ONLY[path] ?? BROWSER_ONLY[path.split(".")[0]!]))).toEqual(
+    [],
+  );
+  const names = new Set(all.map(({ operation }) => operation.name));
+  const onlyHttp = [...endpoints.keys()].filter((name) => !names.has(name));
+  expect(onlyHttp.filter((name) => !(name in HTTP_ONLY) && !NOT_YET.test(name))).toEqual([]);
+});
 
 test("every operation is a procedure for the browser and an endpoint for programs, or says why not", () => {
   for (const { path, operation } of all) {
@@ -29,11 +64,18 @@ test("every operation is a procedure for the browser and an endpoint for program
 });
 
 test("an operation's endpoint tells the refusals that it may make", () => {
+  // Those that any endpoint may send are not repeated.
+  const always = [400, 401, 429, 500];
   for (const { operation } of all) {
-    const told = endpoints.get(operation.name)?.refusals ?? [];
-    if (endpoints.has(operation.name))
-      for (const code of operation.problems ?? [])
-        expect([operation.name, told]).toEqual([operation.name, expect.arrayContaining([PROBLEMS[code][0]])]);
+    const endpoint = endpoints.get(operation.name);
+    if (!endpoint) continue;
+    const told = new Set([...always, ...(endpoint.refusals ?? [])]);
+    const missing = (operation.problems ?? []).filter((code) => !told.has(PROBLEMS[code][0]));
+    // Cancelling what has ended is an answer there: cancelled: false.
+    expect([operation.name, missing]).toEqual([
+      operation.name,
+      operation.name === "cancelRun" ? ["run_ended"] : [],
+    ]);
   }
 });
 
@@ -79,4 +121,34 @@ test("a program can rename, copy, throw away and bring back a workflow, and begi
   const { templates } = (await api.ask("GET", "/templates")).body;
   const made = await api.ask("POST", `/templates/${templates[0].key}/workflows`);
   expect(api.workflows.find(made.body.id)?.name).toBe(templates[0].title);
+});
+
+test("a run that has ended is deleted by either, and what is not higher raises no limit for either", async () => {
+  const api = newApi();
+  const troupe = { ...newTroupe(openDb(":memory:"), { dataDir: null }), ...api, runs: api.runs as never };
+  const browser = appRouter.createCaller({
+    troupe: troupe as never,
+    principal: { kind: "session", id: "s" },
+  });
+  const input = { user_request: "May I leave?" };
+  const { run_id } = await browser.runs.start({ workflow_id: api.addApproval(), input });
+  await api.host.settled(run_id);
+  expect(api.runs.find(run_id)).toMatchObject({ status: "finished", trigger: "editor" });
+  await expect(browser.runs.cancel({ run_id })).rejects.toMatchObject({ code: "PRECONDITION_FAILED" });
+  expect((await api.ask("POST", `/runs/${run_id}/cancel`)).body).toEqual({ run_id, cancelled: false });
+  const raised = { limit: "max_steps", to: 1 } as const;
+  await expect(browser.runs.raiseLimit({ run_id, ...raised })).rejects.toThrow("not at that limit");
+  expect((await api.ask("POST", `/runs/${run_id}/limits`, raised)).body.error.code).toBe("not_at_limit");
+  expect((await api.ask("GET", `/runs/${run_id}/files`)).body).toEqual({ files: [] });
+  expect((await api.ask("DELETE", `/runs/${run_id}`)).status).toBe(204);
+  await expect(browser.runs.remove({ run_id })).rejects.toMatchObject({ code: "NOT_FOUND" });
+});
+
+test("a program reads a file of a run from the place that it asks for", async () => {
+  const api = newApi();
+  api.workspace.write("run_1", "notes.md", "first, second", { writtenBy: "a" });
+  const { body } = await api.ask("GET", "/runs/run_1/file?path=notes.md&offset=7");
+  expect(body).toMatchObject({ content: "second", total: 13, next_offset: null });
+  expectSchema("readRunFile", body);
+  expect((await api.ask("GET", "/runs/run_1/file?path=../x")).status).toBe(400);
 });

@@ -178,6 +178,26 @@ export const RunEvent = z.looseObject({
   call_id: z.string().optional(),
 });
 
+/** A file of a run's workspace. */
+export const RunFile = z.object({
+  artifact_id: z.string(),
+  path: z.string(),
+  version: z.int(),
+  size: z.number().meta({ description: "In bytes" }),
+  kind: z.string(),
+  media_type: z.string(),
+  source: z.record(z.string(), z.string()).meta({ description: "Who wrote it" }),
+  tainted: z.boolean().meta({ description: "It may hold words of strangers" }),
+  created_at: Time,
+});
+/** Places are counted in UTF-16 units. */
+export const RunFilePart = RunFile.extend({
+  content: z.string(),
+  offset: z.int(),
+  total: z.int().meta({ description: "Of the whole file" }),
+  next_offset: z.int().nullable().meta({ description: "Where to go on reading; null at the end" }),
+});
+
 export const StoredRole = z.object({
   role: RoleDefinition,
   revision: z.int(),

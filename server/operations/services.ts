@@ -8,15 +8,17 @@ import type { CrewStore } from "@/server/store/crews";
 import type { RoleStore } from "@/server/store/roles";
 import type { RunStore } from "@/server/store/runs";
 import type { WorkflowStore } from "@/server/store/workflows";
+import type { WorkspaceStore } from "@/server/store/workspace";
 import type { ToolsRegistry } from "@/server/tools/registry";
 
 /** What operations need of the server; tests bring it on an in-memory database. */
 export interface Services {
   workflows: WorkflowStore;
   roles: RoleStore;
-  runs: Pick<RunStore, "find" | "list" | "events" | "state" | "byWorkflow">;
+  runs: Pick<RunStore, "find" | "list" | "events" | "state" | "byWorkflow" | "remove">;
   host: {
     cancel(runId: string, about: { by: string; reason: string }): boolean;
+    isLive: Host["isLive"];
     tryAgain: Host["tryAgain"];
     answer: Host["answer"];
     answered: Host["answered"];
@@ -24,6 +26,7 @@ export interface Services {
     editPlan: Host["editPlan"];
     follow(runId: string, after: number, signal?: AbortSignal): AsyncIterable<RunFrame>;
   };
+  workspace: Pick<WorkspaceStore, "list" | "read">;
   models: Pick<Models, "describe">;
   crews: CrewStore;
   agents: AgentStore;

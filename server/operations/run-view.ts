@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import { newRun, type RunState } from "@/server/domain/run";
-import type { Run, RunNode, RunTask, WaitingFor } from "@/server/operations/schemas";
-import type { Services } from "@/server/operations/services";
 import type { RunSummary as StoredRun } from "@/server/store/runs";
+import type { Run, RunNode, RunTask, WaitingFor } from "./schemas";
+import type { Services } from "./services";
 
 /**
  * What a run's log comes to. Where it is damaged, as far as it can be read: of a held run its row says why, of one that

@@ -1,0 +1,190 @@
+import { z } from "zod";
+import { hubHistory, hubState } from "@/server/domain/agent/hub-state";
+import { FinalStatus, RunConfigChanges } from "@/server/domain/outcome";
+import { Json, type JsonObject, StateKey } from "@/server/domain/values";
+import type { RunSummary } from "@/server/store/runs";
+import { WorkspaceError } from "@/server/store/workspace";
+import { operation } from "./operation";
+import { notFound, Problem } from "./problem";
+import { stateOf } from "./run-view";
+import { RunFile, RunFilePart, RunStatus } from "./schemas";
+import type { Services } from "./services";
+
+export const ByRun = z.object({ run_id: z.string() });
+/** How paths name the run. */
+export const RUN_IN_PATH = { id: "run_id" } as const;
+
+/** How much of a file is read at once, in UTF-16 units. */
+const PART = 200_000;
+
+/** The row of a run. Throws not_found. */
+export function runOf(services: Pick<Services, "runs">, id: string) {
+  const run = services.runs.find(id);
+  if (!run) throw notFound("run");
+  return run;
+}
+
+/** The row of a run and what its log comes to. Throws not_found, and DamagedLog as `stateOf` does. */
+export function known(services: Pick<Services, "runs">, id: string) {
+  const run = runOf(services, id);
+  const state = stateOf(services, run);
+  if (!state) throw notFound("run");
+  return { run, state };
+}
+
+/** Runs: start, look back, delete. */
+export const runOperations = {
+  start: operation({
+    kind: "mutation",
+    name: "startRun",
+    summary: "Starts a run",
+    tag: "Runs",
+    input: z.strictObject({
+      workflow_id: z.string(),
+      input: z.record(StateKey, Json).default({}),
+      config: RunConfigChanges.optional(),
+      idempotency_key: z.string().min(1).max(200).optional(),
+    }),
+    problems: ["not_found", "invalid_input", "workflow_has_problems", "key_reused", "queue_full", "busy"],
+    http: "own",
+    run(services, { idempotency_key: key, ...input }, { principal }) {
+      const isToken = principal.kind === "token";
+      const started = services.startRun({
+        ...input,
+        trigger: isToken ? "api" : "editor",
+        // Keys of different tokens are different keys.
+        ...(key === undefined ? {} : { idempotency_key: isToken ? `${principal.id}:${key}` : key }),
+      });
+      if (!started) throw notFound("workflow");
+      return started;
+    },
+  }),
+
+  list: operation({
+    kind: "query",
+    name: "listRuns",
+    summary: "Lists runs, newest first",
+    tag: "Runs",
+    input: z
+      .object({
+        workflow_id: z.string().optional(),
+        status: z.array(RunStatus).min(1).optional(),
+        final_status: FinalStatus.optional(),
+        limit: z.number().int().min(1).max(200).default(50),
+        before: z.object({ created_at: z.number(), id: z.string() }).optional(),
+      })
+      .prefault({}),
+    http: "own",
+    run: ({ runs }, query): RunSummary[] => runs.list(query),
+  }),
+
+  get: operation({
+    kind: "query",
+    name: "getRun",
+    summary: "A run as it is now",
+    tag: "Runs",
+    input: ByRun,
+    problems: ["not_found"],
+    http: "own",
+    run: (services, { run_id }) => runOf(services, run_id),
+  }),
+
+  remove: operation({
+    kind: "mutation",
+    name: "deleteRun",
+    summary: "Deletes a run that has ended",
+    about: "With its events and its files, for good.",
+    tag: "Runs",
+    input: ByRun,
+    problems: ["not_found", "not_ended"],
+    http: { method: "DELETE", path: "/runs/{id}", params: RUN_IN_PATH, success: "It is gone" },
+    run(services, { run_id }) {
+      const run = runOf(services, run_id);
+      if (services.host.isLive(run_id) || !services.runs.remove(run_id))
+        throw new Problem("not_ended", "A run can be deleted once it has ended.", { status: run.status });
+    },
+  }),
+
+  agents: operation({
+    kind: "query",
+    name: "getRunAgents",
+    summary: "The agents of a run",
+    about:
+      "Who worked on what, with states, counters and cost, in the terms of OpenHands' agent hub; `history` holds each agent's actions and observations.",
+    tag: "Runs",
+    input: ByRun,
+    output: z.object({
+      state: z.record(z.string(), Json),
+      history: z.record(z.string(), z.array(z.record(z.string(), Json))),
+    }),
+    problems: ["not_found"],
+    http: {
+      method: "GET",
+      path: "/runs/{id}/agents",
+      params: RUN_IN_PATH,
+      success: "The state of the agents",
+    },
+    run(services, { run_id }) {
+      const { state } = known(services, run_id);
+      const histories = Object.values(state.agents).map((agent) => [agent.key, hubHistory(agent)] as const);
+      return { state: hubState(state) as unknown as JsonObject, history: Object.fromEntries(histories) };
+    },
+  }),
+
+  files: operation({
+    kind: "query",
+    name: "listRunFiles",
+    summary: "The files of a run",
+    about: "The newest version of every file in its workspace, by path.",
+    tag: "Runs",
+    input: ByRun,
+    output: z.array(RunFile),
+    problems: ["not_found"],
+    http: {
+      method: "GET",
+      path: "/runs/{id}/files",
+      params: RUN_IN_PATH,
+      success: "What is known of each",
+      as: "files",
+    },
+    run(services, { run_id }) {
+      runOf(services, run_id);
+      return services.workspace.list(run_id);
+    },
+  }),
+
+  file: operation({
+    kind: "query",
+    name: "readRunFile",
+    summary: "A part of one file of a run",
+    about: "The newest version where none is named; `next_offset` is where to go on reading.",
+    tag: "Runs",
+    input: ByRun.extend({
+      path: z.string().max(1000),
+      version: z.coerce.number<number>().int().positive().optional(),
+      offset: z.coerce.number<number>().int().nonnegative().optional().meta({
+        description: "Where to begin, in UTF-16 units",
+      }),
+    }),
+    output: RunFilePart,
+    problems: ["bad_request", "not_found"],
+    http: { method: "GET", path: "/runs/{id}/file", params: RUN_IN_PATH, success: "The part" },
+    run(services, { run_id, path, version, offset }) {
+      const part = inWorkspace(() =>
+        services.workspace.read(run_id, { path, version }, { offset, limit: PART }),
+      );
+      if (!part) throw notFound("file");
+      return part;
+    },
+  }),
+};
+
+/** A path that cannot be one is the caller's fault. */
+function inWorkspace<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof WorkspaceError) throw new Problem("bad_request", error.message);
+    throw error;
+  }
+}

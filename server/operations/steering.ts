@@ -1,0 +1,245 @@
+import { z } from "zod";
+import { noteAnswer, toolsAskedAbout } from "@/server/domain/audit";
+import { limitFault, RaisableLimit } from "@/server/domain/outcome";
+import { PlanEdit } from "@/server/domain/plan-edit";
+import type { RunState } from "@/server/domain/run";
+import { answerFaults, notOpen, PersonsAnswer } from "@/server/domain/tool-question";
+import { Json, type JsonObject } from "@/server/domain/values";
+import { operation } from "./operation";
+import { notFound, Problem } from "./problem";
+import { ByRun, known, RUN_IN_PATH, runOf } from "./runs";
+import { RunPlan } from "./schemas";
+import type { Services } from "./services";
+
+const Told = z.object({ run_id: z.string() });
+
+/** What is known of a run that takes commands: one that is held takes none but to go on or to end. */
+function atHand(services: Services, id: string) {
+  const { held } = runOf(services, id);
+  if (held)
+    throw new Problem("run_held", `This run is held: ${held.message} Try it again first, or cancel it.`);
+  return known(services, id);
+}
+
+/** What people and programs tell a run while it goes on. */
+export const steeringOperations = {
+  cancel: operation({
+    kind: "mutation",
+    name: "cancelRun",
+    summary: "Cancels a run",
+    tag: "Runs",
+    input: ByRun.extend({ reason: z.string().max(500).default("") }),
+    problems: ["not_found", "run_ended"],
+    http: "own",
+    run(services, { run_id, reason }, { by }) {
+      const { final_status } = runOf(services, run_id);
+      if (!services.host.cancel(run_id, { by, reason }))
+        throw new Problem("run_ended", "This run has already ended.", { final_status });
+      return { run_id };
+    },
+  }),
+
+  tryAgain: operation({
+    kind: "mutation",
+    name: "tryRunAgain",
+    summary: "Tries a held run again",
+    about:
+      "A run is `held` where taking it up would do harm or is not possible: the server ended more than once while it computed the run, its log is damaged, or it began with another version; `held` of the run says which. It goes on where its log ends. 409 where it is not held.",
+    tag: "Runs",
+    input: ByRun,
+    output: Told,
+    problems: ["not_found", "not_held"],
+    http: {
+      method: "POST",
+      path: "/runs/{id}/try-again",
+      params: RUN_IN_PATH,
+      status: 202,
+      success: "It is taken up",
+    },
+    run(services, { run_id }) {
+      const { status } = runOf(services, run_id);
+      if (!services.host.tryAgain(run_id))
+        throw new Problem("not_held", "This run is not held any more.", { status });
+      return { run_id };
+    },
+  }),
+
+  raiseLimit: operation({
+    kind: "mutation",
+    name: "raiseRunLimit",
+    summary: "Raises a limit of a run",
+    about:
+      "A run that stopped at the limit goes on; one that is at work may go further. `resumable` of the run names the limits that it stopped at.",
+    tag: "Runs",
+    input: ByRun.extend({
+      limit: RaisableLimit,
+      to: z
+        .number()
+        .positive()
+        .meta({ description: "In the unit of the limit: US dollars, tokens, ms, counts" }),
+    }),
+    output: Told.extend({ limit: RaisableLimit, to: z.number() }),
+    problems: ["not_found", "run_held", "not_at_limit", "no_such_limit", "not_higher"],
+    http: {
+      method: "POST",
+      path: "/runs/{id}/limits",
+      params: RUN_IN_PATH,
+      status: 202,
+      success: "It was told",
+    },
+    run(services, { run_id, limit, to }, { by }) {
+      const { run, state } = atHand(services, run_id);
+      if (run.status === "finished" && !state.run.resumable?.includes(limit))
+        throw new Problem("not_at_limit", "This run has ended, and not at that limit.", {
+          final_status: run.final_status,
+          resumable: [...(state.run.resumable ?? [])],
+        });
+      const fault = limitFault(limit, to);
+      if (fault !== null) throw new Problem("no_such_limit", fault);
+      const now = limitOf(state, limit);
+      if (now !== null && to <= now)
+        throw new Problem("not_higher", `The limit ${limit} is ${now} already; give more than that.`, {
+          now,
+        });
+      services.host.raiseLimit(run_id, limit, to, by);
+      return { run_id, limit, to };
+    },
+  }),
+
+  plans: operation({
+    kind: "query",
+    name: "listRunPlans",
+    summary: "The plans of a run's crews",
+    about: "As plan.json: every task with its state, who does it, its result, tokens and cost.",
+    tag: "Runs",
+    input: ByRun,
+    output: z.array(RunPlan),
+    problems: ["not_found"],
+    http: {
+      method: "GET",
+      path: "/runs/{id}/plans",
+      params: RUN_IN_PATH,
+      success: "One plan for each crew",
+      as: "plans",
+    },
+    run: (services, { run_id }) => plansOf(known(services, run_id).state),
+  }),
+
+  editPlan: operation({
+    kind: "mutation",
+    name: "changeRunPlan",
+    summary: "Changes the plan of a crew at work",
+    about:
+      "Adds a task, changes or cancels one that has not begun. `activation_id` names the crew's work; it may be left out where just one crew is at work. 409 says why a change cannot be made any more.",
+    tag: "Runs",
+    input: ByRun.extend({ activation_id: z.string().optional(), edit: PlanEdit }),
+    output: Told.extend({ activation_id: z.string() }),
+    problems: ["not_found", "run_held", "run_ended", "plan_not_changed", "no_crew_at_work", "which_crew"],
+    http: {
+      method: "POST",
+      path: "/runs/{id}/plans",
+      params: RUN_IN_PATH,
+      status: 202,
+      success: "The change is on its way; the events tell when it took effect",
+    },
+    run(services, { run_id, edit, ...input }, { by }) {
+      const { run, state } = atHand(services, run_id);
+      if (run.status === "finished")
+        throw new Problem("run_ended", "This run has ended.", { final_status: run.final_status });
+      const activation_id = input.activation_id ?? onlyCrew(state);
+      if (!Object.hasOwn(state.plans, activation_id)) throw notFound("plan");
+      const fault = services.host.editPlan(run_id, activation_id, edit, by);
+      if (fault !== null) throw new Problem("plan_not_changed", fault);
+      return { run_id, activation_id };
+    },
+  }),
+
+  questions: operation({
+    kind: "query",
+    name: "listRunQuestions",
+    summary: "What a run asks people",
+    about:
+      "Open questions, such as whether a tool may be called, with exactly what an answer would agree to; one of kind `question` has in `asks` the form (`schema`) or the address (`url`) that a tool's server wants a person for.",
+    tag: "Runs",
+    input: ByRun,
+    output: z.array(z.record(z.string(), Json)),
+    problems: ["not_found"],
+    http: {
+      method: "GET",
+      path: "/runs/{id}/questions",
+      params: RUN_IN_PATH,
+      success: "Open questions, the oldest first",
+      as: "questions",
+    },
+    run(services, { run_id }): JsonObject[] {
+      const { state } = known(services, run_id);
+      const open = Object.values(state.interactions).filter(({ status }) => status === "open");
+      return open.map(({ node_id, agent_id, requested_at, requested }) => ({
+        node_id,
+        agent_id: agent_id ?? null,
+        requested_at,
+        ...(requested as unknown as JsonObject),
+      }));
+    },
+  }),
+
+  answer: operation({
+    kind: "mutation",
+    name: "answerRun",
+    summary: "Answers a question of a run",
+    about:
+      "Counts for exactly the question that the fingerprint names, once: the first answer counts. 409 where it is not open any more, with `answered_by` and `answer` where somebody was first, or where it asks for something else; 422 with `errors` by field where a form's content does not fit its schema.",
+    tag: "Runs",
+    input: ByRun.extend({ interaction_id: z.string(), fingerprint: z.string(), ...PersonsAnswer.shape }),
+    output: Told,
+    problems: ["not_found", "run_held", "not_open", "invalid_answer"],
+    audits: ["question_answered"],
+    http: { method: "POST", path: "/runs/{id}/answers", params: RUN_IN_PATH, success: "It counts" },
+    run(services, { run_id, interaction_id, fingerprint, ...value }, { by, note }) {
+      const { host } = services;
+      const { run, state } = atHand(services, run_id);
+      const asked = state.interactions[interaction_id]?.requested;
+      const tooLate = () => {
+        const given = host.answered(run_id, interaction_id);
+        const details = given ? { answered_by: given.by, answer: given.answer } : undefined;
+        return new Problem("not_open", notOpen(given), details);
+      };
+      if (host.answered(run_id, interaction_id)) throw tooLate();
+      const errors = asked ? answerFaults(asked, value) : [];
+      if (errors.length > 0)
+        throw new Problem("invalid_answer", "The answer does not fit what is asked.", { errors });
+      if (!host.answer(run_id, interaction_id, fingerprint, { ...value, by })) throw tooLate();
+      noteAnswer(note, run, value.answer, toolsAskedAbout(asked));
+      return { run_id };
+    },
+  }),
+};
+
+/** Every plan with whose it is, the newest crew last. */
+function plansOf(state: RunState): z.input<typeof RunPlan>[] {
+  return Object.entries(state.plans).map(([activation_id, plan]) => ({
+    activation_id,
+    node_id: state.activations[activation_id]?.node_id ?? "",
+    status: state.crews[activation_id]?.status ?? "running",
+    plan,
+  }));
+}
+
+/** The one crew with a plan that is at work. Throws where there is none, or more than one. */
+function onlyCrew(state: RunState): string {
+  const atWork = Object.keys(state.plans).filter((id) => state.crews[id]?.status === "running");
+  if (atWork.length === 1) return atWork[0]!;
+  throw new Problem(
+    atWork.length === 0 ? "no_crew_at_work" : "which_crew",
+    atWork.length === 0
+      ? "No crew with a plan is at work in this run."
+      : "Several crews are at work; say which by activation_id.",
+    { activation_ids: atWork },
+  );
+}
+
+function limitOf({ run: { config } }: RunState, limit: RaisableLimit): number | null {
+  return limit === "max_cost_usd" || limit === "max_total_tokens"
+    ? (config.budget[limit] ?? null)
+    : config[limit];
+}
