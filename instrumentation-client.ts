@@ -1,5 +1,5 @@
 import { config } from "zod/v4/core";
-import { watchSteps } from "@/components/shell/leaving";
+import { watchSteps } from "@/components/page/leaving";
 
 // Runs before the application wakes up.
 

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { type NextRequest, NextResponse } from "next/server";
 import { getAccess } from "@/server/access/current";
-import { enter } from "@/server/access/entrance";
 import { contentSecurityPolicy, PAGE_HEADERS, STRICT_TRANSPORT } from "@/server/access/headers";
 import { isHttpsHost } from "@/server/access/hosts";
+import { authorizePage } from "@/server/access/page-auth";
 
 /** In front of pages only. It never sits before /api, where it would cut long bodies short without a word. */
 export async function proxy(request: NextRequest): Promise<Response> {
-  const entry = await enter(request, getAccess().sessions);
+  const entry = await authorizePage(request, getAccess().sessions);
   const response = entry.go ? page(request, entry.cookie) : entry.answer;
   // Next wants whole addresses here; it sends them on as relative ones.
   const location = response.headers.get("location");

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { expect, test } from "@playwright/test";
-import type { RunEvent } from "@/server/domain/events";
+import type { RunEvent } from "@/server/domain/run/events";
 import { sized } from "@/server/testing/thorough";
 import { Database } from "../db/sqlite.mjs";
 import { startModelServer } from "./model-server";

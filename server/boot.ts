@@ -11,23 +11,23 @@ import {
   registerEnvironmentSecrets,
 } from "@/server/access/boot";
 import { getAccess } from "@/server/access/current";
-import { answersAtEdge } from "@/server/access/edge";
 import { LIMITS } from "@/server/access/limits";
 import { log, logConsole } from "@/server/access/log";
 import { lostSecrets, lostSecretsRemark } from "@/server/access/lost-secrets";
+import { refusesRequest } from "@/server/access/request-filter";
 import type { Host } from "@/server/runner/host";
+import { getServices } from "@/server/services";
 import { readSettings } from "@/server/settings";
 import { dataDir } from "@/server/store/current";
 import { copyFiles, type Retention } from "@/server/store/retention";
-import { getTroupe } from "@/server/troupe";
 
-const held = globalThis as typeof globalThis & {
+const processWide = globalThis as typeof globalThis & {
   __troupeBooted?: boolean;
   __troupeStartLink?: string;
   /** What the start script tells the person who starts it, in sentences: to whom the app is open, what is amiss. */
   __troupeSays?: string[];
   /** Looks at each request before the start script hands it to Next. */
-  __troupeEdge?: typeof answersAtEdge;
+  __troupeEdge?: typeof refusesRequest;
   /** Tells the start script that the server is up. */
   __troupeUp?: () => void;
   /** What the start script calls once requests are answered. */
@@ -50,8 +50,8 @@ const BIN_MS = 30 * 24 * 3_600_000;
 
 /** Brings the server up, once per process: checks, database, and every run that had not ended. */
 export async function boot(): Promise<void> {
-  if (held.__troupeBooted) return;
-  held.__troupeBooted = true;
+  if (processWide.__troupeBooted) return;
+  processWide.__troupeBooted = true;
   registerEnvironmentSecrets();
   try {
     readSettings();
@@ -61,7 +61,7 @@ export async function boot(): Promise<void> {
   const refusal = checkBinding(process.env) ?? checkDataFolder(dataDir()) ?? lockDataFolder(dataDir());
   if (refusal) leave(refusal);
   try {
-    const troupe = getTroupe();
+    const troupe = getServices();
     troupe.workflows.purge(Date.now() - BIN_MS);
     void troupe.toolSources.start();
     troupe.memories.sweep();
@@ -73,23 +73,23 @@ export async function boot(): Promise<void> {
       hardenPrototypes();
       logConsole();
     }
-    held.__troupeEdge = answersAtEdge;
-    if (!held.__troupeUp) hardenHttpServer();
+    processWide.__troupeEdge = refusesRequest;
+    if (!processWide.__troupeUp) hardenHttpServer();
     const { sessions } = getAccess();
     const link = sessions.newLink();
-    if (link) held.__troupeStartLink = `${origin()}${link}`;
+    if (link) processWide.__troupeStartLink = `${origin()}${link}`;
     const amiss = [closeDataFolder(dataDir()), lostSecretsRemark(lostSecrets(troupe), dataDir())].filter(
       (remark) => remark !== null,
     );
-    held.__troupeSays = [...audienceOf(sessions.entrance, process.env), ...amiss];
+    processWide.__troupeSays = [...audienceOf(sessions.signInMode, process.env), ...amiss];
     // The start script prints these with the address; in development nobody else does.
     if (process.env.NODE_ENV !== "production") {
       for (const remark of amiss) log("warn", remark);
-      if (held.__troupeStartLink)
-        process.stdout.write(`Open this link, it works once: ${held.__troupeStartLink}\n`);
+      if (processWide.__troupeStartLink)
+        process.stdout.write(`Open this link, it works once: ${processWide.__troupeStartLink}\n`);
     }
     recoverOnceServing(troupe.host);
-    held.__troupeUp?.();
+    processWide.__troupeUp?.();
   } catch (error) {
     leave(startError(error));
   }
@@ -117,7 +117,7 @@ function recoverOnceServing(host: Host): void {
     }
   };
   const timer = setTimeout(recover, RECOVER_UNASKED_MS);
-  held.__troupeServing = recover;
+  processWide.__troupeServing = recover;
 }
 
 /** Deletes old runs now and then; what goes wrong once is tried again. */
@@ -168,12 +168,12 @@ function stopOnSignal(): void {
     ["SIGTERM", 0],
   ] as const)
     process.once(signal, () => {
-      void getTroupe()
+      void getServices()
         .host.drain(DRAIN_MS)
-        .finally(() => getTroupe().toolSources.stop())
+        .finally(() => getServices().toolSources.stop())
         .finally(() => {
           try {
-            getTroupe().db.$client.close();
+            getServices().db.$client.close();
           } finally {
             process.exit(code);
           }

@@ -45,10 +45,10 @@ const RULES: Rule[] = [
   },
   { who: /^server\//, refuses: /^(components|app)\//, why: "the server does not know its screens" },
   {
-    who: /^server\/(?!store\/|troupe\.ts|[a-z-]+\/current\.ts|cli\/)/,
+    who: /^server\/(?!store\/|services\.ts|[a-z-]+\/current\.ts|cli\/)/,
     refuses: /^db\/(client|schema)/,
     allowsTypes: true,
-    why: "all SQL lives in server/store; troupe.ts, current.ts and the command line open the database once and hand it down",
+    why: "all SQL lives in server/store; services.ts, current.ts and the command line open the database once and hand it down",
   },
   {
     who: /^server\/runner\//,
@@ -140,7 +140,7 @@ const RULES: Rule[] = [
   {
     who: /^app\//,
     refuses: /^(db|server)\//,
-    but: /^server\/(domain|api|access|http-api|troupe|settings)/,
+    but: /^server\/(domain|api|access|http-api|services|settings)/,
     why: "a route fetches and hands over; it reaches the server through server/api, server/access and server/http-api",
   },
 ];
@@ -195,7 +195,7 @@ test("every import stays inside the borders", () => {
 });
 
 test("the secret and model modules cannot reach the browser", () => {
-  const open = ["db/client.ts", "server/troupe.ts"].filter(
+  const open = ["db/client.ts", "server/services.ts"].filter(
     (file) => text.has(file) && !text.get(file)?.includes('import "server-only"'),
   );
   expect(open, 'these need `import "server-only"`').toEqual([]);
@@ -219,7 +219,7 @@ test("files and folders are named for what they hold", () => {
 const OWN_PATTERNS: Readonly<Record<string, string>> = {
   "server/access/redact.ts": "secrets, with every sign escaped",
   "server/conformance/stage.ts": "roles of tests",
-  "server/domain/pattern-fault.ts": "only reads whether it is a pattern; nothing is searched with it",
+  "server/domain/text/pattern-fault.ts": "only reads whether it is a pattern; nothing is searched with it",
   "server/domain/regex/syntax.ts": "the name of one Unicode property, tried on one character at a time",
   "server/llm/adapt.ts": "names that stand in the code",
   "server/llm/prices.ts": "patterns of the table of prices that comes with the package",

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { USUAL_CONFIRMATION } from "@/server/domain/outcome";
+import { USUAL_CONFIRMATION } from "@/server/domain/agent/outcome";
 import { installationRules, isLoopback, readSettings, settingsTable } from "./settings";
 
 describe("settings", () => {

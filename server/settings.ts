@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { InstallationRules } from "@/server/domain/outcome";
+import type { InstallationRules } from "@/server/domain/agent/outcome";
 
 const Loopback = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
 

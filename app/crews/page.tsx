@@ -1,6 +1,6 @@
 import type { Metadata } from "next";
 import { Suspense } from "react";
-import { CrewsPage } from "@/components/crews/crews-page";
+import { CrewsPage } from "@/components/library/crews/crews-page";
 
 export const metadata: Metadata = { title: "Crews" };
 

@@ -1,6 +1,6 @@
 import { Emblem, Wordmark } from "@/components/shell/wordmark";
 import { getAccess } from "@/server/access/current";
-import { safeNext } from "@/server/access/entrance";
+import { safeNext } from "@/server/access/page-auth";
 import { LoginForm } from "./login-form";
 
 export const dynamic = "force-dynamic";
@@ -12,7 +12,7 @@ export default async function LoginPage({
   searchParams: Promise<Record<string, string | string[] | undefined>>;
 }) {
   const { next, link } = await searchParams;
-  const byPassword = getAccess().sessions.entrance === "password";
+  const byPassword = getAccess().sessions.signInMode === "password";
   return (
     <main className="grid min-h-dvh place-items-center bg-stage px-5 py-16">
       <div className="w-full max-w-90 rounded-2xl border border-line bg-surface p-8 shadow-2">

@@ -1,6 +1,6 @@
 import type { Metadata } from "next";
 import { Suspense } from "react";
-import { MemoryPage } from "@/components/memory/memory-page";
+import { MemoryPage } from "@/components/library/memory/memory-page";
 
 export const metadata: Metadata = { title: "Memory" };
 

@@ -1,6 +1,6 @@
 import type { Metadata } from "next";
 import { Suspense } from "react";
-import { RolesPage } from "@/components/roles/roles-page";
+import { RolesPage } from "@/components/library/roles/roles-page";
 
 export const metadata: Metadata = { title: "Roles" };
 

@@ -1,6 +1,6 @@
 import type { Metadata } from "next";
 import { Suspense } from "react";
-import { ToolsPage } from "@/components/tools/tools-page";
+import { ToolsPage } from "@/components/library/tools/tools-page";
 
 export const metadata: Metadata = { title: "Tools" };
 

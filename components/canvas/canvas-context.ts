@@ -1,5 +1,5 @@
 import { createContext, useContext } from "react";
-import type { AgentConfig, RoleDefinition } from "@/server/domain/role";
+import type { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
 
 /** Where something was dropped or clicked, in both measures. */
 export interface DropPoint {

@@ -9,11 +9,11 @@ import {
 import { Plus, X } from "lucide-react";
 import { memo, useContext } from "react";
 import { useStore } from "zustand";
-import type { WorkflowEdge } from "@/server/domain/graph";
+import type { WorkflowEdge } from "@/server/domain/graph/graph";
 import { TinyContext, useCanvas } from "./canvas-context";
+import { useEdgeRun } from "./canvas-run-context";
 import type { FlowEdge } from "./flow-mapping";
 import { HoverContext } from "./hover";
-import { useEdgeRun } from "./run-context";
 
 /** A line from node to node, with its words in the middle, and ways to insert or remove when pointed at. */
 export const EdgeLine = memo(function EdgeLine(props: EdgeProps<FlowEdge>) {
@@ -21,7 +21,7 @@ export const EdgeLine = memo(function EdgeLine(props: EdgeProps<FlowEdge>) {
   const run = useEdgeRun(id);
   const { path, x, y } = line(props);
   // A router's label already stands at its port.
-  const words = data ? edgeWords(data.edge, props.sourceHandleId !== "out") : null;
+  const words = data ? edgeText(data.edge, props.sourceHandleId !== "out") : null;
   const isTiny = useContext(TinyContext);
   const hover = useContext(HoverContext);
   const isHovered = useStore(hover, ({ edgeId }) => edgeId === id);
@@ -113,7 +113,7 @@ function Chip(props: {
 }
 
 /** The words on a line: its label and its condition. */
-export function edgeWords(edge: WorkflowEdge, isLabelShown = false): string | null {
+export function edgeText(edge: WorkflowEdge, isLabelShown = false): string | null {
   const label = isLabelShown ? null : edge.edge_label || null;
   const condition = edge.condition || edge.condition_name || null;
   const parts = [

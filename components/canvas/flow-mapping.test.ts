@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { edits } from "@/components/editor/commands";
+import { edits } from "@/components/editor/edits";
 import { anyMove, sampleGraph } from "@/components/editor/testing";
+import { portsOf } from "@/components/forms/ports";
 import { fallbackPlaces, fromFlow, toConnection, toFlowEdges, toFlowNodes } from "./flow-mapping";
 import { align } from "./helplines";
 import { layout } from "./layout";
 import { neighbour, readingOrder } from "./navigation";
-import { portsOf } from "./ports";
 
 const none: ReadonlySet<string> = new Set();
 

@@ -1,7 +1,7 @@
 import { type Edge, type Node, type NodeHandle, Position } from "@xyflow/react";
-import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph";
+import { edgeFrom, type Port, portOf, portsOf } from "@/components/forms/ports";
+import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind } from "@/server/domain/nodes";
-import { edgeFrom, type Port, portOf, portsOf } from "./ports";
 
 /*
  * The only file that knows both the saved graph and React Flow. An object that did not change keeps its identity,
@@ -122,7 +122,7 @@ export function fromFlow(
               ...data.edge,
               source_node_id: source,
               target_node_id: target,
-              ...portWords(sourceHandle ?? "out"),
+              ...portEnds(sourceHandle ?? "out"),
             },
           ]
         : [],
@@ -142,7 +142,7 @@ export function toConnection(drawn: { source: string; target: string; sourceHand
 export const rounded = ({ x, y }: XY): XY => ({ x: Math.round(x), y: Math.round(y) });
 
 /** What a port says about a line; a plain one may carry a label that its port does not show. */
-function portWords(portId: string) {
+function portEnds(portId: string) {
   const words = edgeFrom(portId);
   return words.edge_label === null ? { kind: words.kind } : words;
 }

@@ -28,8 +28,8 @@ import {
   useRef,
   useState,
 } from "react";
-import type { WorkflowGraph } from "@/server/domain/graph";
-import type { RoleDefinition } from "@/server/domain/role";
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import {
   CanvasContext,
   type CanvasEditing,
@@ -38,6 +38,7 @@ import {
   PALETTE_DRAG,
   TinyContext,
 } from "./canvas-context";
+import { type CanvasRun, CanvasRunContext } from "./canvas-run-context";
 import { EdgeLine } from "./edge-line";
 import {
   CARD_WIDTH,
@@ -53,7 +54,6 @@ import { type Alignment, align, type Box } from "./helplines";
 import { HoverContext, newHover } from "./hover";
 import { type Direction, neighbour, readingOrder } from "./navigation";
 import { NodeCard, NoteCard } from "./node-card";
-import { type CanvasRun, CanvasRunContext } from "./run-context";
 import { useCanvasView } from "./use-canvas-view";
 import { ZoomControls } from "./zoom-controls";
 import "./canvas.css";

@@ -1,6 +1,6 @@
-import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph";
+import { portOf, portsOf } from "@/components/forms/ports";
+import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { CARD_WIDTH, cardHeight, fallbackPlaces, type XY } from "./flow-mapping";
-import { portOf, portsOf } from "./ports";
 
 /**
  * Tidy places, from left to right: of all nodes, or only of those given, which then keep their upper left corner.
@@ -9,7 +9,7 @@ import { portOf, portsOf } from "./ports";
 export async function layout(graph: WorkflowGraph, only?: ReadonlySet<string>): Promise<Record<string, XY>> {
   const [{ default: dagre }, { analyse }] = await Promise.all([
     import("@dagrejs/dagre"),
-    import("@/server/domain/analysis"),
+    import("@/server/domain/graph/analysis"),
   ]);
   const chosen = Object.values(graph.nodes).filter(
     ({ id, node_type }) => node_type !== "note" && (!only || only.has(id)),
@@ -53,9 +53,9 @@ export async function layout(graph: WorkflowGraph, only?: ReadonlySet<string>): 
 }
 
 /** The lines from each node, in the order of the ports they come from. */
-type Ways = ReadonlyMap<string, readonly WorkflowEdge[]>;
+type EdgesByNode = ReadonlyMap<string, readonly WorkflowEdge[]>;
 
-function waysOf(graph: WorkflowGraph): Ways {
+function waysOf(graph: WorkflowGraph): EdgesByNode {
   const ways = new Map<string, WorkflowEdge[]>();
   for (const edge of graph.edges) {
     const known = ways.get(edge.source_node_id);
@@ -72,7 +72,7 @@ function waysOf(graph: WorkflowGraph): Ways {
 }
 
 /** Upside down a drawing is as good as it was; it stands so that branches lie as the ports they come from. */
-function mirrorIfUpsideDown(ways: Ways, corners: (XY & { id: string })[]): void {
+function mirrorIfUpsideDown(ways: EdgesByNode, corners: (XY & { id: string })[]): void {
   const height = new Map(corners.map(({ id, y }) => [id, y]));
   let turned = 0;
   for (const edges of ways.values())
@@ -85,7 +85,11 @@ function mirrorIfUpsideDown(ways: Ways, corners: (XY & { id: string })[]): void 
 }
 
 /** Nodes as one meets them following the lines, port by port, from where nothing leads in. */
-function inLineOrder(ways: Ways, chosen: readonly WorkflowNode[], { edges }: WorkflowGraph): WorkflowNode[] {
+function inLineOrder(
+  ways: EdgesByNode,
+  chosen: readonly WorkflowNode[],
+  { edges }: WorkflowGraph,
+): WorkflowNode[] {
   const left = new Map(chosen.map((node) => [node.id, node]));
   const entered = new Set(edges.map(({ target_node_id }) => target_node_id));
   const ordered: WorkflowNode[] = [];

@@ -1,4 +1,4 @@
-import type { WorkflowGraph } from "@/server/domain/graph";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { depths, fallbackPlaces, type XY } from "./flow-mapping";
 
 export type Direction = "left" | "right" | "up" | "down";

@@ -1,12 +1,14 @@
 import { Handle, type NodeProps, Position, useUpdateNodeInternals } from "@xyflow/react";
 import { CircleAlert, Plus, TriangleAlert } from "lucide-react";
 import { memo, useContext, useEffect, useRef, useState } from "react";
-import { RoleFace } from "@/components/roles/role-face";
+import { RoleFace } from "@/components/display/role-face";
+import type { Port } from "@/components/forms/ports";
 import { StatusMark } from "@/components/ui/status-mark";
-import type { WorkflowNode } from "@/server/domain/graph";
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind } from "@/server/domain/nodes";
-import type { RoleDefinition } from "@/server/domain/role";
 import { type NamedAgents, TinyContext, useCanvas } from "./canvas-context";
+import { type NodeRunView, useHasRun, useNodePeek, useNodeRun } from "./canvas-run-context";
 import {
   BORDER,
   cardHandles,
@@ -17,8 +19,6 @@ import {
   PLAIN_HEIGHT,
 } from "./flow-mapping";
 import { KindIcon } from "./kind-icon";
-import type { Port } from "./ports";
-import { type NodeRunView, useHasRun, useNodePeek, useNodeRun } from "./run-context";
 
 /** A node on the canvas: what it is, what it will do, what it reads and writes, and what it is doing now. */
 export const NodeCard = memo(function NodeCard({ data: { node, ports, mark } }: NodeProps<FlowNode>) {

@@ -3,11 +3,11 @@
 import { Minus, MoveRight, Pencil, Plus } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
+import { type Difference, differences } from "@/components/canvas/graph-differences";
 import { toApiError, useTrpcClient } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { toast } from "@/components/ui/toasts";
-import { type Difference, differences } from "./differences";
 import { type Doc, useEditor, useEditorStore } from "./editor-store";
 
 /** Somebody else saved this workflow meanwhile: shows both sides and asks, and overwrites nothing unasked. */
@@ -77,7 +77,7 @@ function Open({ theirs, revision, onSettled }: { theirs: Doc; revision: number; 
 }
 
 const icons = { added: Plus, removed: Minus, changed: Pencil, moved: MoveRight };
-const words = { added: "Added", removed: "Removed", changed: "Changed", moved: "Moved" };
+const CHANGE_LABELS = { added: "Added", removed: "Removed", changed: "Changed", moved: "Moved" };
 
 function Side({ title, list }: { title: string; list: readonly Difference[] }) {
   return (
@@ -89,7 +89,7 @@ function Side({ title, list }: { title: string; list: readonly Difference[] }) {
           const Icon = icons[kind];
           return (
             <li key={at} className="flex items-start gap-2 text-[13px]">
-              <Icon aria-label={words[kind]} className="mt-0.5 size-3.5 shrink-0 text-ink-3" />
+              <Icon aria-label={CHANGE_LABELS[kind]} className="mt-0.5 size-3.5 shrink-0 text-ink-3" />
               {text}
             </li>
           );

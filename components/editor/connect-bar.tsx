@@ -1,8 +1,8 @@
 "use client";
 
-import { edgeFrom } from "@/components/canvas/ports";
+import { edgeFrom } from "@/components/forms/ports";
 import { Kbd } from "@/components/ui/kbd";
-import { useEditorCommands } from "./actions";
+import { useEditorCommands } from "./commands";
 import { useEditor } from "./editor-store";
 import { useUi } from "./ui-store";
 

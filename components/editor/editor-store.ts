@@ -2,10 +2,10 @@ import { createContext, useContext } from "react";
 import { useStore } from "zustand";
 import { createStore, type StoreApi } from "zustand/vanilla";
 import type { Selection } from "@/components/canvas/graph-canvas";
-import type { WorkflowGraph } from "@/server/domain/graph";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { SaveState } from "./autosave";
-import type { Edit } from "./commands";
-import { type History, newHistory, record, redo, undo } from "./history";
+import { type EditHistory, newHistory, record, redo, undo } from "./edit-history";
+import type { Edit } from "./edits";
 
 /** What is saved of a workflow, and nothing else. */
 export interface Doc {
@@ -19,7 +19,7 @@ export interface EditorState {
   revision: number;
   /** The document that the server has. The same object: nothing to save. */
   savedDoc: Doc;
-  history: History<Doc>;
+  history: EditHistory<Doc>;
   /** What is picked: never saved, never undone. */
   selection: Selection;
   save: SaveState<Doc>;

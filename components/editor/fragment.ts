@@ -1,5 +1,5 @@
-import { WorkflowEdge, type WorkflowGraph, WorkflowNode } from "@/server/domain/graph";
-import { freshEdgeId, freshId } from "@/server/domain/ids";
+import { freshEdgeId, freshId } from "@/server/domain/base/ids";
+import { WorkflowEdge, type WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { type Place, placeOf } from "./placing";
 
 /** A part of a drawing, as it is copied: nodes, and the edges between them. */

@@ -1,11 +1,11 @@
 "use client";
 
 import { useState } from "react";
+import { ImportDialog } from "@/components/import-export/import-dialog";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
-import { ImportDialog } from "@/components/workflows/import-dialog";
-import { readWorkflow } from "@/server/domain/document";
-import { useEditorCommands } from "./actions";
+import { readWorkflow } from "@/server/domain/graph/document";
+import { useEditorCommands } from "./commands";
 import { fragmentOf } from "./fragment";
 import { useUi, useUiStore } from "./ui-store";
 

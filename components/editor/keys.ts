@@ -1,5 +1,5 @@
-import type { EditorCommands } from "./actions";
-import { edits } from "./commands";
+import type { EditorCommands } from "./commands";
+import { edits } from "./edits";
 import type { UiStore } from "./ui-store";
 
 /** A key and what it does: the canvas's keys, the help and the command palette all come from this list. */

@@ -1,5 +1,5 @@
 import type { MenuEntry } from "@/components/ui/menu";
-import type { EditorCommands } from "./actions";
+import type { EditorCommands } from "./commands";
 import type { EditorUi } from "./ui-store";
 
 /** What the menu at the pointer offers; all of it can be reached by key or panel too. */

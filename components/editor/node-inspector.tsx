@@ -18,17 +18,17 @@ import { NumberField } from "@/components/ui/number-field";
 import { Select } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
-import { type Analysis, analyse } from "@/server/domain/analysis";
-import { stateProperties, type WorkflowGraph, type WorkflowNode } from "@/server/domain/graph";
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import type { JsonSchema } from "@/server/domain/base/values";
+import { type Analysis, analyse } from "@/server/domain/graph/analysis";
+import { stateProperties, type WorkflowGraph, type WorkflowNode } from "@/server/domain/graph/graph";
 import { type Field, getNodeKind, type Join, type NodeBase } from "@/server/domain/nodes";
 import { durationText } from "@/server/domain/nodes/wait";
-import { keysAvailableAt, type Problem } from "@/server/domain/problems";
-import type { RoleDefinition } from "@/server/domain/role";
-import { templateKeys } from "@/server/domain/template";
-import type { JsonSchema } from "@/server/domain/values";
-import { useEditorCommands } from "./actions";
-import { edits } from "./commands";
+import { keysAvailableAt, type Problem } from "@/server/domain/problems/problems";
+import { templateKeys } from "@/server/domain/text/template";
+import { useEditorCommands } from "./commands";
 import { useEditor, useEditorStore } from "./editor-store";
+import { edits } from "./edits";
 import { Fold } from "./fold";
 import { useProblemsAt } from "./use-problems";
 
@@ -58,7 +58,7 @@ function Inspector({ graph, node, roles }: Props) {
   const canFail = runs && !kind.begins && !kind.ends;
   return (
     <FormScopeContext.Provider value={scope}>
-      <Head node={node} />
+      <NodeHeader node={node} />
       <div className="flex flex-col gap-5 px-4 pt-1 pb-5">
         {kind.begins ? (
           <Inputs node={node} problems={problems} />
@@ -69,7 +69,7 @@ function Inspector({ graph, node, roles }: Props) {
       </div>
       {runs && !kind.begins && <Keys node={node} scope={scope} problems={problems} />}
       <AsideFields node={node} problems={problems} />
-      {kind.hasExit !== false && <Ways graph={graph} node={node} />}
+      {kind.hasExit !== false && <JoinSection graph={graph} node={node} />}
       {canFail && <Failing node={node} />}
       {analysis.isJoin(node.id) && <Joining node={node} incoming={forwardEdges(analysis, node.id)} />}
       {runs && <Advanced node={node} isLoop={analysis.loops.has(node.id)} problems={problems} />}
@@ -80,7 +80,7 @@ function Inspector({ graph, node, roles }: Props) {
 const forwardEdges = ({ incoming, backEdges }: Analysis, id: string) =>
   (incoming.get(id) ?? []).filter((edge) => !backEdges.has(edge.id)).length;
 
-function Head({ node }: { node: WorkflowNode }) {
+function NodeHeader({ node }: { node: WorkflowNode }) {
   const kind = getNodeKind(node.node_type);
   const commands = useEditorCommands();
   const set = useSetNode(node.id);
@@ -192,7 +192,7 @@ function AsideFields({ node, problems }: { node: WorkflowNode; problems: readonl
       {fields
         .filter((field) => !field.isRare && isAside(field, node))
         .map((field) => (
-          <Fold key={field.key} title={field.label} aside={asideWords(config[field.key])}>
+          <Fold key={field.key} title={field.label} aside={summarize(config[field.key])}>
             <KindField node={node} field={field} problems={problems} hideLabel />
           </Fold>
         ))}
@@ -210,7 +210,7 @@ function AsideFields({ node, problems }: { node: WorkflowNode; problems: readonl
 const isSaid = (value: unknown) =>
   value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
 
-function asideWords(value: unknown): string {
+function summarize(value: unknown): string {
   if (value === undefined || value === null) return "Default";
   const { model, properties } = value as { model?: string; properties?: object };
   return model ?? (properties ? Object.keys(properties).join(", ") : "Set");
@@ -317,7 +317,7 @@ function Keys({
 }
 
 /** Where it goes on: the lines from here, for mouse and keyboard. */
-function Ways({ graph, node }: { graph: WorkflowGraph; node: WorkflowNode }) {
+function JoinSection({ graph, node }: { graph: WorkflowGraph; node: WorkflowNode }) {
   const store = useEditorStore();
   const commands = useEditorCommands();
   const edges = graph.edges.filter(({ source_node_id }) => source_node_id === node.id);
@@ -375,7 +375,7 @@ function Ways({ graph, node }: { graph: WorkflowGraph; node: WorkflowNode }) {
   );
 }
 
-const onErrorWords: Record<NodeBase["on_error"], { label: string; hint: string }> = {
+const ON_ERROR_OPTIONS: Record<NodeBase["on_error"], { label: string; hint: string }> = {
   fail_run: { label: "End the run as failed", hint: "After what is under way has settled" },
   error_edge: { label: "Take the way “on error”", hint: "A way of its own, drawn from the card" },
   continue: { label: "Go on with a default result", hint: "As if nothing had happened" },
@@ -388,7 +388,7 @@ function Failing({ node }: { node: WorkflowNode }) {
   const { max_attempts, initial_delay_ms } = node.retry;
   const aside = [
     max_attempts > 1 ? `${max_attempts} attempts` : null,
-    node.on_error === "fail_run" ? null : onErrorWords[node.on_error].label,
+    node.on_error === "fail_run" ? null : ON_ERROR_OPTIONS[node.on_error].label,
   ].filter(Boolean);
   return (
     <Fold title="When it fails" aside={aside.join(", ") || "The run fails"}>
@@ -415,9 +415,9 @@ function Failing({ node }: { node: WorkflowNode }) {
       <div data-field="on_error">
         <Select
           label="And then"
-          options={(Object.keys(onErrorWords) as NodeBase["on_error"][]).map((value) => ({
+          options={(Object.keys(ON_ERROR_OPTIONS) as NodeBase["on_error"][]).map((value) => ({
             value,
-            ...onErrorWords[value],
+            ...ON_ERROR_OPTIONS[value],
           }))}
           value={node.on_error}
           onValueChange={(on_error) => set({ on_error })}
@@ -459,7 +459,7 @@ function Failing({ node }: { node: WorkflowNode }) {
 }
 
 type JoinWord = "all" | "any" | "each" | "n";
-const joinWords: Record<JoinWord, { label: string; hint: string }> = {
+const JOIN_OPTIONS: Record<JoinWord, { label: string; hint: string }> = {
   all: { label: "All that are still coming", hint: "Waits for every branch that can still arrive" },
   any: { label: "The first", hint: "Runs once, the others are ignored" },
   each: { label: "Each by itself", hint: "Runs once for every branch that arrives" },
@@ -474,11 +474,14 @@ function Joining({ node, incoming }: { node: WorkflowNode; incoming: number }) {
   const toJoin = (next: JoinWord): Join =>
     next === "n" ? { n: Math.min(2, incoming), on_shortfall: "error" } : next;
   return (
-    <Fold title="Joining" isOpen aside={joinWords[word].label}>
+    <Fold title="Joining" isOpen aside={JOIN_OPTIONS[word].label}>
       <div data-field="join" className="flex flex-col gap-4">
         <Select
           label={`Waits for, of ${incoming} branches`}
-          options={(Object.keys(joinWords) as JoinWord[]).map((value) => ({ value, ...joinWords[value] }))}
+          options={(Object.keys(JOIN_OPTIONS) as JoinWord[]).map((value) => ({
+            value,
+            ...JOIN_OPTIONS[value],
+          }))}
           value={word}
           onValueChange={(next) => set({ join: toJoin(next) })}
         />

@@ -1,5 +1,5 @@
 import { CARD_WIDTH, fallbackPlaces } from "@/components/canvas/flow-mapping";
-import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph";
+import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
 
 export interface Place {
   x: number;

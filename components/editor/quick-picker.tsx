@@ -3,10 +3,10 @@
 import { Command } from "cmdk";
 import { useEffect, useRef, useState } from "react";
 import { KindIcon } from "@/components/canvas/kind-icon";
-import { RoleFace } from "@/components/roles/role-face";
+import { RoleFace } from "@/components/display/role-face";
+import type { RoleDefinition } from "@/server/domain/agent/role";
 import { nodeKinds } from "@/server/domain/nodes";
-import type { RoleDefinition } from "@/server/domain/role";
-import { type Choice, useEditorCommands } from "./actions";
+import { type Choice, useEditorCommands } from "./commands";
 import { type PickerRequest, useUi, useUiStore } from "./ui-store";
 
 const WIDTH = 304;

@@ -6,14 +6,14 @@ import dynamic from "next/dynamic";
 import { useContext, useState } from "react";
 import { PALETTE_DRAG } from "@/components/canvas/canvas-context";
 import { KindIcon } from "@/components/canvas/kind-icon";
-import { RoleFace } from "@/components/roles/role-face";
+import { RoleFace } from "@/components/display/role-face";
 import { IconButton } from "@/components/ui/icon-button";
 import { Tabs } from "@/components/ui/tabs";
 import { TextField } from "@/components/ui/text-field";
+import type { RoleDefinition } from "@/server/domain/agent/role";
 import { type AnyNodeKind, nodeKinds } from "@/server/domain/nodes";
-import type { Problem } from "@/server/domain/problems";
-import type { RoleDefinition } from "@/server/domain/role";
-import { type Choice, useEditorCommands, writeChoice } from "./actions";
+import type { Problem } from "@/server/domain/problems/problems";
+import { type Choice, useEditorCommands, writeChoice } from "./commands";
 import { type SidePanel as Side, useUi, useUiStore } from "./ui-store";
 import { ProblemsContext } from "./use-problems";
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import { edgeFrom, portsOf } from "@/components/canvas/ports";
-import { WorkflowGraph } from "@/server/domain/graph";
+import { edgeFrom, portsOf } from "@/components/forms/ports";
+import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { type NodeType, nodeKinds } from "@/server/domain/nodes";
-import { edits, newNodeId } from "./commands";
+import { edits, newNodeId } from "./edits";
 import { fragmentOf, freshIds } from "./fragment";
 
 /** A small drawing: start > ask > route; route yes> done, route no> ask. */

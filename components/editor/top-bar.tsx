@@ -20,15 +20,15 @@ import {
 } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { type KeyboardEvent, useContext, useState } from "react";
+import { ExportLosses } from "@/components/import-export/export-losses";
+import { useWorkflowActions } from "@/components/import-export/workflow-actions";
 import { RunLauncher } from "@/components/run/run-launcher";
 import { Button } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
 import { PageLink } from "@/components/ui/page-link";
 import { Spinner } from "@/components/ui/spinner";
-import { ExportLosses } from "@/components/workflows/export-losses";
-import { useWorkflowActions } from "@/components/workflows/workflow-actions";
-import { useEditorCommands } from "./actions";
+import { useEditorCommands } from "./commands";
 import { useEditor, useEditorStore } from "./editor-store";
 import { useUi, useUiStore } from "./ui-store";
 import { ProblemsContext } from "./use-problems";

@@ -2,7 +2,7 @@ import { createContext, useContext } from "react";
 import { useStore } from "zustand";
 import { createStore, type StoreApi } from "zustand/vanilla";
 import type { DropPoint } from "@/components/canvas/canvas-context";
-import type { WorkflowEdge } from "@/server/domain/graph";
+import type { WorkflowEdge } from "@/server/domain/graph/graph";
 import type { Place } from "./placing";
 
 /** What the next node that is picked will hang on. */

@@ -2,16 +2,16 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { FindingList } from "@/components/import-export/finding-list";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { Spinner } from "@/components/ui/spinner";
-import { FindingList } from "@/components/workflows/finding-list";
-import type { WorkflowGraph } from "@/server/domain/graph";
-import { type Unfolding, unfoldCrew } from "@/server/domain/unfold";
-import { useEditorCommands } from "./actions";
-import { edits } from "./commands";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { type Unfolding, unfoldCrew } from "@/server/domain/graph/unfold";
+import { useEditorCommands } from "./commands";
 import { useEditor, useEditorStore } from "./editor-store";
+import { edits } from "./edits";
 import { useUi, useUiStore } from "./ui-store";
 import { placesInstead } from "./unfold-places";
 

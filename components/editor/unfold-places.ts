@@ -1,6 +1,6 @@
 import { CARD_WIDTH } from "@/components/canvas/flow-mapping";
 import { layout } from "@/components/canvas/layout";
-import type { WorkflowGraph } from "@/server/domain/graph";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { type Place, placeOf } from "./placing";
 
 const CLEAR = 16;

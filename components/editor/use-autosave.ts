@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { toApiError, useTrpc, useTrpcClient } from "@/components/trpc";
 import { toast } from "@/components/ui/toasts";
-import { WorkflowGraph } from "@/server/domain/graph";
+import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { type Autosave, newAutosave, type SaveResult } from "./autosave";
 import type { Doc, EditorStore } from "./editor-store";
 

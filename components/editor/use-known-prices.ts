@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { useTrpc } from "@/components/trpc";
-import type { WorkflowGraph } from "@/server/domain/graph";
-import { type ModelChoice, modelUses } from "@/server/domain/model-uses";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { type ModelChoice, modelUses } from "@/server/domain/library/model-uses";
 
 const keyOf = ({ provider_id = "", model = "" }: ModelChoice) => JSON.stringify([provider_id, model]);
 

@@ -1,9 +1,9 @@
 import { createContext, startTransition, useContext, useEffect, useState } from "react";
 import type { Mark } from "@/components/canvas/flow-mapping";
 import { whenIdle } from "@/components/ui/when-idle";
-import type { WorkflowGraph } from "@/server/domain/graph";
-import type { Problem, Surroundings } from "@/server/domain/problems";
-import type { RoleDefinition } from "@/server/domain/role";
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import type { Problem, ProblemContext } from "@/server/domain/problems/problems";
 
 const PAUSE_MS = 180;
 
@@ -13,14 +13,14 @@ const NONE: readonly Problem[] = [];
 export function useProblems(
   graph: WorkflowGraph,
   roles: readonly RoleDefinition[] | undefined,
-  { isPriceKnown, isToolKnown, library, withheld }: Surroundings,
+  { isPriceKnown, isToolKnown, library, withheld }: ProblemContext,
 ): readonly Problem[] {
   const [problems, setProblems] = useState(NONE);
   useEffect(() => {
     if (!roles) return;
     let isLatest = true;
     const look = async () => {
-      const { findProblems } = await import("@/server/domain/problems");
+      const { findProblems } = await import("@/server/domain/problems/problems");
       const here = { isPriceKnown, isToolKnown, library, withheld };
       if (isLatest) startTransition(() => setProblems(findProblems(graph, roles, undefined, here)));
     };

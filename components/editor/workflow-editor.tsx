@@ -6,24 +6,24 @@ import dynamic from "next/dynamic";
 import { useSearchParams } from "next/navigation";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useStore } from "zustand";
-import { useNamedAgents } from "@/components/agents/use-named-agents";
 import type { Dressing } from "@/components/canvas/flow-mapping";
 import { CanvasProvider, GraphCanvas, isTyping } from "@/components/canvas/graph-canvas";
 import { layout } from "@/components/canvas/layout";
 import { useCanvasView } from "@/components/canvas/use-canvas-view";
-import { type ShellCommand, useHelpSection, useShellCommands } from "@/components/shell/commands";
+import { useNamedAgents } from "@/components/forms/use-named-agents";
+import { type ShellCommand, useHelpSection, useShellCommands } from "@/components/page/page-commands";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { ButtonLink } from "@/components/ui/button";
 import { ContextMenu } from "@/components/ui/context-menu";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Spinner } from "@/components/ui/spinner";
 import { whenIdle } from "@/components/ui/when-idle";
-import type { WorkflowGraph } from "@/server/domain/graph";
-import type { RoleDefinition } from "@/server/domain/role";
-import { CommandsContext, newEditorCommands, useEditorCommands } from "./actions";
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { newAnnouncer } from "./announcer";
-import { edits } from "./commands";
+import { CommandsContext, newEditorCommands, useEditorCommands } from "./commands";
 import { EditorContext, newEditorStore, useEditor, useEditorStore } from "./editor-store";
+import { edits } from "./edits";
 import { commandFor, keyCommands, moreKeys, pressInConnectMode } from "./keys";
 import { menuItems } from "./menu-items";
 import { loadSideLists, SidePanel } from "./side-panel";
@@ -31,8 +31,8 @@ import { TopBar } from "./top-bar";
 import { newUiStore, UiContext, useUi, useUiStore } from "./ui-store";
 import { useAutosave } from "./use-autosave";
 import { useIsInspectorShown } from "./use-is-inspector-shown";
+import { useProblemContext } from "./use-problem-context";
 import { marksOf, ProblemsContext, useProblems } from "./use-problems";
-import { useSurroundings } from "./use-surroundings";
 import "./editor.css";
 
 const loadPicker = () => import("./quick-picker");
@@ -49,7 +49,7 @@ const IncomingDialog = dynamic(() => import("./incoming-dialog").then((m) => m.I
 });
 const UnfoldDialog = dynamic(() => import("./unfold-dialog").then((m) => m.UnfoldDialog), { ssr: false });
 const ImportDialog = dynamic(
-  () => import("@/components/workflows/import-dialog").then((m) => m.ImportDialog),
+  () => import("@/components/import-export/import-dialog").then((m) => m.ImportDialog),
   {
     ssr: false,
   },
@@ -137,7 +137,7 @@ function Screen() {
   const roles = useMemo(() => roleList.data?.map(({ role }) => role), [roleList.data]);
   const rolesByName = useMemo(() => new Map(roles?.map((role) => [role.name, role])), [roles]);
   const graph = useEditor(({ doc }) => doc.graph);
-  const problems = useProblems(graph, roles, useSurroundings(graph));
+  const problems = useProblems(graph, roles, useProblemContext(graph));
   const isPicking = useUi(({ picker }) => picker !== null);
   const hasIncoming = useUi(({ incoming }) => incoming !== null);
   const isInspectorWanted = useWasInspectorShown();

@@ -10,10 +10,11 @@ import { freshKey } from "@/components/forms/named-rows";
 import {
   presetFault,
   presetValue,
+  SCHEMA_TYPE_LABELS,
   type SchemaType,
   schemaTypes,
-  schemaTypeWords,
 } from "@/components/forms/schema-rows";
+import { CapabilityList } from "@/components/import-export/capability-list";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
@@ -22,14 +23,13 @@ import { Select } from "@/components/ui/select";
 import { Switch } from "@/components/ui/switch";
 import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
-import { CapabilityList } from "@/components/workflows/capability-list";
-import { Reducer, reducerOf, stateProperties, type WorkflowGraph } from "@/server/domain/graph";
+import { RunConfig } from "@/server/domain/agent/outcome";
+import { SIZES } from "@/server/domain/base/sizes";
+import type { JsonSchema } from "@/server/domain/base/values";
+import { Reducer, reducerOf, stateProperties, type WorkflowGraph } from "@/server/domain/graph/graph";
 import { getNodeKind } from "@/server/domain/nodes";
-import { RunConfig } from "@/server/domain/outcome";
-import { SIZES } from "@/server/domain/sizes";
-import type { JsonSchema } from "@/server/domain/values";
-import { edits } from "./commands";
 import { useEditor, useEditorStore } from "./editor-store";
+import { edits } from "./edits";
 import { Fold } from "./fold";
 import { useUiStore } from "./ui-store";
 import { useAllow } from "./use-grants";
@@ -45,7 +45,7 @@ export function WorkflowInspector() {
     <>
       <header className="sticky top-0 z-5 bg-surface px-4 pt-4 pr-12 pb-3">
         <h2 className="text-[13px] font-semibold">Workflow</h2>
-        <p className="text-xs text-ink-3">{sizeWords(graph)}</p>
+        <p className="text-xs text-ink-3">{describeSize(graph)}</p>
       </header>
       <div className="flex flex-col gap-5 px-4 pb-5">
         <ProblemNote />
@@ -132,7 +132,7 @@ function Capabilities({ graph }: { graph: WorkflowGraph }) {
   );
 }
 
-function sizeWords({ nodes, edges }: WorkflowGraph): string {
+function describeSize({ nodes, edges }: WorkflowGraph): string {
   const count = Object.values(nodes).filter(
     ({ node_type }) => getNodeKind(node_type).executes !== false,
   ).length;
@@ -163,7 +163,7 @@ function ProblemNote() {
   );
 }
 
-const reducerWords: Record<Reducer, string> = {
+const REDUCER_LABELS: Record<Reducer, string> = {
   last: "The last one wins",
   append: "Appended to a list",
   concat_text: "Joined as text",
@@ -279,7 +279,7 @@ function KeyRow({ name, property, reducer, names, at, onRename, onChange, onRemo
         <Select<SchemaType>
           label={`Type of ${name}`}
           hideLabel
-          options={schemaTypes.map((value) => ({ value, label: schemaTypeWords[value] }))}
+          options={schemaTypes.map((value) => ({ value, label: SCHEMA_TYPE_LABELS[value] }))}
           value={type}
           onValueChange={(next) => onChange({ type: next === "any" ? undefined : next })}
           fieldClassName="w-32"
@@ -304,7 +304,7 @@ function KeyRow({ name, property, reducer, names, at, onRename, onChange, onRemo
         <Select<Reducer>
           label={`When several write ${name}`}
           hideLabel
-          options={Reducer.options.map((value) => ({ value, label: reducerWords[value] }))}
+          options={Reducer.options.map((value) => ({ value, label: REDUCER_LABELS[value] }))}
           value={reducer}
           onValueChange={(next) => onChange({ "x-reducer": next === "last" ? undefined : next })}
         />

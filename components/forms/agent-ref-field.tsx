@@ -1,6 +1,6 @@
 "use client";
 
-import { AgentChoice, AgentReading, useLibraryAgents } from "@/components/agents/agent-choice";
+import { AgentChoice, AgentReading, useLibraryAgents } from "@/components/forms/agent-choice";
 import type { FieldProps } from "./field-view";
 import { useFormScope } from "./form-scope";
 

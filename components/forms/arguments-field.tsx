@@ -2,13 +2,13 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Braces, SquareFunction, Trash2 } from "lucide-react";
-import { type ArgumentField, argumentFields, readJson } from "@/components/tools/arguments";
+import { type ArgumentField, argumentFields, readJson } from "@/components/forms/arguments";
 import { useTrpc } from "@/components/trpc";
 import { Field } from "@/components/ui/field";
 import { IconButton } from "@/components/ui/icon-button";
 import { Select } from "@/components/ui/select";
+import type { Json } from "@/server/domain/base/values";
 import { expressionOf, type ToolArgument, templateOf } from "@/server/domain/nodes/tool-call";
-import type { Json } from "@/server/domain/values";
 import { AssignmentsField } from "./assignments-field";
 import { DraftField } from "./draft-field";
 import { ExpressionField } from "./expression-field";

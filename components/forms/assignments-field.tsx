@@ -1,6 +1,6 @@
 "use client";
 
-import { StateKey } from "@/server/domain/values";
+import { StateKey } from "@/server/domain/base/values";
 import { ExpressionField } from "./expression-field";
 import type { FieldProps } from "./field-view";
 import { NamedRows } from "./named-rows";

@@ -1,4 +1,4 @@
-import type { Json } from "@/server/domain/values";
+import type { Json } from "@/server/domain/base/values";
 
 /** A condition as a person builds it: this key, compared so, with that. */
 export interface ConditionRow {

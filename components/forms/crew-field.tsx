@@ -2,12 +2,12 @@
 
 import { useQuery } from "@tanstack/react-query";
 import Link from "next/link";
-import { AddAgent, CrewForm } from "@/components/crews/crew-form";
-import { RoleFace } from "@/components/roles/role-face";
+import { RoleFace } from "@/components/display/role-face";
+import { AddAgent, CrewForm } from "@/components/forms/crew-form";
 import { useTrpc } from "@/components/trpc";
 import { Field } from "@/components/ui/field";
 import { Select } from "@/components/ui/select";
-import { CrewConfig } from "@/server/domain/crew";
+import { CrewConfig } from "@/server/domain/crew/crew";
 import type { FieldProps } from "./field-view";
 import { useFormScope } from "./form-scope";
 

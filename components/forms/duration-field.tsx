@@ -8,7 +8,7 @@ import type { FieldProps } from "./field-view";
 
 const units = { ms: 1, s: 1000, min: 60_000, h: 3_600_000 };
 type Unit = keyof typeof units;
-const words: Record<Unit, string> = { ms: "milliseconds", s: "seconds", min: "minutes", h: "hours" };
+const UNIT_LABELS: Record<Unit, string> = { ms: "milliseconds", s: "seconds", min: "minutes", h: "hours" };
 
 /** The unit in which a duration is a round number. */
 function unitOf(ms: number): Unit {
@@ -45,7 +45,7 @@ export function DurationField({
         <Select<Unit>
           label={`Unit of ${label}`}
           hideLabel
-          options={(Object.keys(units) as Unit[]).map((value) => ({ value, label: words[value] }))}
+          options={(Object.keys(units) as Unit[]).map((value) => ({ value, label: UNIT_LABELS[value] }))}
           value={unit}
           onValueChange={(next) => {
             setUnit(next);

@@ -11,7 +11,7 @@ import { Switch } from "@/components/ui/switch";
 import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
 import type { Field, FieldLook } from "@/server/domain/nodes";
-import { routerFunctions } from "@/server/domain/router-functions";
+import { routerFunctions } from "@/server/domain/tool/router-functions";
 import { DurationField } from "./duration-field";
 import { ExpressionField } from "./expression-field";
 import { LabelField } from "./label-field";

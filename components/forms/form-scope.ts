@@ -1,7 +1,7 @@
 import { createContext, useContext } from "react";
-import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph";
-import type { AvailableKey } from "@/server/domain/problems";
-import type { RoleDefinition } from "@/server/domain/role";
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
+import type { AvailableKey } from "@/server/domain/problems/problems";
 
 /** What the fields of a form may refer to. */
 export interface FormScope {

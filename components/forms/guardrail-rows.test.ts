@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { Guardrail } from "@/server/domain/role";
-import { changedRow, guardedReads, guardrailFaults, guardrailWords, keptOf, rowsOf } from "./guardrail-rows";
+import { Guardrail } from "@/server/domain/agent/role";
+import {
+  changedRow,
+  describeGuardrail,
+  guardedReads,
+  guardrailFaults,
+  keptOf,
+  rowsOf,
+} from "./guardrail-rows";
 
 const rule = (over: Partial<Guardrail>): Guardrail =>
   Guardrail.parse({ name: "short", kind: "expression", spec: "size(output.text) < 9", ...over });
@@ -24,7 +31,7 @@ describe("a guardrail says in one line what it does", () => {
       { target: "input", kind: "registered", spec: "no_secrets", on_fail: "warn" },
       "What it is given: no keys or passwords of services; else it is noted",
     ],
-  ])("%j", (over, words) => expect(guardrailWords(rule(over))).toBe(words));
+  ])("%j", (over, words) => expect(describeGuardrail(rule(over))).toBe(words));
 });
 
 test("a guardrail is kept as it was when it was last whole", () => {

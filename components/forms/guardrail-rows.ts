@@ -1,8 +1,8 @@
-import { checkExpression } from "@/server/domain/expression";
-import { findGuardrailFunction } from "@/server/domain/guardrail-functions";
-import { patternFault } from "@/server/domain/pattern-fault";
-import type { Guardrail } from "@/server/domain/role";
-import { JsonSchema } from "@/server/domain/values";
+import { findGuardrailFunction } from "@/server/domain/agent/guardrail-functions";
+import type { Guardrail } from "@/server/domain/agent/role";
+import { JsonSchema } from "@/server/domain/base/values";
+import { checkExpression } from "@/server/domain/text/expression";
+import { patternFault } from "@/server/domain/text/pattern-fault";
 
 /** A guardrail in a form: as it stands there, and as it was when it was last whole; null if it never was. */
 export interface GuardrailRow {
@@ -21,14 +21,14 @@ export interface GuardedKeys {
   output: readonly string[];
 }
 
-export const targetWords: Record<Guardrail["target"], string> = {
+export const TARGET_LABELS: Record<Guardrail["target"], string> = {
   output: "Its answer",
   input: "What it is given",
   tool_input: "What it gives to tools",
   tool_output: "What tools give back",
 };
 
-export const kindWords: Record<Guardrail["kind"], string> = {
+export const KIND_LABELS: Record<Guardrail["kind"], string> = {
   expression: "By an expression",
   json_schema: "By its shape",
   regex: "By a pattern",
@@ -109,11 +109,11 @@ export function guardedReads(target: Guardrail["target"], { input, output }: Gua
 }
 
 /** A guardrail in one line: what must hold, and what happens otherwise. */
-export function guardrailWords(rule: Guardrail): string {
-  return `${targetWords[rule.target]}: ${ruleWords(rule)}; ${elseWords(rule)}`;
+export function describeGuardrail(rule: Guardrail): string {
+  return `${TARGET_LABELS[rule.target]}: ${describeRule(rule)}; ${describeOnFail(rule)}`;
 }
 
-function ruleWords({ kind, spec }: Guardrail): string {
+function describeRule({ kind, spec }: Guardrail): string {
   switch (kind) {
     case "expression":
       return spec.trim();
@@ -131,7 +131,7 @@ function ruleWords({ kind, spec }: Guardrail): string {
   }
 }
 
-function elseWords({ on_fail, max_retries }: Guardrail): string {
+function describeOnFail({ on_fail, max_retries }: Guardrail): string {
   switch (on_fail) {
     case "retry":
       return `else it tries again, ${max_retries === 1 ? "once" : `${max_retries} times`} at most`;

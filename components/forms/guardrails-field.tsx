@@ -6,25 +6,25 @@ import { FoldedRow, RowList } from "@/components/ui/row-list";
 import { Select } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
-import { guardrailFunctions } from "@/server/domain/guardrail-functions";
-import { Guardrail } from "@/server/domain/role";
-import { guardrailNote } from "@/server/domain/schema/unchecked";
-import { isSameJson } from "@/server/domain/values";
+import { guardrailFunctions } from "@/server/domain/agent/guardrail-functions";
+import { Guardrail } from "@/server/domain/agent/role";
+import { guardrailNote } from "@/server/domain/agent/unchecked";
+import { isSameJson } from "@/server/domain/base/values";
 import { ExpressionField } from "./expression-field";
 import type { FieldProps } from "./field-view";
 import {
   changedRow,
+  describeGuardrail,
   type GuardedKeys,
   type GuardrailFaults,
   guardedReads,
   guardrailFaults,
-  guardrailWords,
   isWhole,
+  KIND_LABELS,
   keptOf,
-  kindWords,
   rowsOf,
   schemaOf,
-  targetWords,
+  TARGET_LABELS,
 } from "./guardrail-rows";
 import { freshKey } from "./named-rows";
 import { SchemaField } from "./schema-field";
@@ -93,7 +93,7 @@ export function GuardrailsField({
             <span className="flex min-w-0 flex-1 flex-col">
               <span className="truncate font-medium">{row.now.name || "No name yet"}</span>
               <span className="line-clamp-2 text-[13px] text-ink-3 [overflow-wrap:anywhere]">
-                {isWhole(row.now) ? guardrailWords(row.now) : "Not finished, so it does not count yet"}
+                {isWhole(row.now) ? describeGuardrail(row.now) : "Not finished, so it does not count yet"}
               </span>
             </span>
           }
@@ -113,8 +113,8 @@ export function GuardrailsField({
 
 const TARGETS = Guardrail.shape.target
   .unwrap()
-  .options.map((value) => ({ value, label: targetWords[value] }));
-const KINDS = Guardrail.shape.kind.options.map((value) => ({ value, label: kindWords[value] }));
+  .options.map((value) => ({ value, label: TARGET_LABELS[value] }));
+const KINDS = Guardrail.shape.kind.options.map((value) => ({ value, label: KIND_LABELS[value] }));
 const OTHERWISE: { value: Guardrail["on_fail"]; label: string }[] = [
   { value: "retry", label: "It tries again" },
   { value: "fail", label: "It fails" },

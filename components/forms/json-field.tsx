@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 import { CodeArea } from "@/components/ui/code-area";
-import type { Json } from "@/server/domain/values";
+import type { Json } from "@/server/domain/base/values";
 import type { FieldProps } from "./field-view";
 
 /** A JSON value as text. While the text is no JSON, the last one that was stays saved. */

@@ -4,7 +4,7 @@ import clsx from "clsx";
 import { X } from "lucide-react";
 import { useId, useState } from "react";
 import { Field } from "@/components/ui/field";
-import { StateKey } from "@/server/domain/values";
+import { StateKey } from "@/server/domain/base/values";
 
 export interface KeysFieldProps {
   label: string;

@@ -1,7 +1,7 @@
 "use client";
 
 import { useId } from "react";
-import { exitLabels } from "@/components/canvas/ports";
+import { exitLabels } from "@/components/forms/ports";
 import { TextField } from "@/components/ui/text-field";
 import type { FieldProps } from "./field-view";
 import { useFormScope } from "./form-scope";

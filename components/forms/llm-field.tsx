@@ -12,7 +12,7 @@ import { More } from "@/components/ui/more";
 import { NumberField } from "@/components/ui/number-field";
 import { Select } from "@/components/ui/select";
 import { TextField } from "@/components/ui/text-field";
-import { type LlmConfig, llmOver } from "@/server/domain/role";
+import { type LlmConfig, llmOver } from "@/server/domain/agent/role";
 import { DurationField } from "./duration-field";
 import type { FieldProps } from "./field-view";
 import { JsonField } from "./json-field";

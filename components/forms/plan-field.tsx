@@ -2,7 +2,8 @@
 
 import { Download, FileUp, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { roleOptions } from "@/components/crews/agent-form";
+import { roleOptions } from "@/components/forms/agent-form";
+import { downloadPlan } from "@/components/page/download";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Dialog } from "@/components/ui/dialog";
@@ -12,9 +13,8 @@ import { ListEditor } from "@/components/ui/list-editor";
 import { More } from "@/components/ui/more";
 import { Select } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
-import { downloadPlan } from "@/components/workflows/download";
-import { freshId } from "@/server/domain/ids";
-import { ExecutionPlan, planFaults, Task } from "@/server/domain/plan";
+import { freshId } from "@/server/domain/base/ids";
+import { ExecutionPlan, planFaults, Task } from "@/server/domain/crew/plan";
 import { DraftField } from "./draft-field";
 import type { FieldProps } from "./field-view";
 import { useFormScope } from "./form-scope";

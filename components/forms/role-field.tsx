@@ -1,7 +1,7 @@
 "use client";
 
 import Link from "next/link";
-import { RoleFace } from "@/components/roles/role-face";
+import { RoleFace } from "@/components/display/role-face";
 import { Select } from "@/components/ui/select";
 import type { FieldProps } from "./field-view";
 import { useFormScope } from "./form-scope";

@@ -8,7 +8,7 @@ import { IconButton } from "@/components/ui/icon-button";
 import { Select } from "@/components/ui/select";
 import { Switch } from "@/components/ui/switch";
 import { TextField } from "@/components/ui/text-field";
-import type { JsonSchema } from "@/server/domain/values";
+import type { JsonSchema } from "@/server/domain/base/values";
 import { keyFault } from "./assignments-field";
 import { DraftField } from "./draft-field";
 import type { FieldProps } from "./field-view";
@@ -17,10 +17,10 @@ import { freshKey } from "./named-rows";
 import {
   presetFault,
   readSchema,
+  SCHEMA_TYPE_LABELS,
   type SchemaRow,
   type SchemaType,
   schemaTypes,
-  schemaTypeWords,
   writeSchema,
 } from "./schema-rows";
 
@@ -129,7 +129,7 @@ function RowFields({ row, at, names, onChange, onRemove }: RowProps) {
         <Select<SchemaType>
           label={`Type of ${row.name}`}
           hideLabel
-          options={schemaTypes.map((value) => ({ value, label: schemaTypeWords[value] }))}
+          options={schemaTypes.map((value) => ({ value, label: SCHEMA_TYPE_LABELS[value] }))}
           value={row.type}
           onValueChange={(type) => onChange({ ...row, type })}
           fieldClassName="w-32"
@@ -147,7 +147,7 @@ function RowFields({ row, at, names, onChange, onRemove }: RowProps) {
             aria-hidden
             className="size-3 shrink-0 transition-transform group-open/row:rotate-90"
           />
-          <span className="truncate">{rowWords(row)}</span>
+          <span className="truncate">{describeRow(row)}</span>
         </summary>
         <div className="flex flex-col gap-2 pt-2">
           <TextField
@@ -180,7 +180,7 @@ function RowFields({ row, at, names, onChange, onRemove }: RowProps) {
   );
 }
 
-function rowWords({ required, preset, description }: SchemaRow): string {
+function describeRow({ required, preset, description }: SchemaRow): string {
   const parts = [
     required ? "Required" : "Optional",
     preset ? `by default ${preset}` : null,

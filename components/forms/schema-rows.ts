@@ -1,4 +1,4 @@
-import type { Json, JsonSchema } from "@/server/domain/values";
+import type { Json, JsonSchema } from "@/server/domain/base/values";
 
 /** A property of an object as a person describes it. */
 export interface SchemaRow {
@@ -15,7 +15,7 @@ export interface SchemaRow {
 export const schemaTypes = ["string", "number", "integer", "boolean", "array", "object", "any"] as const;
 export type SchemaType = (typeof schemaTypes)[number];
 
-export const schemaTypeWords: Record<SchemaType, string> = {
+export const SCHEMA_TYPE_LABELS: Record<SchemaType, string> = {
   string: "Text",
   number: "Number",
   integer: "Whole number",

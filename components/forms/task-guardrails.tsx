@@ -1,7 +1,7 @@
 "use client";
 
 import { z } from "zod";
-import { Guardrail } from "@/server/domain/role";
+import { Guardrail } from "@/server/domain/agent/role";
 import type { FieldProps } from "./field-view";
 import { useFormScope } from "./form-scope";
 import { GuardrailsField } from "./guardrails-field";

@@ -1,6 +1,6 @@
 "use client";
 
-import { useLibraryAgents } from "@/components/agents/agent-choice";
+import { useLibraryAgents } from "@/components/forms/agent-choice";
 import type { FieldProps } from "./field-view";
 import { useFormScope } from "./form-scope";
 import { LlmField } from "./llm-field";

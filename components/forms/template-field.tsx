@@ -1,7 +1,7 @@
 "use client";
 
 import { CodeArea } from "@/components/ui/code-area";
-import { checkTemplate, templateFilters, templateReads } from "@/server/domain/template";
+import { checkTemplate, templateFilters, templateReads } from "@/server/domain/text/template";
 import type { FieldProps } from "./field-view";
 import { type FormScope, useFormScope, writersOf } from "./form-scope";
 

@@ -1,10 +1,10 @@
 "use client";
 
-import { useLibraryAgents } from "@/components/agents/agent-choice";
+import { useLibraryAgents } from "@/components/forms/agent-choice";
 import { Badge } from "@/components/ui/badge";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Field } from "@/components/ui/field";
-import { isGranted } from "@/server/domain/tool";
+import { isGranted } from "@/server/domain/tool/tool";
 import type { FieldProps } from "./field-view";
 import { useFormScope } from "./form-scope";
 

@@ -1,9 +1,9 @@
-import { uncheckedWords } from "@/server/domain/schema/unchecked";
-import type { JsonSchema } from "@/server/domain/values";
+import { describeUnchecked } from "@/server/domain/agent/unchecked";
+import type { JsonSchema } from "@/server/domain/base/values";
 
 /** What a schema asks for and nobody checks, said where it is written or approved; nothing where all is checked. */
 export function UncheckedNotes({ schema, label }: { schema: JsonSchema | undefined; label: string }) {
-  const words = schema ? uncheckedWords(schema) : [];
+  const words = schema ? describeUnchecked(schema) : [];
   if (words.length === 0) return null;
   return (
     <section

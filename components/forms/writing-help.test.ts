@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { evaluateCondition } from "@/server/domain/expression";
 import { draw } from "@/server/domain/testing/drawing";
+import { evaluateCondition } from "@/server/domain/text/expression";
 import { completeExpression, lintExpression, trueWhereMissing } from "./expression-field";
 import type { FormScope } from "./form-scope";
 import { completeTemplate } from "./template-field";

@@ -6,7 +6,7 @@ import Link from "next/link";
 import { type ReactNode, useState } from "react";
 import { EmptyState } from "@/components/ui/empty-state";
 import { TextField } from "@/components/ui/text-field";
-import { countUses, type Use } from "@/server/domain/uses";
+import { countUses, type Use } from "@/server/domain/library/uses";
 
 export interface LibraryRow {
   /** What it is known by. */

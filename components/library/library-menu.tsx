@@ -2,11 +2,11 @@
 
 import { Copy, Download, Ellipsis, Trash2 } from "lucide-react";
 import { useState } from "react";
+import { downloadText } from "@/components/page/download";
 import { ConfirmDialog } from "@/components/ui/confirm-dialog";
 import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
-import { downloadText } from "@/components/workflows/download";
-import { countUses, type Use } from "@/server/domain/uses";
+import { countUses, type Use } from "@/server/domain/library/uses";
 
 export interface LibraryMenuProps {
   /** What it is, such as "role". */

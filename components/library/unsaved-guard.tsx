@@ -2,7 +2,7 @@
 
 import { useRouter } from "next/navigation";
 import { useEffect, useState } from "react";
-import { setLeaveGuard, setStepGuard } from "@/components/shell/leaving";
+import { setLeaveGuard, setStepGuard } from "@/components/page/leaving";
 import { ConfirmDialog } from "@/components/ui/confirm-dialog";
 
 /** Where the page stands in the tab's history; undefined in browsers that do not tell. */

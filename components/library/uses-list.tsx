@@ -1,6 +1,6 @@
 import { Network, UserRound, Workflow } from "lucide-react";
 import Link from "next/link";
-import type { Use } from "@/server/domain/uses";
+import type { Use } from "@/server/domain/library/uses";
 
 const KINDS = {
   workflow: {

@@ -3,15 +3,15 @@
 import clsx from "clsx";
 import { Brain, MessageSquareText, ShieldAlert } from "lucide-react";
 import { useEffect, useRef } from "react";
+import { describeTokens, formatCost, formatDuration } from "@/components/display/format";
 import { Badge } from "@/components/ui/badge";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { Spinner } from "@/components/ui/spinner";
-import type { ChatMessage } from "@/server/domain/events";
 import type { AgentView, ModelCall, ToolCallView } from "@/server/domain/run";
+import type { ChatMessage } from "@/server/domain/run/events";
 import { Ticking } from "./elapsed";
 import { ErrorNote } from "./error-note";
 import { Fold } from "./fold";
-import { formatCost, formatDuration, tokensInWords } from "./format";
 import { useLiveText, useRun, useRunList } from "./run-context";
 import { ToolCallCard } from "./tool-call-card";
 import { transcript } from "./transcript";
@@ -102,7 +102,7 @@ function Message({ message }: { message: ChatMessage }) {
     <Fold
       icon={<MessageSquareText aria-hidden />}
       title={SPEAKER[message.role]}
-      aside={firstWords(message.content)}
+      aside={head(message.content)}
     >
       <TextBlock text={message.content} label={SPEAKER[message.role]} tone="quiet" />
     </Fold>
@@ -120,7 +120,7 @@ export function CallView({ call }: { call: ModelCall }) {
         <Fold
           icon={<Brain aria-hidden />}
           title="Reasoning"
-          aside={call.status === "running" ? lastWords(reasoning) : undefined}
+          aside={call.status === "running" ? tail(reasoning) : undefined}
         >
           <TextBlock text={reasoning} label="reasoning" tone="quiet" />
         </Fold>
@@ -181,7 +181,9 @@ function CallFacts({ call }: { call: ModelCall }) {
           {call.model ? <span>{call.model}</span> : null}
           {call.latency_ms !== undefined ? <span>{formatDuration(call.latency_ms)}</span> : null}
           {usage ? (
-            <span title={`${usage.input_tokens} in, ${usage.output_tokens} out`}>{tokensInWords(usage)}</span>
+            <span title={`${usage.input_tokens} in, ${usage.output_tokens} out`}>
+              {describeTokens(usage)}
+            </span>
           ) : null}
           {call.simulated ? (
             <SimulatedBadge />
@@ -195,5 +197,5 @@ function CallFacts({ call }: { call: ModelCall }) {
 }
 
 const oneLine = (text: string) => text.replace(/\s+/g, " ").trim();
-const firstWords = (text: string) => oneLine(text.slice(0, 120));
-const lastWords = (text: string) => oneLine(text.slice(-80));
+const head = (text: string) => oneLine(text.slice(0, 120));
+const tail = (text: string) => oneLine(text.slice(-80));

@@ -1,4 +1,4 @@
-import type { EventType } from "@/server/domain/events";
+import type { EventType } from "@/server/domain/run/events";
 
 /**
  * What screen readers are told at once while a run goes on: where it is, and what went wrong or waits. The rest is in

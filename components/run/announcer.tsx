@@ -2,14 +2,14 @@
 
 import { useEffect, useMemo, useState } from "react";
 import { ANNOUNCED } from "./announced";
-import { useRun, useRunStore } from "./run-context";
+import { useRun, useRunViewStore } from "./run-context";
 import { newNames, sentenceOf } from "./sentences";
 
 const EVERY_MS = 1_500;
 
 /** Tells screen readers how the run goes; what comes in quick succession is told together. */
 export function RunAnnouncer() {
-  const store = useRunStore();
+  const store = useRunViewStore();
   const graph = useRun((view) => view.head.graph, null);
   const names = useMemo(() => newNames(graph, () => store?.view.getState().head.plans ?? {}), [graph, store]);
   const [words, setWords] = useState("");

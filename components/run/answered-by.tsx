@@ -2,10 +2,10 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Bot } from "lucide-react";
+import { formatList } from "@/components/display/format";
 import { useTrpc } from "@/components/trpc";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
-import type { WorkflowGraph } from "@/server/domain/graph";
-import { inWords } from "./format";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { modelsAskedFor } from "./run-form";
 
 /** Says which model will answer in a run, and whether it is only the demo. */
@@ -28,7 +28,7 @@ export function AnsweredBy({ graph }: { graph: WorkflowGraph }) {
     <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-[13px] text-ink-2">
       <Bot aria-hidden className="size-4 shrink-0 text-ink-3" />
       <span className="min-w-0">
-        Answered by {inWords([...new Set(answering.map(({ words }) => words))])}
+        Answered by {formatList([...new Set(answering.map(({ words }) => words))])}
       </span>
       {answering.some(({ isSimulated }) => isSimulated) ? <SimulatedBadge /> : null}
     </p>

@@ -1,12 +1,12 @@
-import type { CanvasRun, EdgeRunView, NodeRunView } from "@/components/canvas/run-context";
+import type { CanvasRun, EdgeRunView, NodeRunView } from "@/components/canvas/canvas-run-context";
 import type { RunState } from "@/server/domain/run";
-import type { RunStore, RunView } from "./run-store";
+import type { RunView, RunViewStore } from "./run-view-store";
 
 /** How much of a streamed text a card shows. */
 const PEEK = 140;
 
 /** A run as the canvas wants it: the same object as long as nothing changed for that node or edge. */
-export function newCanvasRun(store: RunStore): CanvasRun {
+export function newCanvasRun(store: RunViewStore): CanvasRun {
   const nodes = new Map<string, { from: readonly unknown[]; view: NodeRunView }>();
   const edges = new Map<string, { from: unknown; view: EdgeRunView }>();
 

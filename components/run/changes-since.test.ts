@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { WorkflowGraph } from "@/server/domain/graph";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { draw } from "@/server/domain/testing/drawing";
 import { changesSince } from "./changes-since";
 

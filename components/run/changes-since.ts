@@ -1,5 +1,5 @@
-import { differences } from "@/components/editor/differences";
-import type { WorkflowGraph } from "@/server/domain/graph";
+import { differences } from "@/components/canvas/graph-differences";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
 
 const NAMED = 3;
 

@@ -1,7 +1,7 @@
 "use client";
 
 import { useEffect, useState } from "react";
-import { formatClock, formatDuration } from "./format";
+import { formatClock, formatDuration } from "@/components/display/format";
 import { useRun } from "./run-context";
 
 /** How long the run took, or has taken as of the cursor; ticks while it runs. */

@@ -3,7 +3,7 @@
 import clsx from "clsx";
 import { TriangleAlert } from "lucide-react";
 import Link from "next/link";
-import type { RunError } from "@/server/domain/outcome";
+import type { RunError } from "@/server/domain/agent/outcome";
 import { useRun } from "./run-context";
 
 const ADVICE: Record<RunError["user_action"], string | null> = {

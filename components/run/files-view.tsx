@@ -4,6 +4,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { ArrowLeft, Download, FileJson2, Files, FileText } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useState } from "react";
+import { formatBytes } from "@/components/display/format";
 import { toApiError, useTrpcClient } from "@/components/trpc";
 import { Button, buttonLook } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
@@ -11,8 +12,7 @@ import { IconButton } from "@/components/ui/icon-button";
 import { JsonView } from "@/components/ui/json-view";
 import { SegmentedControl } from "@/components/ui/segmented-control";
 import { Spinner } from "@/components/ui/spinner";
-import type { RunEventOf } from "@/server/domain/events";
-import { formatBytes } from "./format";
+import type { RunEventOf } from "@/server/domain/run/events";
 import { useRun, useRunList } from "./run-context";
 import { useRunPage } from "./run-page-context";
 

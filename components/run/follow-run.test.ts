@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { followRun, type NewsHandlers, type Page } from "./follow-run";
 import { approvalRun } from "./run-example";
-import { newRunStore } from "./run-store";
+import { newRunViewStore } from "./run-view-store";
 
 /** A server and a page played by the test. */
 function stage() {
-  const store = newRunStore((work) => work());
+  const store = newRunViewStore((work) => work());
   const subscriptions: { after: number; handlers: NewsHandlers; isOpen: boolean }[] = [];
   let isHidden = false;
   let onVisibility = () => {};

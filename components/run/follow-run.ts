@@ -1,6 +1,6 @@
-import type { LiveFrame } from "@/server/domain/durable";
-import type { RunEvent } from "@/server/domain/events";
-import type { RunStore } from "./run-store";
+import type { LiveFrame } from "@/server/domain/base/durable";
+import type { RunEvent } from "@/server/domain/run/events";
+import type { RunViewStore } from "./run-view-store";
 
 /** What the server sends about one run. */
 export type RunNews =
@@ -35,7 +35,7 @@ const REST_AFTER_MS = 5_000;
 const RETRY_MS = [500, 1_000, 2_000, 4_000, 8_000];
 
 /** Feeds a store with the news of a run: resumes after gaps, breaks and rests where it left off. */
-export function followRun(store: RunStore, subscribe: Subscribe, page: Page = browserPage): Following {
+export function followRun(store: RunViewStore, subscribe: Subscribe, page: Page = browserPage): Following {
   let open: { unsubscribe(): void } | null = null;
   let cancelTimer: (() => void) | null = null;
   let failures = 0;

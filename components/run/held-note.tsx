@@ -7,7 +7,7 @@ import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { TimeText } from "@/components/ui/time-text";
 import { toast } from "@/components/ui/toasts";
-import type { HeldReason } from "@/server/domain/held";
+import type { HeldReason } from "@/server/domain/run/held";
 import { useRun } from "./run-context";
 
 /** Why the run is put aside; null while it is not. Its events cannot tell: a damaged log takes none. */

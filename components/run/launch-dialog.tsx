@@ -9,15 +9,15 @@ import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { Kbd } from "@/components/ui/kbd";
 import { Menu } from "@/components/ui/menu";
-import { RunConfig } from "@/server/domain/outcome";
-import type { Problem } from "@/server/domain/problems";
-import type { JsonObject } from "@/server/domain/values";
+import { RunConfig } from "@/server/domain/agent/outcome";
+import type { JsonObject } from "@/server/domain/base/values";
+import type { Problem } from "@/server/domain/problems/problems";
 import { AnsweredBy } from "./answered-by";
 import { Fold } from "./fold";
 import { newIdempotencyKey } from "./idempotency";
 import { InputFieldControl } from "./input-field";
 import { type Limits, LimitsForm, toLimits, withLimits } from "./limits-form";
-import { inputWords, rememberedInputs, rememberInput } from "./remembered-inputs";
+import { rememberedInputs, rememberInput, summarizeInput } from "./remembered-inputs";
 import { type InputError, type InputValues, inputFields, readInput, toValues } from "./run-form";
 import type { RunLauncherProps } from "./run-launcher";
 
@@ -111,7 +111,7 @@ export function LaunchDialog({
                 </Button>
               }
               items={earlier.map(({ input, at }) => ({
-                label: inputWords(input),
+                label: summarizeInput(input),
                 hint: new Date(at).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }),
                 onSelect: () => change(toValues(fields, input)),
               }))}

@@ -1,7 +1,7 @@
 "use client";
 
 import { NumberField, type NumberFieldProps } from "@/components/ui/number-field";
-import type { RunConfig } from "@/server/domain/outcome";
+import type { RunConfig } from "@/server/domain/agent/outcome";
 
 /** The limits of one run; null where there is none. Time in minutes. */
 export interface Limits {

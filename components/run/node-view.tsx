@@ -4,19 +4,19 @@ import clsx from "clsx";
 import { Check, CircleHelp, MousePointerClick, Pencil, UsersRound, X } from "lucide-react";
 import Link from "next/link";
 import { type ReactNode, useState } from "react";
-import { ActivationAsks } from "@/components/crew/asks";
-import { byDelegation } from "@/components/crew/members";
+import { formatCost, formatDuration, formatList, formatTokens } from "@/components/display/format";
+import { ActivationAsks } from "@/components/run/crew/asks";
+import { byDelegation } from "@/components/run/crew/members";
 import { Button } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { StatusMark } from "@/components/ui/status-mark";
-import type { WorkflowNode } from "@/server/domain/graph";
+import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { findNodeKind } from "@/server/domain/nodes";
 import type { Activation, AgentView, ToolCallView } from "@/server/domain/run";
 import { AgentTranscript } from "./agent-transcript";
 import { Ticking } from "./elapsed";
 import { ErrorNote } from "./error-note";
 import { Fold } from "./fold";
-import { formatCost, formatDuration, formatTokens, inWords } from "./format";
 import { PlanBoard } from "./plan-board";
 import { useRun, useRunActivation, useRunList, useRunNode } from "./run-context";
 import { useRunPage } from "./run-page-context";
@@ -219,7 +219,7 @@ function ActivationDetail({ node, activation }: { node: WorkflowNode; activation
   );
   return (
     <>
-      <Facts activation={activation} />
+      <ActivationFacts activation={activation} />
       {activation.error ? <ErrorNote error={activation.error} /> : null}
       <ActivationAsks activationId={activation.id} />
       {activation.status === "waiting" && activation.waiting?.for !== "human" ? (
@@ -275,7 +275,7 @@ export function Part({ title, children }: { title: string; children: ReactNode }
   );
 }
 
-function Facts({ activation }: { activation: Activation }) {
+function ActivationFacts({ activation }: { activation: Activation }) {
   const { usage, cost_usd, unknown_cost_calls, started_at, finished_at, attempt, calls } = activation;
   const cursorTime = useRun<number | null>(
     ({ cursor, events }) => (cursor === null ? null : (events[cursor - 1]?.ts ?? null)),
@@ -364,7 +364,7 @@ function Decision({ activation }: { activation: Activation }) {
       <p className="text-[13px]">
         {decided.labels.length > 0 ? (
           <>
-            Took <strong className="font-semibold">{inWords(decided.labels)}</strong>.{" "}
+            Took <strong className="font-semibold">{formatList(decided.labels)}</strong>.{" "}
           </>
         ) : (
           "Found no way to go on. "

@@ -1,7 +1,7 @@
 "use client";
 
 import { Flag, TriangleAlert } from "lucide-react";
-import { Costs } from "@/components/crew/costs";
+import { Costs } from "@/components/run/crew/costs";
 import { EmptyState } from "@/components/ui/empty-state";
 import { CopyButton } from "@/components/ui/json-view";
 import { StatusMark } from "@/components/ui/status-mark";

@@ -9,9 +9,9 @@ import { NumberField } from "@/components/ui/number-field";
 import { Popover } from "@/components/ui/popover";
 import { SegmentedControl } from "@/components/ui/segmented-control";
 import { toast } from "@/components/ui/toasts";
-import type { RaisableLimit, RunConfig } from "@/server/domain/outcome";
+import type { RaisableLimit, RunConfig } from "@/server/domain/agent/outcome";
 import { useRun } from "./run-context";
-import { limitValue, limitWords } from "./sentences";
+import { describeLimit, limitValue } from "./sentences";
 
 /** Lets a run that stopped at a limit go on: how far is asked first. */
 export function RaiseLimit({ runId, onRaised }: { runId: string; onRaised: () => void }) {
@@ -86,11 +86,11 @@ function RaiseForm({
             setLimit(next);
             setTo(null);
           }}
-          options={limits.map((name) => ({ value: name, label: limitWords(name) }))}
+          options={limits.map((name) => ({ value: name, label: describeLimit(name) }))}
         />
       ) : null}
       <NumberField
-        label={`New limit of ${limitWords(limit)}`}
+        label={`New limit of ${describeLimit(limit)}`}
         hint={now === null ? undefined : `It was ${limitValue(limit, now)}.`}
         error={isHigher ? undefined : "It must be higher than before."}
         unit={unit.word}

@@ -1,4 +1,4 @@
-import { isSameJson, type JsonObject } from "@/server/domain/values";
+import { isSameJson, type JsonObject } from "@/server/domain/base/values";
 
 /** An input that a workflow was run with from this browser. */
 export interface RememberedInput {
@@ -30,7 +30,7 @@ export function rememberInput(workflowId: string, input: JsonObject, at: number)
 }
 
 /** An input in a few words, for a list. */
-export function inputWords(input: JsonObject): string {
+export function summarizeInput(input: JsonObject): string {
   const parts = Object.values(input).map((value) =>
     typeof value === "string" ? value : JSON.stringify(value),
   );

@@ -4,13 +4,13 @@ import { Panel, type ReactFlowInstance, useReactFlow } from "@xyflow/react";
 import clsx from "clsx";
 import { Locate, LocateFixed } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
-import { useNamedAgents } from "@/components/agents/use-named-agents";
 import { CanvasProvider, GraphCanvas } from "@/components/canvas/graph-canvas";
 import { useCanvasView } from "@/components/canvas/use-canvas-view";
-import { CrewsOnCanvas } from "@/components/crew/crew-on-canvas";
-import type { RoleDefinition } from "@/server/domain/role";
+import { useNamedAgents } from "@/components/forms/use-named-agents";
+import { CrewsOnCanvas } from "@/components/run/crew/crew-on-canvas";
+import type { RoleDefinition } from "@/server/domain/agent/role";
 import { newCanvasRun } from "./canvas-run";
-import { useRun, useRunStore } from "./run-context";
+import { useRun, useRunViewStore } from "./run-context";
 import { spotlightNode } from "./spotlight";
 
 const NO_ROLES: readonly RoleDefinition[] = [];
@@ -28,7 +28,7 @@ export function RunCanvas({
   openCrew: string | null;
   onOpenCrew: (nodeId: string | null) => void;
 }) {
-  const store = useRunStore();
+  const store = useRunViewStore();
   const graph = useRun((view) => view.head.graph, null);
   const roles = useRun((view) => view.head.roles, NO_ROLES);
   const run = useMemo(() => (store ? newCanvasRun(store) : null), [store]);

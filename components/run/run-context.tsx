@@ -4,17 +4,17 @@ import { createContext, type ReactNode, useContext } from "react";
 import { createStore, useStore } from "zustand";
 import { useShallow } from "zustand/react/shallow";
 import type { RunState } from "@/server/domain/run";
-import type { LiveText, RunStore, RunView } from "./run-store";
+import type { LiveText, RunView, RunViewStore } from "./run-view-store";
 
-const RunContext = createContext<RunStore | null>(null);
+const RunContext = createContext<RunViewStore | null>(null);
 
 /** Makes one run visible to everything inside. */
-export function RunProvider({ store, children }: { store: RunStore; children: ReactNode }) {
+export function RunProvider({ store, children }: { store: RunViewStore; children: ReactNode }) {
   return <RunContext value={store}>{children}</RunContext>;
 }
 
 /** The store of the run around, or null where nothing is being run (the editor). */
-export function useRunStore(): RunStore | null {
+export function useRunViewStore(): RunViewStore | null {
   return useContext(RunContext);
 }
 
@@ -26,7 +26,7 @@ const nothing = createStore<RunView | null>(() => null);
  */
 export function useRun<T>(select: (view: RunView) => T, otherwise: T): T {
   const store = useContext(RunContext);
-  return useStore<typeof nothing | RunStore["view"], T>(store?.view ?? nothing, (view) =>
+  return useStore<typeof nothing | RunViewStore["view"], T>(store?.view ?? nothing, (view) =>
     view === null ? otherwise : select(view),
   );
 }
@@ -34,7 +34,7 @@ export function useRun<T>(select: (view: RunView) => T, otherwise: T): T {
 /** Like useRun, for a list of leaves: the same array as long as its items are the same. */
 export function useRunList<T>(select: (view: RunView) => T[]): T[] {
   const store = useContext(RunContext);
-  return useStore<typeof nothing | RunStore["view"], T[]>(
+  return useStore<typeof nothing | RunViewStore["view"], T[]>(
     store?.view ?? nothing,
     useShallow((view: RunView | null) => (view === null ? [] : select(view))),
   );

@@ -1,6 +1,6 @@
-import type { NewEvent, RunEvent } from "@/server/domain/events";
-import { WorkflowGraph } from "@/server/domain/graph";
-import { RunConfig } from "@/server/domain/outcome";
+import { RunConfig } from "@/server/domain/agent/outcome";
+import { WorkflowGraph } from "@/server/domain/graph/graph";
+import type { NewEvent, RunEvent } from "@/server/domain/run/events";
 
 /** The approval workflow of the reference documents, small: for tests of what shows a run. */
 export const approvalGraph: WorkflowGraph = WorkflowGraph.parse({

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { WorkflowGraph } from "@/server/domain/graph";
+import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { approvalGraph } from "./run-example";
 import { inputFields, modelsAskedFor, readInput, toField, toValues } from "./run-form";
 

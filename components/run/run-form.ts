@@ -1,7 +1,7 @@
-import { type Choice, choicesOf, objectOf } from "@/server/domain/form-fields";
-import type { WorkflowGraph } from "@/server/domain/graph";
-import { type RunInputField, inputFields as runInputFields } from "@/server/domain/run-input";
-import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
+import { type Choice, choicesOf, objectOf } from "@/server/domain/graph/form-fields";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { type RunInputField, inputFields as runInputFields } from "@/server/domain/graph/run-input";
 
 /** One thing that a run asks for when it starts. */
 export interface InputField {

@@ -5,6 +5,7 @@ import { ArrowLeft, Ban, Ellipsis, Pencil, RotateCcw } from "lucide-react";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { type ReactNode, useEffect, useState } from "react";
+import { formatCost, formatTokens } from "@/components/display/format";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
@@ -12,14 +13,13 @@ import { Menu } from "@/components/ui/menu";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { StatusMark, statusWord } from "@/components/ui/status-mark";
 import { toast } from "@/components/ui/toasts";
-import type { WorkflowGraph } from "@/server/domain/graph";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { RunState } from "@/server/domain/run";
 import { changesSince } from "./changes-since";
 import { RunElapsed } from "./elapsed";
-import { formatCost, formatTokens } from "./format";
 import { newIdempotencyKey } from "./idempotency";
 import { RaiseLimit } from "./raise-limit";
-import { useRun, useRunStore } from "./run-context";
+import { useRun, useRunViewStore } from "./run-context";
 import { runStatus } from "./status";
 
 /** What the run is, how it stands, what it took, and what can be done about it. */
@@ -53,7 +53,7 @@ export function RunHeader({
         <RunStatus isHeld={isHeld} />
         {isSimulated ? <SimulatedBadge className="max-sm:hidden" /> : null}
       </div>
-      <Facts />
+      <RunFacts />
       <Actions runId={runId} workflowId={workflowId} isHeld={isHeld} onResumed={onResumed} />
       {isGone ? <GoneNote workflowId={workflowId} /> : null}
     </header>
@@ -129,7 +129,7 @@ function isOnlyWaiting(state: RunState): boolean {
   return true;
 }
 
-function Facts() {
+function RunFacts() {
   const totals = useRun<RunState["totals"] | null>(({ state }) => state.totals, null);
   const isSimulated = useRun(({ head }) => head.run.simulated, false);
   if (!totals) return null;
@@ -242,7 +242,7 @@ function useCancel(runId: string) {
 /** Starts today's workflow with this run's input, and says so where it is not the one that ran. */
 function useRunAgain(workflowId: string, today: WorkflowGraph | undefined) {
   const router = useRouter();
-  const store = useRunStore();
+  const store = useRunViewStore();
   // One key for as long as this page stands: however often it is clicked, one run starts.
   const [key] = useState(newIdempotencyKey);
   const start = useMutation(

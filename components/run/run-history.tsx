@@ -5,6 +5,7 @@ import clsx from "clsx";
 import { History, Trash2 } from "lucide-react";
 import Link from "next/link";
 import { type ReactNode, useState } from "react";
+import { countOf, formatCost, formatDuration } from "@/components/display/format";
 import { type Answers, toApiError, useTrpc, useTrpcClient } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { ConfirmDialog } from "@/components/ui/confirm-dialog";
@@ -16,9 +17,8 @@ import { Skeleton } from "@/components/ui/skeleton";
 import { StatusMark, statusWord } from "@/components/ui/status-mark";
 import { TimeText } from "@/components/ui/time-text";
 import { toast } from "@/components/ui/toasts";
-import type { FinalStatus } from "@/server/domain/outcome";
+import type { FinalStatus } from "@/server/domain/agent/outcome";
 import { Ticking } from "./elapsed";
-import { countOf, formatCost, formatDuration } from "./format";
 import { HeldActions } from "./held-note";
 import { runStatus } from "./status";
 

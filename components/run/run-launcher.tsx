@@ -4,8 +4,8 @@ import { Play } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useState } from "react";
 import { Button } from "@/components/ui/button";
-import type { WorkflowGraph } from "@/server/domain/graph";
-import type { Problem } from "@/server/domain/problems";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import type { Problem } from "@/server/domain/problems/problems";
 
 const load = () => import("./launch-dialog");
 const LaunchDialog = dynamic(() => load().then((m) => m.LaunchDialog), { ssr: false });

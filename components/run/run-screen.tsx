@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { CircleSlash2, Unplug } from "lucide-react";
 import dynamic from "next/dynamic";
 import { type CSSProperties, useEffect, useMemo, useState } from "react";
-import { AskBar } from "@/components/crew/asks";
+import { AskBar } from "@/components/run/crew/asks";
 import { useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
@@ -15,7 +15,7 @@ import { HeldNote, useHeld } from "./held-note";
 import { NodeView } from "./node-view";
 import { OutputView } from "./output-view";
 import { RunCanvas } from "./run-canvas";
-import { RunProvider, useRun, useRunStore } from "./run-context";
+import { RunProvider, useRun, useRunViewStore } from "./run-context";
 import { RunHeader } from "./run-header";
 import { type RunPage, RunPageProvider } from "./run-page-context";
 import { Scrubber } from "./scrubber";
@@ -55,7 +55,7 @@ function Screen({
     <div className="flex h-full min-h-0 flex-col bg-bg">
       <RunHeader runId={runId} workflowId={workflowId} isHeld={held !== null} onResumed={onResumed} />
       {held ? <HeldNote runId={runId} held={held} /> : null}
-      <GoesOn runId={runId} onNews={onResumed} />
+      <ContinuedNotice runId={runId} onNews={onResumed} />
       {held && isEmpty ? (
         <EmptyState
           icon={<CircleSlash2 />}
@@ -270,8 +270,8 @@ function Reconnecting({ onRetry }: { onRetry: () => void }) {
 }
 
 /** A run that stopped at a limit may be let go on from elsewhere: looks now and then. */
-function GoesOn({ runId, onNews }: { runId: string; onNews: () => void }) {
-  const store = useRunStore();
+function ContinuedNotice({ runId, onNews }: { runId: string; onNews: () => void }) {
+  const store = useRunViewStore();
   const canGoOn = useRun(
     ({ head, connection }) => connection === "ended" && (head.run.resumable?.length ?? 0) > 0,
     false,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { RunEvent } from "@/server/domain/events";
+import type { RunEvent } from "@/server/domain/run/events";
 import { approvalRun } from "./run-example";
 import { spansOf } from "./scrubber-lanes";
 

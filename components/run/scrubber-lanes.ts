@@ -1,4 +1,4 @@
-import type { NodeEvents, RunEvent, RunEventOf } from "@/server/domain/events";
+import type { NodeEvents, RunEvent, RunEventOf } from "@/server/domain/run/events";
 
 /** A stretch of the log in which a node was under way. */
 export interface Span {

@@ -3,10 +3,10 @@
 import clsx from "clsx";
 import { Pause, Play, Radio } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
+import { formatDuration } from "@/components/display/format";
 import { IconButton } from "@/components/ui/icon-button";
-import type { RunEvent } from "@/server/domain/events";
-import { formatDuration } from "./format";
-import { useRun, useRunStore } from "./run-context";
+import type { RunEvent } from "@/server/domain/run/events";
+import { useRun, useRunViewStore } from "./run-context";
 import { type Span, spansOf } from "./scrubber-lanes";
 import { newNames, sentenceOf } from "./sentences";
 
@@ -14,14 +14,14 @@ const NO_EVENTS: readonly RunEvent[] = [];
 
 /** Goes through a run in time: drag, arrow keys, play; the last position is the present. */
 export function Scrubber() {
-  const store = useRunStore();
+  const store = useRunViewStore();
   const lastSeq = useRun((view) => view.lastSeq, 0);
   const cursor = useRun((view) => view.cursor, null);
   const isFinished = useRun((view) => view.head.run.status === "finished", false);
   const [isPlaying, setPlaying] = useState(false);
   usePlaying(isPlaying, () => setPlaying(false));
   const at = cursor ?? lastSeq;
-  const words = useMomentWords(at);
+  const words = useMomentText(at);
 
   const goTo = (seq: number) => {
     setPlaying(false);
@@ -78,7 +78,7 @@ export function Scrubber() {
 
 /** Where the nodes were under way, as thin strips behind the slider. */
 function Lanes({ lastSeq, at }: { lastSeq: number; at: number }) {
-  const store = useRunStore();
+  const store = useRunViewStore();
   const { spans, lanes } = useMemo(() => {
     const events = store?.view.getState().events ?? NO_EVENTS;
     return spansOf(events.slice(0, lastSeq));
@@ -128,8 +128,8 @@ function Moment({ at }: { at: number }) {
   );
 }
 
-function useMomentWords(at: number): string {
-  const store = useRunStore();
+function useMomentText(at: number): string {
+  const store = useRunViewStore();
   const graph = useRun((view) => view.head.graph, null);
   const event = useRun((view) => view.events[at - 1] ?? null, null);
   const lastSeq = useRun((view) => view.lastSeq, 0);
@@ -144,7 +144,7 @@ const WHOLE_MS = 15_000;
 
 /** Moves the cursor forward at the run's own rhythm, with pauses shortened. */
 function usePlaying(isPlaying: boolean, onEnd: () => void): void {
-  const store = useRunStore();
+  const store = useRunViewStore();
   const end = useRef(onEnd);
   useEffect(() => {
     end.current = onEnd;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { EventType, NewEvent, Payloads, RunEvent } from "@/server/domain/events";
-import { NO_USAGE, RunConfig, type RunError } from "@/server/domain/outcome";
-import { ExecutionPlan } from "@/server/domain/plan";
+import { NO_USAGE, RunConfig, type RunError } from "@/server/domain/agent/outcome";
+import { ExecutionPlan } from "@/server/domain/crew/plan";
+import type { EventType, NewEvent, Payloads, RunEvent } from "@/server/domain/run/events";
 import { approvalGraph, approvalRun } from "./run-example";
 import { eventTypes, newNames, sentenceOf } from "./sentences";
 

@@ -1,19 +1,19 @@
-import type { CrewProcess } from "@/server/domain/crew";
-import type { EventType, RunEvent, RunEventOf } from "@/server/domain/events";
-import type { WorkflowGraph } from "@/server/domain/graph";
-import type { RaisableLimit, Usage } from "@/server/domain/outcome";
-import type { ExecutionPlan, TaskStatus } from "@/server/domain/plan";
-import type { NodeStatus } from "@/server/domain/run";
 import {
   countOf,
+  describeTokens,
   formatCost,
   formatDollars,
   formatDuration,
+  formatList,
   formatTokens,
-  inWords,
   ordinal,
-  tokensInWords,
-} from "./format";
+} from "@/components/display/format";
+import type { RaisableLimit, Usage } from "@/server/domain/agent/outcome";
+import type { CrewProcess } from "@/server/domain/crew/crew";
+import type { ExecutionPlan, TaskStatus } from "@/server/domain/crew/plan";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import type { NodeStatus } from "@/server/domain/run";
+import type { EventType, RunEvent, RunEventOf } from "@/server/domain/run/events";
 
 /** What an event means to a person. `level`: what belongs to the story, and what only to the details. */
 export interface Sentence {
@@ -31,7 +31,7 @@ export interface Names {
 
 /** Tasks are called by what is to be done, as far as that fits. */
 /** What an agent does in a turn that the way of working named itself; null for tasks of a plan. */
-function turnWords(id: string): string | null {
+function describeTurn(id: string): string | null {
   const [, kind, count] = /^(round|hop|ballot|step|replan|criteria)-(\d+)$/.exec(id) ?? [];
   switch (kind) {
     case "round":
@@ -90,7 +90,7 @@ const LIMIT_WORDS: Record<RaisableLimit, string> = {
 };
 
 /** A limit in words. */
-export function limitWords(limit: RaisableLimit): string {
+export function describeLimit(limit: RaisableLimit): string {
   return LIMIT_WORDS[limit];
 }
 
@@ -129,7 +129,7 @@ const detail = (text: string, tone: Sentence["tone"] = "plain"): Sentence => ({
   tone,
   level: "detail",
 });
-const keys = (names: readonly string[]) => inWords(names.map((name) => `“${name}”`));
+const keys = (names: readonly string[]) => formatList(names.map((name) => `“${name}”`));
 const used = (metric: "cost_usd" | "total_tokens", value: number) =>
   metric === "cost_usd" ? formatDollars(value) : `${formatTokens(value)} tokens`;
 const after = (ms: number | undefined) => (ms ? ` in ${formatDuration(ms)}` : "");
@@ -297,7 +297,7 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
 
   agent_started: ({ payload, agent_id, task_id, activation_id }, names) => {
     const id = task_id ?? payload.task_id;
-    const turn = id ? turnWords(id) : null;
+    const turn = id ? describeTurn(id) : null;
     const agent = agent_id ? person(agent_id) : payload.role_name;
     if (turn) return story(`${agent} ${turn}`, "running");
     const task = id ? names.task(activation_id, id) : null;
@@ -521,7 +521,7 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
     return ways[payload.status];
   },
   team_changed: ({ payload }) => {
-    const members = inWords(payload.agents.map(person));
+    const members = formatList(payload.agents.map(person));
     const ways = {
       created: `${person(payload.by)} made the team “${payload.team}” of ${members}`,
       modified: `${person(payload.by)} changed the team “${payload.team}”: now ${members}`,
@@ -599,7 +599,7 @@ function paid(
   usage: Usage,
   { simulated, cost_usd = null }: { simulated?: boolean; cost_usd?: number | null },
 ) {
-  return `${tokensInWords(usage)}, ${simulated ? "simulated" : formatCost(cost_usd, cost_usd === null ? 1 : 0)}`;
+  return `${describeTokens(usage)}, ${simulated ? "simulated" : formatCost(cost_usd, cost_usd === null ? 1 : 0)}`;
 }
 
 /** What happened, in a sentence for people. */

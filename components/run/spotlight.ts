@@ -1,4 +1,4 @@
-import type { RunView } from "./run-store";
+import type { RunView } from "./run-view-store";
 
 /** The node on which the eye should rest: the newest one under way, else the last that something happened to. */
 export function spotlightNode({ state, events }: RunView): string | null {

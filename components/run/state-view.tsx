@@ -3,7 +3,7 @@
 import clsx from "clsx";
 import { Database } from "lucide-react";
 import { EmptyState } from "@/components/ui/empty-state";
-import type { Json } from "@/server/domain/values";
+import type { Json } from "@/server/domain/base/values";
 import { useRun, useRunList } from "./run-context";
 import { ValueView } from "./values";
 

@@ -10,9 +10,9 @@ import { Field } from "@/components/ui/field";
 import { Select } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
 import { toast } from "@/components/ui/toasts";
-import type { ExecutionPlan, Task } from "@/server/domain/plan";
-import type { PlanEdit } from "@/server/domain/plan-edit";
+import type { ExecutionPlan, Task } from "@/server/domain/crew/plan";
 import type { CrewRun } from "@/server/domain/run";
+import type { PlanEdit } from "@/server/domain/run/plan-edit";
 import { person } from "./sentences";
 
 const PRIORITIES = [

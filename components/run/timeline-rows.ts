@@ -1,4 +1,4 @@
-import type { RunEvent } from "@/server/domain/events";
+import type { RunEvent } from "@/server/domain/run/events";
 import { type Names, type Sentence, sentenceOf } from "./sentences";
 
 /** A line of the timeline; `height` in pixels, known beforehand so that a long list can be drawn in part. */

@@ -3,13 +3,13 @@
 import clsx from "clsx";
 import { ChevronRight, History, Search } from "lucide-react";
 import { type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { formatDuration } from "@/components/display/format";
 import { CopyButton } from "@/components/ui/json-view";
 import { SegmentedControl } from "@/components/ui/segmented-control";
 import { type Status, StatusMark } from "@/components/ui/status-mark";
 import { TextField } from "@/components/ui/text-field";
-import type { RunEvent } from "@/server/domain/events";
-import { formatDuration } from "./format";
-import { useRun, useRunActivation, useRunStore } from "./run-context";
+import type { RunEvent } from "@/server/domain/run/events";
+import { useRun, useRunActivation, useRunViewStore } from "./run-context";
 import { newNames, type Sentence } from "./sentences";
 import { newTeller, rowAt, rowOffsets, type TimelineRow, timelineRows } from "./timeline-rows";
 
@@ -79,7 +79,7 @@ export function Timeline({
 }
 
 function useRows(options: Parameters<typeof timelineRows>[2]) {
-  const store = useRunStore();
+  const store = useRunViewStore();
   const lastSeq = useRun((view) => view.lastSeq, 0);
   const graph = useRun((view) => view.head.graph, null);
   const tell = useMemo(
@@ -220,7 +220,7 @@ function EventRow({
   cursor: number | null;
   onToggle: (seq: number) => void;
 }) {
-  const store = useRunStore();
+  const store = useRunViewStore();
   const { event, sentence } = row;
   const began = useRun((view) => view.events[0]?.ts ?? event.ts, event.ts);
   const isFuture = cursor !== null && event.seq > cursor;

@@ -2,14 +2,14 @@
 
 import clsx from "clsx";
 import { Ban, Check, FileText, Hammer, TriangleAlert, Wrench } from "lucide-react";
+import { formatDuration } from "@/components/display/format";
 import { Badge } from "@/components/ui/badge";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { Spinner } from "@/components/ui/spinner";
 import type { ToolCallView } from "@/server/domain/run";
-import type { ToolStatus } from "@/server/domain/tool";
+import type { ToolStatus } from "@/server/domain/tool/tool";
 import { Ticking } from "./elapsed";
 import { Fold } from "./fold";
-import { formatDuration } from "./format";
 import { useRun } from "./run-context";
 import { useRunPage } from "./run-page-context";
 import { ValueView } from "./values";

@@ -1,5 +1,5 @@
-import type { ChatMessage } from "@/server/domain/events";
 import type { AgentView, ModelCall, ToolCallView } from "@/server/domain/run";
+import type { ChatMessage } from "@/server/domain/run/events";
 
 /** A step of an agent's conversation: what was said to the model, a call with what it answered, or a tool at work. */
 export type Turn =

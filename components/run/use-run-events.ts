@@ -3,12 +3,12 @@
 import { useEffect, useRef, useState } from "react";
 import { useTrpcClient } from "@/components/trpc";
 import { type Following, followRun, type NewsHandlers } from "./follow-run";
-import { newRunStore, type RunStore } from "./run-store";
+import { newRunViewStore, type RunViewStore } from "./run-view-store";
 
 /** Opens a run: one subscription that fills the store, for as long as the component is there. */
-export function useRunEvents(runId: string): { store: RunStore; resume: () => void } {
+export function useRunEvents(runId: string): { store: RunViewStore; resume: () => void } {
   const client = useTrpcClient();
-  const [store] = useState(() => newRunStore());
+  const [store] = useState(() => newRunViewStore());
   const following = useRef<Following | null>(null);
 
   useEffect(() => {

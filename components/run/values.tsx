@@ -3,7 +3,7 @@
 import clsx from "clsx";
 import { useState } from "react";
 import { CopyButton, JsonView } from "@/components/ui/json-view";
-import type { Json } from "@/server/domain/values";
+import type { Json } from "@/server/domain/base/values";
 
 /** Values by key: texts as texts, everything else as a tree. */
 export function KeyValues({

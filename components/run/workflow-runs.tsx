@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Pencil } from "lucide-react";
-import { Page } from "@/components/shell/page";
+import { Page } from "@/components/page/page";
 import { useTrpc } from "@/components/trpc";
 import { ButtonLink } from "@/components/ui/button";
 import { RunHistory } from "./run-history";

@@ -8,8 +8,8 @@ import { PageLink } from "@/components/ui/page-link";
 import { Panel } from "@/components/ui/panel";
 import { Select } from "@/components/ui/select";
 import { TimeText } from "@/components/ui/time-text";
-import { AUDIT_AREAS, type AuditArea } from "@/server/domain/audit";
-import { AREA_WORDS, type AuditEntry, auditWords, runPlace, whoWords } from "./audit-words";
+import { AUDIT_AREAS, type AuditArea } from "@/server/domain/run/audit";
+import { AREA_WORDS, type AuditEntry, describeActor, describeAuditEntry, runPlace } from "./audit-words";
 
 const OPTIONS = [
   { value: "all" as const, label: "Everything" },
@@ -88,7 +88,7 @@ export function AuditSection() {
 }
 
 function AuditRow({ entry }: { entry: AuditEntry }) {
-  const { title, more } = auditWords(entry);
+  const { title, more } = describeAuditEntry(entry);
   const place = runPlace(entry);
   return (
     <li className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5 px-4 py-2.5">
@@ -106,7 +106,7 @@ function AuditRow({ entry }: { entry: AuditEntry }) {
         ) : null}
       </span>
       <span className="text-[13px] text-ink-2">
-        {whoWords(entry)}, <TimeText at={entry.at} />
+        {describeActor(entry)}, <TimeText at={entry.at} />
       </span>
     </li>
   );

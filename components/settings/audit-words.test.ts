@@ -1,20 +1,20 @@
 import { expect, test } from "vitest";
-import { AUDIT_KINDS } from "@/server/domain/audit";
-import { auditWords, runPlace, whoWords } from "./audit-words";
+import { AUDIT_KINDS } from "@/server/domain/run/audit";
+import { describeActor, describeAuditEntry, runPlace } from "./audit-words";
 
 test("every kind is a sentence, also where an entry lacks what it should hold", () => {
   for (const kind of Object.keys(AUDIT_KINDS)) {
-    const { title } = auditWords({ kind, detail: {} });
+    const { title } = describeAuditEntry({ kind, detail: {} });
     expect(title).toMatch(/^[A-Z]/);
     expect(title).not.toMatch(/undefined|null|_/);
   }
-  expect(auditWords({ kind: "of_an_older_version", detail: {} }).title).toBe("of an older version");
-  expect(auditWords({ kind: "constructor", detail: {} }).title).toBe("constructor");
+  expect(describeAuditEntry({ kind: "of_an_older_version", detail: {} }).title).toBe("of an older version");
+  expect(describeAuditEntry({ kind: "constructor", detail: {} }).title).toBe("constructor");
 });
 
 test("facts are told in words", () => {
-  const more = (kind: string, detail: Parameters<typeof auditWords>[0]["detail"]) =>
-    auditWords({ kind, detail }).more;
+  const more = (kind: string, detail: Parameters<typeof describeAuditEntry>[0]["detail"]) =>
+    describeAuditEntry({ kind, detail }).more;
   expect(more("provider_changed", { host: "b", host_before: "a", key: "removed" })).toBe(
     "moved from a to b, key removed",
   );
@@ -28,7 +28,8 @@ test("facts are told in words", () => {
 });
 
 test("who it was, and which run", () => {
-  const who = (text: string, more = {}) => whoWords({ who: text, isOwn: false, token_name: null, ...more });
+  const who = (text: string, more = {}) =>
+    describeActor({ who: text, isOwn: false, token_name: null, ...more });
   expect(who("session:abcdef", { isOwn: true })).toBe("in this browser");
   expect(who("session:abcdef")).toBe("in another browser (abcd)");
   expect(who("token:tok_1", { token_name: "Nightly" })).toBe("by the token “Nightly”");

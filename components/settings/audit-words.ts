@@ -1,5 +1,5 @@
 import type { Answers } from "@/components/trpc";
-import type { AuditArea, AuditKind } from "@/server/domain/audit";
+import type { AuditArea, AuditKind } from "@/server/domain/run/audit";
 
 export type AuditEntry = Answers["audit"]["list"]["entries"][number];
 
@@ -160,7 +160,7 @@ const WORDS: Record<AuditKind, Words> = {
 const isKnown = (kind: string): kind is AuditKind => Object.hasOwn(WORDS, kind);
 
 /** An entry as a sentence and its facts. What an older version wrote down is told by its name. */
-export function auditWords({ kind, detail }: Pick<AuditEntry, "kind" | "detail">): {
+export function describeAuditEntry({ kind, detail }: Pick<AuditEntry, "kind" | "detail">): {
   title: string;
   more: string;
 } {
@@ -173,7 +173,7 @@ export function auditWords({ kind, detail }: Pick<AuditEntry, "kind" | "detail">
 }
 
 /** Who it was, as far as it is known. */
-export function whoWords({
+export function describeActor({
   who,
   isOwn,
   token_name,

@@ -2,7 +2,7 @@ import { Plus, X } from "lucide-react";
 import { Button } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
 import { TextField } from "@/components/ui/text-field";
-import { headerFault } from "@/server/domain/provider";
+import { headerFault } from "@/server/domain/model/provider";
 
 /** A header as the form has it; no value: the stored one stays. */
 export interface HeaderDraft {

@@ -12,7 +12,7 @@ import { NumberField } from "@/components/ui/number-field";
 import { Select } from "@/components/ui/select";
 import { TextField } from "@/components/ui/text-field";
 import { toast } from "@/components/ui/toasts";
-import { concurrencyOf, isLocalServer } from "@/server/domain/provider";
+import { concurrencyOf, isLocalServer } from "@/server/domain/model/provider";
 import { areHeadersFine, type HeaderDraft, HeaderRows } from "./header-rows";
 import { providerPresets } from "./provider-presets";
 import { TestResult } from "./test-result";

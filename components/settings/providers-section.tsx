@@ -15,7 +15,7 @@ import { Select } from "@/components/ui/select";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { Skeleton } from "@/components/ui/skeleton";
 import { toast } from "@/components/ui/toasts";
-import { LESSON_DAYS, lessonsOf } from "@/server/domain/lessons";
+import { LESSON_DAYS, lessonsOf } from "@/server/domain/model/lessons";
 import { ProviderDialog, type ProviderDialogProps, type ProviderListed } from "./provider-dialog";
 import { TestResult } from "./test-result";
 

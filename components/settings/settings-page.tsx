@@ -1,8 +1,8 @@
 "use client";
 
 import { useQuery } from "@tanstack/react-query";
-import { Page } from "@/components/shell/page";
-import { ThemeSwitch } from "@/components/shell/theme-switch";
+import { Page } from "@/components/page/page";
+import { ThemeSwitch } from "@/components/page/theme-switch";
 import { useTrpc } from "@/components/trpc";
 import { Panel } from "@/components/ui/panel";
 import { AboutSection, type SettingRow } from "./about-section";

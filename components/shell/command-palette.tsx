@@ -17,12 +17,12 @@ import {
   Wrench,
 } from "lucide-react";
 import { useRouter } from "next/navigation";
+import { leaveTo } from "@/components/page/leaving";
+import { closeShellDialog, openHelp, useAllCommands } from "@/components/page/page-commands";
+import { setTheme } from "@/components/page/theme";
 import { useTrpc } from "@/components/trpc";
 import { Kbd } from "@/components/ui/kbd";
-import { closeShellDialog, openHelp, useAllCommands } from "./commands";
-import { leaveTo } from "./leaving";
 import { places } from "./places";
-import { setTheme } from "./theme";
 
 /** Ctrl+K: go anywhere, do anything that this page offers. */
 export function CommandPalette() {

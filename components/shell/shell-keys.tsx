@@ -2,7 +2,7 @@
 
 import dynamic from "next/dynamic";
 import { useEffect } from "react";
-import { isTyping, openHelp, openPalette, useOpenDialog } from "./commands";
+import { isTyping, openHelp, openPalette, useOpenDialog } from "@/components/page/page-commands";
 
 const CommandPalette = dynamic(() => import("./command-palette").then((m) => m.CommandPalette), {
   ssr: false,

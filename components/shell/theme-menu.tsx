@@ -1,9 +1,9 @@
 "use client";
 
+import { setTheme, useTheme } from "@/components/page/theme";
+import { themes } from "@/components/page/themes";
 import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
-import { setTheme, useTheme } from "./theme";
-import { themes } from "./themes";
 
 /** Light, dark, or as the system says, behind one icon. */
 export function ThemeMenu() {

@@ -11,7 +11,7 @@ export interface CostTextProps {
 /** An amount of money, honest about what is not known. */
 export function CostText({ cost_usd, unknown_calls = 0, simulated, className }: CostTextProps) {
   const known = cost_usd ?? 0;
-  const words = costWords(known, unknown_calls, simulated);
+  const words = formatCost(known, unknown_calls, simulated);
   const more =
     unknown_calls > 0
       ? `${unknown_calls} ${unknown_calls === 1 ? "call has" : "calls have"} no known price`
@@ -24,7 +24,7 @@ export function CostText({ cost_usd, unknown_calls = 0, simulated, className }: 
 }
 
 /** The same as words, for sentences. */
-export function costWords(known: number, unknownCalls = 0, simulated = false): string {
+export function formatCost(known: number, unknownCalls = 0, simulated = false): string {
   if (unknownCalls > 0) return known > 0 ? `${amount(known)} + unknown` : "Price unknown";
   if (known === 0) return simulated ? "No cost" : "$0";
   return amount(known);

@@ -36,7 +36,7 @@ export function TimeText({ at, className }: { at: number | string | Date; classN
       className={className}
       suppressHydrationWarning
     >
-      {time === 0 ? "" : relativeWords(moment.getTime(), time)}
+      {time === 0 ? "" : formatRelativeTime(moment.getTime(), time)}
     </time>
   );
 }
@@ -46,7 +46,7 @@ const day = new Intl.DateTimeFormat("en", { day: "numeric", month: "short" });
 const dayAndYear = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", year: "numeric" });
 
 /** "just now", "4 min ago", "2 h ago", "3 d ago", then the date. */
-export function relativeWords(at: number, from: number): string {
+export function formatRelativeTime(at: number, from: number): string {
   const seconds = Math.round((from - at) / 1000);
   if (seconds < 45) return "just now";
   if (seconds < 3600) return `${Math.max(1, Math.round(seconds / 60))} min ago`;

@@ -1,10 +1,10 @@
 "use client";
 
 import clsx from "clsx";
+import { SketchPicture } from "@/components/display/sketch-picture";
+import type { WorkflowActions } from "@/components/import-export/workflow-actions";
 import type { Answers } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { SketchPicture } from "./sketch-picture";
-import type { WorkflowActions } from "./workflow-actions";
 
 type Template = Answers["workflows"]["templates"][number];
 

@@ -2,11 +2,11 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { FileDown, Plus } from "lucide-react";
+import type { WorkflowActions } from "@/components/import-export/workflow-actions";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Skeleton } from "@/components/ui/skeleton";
 import { TemplateCards } from "./template-cards";
-import type { WorkflowActions } from "./workflow-actions";
 
 /** What a first visit sees: what this is, and workflows that run at once. */
 export function Welcome({ actions, onImport }: { actions: WorkflowActions; onImport: () => void }) {

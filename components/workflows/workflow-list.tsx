@@ -4,8 +4,9 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { FileDown, Plus, Search, SearchX } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useState } from "react";
-import { useHelpSection } from "@/components/shell/commands";
-import { Page } from "@/components/shell/page";
+import { DropZone } from "@/components/import-export/drop-zone";
+import { Page } from "@/components/page/page";
+import { useHelpSection } from "@/components/page/page-commands";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
@@ -13,15 +14,17 @@ import { Menu } from "@/components/ui/menu";
 import { Select } from "@/components/ui/select";
 import { Skeleton } from "@/components/ui/skeleton";
 import { TextField } from "@/components/ui/text-field";
-import { DropZone } from "./drop-zone";
-import "./sketch.css";
-import { ExportLosses } from "./export-losses";
+import "../display/sketch.css";
+import { ExportLosses } from "@/components/import-export/export-losses";
+import { useWorkflowActions, type WorkflowActions } from "@/components/import-export/workflow-actions";
 import { useRunTicks } from "./use-run-ticks";
 import { Welcome } from "./welcome";
-import { useWorkflowActions, type WorkflowActions } from "./workflow-actions";
 import { type WorkflowListed, WorkflowRow } from "./workflow-row";
 
-const ImportDialog = dynamic(() => import("./import-dialog").then((m) => m.ImportDialog), { ssr: false });
+const ImportDialog = dynamic(
+  () => import("@/components/import-export/import-dialog").then((m) => m.ImportDialog),
+  { ssr: false },
+);
 
 const help = {
   title: "List of workflows",
@@ -67,7 +70,7 @@ export function WorkflowList() {
               {toApiError(workflows.error).message}
             </EmptyState>
           ) : workflows.data ? (
-            <Found workflows={workflows.data} actions={actions} />
+            <FilteredWorkflows workflows={workflows.data} actions={actions} />
           ) : (
             <Loading />
           )}
@@ -104,7 +107,13 @@ function NewMenu({ actions }: { actions: WorkflowActions }) {
   );
 }
 
-function Found({ workflows, actions }: { workflows: readonly WorkflowListed[]; actions: WorkflowActions }) {
+function FilteredWorkflows({
+  workflows,
+  actions,
+}: {
+  workflows: readonly WorkflowListed[];
+  actions: WorkflowActions;
+}) {
   const [search, setSearch] = useState("");
   const [order, setOrder] = useState<Order>("changed");
   const words = search.trim().toLowerCase().split(/\s+/);

@@ -3,14 +3,14 @@
 import { Copy, Download, Ellipsis, FolderOpen, History, PencilLine, Trash2 } from "lucide-react";
 import Link from "next/link";
 import { useRef, useState } from "react";
+import { SketchPicture } from "@/components/display/sketch-picture";
+import type { WorkflowActions } from "@/components/import-export/workflow-actions";
 import type { Answers } from "@/components/trpc";
 import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { type Status, StatusMark } from "@/components/ui/status-mark";
 import { TimeText } from "@/components/ui/time-text";
-import { SketchPicture } from "./sketch-picture";
-import type { WorkflowActions } from "./workflow-actions";
 
 export type WorkflowListed = Answers["workflows"]["list"][number];
 

@@ -1,9 +1,9 @@
 import { isLoopback } from "@/server/settings";
 import type { Env } from "./hosts";
-import type { Entrance } from "./sessions";
+import type { SignInMode } from "./sessions";
 
 /** To whom this installation is open, in sentences for the person who starts it. */
-export function audienceOf(entrance: Entrance, env: Env): string[] {
+export function audienceOf(entrance: SignInMode, env: Env): string[] {
   const address = env.TROUPE_PUBLIC_URL?.trim();
   const isNear = isLoopback(env.HOST || "127.0.0.1");
   const reach = address

@@ -72,7 +72,7 @@ export function closeDataFolder(dir: string): string | null {
   return `Other users of this machine can list the data folder ${dir}; what Troupe keeps in it is closed to them. To close the folder as well: chmod 700 ${dir}`;
 }
 
-const held = globalThis as typeof globalThis & {
+const processWide = globalThis as typeof globalThis & {
   __troupeLock?: Connection | undefined;
   __troupeHttp?: boolean;
 };
@@ -82,7 +82,7 @@ const held = globalThis as typeof globalThis & {
  * stays open, so the system gives it up when the process dies, however it dies.
  */
 export function lockDataFolder(dir: string, port: string = process.env.PORT || "3000"): string | null {
-  if (held.__troupeLock) return null;
+  if (processWide.__troupeLock) return null;
   const noteFile = path.join(dir, "server.json");
   const file = path.join(dir, "server.lock");
   writeFileSync(file, "", { mode: 0o600, flag: "a" });
@@ -95,15 +95,15 @@ export function lockDataFolder(dir: string, port: string = process.env.PORT || "
     if (!String((error as { code?: string }).code).startsWith("SQLITE_BUSY")) throw error;
     return `Another Troupe server is using ${dir}${owner(noteFile)}. Stop it first, or set TROUPE_DATA_DIR to another folder.`;
   }
-  held.__troupeLock = lock;
+  processWide.__troupeLock = lock;
   writeFileSync(noteFile, JSON.stringify({ pid: process.pid, port }), { mode: 0o600 });
   return null;
 }
 
 /** Gives the folder up; for tests and an orderly end. */
 export function unlockDataFolder(): void {
-  held.__troupeLock?.close();
-  held.__troupeLock = undefined;
+  processWide.__troupeLock?.close();
+  processWide.__troupeLock = undefined;
 }
 
 function owner(noteFile: string): string {
@@ -129,8 +129,8 @@ export function hardenPrototypes(): void {
  * request in a foreign name is led to the one place that refuses it. `npm start` has edge.ts in front.
  */
 export function hardenHttpServer(): void {
-  if (held.__troupeHttp) return;
-  held.__troupeHttp = true;
+  if (processWide.__troupeHttp) return;
+  processWide.__troupeHttp = true;
   const { headersTimeoutMs, requestTimeoutMs, maxConnections } = LIMITS.http;
   const limited = new WeakSet<Server>();
   subscribe("http.server.request.start", (message) => {

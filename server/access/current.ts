@@ -2,12 +2,12 @@ import "server-only";
 import { dataDir, getDb } from "@/server/store/current";
 import { type Access, newAccess } from "./access";
 
-const held = globalThis as typeof globalThis & { __troupeAccess?: Access };
+const processWide = globalThis as typeof globalThis & { __troupeAccess?: Access };
 
 /** The server's one Access. On globalThis: pages, routes and the proxy are separate bundles, and a link is used once. */
 export function getAccess(): Access {
-  held.__troupeAccess ??= newAccess(getDb(), process.env);
-  return held.__troupeAccess;
+  processWide.__troupeAccess ??= newAccess(getDb(), process.env);
+  return processWide.__troupeAccess;
 }
 
 /** What the settings page tells about this server. */
@@ -18,7 +18,7 @@ export function accessFacts() {
     data_dir: dataDir(),
     host: process.env.HOST || "127.0.0.1",
     port,
-    password_set: getAccess().sessions.entrance === "password",
+    password_set: getAccess().sessions.signInMode === "password",
     node: process.version,
     api_base: `${origin}/api/v1`,
   };

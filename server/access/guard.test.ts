@@ -1,15 +1,15 @@
 import { describe, expect, test, vi } from "vitest";
-import { JSON_LIMITS } from "@/server/domain/json-limits";
+import { JSON_LIMITS } from "@/server/domain/base/json-limits";
 import { type GuardOptions, guard, type Recognition } from "./guard";
 import { isOwnHost, isOwnOrigin } from "./hosts";
 import type { Principal } from "./principal";
-import { takeTurn } from "./rate";
+import { takeFromRateLimit } from "./rate-limit";
 
 const HOST = "127.0.0.1:3000";
 let people = 0;
 
 /** Recognises one session and one token, each test's own, so that tests do not use up each other's turns. */
-function door(door: GuardOptions["door"], extra: Partial<GuardOptions> = {}): GuardOptions {
+function door(door: GuardOptions["authScheme"], extra: Partial<GuardOptions> = {}): GuardOptions {
   const id = String(people++);
   const recognition: Recognition = {
     sessionOf: (request): Principal | null =>
@@ -17,7 +17,7 @@ function door(door: GuardOptions["door"], extra: Partial<GuardOptions> = {}): Gu
     tokenOf: (request): Principal | null =>
       request.headers.get("authorization") === "Bearer t" ? { kind: "token", id } : null,
   };
-  return { door, recognition, ...extra };
+  return { authScheme: door, recognition, ...extra };
 }
 
 function request(headers: Record<string, string>, body?: string | ReadableStream, method?: string): Request {
@@ -36,14 +36,14 @@ const FROM_PROGRAM = { ...JSON_TYPE, authorization: "Bearer t" };
 
 /** The status that a request is refused with, or "passed". */
 async function outcome(asked: Request, options: GuardOptions): Promise<number | "passed"> {
-  const result = await guard(asked, options as GuardOptions & { door: "app" });
+  const result = await guard(asked, options as GuardOptions & { authScheme: "app" });
   return result instanceof Response ? result.status : "passed";
 }
 
 describe("who may send what", () => {
   const cases: [
     string,
-    GuardOptions["door"],
+    GuardOptions["authScheme"],
     Record<string, string>,
     string | undefined,
     number | "passed",
@@ -193,7 +193,7 @@ describe("bodies", () => {
 
   test("what passed can still be read", async () => {
     const body = JSON.stringify({ words: 'with "quotes" and \\ [brackets] {in} them' });
-    const passed = await guard(request(FROM_APP, body), door("app") as GuardOptions & { door: "app" });
+    const passed = await guard(request(FROM_APP, body), door("app") as GuardOptions & { authScheme: "app" });
     expect(passed instanceof Response ? passed.status : await passed.request.json()).toEqual(
       JSON.parse(body),
     );
@@ -228,7 +228,7 @@ describe("bodies", () => {
 });
 
 test("refusals of the app's door are ones that its client reads", async () => {
-  const result = await guard(request({}), door("app") as GuardOptions & { door: "app" });
+  const result = await guard(request({}), door("app") as GuardOptions & { authScheme: "app" });
   expect(await (result as Response).json()).toEqual({
     error: {
       code: -32001,
@@ -266,7 +266,7 @@ test("this server's names", () => {
 
 test("whoever asks too fast waits, and then goes on", () => {
   const rate = { perSecond: 10, burst: 3 };
-  const at = (now: number) => takeTurn("someone", rate, now);
+  const at = (now: number) => takeFromRateLimit("someone", rate, now);
   expect([at(0), at(0), at(0), at(0)]).toEqual([0, 0, 0, 1]);
   expect([at(100), at(100)]).toEqual([0, 1]);
 });

@@ -1,8 +1,8 @@
-import { jsonTextProblem } from "@/server/domain/json-limits";
+import { jsonTextProblem } from "@/server/domain/base/json-limits";
 import { isOwnHost, isOwnOrigin } from "./hosts";
 import { LIMITS } from "./limits";
 import type { Principal } from "./principal";
-import { takeTurn } from "./rate";
+import { takeFromRateLimit } from "./rate-limit";
 
 /** Who can be recognised: sessions by their cookie, programs by their token. */
 export interface Recognition {
@@ -14,7 +14,7 @@ export interface Recognition {
 
 export interface GuardOptions {
   /** `app`: a browser session. `api`: a token. `public`: anyone whose request is well-formed. */
-  door: "app" | "api" | "public";
+  authScheme: "app" | "api" | "public";
   /** The most bytes a body may have. */
   maxBytes?: number;
   /** Tests pass their own; the server's is the default. */
@@ -36,26 +36,26 @@ type Refusal = { status: number; code: string; message: string; headers?: Record
  */
 export async function guard(
   request: Request,
-  options: GuardOptions & { door: "app" | "api" },
+  options: GuardOptions & { authScheme: "app" | "api" },
 ): Promise<Passed | Response>;
 export async function guard(
   request: Request,
-  options: GuardOptions & { door: "public" },
+  options: GuardOptions & { authScheme: "public" },
 ): Promise<Passed<Principal | null> | Response>;
 export async function guard(
   request: Request,
   options: GuardOptions,
 ): Promise<Passed<Principal | null> | Response> {
-  const answer = (refusal: Refusal) => refuse(refusal, options.door);
-  const early = foreign(request, options.door) ?? unreadable(request, options);
+  const answer = (refusal: Refusal) => refuse(refusal, options.authScheme);
+  const early = csrfRefusal(request, options.authScheme) ?? unreadable(request, options);
   if (early) return answer(early);
 
   let principal: Principal | null = null;
-  if (options.door !== "public") {
+  if (options.authScheme !== "public") {
     const { sessionOf, tokenOf } = options.recognition ?? (await ownRecognition());
-    principal = await (options.door === "app" ? sessionOf(request) : tokenOf(request));
-    if (!principal) return answer(options.door === "app" ? NO_SESSION : NO_TOKEN);
-    const waitS = takeTurn(`${principal.kind}:${principal.id}`, LIMITS.rate[options.door]);
+    principal = await (options.authScheme === "app" ? sessionOf(request) : tokenOf(request));
+    if (!principal) return answer(options.authScheme === "app" ? NO_SESSION : NO_TOKEN);
+    const waitS = takeFromRateLimit(`${principal.kind}:${principal.id}`, LIMITS.rate[options.authScheme]);
     if (waitS > 0) return answer(tooFast(waitS));
   }
 
@@ -86,7 +86,7 @@ async function ownRecognition(): Promise<Recognition> {
 const isRead = (request: Request) => request.method === "GET" || request.method === "HEAD";
 
 /** Requests meant for another server, or sent by another site. */
-function foreign(request: Request, door: GuardOptions["door"]): Refusal | null {
+function csrfRefusal(request: Request, door: GuardOptions["authScheme"]): Refusal | null {
   const { headers } = request;
   if (!isOwnHost(headers.get("host")))
     return {
@@ -109,7 +109,10 @@ function foreign(request: Request, door: GuardOptions["door"]): Refusal | null {
 }
 
 /** Bodies that are not read at all, told from the headers. */
-function unreadable(request: Request, { door, maxBytes = LIMITS.body.normal }: GuardOptions): Refusal | null {
+function unreadable(
+  request: Request,
+  { authScheme: door, maxBytes = LIMITS.body.normal }: GuardOptions,
+): Refusal | null {
   const { headers } = request;
   if (isRead(request)) {
     const problem = queryProblem(request.url);
@@ -222,7 +225,10 @@ const TRPC_CODES: Record<number, [number, string]> = {
 };
 
 /** A refusal in the words of a door: tRPC's for the app, the public API's elsewhere. */
-export function refuse({ status, code, message, headers }: Refusal, door: GuardOptions["door"]): Response {
+export function refuse(
+  { status, code, message, headers }: Refusal,
+  door: GuardOptions["authScheme"],
+): Response {
   const [number, name] = TRPC_CODES[status] ?? [-32600, "BAD_REQUEST"];
   const error =
     door === "app"

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { openDb } from "@/db/open";
-import { newTroupe } from "@/server/troupe";
+import { newServices } from "@/server/services";
 import { lostSecrets, lostSecretsRemark } from "./lost-secrets";
 
 const key = (letter: string) => Buffer.alloc(32, letter).toString("base64");
@@ -8,7 +8,7 @@ const key = (letter: string) => Buffer.alloc(32, letter).toString("base64");
 test("with another key the start names every stored secret that is lost, and what to do", () => {
   const db = openDb(":memory:");
   const install = (letter: string) =>
-    newTroupe(db, { dataDir: null, env: { NODE_ENV: "test", TROUPE_SECRET_KEY: key(letter) } });
+    newServices(db, { dataDir: null, env: { NODE_ENV: "test", TROUPE_SECRET_KEY: key(letter) } });
   const first = install("a");
   expect(lostSecrets(first)).toEqual([]);
   const of = { base_url: "http://127.0.0.1:9/v1", default_model: "m" };

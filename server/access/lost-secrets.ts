@@ -10,7 +10,7 @@ export interface SecretHolders {
 
 /** The stored secrets that the present key does not open, by what they are for; none where everything is well. */
 export function lostSecrets({ providers, toolSettings, mcpServers }: SecretHolders): string[] {
-  const held = [
+  const processWide = [
     ...providers.list().map(({ id, name }) => ({
       what: `provider ${name}`,
       open: () => [providers.keyOf(id), providers.headersOf(id)],
@@ -24,7 +24,7 @@ export function lostSecrets({ providers, toolSettings, mcpServers }: SecretHolde
       open: () => mcpServers.authorizationOf(name),
     })),
   ];
-  return held.filter(({ open }) => !opens(open)).map(({ what }) => what);
+  return processWide.filter(({ open }) => !opens(open)).map(({ what }) => what);
 }
 
 /** What to do about them, in words; null where none is lost. */

@@ -1,8 +1,8 @@
-import type { Note } from "@/server/domain/audit";
-import { type Capability, capabilitiesOf } from "@/server/domain/capabilities";
-import type { WorkflowGraph } from "@/server/domain/graph";
-import { type Library, withLibrary } from "@/server/domain/library";
-import type { RoleDefinition } from "@/server/domain/role";
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { type Capability, capabilitiesOf } from "@/server/domain/library/capabilities";
+import { type Library, withLibrary } from "@/server/domain/library/library";
+import type { Note } from "@/server/domain/run/audit";
 
 /** Something that a workflow may use, and whether it is allowed here. */
 export interface Grant extends Capability {

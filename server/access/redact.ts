@@ -6,9 +6,9 @@ interface Loaded {
   values: Set<string>;
   pattern: RegExp | null;
 }
-const held = globalThis as typeof globalThis & { __troupeSecrets?: Loaded };
-held.__troupeSecrets ??= { values: new Set(), pattern: null };
-const loaded = held.__troupeSecrets;
+const processWide = globalThis as typeof globalThis & { __troupeSecrets?: Loaded };
+processWide.__troupeSecrets ??= { values: new Set(), pattern: null };
+const loaded = processWide.__troupeSecrets;
 
 /** What keys look like, whoever they belong to. Each part is bounded and begins with fixed letters. */
 const KEY_SHAPES =

@@ -3,9 +3,9 @@ import { openDb } from "@/db/open";
 import { sessions as table } from "@/db/schema";
 import { newSessionStore } from "@/server/store/sessions";
 import { newSettingStore } from "@/server/store/settings";
-import { enter, safeNext } from "./entrance";
 import type { Env } from "./hosts";
 import { LIMITS } from "./limits";
+import { authorizePage, safeNext } from "./page-auth";
 import { newTries } from "./password";
 import { newSessions, type Sessions } from "./sessions";
 
@@ -37,7 +37,7 @@ const back = (setCookie: string) => ({ cookie: `other=1; ${setCookie.split(";")[
 
 /** What a visitor gets, in a word. */
 async function visit(sessions: Sessions, path: string, headers: Record<string, string> = {}, method = "GET") {
-  const entry = await enter(page(path, headers, method), sessions);
+  const entry = await authorizePage(page(path, headers, method), sessions);
   if (entry.go) return entry.cookie ? "page and session" : "page";
   const { status, headers: sent } = entry.answer;
   return status === 307 ? `${sent.get("location")}${sent.has("set-cookie") ? " and session" : ""}` : status;
@@ -46,7 +46,7 @@ async function visit(sessions: Sessions, path: string, headers: Record<string, s
 describe("on this machine", () => {
   test("the first page brings a session, the next one keeps it", async () => {
     const sessions = install().start();
-    const first = await enter(page("/"), sessions);
+    const first = await authorizePage(page("/"), sessions);
     const cookie = first.go ? (first.cookie ?? "") : "";
     expect(cookie).toMatch(
       /^troupe_[0-9a-f]{8}=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000$/,
@@ -71,7 +71,7 @@ describe("on this machine", () => {
   });
 
   test("whoever follows a link from elsewhere is sent once more from here, so that the cookie comes along", async () => {
-    const entry = await enter(page("/", { "sec-fetch-site": "cross-site" }), install().start());
+    const entry = await authorizePage(page("/", { "sec-fetch-site": "cross-site" }), install().start());
     expect(entry.go ? "" : await entry.answer.text()).toContain('http-equiv="refresh"');
     expect(entry.go ? "" : entry.answer.headers.has("set-cookie")).toBe(false);
   });

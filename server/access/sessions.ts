@@ -7,13 +7,13 @@ import { type Env, isHttpsHost } from "./hosts";
 import { LIMITS } from "./limits";
 import { hashPassword, isPassword, newTries } from "./password";
 import type { Principal } from "./principal";
-import { takeTurn } from "./rate";
+import { takeFromRateLimit } from "./rate-limit";
 
 /** How a browser gets a session: by itself, by the link printed at the start, or by the password. */
-export type Entrance = "open" | "link" | "password";
+export type SignInMode = "open" | "link" | "password";
 
 export interface Sessions {
-  entrance: Entrance;
+  signInMode: SignInMode;
   /** Begins a session; answers with its Set-Cookie header. */
   begin(host: string | null): Promise<string>;
   /** The session that the request's cookie names. */
@@ -47,7 +47,7 @@ const MADE_UNDER = "access.made_under";
 
 export function newSessions({ store, settings, env, audit, now = Date.now }: SessionsNeed): Sessions {
   const password = env.TROUPE_PASSWORD || null;
-  const entrance: Entrance = password ? "password" : isYes(env.TROUPE_START_LINK) ? "link" : "open";
+  const signInMode: SignInMode = password ? "password" : isYes(env.TROUPE_START_LINK) ? "link" : "open";
   const tries = newTries();
   let linkHash: string | null = null;
 
@@ -64,7 +64,7 @@ export function newSessions({ store, settings, env, audit, now = Date.now }: Ses
   async function settle(): Promise<string | null> {
     const before = settings.find(MADE_UNDER);
     if (password && before?.startsWith("scrypt:") && (await isPassword(password, before))) return before;
-    const after = password ? await hashPassword(password) : entrance;
+    const after = password ? await hashPassword(password) : signInMode;
     if (before !== after) {
       store.removeAll();
       settings.set(MADE_UNDER, after);
@@ -92,7 +92,7 @@ export function newSessions({ store, settings, env, audit, now = Date.now }: Ses
   }
 
   return {
-    entrance,
+    signInMode: signInMode,
     begin,
     async find(request) {
       const hash = hashIn(request);
@@ -136,7 +136,7 @@ export function newSessions({ store, settings, env, audit, now = Date.now }: Ses
       return { cookie: await begin(host) };
     },
     newLink() {
-      if (entrance !== "link") return null;
+      if (signInMode !== "link") return null;
       const token = randomBytes(24).toString("base64url");
       linkHash = hashOf(token);
       return `/login?link=${token}`;
@@ -145,7 +145,7 @@ export function newSessions({ store, settings, env, audit, now = Date.now }: Ses
       const isRight = linkHash !== null && hashOf(token) === linkHash;
       if (isRight) linkHash = null;
       if (isRight) audit?.append({ kind: "signed_in", who: "link" });
-      else if (takeTurn("audit:link", LIMITS.auditedLinks) === 0)
+      else if (takeFromRateLimit("audit:link", LIMITS.auditedLinks) === 0)
         audit?.append({ kind: "sign_in_failed", who: "link" });
       return isRight;
     },

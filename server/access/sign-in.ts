@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { getAccess } from "./current";
-import { safeNext } from "./entrance";
 import { API_HEADERS, guard, type Recognition } from "./guard";
 import { LIMITS } from "./limits";
+import { safeNext } from "./page-auth";
 import type { Sessions } from "./sessions";
 
 const SignIn = z.object({ password: z.string().min(1).max(1_000), next: z.string().max(2_000).nullish() });
@@ -13,7 +13,7 @@ type Door = Recognition & { sessions: Sessions };
 
 /** A password for a session. */
 export async function signIn(request: Request, access: Door = getAccess()): Promise<Response> {
-  const passed = await guard(request, { door: "public", maxBytes: LIMITS.body.login });
+  const passed = await guard(request, { authScheme: "public", maxBytes: LIMITS.body.login });
   if (passed instanceof Response) return passed;
   const asked = SignIn.safeParse(await passed.request.json().catch(() => null));
   if (!asked.success) return failure(400, "bad_request", "Send the password.");
@@ -22,7 +22,7 @@ export async function signIn(request: Request, access: Door = getAccess()): Prom
   const result = await access.sessions.tryPassword(asked.data.password, host);
   if (result === "wrong") return failure(401, "wrong_password", "That is not the password.");
   if ("waitS" in result)
-    return failure(429, "too_many_tries", `Too many tries. Please wait ${inWords(result.waitS)}.`, {
+    return failure(429, "too_many_tries", `Too many tries. Please wait ${formatSeconds(result.waitS)}.`, {
       "retry-after": String(result.waitS),
     });
   return Response.json(
@@ -33,14 +33,18 @@ export async function signIn(request: Request, access: Door = getAccess()): Prom
 
 /** Ends the session of this browser, or all of them. */
 export async function signOut(request: Request, access: Door = getAccess()): Promise<Response> {
-  const passed = await guard(request, { door: "app", maxBytes: LIMITS.body.login, recognition: access });
+  const passed = await guard(request, {
+    authScheme: "app",
+    maxBytes: LIMITS.body.login,
+    recognition: access,
+  });
   if (passed instanceof Response) return passed;
   const { everywhere } = SignOut.parse(await passed.request.json().catch(() => ({})));
   const cookie = await (everywhere ? access.sessions.endAll(request) : access.sessions.end(request));
   return Response.json({ next: "/login" }, { headers: { ...API_HEADERS, "set-cookie": cookie } });
 }
 
-const inWords = (seconds: number) =>
+const formatSeconds = (seconds: number) =>
   seconds > 90 ? `${Math.ceil(seconds / 60)} minutes` : `${seconds} seconds`;
 
 const failure = (status: number, code: string, message: string, headers: Record<string, string> = {}) =>

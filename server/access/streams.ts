@@ -3,9 +3,9 @@ import { refuse } from "./guard";
 import { LIMITS } from "./limits";
 import type { Principal } from "./principal";
 
-const held = globalThis as typeof globalThis & { __troupeStreams?: Map<string, number> };
-held.__troupeStreams ??= new Map();
-const open = held.__troupeStreams;
+const processWide = globalThis as typeof globalThis & { __troupeStreams?: Map<string, number> };
+processWide.__troupeStreams ??= new Map();
+const open = processWide.__troupeStreams;
 
 /** How many streams one principal, and all together, may have open. */
 export const streamLimits = () => ({

@@ -1,7 +1,7 @@
 import { TRPCError } from "@trpc/server";
 import { z } from "zod";
-import { AgentConfig } from "@/server/domain/role";
-import { countUses, usesOfAgents } from "@/server/domain/uses";
+import { AgentConfig } from "@/server/domain/agent/role";
+import { countUses, usesOfAgents } from "@/server/domain/library/uses";
 import { writeTeams } from "@/server/interop/team-files";
 import { usersOf } from "@/server/store/users";
 import { copyName } from "@/server/store/workflows";

@@ -2,12 +2,12 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { openDb } from "@/db/open";
 import { registerSecret } from "@/server/access/redact";
 import { newSessions } from "@/server/access/sessions";
-import { CustomToolDefinition } from "@/server/domain/custom-tool";
-import { OFFLINE } from "@/server/domain/provider";
-import { RoleDefinition } from "@/server/domain/role";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import { OFFLINE } from "@/server/domain/model/provider";
+import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
+import { newServices } from "@/server/services";
 import { newSessionStore } from "@/server/store/sessions";
 import { newSettingStore } from "@/server/store/settings";
-import { newTroupe } from "@/server/troupe";
 import { appRouter } from "./root";
 
 // What a person did is told once, by whom, and without anything secret.
@@ -22,7 +22,7 @@ const SECRETS = {
 
 function newCaller() {
   const db = openDb(":memory:");
-  const troupe = newTroupe(db, { dataDir: null });
+  const troupe = newServices(db, { dataDir: null });
   const ask = appRouter.createCaller({ troupe, principal: { kind: "session", id: "ses_1" } });
   const told = () =>
     troupe.audit

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { AUDIT_AREAS, kindsOf } from "@/server/domain/audit";
+import { AUDIT_AREAS, kindsOf } from "@/server/domain/run/audit";
 import { procedure, router } from "./trpc";
 
 const PAGE = 10;

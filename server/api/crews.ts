@@ -1,11 +1,11 @@
 import { TRPCError } from "@trpc/server";
 import { z } from "zod";
-import { agentsOfCrew } from "@/server/domain/agent-use";
-import { CrewConfig } from "@/server/domain/crew";
-import { crewWith, type Library } from "@/server/domain/library";
-import { rolesOfCrew } from "@/server/domain/role-use";
-import { countUses, usesOfCrews } from "@/server/domain/uses";
-import { isSameJson } from "@/server/domain/values";
+import { isSameJson } from "@/server/domain/base/values";
+import { CrewConfig } from "@/server/domain/crew/crew";
+import { agentsOfCrew } from "@/server/domain/library/agent-use";
+import { crewWith, type Library } from "@/server/domain/library/library";
+import { rolesOfCrew } from "@/server/domain/library/role-use";
+import { countUses, usesOfCrews } from "@/server/domain/library/uses";
 import { readTeams, writeTeams } from "@/server/interop/team-files";
 import type { StoredCrew } from "@/server/store/crews";
 import type { LibraryStore } from "@/server/store/library";

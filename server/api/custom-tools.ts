@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { CustomToolDefinition } from "@/server/domain/custom-tool";
-import { Json } from "@/server/domain/values";
+import { Json } from "@/server/domain/base/values";
+import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
 import { toolSourcesOf } from "./tool-sources";
 import { procedure, refusal, router } from "./trpc";
 

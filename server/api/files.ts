@@ -1,12 +1,12 @@
+import type { Services } from "@/server/services";
 import { WorkspaceError, type WorkspaceFile } from "@/server/store/workspace";
-import type { Troupe } from "@/server/troupe";
 
 /**
  * A file as a download. Whatever it claims to be, it goes out as plain text that a browser saves and neither opens
  * nor guesses at: its content is the work of models and strangers.
  */
 export function downloadFile(
-  troupe: Pick<Troupe, "workspace">,
+  troupe: Pick<Services, "workspace">,
   run_id: string,
   segments: readonly string[],
   version?: number,

@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { openDb } from "@/db/open";
-import { CrewConfig } from "@/server/domain/crew";
-import { WorkflowGraph } from "@/server/domain/graph";
+import { builtinRoles } from "@/server/domain/agent/builtin-roles";
+import { AgentConfig } from "@/server/domain/agent/role";
+import { CrewConfig } from "@/server/domain/crew/crew";
+import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { agentTask } from "@/server/domain/nodes/agent-task";
-import { AgentConfig } from "@/server/domain/role";
-import { builtinRoles } from "@/server/domain/roles/builtin";
-import { newTroupe } from "@/server/troupe";
+import { newServices } from "@/server/services";
 import { appRouter } from "./root";
 
 function newCaller(isKnown = true) {
-  const troupe = newTroupe(openDb(":memory:"), { dataDir: null });
+  const troupe = newServices(openDb(":memory:"), { dataDir: null });
   troupe.roles.seed(builtinRoles);
   const principal = isKnown ? { kind: "session" as const, id: "ses_1" } : null;
   return { troupe, ask: appRouter.createCaller({ troupe, principal }) };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { freshId, toId } from "@/server/domain/ids";
+import { freshId, toId } from "@/server/domain/base/ids";
 
 export const ById = z.object({ id: z.string() });
 export const Name = z.string().trim().min(1, "Give it a name").max(200, "At most 200 characters");

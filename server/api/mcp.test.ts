@@ -4,10 +4,10 @@ import { openDb } from "@/db/open";
 import type { Principal } from "@/server/access/principal";
 import { newSealer } from "@/server/access/secrets";
 import { newMcpFetch } from "@/server/egress/fetch";
+import { newServices } from "@/server/services";
 import { newMcpServerStore } from "@/server/store/mcp-servers";
 import { McpServers } from "@/server/tools/mcp/servers";
 import { newAuthorizationServer, newGuardedServer } from "@/server/tools/mcp/testing/guarded-server";
-import { newTroupe } from "@/server/troupe";
 import { mcpRouter } from "./mcp";
 
 const ORIGIN = "http://127.0.0.1:3000";
@@ -17,7 +17,7 @@ let remote: Awaited<ReturnType<typeof newGuardedServer>>;
 let mcp: McpServers;
 let db: ReturnType<typeof openDb>;
 const callerOf = (principal: Principal | null) => {
-  const troupe = Object.assign(newTroupe(db, { dataDir: null }), { toolSources: { mcp, customTools: {} } });
+  const troupe = Object.assign(newServices(db, { dataDir: null }), { toolSources: { mcp, customTools: {} } });
   return mcpRouter.createCaller({ troupe, principal });
 };
 const ann = () => callerOf({ kind: "session", id: "ann" });
@@ -60,7 +60,7 @@ test("a person connects, agrees, comes back, and signs out; what was granted is 
   const out = await ann().signOut({ name: "notes" });
   expect(out).toMatchObject({ state: "needs_sign_in", sign_in: { state: "none" }, still_good: null });
   expect(authority.revoked.sort()).toEqual([...secrets].sort());
-  const troupe = newTroupe(db, { dataDir: null });
+  const troupe = newServices(db, { dataDir: null });
   const noted = troupe.audit.list({ limit: 50 });
   const said = JSON.stringify([added, signedIn, out, await ann().list(), noted]);
   for (const secret of secrets) expect(said).not.toContain(secret);

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { isOwnOrigin } from "@/server/access/hosts";
 import type { Principal } from "@/server/access/principal";
-import { keyFate } from "@/server/domain/audit";
-import type { JsonObject } from "@/server/domain/values";
+import type { JsonObject } from "@/server/domain/base/values";
+import { keyFate } from "@/server/domain/run/audit";
 import { isPrivateKey } from "@/server/tools/mcp/private-key";
 import { McpToolWord } from "@/server/tools/mcp/word";
 import { hostOf } from "./providers";

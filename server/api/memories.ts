@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
-import { PROJECT_PLACE } from "@/server/domain/memory";
+import { PROJECT_PLACE } from "@/server/domain/agent/memory";
+import type { Services } from "@/server/services";
 import {
   type Memory,
   MemoryError,
@@ -8,7 +9,6 @@ import {
   MemoryScope,
   MemorySource,
 } from "@/server/store/memories";
-import type { Troupe } from "@/server/troupe";
 import { procedure, refusal, router } from "./trpc";
 
 const ById = z.object({ id: z.number().int() });
@@ -128,7 +128,7 @@ function secondsUntil(expires_at: number | null): number | undefined {
 }
 
 /** What a memory is bound to, in words and with a way there. */
-function placeOf({ scope, scope_id, source }: Memory, { runs, workflows }: Troupe) {
+function placeOf({ scope, scope_id, source }: Memory, { runs, workflows }: Services) {
   const run_id =
     scope === "task" || scope === "agent" || scope === "run" ? scope_id.split("/")[0] : source.run_id;
   const run = run_id ? runs.find(run_id) : undefined;

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { redactJson, registerSecret } from "@/server/access/redact";
-import { keyFate } from "@/server/domain/audit";
-import { withoutLesson } from "@/server/domain/lessons";
-import { headerFault, type Provider, ProviderSettings } from "@/server/domain/provider";
+import { withoutLesson } from "@/server/domain/model/lessons";
+import { headerFault, type Provider, ProviderSettings } from "@/server/domain/model/provider";
+import { keyFate } from "@/server/domain/run/audit";
 import { checkProvider, describeModels, type Findings, factsByName, findOllama } from "@/server/llm/check";
 import { ModelError } from "@/server/llm/model";
 import { normalUrl, type ProviderStore } from "@/server/store/providers";
@@ -167,7 +167,7 @@ export const providersRouter = router({
       const provider = ctx.troupe.providers.find(input.id);
       const known = provider?.settings.capabilities?.[input.model];
       if (!known) throw notFound();
-      ctx.troupe.providers.learn(input.id, input.model, withoutLesson(known, input.lesson));
+      ctx.troupe.providers.observe(input.id, input.model, withoutLesson(known, input.lesson));
       return { id: input.id };
     }),
 
@@ -198,10 +198,10 @@ export const providersRouter = router({
 function keep(providers: ProviderStore, id: string, { said, learned }: Findings) {
   const provider = providers.find(id);
   if (!provider || provider.kind === "offline") return;
-  if (said) providers.keepSaid(id, said);
+  if (said) providers.keepReported(id, said);
   if (!learned) return;
   const context_window = provider.settings.capabilities?.[learned.model]?.context_window;
-  providers.learn(id, learned.model, {
+  providers.observe(id, learned.model, {
     ...(context_window === undefined ? {} : { context_window }),
     ...learned.capability,
   });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { openDb } from "@/db/open";
-import type { ReadWorkflow } from "@/server/domain/document";
-import { RunConfig, USUAL_CONFIRMATION } from "@/server/domain/outcome";
-import { type ConfirmationPolicy, RoleDefinition } from "@/server/domain/role";
+import { RunConfig, USUAL_CONFIRMATION } from "@/server/domain/agent/outcome";
+import { type ConfirmationPolicy, RoleDefinition } from "@/server/domain/agent/role";
+import type { ReadWorkflow } from "@/server/domain/graph/document";
 import { draw } from "@/server/domain/testing/drawing";
 import { newRoleStore } from "@/server/store/roles";
 import { bringRoles, safeWorkflow, seenRole } from "./role-import";

@@ -1,17 +1,17 @@
 import { z } from "zod";
-import { type Note, noteGrants } from "@/server/domain/audit";
-import type { WorkflowGraph } from "@/server/domain/graph";
-import { USUAL_CONFIRMATION } from "@/server/domain/outcome";
-import type { Finding } from "@/server/domain/reading";
-import type { RoleDefinition } from "@/server/domain/role";
+import { USUAL_CONFIRMATION } from "@/server/domain/agent/outcome";
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import type { Finding } from "@/server/domain/base/lenient-reader";
+import { isSameJson } from "@/server/domain/base/values";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import {
-  confirmationWords,
+  describeConfirmation,
   toolsAsked,
   withAllowedTools,
   withSafeConfirmation,
   withSafeRuns,
-} from "@/server/domain/tools-asked";
-import { isSameJson } from "@/server/domain/values";
+} from "@/server/domain/graph/tools-asked";
+import { type Note, noteGrants } from "@/server/domain/run/audit";
 import type { RoleStore } from "@/server/store/roles";
 
 /** The tools that roles of a file may have here; what a person did not tick is left out of them. */
@@ -34,8 +34,8 @@ export function seenRole(role: RoleDefinition, store: RoleStore) {
     /** When it asks people, by the file and as it would be here; null where the file says nothing of it. */
     confirmation: role.confirmation
       ? {
-          file: confirmationWords(role.confirmation),
-          here: confirmationWords(withSafeConfirmation(role, ours?.role).confirmation),
+          file: describeConfirmation(role.confirmation),
+          here: describeConfirmation(withSafeConfirmation(role, ours?.role).confirmation),
         }
       : null,
   };
@@ -91,7 +91,7 @@ export function safeWorkflow<Read extends { graph: WorkflowGraph | null; finding
   const finding: Finding = {
     level: "changed",
     at: "config.confirmation",
-    message: `The file would have people asked ${confirmationWords(had)}. Its runs ask ${confirmationWords(USUAL_CONFIRMATION)} here, until somebody changes that in the workflow's settings.`,
+    message: `The file would have people asked ${describeConfirmation(had)}. Its runs ask ${describeConfirmation(USUAL_CONFIRMATION)} here, until somebody changes that in the workflow's settings.`,
   };
   return { ...read, graph, findings: [...read.findings, finding] };
 }

@@ -1,8 +1,8 @@
 import { TRPCError } from "@trpc/server";
 import { z } from "zod";
-import { noteGrants } from "@/server/domain/audit";
-import { RoleDefinition } from "@/server/domain/role";
-import { countUses, usesOfRoles } from "@/server/domain/uses";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import { countUses, usesOfRoles } from "@/server/domain/library/uses";
+import { noteGrants } from "@/server/domain/run/audit";
 import { readRoles, writeRoles } from "@/server/interop/role-files";
 import { usersOf } from "@/server/store/users";
 import { copyName } from "@/server/store/workflows";

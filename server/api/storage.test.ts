@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import type { Troupe } from "@/server/troupe";
+import type { Services } from "@/server/services";
 import { storageRouter } from "./storage";
 
 test("rules of what is kept that cannot be are refused in a sentence that names the field", async () => {
   const caller = storageRouter.createCaller({
-    troupe: {} as Troupe,
+    troupe: {} as Services,
     principal: { kind: "session", id: "s" },
   });
   for (const days of [0, 1.5, 40_000, "many"])

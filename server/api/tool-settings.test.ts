@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { openDb } from "@/db/open";
 import { newSealer } from "@/server/access/secrets";
+import { newServices } from "@/server/services";
 import { newToolSettingStore } from "@/server/store/tool-settings";
-import { newTroupe } from "@/server/troupe";
 import { newToolSettingsRouter } from "./tool-settings";
 
 function newCaller(principal: { kind: "session"; id: string } | null = { kind: "session", id: "ses_1" }) {
   const db = openDb(":memory:");
   const store = newToolSettingStore(db, newSealer(null, {}), () => false);
   const routes = newToolSettingsRouter(() => store);
-  return { store, ask: routes.createCaller({ troupe: newTroupe(db, { dataDir: null }), principal }) };
+  return { store, ask: routes.createCaller({ troupe: newServices(db, { dataDir: null }), principal }) };
 }
 const KEY = "ghp_abcdefghijklmnop4321";
 

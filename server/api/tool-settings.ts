@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { keyFate } from "@/server/domain/audit";
-import { SEARCH_SERVICES, SearchPurpose } from "@/server/domain/search-backend";
+import { keyFate } from "@/server/domain/run/audit";
+import { SEARCH_SERVICES, SearchPurpose } from "@/server/domain/tool/search-backend";
+import type { Services } from "@/server/services";
 import type { ToolSettingStore } from "@/server/store/tool-settings";
-import type { Troupe } from "@/server/troupe";
 import { BaseUrl, hostOf, Key } from "./providers";
 import { procedure, refusal, router } from "./trpc";
 
@@ -25,7 +25,7 @@ const SaveInput = z
   );
 
 /** What tools search with. Keys go in and never come out. */
-export const newToolSettingsRouter = (storeOf: (troupe: Troupe) => ToolSettingStore) =>
+export const newToolSettingsRouter = (storeOf: (troupe: Services) => ToolSettingStore) =>
   router({
     list: procedure.query(({ ctx }) => ({ searches: storeOf(ctx.troupe).list() })),
 

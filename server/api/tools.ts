@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { CREW_TOOL_NOTES } from "@/server/domain/crew-tools";
-import { isGranted } from "@/server/domain/tool";
-import { Json } from "@/server/domain/values";
+import { Json } from "@/server/domain/base/values";
+import { CREW_TOOL_NOTES } from "@/server/domain/crew/crew-tools";
+import { isGranted } from "@/server/domain/tool/tool";
 import { procedure, router } from "./trpc";
 
 /** What agents can call: what there is, who may use it, and trying it out. */

@@ -1,14 +1,14 @@
 import { initTRPC, TRPCError } from "@trpc/server";
 import { ZodError } from "zod";
 import { auditName, type Principal } from "@/server/access/principal";
-import type { AuditKind } from "@/server/domain/audit";
-import type { JsonObject } from "@/server/domain/values";
+import type { JsonObject } from "@/server/domain/base/values";
+import type { AuditKind } from "@/server/domain/run/audit";
 import { problemOf } from "@/server/operations/problem";
+import type { Services } from "@/server/services";
 import { readableIssues } from "@/server/tools/define";
-import type { Troupe } from "@/server/troupe";
 
 export interface Context {
-  troupe: Troupe;
+  troupe: Services;
   /** Null only before a password was given; every procedure but the public ones refuses it. */
   principal: Principal | null;
 }

@@ -1,18 +1,18 @@
 import { TRPCError } from "@trpc/server";
 import { z } from "zod";
 import { changeGrants, manifestOf, noteAllowed } from "@/server/access/manifest";
-import { capabilitiesAdded, capabilitiesOf } from "@/server/domain/capabilities";
-import { lossesOf, readWorkflow, writeWorkflow } from "@/server/domain/document";
-import { WorkflowGraph } from "@/server/domain/graph";
-import { toId } from "@/server/domain/ids";
-import { withLibrary } from "@/server/domain/library";
-import type { RoleDefinition } from "@/server/domain/role";
-import { roleUses } from "@/server/domain/role-use";
-import { sketchOf } from "@/server/domain/sketch";
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import { toId } from "@/server/domain/base/ids";
+import { lossesOf, readWorkflow, writeWorkflow } from "@/server/domain/graph/document";
+import { WorkflowGraph } from "@/server/domain/graph/graph";
+import { sketchOf } from "@/server/domain/graph/sketch";
+import { capabilitiesAdded, capabilitiesOf } from "@/server/domain/library/capabilities";
+import { withLibrary } from "@/server/domain/library/library";
+import { roleUses } from "@/server/domain/library/role-use";
 import { workflowOf, workflowOperations } from "@/server/operations/workflows";
+import type { Services } from "@/server/services";
 import type { StoredWorkflow } from "@/server/store/workflows";
 import { findTemplate, templates } from "@/server/templates";
-import type { Troupe } from "@/server/troupe";
 import { procedures } from "./expose";
 import { bringRoles, safeWorkflow, seenRole } from "./role-import";
 import { procedure, refusal, router } from "./trpc";
@@ -92,7 +92,7 @@ export const workflowsRouter = router({
 });
 
 /** The roles of a file that would come in. */
-function comingOf(roles: readonly RoleDefinition[], choice: z.infer<typeof RoleChoice>, troupe: Troupe) {
+function comingOf(roles: readonly RoleDefinition[], choice: z.infer<typeof RoleChoice>, troupe: Services) {
   if (choice === "skip") return [];
   return roles.filter((role) => {
     const { state } = seenRole(role, troupe.roles);
@@ -103,7 +103,7 @@ function comingOf(roles: readonly RoleDefinition[], choice: z.infer<typeof RoleC
 /** What a file's drawing and the roles that come with it would use here. */
 function askedBy(
   graph: WorkflowGraph,
-  how: { troupe: Troupe; roles: readonly RoleDefinition[]; before: StoredWorkflow | undefined },
+  how: { troupe: Services; roles: readonly RoleDefinition[]; before: StoredWorkflow | undefined },
 ) {
   const { troupe, roles, before } = how;
   // A role that is here already keeps its tools, and may gain those that the file names.
@@ -127,7 +127,7 @@ function askedBy(
 }
 
 function replace(
-  { workflows }: Troupe,
+  { workflows }: Services,
   { id, revision }: StoredWorkflow,
   change: { name: string; graph: WorkflowGraph },
 ): string {

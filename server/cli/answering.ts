@@ -1,10 +1,10 @@
 import { createInterface } from "node:readline/promises";
-import type { RunEvent, RunEventOf } from "@/server/domain/events";
-import { choicesOf, fieldsOfSchema, objectOf } from "@/server/domain/form-fields";
-import type { RunInputField } from "@/server/domain/run-input";
-import type { ToolQuestion } from "@/server/domain/tool";
-import { answerFaults, checkAnswer, type PersonsAnswer } from "@/server/domain/tool-question";
-import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
+import { choicesOf, fieldsOfSchema, objectOf } from "@/server/domain/graph/form-fields";
+import type { RunInputField } from "@/server/domain/graph/run-input";
+import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
+import { answerFaults, checkAnswer, type PersonsAnswer } from "@/server/domain/run/tool-question";
+import type { ToolQuestion } from "@/server/domain/tool/tool";
 import type { Host } from "@/server/runner/host";
 import { printable, printableLine } from "./printable";
 

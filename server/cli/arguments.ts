@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { z } from "zod";
-import { type RunConfig, RunConfigChanges } from "@/server/domain/outcome";
-import { Json, type JsonObject } from "@/server/domain/values";
+import { type RunConfig, RunConfigChanges } from "@/server/domain/agent/outcome";
+import { Json, type JsonObject } from "@/server/domain/base/values";
 
 export const USAGE = `Runs a workflow file and prints its output.
 

@@ -1,5 +1,5 @@
-import type { Capability } from "@/server/domain/capabilities";
-import type { WorkflowGraph } from "@/server/domain/graph";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import type { Capability } from "@/server/domain/library/capabilities";
 
 /** One line for each thing that a workflow would use, with who asks for it. */
 export function capabilityLines(

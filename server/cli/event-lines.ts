@@ -1,5 +1,5 @@
-import type { EventType, RunEvent, RunEventOf } from "@/server/domain/events";
 import type { NodeStatus } from "@/server/domain/run";
+import type { EventType, RunEvent, RunEventOf } from "@/server/domain/run/events";
 
 /** What a line may say about the node and the activation that its event belongs to. */
 export interface LineContext {

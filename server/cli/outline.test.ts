@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { WorkflowGraph } from "@/server/domain/graph";
+import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { outlineOf } from "./outline";
 
 /** "a>b, b-yes>c": nodes and edges in short. */

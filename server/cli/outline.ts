@@ -1,4 +1,4 @@
-import type { WorkflowGraph } from "@/server/domain/graph";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findNodeKind } from "@/server/domain/nodes";
 
 /** A line of the outline: a node, how deep it lies, and the label of the way that leads to it. */

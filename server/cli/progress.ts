@@ -1,7 +1,7 @@
-import type { LiveFrame } from "@/server/domain/durable";
-import type { RunEvent } from "@/server/domain/events";
+import type { LiveFrame } from "@/server/domain/base/durable";
 import { getNodeKind } from "@/server/domain/nodes";
 import { type Activation, evolve, type NodeStatus, newRun, type RunState } from "@/server/domain/run";
+import type { RunEvent } from "@/server/domain/run/events";
 import { type LineContext, lineOf } from "./event-lines";
 import { type OutlineRow, outlineOf } from "./outline";
 import { printableLine } from "./printable";

@@ -2,16 +2,16 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { openDb } from "@/db/open";
-import { capabilitiesOf } from "@/server/domain/capabilities";
-import { readWorkflow } from "@/server/domain/document";
-import { withLibrary } from "@/server/domain/library";
-import type { FinalStatus } from "@/server/domain/outcome";
-import type { Problem } from "@/server/domain/problems";
-import { builtinRoles } from "@/server/domain/roles/builtin";
+import { builtinRoles } from "@/server/domain/agent/builtin-roles";
+import type { FinalStatus } from "@/server/domain/agent/outcome";
+import type { JsonObject } from "@/server/domain/base/values";
+import { readWorkflow } from "@/server/domain/graph/document";
+import { capabilitiesOf } from "@/server/domain/library/capabilities";
+import { withLibrary } from "@/server/domain/library/library";
+import type { Problem } from "@/server/domain/problems/problems";
 import type { RunState } from "@/server/domain/run";
-import type { JsonObject } from "@/server/domain/values";
 import { RefusedStart, readyToRun } from "@/server/runner/launch";
-import { newTroupe } from "@/server/troupe";
+import { newServices } from "@/server/services";
 import { newAnswering } from "./answering";
 import { type Command, readCommand, USAGE, UsageError } from "./arguments";
 import { capabilityLines } from "./capability-lines";
@@ -69,7 +69,7 @@ async function runFile(command: Command): Promise<number> {
   if (!command.quiet)
     for (const finding of notable) process.stderr.write(`${printableLine(findingLine(finding))}\n`);
 
-  const troupe = newTroupe(openDb(":memory:"), { dataDir: null });
+  const troupe = newServices(openDb(":memory:"), { dataDir: null });
   troupe.roles.seed(builtinRoles);
   await troupe.toolSources.start();
   for (const role of roles) troupe.roles.put(role);
@@ -109,7 +109,7 @@ async function runFile(command: Command): Promise<number> {
 }
 
 async function follow(
-  troupe: ReturnType<typeof newTroupe>,
+  troupe: ReturnType<typeof newServices>,
   runId: string,
   progress: Progress,
   answering: ReturnType<typeof newAnswering>,

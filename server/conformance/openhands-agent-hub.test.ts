@@ -10,9 +10,9 @@ import {
   toDict,
   toMemory,
 } from "@/server/domain/agent/hub";
-import { agentStateOf, hubState } from "@/server/domain/agent/hub-state";
-import type { RunEvent } from "@/server/domain/events";
 import { foldRun } from "@/server/domain/run";
+import type { RunEvent } from "@/server/domain/run/events";
+import { agentStateOf, hubState } from "@/server/domain/run/hub-state";
 import { ModelError } from "@/server/llm/model";
 import { agent, call, calls, crewGraph, newScriptedStage, of, role, runCrew, tool } from "./stage";
 

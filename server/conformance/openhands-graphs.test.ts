@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { readWorkflow, writeWorkflow } from "@/server/domain/document";
-import type { WorkflowGraph } from "@/server/domain/graph";
-import { findProblems, hasErrors } from "@/server/domain/problems";
-import { builtinRoles } from "@/server/domain/roles/builtin";
+import { builtinRoles } from "@/server/domain/agent/builtin-roles";
+import { readWorkflow, writeWorkflow } from "@/server/domain/graph/document";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { findProblems, hasErrors } from "@/server/domain/problems/problems";
 import { draw } from "@/server/domain/testing/drawing";
 import referenceApproval from "@/server/domain/testing/reference-approval.frozen.json";
 import { as, call, calls, newScriptedStage, of, role, tool } from "./stage";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { AgentConfig, RoleDefinition } from "@/server/domain/role";
-import { findBuiltinRole } from "@/server/domain/roles/builtin";
+import { findBuiltinRole } from "@/server/domain/agent/builtin-roles";
+import { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
 import { draw } from "@/server/domain/testing/drawing";
-import { succeeded, ToolOutput } from "@/server/domain/tool";
+import { succeeded, ToolOutput } from "@/server/domain/tool/tool";
 import { readRoles } from "@/server/interop/role-files";
 import { defineTool, type ToolScope } from "@/server/tools/define";
 import { ToolsRegistry } from "@/server/tools/registry";

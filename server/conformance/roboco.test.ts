@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { agentStateOf } from "@/server/domain/agent/hub-state";
-import { customPatterns, parallelGroups } from "@/server/domain/crew-pattern";
-import { compilePattern } from "@/server/domain/pattern";
-import { ExecutionPlan } from "@/server/domain/plan";
+import { customPatterns, parallelGroups } from "@/server/domain/crew/pattern";
+import { ExecutionPlan } from "@/server/domain/crew/plan";
+import { compilePattern } from "@/server/domain/graph/compile-pattern";
 import { foldRun, type RunState } from "@/server/domain/run";
+import { agentStateOf } from "@/server/domain/run/hub-state";
 import { draw } from "@/server/domain/testing/drawing";
 import referencePlan from "@/server/domain/testing/reference-plan.frozen.json";
 import { readTeams } from "@/server/interop/team-files";

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { openDb } from "@/db/open";
-import { AgentConfig, type ConfirmationPolicy } from "@/server/domain/role";
+import { AgentConfig, type ConfirmationPolicy } from "@/server/domain/agent/role";
+import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
-import type { JsonObject } from "@/server/domain/values";
 import { newModels } from "@/server/llm/models";
 import { newOfflineFetch } from "@/server/llm/offline";
 import type { ScriptedStep } from "@/server/llm/scripted";

@@ -6,11 +6,11 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openDb } from "@/db/open";
 import { appRouter } from "@/server/api/root";
-import { RoleDefinition } from "@/server/domain/role";
-import { builtinRoles } from "@/server/domain/roles/builtin";
+import { builtinRoles } from "@/server/domain/agent/builtin-roles";
+import { RoleDefinition } from "@/server/domain/agent/role";
 import { draw } from "@/server/domain/testing/drawing";
 import { newServer } from "@/server/llm/testing";
-import { newTroupe } from "@/server/troupe";
+import { newServices } from "@/server/services";
 
 // What must hold of an installation as a whole, whoever wrote the file, the name or the answer that comes in.
 
@@ -22,7 +22,7 @@ const CANARIES = {
 
 function install(env: Record<string, string> = {}) {
   const db = openDb(":memory:");
-  const troupe = newTroupe(db, { dataDir: null, env: { NODE_ENV: "test", ...env } });
+  const troupe = newServices(db, { dataDir: null, env: { NODE_ENV: "test", ...env } });
   troupe.roles.seed(builtinRoles);
   const principal = { kind: "session" as const, id: "ses_1" };
   return { db, troupe, ask: appRouter.createCaller({ troupe, principal }) };

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import type { CrewConfig } from "@/server/domain/crew";
-import type { RunEvent, RunEventOf } from "@/server/domain/events";
-import type { ExecutionPlan } from "@/server/domain/plan";
-import { RoleDefinition } from "@/server/domain/role";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import type { JsonObject } from "@/server/domain/base/values";
+import type { CrewConfig } from "@/server/domain/crew/crew";
+import type { ExecutionPlan } from "@/server/domain/crew/plan";
+import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { draw } from "@/server/domain/testing/drawing";
-import type { JsonObject } from "@/server/domain/values";
 import { newScriptedModels, type ScriptedCall, type ScriptedStep } from "@/server/llm/scripted";
 import { fakeTools, newStage } from "@/server/runner/testing";
 import { defineTool, type ToolInterface } from "@/server/tools/define";

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Principal } from "@/server/access/principal";
-import type { Note } from "@/server/domain/audit";
+import type { Note } from "@/server/domain/run/audit";
 import { Problem } from "@/server/operations/problem";
 import type { Services } from "@/server/operations/services";
 

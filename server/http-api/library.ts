@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { CrewConfig } from "@/server/domain/crew";
-import { crewWith } from "@/server/domain/library";
-import { AgentConfig } from "@/server/domain/role";
-import { countUses, type Use, type Users, usesOfAgents, usesOfCrews } from "@/server/domain/uses";
+import { AgentConfig } from "@/server/domain/agent/role";
+import { CrewConfig } from "@/server/domain/crew/crew";
+import { crewWith } from "@/server/domain/library/library";
+import { countUses, type Use, type Users, usesOfAgents, usesOfCrews } from "@/server/domain/library/uses";
 import { notFound, Problem } from "@/server/operations/problem";
 import { Page, StoredAgent, StoredCrew } from "@/server/operations/schemas";
 import type { Services } from "@/server/operations/services";

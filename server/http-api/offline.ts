@@ -9,7 +9,7 @@ const model = newOfflineModel();
  * `POST /chat/completions`, with an API token as the key. `recognition`: tests pass their own.
  */
 export async function serveOffline(request: Request, recognition?: Recognition): Promise<Response> {
-  const passed = await guard(request, { door: "api", ...(recognition ? { recognition } : {}) });
+  const passed = await guard(request, { authScheme: "api", ...(recognition ? { recognition } : {}) });
   if (passed instanceof Response) return passed;
   const response = await model(passed.request);
   for (const [name, value] of Object.entries(API_HEADERS))

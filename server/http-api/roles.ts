@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { noteGrants } from "@/server/domain/audit";
-import { RoleDefinition } from "@/server/domain/role";
-import { uncheckedOfRole } from "@/server/domain/schema/unchecked";
-import { countUses, usesOfRoles } from "@/server/domain/uses";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import { uncheckedOfRole } from "@/server/domain/agent/unchecked";
+import { countUses, usesOfRoles } from "@/server/domain/library/uses";
+import { noteGrants } from "@/server/domain/run/audit";
 import { notFound, Problem } from "@/server/operations/problem";
 import { Finding, Page, StoredRole } from "@/server/operations/schemas";
 import { usersOf } from "@/server/store/users";

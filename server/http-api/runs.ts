@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
 import { streamLimits, takeStream } from "@/server/access/streams";
-import { FinalStatus } from "@/server/domain/outcome";
+import { FinalStatus } from "@/server/domain/agent/outcome";
 import { Problem } from "@/server/operations/problem";
 import { toRun } from "@/server/operations/run-view";
 import { known, runOf, runOperations } from "@/server/operations/runs";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { streamLimits } from "@/server/access/streams";
-import { CrewConfig } from "@/server/domain/crew";
-import { AgentConfig } from "@/server/domain/role";
+import { AgentConfig } from "@/server/domain/agent/role";
+import { CrewConfig } from "@/server/domain/crew/crew";
 import { draw } from "@/server/domain/testing/drawing";
 import { NAMED_SCHEMAS } from "@/server/operations/schemas";
 import { findTemplate } from "@/server/templates";

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { z } from "zod";
 import { NO_DISK } from "@/db/disk";
 import type { Principal } from "@/server/access/principal";
-import { builtinRoles } from "@/server/domain/roles/builtin";
+import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import type { ModelRequest } from "@/server/llm/model";
 import { newLauncher } from "@/server/runner/launch";
 import { fakeModels, newStage } from "@/server/runner/testing";

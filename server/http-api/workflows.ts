@@ -1,15 +1,15 @@
 import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
 import { changeGrants, manifestOf } from "@/server/access/manifest";
-import { type Note, noteGrants } from "@/server/domain/audit";
-import { newIsToolKnown } from "@/server/domain/crew-tools";
-import { readWorkflow, tooManyParts, writeWorkflow } from "@/server/domain/document";
-import { type WorkflowGraph } from "@/server/domain/graph";
-import { withLibrary } from "@/server/domain/library";
-import { findProblems } from "@/server/domain/problems";
-import type { RoleDefinition } from "@/server/domain/role";
-import { roleUses } from "@/server/domain/role-use";
-import { isSameJson } from "@/server/domain/values";
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import { isSameJson } from "@/server/domain/base/values";
+import { newIsToolKnown } from "@/server/domain/crew/crew-tools";
+import { readWorkflow, tooManyParts, writeWorkflow } from "@/server/domain/graph/document";
+import { type WorkflowGraph } from "@/server/domain/graph/graph";
+import { withLibrary } from "@/server/domain/library/library";
+import { roleUses } from "@/server/domain/library/role-use";
+import { findProblems } from "@/server/domain/problems/problems";
+import { type Note, noteGrants } from "@/server/domain/run/audit";
 import { notFound, Problem } from "@/server/operations/problem";
 import {
   CapabilityGrant,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { RoleDefinition } from "../domain/role";
-import { builtinRoles } from "../domain/roles/builtin";
+import { builtinRoles } from "@/server/domain/agent/builtin-roles";
+import { RoleDefinition } from "@/server/domain/agent/role";
 import { readRoles, writeRoles } from "./role-files";
 
 const names = (text: string) => readRoles(text).roles.map(({ name }) => name);

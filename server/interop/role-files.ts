@@ -1,7 +1,7 @@
-import { cleanCopy, type Finding, Findings, isRaw } from "../domain/reading";
-import { RoleDefinition } from "../domain/role";
-import { readRoleList } from "../domain/roles/read-roles";
-import { writeTersely } from "../domain/writing";
+import { readRoleList } from "@/server/domain/agent/read-roles";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import { cleanCopy, type Finding, Findings, isRaw } from "@/server/domain/base/lenient-reader";
+import { writeTersely } from "@/server/domain/base/terse-writer";
 import { parseText, writeText } from "./text-files";
 
 const MAX_ROLES = 500;

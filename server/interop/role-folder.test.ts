@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { rolePrompt } from "../domain/prompt";
-import { RoleDefinition } from "../domain/role";
+import { rolePrompt } from "@/server/domain/agent/prompt";
+import { RoleDefinition } from "@/server/domain/agent/role";
 import { newRoleFolder, type RoleFolder, readRoleFile } from "./role-folder";
 
 let dir: string;

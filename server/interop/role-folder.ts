@@ -1,9 +1,16 @@
 import { type FSWatcher, readdirSync, readFileSync, statSync, watch } from "node:fs";
 import path from "node:path";
-import { cleanCopy, type Finding, Findings, isRaw, type Raw, withoutNulls } from "../domain/reading";
-import type { RoleDefinition } from "../domain/role";
-import { readRoleList } from "../domain/roles/read-roles";
-import { asTemplate } from "../domain/template";
+import { readRoleList } from "@/server/domain/agent/read-roles";
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import {
+  cleanCopy,
+  type Finding,
+  Findings,
+  isRaw,
+  type Raw,
+  withoutNulls,
+} from "@/server/domain/base/lenient-reader";
+import { asTemplate } from "@/server/domain/text/template";
 import { readRoles } from "./role-files";
 import { parseText } from "./text-files";
 import { BUILTIN_TOOLS, ownToolFor } from "./tool-words";

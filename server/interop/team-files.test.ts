@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { CrewConfig } from "../domain/crew";
-import { customPatterns } from "../domain/crew-pattern";
-import { compilePattern } from "../domain/pattern";
-import { rolePrompt } from "../domain/prompt";
-import { AgentConfig, RoleDefinition } from "../domain/role";
+import { rolePrompt } from "@/server/domain/agent/prompt";
+import { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
+import { CrewConfig } from "@/server/domain/crew/crew";
+import { customPatterns } from "@/server/domain/crew/pattern";
+import { compilePattern } from "@/server/domain/graph/compile-pattern";
 import { readTeams, writeTeams } from "./team-files";
 
 const said = (text: string) =>

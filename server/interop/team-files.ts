@@ -1,6 +1,6 @@
-import { CrewConfig } from "../domain/crew";
-import { withoutSecrets } from "../domain/document";
-import { freshId, toId } from "../domain/ids";
+import { readRoleList } from "@/server/domain/agent/read-roles";
+import { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
+import { freshId, toId } from "@/server/domain/base/ids";
 import {
   cleanCopy,
   type Finding,
@@ -11,12 +11,12 @@ import {
   readLeniently,
   renameField,
   withoutNulls,
-} from "../domain/reading";
-import { AgentConfig, RoleDefinition } from "../domain/role";
-import { readRoleList } from "../domain/roles/read-roles";
-import { asTemplate } from "../domain/template";
-import { Id } from "../domain/values";
-import { writeTersely } from "../domain/writing";
+} from "@/server/domain/base/lenient-reader";
+import { writeTersely } from "@/server/domain/base/terse-writer";
+import { Id } from "@/server/domain/base/values";
+import { CrewConfig } from "@/server/domain/crew/crew";
+import { withoutSecrets } from "@/server/domain/graph/document";
+import { asTemplate } from "@/server/domain/text/template";
 import { parseText, writeText } from "./text-files";
 import { BUILTIN_TOOLS } from "./tool-words";
 

@@ -1,6 +1,6 @@
 import { Document, isScalar, LineCounter, parseDocument, visit } from "yaml";
-import { jsonTextProblem } from "../domain/json-limits";
-import { unwrapText } from "../domain/reading";
+import { jsonTextProblem } from "@/server/domain/base/json-limits";
+import { unwrapText } from "@/server/domain/base/lenient-reader";
 
 /** Files in YAML or JSON, as people write them: small, without aliases, and never able to stop the process. */
 

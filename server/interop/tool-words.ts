@@ -1,4 +1,4 @@
-import { CREW_TOOL_NOTES } from "@/server/domain/crew-tools";
+import { CREW_TOOL_NOTES } from "@/server/domain/crew/crew-tools";
 
 /** Tools that come with Troupe, by the names under which files of teams list them. */
 export const BUILTIN_TOOLS: ReadonlySet<string> = new Set([

@@ -1,4 +1,4 @@
-import { type Capability, ResponseRung } from "@/server/domain/provider";
+import { type Capability, ResponseRung } from "@/server/domain/model/provider";
 import { CONTEXT, isBadGeneration, type ServerError } from "./errors";
 
 /** How to ask again after a refusal. */

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "@/server/domain/values";
+import type { Json, JsonObject } from "@/server/domain/base/values";
 import { opensString, parseMended } from "./json";
 import type { ToolOffer } from "./model";
 import { asSchema } from "./schema";

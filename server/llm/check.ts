@@ -1,6 +1,6 @@
 import "server-only";
 import { z } from "zod";
-import { type Capability, type ModelFacts, OFFLINE, type Provider } from "@/server/domain/provider";
+import { type Capability, type ModelFacts, OFFLINE, type Provider } from "@/server/domain/model/provider";
 import { providerFetch } from "@/server/egress/fetch";
 import { type Callee, classifyNetworkError, classifyServerError, notAnAnswer, refusalOf } from "./errors";
 import { ModelError } from "./model";

@@ -1,5 +1,5 @@
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { TooMuchWork, type Work } from "@/server/domain/regex/work";
-import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
 import { asSchema, deref } from "./schema";
 
 /**

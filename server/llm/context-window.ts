@@ -1,4 +1,4 @@
-import { isLocalServer, type ModelFacts, type Provider } from "@/server/domain/provider";
+import { isLocalServer, type ModelFacts, type Provider } from "@/server/domain/model/provider";
 import { listedContextWindow } from "./prices";
 
 /** Where nobody says how much a model reads; tokens. Less than most read today. */

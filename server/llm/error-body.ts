@@ -19,7 +19,7 @@ const MAX_FALLBACK = 600;
 /** The error in a body of any kind: JSON of whatever shape, a web page, plain text. */
 export function readErrorText(text: string): SaidError {
   const value = parsed(text);
-  if (value === undefined) return { ...NOTHING, message: plainWords(text) };
+  if (value === undefined) return { ...NOTHING, message: withoutMarkup(text) };
   const said = readError(value);
   if (said.message !== "" || isEmpty(value)) return said;
   // A shape that nobody foresaw is still what the server said.
@@ -36,7 +36,7 @@ export function readError(value: unknown, depth = 0): SaidError {
   if (typeof value === "string") {
     const inner = /^\s*[{[]/.test(value) ? parsed(value) : undefined;
     const said = inner === undefined ? NOTHING : readError(inner, depth + 1);
-    return said.message === "" ? { ...NOTHING, message: plainWords(value) } : said;
+    return said.message === "" ? { ...NOTHING, message: withoutMarkup(value) } : said;
   }
   if (Array.isArray(value)) return several(value.map((one) => readError(one, depth + 1)));
   if (typeof value !== "object") return NOTHING;
@@ -109,7 +109,7 @@ const WAIT =
   /\b(?:try again|retry|wait|resets?|available again)\b[^.\d]{0,40}((?:\d+(?:\.\d+)?\s*(?:milliseconds?|ms|hours?|h|minutes?|mins?|m|seconds?|secs?|s)\b[\s,]*(?:and\s+)?|\d+(?:\.\d+)?(?:h|m|ms|s)(?=\d))+)/i;
 
 /** How long a sentence asks to wait ("Please try again in 7m12.5s"), in milliseconds. */
-export function waitInWords(message: string): number | undefined {
+export function parseWait(message: string): number | undefined {
   const found = WAIT.exec(message)?.[1];
   return found === undefined ? undefined : durationIn(found);
 }
@@ -164,7 +164,7 @@ const word = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" ? String(value) : "";
 
 /** A web page's title, or the text as it is. */
-function plainWords(text: string): string {
+function withoutMarkup(text: string): string {
   if (!/^\s*</.test(text)) return text.trim();
   const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text) ?? /<h1[^>]*>([^<]*)<\/h1>/i.exec(text);
   return title?.[1]?.trim() ?? "";

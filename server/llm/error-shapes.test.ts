@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { ErrorCode } from "@/server/domain/outcome";
-import { readErrorText, waitInWords } from "./error-body";
+import type { ErrorCode } from "@/server/domain/agent/outcome";
+import { parseWait, readErrorText } from "./error-body";
 import type { ModelError } from "./model";
 import { newModels } from "./models";
 import {
@@ -176,7 +176,7 @@ describe("what it means is understood in every shape", () => {
     ["Retry with gpt-4 in 3 steps", undefined],
     ["limit 6000, used 5000. Please try again in 1.5 hours", 5_400_000],
   ])("%s", (words, ms) => {
-    expect(waitInWords(words)).toBe(ms);
+    expect(parseWait(words)).toBe(ms);
   });
 
   test.each(shapes)("%s: tools that it does not know are offered as text", async (_name, shape) => {

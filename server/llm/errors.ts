@@ -1,6 +1,6 @@
-import type { RunError } from "@/server/domain/outcome";
+import type { RunError } from "@/server/domain/agent/outcome";
 import { windowInRefusal } from "./context-window";
-import { readError, readErrorText, type SaidError, waitInWords } from "./error-body";
+import { parseWait, readError, readErrorText, type SaidError } from "./error-body";
 import { ModelError } from "./model";
 
 /** Whom a call went to, for sentences. */
@@ -181,7 +181,7 @@ export const redirectError = (callee: Callee, status: number) => new ModelError(
 
 /** The wait that a server asks for, wherever it says so, in milliseconds. */
 export const waitAsked = (error: Pick<ServerError, "headers" | "message" | "retry_after_ms">) =>
-  retryAfter(error.headers) ?? error.retry_after_ms ?? waitInWords(error.message);
+  retryAfter(error.headers) ?? error.retry_after_ms ?? parseWait(error.message);
 
 /** The wait that an answer's head asks for, in milliseconds. */
 export function retryAfter(headers: Headers | undefined, now = Date.now()): number | undefined {

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import type { ErrorCode } from "@/server/domain/outcome";
+import type { ErrorCode } from "@/server/domain/agent/outcome";
 import { providerFetch } from "@/server/egress/fetch";
 import { ModelError } from "./model";
 import { newModels } from "./models";

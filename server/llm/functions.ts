@@ -1,6 +1,6 @@
-import type { ChatMessage } from "@/server/domain/events";
-import type { ToolCall } from "@/server/domain/tool";
-import type { Json, JsonObject } from "@/server/domain/values";
+import type { Json, JsonObject } from "@/server/domain/base/values";
+import type { ChatMessage } from "@/server/domain/run/events";
+import type { ToolCall } from "@/server/domain/tool/tool";
 import type { ToolOffer } from "./model";
 import { asSchema } from "./schema";
 import { asArguments, faultSentence, type ReadCall, truncatedFault } from "./text-calls";

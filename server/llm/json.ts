@@ -1,5 +1,5 @@
 import { jsonrepair } from "jsonrepair";
-import type { Json } from "@/server/domain/values";
+import type { Json } from "@/server/domain/base/values";
 
 const MAX_DEPTH = 64;
 /** Longer texts are parsed, but not repaired. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ModelFacts, Price, ResponseRung } from "@/server/domain/provider";
+import type { ModelFacts, Price, ResponseRung } from "@/server/domain/model/provider";
 
 // What services tell of their models in lists and descriptions, each in its own words.
 

@@ -1,9 +1,9 @@
-import type { ChatMessage } from "@/server/domain/events";
-import { namedError } from "@/server/domain/named-error";
-import type { RunError, Usage } from "@/server/domain/outcome";
-import type { LlmConfig } from "@/server/domain/role";
-import type { ToolCall, ToolProtocol } from "@/server/domain/tool";
-import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
+import type { RunError, Usage } from "@/server/domain/agent/outcome";
+import type { LlmConfig } from "@/server/domain/agent/role";
+import { namedError } from "@/server/domain/base/named-error";
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
+import type { ChatMessage } from "@/server/domain/run/events";
+import type { ToolCall, ToolProtocol } from "@/server/domain/tool/tool";
 
 /** A tool as a model is told of it. */
 export interface ToolOffer {

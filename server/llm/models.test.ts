@@ -1,11 +1,11 @@
 import { describe, expect, test, vi } from "vitest";
-import type { Provider } from "@/server/domain/provider";
+import type { Provider } from "@/server/domain/model/provider";
 import { newBudgets } from "./budget";
-import { newGate } from "./gate";
 import type { ModelError, ModelRequest } from "./model";
 import { newModels } from "./models";
 import { newOfflineFetch } from "./offline";
 import { costOf, isPriceKnown } from "./prices";
+import { newRateLimiter } from "./rate-limit";
 import { newScriptedModels } from "./scripted";
 import { strictSchema } from "./strict-schema";
 import {
@@ -305,7 +305,7 @@ describe("budgets", () => {
 
 describe("queues", () => {
   test("so many at once, the others in the order they came", async () => {
-    const gate = newGate(2);
+    const gate = newRateLimiter(2);
     const order: number[] = [];
     const { signal } = new AbortController();
     const leaves = [await gate.enter(signal), await gate.enter(signal)];
@@ -325,7 +325,7 @@ describe("queues", () => {
     expect(gate.waiting).toBe(0);
   });
   test("whoever gives up leaves the queue", async () => {
-    const gate = newGate(1);
+    const gate = newRateLimiter(1);
     const abort = new AbortController();
     const leave = await gate.enter(new AbortController().signal);
     const second = gate.enter(abort.signal);

@@ -1,6 +1,7 @@
 import "server-only";
-import { currentCapability, withLesson } from "@/server/domain/lessons";
-import type { Usage } from "@/server/domain/outcome";
+import type { Usage } from "@/server/domain/agent/outcome";
+import type { LlmConfig } from "@/server/domain/agent/role";
+import { currentCapability, withLesson } from "@/server/domain/model/lessons";
 import {
   type Capability,
   concurrencyOf,
@@ -8,14 +9,12 @@ import {
   type Price,
   type Provider,
   type Providers,
-} from "@/server/domain/provider";
-import type { LlmConfig } from "@/server/domain/role";
+} from "@/server/domain/model/provider";
 import { providerFetch } from "@/server/egress/fetch";
 import { type Asked, adapt } from "./adapt";
 import { type Estimate, newBudgets, USUAL_ANSWER } from "./budget";
 import { contextWindowOf, windowInRefusal } from "./context-window";
 import { cancelled } from "./errors";
-import { type Gate, newGate } from "./gate";
 import {
   type FailedCost,
   type ModelAnswer,
@@ -35,6 +34,7 @@ import {
   rungFor,
 } from "./openai";
 import { costOf, isPriceKnown } from "./prices";
+import { newRateLimiter, type RateLimiter } from "./rate-limit";
 import { timeLimits } from "./time-limits";
 import { newTokenRatios } from "./token-ratio";
 import { usageOf } from "./usage";
@@ -61,15 +61,15 @@ export interface ModelsOptions {
 export function newModels(options: ModelsOptions): Models {
   const { providers, fetch = providerFetch, now = Date.now } = options;
   const offlineFetch = options.offlineFetch ?? newOfflineFetch();
-  const gates = new Map<string, Gate>();
+  const gates = new Map<string, RateLimiter>();
   const budgets = newBudgets();
   const ratios = newTokenRatios();
   /** Models that were seen to think before they answer; nothing is lost with the process. */
   const thinkers = new Set<string>();
 
-  const gateOf = (provider: Provider): Gate => {
+  const gateOf = (provider: Provider): RateLimiter => {
     const most = concurrencyOf(provider);
-    const gate = gates.get(provider.id) ?? newGate(most);
+    const gate = gates.get(provider.id) ?? newRateLimiter(most);
     gate.setLimit(most, {
       requests: provider.settings.max_requests_per_minute,
       tokens: provider.settings.max_tokens_per_minute,
@@ -134,7 +134,7 @@ export function newModels(options: ModelsOptions): Models {
           const answer = toAnswer(raw, priced, model, usage, Math.round(performance.now() - started));
           used = answer;
           if (usage.reasoning_tokens > 0) thinkers.add(keyOfModel(provider, model));
-          if (!usage.estimated) ratios.learn(provider.id, model, prompt, usage.input_tokens);
+          if (!usage.estimated) ratios.observe(provider.id, model, prompt, usage.input_tokens);
           return {
             ...answer,
             reads: { context_window: windowOf(provider, model), token_ratio: ratios.of(provider.id, model) },
@@ -218,11 +218,11 @@ export function newModels(options: ModelsOptions): Models {
         if (!next) {
           const context_window = windowInRefusal(refusal.message);
           if (error.failure.error.code === "CONTEXT_OVERFLOW" && context_window !== undefined)
-            providers.learn(provider.id, model, { ...stored(), context_window });
+            providers.observe(provider.id, model, { ...stored(), context_window });
           throw error;
         }
         learned = withLesson(learned, next.learned, now());
-        if (next.remember) providers.learn(provider.id, model, withLesson(stored(), next.learned, now()));
+        if (next.remember) providers.observe(provider.id, model, withLesson(stored(), next.learned, now()));
       }
     }
   }
@@ -353,7 +353,7 @@ function toAnswer(
 }
 
 /** Too many requests for one are too many for all: nobody asks this provider again for a while. */
-function coolDown(gate: Gate, error: ModelError) {
+function coolDown(gate: RateLimiter, error: ModelError) {
   if (error.error.code !== "RATE_LIMIT") return;
   const wait = error.retry_after_ms ?? SHORTEST_COOL_DOWN_MS;
   if (wait <= LONGEST_COOL_DOWN_MS) gate.coolDown(Date.now() + wait);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { newModels } from "./models";
 import { newOfflineFetch } from "./offline";
 import { ask, memoryProviders, newIo, offlineProvider } from "./testing";

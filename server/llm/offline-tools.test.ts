@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { ChatMessage } from "@/server/domain/events";
-import type { ToolProtocol } from "@/server/domain/tool";
-import type { JsonSchema } from "@/server/domain/values";
+import type { JsonSchema } from "@/server/domain/base/values";
+import type { ChatMessage } from "@/server/domain/run/events";
+import type { ToolProtocol } from "@/server/domain/tool/tool";
 import type { ToolOffer } from "./model";
 import { newModels } from "./models";
 import { newOfflineFetch } from "./offline";

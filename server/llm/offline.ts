@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import { OFFLINE } from "@/server/domain/provider";
-import type { JsonObject, JsonSchema } from "@/server/domain/values";
+import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
+import { OFFLINE } from "@/server/domain/model/provider";
 import { answerTo, type Numbers, newNumbers } from "./offline/answer";
 import { isCrewTool } from "./offline/crew";
 import { readTurns, type Trouble, type Turn, withoutPlan } from "./offline/directives";

@@ -1,8 +1,8 @@
 import "server-only";
 import { z } from "zod";
-import type { Capability, ModelApi, Provider, ResponseRung } from "@/server/domain/provider";
-import type { ToolCall, ToolProtocol } from "@/server/domain/tool";
-import type { JsonObject } from "@/server/domain/values";
+import type { JsonObject } from "@/server/domain/base/values";
+import type { Capability, ModelApi, Provider, ResponseRung } from "@/server/domain/model/provider";
+import type { ToolCall, ToolProtocol } from "@/server/domain/tool/tool";
 import { readWrittenCalls } from "./call-dialects";
 import { clientFetch } from "./client";
 import {
@@ -29,7 +29,7 @@ import {
 } from "./functions";
 import { type ModelAnswer, ModelError, type ModelIo, type ModelRequest } from "./model";
 import { OFFLINE_RUN_HEADER } from "./offline";
-import { asResponsesRequest, inChatWords, newResponsesReader, UNKNOWN_TO_RESPONSES } from "./responses";
+import { asResponsesRequest, newResponsesReader, toChatFields, UNKNOWN_TO_RESPONSES } from "./responses";
 import { strictSchema } from "./strict-schema";
 import { newCallSplitter, RESULT_STOP, withoutFunctions, withToolBlock } from "./text-protocol";
 import { newThinkSplitter, splitUnopened } from "./think";
@@ -208,8 +208,8 @@ function chunkOf(piece: WirePiece, reader: ReturnType<typeof newResponsesReader>
     const refusal = refusalInside(chunk ?? value);
     throw new Refused({
       ...refusal,
-      message: inChatWords(refusal.message),
-      param: inChatWords(refusal.param),
+      message: toChatFields(refusal.message),
+      param: toChatFields(refusal.param),
     });
   }
   if (!chunk && "whole" in piece) throw notAnAnswer(callee, "something else");

@@ -1,6 +1,6 @@
 import { calcPrice, findProvider, type Provider as TableProvider } from "@pydantic/genai-prices";
-import type { Usage } from "@/server/domain/outcome";
-import { isLocalServer, type Price, type Provider } from "@/server/domain/provider";
+import type { Usage } from "@/server/domain/agent/outcome";
+import { isLocalServer, type Price, type Provider } from "@/server/domain/model/provider";
 import type { ModelAnswer } from "./model";
 
 export interface Cost {

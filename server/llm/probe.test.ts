@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
-import type { ModelFacts } from "@/server/domain/provider";
+import type { ModelFacts } from "@/server/domain/model/provider";
 import { checkProvider } from "./check";
 import { readModelList } from "./model-list";
 import { newModels } from "./models";
@@ -72,8 +72,8 @@ async function serve(
     globalThis.fetch,
   );
   const providers = memoryProviders([provider]);
-  providers.keepSaid(provider.id, findings.said ?? {});
-  if (findings.learned) providers.learn(provider.id, findings.learned.model, findings.learned.capability);
+  providers.keepReported(provider.id, findings.said ?? {});
+  if (findings.learned) providers.observe(provider.id, findings.learned.model, findings.learned.capability);
   server.requests.length = 0;
   return {
     result,

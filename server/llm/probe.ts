@@ -1,7 +1,7 @@
 import "server-only";
 import { z } from "zod";
-import type { Capability, ModelFacts, Provider, Providers } from "@/server/domain/provider";
-import type { ToolProtocol } from "@/server/domain/tool";
+import type { Capability, ModelFacts, Provider, Providers } from "@/server/domain/model/provider";
+import type { ToolProtocol } from "@/server/domain/tool/tool";
 import { knownContextWindow } from "./context-window";
 import { ModelError, type ModelRequest, type ToolOffer } from "./model";
 import { newModels } from "./models";
@@ -65,7 +65,7 @@ export async function probeModel(
   await ask("Answer with the word OK.");
   const answer_ms = performance.now() - started;
   const learn = (change: Capability) =>
-    providers.learn("checked", checked.default_model, { ...capability(), ...change });
+    providers.observe("checked", checked.default_model, { ...capability(), ...change });
 
   const found = [await about(probeTools), await about(probeShape), await about(probeApi)].filter(Boolean);
   const window = await loadedWindow();
@@ -116,7 +116,7 @@ export async function probeModel(
       await ask("Answer with the word OK.");
       return "It is asked by the Responses API, which keeps its thoughts between calls of tools.";
     } catch (error) {
-      providers.learn("checked", checked.default_model, before);
+      providers.observe("checked", checked.default_model, before);
       if (!(error instanceof ModelError)) throw error;
       return "It does not answer by the Responses API, and is asked by Chat Completions.";
     }
@@ -185,11 +185,11 @@ function only(
       findDefault: provider,
       keyOf: () => checked.key,
       headersOf: () => checked.headers ?? {},
-      learn(_id, _model, capability) {
+      observe(_id, _model, capability) {
         learned = capability;
       },
       said: () => said,
-      keepSaid: () => undefined,
+      keepReported: () => undefined,
     },
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Provider } from "@/server/domain/provider";
+import type { Provider } from "@/server/domain/model/provider";
 import type { ModelError, ModelRequest, ToolOffer } from "./model";
 import { newModels } from "./models";
 import {

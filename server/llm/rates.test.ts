@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { newGate } from "./gate";
+import { newRateLimiter } from "./rate-limit";
 import { newTokenRatios } from "./token-ratio";
 
 describe("calls and tokens in a minute", () => {
@@ -14,7 +14,7 @@ describe("calls and tokens in a minute", () => {
     return {
       came,
       leaves,
-      enter: (gate: ReturnType<typeof newGate>, tokens?: number) =>
+      enter: (gate: ReturnType<typeof newRateLimiter>, tokens?: number) =>
         void gate.enter(signal, tokens).then((leave) => {
           came.push(Date.now() - start);
           leaves.push(leave);
@@ -23,7 +23,7 @@ describe("calls and tokens in a minute", () => {
   }
 
   test("a minute's worth may come at once, then one by one", async () => {
-    const gate = newGate(10);
+    const gate = newRateLimiter(10);
     gate.setLimit(10, { requests: 3 });
     const { came, enter } = line();
     for (let n = 0; n < 5; n++) enter(gate);
@@ -34,7 +34,7 @@ describe("calls and tokens in a minute", () => {
     expect(came).toEqual([0, 0, 0, 20_000, 40_000]);
   });
   test("tokens count as guessed, then as used", async () => {
-    const gate = newGate(10);
+    const gate = newRateLimiter(10);
     gate.setLimit(10, { tokens: 6_000 });
     const { came, leaves, enter } = line();
     enter(gate, 6_000);
@@ -52,7 +52,7 @@ describe("calls and tokens in a minute", () => {
     expect(came.slice(2)).toEqual([61_000]);
   });
   test("a call larger than the limit goes once the minute is free, instead of never", async () => {
-    const gate = newGate(10);
+    const gate = newRateLimiter(10);
     gate.setLimit(10, { tokens: 1_000 });
     const { came, enter } = line();
     enter(gate, 50);
@@ -61,7 +61,7 @@ describe("calls and tokens in a minute", () => {
     expect(came).toEqual([0, 3_000]);
   });
   test("whoever gives up while waiting makes room at once", async () => {
-    const gate = newGate(10);
+    const gate = newRateLimiter(10);
     gate.setLimit(10, { tokens: 1_000 });
     const abort = new AbortController();
     const { came, enter } = line();
@@ -77,7 +77,7 @@ describe("calls and tokens in a minute", () => {
     expect(gate.waiting).toBe(0);
   });
   test("a limit that is lifted lets everybody in", async () => {
-    const gate = newGate(10);
+    const gate = newRateLimiter(10);
     gate.setLimit(10, { requests: 1 });
     const { came, enter } = line();
     enter(gate);
@@ -97,19 +97,19 @@ describe("characters for a token", () => {
   test("are learned from what a provider counts, for each model of its own", () => {
     const ratios = newTokenRatios();
     expect(ratios.tokens("p", "m", text)).toBe(1_000);
-    ratios.learn("p", "m", text, 1_500);
+    ratios.observe("p", "m", text, 1_500);
     expect(ratios.tokens("p", "m", text)).toBe(1_500);
     expect(ratios.tokens("p", "other", text)).toBe(1_000);
-    ratios.learn("p", "m", text, 1_000);
+    ratios.observe("p", "m", text, 1_000);
     expect(ratios.tokens("p", "m", text)).toBe(1_400);
   });
   test("short texts and strange counts teach little", () => {
     const ratios = newTokenRatios();
-    ratios.learn("p", "m", "Hi", 90);
-    ratios.learn("p", "m", text, 0);
-    ratios.learn("p", "m", text, Number.NaN);
+    ratios.observe("p", "m", "Hi", 90);
+    ratios.observe("p", "m", text, 0);
+    ratios.observe("p", "m", text, Number.NaN);
     expect(ratios.tokens("p", "m", text)).toBe(1_000);
-    ratios.learn("p", "m", text, 9_000_000);
+    ratios.observe("p", "m", text, 9_000_000);
     expect(ratios.tokens("p", "m", text)).toBe(4_000);
   });
 });

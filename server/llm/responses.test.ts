@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { ChatMessage } from "@/server/domain/events";
-import type { ProviderSettings } from "@/server/domain/provider";
+import type { ProviderSettings } from "@/server/domain/model/provider";
+import type { ChatMessage } from "@/server/domain/run/events";
 import type { ModelAnswer, ModelError, ModelRequest, ToolOffer } from "./model";
 import { newModels } from "./models";
 import {

@@ -1,4 +1,4 @@
-import type { JsonObject } from "@/server/domain/values";
+import type { JsonObject } from "@/server/domain/base/values";
 import type { WireMessage } from "./functions";
 
 /*
@@ -241,7 +241,7 @@ const WORDS: readonly (readonly [there: RegExp, here: string])[] = [
 ];
 
 /** A refusal's words for parts of a request, in the words of Chat Completions, so that the same lessons are learned. */
-export const inChatWords = (text: string): string =>
+export const toChatFields = (text: string): string =>
   WORDS.reduce((told, [there, here]) => told.replace(there, here), text);
 
 const isRecord = (value: unknown): value is JsonObject =>

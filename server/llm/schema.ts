@@ -1,4 +1,4 @@
-import type { JsonSchema } from "@/server/domain/values";
+import type { JsonSchema } from "@/server/domain/base/values";
 
 export const asSchema = (value: unknown): JsonSchema =>
   value !== null && typeof value === "object" && !Array.isArray(value) ? (value as JsonSchema) : {};

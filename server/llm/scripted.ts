@@ -1,5 +1,5 @@
-import type { ToolCall } from "@/server/domain/tool";
-import type { Json } from "@/server/domain/values";
+import type { Json } from "@/server/domain/base/values";
+import type { ToolCall } from "@/server/domain/tool/tool";
 import { cancelled } from "./errors";
 import { type ModelAnswer, type ModelError, type ModelIo, type ModelRequest, type Models } from "./model";
 

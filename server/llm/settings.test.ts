@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { LlmConfig } from "@/server/domain/role";
+import type { LlmConfig } from "@/server/domain/agent/role";
 import { newModels } from "./models";
 import {
   ask,

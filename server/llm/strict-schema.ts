@@ -1,4 +1,4 @@
-import type { JsonSchema } from "@/server/domain/values";
+import type { JsonSchema } from "@/server/domain/base/values";
 import { asSchema, mapSchema } from "./schema";
 
 const MAX_PROPERTIES = 100;

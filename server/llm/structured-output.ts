@@ -1,7 +1,7 @@
 import { jsonrepair } from "jsonrepair";
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import type { Work } from "@/server/domain/regex/work";
 import { type Fault, newWork, placeText, readSchema } from "@/server/domain/schema/schema";
-import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
 import { coerce } from "./coerce";
 import { isTooDeep, MAX_REPAIR_CHARS, parseJson, parseMended } from "./json";
 import { asSchema } from "./schema";

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { afterEach } from "vitest";
-import type { Capability, ModelFacts, Provider, Providers } from "@/server/domain/provider";
-import { OFFLINE } from "@/server/domain/provider";
-import type { JsonSchema } from "@/server/domain/values";
+import type { JsonSchema } from "@/server/domain/base/values";
+import type { Capability, ModelFacts, Provider, Providers } from "@/server/domain/model/provider";
+import { OFFLINE } from "@/server/domain/model/provider";
 import type { BudgetCheck, ModelIo, ModelRequest } from "./model";
 
 // What the tests of this folder share: a server that misbehaves on demand, and providers held in memory.
@@ -105,10 +105,10 @@ export function memoryProviders(
     keyOf: () => key,
     headersOf: () => headers,
     said: (_id, model) => said[model] ?? {},
-    keepSaid(_id, models) {
+    keepReported(_id, models) {
       said = models;
     },
-    learn(id, model, capability) {
+    observe(id, model, capability) {
       const { learned_at: _times, ...lessons } = capability;
       learned[model] = lessons;
       const provider = all.find((one) => one.id === id);

@@ -1,6 +1,6 @@
 import { jsonrepair } from "jsonrepair";
-import type { ToolCall } from "@/server/domain/tool";
-import type { Json, JsonObject } from "@/server/domain/values";
+import type { Json, JsonObject } from "@/server/domain/base/values";
+import type { ToolCall } from "@/server/domain/tool/tool";
 import { MAX_REPAIR_CHARS, opensString, parseJson, parseMended } from "./json";
 import type { ToolOffer } from "./model";
 import { asSchema } from "./schema";

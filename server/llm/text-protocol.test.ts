@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ChatMessage } from "@/server/domain/events";
-import type { Json, JsonObject } from "@/server/domain/values";
+import type { Json, JsonObject } from "@/server/domain/base/values";
+import type { ChatMessage } from "@/server/domain/run/events";
 import { readTextCalls } from "./text-calls";
 import { callLine, toolBlock, toolResultText, withoutFunctions, withToolBlock } from "./text-protocol";
 

@@ -1,6 +1,6 @@
-import type { ChatMessage } from "@/server/domain/events";
-import type { ToolCall, ToolStatus } from "@/server/domain/tool";
-import type { Json, JsonSchema } from "@/server/domain/values";
+import type { Json, JsonSchema } from "@/server/domain/base/values";
+import type { ChatMessage } from "@/server/domain/run/events";
+import type { ToolCall, ToolStatus } from "@/server/domain/tool/tool";
 import type { ToolOffer } from "./model";
 import { asSchema, deref } from "./schema";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { ProviderSettings } from "@/server/domain/provider";
-import type { LlmConfig } from "@/server/domain/role";
+import type { LlmConfig } from "@/server/domain/agent/role";
+import type { ProviderSettings } from "@/server/domain/model/provider";
 import type { ModelError } from "./model";
 import { newModels } from "./models";
 import {

@@ -1,5 +1,5 @@
-import { isPrivateHost, type Provider } from "@/server/domain/provider";
-import type { LlmConfig } from "@/server/domain/role";
+import type { LlmConfig } from "@/server/domain/agent/role";
+import { isPrivateHost, type Provider } from "@/server/domain/model/provider";
 import { WIRE_LIMITS, type WireLimits } from "./wire";
 
 type Times = Pick<WireLimits, "firstByteMs" | "idleMs" | "totalMs">;

@@ -8,7 +8,7 @@ export interface TokenRatios {
   /** Real tokens for each that a quarter of a text's bytes would make; 1 where nothing is known. */
   of(provider_id: string, model: string): number;
   /** Learns from what the provider counted for a text. */
-  learn(provider_id: string, model: string, text: string, counted: number): void;
+  observe(provider_id: string, model: string, text: string, counted: number): void;
 }
 
 /** How much the newest count weighs. */
@@ -27,7 +27,7 @@ export function newTokenRatios(): TokenRatios {
   return {
     of,
     tokens: (provider_id, model, text) => Math.ceil(estimateTokens(text) * of(provider_id, model)),
-    learn(provider_id, model, text, counted) {
+    observe(provider_id, model, text, counted) {
       const guessed = estimateTokens(text);
       if (guessed < SHORTEST_TOKENS || !(counted > 0)) return;
       const seen = Math.min(MOST, Math.max(LEAST, counted / guessed));

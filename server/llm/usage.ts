@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Usage } from "@/server/domain/outcome";
+import type { Usage } from "@/server/domain/agent/outcome";
 
 /** What a server counted for a call. */
 export interface Counted {

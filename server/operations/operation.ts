@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Principal } from "@/server/access/principal";
-import type { AuditKind, Note } from "@/server/domain/audit";
+import type { AuditKind, Note } from "@/server/domain/run/audit";
 import type { ProblemCode } from "./problem";
 import type { Services } from "./services";
 

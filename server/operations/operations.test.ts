@@ -3,7 +3,7 @@ import { openDb } from "@/db/open";
 import { appRouter } from "@/server/api/root";
 import { ENDPOINTS } from "@/server/http-api/table";
 import { expectSchema, newApi } from "@/server/http-api/testing";
-import { newTroupe } from "@/server/troupe";
+import { newServices } from "@/server/services";
 import { operations } from ".";
 import type { Operation } from "./operation";
 import { PROBLEMS } from "./problem";
@@ -85,7 +85,7 @@ test("the browser and a program are told the same about the same workflow", asyn
   const { graph } = api.workflows.find(id)!;
   const note = { id: "n", node_type: "note", name: "Note", config: { text: "By the way" } };
   api.workflows.save({ id, revision: 1, graph: { ...graph, nodes: { ...graph.nodes, n: note as never } } });
-  const troupe = { ...newTroupe(openDb(":memory:"), { dataDir: null }), ...api, runs: api.runs as never };
+  const troupe = { ...newServices(openDb(":memory:"), { dataDir: null }), ...api, runs: api.runs as never };
   const browser = appRouter.createCaller({
     troupe: troupe as never,
     principal: { kind: "session", id: "s" },
@@ -125,7 +125,7 @@ test("a program can rename, copy, throw away and bring back a workflow, and begi
 
 test("a run that has ended is deleted by either, and what is not higher raises no limit for either", async () => {
   const api = newApi();
-  const troupe = { ...newTroupe(openDb(":memory:"), { dataDir: null }), ...api, runs: api.runs as never };
+  const troupe = { ...newServices(openDb(":memory:"), { dataDir: null }), ...api, runs: api.runs as never };
   const browser = appRouter.createCaller({
     troupe: troupe as never,
     principal: { kind: "session", id: "s" },

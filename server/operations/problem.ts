@@ -1,6 +1,6 @@
 import type { TRPC_ERROR_CODE_KEY } from "@trpc/server";
-import { DamagedLog } from "@/server/domain/held";
-import { KeyReused } from "@/server/domain/key-reused";
+import { DamagedLog } from "@/server/domain/run/held";
+import { KeyReused } from "@/server/domain/run/key-reused";
 import { QueueFull } from "@/server/runner/host";
 import { RefusedStart } from "@/server/runner/launch";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { hubHistory, hubState } from "@/server/domain/agent/hub-state";
-import { FinalStatus, RunConfigChanges } from "@/server/domain/outcome";
-import { Json, type JsonObject, StateKey } from "@/server/domain/values";
+import { FinalStatus, RunConfigChanges } from "@/server/domain/agent/outcome";
+import { Json, type JsonObject, StateKey } from "@/server/domain/base/values";
+import { hubHistory, hubState } from "@/server/domain/run/hub-state";
 import type { RunSummary } from "@/server/store/runs";
 import { WorkspaceError } from "@/server/store/workspace";
 import { operation } from "./operation";

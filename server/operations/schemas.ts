@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
-import { CAPABILITY_KINDS } from "@/server/domain/capabilities";
-import { CrewConfig } from "@/server/domain/crew";
-import { WorkflowGraph, WorkflowNode } from "@/server/domain/graph";
-import { HeldReason } from "@/server/domain/held";
-import { FinalStatus, RunConfig, RunConfigChanges, RunError, Usage } from "@/server/domain/outcome";
-import { ExecutionPlan } from "@/server/domain/plan";
-import { AgentConfig, RoleDefinition } from "@/server/domain/role";
-import { Json } from "@/server/domain/values";
+import { FinalStatus, RunConfig, RunConfigChanges, RunError, Usage } from "@/server/domain/agent/outcome";
+import { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
+import { Json } from "@/server/domain/base/values";
+import { CrewConfig } from "@/server/domain/crew/crew";
+import { ExecutionPlan } from "@/server/domain/crew/plan";
+import { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
+import { CAPABILITY_KINDS } from "@/server/domain/library/capabilities";
+import { HeldReason } from "@/server/domain/run/held";
 
 // What the API says, as schemas: the answers are checked against them in tests, and the OpenAPI file is made from them.
 

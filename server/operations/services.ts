@@ -1,4 +1,4 @@
-import type { Library } from "@/server/domain/library";
+import type { Library } from "@/server/domain/library/library";
 import type { Models } from "@/server/llm/model";
 import type { Host, RunFrame } from "@/server/runner/host";
 import type { Launch } from "@/server/runner/launch";

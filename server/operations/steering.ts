@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { noteAnswer, toolsAskedAbout } from "@/server/domain/audit";
-import { limitFault, RaisableLimit } from "@/server/domain/outcome";
-import { PlanEdit } from "@/server/domain/plan-edit";
+import { limitFault, RaisableLimit } from "@/server/domain/agent/outcome";
+import { Json, type JsonObject } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
-import { answerFaults, notOpen, PersonsAnswer } from "@/server/domain/tool-question";
-import { Json, type JsonObject } from "@/server/domain/values";
+import { noteAnswer, toolsAskedAbout } from "@/server/domain/run/audit";
+import { PlanEdit } from "@/server/domain/run/plan-edit";
+import { answerFaults, notOpen, PersonsAnswer } from "@/server/domain/run/tool-question";
 import { operation } from "./operation";
 import { notFound, Problem } from "./problem";
 import { ByRun, known, RUN_IN_PATH, runOf } from "./runs";

@@ -1,7 +1,7 @@
-import type { RunEventOf } from "@/server/domain/events";
-import type { WorkflowGraph } from "@/server/domain/graph";
-import { sizeOf } from "@/server/domain/sizes";
-import { asStored } from "@/server/domain/values";
+import { sizeOf } from "@/server/domain/base/sizes";
+import { asStored } from "@/server/domain/base/values";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import type { RunEventOf } from "@/server/domain/run/events";
 
 type Created = RunEventOf<"run_created">;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { Cancelled, type DurableContext, type Settlement } from "@/server/domain/durable";
-import type { Json } from "@/server/domain/values";
+import { Cancelled, type DurableContext, type Settlement } from "@/server/domain/base/durable";
+import type { Json } from "@/server/domain/base/values";
 
 /** What an engine offers to the suite: begin programs, end the process, begin again on the same log. */
 export interface EngineUnderTest {

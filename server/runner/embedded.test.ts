@@ -1,6 +1,6 @@
 import { type Db, openDb } from "@/db/open";
-import type { RunEventOf } from "@/server/domain/events";
-import { RunConfig } from "@/server/domain/outcome";
+import { RunConfig } from "@/server/domain/agent/outcome";
+import type { RunEventOf } from "@/server/domain/run/events";
 import { draw } from "@/server/domain/testing/drawing";
 import { newRunStore, type RunStore } from "@/server/store/runs";
 import { WorkTime } from "./clock";

@@ -1,3 +1,4 @@
+import type { InstallationRules } from "@/server/domain/agent/outcome";
 import {
   Cancelled,
   type Durable,
@@ -8,11 +9,10 @@ import {
   type StepOptions,
   type StepScope,
   type StepWork,
-} from "@/server/domain/durable";
-import type { RunEvent } from "@/server/domain/events";
-import { SettingsDamaged } from "@/server/domain/held";
-import type { InstallationRules } from "@/server/domain/outcome";
-import { canonicalJson, type Json, type JsonObject } from "@/server/domain/values";
+} from "@/server/domain/base/durable";
+import { canonicalJson, type Json, type JsonObject } from "@/server/domain/base/values";
+import type { RunEvent } from "@/server/domain/run/events";
+import { SettingsDamaged } from "@/server/domain/run/held";
 import { SHORT_MS, type Waiting, type WorkTime, waitOut } from "./clock";
 
 /** One turn of a run as the log keeps it: the answer that began it and the events that followed. */

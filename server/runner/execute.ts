@@ -1,7 +1,13 @@
 import { createHash } from "node:crypto";
+import {
+  type ErrorCode,
+  type InstallationRules,
+  RaisableLimit,
+  type ReasonCode,
+  type RunError,
+} from "@/server/domain/agent/outcome";
 import { type AgentStep, findStuck } from "@/server/domain/agent/stuck";
-import { type Analysis, analyse } from "@/server/domain/analysis";
-import type { Version } from "@/server/domain/changes";
+import type { Version } from "@/server/domain/base/changes";
 import {
   Cancelled,
   type Durable,
@@ -10,23 +16,19 @@ import {
   type Settlement,
   type StepScope,
   type StepWork,
-} from "@/server/domain/durable";
-import type { NewEvent, RunEvent } from "@/server/domain/events";
-import { evaluateExpression } from "@/server/domain/expression";
-import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph";
+} from "@/server/domain/base/durable";
+import { cutText, SIZES, sizeOf, sizeText } from "@/server/domain/base/sizes";
+import { canonicalJson, type Json, type JsonObject } from "@/server/domain/base/values";
+import { WORK_LIMITS, Work, workSoFar } from "@/server/domain/base/work-budget";
+import type { ExecutionPlan } from "@/server/domain/crew/plan";
+import { type Analysis, analyse } from "@/server/domain/graph/analysis";
+import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
+import { isBeginning, startingState } from "@/server/domain/graph/run-input";
 import { getNodeKind, NodeFailure, type NodeResult } from "@/server/domain/nodes";
 import { durationText } from "@/server/domain/nodes/wait";
-import {
-  type ErrorCode,
-  type InstallationRules,
-  RaisableLimit,
-  type ReasonCode,
-  type RunError,
-} from "@/server/domain/outcome";
-import type { ExecutionPlan } from "@/server/domain/plan";
-import { editPlan, PlanEdit } from "@/server/domain/plan-edit";
 import { evolve, newRun, type RunState } from "@/server/domain/run";
-import { isBeginning, startingState } from "@/server/domain/run-input";
+import type { NewEvent, RunEvent } from "@/server/domain/run/events";
+import { editPlan, PlanEdit } from "@/server/domain/run/plan-edit";
 import {
   begin,
   complete,
@@ -36,10 +38,8 @@ import {
   passThrough,
   referring,
   unreachable,
-} from "@/server/domain/schedule";
-import { cutText, SIZES, sizeOf, sizeText } from "@/server/domain/sizes";
-import { canonicalJson, type Json, type JsonObject } from "@/server/domain/values";
-import { WORK_LIMITS, Work, workSoFar } from "@/server/domain/work";
+} from "@/server/domain/run/schedule";
+import { evaluateExpression } from "@/server/domain/text/expression";
 import type { Models } from "@/server/llm/model";
 import type { ToolHost } from "@/server/tools/host";
 import { wordsAdded } from "@/server/tools/own-words";
@@ -667,7 +667,7 @@ export class Interpreter {
         activation_id,
         payload: { version: plan.version + 1, by, ...edited.change, words: writtenIn(read.data, plan) },
       });
-    const key = bellOf(activation_id);
+    const key = planEditSignal(activation_id);
     const task = this.byKey.get(key);
     if (!task || !this.bells.delete(key)) return;
     this.byKey.delete(key);
@@ -676,7 +676,7 @@ export class Interpreter {
 
   /** A handle that is settled when a person changes this activation's plan. */
   planEdited(activationId: string): Durable {
-    const key = bellOf(activationId);
+    const key = planEditSignal(activationId);
     this.bells.add(key);
     return { key };
   }
@@ -815,7 +815,7 @@ function writtenIn(edit: PlanEdit, { tasks }: ExecutionPlan): string[] {
   return wordsAdded(description, before ? before.description : "");
 }
 
-const bellOf = (activationId: string) => `${activationId}/plan_edited`;
+const planEditSignal = (activationId: string) => `${activationId}/plan_edited`;
 
 /** What a person may tell a run; read with care, for it comes from the store. */
 interface Command {

@@ -1,5 +1,5 @@
-import type { Durable, Flow, Settlement, StepError, Wait } from "@/server/domain/durable";
-import type { Json } from "@/server/domain/values";
+import type { Durable, Flow, Settlement, StepError, Wait } from "@/server/domain/base/durable";
+import type { Json } from "@/server/domain/base/values";
 
 /** A step's failure, thrown inside the flow that waited for it. */
 export class StepFailed extends Error {

@@ -1,4 +1,4 @@
-import type { LiveFrame } from "@/server/domain/durable";
+import type { LiveFrame } from "@/server/domain/base/durable";
 
 /** Streamed text goes out at most this often for each run. */
 const EVERY_MS = 50;

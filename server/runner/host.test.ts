@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { RunEvent } from "@/server/domain/events";
-import { type WorkflowGraph } from "@/server/domain/graph";
+import { type WorkflowGraph } from "@/server/domain/graph/graph";
 import { foldRun, type RunState } from "@/server/domain/run";
+import type { RunEvent } from "@/server/domain/run/events";
 import { draw } from "@/server/domain/testing/drawing";
 import { ModelError } from "@/server/llm/model";
 import { cutAt, fakeModels, newStage, role } from "./testing";

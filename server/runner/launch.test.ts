@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { builtinRoles } from "@/server/domain/roles/builtin";
+import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import type { Models } from "@/server/llm/model";
 import { newScriptedModels } from "@/server/llm/scripted";
 import { findTemplate } from "@/server/templates";

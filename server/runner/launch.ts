@@ -1,16 +1,16 @@
 import { createHash } from "node:crypto";
-import type { WorkflowGraph } from "@/server/domain/graph";
-import { findInputErrors } from "@/server/domain/input-check";
-import { EMPTY_LIBRARY, type Library, withLibrary } from "@/server/domain/library";
-import { choiceKey, isStandard, modelUses } from "@/server/domain/model-uses";
-import { namedError } from "@/server/domain/named-error";
-import { type InstallationRules, RunConfig } from "@/server/domain/outcome";
-import { findProblems, type Problem, type Surroundings } from "@/server/domain/problems";
-import type { RoleDefinition } from "@/server/domain/role";
-import { roleUses } from "@/server/domain/role-use";
-import { startingState } from "@/server/domain/run-input";
-import { sizeOf, sizeText } from "@/server/domain/sizes";
-import { canonicalJson, type JsonObject } from "@/server/domain/values";
+import { type InstallationRules, RunConfig } from "@/server/domain/agent/outcome";
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import { namedError } from "@/server/domain/base/named-error";
+import { sizeOf, sizeText } from "@/server/domain/base/sizes";
+import { canonicalJson, type JsonObject } from "@/server/domain/base/values";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { findInputErrors } from "@/server/domain/graph/input-check";
+import { startingState } from "@/server/domain/graph/run-input";
+import { EMPTY_LIBRARY, type Library, withLibrary } from "@/server/domain/library/library";
+import { choiceKey, isStandard, modelUses } from "@/server/domain/library/model-uses";
+import { roleUses } from "@/server/domain/library/role-use";
+import { findProblems, type Problem, type ProblemContext } from "@/server/domain/problems/problems";
 import type { Models } from "@/server/llm/model";
 import type { Host, StartRequest } from "./host";
 
@@ -91,7 +91,7 @@ export function readyToRun(
   roles: readonly RoleDefinition[],
   given: Pick<Launch, "input" | "config">,
   models: Models,
-  { withheld }: Pick<Surroundings, "withheld"> = {},
+  { withheld }: Pick<ProblemContext, "withheld"> = {},
 ): Pick<StartRequest, "graph" | "roles" | "input" | "config" | "provider_summary" | "context_windows"> {
   const problems = findProblems(graph, [...roles], undefined, { library: EMPTY_LIBRARY, withheld }).filter(
     ({ severity }) => severity === "error",

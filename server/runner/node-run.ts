@@ -1,11 +1,18 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { CREW_TOOL_NOTES } from "@/server/domain/crew-tools";
-import type { Durable, Flow, StepScope } from "@/server/domain/durable";
-import type { NewEvent, Payloads } from "@/server/domain/events";
-import { evaluateCondition, evaluateExpression } from "@/server/domain/expression";
-import { stateProperties, type WorkflowNode } from "@/server/domain/graph";
-import { SettingsDamaged } from "@/server/domain/held";
+import type { RaisableLimit, RunConfig } from "@/server/domain/agent/outcome";
+import { type ConfirmationPolicy, llmOver, type RoleDefinition } from "@/server/domain/agent/role";
+import type { Durable, Flow, StepScope } from "@/server/domain/base/durable";
+import {
+  canonicalJson,
+  type Json,
+  type JsonObject,
+  type JsonSchema,
+  textsIn,
+} from "@/server/domain/base/values";
+import { Work } from "@/server/domain/base/work-budget";
+import { CREW_TOOL_NOTES } from "@/server/domain/crew/crew-tools";
+import { stateProperties, type WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind, type NodeContext, NodeFailure } from "@/server/domain/nodes";
 import type {
   AgentAnswer,
@@ -14,14 +21,13 @@ import type {
   CrewAnswer,
   CrewRequest,
 } from "@/server/domain/nodes/define";
-import type { RaisableLimit, RunConfig } from "@/server/domain/outcome";
-import { type ConfirmationPolicy, llmOver, type RoleDefinition } from "@/server/domain/role";
 import type { Interaction, RunState } from "@/server/domain/run";
-import { renderTemplate } from "@/server/domain/template";
-import { isGranted, type ToolAnswer, type ToolOutput, type ToolSpec } from "@/server/domain/tool";
-import { PersonsAnswer, typedWords } from "@/server/domain/tool-question";
-import { canonicalJson, type Json, type JsonObject, type JsonSchema, textsIn } from "@/server/domain/values";
-import { Work } from "@/server/domain/work";
+import type { NewEvent, Payloads } from "@/server/domain/run/events";
+import { SettingsDamaged } from "@/server/domain/run/held";
+import { PersonsAnswer, typedWords } from "@/server/domain/run/tool-question";
+import { evaluateCondition, evaluateExpression } from "@/server/domain/text/expression";
+import { renderTemplate } from "@/server/domain/text/template";
+import { isGranted, type ToolAnswer, type ToolOutput, type ToolSpec } from "@/server/domain/tool/tool";
 import { type ModelAnswer, ModelError, type ModelRequest } from "@/server/llm/model";
 import type { ToolScope } from "@/server/tools/define";
 import { OwnWords, wordsAdded } from "@/server/tools/own-words";

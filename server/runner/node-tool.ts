@@ -1,7 +1,7 @@
-import type { Flow } from "@/server/domain/durable";
+import type { Flow } from "@/server/domain/base/durable";
+import type { Json, JsonObject } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
-import { isGranted, succeeded } from "@/server/domain/tool";
-import type { Json, JsonObject } from "@/server/domain/values";
+import { isGranted, succeeded } from "@/server/domain/tool/tool";
 import type { NodeRun } from "./node-run";
 import { askPerson, recordCall, taints } from "./tool-call";
 

@@ -1,4 +1,4 @@
-import type { HeldReason } from "@/server/domain/held";
+import type { HeldReason } from "@/server/domain/run/held";
 import type { RunStore, UnfinishedRun } from "@/server/store/runs";
 import { interpreters, unknownVersionText } from "./interpreters";
 

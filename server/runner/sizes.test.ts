@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
-import type { JsonObject } from "@/server/domain/values";
 import { readyToRun } from "./launch";
 import { fakeModels, fakeTools, newStage, role } from "./testing";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import type { RunEvent } from "@/server/domain/events";
+import type { RunEvent } from "@/server/domain/run/events";
 import { draw } from "@/server/domain/testing/drawing";
 import { defineTool } from "@/server/tools/define";
 import { cutAt, fakeTools, newStage } from "./testing";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { RunEvent, RunEventOf } from "@/server/domain/events";
-import { builtinRoles } from "@/server/domain/roles/builtin";
-import { inputFields } from "@/server/domain/run-input";
+import { builtinRoles } from "@/server/domain/agent/builtin-roles";
+import { inputFields } from "@/server/domain/graph/run-input";
+import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { newModels } from "@/server/llm/models";
 import { newOfflineFetch } from "@/server/llm/offline";
 import { memoryProviders, offlineProvider } from "@/server/llm/testing";

@@ -1,9 +1,9 @@
 import { type Db, openDb } from "@/db/open";
-import type { RunEvent } from "@/server/domain/events";
-import type { WorkflowGraph } from "@/server/domain/graph";
-import { type InstallationRules, RunConfig } from "@/server/domain/outcome";
-import { RoleDefinition } from "@/server/domain/role";
-import type { JsonObject } from "@/server/domain/values";
+import { type InstallationRules, RunConfig } from "@/server/domain/agent/outcome";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import type { JsonObject } from "@/server/domain/base/values";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import type { RunEvent } from "@/server/domain/run/events";
 import type { ModelAnswer, ModelRequest, Models } from "@/server/llm/model";
 import type { AtWork } from "@/server/store/at-work";
 import { lastOf } from "@/server/store/log-chain";

@@ -1,8 +1,8 @@
-import type { Flow } from "@/server/domain/durable";
-import type { Payloads } from "@/server/domain/events";
-import type { RoleDefinition } from "@/server/domain/role";
-import { succeeded, type ToolOutput, type ToolSpec } from "@/server/domain/tool";
-import type { JsonObject } from "@/server/domain/values";
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import type { Flow } from "@/server/domain/base/durable";
+import type { JsonObject } from "@/server/domain/base/values";
+import type { Payloads } from "@/server/domain/run/events";
+import { succeeded, type ToolOutput, type ToolSpec } from "@/server/domain/tool/tool";
 import { confirmationReason, judge } from "@/server/tools/policy";
 import type { NodeRun } from "./node-run";
 

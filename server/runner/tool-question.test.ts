@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { draw } from "@/server/domain/testing/drawing";
-import type { ToolAnswer, ToolQuestion } from "@/server/domain/tool";
+import type { ToolAnswer, ToolQuestion } from "@/server/domain/tool/tool";
 import type { ToolInterface, ToolScope } from "@/server/tools/define";
 import { defineTool } from "@/server/tools/define";
 import { cutAt, fakeTools, newStage } from "./testing";

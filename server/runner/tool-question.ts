@@ -1,6 +1,6 @@
-import type { Flow } from "@/server/domain/durable";
-import type { ToolAnswer, ToolQuestion } from "@/server/domain/tool";
-import { checkAnswer } from "@/server/domain/tool-question";
+import type { Flow } from "@/server/domain/base/durable";
+import { checkAnswer } from "@/server/domain/run/tool-question";
+import type { ToolAnswer, ToolQuestion } from "@/server/domain/tool/tool";
 import type { NodeRun } from "./node-run";
 
 /** Puts to a person what a tool asks, durably. An answer that does not fit is no answer. */

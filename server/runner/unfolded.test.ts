@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { WorkflowGraph } from "@/server/domain/graph";
-import { builtinRoles } from "@/server/domain/roles/builtin";
-import { inputFields } from "@/server/domain/run-input";
-import { unfoldCrew } from "@/server/domain/unfold";
+import { builtinRoles } from "@/server/domain/agent/builtin-roles";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { inputFields } from "@/server/domain/graph/run-input";
+import { unfoldCrew } from "@/server/domain/graph/unfold";
 import { newModels } from "@/server/llm/models";
 import { newOfflineFetch } from "@/server/llm/offline";
 import { memoryProviders, offlineProvider } from "@/server/llm/testing";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { openDb } from "@/db/open";
-import { AgentConfig } from "@/server/domain/role";
+import { AgentConfig } from "@/server/domain/agent/role";
 import { newAgentStore } from "./agents";
 
 const agentOf = (agent_id: string, more: object = {}) =>

@@ -1,6 +1,6 @@
 import type { Db } from "@/db/open";
 import { agents } from "@/db/schema";
-import { AgentConfig } from "@/server/domain/role";
+import { AgentConfig } from "@/server/domain/agent/role";
 import { type LibraryStore, newLibraryStore, type Stored } from "./library";
 
 export type StoredAgent = Stored<"agent", AgentConfig>;

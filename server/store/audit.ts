@@ -1,8 +1,8 @@
 import { and, desc, inArray, lt } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { audit } from "@/db/schema";
-import type { AuditKind } from "@/server/domain/audit";
-import { Json, type JsonObject } from "@/server/domain/values";
+import { Json, type JsonObject } from "@/server/domain/base/values";
+import type { AuditKind } from "@/server/domain/run/audit";
 
 /** Something that a person may later want to know who did: grants, confirmations, changes of secrets, who came in. */
 export interface AuditEntry {

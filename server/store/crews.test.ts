@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { openDb } from "@/db/open";
-import { CrewConfig } from "@/server/domain/crew";
+import { CrewConfig } from "@/server/domain/crew/crew";
 import { newCrewStore } from "./crews";
 
 const crewOf = (crew_id: string, role_name = "Writer") =>

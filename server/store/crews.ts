@@ -1,6 +1,6 @@
 import type { Db } from "@/db/open";
 import { crews } from "@/db/schema";
-import { CrewConfig } from "@/server/domain/crew";
+import { CrewConfig } from "@/server/domain/crew/crew";
 import { type LibraryStore, newLibraryStore, type Stored } from "./library";
 
 export type StoredCrew = Stored<"crew", CrewConfig>;

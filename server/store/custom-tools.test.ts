@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import { openDb } from "@/db/open";
-import { CustomToolDefinition } from "@/server/domain/custom-tool";
+import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
 import { type CustomToolStore, newCustomToolStore } from "./custom-tools";
 
 const tool = (name: string, code: string) =>

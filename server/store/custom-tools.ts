@@ -1,8 +1,8 @@
 import { and, asc, desc, eq, isNotNull, isNull, lt, sql } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { customTools } from "@/db/schema";
-import { CustomToolDefinition } from "@/server/domain/custom-tool";
-import { canonicalJson } from "@/server/domain/values";
+import { canonicalJson } from "@/server/domain/base/values";
+import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
 
 export interface StoredCustomTool {
   definition: CustomToolDefinition;

@@ -2,7 +2,7 @@ import { asc, eq, sql } from "drizzle-orm";
 import type { z } from "zod";
 import type { Db } from "@/db/open";
 import { type agents, type crews } from "@/db/schema";
-import { canonicalJson } from "@/server/domain/values";
+import { canonicalJson } from "@/server/domain/base/values";
 
 /** A thing of the library under its own word, such as `{ id, name, crew, ... }`. */
 export type Stored<Word extends string, Thing> = {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Db } from "@/db/open";
 import { memories, runs } from "@/db/schema";
 import { LIMITS } from "@/server/access/limits";
-import { namedError } from "@/server/domain/named-error";
+import { namedError } from "@/server/domain/base/named-error";
 import { FileSource } from "./workspace";
 
 /** How far a memory reaches, the narrowest first. */

@@ -81,7 +81,7 @@ test("the environment's provider is the default where nothing was chosen, and is
     has_key: true,
   });
   expect(store.keyOf("environment")).toBe(KEY);
-  store.learn("environment", "m", { stream_usage: false });
+  store.observe("environment", "m", { stream_usage: false });
   expect(store.find("environment")?.settings.capabilities).toEqual({ m: { stream_usage: false } });
   store.setDefault("offline");
   expect(store.findDefault()?.id).toBe("offline");
@@ -97,20 +97,20 @@ test("what a service says of its models is kept beside it, and goes with its add
   const { store, everything } = newStore({ OPENAI_API_KEY: KEY });
   const { id } = store.save(entered);
   expect(store.said(id, "m")).toEqual({});
-  store.keepSaid(id, {
+  store.keepReported(id, {
     m: { context_window: 8192, native_tools: false },
     constructor: { context_window: 1000 },
   });
   expect(store.said(id, "m")).toEqual({ context_window: 8192, native_tools: false });
   expect(store.said(id, "toString")).toEqual({});
-  store.keepSaid(id, { n: { context_window: 4096 } });
+  store.keepReported(id, { n: { context_window: 4096 } });
   expect([store.said(id, "m"), store.said(id, "n")]).toEqual([{}, { context_window: 4096 }]);
   expect(JSON.stringify(store.list())).not.toContain("4096");
   store.save({ ...entered, id, base_url: "https://other.example/v1" });
   expect(store.said(id, "n")).toEqual({});
   store.remove(id);
   expect(everything()).not.toContain("4096");
-  store.keepSaid("environment", { m: { context_window: 1000 } });
+  store.keepReported("environment", { m: { context_window: 1000 } });
   expect(store.said("environment", "m")).toEqual({ context_window: 1000 });
 });
 
@@ -121,7 +121,7 @@ test("what was learned stays with the address, and only the server learns", () =
     settings: { max_concurrency: 2, capabilities: { m: { refuses: ["x"] } } },
   });
   expect(store.find(id)?.settings).toEqual({ max_concurrency: 2 });
-  store.learn(id, "m", { response_format: "prompt" });
+  store.observe(id, "m", { response_format: "prompt" });
   store.save({ ...entered, id, settings: { max_concurrency: 3 } });
   expect(store.find(id)?.settings).toEqual({
     max_concurrency: 3,

@@ -4,7 +4,7 @@ import type { Db } from "@/db/open";
 import { providers, settings } from "@/db/schema";
 import { registerSecret } from "@/server/access/redact";
 import type { Sealer } from "@/server/access/secrets";
-import { newId } from "@/server/domain/ids";
+import { newId } from "@/server/domain/base/ids";
 import {
   type Capability,
   ModelFacts,
@@ -12,7 +12,7 @@ import {
   type Provider,
   ProviderSettings,
   type Providers,
-} from "@/server/domain/provider";
+} from "@/server/domain/model/provider";
 
 /** What a person enters about a provider. */
 export interface ProviderInput {
@@ -134,7 +134,7 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
       return row?.secret ? sealer.open(row.secret, bindingOf(row.id, row.baseUrl)) : null;
     },
     headersOf,
-    learn(id, model, capability) {
+    observe(id, model, capability) {
       const add = (before: ProviderSettings): ProviderSettings => ({
         ...before,
         capabilities: { ...before.capabilities, [model]: capability },
@@ -150,7 +150,7 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
       // What was said holds for one address only.
       return find(id)?.base_url === base_url && Object.hasOwn(models, model) ? models[model]! : NOTHING;
     },
-    keepSaid(id, models) {
+    keepReported(id, models) {
       const base_url = find(id)?.base_url;
       if (base_url !== undefined) setSetting(saidKey(id), JSON.stringify({ base_url, models }));
     },

@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from "vitest";
 import { type Db, openDb } from "@/db/open";
-import { CrewConfig } from "@/server/domain/crew";
-import { AgentConfig, RoleDefinition } from "@/server/domain/role";
-import { roleUses } from "@/server/domain/role-use";
+import { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
+import { CrewConfig } from "@/server/domain/crew/crew";
+import { roleUses } from "@/server/domain/library/role-use";
 import { templates } from "@/server/templates";
 import { newAgentStore } from "./agents";
 import { newCrewStore } from "./crews";

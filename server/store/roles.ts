@@ -1,9 +1,9 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { roles, settings } from "@/db/schema";
-import { RoleDefinition } from "@/server/domain/role";
-import { agentWithRoleRenamed, crewWithRoleRenamed } from "@/server/domain/role-use";
-import { canonicalJson } from "@/server/domain/values";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import { canonicalJson } from "@/server/domain/base/values";
+import { agentWithRoleRenamed, crewWithRoleRenamed } from "@/server/domain/library/role-use";
 import { newAgentStore } from "./agents";
 import { newCrewStore } from "./crews";
 import { newWorkflowStore } from "./workflows";

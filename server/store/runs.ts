@@ -1,13 +1,13 @@
 import { and, asc, desc, eq, inArray, or, sql } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { memories, runSignals, runs, runTimers, runTurns, workspaceFiles } from "@/db/schema";
-import type { Settled } from "@/server/domain/durable";
-import type { RunEvent, RunEventOf } from "@/server/domain/events";
-import { DamagedLog, type HeldReason } from "@/server/domain/held";
-import { KeyReused } from "@/server/domain/key-reused";
-import type { FinalStatus, ReasonCode } from "@/server/domain/outcome";
+import type { FinalStatus, ReasonCode } from "@/server/domain/agent/outcome";
+import type { Settled } from "@/server/domain/base/durable";
+import type { Json } from "@/server/domain/base/values";
 import { evolve, newRun, type RunState } from "@/server/domain/run";
-import type { Json } from "@/server/domain/values";
+import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
+import { DamagedLog, type HeldReason } from "@/server/domain/run/held";
+import { KeyReused } from "@/server/domain/run/key-reused";
 import { CHAIN_START, chainTurn } from "./log-chain";
 import { ofRun } from "./memories";
 

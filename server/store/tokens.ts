@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { and, desc, eq, isNull } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { apiTokens } from "@/db/schema";
-import { newId } from "@/server/domain/ids";
+import { newId } from "@/server/domain/base/ids";
 
 export interface ApiToken {
   id: string;

@@ -8,7 +8,7 @@ import {
   type SearchBackend,
   SearchKind,
   SearchPurpose,
-} from "@/server/domain/search-backend";
+} from "@/server/domain/tool/search-backend";
 
 /** What a search uses, as screens see it: the key itself never comes out. */
 export interface SearchSetting {

@@ -1,4 +1,4 @@
-import type { Users } from "@/server/domain/uses";
+import type { Users } from "@/server/domain/library/uses";
 import type { AgentStore } from "./agents";
 import type { CrewStore } from "./crews";
 import type { WorkflowStore } from "./workflows";

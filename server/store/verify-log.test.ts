@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openDb } from "@/db/open";
-import type { RunEvent } from "@/server/domain/events";
-import { RunConfig } from "@/server/domain/outcome";
+import { RunConfig } from "@/server/domain/agent/outcome";
+import type { RunEvent } from "@/server/domain/run/events";
 import { draw } from "@/server/domain/testing/drawing";
 import { newRunStore } from "./runs";
 import { verifyLogs } from "./verify-log";

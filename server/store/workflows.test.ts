@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import { openDb } from "@/db/open";
-import { WorkflowGraph } from "@/server/domain/graph";
+import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { templates } from "@/server/templates";
 import { copyName, newWorkflowStore, type WorkflowStore } from "./workflows";
 

@@ -2,9 +2,9 @@ import { and, desc, eq, isNotNull, isNull, lt, sql } from "drizzle-orm";
 import { z } from "zod";
 import type { Db } from "@/db/open";
 import { workflows } from "@/db/schema";
-import { WorkflowGraph } from "@/server/domain/graph";
-import { newId } from "@/server/domain/ids";
-import { withRoleRenamed } from "@/server/domain/role-use";
+import { newId } from "@/server/domain/base/ids";
+import { WorkflowGraph } from "@/server/domain/graph/graph";
+import { withRoleRenamed } from "@/server/domain/library/role-use";
 
 export interface StoredWorkflow {
   id: string;

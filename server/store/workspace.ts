@@ -3,8 +3,8 @@ import { z } from "zod";
 import type { Db } from "@/db/open";
 import { workspaceFiles } from "@/db/schema";
 import { LIMITS } from "@/server/access/limits";
-import { newId } from "@/server/domain/ids";
-import { namedError } from "@/server/domain/named-error";
+import { newId } from "@/server/domain/base/ids";
+import { namedError } from "@/server/domain/base/named-error";
 
 /** file: written by an agent or a person; result: the whole output of a tool call that was cut for the model. */
 export type FileKind = "file" | "result";

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { WorkflowGraph } from "../domain/graph";
+import { WorkflowGraph } from "@/server/domain/graph/graph";
 
 /** A workflow to begin from. Each runs as it is, without a key, with the offline model. */
 export interface Template {

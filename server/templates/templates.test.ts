@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { WorkflowGraph } from "../domain/graph";
-import { findProblems } from "../domain/problems";
-import { builtinRoles } from "../domain/roles/builtin";
-import { isSameJson } from "../domain/values";
+import { builtinRoles } from "@/server/domain/agent/builtin-roles";
+import { isSameJson } from "@/server/domain/base/values";
+import { WorkflowGraph } from "@/server/domain/graph/graph";
+import { findProblems } from "@/server/domain/problems/problems";
 import { findTemplate, templates } from ".";
 
 describe("templates", () => {

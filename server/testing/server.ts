@@ -1,9 +1,9 @@
 import http from "node:http";
 import { boot } from "@/server/boot";
-import { CustomToolDefinition } from "@/server/domain/custom-tool";
+import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
 import { serve } from "@/server/http-api/serve";
+import { getServices } from "@/server/services";
 import { newCustomToolStore } from "@/server/store/custom-tools";
-import { getTroupe } from "@/server/troupe";
 
 /*
  * A server in a process of its own, without pages: it starts as the real one does, takes up the runs of its data
@@ -13,7 +13,7 @@ import { getTroupe } from "@/server/troupe";
 
 const tool = process.env.TROUPE_TEST_TOOL;
 if (tool) {
-  const { db, toolSources } = getTroupe();
+  const { db, toolSources } = getServices();
   newCustomToolStore(db).save(CustomToolDefinition.parse(JSON.parse(tool)), null);
   toolSources.customToolsChanged();
 }
@@ -29,7 +29,7 @@ const server = http.createServer((incoming, outgoing) => {
       ),
       ...(chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}),
     });
-    const response = await serve(request, { services: getTroupe });
+    const response = await serve(request, { services: getServices });
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
     outgoing.end(Buffer.from(await response.arrayBuffer()));
   })();

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { type ToolAnswer, type ToolOutput, ToolSpec, type ToolStatus } from "@/server/domain/tool";
-import type { Json, JsonSchema } from "@/server/domain/values";
+import type { Json, JsonSchema } from "@/server/domain/base/values";
+import { type ToolAnswer, type ToolOutput, ToolSpec, type ToolStatus } from "@/server/domain/tool/tool";
 
 /** What a tool may know and use while it works. */
 export interface ToolScope {

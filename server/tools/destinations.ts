@@ -1,6 +1,6 @@
-import type { UnvouchedPlace } from "@/server/domain/events";
-import type { ToolSpec } from "@/server/domain/tool";
-import type { Json, JsonObject } from "@/server/domain/values";
+import type { Json, JsonObject } from "@/server/domain/base/values";
+import type { UnvouchedPlace } from "@/server/domain/run/events";
+import type { ToolSpec } from "@/server/domain/tool/tool";
 import { addressesIn, isAccount, type OwnWords } from "./own-words";
 
 /**

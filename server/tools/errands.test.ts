@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ToolSpec } from "@/server/domain/tool";
+import { ToolSpec } from "@/server/domain/tool/tool";
 import { OwnWords } from "./own-words";
 import { judge } from "./policy";
 import { type Call, FAMILIES, type Family } from "./testing/errands";

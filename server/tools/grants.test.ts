@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { RunConfig } from "@/server/domain/outcome";
-import type { ConfirmationPolicy } from "@/server/domain/role";
-import { ToolSpec } from "@/server/domain/tool";
+import { RunConfig } from "@/server/domain/agent/outcome";
+import type { ConfirmationPolicy } from "@/server/domain/agent/role";
+import { ToolSpec } from "@/server/domain/tool/tool";
 import { confirmationReason, grantTools } from "./policy";
 
 const spec = (name: string, more: Partial<ToolSpec> = {}) =>

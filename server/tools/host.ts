@@ -1,5 +1,5 @@
-import { isGranted, type ToolOutput, type ToolSpec } from "@/server/domain/tool";
-import type { Json, JsonObject } from "@/server/domain/values";
+import type { Json, JsonObject } from "@/server/domain/base/values";
+import { isGranted, type ToolOutput, type ToolSpec } from "@/server/domain/tool/tool";
 import type { MemoryPlace } from "@/server/store/memories";
 import { memoryPlace } from "./builtin/memory";
 import type { ToolScope } from "./define";

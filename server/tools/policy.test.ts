@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ToolSpec } from "@/server/domain/tool";
-import type { JsonObject } from "@/server/domain/values";
+import type { JsonObject } from "@/server/domain/base/values";
+import { ToolSpec } from "@/server/domain/tool/tool";
 import { addressesIn, OwnWords, wordsAdded } from "./own-words";
 import { type Context, judge } from "./policy";
 

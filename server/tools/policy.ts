@@ -1,9 +1,9 @@
-import type { UnvouchedPlace } from "@/server/domain/events";
-import { evaluateCondition } from "@/server/domain/expression";
-import { jsonTextProblem } from "@/server/domain/json-limits";
-import type { ConfirmationPolicy } from "@/server/domain/role";
-import { isGranted, type RiskLevel, type ToolSpec } from "@/server/domain/tool";
-import type { Json, JsonObject } from "@/server/domain/values";
+import type { ConfirmationPolicy } from "@/server/domain/agent/role";
+import { jsonTextProblem } from "@/server/domain/base/json-limits";
+import type { Json, JsonObject } from "@/server/domain/base/values";
+import type { UnvouchedPlace } from "@/server/domain/run/events";
+import { evaluateCondition } from "@/server/domain/text/expression";
+import { isGranted, type RiskLevel, type ToolSpec } from "@/server/domain/tool/tool";
 import { type Destination, destinationsOf, isOwn } from "./destinations";
 import { addressesIn, OwnWords } from "./own-words";
 

@@ -1,4 +1,4 @@
-import type { ToolOutput, ToolSpec } from "@/server/domain/tool";
+import type { ToolOutput, ToolSpec } from "@/server/domain/tool/tool";
 import { ToolFailure, type ToolInterface, type ToolScope } from "./define";
 
 /** The tools of this installation by name. Permission is not asked here: that is server/tools/policy.ts. */

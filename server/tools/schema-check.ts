@@ -1,5 +1,5 @@
+import type { JsonSchema } from "@/server/domain/base/values";
 import { faultTexts, readSchema } from "@/server/domain/schema/schema";
-import type { JsonSchema } from "@/server/domain/values";
 
 export type Checked = { ok: true; input: unknown } | { ok: false; errors: string[] };
 

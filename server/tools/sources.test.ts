@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { openDb } from "@/db/open";
 import { newSealer } from "@/server/access/secrets";
 import { appRouter } from "@/server/api/root";
-import { CustomToolDefinition } from "@/server/domain/custom-tool";
+import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
 import { newAuditStore } from "@/server/store/audit";
 import { newCustomToolStore } from "@/server/store/custom-tools";
 import { newMcpServerStore } from "@/server/store/mcp-servers";

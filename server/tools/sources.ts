@@ -1,5 +1,5 @@
-import type { CustomToolDefinition } from "@/server/domain/custom-tool";
-import type { ToolOutput } from "@/server/domain/tool";
+import type { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
+import type { ToolOutput } from "@/server/domain/tool/tool";
 import { newMcpFetch } from "@/server/egress/fetch";
 import { readSettings } from "@/server/settings";
 import type { CustomToolStore } from "@/server/store/custom-tools";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Json } from "@/server/domain/values";
+import type { Json } from "@/server/domain/base/values";
 import { isTooLong, MAX_OUTPUT_CHARS, textOf, truncateOutput } from "./truncate";
 
 const artifact_id = "art_12";

@@ -1,4 +1,4 @@
-import type { Json } from "@/server/domain/values";
+import type { Json } from "@/server/domain/base/values";
 
 /** Characters of a tool's output that a model gets to see, where its role says nothing else. */
 export const MAX_OUTPUT_CHARS = 16_000;

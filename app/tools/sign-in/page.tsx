@@ -1,6 +1,6 @@
 import type { Metadata } from "next";
 import { Suspense } from "react";
-import { SignInReturn } from "@/components/tools/sign-in-return";
+import { SignInReturn } from "@/components/library/tools/sign-in-return";
 
 export const metadata: Metadata = { title: "Signing in" };
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Json } from "../values";
+import type { Json } from "@/server/domain/base/values";
 import {
   type Action,
   actionFromDict,

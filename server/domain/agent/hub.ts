@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { succeeded, type ToolCall, type ToolOutput } from "../tool";
-import { Json, type JsonObject } from "../values";
+import { Json, type JsonObject } from "@/server/domain/base/values";
+import { succeeded, type ToolCall, type ToolOutput } from "@/server/domain/tool/tool";
 
 /**
  * What agents do and meet in the forms of OpenHands' agent hub: for people (toDict), for a model (toMemory), and back.

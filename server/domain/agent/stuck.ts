@@ -1,4 +1,4 @@
-import { canonicalJson, type JsonObject } from "../values";
+import { canonicalJson, type JsonObject } from "@/server/domain/base/values";
 
 /**
  * Recognises an agent that goes round in circles, from what it did and met, oldest first. A person's message begins
@@ -135,7 +135,7 @@ function sinceHuman(steps: readonly AgentStep[]) {
 }
 
 /** An action with what came of it. */
-interface Turn {
+interface CallRound {
   at: number;
   action: Action;
   observation: Observation;
@@ -145,9 +145,9 @@ interface Turn {
   result: string;
 }
 
-function turnsOf(steps: readonly Done[], from: number): Turn[] {
+function turnsOf(steps: readonly Done[], from: number): CallRound[] {
   const open: { at: number; action: Action }[] = [];
-  const turns: Turn[] = [];
+  const turns: CallRound[] = [];
   for (const [position, step] of steps.entries()) {
     if (step.kind === "action") open.push({ at: from + position, action: step });
     if (step.kind !== "observation") continue;
@@ -174,7 +174,7 @@ function trailing<T>(items: readonly T[], holds: (item: T, at: number) => boolea
   return items.slice(start);
 }
 
-function sameResult(turns: readonly Turn[]): Streak | null {
+function sameResult(turns: readonly CallRound[]): Streak | null {
   const last = turns.at(-1);
   const streak = trailing(
     turns,
@@ -188,7 +188,7 @@ function sameResult(turns: readonly Turn[]): Streak | null {
   };
 }
 
-function sameFailure(turns: readonly Turn[], nudges: boolean): Streak | null {
+function sameFailure(turns: readonly CallRound[], nudges: boolean): Streak | null {
   const last = turns.at(-1);
   const streak = trailing(turns, (turn) => turn.call === last?.call && turn.observation.status !== 200);
   if (!last || streak.length < (nudges ? SAME_FAILURES_NUDGE : SAME_FAILURES_STOP)) return null;
@@ -201,7 +201,7 @@ function sameFailure(turns: readonly Turn[], nudges: boolean): Streak | null {
   };
 }
 
-function alternating(turns: readonly Turn[]): Streak | null {
+function alternating(turns: readonly CallRound[]): Streak | null {
   const [b, a] = [turns.at(-1), turns.at(-2)];
   if (!a || !b || a.call === b.call) return null;
   const streak = trailing(turns, (turn, at) => {

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { AgentConfig, Guardrail, LlmConfig } from "../role";
-import { Id, JsonSchema } from "../values";
+import { AgentConfig, Guardrail, LlmConfig } from "@/server/domain/agent/role";
+import { Id, JsonSchema } from "@/server/domain/base/values";
 import { defineNode } from "./define";
 
 /** One role does one task with a model. */

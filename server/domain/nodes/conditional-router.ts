@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { LlmConfig } from "../role";
-import { findRouterFunction } from "../router-functions";
-import { Expr, type Json } from "../values";
+import { LlmConfig } from "@/server/domain/agent/role";
+import { Expr, type Json } from "@/server/domain/base/values";
+import { findRouterFunction } from "@/server/domain/tool/router-functions";
 import { defineNode, NodeFailure } from "./define";
 
 /** A value as a label: text as it is, anything else as JSON writes it. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { CrewConfig, type CrewProcess } from "../crew";
-import { customPatterns } from "../crew-pattern";
-import { ExecutionPlan } from "../plan";
+import { CrewConfig, type CrewProcess } from "@/server/domain/crew/crew";
+import { customPatterns } from "@/server/domain/crew/pattern";
+import { ExecutionPlan } from "@/server/domain/crew/plan";
 import { defineNode, type Fault } from "./define";
 
 const HOW: Record<CrewProcess, string> = {

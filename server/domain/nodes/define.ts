@@ -1,10 +1,10 @@
 import { z } from "zod";
-import type { CrewConfig } from "../crew";
-import type { Flow } from "../durable";
-import type { ErrorCode, RunConfig, RunError, Usage } from "../outcome";
-import type { ExecutionPlan } from "../plan";
-import type { AgentConfig, Guardrail, LlmConfig } from "../role";
-import { Expr, Id, Json, type JsonObject, type JsonSchema, Ms, StateKey } from "../values";
+import type { ErrorCode, RunConfig, RunError, Usage } from "@/server/domain/agent/outcome";
+import type { AgentConfig, Guardrail, LlmConfig } from "@/server/domain/agent/role";
+import type { Flow } from "@/server/domain/base/durable";
+import { Expr, Id, Json, type JsonObject, type JsonSchema, Ms, StateKey } from "@/server/domain/base/values";
+import type { CrewConfig } from "@/server/domain/crew/crew";
+import type { ExecutionPlan } from "@/server/domain/crew/plan";
 
 export const Join = z.union([
   z.enum(["all", "any", "each"]),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Json, type JsonObject } from "../values";
+import { Json, type JsonObject } from "@/server/domain/base/values";
 import { defineNode, NodeFailure, toolOutputs } from "./define";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;

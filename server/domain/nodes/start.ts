@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Json, JsonSchema } from "../values";
+import { Json, JsonSchema } from "@/server/domain/base/values";
 import { defineNode } from "./define";
 
 /** Where a run begins: what it asks for, and the defaults of what was not given. */

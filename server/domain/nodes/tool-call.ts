@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Expr, Json, type JsonObject } from "../values";
+import { Expr, Json, type JsonObject } from "@/server/domain/base/values";
 import { defineNode, type NodeContext, toolOutputs } from "./define";
 
 /** An argument: the value of an expression, a text with values in double braces, or a value as it stands. */

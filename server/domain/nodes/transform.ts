@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Expr, type JsonObject, StateKey } from "../values";
+import { Expr, type JsonObject, StateKey } from "@/server/domain/base/values";
 import { defineNode } from "./define";
 
 /** Computes values from the state with CEL. */

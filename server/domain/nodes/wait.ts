@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Expr, Ms } from "../values";
+import { Expr, Ms } from "@/server/domain/base/values";
 import { defineNode } from "./define";
 
 /** Holds a branch for a while; the timer survives restarts. */

@@ -1,5 +1,5 @@
-import type { AgentEvents } from "../events";
 import { endAgent } from "./endings";
+import type { AgentEvents } from "./events";
 import { type Handlers, noChange } from "./handlers";
 import { addMessage, agentOf, setAgent, setTask } from "./patch";
 import { agentKey } from "./state";

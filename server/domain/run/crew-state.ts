@@ -1,8 +1,8 @@
-import type { CrewProcess } from "../crew";
-import type { RunEventOf } from "../events";
-import type { ExecutionPlan } from "../plan";
-import type { RiskLevel, ToolProtocol, ToolStatus } from "../tool";
-import { type Json, type JsonObject, newRecord } from "../values";
+import { type Json, type JsonObject, newRecord } from "@/server/domain/base/values";
+import type { CrewProcess } from "@/server/domain/crew/crew";
+import type { ExecutionPlan } from "@/server/domain/crew/plan";
+import type { RiskLevel, ToolProtocol, ToolStatus } from "@/server/domain/tool/tool";
+import type { RunEventOf } from "./events";
 
 /** One call of a tool. */
 export interface ToolCallView {

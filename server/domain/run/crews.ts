@@ -1,6 +1,6 @@
-import type { CrewEvents, RunEvent } from "../events";
-import { newRecord } from "../values";
+import { newRecord } from "@/server/domain/base/values";
 import type { CrewExchange, CrewLink, CrewRun, Proposal } from "./crew-state";
+import type { CrewEvents, RunEvent } from "./events";
 import type { Handlers } from "./handlers";
 import type { RunState } from "./state";
 

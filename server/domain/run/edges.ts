@@ -1,5 +1,5 @@
-import type { EdgeEvents } from "../events";
-import { newRecord } from "../values";
+import { newRecord } from "@/server/domain/base/values";
+import type { EdgeEvents } from "./events";
 import type { Handlers } from "./handlers";
 import type { RunState } from "./state";
 import { takeTokens } from "./tokens";

@@ -1,4 +1,4 @@
-import type { TaskStatus } from "../plan";
+import type { TaskStatus } from "@/server/domain/crew/plan";
 import type { CrewEnd } from "./crew-state";
 import { setActivation } from "./patch";
 import type { ModelCall, RunState } from "./state";

@@ -1,4 +1,4 @@
-import type { EventType, RunEventOf } from "../events";
+import type { EventType, RunEventOf } from "./events";
 import type { RunState } from "./state";
 
 /**

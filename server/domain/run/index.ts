@@ -1,7 +1,7 @@
-import type { EventType, RunEvent } from "../events";
 import { agents } from "./agents";
 import { crews } from "./crews";
 import { edges } from "./edges";
+import type { EventType, RunEvent } from "./events";
 import type { Handlers } from "./handlers";
 import { modelCalls } from "./model-calls";
 import { nodes } from "./nodes";

@@ -1,5 +1,5 @@
-import type { ModelCallEvents } from "../events";
-import { addUsage, type Usage } from "../outcome";
+import { addUsage, type Usage } from "@/server/domain/agent/outcome";
+import type { ModelCallEvents } from "./events";
 import type { Handlers } from "./handlers";
 import { addMessage, agentOf, setActivation } from "./patch";
 import type { RunState } from "./state";

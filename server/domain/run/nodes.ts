@@ -1,7 +1,7 @@
-import { withVersions } from "../changes";
-import type { NodeEvents } from "../events";
-import { NO_USAGE } from "../outcome";
+import { NO_USAGE } from "@/server/domain/agent/outcome";
+import { withVersions } from "@/server/domain/base/changes";
 import { endActivation, finishWork, takeFromReady } from "./endings";
+import type { NodeEvents } from "./events";
 import type { Handlers } from "./handlers";
 import { setActivation, warn } from "./patch";
 import type { Activation, RunState } from "./state";

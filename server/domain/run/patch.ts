@@ -1,5 +1,5 @@
-import type { ChatMessage, RunEvent } from "../events";
-import type { Task } from "../plan";
+import type { Task } from "@/server/domain/crew/plan";
+import type { ChatMessage, RunEvent } from "./events";
 import type { Activation, AgentView, RunState } from "./state";
 import { agentKey } from "./state";
 

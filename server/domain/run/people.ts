@@ -1,5 +1,5 @@
-import type { PersonEvents } from "../events";
 import { goOnUnlessAsked } from "./endings";
+import type { PersonEvents } from "./events";
 import type { Handlers } from "./handlers";
 import { setActivation } from "./patch";
 

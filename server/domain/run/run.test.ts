@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { NewEvent, RunEvent } from "../events";
 import { agentKey, foldRun, type RunState } from ".";
+import type { NewEvent, RunEvent } from "./events";
 
 const AGENT = { node_id: "a", activation_id: "a#1", agent_id: "writer" };
 const STARTED: NewEvent = {

@@ -1,5 +1,5 @@
-import type { RunEvents } from "../events";
 import { endActivation } from "./endings";
+import type { RunEvents } from "./events";
 import { type Handlers, noChange } from "./handlers";
 import { setActivation, warn } from "./patch";
 import type { RunState } from "./state";

@@ -1,7 +1,7 @@
-import { changed, isNothing, type Version } from "../changes";
-import type { StateEvents } from "../events";
-import { reduceAll, reduceValue } from "../reducers";
-import type { Json } from "../values";
+import { changed, isNothing, type Version } from "@/server/domain/base/changes";
+import type { Json } from "@/server/domain/base/values";
+import { reduceAll, reduceValue } from "@/server/domain/graph/reducers";
+import type { StateEvents } from "./events";
 import type { Handlers } from "./handlers";
 import { warn } from "./patch";
 import type { RunState } from "./state";

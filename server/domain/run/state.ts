@@ -1,6 +1,3 @@
-import type { Version } from "../changes";
-import type { CallPurpose, ChatMessage, RunEventOf } from "../events";
-import type { WorkflowGraph } from "../graph";
 import {
   type FinalStatus,
   type InstallationRules,
@@ -10,11 +7,14 @@ import {
   RunConfig,
   type RunError,
   type Usage,
-} from "../outcome";
-import type { RoleDefinition } from "../role";
-import type { ToolCall } from "../tool";
-import { type Json, type JsonObject, newRecord } from "../values";
+} from "@/server/domain/agent/outcome";
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import type { Version } from "@/server/domain/base/changes";
+import { type Json, type JsonObject, newRecord } from "@/server/domain/base/values";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import type { ToolCall } from "@/server/domain/tool/tool";
 import { type CrewState, newCrewState } from "./crew-state";
+import type { CallPurpose, ChatMessage, RunEventOf } from "./events";
 
 export type NodeStatus =
   | "idle"

@@ -1,5 +1,5 @@
-import type { RunEventOf, ToolEvents } from "../events";
 import type { ToolCallView } from "./crew-state";
+import type { RunEventOf, ToolEvents } from "./events";
 import { type Handlers, noChange } from "./handlers";
 import { setTask } from "./patch";
 

@@ -1,5 +1,5 @@
+import type { JsonSchema } from "@/server/domain/base/values";
 import { TooMuchWork, Work } from "../regex/work";
-import type { JsonSchema } from "../values";
 import { type Fault, type Node, Run, type Verdict } from "./check";
 import { compile, type Unchecked } from "./compile";
 import { isObject } from "./values";

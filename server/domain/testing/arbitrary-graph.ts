@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import type { z } from "zod";
-import { type WorkflowEdge, WorkflowGraph } from "../graph";
+import type { Json } from "@/server/domain/base/values";
+import { type WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
 import { getNodeKind, type WorkflowNode } from "../nodes";
-import type { Json } from "../values";
 
 const text = fc.string({ maxLength: 20, unit: "grapheme" });
 const key = fc.constantFrom("request", "notes", "draft", "verdict", "issues", "score", "summary", "flag");

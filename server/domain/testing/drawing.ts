@@ -1,5 +1,5 @@
-import { WorkflowGraph } from "../graph";
-import type { JsonObject } from "../values";
+import type { JsonObject } from "@/server/domain/base/values";
+import { WorkflowGraph } from "@/server/domain/graph/graph";
 
 /**
  * A graph in one line, for tests: `start > a > r; r yes> b > end; r no> c > end; c ?> a`.

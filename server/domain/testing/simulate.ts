@@ -1,11 +1,11 @@
-import { analyse } from "../analysis";
-import type { NewEvent, RunEvent } from "../events";
-import type { WorkflowGraph } from "../graph";
+import { RunConfig } from "@/server/domain/agent/outcome";
+import type { JsonObject } from "@/server/domain/base/values";
+import { analyse } from "@/server/domain/graph/analysis";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import type { NewEvent, RunEvent } from "@/server/domain/run/events";
+import { begin, complete, decide } from "@/server/domain/run/schedule";
 import { getNodeKind } from "../nodes";
-import { RunConfig } from "../outcome";
 import { evolve, newRun, type RunState } from "../run";
-import { begin, complete, decide } from "../schedule";
-import type { JsonObject } from "../values";
 
 /** A source of numbers in [0, 1) that a seed always repeats. */
 export function seeded(seed: number): () => number {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { crewAnswer } from "./crew";
 import { type Decision, decideApproval, decideReview, wordFor, wordInPrompt } from "./decide";
 import { instanceOf, type Suggest } from "./instance";
@@ -22,7 +22,7 @@ export function newNumbers(seed: string): Numbers {
 
 /** The answer to a prompt without directives: JSON where a shape is asked for, else text. */
 export function answerTo(prompt: Prompt, format: JsonSchema | "object" | null, vary: Numbers): string {
-  const schema = format ?? shapeInWords(prompt);
+  const schema = format ?? describedShape(prompt);
   const persona = personaOf(prompt);
   const suggest = suggestions(prompt, persona, vary);
   if (schema === "object") return JSON.stringify(freeObject(prompt, suggest), null, 2);
@@ -36,7 +36,7 @@ export function answerTo(prompt: Prompt, format: JsonSchema | "object" | null, v
 }
 
 /** The shape that a task asks for in words, as beside tools, where many servers take no schema; null without one. */
-function shapeInWords(prompt: Prompt): JsonSchema | null {
+function describedShape(prompt: Prompt): JsonSchema | null {
   const [task] = sinceTask(prompt.messages);
   const listed = /\bReturn one JSON object with exactly these keys: (.*)/.exec(task?.content ?? "")?.[1];
   if (listed === undefined) return null;

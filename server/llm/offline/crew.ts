@@ -1,4 +1,4 @@
-import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { decideApproval, decideReview, wordFor } from "./decide";
 import { WORK } from "./plan";
 import type { Message, Prompt } from "./prompt";

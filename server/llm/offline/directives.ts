@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "@/server/domain/values";
+import type { Json, JsonObject } from "@/server/domain/base/values";
 
 /** A scripted answer, written into any message as `[[offline: ...]]`. */
 export type Directive =

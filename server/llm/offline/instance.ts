@@ -1,6 +1,6 @@
+import type { Json, JsonSchema } from "@/server/domain/base/values";
 import { TooMuchWork, type Work } from "@/server/domain/regex/work";
 import { newWork, readSchema } from "@/server/domain/schema/schema";
-import type { Json, JsonSchema } from "@/server/domain/values";
 import { sampleOf } from "./pattern";
 
 /** What the value of a field could be; answers undefined where it has no opinion. */

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { instanceOf, type Suggest } from "./instance";
 import type { Prompt } from "./prompt";
 import { type Persona, personaByName } from "./prose";

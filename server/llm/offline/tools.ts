@@ -1,4 +1,4 @@
-import type { JsonObject, JsonSchema } from "@/server/domain/values";
+import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { CALL_MARKER, callLine, RESULT_MARKER } from "../text-protocol";
 import { CREW_RULES, type CrewRule, isCrewTool } from "./crew";
 import { instanceOf } from "./instance";

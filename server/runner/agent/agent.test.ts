@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { RunEvent, RunEventOf } from "@/server/domain/events";
-import { RoleDefinition } from "@/server/domain/role";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import type { JsonObject } from "@/server/domain/base/values";
+import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { draw } from "@/server/domain/testing/drawing";
-import type { JsonObject } from "@/server/domain/values";
 import { ModelError } from "@/server/llm/model";
 import { newScriptedModels, type ScriptedStep } from "@/server/llm/scripted";
 import { defineTool, type ToolInterface } from "@/server/tools/define";

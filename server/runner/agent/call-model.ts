@@ -1,9 +1,9 @@
-import type { Flow } from "@/server/domain/durable";
-import type { ChatMessage, Payloads } from "@/server/domain/events";
+import { pay, type RunError, type Spent } from "@/server/domain/agent/outcome";
+import type { Flow } from "@/server/domain/base/durable";
+import type { JsonSchema } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
-import { pay, type RunError, type Spent } from "@/server/domain/outcome";
-import { fraction } from "@/server/domain/schedule";
-import type { JsonSchema } from "@/server/domain/values";
+import type { ChatMessage, Payloads } from "@/server/domain/run/events";
+import { fraction } from "@/server/domain/run/schedule";
 import type { FailedCost, ModelAnswer, ToolOffer } from "@/server/llm/model";
 import { StepFailed } from "../flow";
 import type { NodeRun } from "../node-run";
@@ -13,7 +13,7 @@ import type { Agent } from "./agent";
 const CALL_ATTEMPTS = 4;
 const LONGEST_RETRY_AFTER_MS = 60_000;
 
-export interface Turn {
+export interface ModelTurn {
   /** Names the turn in keys, unique in the agent's work. */
   name: string;
   messages: readonly ChatMessage[];
@@ -24,7 +24,7 @@ export interface Turn {
 }
 
 /** One model turn: attempts with back-off, each an event and a step of its own; then the fallback models. */
-export function* callModel(agent: Agent, turn: Turn): Flow<ModelAnswer & { call_id: string }> {
+export function* callModel(agent: Agent, turn: ModelTurn): Flow<ModelAnswer & { call_id: string }> {
   const { run, task, about } = agent;
   const { messages, schema, max_tokens: maxTokens, tools } = turn;
   const protocol = task.config?.tool_protocol ?? "auto";

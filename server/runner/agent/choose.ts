@@ -1,9 +1,9 @@
-import type { Flow } from "@/server/domain/durable";
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import type { Flow } from "@/server/domain/base/durable";
+import type { JsonSchema } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { ChooseRequest } from "@/server/domain/nodes/define";
-import type { RoleDefinition } from "@/server/domain/role";
-import { renderTemplate } from "@/server/domain/template";
-import type { JsonSchema } from "@/server/domain/values";
+import { renderTemplate } from "@/server/domain/text/template";
 import type { NodeRun } from "../node-run";
 import { runAgent } from "./loop";
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { RoleDefinition } from "@/server/domain/role";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
-import type { ToolProtocol } from "@/server/domain/tool";
-import type { JsonObject } from "@/server/domain/values";
+import type { ToolProtocol } from "@/server/domain/tool/tool";
 import { newModels } from "@/server/llm/models";
 import { memoryProviders, offlineProvider } from "@/server/llm/testing";
 import { defineTool } from "@/server/tools/define";

@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import type { Flow } from "@/server/domain/durable";
-import { type ToolOutput, ToolSpec } from "@/server/domain/tool";
+import type { Flow } from "@/server/domain/base/durable";
+import { type ToolOutput, ToolSpec } from "@/server/domain/tool/tool";
 import { readableIssues, schemaOf } from "@/server/tools/define";
 import type { Agent, AgentEnd } from "./agent";
 

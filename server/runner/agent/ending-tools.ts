@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Json } from "@/server/domain/values";
+import { Json } from "@/server/domain/base/values";
 import { defineCrewTool, done } from "./crew-tool";
 
 /** For models that always call a tool: an answer as a call. */

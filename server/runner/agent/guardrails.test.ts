@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";
 import { call, calls, of, role, newScriptedStage as stage, tool } from "@/server/conformance/stage";
-import { findGuardrailFunction, guardrailFunctions } from "@/server/domain/guardrail-functions";
-import type { Guardrail } from "@/server/domain/role";
+import { findGuardrailFunction, guardrailFunctions } from "@/server/domain/agent/guardrail-functions";
+import type { Guardrail } from "@/server/domain/agent/role";
+import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
-import type { JsonObject } from "@/server/domain/values";
 import type { ScriptedStep } from "@/server/llm/scripted";
 
 const graph = draw("start > ask > end", {

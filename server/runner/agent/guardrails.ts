@@ -1,11 +1,11 @@
-import type { Flow } from "@/server/domain/durable";
-import { evaluateCondition } from "@/server/domain/expression";
-import { findGuardrailFunction, guardrailFunctions } from "@/server/domain/guardrail-functions";
+import { findGuardrailFunction, guardrailFunctions } from "@/server/domain/agent/guardrail-functions";
+import type { Guardrail } from "@/server/domain/agent/role";
+import type { Flow } from "@/server/domain/base/durable";
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
+import { Work } from "@/server/domain/base/work-budget";
 import { NodeFailure } from "@/server/domain/nodes";
-import type { Guardrail } from "@/server/domain/role";
 import { faultTexts, readSchema } from "@/server/domain/schema/schema";
-import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
-import { Work } from "@/server/domain/work";
+import { evaluateCondition } from "@/server/domain/text/expression";
 import { parseOutput } from "@/server/llm/structured-output";
 import type { Agent } from "./agent";
 import { callModel } from "./call-model";

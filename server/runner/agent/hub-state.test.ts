@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { hubHistory, hubState } from "@/server/domain/agent/hub-state";
-import { RoleDefinition } from "@/server/domain/role";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import { hubHistory, hubState } from "@/server/domain/run/hub-state";
 import { draw } from "@/server/domain/testing/drawing";
 import { newScriptedModels } from "@/server/llm/scripted";
 import { defineTool } from "@/server/tools/define";

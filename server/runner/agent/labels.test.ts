@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openDb } from "@/db/open";
-import type { InstallationRules } from "@/server/domain/outcome";
-import { RoleDefinition } from "@/server/domain/role";
+import type { InstallationRules } from "@/server/domain/agent/outcome";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";
-import type { JsonObject } from "@/server/domain/values";
 import { newScriptedModels, type ScriptedStep } from "@/server/llm/scripted";
 import { newMemoryStore } from "@/server/store/memories";
 import { newWorkspaceStore } from "@/server/store/workspace";

@@ -1,4 +1,9 @@
 import { z } from "zod";
+import { rolePrompt, taskPrompt } from "@/server/domain/agent/prompt";
+import { findStuck } from "@/server/domain/agent/stuck";
+import type { Flow } from "@/server/domain/base/durable";
+import type { JsonObject } from "@/server/domain/base/values";
+import { NodeFailure } from "@/server/domain/nodes";
 import {
   applyCondensation,
   type CondenseLimits,
@@ -6,14 +11,9 @@ import {
   estimateTranscript,
   planCondensation,
   summaryPrompt,
-} from "@/server/domain/agent/condense";
-import { findStuck } from "@/server/domain/agent/stuck";
-import type { Flow } from "@/server/domain/durable";
-import type { Payloads } from "@/server/domain/events";
-import { NodeFailure } from "@/server/domain/nodes";
-import { rolePrompt, taskPrompt } from "@/server/domain/prompt";
+} from "@/server/domain/run/condense";
+import type { Payloads } from "@/server/domain/run/events";
 import { faultTexts, readSchema } from "@/server/domain/schema/schema";
-import type { JsonObject } from "@/server/domain/values";
 import type { ModelAnswer } from "@/server/llm/model";
 import { type OutputShape, outputSchema, parseOutput, reaskMessage } from "@/server/llm/structured-output";
 import type { NodeRun } from "../node-run";
@@ -111,10 +111,10 @@ function* work(agent: Agent, shape: OutputShape, limit: number): Flow<WorkEnd> {
   // With tools on offer many servers cannot also hold to a schema: it is asked for once a free answer does not fit.
   let wantsShape = !mayCall;
   for (let local = 0; local < limit; local++) {
-    yield* breathe(agent, local, begun, calledAt);
+    yield* awaitRateLimit(agent, local, begun, calledAt);
     const isLast = mayCall && local > 0 && local === limit - 1;
     if (isLast) agent.say({ role: "user", content: LAST_TURN }, "nudge");
-    else yield* watchOut(agent);
+    else yield* detectStuck(agent);
     yield* condense(agent, `${local}`, 0);
     run.emit({
       type: "iteration_started",
@@ -275,7 +275,12 @@ function* guardInput(agent: Agent): Flow<void> {
 }
 
 /** Waits for whatever stands in the way of another turn: the run's limits, the agent's own time and rate. */
-function* breathe(agent: Agent, local: number, begun: number, calledAt: readonly number[]): Flow<void> {
+function* awaitRateLimit(
+  agent: Agent,
+  local: number,
+  begun: number,
+  calledAt: readonly number[],
+): Flow<void> {
   const { run } = agent;
   const config = agent.task.config;
   for (let blocked = run.limitBeforeCall(); blocked; blocked = run.limitBeforeCall())
@@ -294,7 +299,7 @@ function* breathe(agent: Agent, local: number, begun: number, calledAt: readonly
 }
 
 /** Tells an agent that goes round in circles; stops it, or asks a person, where it goes on. */
-function* watchOut(agent: Agent): Flow<void> {
+function* detectStuck(agent: Agent): Flow<void> {
   const { run, steps } = agent;
   const policy = run.config.on_stuck;
   const stuck = findStuck(steps, { nudges: policy !== "fail" });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { RunEvent, RunEventOf } from "@/server/domain/events";
-import type { RunConfig } from "@/server/domain/outcome";
-import type { Provider, ProviderSettings } from "@/server/domain/provider";
+import type { RunConfig } from "@/server/domain/agent/outcome";
+import type { Provider, ProviderSettings } from "@/server/domain/model/provider";
 import { foldRun } from "@/server/domain/run";
+import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { draw } from "@/server/domain/testing/drawing";
 import { newModels } from "@/server/llm/models";
 import { type Handler, memoryProviders, newServer, remoteProvider, sendSse } from "@/server/llm/testing";

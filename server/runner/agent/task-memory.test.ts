@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { openDb } from "@/db/open";
-import { RoleDefinition } from "@/server/domain/role";
+import { RoleDefinition } from "@/server/domain/agent/role";
 import { draw } from "@/server/domain/testing/drawing";
 import type { ModelAnswer, ModelRequest, Models } from "@/server/llm/model";
 import { newScriptedModels, type ScriptedStep } from "@/server/llm/scripted";

@@ -1,5 +1,6 @@
-import type { Flow } from "@/server/domain/durable";
-import type { ChatMessage, Payloads } from "@/server/domain/events";
+import type { Flow } from "@/server/domain/base/durable";
+import type { Json, JsonObject } from "@/server/domain/base/values";
+import type { ChatMessage, Payloads } from "@/server/domain/run/events";
 import {
   resourcesOf,
   succeeded,
@@ -7,8 +8,7 @@ import {
   type ToolOutput,
   type ToolProtocol,
   type ToolSpec,
-} from "@/server/domain/tool";
-import type { Json, JsonObject } from "@/server/domain/values";
+} from "@/server/domain/tool/tool";
 import { toolResultText } from "@/server/llm/text-protocol";
 import { invalidArguments, unknownTool } from "@/server/tools/registry";
 import { CODE_IS_OFF, failureOf } from "@/server/tools/sandbox/custom-tool";

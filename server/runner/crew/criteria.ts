@@ -1,7 +1,7 @@
-import type { Flow } from "@/server/domain/durable";
-import { evaluateCondition } from "@/server/domain/expression";
-import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
-import { Work } from "@/server/domain/work";
+import type { Flow } from "@/server/domain/base/durable";
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
+import { Work } from "@/server/domain/base/work-budget";
+import { evaluateCondition } from "@/server/domain/text/expression";
 import { type Crew, textOf, valueOf } from "./crew";
 import { plannerOf } from "./planner";
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";
-import type { ExecutionPlan, Task } from "@/server/domain/plan";
-import type { PlanEdit } from "@/server/domain/plan-edit";
+import type { JsonObject } from "@/server/domain/base/values";
+import type { ExecutionPlan, Task } from "@/server/domain/crew/plan";
 import type { RunState } from "@/server/domain/run";
+import type { PlanEdit } from "@/server/domain/run/plan-edit";
 import { draw } from "@/server/domain/testing/drawing";
-import type { JsonObject } from "@/server/domain/values";
 import { cutAt, fakeModels, newStage, role } from "../testing";
 
 const team = ["analyst", "coder", "tester"];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { NewEvent, RunEvent } from "@/server/domain/events";
-import type { RunError } from "@/server/domain/outcome";
+import type { RunError } from "@/server/domain/agent/outcome";
 import { foldRun, type RunState } from "@/server/domain/run";
+import type { NewEvent, RunEvent } from "@/server/domain/run/events";
 import { newStage } from "../testing";
 import { cases, graphOf, modelsOf, roles } from "./testing";
 

@@ -1,7 +1,7 @@
-import { customPatterns, outcomesOf, type PatternStep } from "@/server/domain/crew-pattern";
-import type { Flow } from "@/server/domain/durable";
+import type { Flow } from "@/server/domain/base/durable";
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
+import { customPatterns, outcomesOf, type PatternStep } from "@/server/domain/crew/pattern";
 import { NodeFailure } from "@/server/domain/nodes";
-import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
 import type { Crew } from "./crew";
 
 /**

@@ -1,8 +1,8 @@
-import type { Flow } from "@/server/domain/durable";
-import type { ChatMessage } from "@/server/domain/events";
+import type { AgentConfig } from "@/server/domain/agent/role";
+import type { Flow } from "@/server/domain/base/durable";
+import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
-import type { AgentConfig } from "@/server/domain/role";
-import type { JsonObject, JsonSchema } from "@/server/domain/values";
+import type { ChatMessage } from "@/server/domain/run/events";
 import { concernsRun, errorOf } from "../agent/call-model";
 import { type Crew, textOf, valueOf } from "./crew";
 import { plannerOf } from "./planner";

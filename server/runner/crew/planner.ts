@@ -1,11 +1,11 @@
 import { z } from "zod";
-import type { CrewConfig } from "@/server/domain/crew";
-import type { Flow } from "@/server/domain/durable";
-import type { RunError } from "@/server/domain/outcome";
-import { ExecutionPlan, planFaults, Task } from "@/server/domain/plan";
-import { isRaw, withoutNulls } from "@/server/domain/reading";
-import type { AgentConfig } from "@/server/domain/role";
-import type { Json, JsonSchema } from "@/server/domain/values";
+import type { RunError } from "@/server/domain/agent/outcome";
+import type { AgentConfig } from "@/server/domain/agent/role";
+import type { Flow } from "@/server/domain/base/durable";
+import { isRaw, withoutNulls } from "@/server/domain/base/lenient-reader";
+import type { Json, JsonSchema } from "@/server/domain/base/values";
+import type { CrewConfig } from "@/server/domain/crew/crew";
+import { ExecutionPlan, planFaults, Task } from "@/server/domain/crew/plan";
 import type { Crew } from "./crew";
 
 /** The agent that writes the plan: the named manager, else a role that sounds like one, else the first. */

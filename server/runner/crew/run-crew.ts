@@ -1,7 +1,7 @@
-import type { Flow } from "@/server/domain/durable";
+import type { Flow } from "@/server/domain/base/durable";
+import type { JsonObject } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { CrewAnswer, CrewRequest } from "@/server/domain/nodes/define";
-import type { JsonObject } from "@/server/domain/values";
 import type { NodeRun } from "../node-run";
 import { Crew } from "./crew";
 import { followPattern } from "./follow-pattern";

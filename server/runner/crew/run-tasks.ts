@@ -1,13 +1,19 @@
 import { z } from "zod";
-import { byUrgency, inOrder, interventionPoint, lastTasks, startingPlan } from "@/server/domain/crew-plan";
-import type { Flow } from "@/server/domain/durable";
-import { evaluateCondition } from "@/server/domain/expression";
+import type { RunError } from "@/server/domain/agent/outcome";
+import type { AgentConfig } from "@/server/domain/agent/role";
+import type { Flow } from "@/server/domain/base/durable";
+import { Json, type JsonObject, type JsonSchema } from "@/server/domain/base/values";
+import { Work as Budget } from "@/server/domain/base/work-budget";
+import type { ExecutionPlan, Task, TaskStatus } from "@/server/domain/crew/plan";
+import {
+  byUrgency,
+  inOrder,
+  interventionPoint,
+  lastTasks,
+  startingPlan,
+} from "@/server/domain/crew/starting-plan";
 import { NodeFailure } from "@/server/domain/nodes";
-import type { RunError } from "@/server/domain/outcome";
-import type { ExecutionPlan, Task, TaskStatus } from "@/server/domain/plan";
-import type { AgentConfig } from "@/server/domain/role";
-import { Json, type JsonObject, type JsonSchema } from "@/server/domain/values";
-import { Work as Budget } from "@/server/domain/work";
+import { evaluateCondition } from "@/server/domain/text/expression";
 import { errorOf } from "../agent/call-model";
 import { Children } from "../flow";
 import { type Crew, textOf, valueOf, type Work } from "./crew";

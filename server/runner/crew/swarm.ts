@@ -1,8 +1,8 @@
-import type { Flow } from "@/server/domain/durable";
-import type { ChatMessage } from "@/server/domain/events";
+import type { AgentConfig } from "@/server/domain/agent/role";
+import type { Flow } from "@/server/domain/base/durable";
+import type { JsonObject } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
-import type { AgentConfig } from "@/server/domain/role";
-import type { JsonObject } from "@/server/domain/values";
+import type { ChatMessage } from "@/server/domain/run/events";
 import type { AgentResult, HandoffMode } from "../agent/agent";
 import { type Crew, textOf, valueOf } from "./crew";
 

@@ -1,10 +1,10 @@
 import type { z } from "zod";
-import type { CrewConfig } from "@/server/domain/crew";
-import type { WorkflowGraph } from "@/server/domain/graph";
-import type { ExecutionPlan } from "@/server/domain/plan";
-import { RoleDefinition } from "@/server/domain/role";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import type { Json } from "@/server/domain/base/values";
+import type { CrewConfig } from "@/server/domain/crew/crew";
+import type { ExecutionPlan } from "@/server/domain/crew/plan";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { draw } from "@/server/domain/testing/drawing";
-import type { Json } from "@/server/domain/values";
 import type { ModelAnswer, ModelRequest, Models } from "@/server/llm/model";
 import { newScriptedModels, type ScriptedStep } from "@/server/llm/scripted";
 

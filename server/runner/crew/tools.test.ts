@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CrewConfig } from "@/server/domain/crew";
+import { CrewConfig } from "@/server/domain/crew/crew";
 import { finish, rejectTask } from "../agent/ending-tools";
 import type { NodeRun } from "../node-run";
 import { Crew } from "./crew";

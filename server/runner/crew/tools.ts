@@ -1,5 +1,5 @@
-import { CREW_TOOL_NOTES } from "@/server/domain/crew-tools";
-import type { AgentConfig } from "@/server/domain/role";
+import type { AgentConfig } from "@/server/domain/agent/role";
+import { CREW_TOOL_NOTES } from "@/server/domain/crew/crew-tools";
 import type { CrewTool } from "../agent/crew-tool";
 import type { Crew } from "./crew";
 import { boardTools } from "./tools/board";

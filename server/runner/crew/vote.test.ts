@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { RoleDefinition } from "@/server/domain/role";
+import { RoleDefinition } from "@/server/domain/agent/role";
 import type { ModelAnswer, ModelRequest, Models } from "@/server/llm/model";
 import { newScriptedModels } from "@/server/llm/scripted";
 import { defineTool } from "@/server/tools/define";

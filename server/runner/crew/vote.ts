@@ -1,8 +1,8 @@
-import { tally } from "@/server/domain/consensus";
-import type { Flow } from "@/server/domain/durable";
-import type { Payloads } from "@/server/domain/events";
-import type { AgentConfig } from "@/server/domain/role";
-import type { Json, JsonObject, JsonSchema } from "@/server/domain/values";
+import type { AgentConfig } from "@/server/domain/agent/role";
+import type { Flow } from "@/server/domain/base/durable";
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
+import { tally } from "@/server/domain/crew/consensus";
+import type { Payloads } from "@/server/domain/run/events";
 import { errorOf } from "../agent/call-model";
 import { Children } from "../flow";
 import type { Crew } from "./crew";

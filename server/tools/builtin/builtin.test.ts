@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openDb } from "@/db/open";
-import type { Json } from "@/server/domain/values";
+import type { Json } from "@/server/domain/base/values";
 import { newMemoryStore } from "@/server/store/memories";
 import { newWorkspaceStore } from "@/server/store/workspace";
 import type { ToolScope } from "../define";

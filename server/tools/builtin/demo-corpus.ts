@@ -1,4 +1,4 @@
-import type { SearchPurpose } from "@/server/domain/search-backend";
+import type { SearchPurpose } from "@/server/domain/tool/search-backend";
 
 interface Entry {
   title: string;

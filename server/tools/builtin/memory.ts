@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { PROJECT_PLACE } from "@/server/domain/memory";
+import { PROJECT_PLACE } from "@/server/domain/agent/memory";
 import type { Memory, MemoryPlace, MemoryScope, MemoryStore } from "@/server/store/memories";
 import { defineTool, Labelled, ToolFailure, type ToolInterface, type ToolScope } from "../define";
 import { sourceOf } from "./caller";

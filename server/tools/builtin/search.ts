@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { SearchBackend, SearchPurpose } from "@/server/domain/search-backend";
-import type { Json } from "@/server/domain/values";
+import type { Json } from "@/server/domain/base/values";
+import type { SearchBackend, SearchPurpose } from "@/server/domain/tool/search-backend";
 import type { providerFetch } from "@/server/egress/fetch";
 import { defineTool, ToolFailure, type ToolInterface, type ToolScope } from "../define";
 import { DEMO_NOTE, searchDemo } from "./demo-corpus";

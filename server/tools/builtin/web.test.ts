@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { SearchBackend } from "@/server/domain/search-backend";
-import type { ToolOutput } from "@/server/domain/tool";
-import type { Json, JsonObject } from "@/server/domain/values";
+import type { Json, JsonObject } from "@/server/domain/base/values";
+import type { SearchBackend } from "@/server/domain/tool/search-backend";
+import type { ToolOutput } from "@/server/domain/tool/tool";
 import { newPublicFetch, type PublicFetch, providerFetch, publicFetch } from "@/server/egress/fetch";
 import { ToolsRegistry } from "../registry";
 import { searchTools } from "./search";

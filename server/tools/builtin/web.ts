@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { jsonTextProblem } from "@/server/domain/json-limits";
-import { Json } from "@/server/domain/values";
+import { jsonTextProblem } from "@/server/domain/base/json-limits";
+import { Json } from "@/server/domain/base/values";
 import { EGRESS_LIMITS, EgressError, type PublicFetch, type PublicFetchOptions } from "@/server/egress/fetch";
 import { defineTool, ToolFailure, type ToolInterface, type ToolScope } from "../define";
 import { DEMO_NOTE, demoPage } from "./demo-corpus";

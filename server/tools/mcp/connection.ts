@@ -1,8 +1,8 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { z } from "zod";
-import type { ToolAnswer, ToolOutput, ToolQuestion } from "@/server/domain/tool";
-import { questionFault } from "@/server/domain/tool-question";
-import { isSameJson, type JsonObject } from "@/server/domain/values";
+import { isSameJson, type JsonObject } from "@/server/domain/base/values";
+import { questionFault } from "@/server/domain/run/tool-question";
+import type { ToolAnswer, ToolOutput, ToolQuestion } from "@/server/domain/tool/tool";
 import type { StdioServer } from "../operator/file";
 import { type McpToolDefinition, readable, readDefinition } from "./definition";
 import type { Asked, Way } from "./library";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { jsonTextProblem } from "@/server/domain/json-limits";
-import { canonicalJson, JsonSchema } from "@/server/domain/values";
+import { jsonTextProblem } from "@/server/domain/base/json-limits";
+import { canonicalJson, JsonSchema } from "@/server/domain/base/values";
 
 /** A tool as its server describes it: what a person approves, and what must not change afterwards. */
 export const McpToolDefinition = z.object({

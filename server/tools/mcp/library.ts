@@ -12,8 +12,8 @@ import {
   type VersionNegotiationMode,
 } from "@modelcontextprotocol/client";
 import packageJson from "@/package.json";
-import type { ToolAnswer, ToolQuestion, ToolStatus } from "@/server/domain/tool";
-import type { JsonObject } from "@/server/domain/values";
+import type { JsonObject } from "@/server/domain/base/values";
+import type { ToolAnswer, ToolQuestion, ToolStatus } from "@/server/domain/tool/tool";
 import type { McpAddress } from "./connection";
 import { readable } from "./definition";
 import { newStdioTransport } from "./stdio";
@@ -140,7 +140,7 @@ function saidIn(message: string): string {
   const body = message
     .replace(/^Streamable HTTP error: (?:Error POSTing to endpoint: )?/, "")
     .slice(0, 20_000);
-  const words = plainWords(messageIn(body) ?? body).slice(0, 300);
+  const words = withoutMarkup(messageIn(body) ?? body).slice(0, 300);
   return words === "" ? "" : `: “${words}”`;
 }
 
@@ -158,7 +158,7 @@ function messageIn(body: string): string | null {
 }
 
 /** A page without its marks. */
-const plainWords = (text: string) =>
+const withoutMarkup = (text: string) =>
   readable(
     text
       .replace(/<(script|style|head)\b[^>]{0,500}>[^]{0,20000}?<\/\1>/gi, " ")

@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openDb } from "@/db/open";
 import { newSealer } from "@/server/access/secrets";
-import type { Json } from "@/server/domain/values";
+import type { Json } from "@/server/domain/base/values";
 import { newMcpFetch } from "@/server/egress/fetch";
 import { type McpServerStore, newMcpServerStore } from "@/server/store/mcp-servers";
 import type { ToolScope } from "../define";

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { openDb } from "@/db/open";
 import { newSealer } from "@/server/access/secrets";
-import type { ToolAnswer } from "@/server/domain/tool";
+import type { ToolAnswer } from "@/server/domain/tool/tool";
 import { newMcpFetch } from "@/server/egress/fetch";
 import { newMcpServerStore } from "@/server/store/mcp-servers";
 import { McpServers } from "./servers";

@@ -59,7 +59,7 @@ export async function discover(
       `The server says that it is ${readable(about.resource)}, which is another address. Nobody is asked for access to that.`,
     );
   const issuer = about?.authorization_servers?.[0] ?? String(new URL("/", serverUrl));
-  const metadata = await inWords(`${hostOf(issuer)} does not describe itself as the standard says`, () =>
+  const metadata = await explained(`${hostOf(issuer)} does not describe itself as the standard says`, () =>
     // Compared below, so that who does not keep to it is told in our words.
     discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch, skipIssuerValidation: true }),
   );
@@ -103,7 +103,7 @@ export async function register(
       `${hostOf(issuer)} lets nobody register by themselves. Register Troupe there, with ${redirect_uri} as the redirect address, and enter the client ID here (Change).`,
     );
   const methods = metadata?.token_endpoint_auth_methods_supported;
-  const information = await inWords(`${hostOf(issuer)} did not register Troupe`, () =>
+  const information = await explained(`${hostOf(issuer)} did not register Troupe`, () =>
     registerClient(issuer, {
       ...(metadata && { metadata }),
       clientMetadata: {
@@ -136,7 +136,7 @@ export async function authorizationAddress(
   client: OauthClient,
   { redirect_uri, scope, state }: { redirect_uri: string; scope: string; state: string },
 ): Promise<{ url: URL; verifier: string }> {
-  const { authorizationUrl, codeVerifier } = await inWords(
+  const { authorizationUrl, codeVerifier } = await explained(
     `Signing in at ${hostOf(issuer)} is not possible`,
     () =>
       startAuthorization(issuer, {
@@ -166,7 +166,7 @@ export async function exchange(
   now: number,
 ): Promise<OauthGrant> {
   const { issuer, metadata, resource } = server;
-  const tokens = await inWords(`${hostOf(issuer)} gave no access`, () =>
+  const tokens = await explained(`${hostOf(issuer)} gave no access`, () =>
     exchangeAuthorization(issuer, {
       ...(metadata && { metadata }),
       clientInformation: informationOf(client),
@@ -190,7 +190,7 @@ export async function grantToProgram(
   now: number,
 ): Promise<OauthGrant> {
   const { issuer, metadata, resource } = server;
-  const tokens = await inWords(`${hostOf(issuer)} gave no access`, () =>
+  const tokens = await explained(`${hostOf(issuer)} gave no access`, () =>
     fetchToken(programOf(client, issuer), issuer, {
       ...(metadata && { metadata }),
       ...(resource === null ? {} : { resource }),
@@ -347,7 +347,7 @@ const isUnreachable = (error: unknown): boolean =>
   (error.name === "EgressError" || error.name === "TimeoutError" || error instanceof TypeError);
 
 /** Runs a step; its failures become sentences that begin with `what`. Refused connections pass as they are. */
-async function inWords<T>(what: string, step: () => Promise<T>): Promise<T> {
+async function explained<T>(what: string, step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {

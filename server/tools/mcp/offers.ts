@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Json, type JsonObject, JsonSchema } from "@/server/domain/values";
+import { type Json, type JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { type McpToolDefinition, readable } from "./definition";
 import { ContentBlock, MAX_RESULT_CHARS, outputOf } from "./result";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { ToolOutput } from "@/server/domain/tool";
-import type { Json } from "@/server/domain/values";
+import type { Json } from "@/server/domain/base/values";
+import type { ToolOutput } from "@/server/domain/tool/tool";
 
 /** One part of an answer, as far as it is read here. */
 export const ContentBlock = z.object({

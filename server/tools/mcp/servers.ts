@@ -1,5 +1,5 @@
-import { ToolSpec } from "@/server/domain/tool";
-import type { JsonObject, JsonSchema } from "@/server/domain/values";
+import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
+import { ToolSpec } from "@/server/domain/tool/tool";
 import type { McpCorrection, McpPin, McpServerInput, McpServerStore } from "@/server/store/mcp-servers";
 import { type ToolInterface } from "../define";
 import type { StdioServer } from "../operator/file";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { RiskLevel } from "@/server/domain/tool";
+import { RiskLevel } from "@/server/domain/tool/tool";
 
 /**
  * What somebody here says of a tool of an MCP server. Neither `reads` nor `inside`: it acts on the outside, as every tool

@@ -13,7 +13,7 @@ import path from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { agent, call, calls, crewGraph, newScriptedStage, role } from "@/server/conformance/stage";
-import type { Json } from "@/server/domain/values";
+import type { Json } from "@/server/domain/base/values";
 import { ToolsRegistry } from "../registry";
 import { parseOperatorFile } from "./file";
 import { operatorTools } from "./tools";

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
-import { jsonTextProblem } from "@/server/domain/json-limits";
-import { RiskLevel } from "@/server/domain/tool";
-import { JsonSchema } from "@/server/domain/values";
+import { jsonTextProblem } from "@/server/domain/base/json-limits";
+import { JsonSchema } from "@/server/domain/base/values";
+import { RiskLevel } from "@/server/domain/tool/tool";
 import { SettingsError } from "@/server/settings";
 import { McpToolWord } from "../mcp/word";
 

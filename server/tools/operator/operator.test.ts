@@ -2,11 +2,11 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Json } from "@/server/domain/values";
+import type { Json } from "@/server/domain/base/values";
 import type { ToolScope } from "../define";
 import { ToolsRegistry } from "../registry";
 import { OperatorTool, parseOperatorFile, readOperatorFile } from "./file";
-import { dockerWords, operatorTools } from "./tools";
+import { dockerArguments, operatorTools } from "./tools";
 
 /** Without Python nothing of it can be shown. */
 const hasPython = (process.env.PATH ?? "")
@@ -256,7 +256,7 @@ test("a container gets nothing that was not asked for, and values as words of th
     cpus: 0.5,
   });
   if (tool.type !== "docker") throw new Error("not a container");
-  expect(dockerWords(tool, { format: "a b; rm -rf /", file: "--privileged" }, "troupe-1")).toEqual(
+  expect(dockerArguments(tool, { format: "a b; rm -rf /", file: "--privileged" }, "troupe-1")).toEqual(
     `docker run --rm --interactive --name troupe-1 --network none --read-only --tmpfs /tmp:rw,size=64m --memory 256m --memory-swap 256m --cpus 0.5 --pids-limit 256 --cap-drop ALL --security-opt no-new-privileges --env TOKEN --env TROUPE_IDEMPOTENCY_KEY registry.example/convert:1.2 --format`
       .split(" ")
       .concat("a b; rm -rf /", "--", "--privileged"),

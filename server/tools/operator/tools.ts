@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { jsonTextProblem } from "@/server/domain/json-limits";
-import { type ToolOutput, ToolSpec } from "@/server/domain/tool";
-import { Json } from "@/server/domain/values";
+import { jsonTextProblem } from "@/server/domain/base/json-limits";
+import { Json } from "@/server/domain/base/values";
+import { type ToolOutput, ToolSpec } from "@/server/domain/tool/tool";
 import { ToolFailure, type ToolInterface, type ToolScope } from "../define";
 import { checkBySchema } from "../schema-check";
 import { chosen, filledIn, type OperatorFile, type OperatorTool, resolveProgram } from "./file";
@@ -105,7 +105,7 @@ export function commandOf(
     case "docker": {
       const name = `troupe-${randomBytes(8).toString("hex")}`;
       return {
-        words: dockerWords(tool, values, name),
+        words: dockerArguments(tool, values, name),
         onKill: () =>
           void runProcess({
             // Also one that was made and has not started yet.
@@ -122,7 +122,7 @@ export function commandOf(
 }
 
 /** `docker run` with nothing that was not asked for: no network, no rights, nothing to write on but a small /tmp. */
-export function dockerWords(
+export function dockerArguments(
   tool: Extract<OperatorTool, { type: "docker" }>,
   values: Record<string, unknown>,
   name: string,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { CustomToolDefinition } from "@/server/domain/custom-tool";
-import type { Json } from "@/server/domain/values";
+import type { Json } from "@/server/domain/base/values";
+import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
 import type { ToolScope } from "../define";
 import { ToolsRegistry } from "../registry";
 import { CODE_IS_OFF, customTool } from "./custom-tool";

@@ -1,6 +1,6 @@
-import type { CustomToolDefinition } from "@/server/domain/custom-tool";
-import { type ToolOutput, ToolSpec, type ToolStatus } from "@/server/domain/tool";
-import type { Json } from "@/server/domain/values";
+import type { Json } from "@/server/domain/base/values";
+import type { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
+import { type ToolOutput, ToolSpec, type ToolStatus } from "@/server/domain/tool/tool";
 import type { ToolInterface } from "../define";
 import { checkBySchema } from "../schema-check";
 import { runInSandbox, SANDBOX_LIMITS, type SandboxErrorCode, type SandboxResult } from "./sandbox";

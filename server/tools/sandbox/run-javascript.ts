@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Json } from "@/server/domain/values";
+import { Json } from "@/server/domain/base/values";
 import { defineTool, type ToolInterface } from "../define";
 import { CODE_IS_OFF, failureOf } from "./custom-tool";
 import { runInSandbox, SANDBOX_LIMITS } from "./sandbox";

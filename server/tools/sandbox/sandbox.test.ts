@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import type { Json } from "@/server/domain/values";
+import type { Json } from "@/server/domain/base/values";
 import { type RecordedCall, runInSandbox, runWithCalls, SANDBOX_LIMITS } from "./sandbox";
 
 describe("code in the sandbox", () => {

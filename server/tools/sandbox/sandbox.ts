@@ -2,9 +2,9 @@ import { availableParallelism } from "node:os";
 import path from "node:path";
 import { Worker } from "node:worker_threads";
 import { z } from "zod";
-import { jsonTextProblem } from "@/server/domain/json-limits";
-import type { ToolOutput } from "@/server/domain/tool";
-import { type Json } from "@/server/domain/values";
+import { jsonTextProblem } from "@/server/domain/base/json-limits";
+import { type Json } from "@/server/domain/base/values";
+import type { ToolOutput } from "@/server/domain/tool/tool";
 
 /** Bytes, milliseconds and counts that hold for every program. */
 export const SANDBOX_LIMITS = {

@@ -1,4 +1,4 @@
-import type { JsonObject } from "@/server/domain/values";
+import type { JsonObject } from "@/server/domain/base/values";
 
 // Errands that people give to agents, with the calls that do them, and what instructions hidden in content of strangers
 // would have the same agents do. Written for this project: it measures how often the policy asks a person without need,

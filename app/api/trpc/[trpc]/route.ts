@@ -3,12 +3,12 @@ import { guard } from "@/server/access/guard";
 import { log } from "@/server/access/log";
 import { inStreamPlace } from "@/server/access/streams";
 import { appRouter } from "@/server/api/root";
-import { getTroupe } from "@/server/troupe";
+import { getServices } from "@/server/services";
 
 export const dynamic = "force-dynamic";
 
 async function handler(original: Request): Promise<Response> {
-  const passed = await guard(original, { door: "app", maxBytes: 5 * 1024 * 1024 });
+  const passed = await guard(original, { authScheme: "app", maxBytes: 5 * 1024 * 1024 });
   if (passed instanceof Response) return passed;
   return inStreamPlace(passed, () =>
     fetchRequestHandler({
@@ -16,7 +16,7 @@ async function handler(original: Request): Promise<Response> {
       req: passed.request,
       router: appRouter,
       maxBatchSize: 10,
-      createContext: () => ({ troupe: getTroupe(), principal: passed.principal }),
+      createContext: () => ({ troupe: getServices(), principal: passed.principal }),
       onError: ({ error, path }) => {
         if (error.code === "INTERNAL_SERVER_ERROR" && error.cause?.name !== "AbortError")
           log("error", "A request failed.", { path, error: error.message });

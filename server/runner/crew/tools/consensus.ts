@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { tally } from "@/server/domain/consensus";
+import { tally } from "@/server/domain/crew/consensus";
 import { type CrewTool, defineCrewTool, done, refused } from "../../agent/crew-tool";
 import type { Crew } from "../crew";
 

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { Flow } from "@/server/domain/durable";
-import type { Payloads } from "@/server/domain/events";
-import type { AgentConfig } from "@/server/domain/role";
+import type { AgentConfig } from "@/server/domain/agent/role";
+import type { Flow } from "@/server/domain/base/durable";
 import { agentKey } from "@/server/domain/run";
+import type { Payloads } from "@/server/domain/run/events";
 import type { Agent } from "../../agent/agent";
 import { concernsRun, errorOf } from "../../agent/call-model";
 import { type CrewTool, type CrewToolResult, defineCrewTool, done, refused } from "../../agent/crew-tool";

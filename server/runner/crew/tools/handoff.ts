@@ -1,8 +1,8 @@
 import { z } from "zod";
+import type { AgentConfig } from "@/server/domain/agent/role";
 import { findStuck } from "@/server/domain/agent/stuck";
+import { Json } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
-import type { AgentConfig } from "@/server/domain/role";
-import { Json } from "@/server/domain/values";
 import { type CrewTool, type CrewToolResult, defineCrewTool, done, refused } from "../../agent/crew-tool";
 import { Children } from "../../flow";
 import type { Crew } from "../crew";

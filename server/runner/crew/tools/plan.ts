@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { Task, TaskStatus } from "@/server/domain/plan";
-import { addTask, changeTask, type PlanChange, unknownTask } from "@/server/domain/plan-edit";
-import { Json } from "@/server/domain/values";
+import { Json } from "@/server/domain/base/values";
+import { Task, TaskStatus } from "@/server/domain/crew/plan";
+import { addTask, changeTask, type PlanChange, unknownTask } from "@/server/domain/run/plan-edit";
 import type { Agent } from "../../agent/agent";
 import { type CrewTool, type CrewToolResult, defineCrewTool, done, refused } from "../../agent/crew-tool";
 import type { Crew } from "../crew";

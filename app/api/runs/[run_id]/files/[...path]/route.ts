@@ -1,6 +1,6 @@
 import { guard } from "@/server/access/guard";
 import { downloadFile } from "@/server/api/files";
-import { getTroupe } from "@/server/troupe";
+import { getServices } from "@/server/services";
 
 export const dynamic = "force-dynamic";
 
@@ -9,12 +9,12 @@ export async function GET(
   original: Request,
   { params }: { params: Promise<{ run_id: string; path: string[] }> },
 ): Promise<Response> {
-  const passed = await guard(original, { door: "app" });
+  const passed = await guard(original, { authScheme: "app" });
   if (passed instanceof Response) return passed;
   const { run_id, path } = await params;
   const version = Number(new URL(original.url).searchParams.get("version"));
   return downloadFile(
-    getTroupe(),
+    getServices(),
     run_id,
     path.map(decoded),
     Number.isInteger(version) && version > 0 ? version : undefined,

@@ -1,0 +1,117 @@
+"use client";
+
+import { useQuery } from "@tanstack/react-query";
+import Link from "next/link";
+import { RoleFace } from "@/components/display/role-face";
+import { type Answers, useTrpc } from "@/components/trpc";
+import { Select } from "@/components/ui/select";
+import type { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
+
+type Faces = readonly Pick<RoleDefinition, "name" | "color" | "icon">[];
+export type AgentListed = Answers["agents"]["list"][number];
+
+const NONE: readonly AgentListed[] = [];
+
+/** The agents of the library; none while they are on their way. */
+export function useLibraryAgents(): readonly AgentListed[] {
+  return useQuery(useTrpc().agents.list.queryOptions()).data ?? NONE;
+}
+
+/** Agents to choose from, each with its role. */
+export function agentOptions(library: readonly AgentListed[], roles: Faces) {
+  return library.map(({ id, name, agent }) => ({
+    value: id,
+    label: name,
+    hint: agent.role_name || "No role yet",
+    icon: <FaceOf agent={agent} roles={roles} />,
+  }));
+}
+
+function FaceOf({ agent, roles }: { agent: AgentConfig; roles: Faces }) {
+  const role = roles.find(({ name }) => name === agent.role_name);
+  return <RoleFace name={agent.role_name} icon={role?.icon} color={role?.color} size={20} />;
+}
+
+const OWN = "(own)";
+
+/** Which agent of the library it is, if one at all. Nothing to see where there is nothing to choose. */
+export function AgentChoice({
+  library,
+  roles,
+  value,
+  own,
+  error,
+  onChoose,
+}: {
+  library: readonly AgentListed[];
+  roles: Faces;
+  value: string | undefined;
+  /** What it is otherwise. */
+  own: string;
+  error?: string | undefined;
+  onChoose: (agent: AgentListed | null) => void;
+}) {
+  if (library.length === 0 && value === undefined) return null;
+  const isMissing = value !== undefined && !library.some(({ id }) => id === value);
+  return (
+    <Select
+      label="Agent"
+      error={error}
+      options={[
+        { value: OWN, label: own },
+        ...agentOptions(library, roles),
+        ...(isMissing ? [{ value, label: value, hint: "Not in the library" }] : []),
+      ]}
+      value={value ?? OWN}
+      onValueChange={(next) => {
+        if (next === OWN) onChoose(null);
+        const found = library.find(({ id }) => id === next);
+        if (found) onChoose(found);
+      }}
+    />
+  );
+}
+
+/** What an agent of the library is; it is changed on its own page. */
+export function AgentReading({
+  id,
+  agent: copy,
+  library,
+  roles,
+}: {
+  id: string;
+  roles: Faces;
+  /** The copy that came along. */
+  agent: AgentConfig | undefined;
+  library: readonly AgentListed[];
+}) {
+  const found = library.find((other) => other.id === id);
+  const agent = found?.agent ?? copy;
+  if (!agent) return <p className="text-[13px] text-failed">There is no agent “{id}” in the library.</p>;
+  const about = [
+    agent.llm_config?.model,
+    `${agent.max_iterations} turns`,
+    agent.allow_delegation ? "may delegate" : null,
+  ].filter(Boolean);
+  return (
+    <div className="rounded-lg bg-sunken px-3 py-2 text-[13px] text-ink-2">
+      <p className="flex items-center gap-2 font-medium text-ink">
+        <FaceOf agent={agent} roles={roles} />
+        {agent.role_name || "No role yet"}
+      </p>
+      {agent.backstory ? <p className="mt-1 line-clamp-3">{agent.backstory}</p> : null}
+      <p className="mt-1 text-ink-3">{about.join(", ")}</p>
+      {found ? (
+        <Link
+          href={`/agents?agent=${encodeURIComponent(id)}`}
+          target="_blank"
+          className="mt-1 inline-block underline underline-offset-2 hover:text-accent"
+        >
+          Open the agent
+        </Link>
+      ) : (
+        <p className="mt-1">It is not in the library; runs use the copy that came along.</p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,243 @@
+"use client";
+
+import { ArrowRight, Plus, X } from "lucide-react";
+import { DraftField } from "@/components/forms/draft-field";
+import { Button } from "@/components/ui/button";
+import { Checkbox } from "@/components/ui/checkbox";
+import { Field } from "@/components/ui/field";
+import { IconButton } from "@/components/ui/icon-button";
+import { RowList } from "@/components/ui/row-list";
+import { Select } from "@/components/ui/select";
+import { TextArea } from "@/components/ui/text-area";
+import { TextField } from "@/components/ui/text-field";
+import { freshId } from "@/server/domain/base/ids";
+import type { CrewConfig } from "@/server/domain/crew/crew";
+import { type GroupDraft, groupsOf, type StepDraft, stepsOf, withGroups, withSteps } from "./crew-changes";
+
+export interface PatternEditorProps {
+  crew: CrewConfig;
+  agents: readonly { value: string; label: string; hint: string }[];
+  onChange: (crew: CrewConfig) => void;
+}
+
+const NOBODY = "(nobody)";
+
+/** Agents that work at the same time, with the one who brings their work together. */
+export function GroupsEditor({ crew, agents, onChange }: PatternEditorProps) {
+  const groups = groupsOf(crew);
+  const write = (next: GroupDraft[]) => onChange(withGroups(crew, next));
+  const set = (at: number, change: Partial<GroupDraft>) =>
+    write(groups.map((group, place) => (place === at ? { ...group, ...change } : group)));
+  const name = freshId("group_1", new Set(groups.map((group) => group.name)));
+  return (
+    <RowList
+      label="Groups"
+      hint="Agents of a group work at the same time; a coordinator brings their work together"
+      items={groups}
+      addLabel="Add a group"
+      onAdd={() =>
+        write([...groups, { name, agents: agents.slice(0, 1).map(({ value }) => value), sync_points: [] }])
+      }
+      onRemove={(at) => write(groups.filter((_, place) => place !== at))}
+      removeLabel={(group, at) => `Remove the group ${group.name || at + 1}`}
+    >
+      {(group, at, remove) => (
+        <>
+          <div className="flex items-end gap-2">
+            <TextField
+              label={`Group ${at + 1}: name`}
+              value={group.name}
+              onValueChange={(next) => set(at, { name: next })}
+              error={group.name.trim() === "" ? "A group needs a name." : undefined}
+              fieldClassName="flex-1"
+            />
+            {remove}
+          </div>
+          <Field
+            label="Agents"
+            error={group.agents.length === 0 ? "A group needs at least one agent." : undefined}
+            group
+          >
+            <ul className="flex flex-col gap-1.5">
+              {agents.map(({ value }) => (
+                <li key={value}>
+                  <Checkbox
+                    label={value}
+                    checked={group.agents.includes(value)}
+                    onCheckedChange={(on) =>
+                      set(at, {
+                        agents: agents
+                          .map((agent) => agent.value)
+                          .filter((id) => (id === value ? on : group.agents.includes(id))),
+                      })
+                    }
+                  />
+                </li>
+              ))}
+            </ul>
+          </Field>
+          <Select
+            label="Coordinator"
+            options={[{ value: NOBODY, label: "Nobody" }, ...agents]}
+            value={group.coordination_agent ?? NOBODY}
+            onValueChange={(id) => set(at, { coordination_agent: id === NOBODY ? undefined : id })}
+          />
+          <TextField
+            label="Meeting points"
+            aside="Optional"
+            value={group.sync_points.join(", ")}
+            onValueChange={(text) => set(at, { sync_points: text === "" ? [] : text.split(/,\s?/) })}
+            hint="Tags of tasks, with commas between them: tasks with the same tag wait there for each other"
+          />
+        </>
+      )}
+    </RowList>
+  );
+}
+
+/** Steps that agents do, each with what follows which outcome. */
+export function StepsEditor({ crew, agents, onChange }: PatternEditorProps) {
+  const steps = stepsOf(crew);
+  const write = (next: StepDraft[]) => onChange(withSteps(crew, next));
+  const set = (at: number, change: Partial<StepDraft>) =>
+    write(steps.map((step, place) => (place === at ? { ...step, ...change } : step)));
+  const rename = (at: number, to: string) => {
+    const from = steps[at]?.step;
+    write(
+      steps.map((step, place) => ({
+        ...step,
+        step: place === at ? to : step.step,
+        outcomes: step.outcomes.map((exit) => (exit.target === from ? { ...exit, target: to } : exit)),
+      })),
+    );
+  };
+  const fresh = freshId("step_1", new Set(steps.map(({ step }) => step)));
+  return (
+    <RowList
+      label="Steps"
+      hint="The work begins with the first step, and ends after one that nothing follows"
+      error={steps.length === 0 ? "Add the first step." : undefined}
+      items={steps}
+      addLabel="Add a step"
+      onAdd={() =>
+        write([...steps, { step: fresh, agent: agents[0]?.value ?? "", description: "", outcomes: [] }])
+      }
+      onRemove={(at) => write(steps.filter((_, place) => place !== at))}
+      removeLabel={({ step }, at) => `Remove the step ${step || at + 1}`}
+    >
+      {(step, at, remove) => (
+        <>
+          <div className="flex items-end gap-2">
+            <DraftField
+              label={`Step ${at + 1}: name`}
+              value={step.step}
+              check={(name) =>
+                name.trim() === ""
+                  ? "A step needs a name."
+                  : steps.some((other, place) => place !== at && other.step === name)
+                    ? "Another step has this name."
+                    : null
+              }
+              onCommit={(name) => rename(at, name)}
+              fieldClassName="flex-1"
+            />
+            {remove}
+          </div>
+          <Select
+            label={`Step ${at + 1}: agent`}
+            options={agents}
+            value={step.agent || null}
+            onValueChange={(agent) => set(at, { agent })}
+            error={step.agent === "" ? "A step needs an agent." : undefined}
+          />
+          <TextArea
+            label="What to do"
+            aside="Optional"
+            rows={1}
+            value={step.description}
+            onValueChange={(description) => set(at, { description })}
+          />
+          <Outcomes
+            step={step}
+            targets={[
+              ...steps
+                .filter((other) => other.step !== "")
+                .map((other) => ({ value: other.step, label: other.step })),
+              ...agents.filter(({ value }) => !steps.some((other) => other.step === value)),
+            ]}
+            onChange={(outcomes) => set(at, { outcomes })}
+          />
+        </>
+      )}
+    </RowList>
+  );
+}
+
+function Outcomes({
+  step,
+  targets,
+  onChange,
+}: {
+  step: StepDraft;
+  targets: readonly { value: string; label: string }[];
+  onChange: (outcomes: StepDraft["outcomes"]) => void;
+}) {
+  const { outcomes } = step;
+  const fresh = freshId("done", new Set(outcomes.map(({ outcome }) => outcome)));
+  return (
+    <Field label="What follows" group>
+      <ul className="flex flex-col gap-2">
+        {outcomes.map(({ outcome, target }, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a word that is being typed is no identity
+          <li key={at} className="flex items-start gap-1.5">
+            <DraftField
+              label={`Outcome ${at + 1} of ${step.step}`}
+              hideLabel
+              value={outcome}
+              check={(word) =>
+                !/^[A-Za-z0-9_ -]+$/.test(word)
+                  ? "Use letters and digits."
+                  : outcomes.some((other, place) => place !== at && other.outcome === word)
+                    ? "It stands there twice."
+                    : null
+              }
+              onCommit={(word) =>
+                onChange(outcomes.map((other, place) => (place === at ? { ...other, outcome: word } : other)))
+              }
+              fieldClassName="w-28 shrink-0"
+            />
+            <ArrowRight aria-hidden className="mt-2 size-4 shrink-0 text-ink-3" />
+            <Select
+              label={`After ${outcome} of ${step.step}`}
+              hideLabel
+              options={targets}
+              value={target || null}
+              onValueChange={(next) =>
+                onChange(outcomes.map((other, place) => (place === at ? { ...other, target: next } : other)))
+              }
+              fieldClassName="flex-1"
+            />
+            <IconButton
+              size="sm"
+              plain
+              variant="danger"
+              label={`Remove the outcome ${outcome} of ${step.step}`}
+              icon={<X aria-hidden />}
+              onClick={() => onChange(outcomes.filter((_, place) => place !== at))}
+            />
+          </li>
+        ))}
+      </ul>
+      <Button
+        size="sm"
+        variant="ghost"
+        icon={<Plus aria-hidden />}
+        className="self-start"
+        disabled={targets.length === 0}
+        onClick={() => onChange([...outcomes, { outcome: fresh, target: targets[0]?.value ?? "" }])}
+      >
+        Add an outcome
+      </Button>
+    </Field>
+  );
+}

@@ -1,0 +1,13 @@
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { useTrpc } from "@/components/trpc";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { agentUses } from "@/server/domain/library/agent-use";
+import type { AgentListed } from "./agent-choice";
+
+/** The library's agents by id, for a drawing that names one; none where it names none, or while they are on their way. */
+export function useNamedAgents(graph: WorkflowGraph | null): ReadonlyMap<string, AgentListed> {
+  const enabled = graph !== null && agentUses(graph).size > 0;
+  const { data } = useQuery(useTrpc().agents.list.queryOptions(undefined, { enabled }));
+  return useMemo(() => new Map(data?.map((listed) => [listed.id, listed])), [data]);
+}

@@ -1,0 +1,64 @@
+"use client";
+
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useRouter } from "next/navigation";
+import { useState } from "react";
+import { downloadText } from "@/components/page/download";
+import { type Answers, useTrpc, useTrpcClient } from "@/components/trpc";
+import { toast } from "@/components/ui/toasts";
+
+export type ExportKind = "included" | "referenced" | "openhands";
+
+/** A file that does not hold all of its workflow: shown before it is downloaded. */
+export type LossyFile = Answers["workflows"]["export"];
+
+/** What can be done to workflows from their list. Every action says what happened, and deleting can be undone. */
+export function useWorkflowActions() {
+  const trpc = useTrpc();
+  const client = useTrpcClient();
+  const router = useRouter();
+  const queryClient = useQueryClient();
+  const refresh = () => queryClient.invalidateQueries(trpc.workflows.list.queryFilter());
+  const open = async ({ id }: { id: string }) => {
+    router.push(`/workflows/${id}`);
+    await refresh();
+  };
+
+  const [lossy, setLossy] = useState<LossyFile | null>(null);
+
+  const create = useMutation(trpc.workflows.create.mutationOptions({ onSuccess: open }));
+  const fromTemplate = useMutation(trpc.workflows.fromTemplate.mutationOptions({ onSuccess: open }));
+  const rename = useMutation(trpc.workflows.rename.mutationOptions({ onSettled: refresh }));
+  const duplicate = useMutation(trpc.workflows.duplicate.mutationOptions({ onSettled: refresh }));
+  const restore = useMutation(trpc.workflows.restore.mutationOptions({ onSettled: refresh }));
+  const remove = useMutation(trpc.workflows.remove.mutationOptions({ onSettled: refresh }));
+
+  return {
+    /** The template that is being opened, or "blank". */
+    opening: create.isPending ? "blank" : fromTemplate.isPending ? fromTemplate.variables.key : null,
+    create: () => create.mutate({}),
+    fromTemplate: (key: string) => fromTemplate.mutate({ key }),
+    rename: (id: string, name: string) => rename.mutateAsync({ id, name }),
+    duplicate: async (id: string, name: string) => {
+      await duplicate.mutateAsync({ id });
+      toast(`Duplicated “${name}”`);
+    },
+    remove: async (id: string, name: string) => {
+      await remove.mutateAsync({ id });
+      toast(`Deleted “${name}”`, { undo: () => restore.mutate({ id }) });
+    },
+    exportFile: async (id: string, kind: ExportKind) => {
+      const file = await client.workflows.export.query({
+        id,
+        flavour: kind === "openhands" ? "openhands" : "troupe",
+        roles: kind === "referenced" ? "referenced" : "included",
+      });
+      if (file.losses.length > 0) setLossy(file);
+      else downloadText(file.file_name, file.text);
+    },
+    /** For ExportLosses, which the component that offers exports has beside it. */
+    lossy,
+    settleLossy: () => setLossy(null),
+  };
+}
+export type WorkflowActions = ReturnType<typeof useWorkflowActions>;

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { builtinRoles, findBuiltinRole } from "@/server/domain/agent/builtin-roles";
+import { rolePrompt } from "@/server/domain/agent/prompt";
+import { isChanged, itemFaults, newRole, roleFaults, STANDARD_TEMPLATE, tidied } from "./role-draft";
+
+test("an own template that begins as the standard one makes the same prompt", () => {
+  const role = findBuiltinRole("Writer")!;
+  const own = rolePrompt({ ...role, system_prompt_template: STANDARD_TEMPLATE });
+  expect(own.replace(/ +\n/g, "\n")).toBe(rolePrompt(role));
+});
+
+test("the roles that come along have no faults", () => {
+  for (const role of builtinRoles) expect(roleFaults(role, [])).toEqual({});
+});
+
+test("a fault stands at its field", () => {
+  expect(roleFaults(newRole(""), [])).toEqual({ name: "A role needs a name" });
+  expect(roleFaults(newRole("A"), ["A"])).toEqual({ name: "Another role has this name." });
+  const long = { ...newRole("A"), goals: ["fine", "x".repeat(2001)] };
+  expect(Object.keys(itemFaults(roleFaults(long, []), "goals"))).toEqual(["1"]);
+  const broken = { ...newRole("A"), system_prompt_template: "You are {{ role.name" };
+  expect(roleFaults(broken, []).system_prompt_template).toBeTruthy();
+});
+
+test("empty lines and spaces are no change", () => {
+  const role = newRole("A");
+  expect(isChanged({ ...role, name: " A ", goals: ["", "  "] }, role)).toBe(false);
+  expect(isChanged({ ...role, goals: ["win"] }, role)).toBe(true);
+  expect(tidied({ ...role, system_prompt_template: "  " })).toEqual(role);
+});

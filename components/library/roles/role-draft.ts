@@ -1,0 +1,82 @@
+import type { z } from "zod";
+import { rolePrompt } from "@/server/domain/agent/prompt";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import { isSameJson } from "@/server/domain/base/values";
+
+/** Faults of a role by field, and by place in lists: `goals.2`. */
+export type RoleFaults = Readonly<Record<string, string>>;
+
+/** An empty role to begin with. */
+export function newRole(name = ""): RoleDefinition {
+  return { ...RoleDefinition.parse({ name: "x" }), name };
+}
+
+/** The role as it would be saved: without lines left empty and without texts of spaces. */
+export function tidied(role: RoleDefinition): RoleDefinition {
+  const lines = (items: readonly string[]) => items.map((item) => item.trim()).filter((item) => item !== "");
+  const { system_prompt_template, color, icon, ...rest } = role;
+  return {
+    ...rest,
+    name: role.name.trim(),
+    description: role.description.trim(),
+    goals: lines(role.goals),
+    responsibilities: lines(role.responsibilities),
+    tools: lines(role.tools),
+    ...(system_prompt_template?.trim() ? { system_prompt_template } : {}),
+    ...(color ? { color } : {}),
+    ...(icon ? { icon } : {}),
+  };
+}
+
+export function isChanged(draft: RoleDefinition, saved: RoleDefinition): boolean {
+  return !isSameJson(tidied(draft), tidied(saved));
+}
+
+/** What keeps a role from being saved, at its place. `others`: the names that are taken. */
+export function roleFaults(role: RoleDefinition, others: readonly string[]): RoleFaults {
+  const faults: Record<string, string> = {};
+  const read = RoleDefinition.safeParse(role);
+  if (!read.success) for (const issue of read.error.issues) faults[placeOf(issue)] ??= issue.message;
+  const { fault } = readPrompt(role);
+  if (fault) faults.system_prompt_template ??= fault;
+  if (others.includes(role.name.trim())) faults.name = "Another role has this name.";
+  return faults;
+}
+
+/** The prompt that a role produces, or why it cannot. */
+export function readPrompt(
+  role: RoleDefinition,
+): { prompt: string; fault: null } | { prompt: null; fault: string } {
+  try {
+    return { prompt: rolePrompt(role), fault: null };
+  } catch (error) {
+    return {
+      prompt: null,
+      fault: error instanceof Error ? error.message : "The template cannot be filled in.",
+    };
+  }
+}
+
+function placeOf({ path }: z.core.$ZodIssue): string {
+  return path.slice(0, 2).map(String).join(".");
+}
+
+/** The faults of one list, by item. */
+export function itemFaults(faults: RoleFaults, list: string): Record<number, string> {
+  return Object.fromEntries(
+    Object.entries(faults).flatMap(([place, message]) =>
+      place.startsWith(`${list}.`) ? [[Number(place.slice(list.length + 1)), message]] : [],
+    ),
+  );
+}
+
+/** The standard prompt as a template, to begin an own one with. */
+export const STANDARD_TEMPLATE = `You are {{ role.name }}. {{ role.description }} {{ backstory }}
+
+Goals:
+{{ goals }}
+
+Responsibilities:
+{{ responsibilities }}
+
+Work only with the information given. If something essential is missing, say exactly what.`;

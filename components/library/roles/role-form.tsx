@@ -1,0 +1,198 @@
+"use client";
+
+import type { Completion } from "@codemirror/autocomplete";
+import type { ReactNode } from "react";
+import { GuardrailsField } from "@/components/forms/guardrails-field";
+import { SchemaEditor } from "@/components/forms/schema-editor";
+import { ToolPicker } from "@/components/forms/tool-picker";
+import { CodeArea } from "@/components/ui/code-area";
+import { ListEditor } from "@/components/ui/list-editor";
+import { NumberField } from "@/components/ui/number-field";
+import { SegmentedControl } from "@/components/ui/segmented-control";
+import { TextArea } from "@/components/ui/text-area";
+import { TextField } from "@/components/ui/text-field";
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import type { JsonSchema } from "@/server/domain/base/values";
+import { checkTemplate } from "@/server/domain/text/template";
+import { ConfirmationField } from "./confirmation-field";
+import { itemFaults, type RoleFaults, STANDARD_TEMPLATE } from "./role-draft";
+import { RoleLook } from "./role-look";
+
+export interface RoleFormProps {
+  role: RoleDefinition;
+  onChange: (change: Partial<RoleDefinition>) => void;
+  faults: RoleFaults;
+  /** Told when a part that is edited as text cannot be read, and when it can again. */
+  onTextFault: (field: string, message: string | null) => void;
+}
+
+/** Every field of a role. */
+export function RoleForm({ role, onChange, faults, onTextFault }: RoleFormProps) {
+  const hasTemplate = role.system_prompt_template !== undefined;
+  return (
+    <div className="flex flex-col gap-8">
+      <Part title="Who it is">
+        <div className="flex items-start gap-4">
+          <RoleLook name={role.name} icon={role.icon} color={role.color} onChange={onChange} />
+          <TextField
+            label="Name"
+            value={role.name}
+            onValueChange={(name) => onChange({ name })}
+            error={faults.name}
+            maxLength={80}
+            hint="Workflows name the role by it. A new name is written into all of them."
+            fieldClassName="flex-1"
+          />
+        </div>
+        <TextArea
+          label="Description"
+          value={role.description}
+          onValueChange={(description) => onChange({ description })}
+          error={faults.description}
+          rows={2}
+          placeholder="What this role is for, in a sentence or two"
+        />
+        <ListEditor
+          label="Goals"
+          itemName="goal"
+          placeholder="What it should reach"
+          items={role.goals}
+          onItemsChange={(goals) => onChange({ goals })}
+          error={faults.goals}
+          itemErrors={itemFaults(faults, "goals")}
+        />
+        <ListEditor
+          label="Responsibilities"
+          itemName="responsibility"
+          placeholder="What it does, and how"
+          items={role.responsibilities}
+          onItemsChange={(responsibilities) => onChange({ responsibilities })}
+          error={faults.responsibilities}
+          itemErrors={itemFaults(faults, "responsibilities")}
+        />
+      </Part>
+
+      <Part
+        title="Prompt"
+        aside={
+          <SegmentedControl
+            size="sm"
+            label="Prompt"
+            value={hasTemplate ? "own" : "standard"}
+            onValueChange={(next) =>
+              onChange({ system_prompt_template: next === "own" ? STANDARD_TEMPLATE : undefined })
+            }
+            options={[
+              { value: "standard", label: "Standard" },
+              { value: "own", label: "Own template" },
+            ]}
+          />
+        }
+      >
+        {hasTemplate ? (
+          <CodeArea
+            label="Prompt template"
+            hideLabel
+            value={role.system_prompt_template ?? ""}
+            onValueChange={(system_prompt_template) => onChange({ system_prompt_template })}
+            lint={lintTemplate}
+            complete={completeTemplate}
+            error={faults.system_prompt_template}
+            hint="Type {{ to insert a value."
+            minLines={10}
+            compact
+          />
+        ) : (
+          <p className="text-[13px] text-ink-2">
+            Made of the description, the goals and the responsibilities.
+          </p>
+        )}
+      </Part>
+
+      <Part title="What goes in and out">
+        <SchemaEditor
+          label="Input"
+          hint="What this role needs to be given"
+          value={role.input_schema}
+          onValueChange={(input_schema) => onChange({ input_schema })}
+          onFault={(fault) => onTextFault("input_schema", fault)}
+        />
+        <SchemaEditor
+          label="Output"
+          hint="The shape of its answers"
+          value={role.output_schema}
+          onValueChange={(output_schema) => onChange({ output_schema })}
+          onFault={(fault) => onTextFault("output_schema", fault)}
+        />
+      </Part>
+
+      <Part title="Rights and rules">
+        <ToolPicker
+          tools={role.tools}
+          onChange={(tools) => onChange({ tools })}
+          error={faults.tools ?? Object.values(itemFaults(faults, "tools"))[0]}
+        />
+        <GuardrailsField
+          label="Guardrails"
+          hint="What must hold of what the role takes and gives"
+          value={role.guardrails}
+          keys={{ input: keysOf(role.input_schema), output: keysOf(role.output_schema) }}
+          onChange={(guardrails) => onChange({ guardrails })}
+          onFault={(fault) => onTextFault("guardrails", fault)}
+        />
+        <ConfirmationField
+          value={role.confirmation}
+          onValueChange={(confirmation) => onChange({ confirmation })}
+        />
+        <NumberField
+          label="Version"
+          value={role.version}
+          min={1}
+          onValueChange={(version) => onChange({ version: version ?? 1 })}
+          fieldClassName="max-w-36"
+          hint="Yours to count; exports carry it."
+        />
+      </Part>
+    </div>
+  );
+}
+
+const keysOf = (schema: JsonSchema | undefined): string[] => {
+  const properties = schema?.properties;
+  return properties && typeof properties === "object" ? Object.keys(properties) : [];
+};
+
+function Part({ title, aside, children }: { title: string; aside?: ReactNode; children: ReactNode }) {
+  return (
+    <section className="flex flex-col gap-5 border-t border-line pt-5 first:border-0 first:pt-0">
+      <header className="flex min-h-7 items-center gap-3">
+        <h2 className="flex-1 text-[15px] font-semibold">{title}</h2>
+        {aside}
+      </header>
+      {children}
+    </section>
+  );
+}
+
+const lintTemplate = (text: string) =>
+  checkTemplate(text).map(({ message, from, to }) => ({
+    message,
+    from: Math.min(from, text.length),
+    to: Math.min(to, text.length),
+    severity: "error" as const,
+  }));
+
+const values: Completion[] = [
+  { label: "role.name" },
+  { label: "role.description" },
+  { label: "goals", detail: "as lines" },
+  { label: "responsibilities", detail: "as lines" },
+  { label: "backstory", detail: "of the agent in a crew" },
+  { label: "team", detail: "the crew's other members" },
+];
+
+/** Offers the values of a prompt behind `{{`. */
+function completeTemplate(text: string, at: number) {
+  const word = /\{\{-?\s*([\w.]*)$/.exec(text.slice(0, at));
+  return word ? { from: at - (word[1]?.length ?? 0), options: values } : null;
+}

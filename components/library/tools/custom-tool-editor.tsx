@@ -1,0 +1,263 @@
+"use client";
+
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { History, PowerOff, Trash2 } from "lucide-react";
+import { useRouter } from "next/navigation";
+import { useState } from "react";
+import { ArgumentForm } from "@/components/forms/argument-form";
+import { SchemaEditor } from "@/components/forms/schema-editor";
+import { UnsavedGuard } from "@/components/library/unsaved-guard";
+import { type Answers, toApiError, useTrpc } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { CodeArea } from "@/components/ui/code-area";
+import { IconButton } from "@/components/ui/icon-button";
+import { NumberField } from "@/components/ui/number-field";
+import { Panel } from "@/components/ui/panel";
+import { Select } from "@/components/ui/select";
+import { TextArea } from "@/components/ui/text-area";
+import { TextField } from "@/components/ui/text-field";
+import { TimeText } from "@/components/ui/time-text";
+import { toast } from "@/components/ui/toasts";
+import { isSameJson } from "@/server/domain/base/values";
+import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
+import type { RiskLevel } from "@/server/domain/tool/tool";
+import { Sheet } from "./tool-detail";
+import { ToolResult } from "./tool-result";
+
+type Saved = Answers["customTools"]["list"]["tools"][number];
+
+const FIRST: CustomToolDefinition = {
+  name: "",
+  description: "",
+  input_schema: {
+    type: "object",
+    properties: { text: { type: "string", description: "The text to look at" } },
+    required: ["text"],
+  },
+  code: "const words = input.text.split(/\\s+/).filter(Boolean);\nreturn { words: words.length };\n",
+  risk: "LOW",
+  timeout_ms: 1_000,
+};
+
+const RISKS: { value: RiskLevel; label: string; hint: string }[] = [
+  { value: "LOW", label: "Low", hint: "A call does little harm" },
+  { value: "MEDIUM", label: "Some", hint: "A call does some harm" },
+  { value: "HIGH", label: "High", hint: "People are asked before each call, where a role says so" },
+  { value: "UNKNOWN", label: "Unknown", hint: "Treated with care" },
+];
+
+/** A tool in JavaScript: what it is for, what it is given, its code, a try, and its versions. */
+export function CustomToolEditor({ saved, isEnabled }: { saved: Saved | null; isEnabled: boolean }) {
+  const trpc = useTrpc();
+  const router = useRouter();
+  const queryClient = useQueryClient();
+  const first = saved?.definition ?? FIRST;
+  const [draft, setDraft] = useState(first);
+  const [schemaFault, setSchemaFault] = useState<string | null>(null);
+  const [tried, setTried] = useState(false);
+  const [isLeaving, setLeaving] = useState(false);
+  const set = (change: Partial<CustomToolDefinition>) => setDraft((before) => ({ ...before, ...change }));
+  const read = CustomToolDefinition.safeParse(draft);
+  const faults: Record<string, string> = Object.fromEntries(
+    (read.error?.issues ?? []).map(({ path, message }) => [String(path[0]), message]),
+  );
+  const shown = tried ? faults : {};
+  const isChanged = !isSameJson(draft, first);
+  const refresh = () => {
+    void queryClient.invalidateQueries(trpc.customTools.pathFilter());
+    void queryClient.invalidateQueries(trpc.tools.pathFilter());
+  };
+  const save = useMutation(
+    trpc.customTools.save.mutationOptions({
+      onSuccess: ({ name, version }) => {
+        setLeaving(true);
+        refresh();
+        toast(`Saved “${name}”, version ${version}`, { tone: "success" });
+        router.replace(`/tools?custom=${encodeURIComponent(name)}`);
+      },
+    }),
+  );
+  const restore = useMutation(trpc.customTools.restore.mutationOptions({ onSuccess: refresh }));
+  const remove = useMutation(
+    trpc.customTools.remove.mutationOptions({
+      onSuccess: ({ name }) => {
+        setLeaving(true);
+        refresh();
+        router.replace("/tools");
+        toast(`Moved “${name}” to the bin`, { undo: () => restore.mutate({ name }) });
+      },
+    }),
+  );
+  const trial = useMutation(trpc.customTools.try.mutationOptions({ onError: () => {} }));
+  const [took, setTook] = useState(0);
+  const submit = () => {
+    setTried(true);
+    if (read.success && !schemaFault)
+      save.mutate({ definition: read.data, base_version: saved?.version ?? null });
+  };
+  return (
+    <Sheet
+      name={draft.name || "New tool"}
+      isPlace={draft.name === ""}
+      badge={saved ? `Version ${saved.version}` : "Not saved yet"}
+      actions={
+        <>
+          {saved ? (
+            <IconButton
+              label={`Remove ${saved.definition.name}`}
+              variant="danger"
+              icon={<Trash2 aria-hidden="true" />}
+              onClick={() => remove.mutate({ name: saved.definition.name })}
+            />
+          ) : null}
+          <Button
+            variant="primary"
+            pending={save.isPending}
+            disabled={saved !== null && !isChanged}
+            onClick={submit}
+          >
+            {saved ? "Save" : "Create tool"}
+          </Button>
+        </>
+      }
+    >
+      {isEnabled ? null : <CodeIsOff />}
+      <div className="flex flex-col gap-4">
+        <TextField
+          label="Name"
+          mono
+          value={draft.name}
+          onValueChange={(name) => set({ name })}
+          disabled={saved !== null}
+          placeholder="count_words"
+          error={shown.name}
+          hint={saved ? "Roles name it by this word; it stays." : "Roles and models name it by this word."}
+          fieldClassName="max-w-sm"
+        />
+        <TextArea
+          label="Description"
+          rows={2}
+          value={draft.description}
+          onValueChange={(description) => set({ description })}
+          error={shown.description}
+          placeholder="Counts the words of a text."
+          hint="All that a model knows of it: what it does, and when to use it."
+        />
+        <SchemaEditor
+          label="Parameters"
+          hint="What it is given: the fields of its input"
+          value={draft.input_schema}
+          onValueChange={(schema) =>
+            set({ input_schema: schema ?? { type: "object", properties: {}, additionalProperties: false } })
+          }
+          onFault={setSchemaFault}
+        />
+        {shown.input_schema ? <p className="text-[13px] text-failed">{shown.input_schema}</p> : null}
+        <CodeArea
+          label="Code"
+          language="plain"
+          value={draft.code}
+          onValueChange={(code) => set({ code })}
+          minLines={10}
+          error={shown.code}
+          hint="JavaScript, the body of an async function whose one argument is called input; what it returns is the result. It runs in a sandbox without network, files or clock."
+        />
+        <div className="grid max-w-md grid-cols-2 gap-4">
+          <Select label="Risk" options={RISKS} value={draft.risk} onValueChange={(risk) => set({ risk })} />
+          <NumberField
+            label="Time"
+            unit="ms"
+            min={100}
+            max={10_000}
+            step={100}
+            value={draft.timeout_ms}
+            onValueChange={(timeout_ms) => set({ timeout_ms: timeout_ms ?? 1_000 })}
+          />
+        </div>
+        {save.error ? (
+          <p role="alert" className="text-[13px] text-failed">
+            {toApiError(save.error).message}
+          </p>
+        ) : null}
+      </div>
+      <Panel title="Try it" description="Runs the code as it stands here, saved or not.">
+        <div className="flex flex-col gap-4">
+          <ArgumentForm
+            key={JSON.stringify(draft.input_schema)}
+            schema={draft.input_schema}
+            submit="Run it"
+            pending={trial.isPending}
+            disabled={!isEnabled}
+            onSubmit={(args) => {
+              setTried(true);
+              if (!read.success) return;
+              const began = performance.now();
+              trial.mutate(
+                { definition: read.data, args },
+                { onSettled: () => setTook(Math.round(performance.now() - began)) },
+              );
+            }}
+          />
+          <div aria-live="polite">
+            {trial.data && !trial.isPending ? <ToolResult output={trial.data} duration={took} /> : null}
+            {trial.error ? (
+              <p role="alert" className="text-[13px] text-failed">
+                {toApiError(trial.error).message}
+              </p>
+            ) : null}
+          </div>
+        </div>
+      </Panel>
+      {saved ? (
+        <Versions
+          saved={saved}
+          onRestore={(version) => restore.mutate({ name: saved.definition.name, version })}
+        />
+      ) : null}
+      <UnsavedGuard
+        active={isChanged && !isLeaving && !save.isPending}
+        what={draft.name ? `“${draft.name}”` : "the new tool"}
+        onDiscard={() => setLeaving(true)}
+      />
+    </Sheet>
+  );
+}
+
+function CodeIsOff() {
+  return (
+    <div role="status" className="flex gap-2.5 rounded-lg border border-line bg-sunken px-3 py-2.5 text-sm">
+      <PowerOff aria-hidden="true" className="mt-0.5 size-4 shrink-0 text-ink-3" />
+      <p>
+        <span className="font-medium">Code is switched off here.</span> You can write and save tools; they run
+        once whoever operates this installation sets{" "}
+        <code className="font-mono text-xs">TROUPE_ENABLE_CODE=1</code> and starts Troupe again. Code then
+        runs in a sandbox of its own, without network and files.
+      </p>
+    </div>
+  );
+}
+
+function Versions({ saved, onRestore }: { saved: Saved; onRestore: (version: number) => void }) {
+  const trpc = useTrpc();
+  const versions = useQuery(trpc.customTools.versions.queryOptions({ name: saved.definition.name }));
+  const older = versions.data?.filter(({ version }) => version !== saved.version) ?? [];
+  if (older.length === 0) return null;
+  return (
+    <Panel flush title="Earlier versions">
+      <ul aria-label="Earlier versions" className="divide-y divide-line">
+        {older.map(({ version, created_at, definition }) => (
+          <li key={version} className="flex items-center gap-3 px-4 py-2.5 text-[13px]">
+            <History aria-hidden="true" className="size-4 text-ink-3" />
+            <span className="font-medium">Version {version}</span>
+            <span className="min-w-0 flex-1 truncate text-ink-2">
+              <TimeText at={created_at} /> · {definition.description}
+            </span>
+            <Button size="sm" aria-label={`Use version ${version} again`} onClick={() => onRestore(version)}>
+              Use again
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}

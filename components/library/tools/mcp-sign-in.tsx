@@ -1,0 +1,102 @@
+"use client";
+
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { toApiError, useTrpc } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { ConfirmDialog } from "@/components/ui/confirm-dialog";
+import { toast } from "@/components/ui/toasts";
+import type { McpListed } from "./mcp-server";
+
+/** Access that a person granted to a server: how it is, asking for it, and giving it up. */
+export function McpSignIn({ server }: { server: McpListed }) {
+  const trpc = useTrpc();
+  const queryClient = useQueryClient();
+  const onSettled = () => {
+    void queryClient.invalidateQueries(trpc.mcp.pathFilter());
+    void queryClient.invalidateQueries(trpc.tools.pathFilter());
+  };
+  const begin = useMutation(trpc.mcp.beginSignIn.mutationOptions({ onError: () => {} }));
+  const signOut = useMutation(
+    trpc.mcp.signOut.mutationOptions({
+      onSettled,
+      onError: () => {},
+      onSuccess: ({ name, still_good }) =>
+        toast(`Signed out of “${name}”${still_good === null ? "" : `. ${still_good}`}`, {
+          tone: still_good === null ? "success" : "plain",
+        }),
+    }),
+  );
+  const access = server.sign_in;
+  if (!access || server.from_file || server.has_authorization) return null;
+  const isIn = access.state === "signed_in";
+  const wants = server.state === "needs_sign_in" || (isIn && access.wants_more !== null);
+  const error = begin.error ?? signOut.error;
+  return (
+    <>
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+        <span className="min-w-0 [overflow-wrap:anywhere]">{describeSignIn(access)}</span>
+        {server.is_enabled && !access.as_program ? (
+          <Button
+            size="sm"
+            variant={wants ? "primary" : "secondary"}
+            aria-label={`Sign in at ${server.name}${isIn ? " again" : ""}`}
+            pending={begin.isPending}
+            onClick={() => begin.mutate({ name: server.name, origin: window.location.origin })}
+          >
+            {isIn ? "Sign in again" : "Sign in"}
+          </Button>
+        ) : null}
+        {isIn && !access.as_program ? (
+          <Button
+            size="sm"
+            variant="ghost"
+            aria-label={`Sign out of ${server.name}`}
+            pending={signOut.isPending}
+            onClick={() => signOut.mutate({ name: server.name })}
+          >
+            Sign out
+          </Button>
+        ) : null}
+      </div>
+      {error ? (
+        <p role="alert" className="mt-2 text-[13px] text-failed [overflow-wrap:anywhere]">
+          {toApiError(error).message}
+        </p>
+      ) : null}
+      <ConfirmDialog
+        open={begin.data !== undefined}
+        onOpenChange={() => begin.reset()}
+        title={`Sign in at ${begin.data?.host ?? ""}?`}
+        description={`“${server.name}” sends you there; make sure that you know it. You leave Troupe and come back afterwards.`}
+        confirm="Go there"
+        onConfirm={() => {
+          if (begin.data) window.location.assign(begin.data.url);
+        }}
+      >
+        {begin.data?.scope ? (
+          <p className="text-sm text-ink-2 [overflow-wrap:anywhere]">
+            Troupe asks for: <span className="font-mono text-xs">{begin.data.scope}</span>
+          </p>
+        ) : null}
+      </ConfirmDialog>
+    </>
+  );
+}
+
+/** How the access is, in a line. */
+export function describeSignIn(access: NonNullable<McpListed["sign_in"]>, now = Date.now()): string {
+  if (access.as_program)
+    return `As the client ${access.client_id ?? ""}, without a person${access.state === "none" ? "; no access was granted yet" : ""}`;
+  if (access.state === "none")
+    return access.client_id === null ? "Not signed in" : `Not signed in; as client ${access.client_id}`;
+  const until =
+    access.until === null
+      ? ""
+      : access.renews
+        ? ", renewed by itself"
+        : access.until <= now
+          ? ", but that has ended"
+          : ` until ${new Date(access.until).toLocaleString()}`;
+  const more = access.wants_more === null ? "" : `. The server wants more rights: ${access.wants_more}`;
+  return `Signed in at ${access.host ?? "the server"}${until}${more}`;
+}

@@ -1,0 +1,59 @@
+import { parametersOf } from "@/components/forms/schema-words";
+import type { JsonSchema } from "@/server/domain/base/values";
+
+/** What a tool is given, as a table; inner parameters are set in below their owner. */
+export function ParameterTable({
+  schema,
+  label,
+  one = "Parameter",
+  none = "It takes no parameters.",
+}: {
+  schema: JsonSchema;
+  label: string;
+  /** What a row is. */
+  one?: string;
+  none?: string;
+}) {
+  const rows = parametersOf(schema);
+  if (rows.length === 0) return <p className="text-[13px] text-ink-2">{none}</p>;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section tabIndex={0} aria-label={label} className="overflow-x-auto rounded-lg border border-line">
+      <table className="w-full text-left text-[13px]">
+        <thead className="border-b border-line bg-sunken text-xs text-ink-2">
+          <tr>
+            <th scope="col" className="px-3 py-2 font-medium">
+              {one}
+            </th>
+            <th scope="col" className="px-3 py-2 font-medium">
+              Value
+            </th>
+            <th scope="col" className="px-3 py-2 font-medium">
+              Meaning
+            </th>
+          </tr>
+        </thead>
+        <tbody className="divide-y divide-line">
+          {rows.map(({ name, depth, type, required, description, standard }, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: inner names may repeat
+            <tr key={at} className="align-top">
+              <th scope="row" className="px-3 py-2 font-normal" style={{ paddingLeft: 12 + depth * 16 }}>
+                <code className="font-mono text-xs">{name}</code>
+                {required ? null : <span className="block text-xs text-ink-3">optional</span>}
+              </th>
+              <td className="px-3 py-2 text-ink-2">
+                {type}
+                {standard === undefined ? null : (
+                  <span className="block text-xs text-ink-3">
+                    else <code className="font-mono">{standard}</code>
+                  </span>
+                )}
+              </td>
+              <td className="min-w-40 px-3 py-2 text-ink-2 [overflow-wrap:anywhere]">{description}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

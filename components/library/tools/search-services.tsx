@@ -1,0 +1,164 @@
+"use client";
+
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { type Answers, toApiError, useTrpc } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Panel } from "@/components/ui/panel";
+import { Select } from "@/components/ui/select";
+import { SimulatedBadge } from "@/components/ui/simulated-badge";
+import { Skeleton } from "@/components/ui/skeleton";
+import { TextField } from "@/components/ui/text-field";
+import { toast } from "@/components/ui/toasts";
+import { SEARCH_SERVICES } from "@/server/domain/tool/search-backend";
+import { Sheet } from "./tool-detail";
+
+type Setting = Answers["toolSettings"]["list"]["searches"][number];
+type Kind = keyof typeof SEARCH_SERVICES;
+
+const NAMES: Record<Kind, { label: string; hint: string }> = {
+  searxng: { label: "SearXNG", hint: "A search server of your own" },
+  brave: { label: "Brave Search", hint: "Needs a key" },
+  github: { label: "GitHub", hint: "Needs a token" },
+};
+const PURPOSES = {
+  web: { title: "Web search", about: "What the tool web_search asks." },
+  code: { title: "Code search", about: "What the tool code_search asks." },
+} as const;
+
+/** Which services the search tools ask. */
+export function SearchServices() {
+  const settings = useQuery(useTrpc().toolSettings.list.queryOptions());
+  return (
+    <Sheet name="Search services" isPlace>
+      <p className="max-w-2xl text-ink-2">
+        Searching needs a service that knows the web, or code. The words that agents look for are sent there.
+      </p>
+      {settings.data ? (
+        settings.data.searches.map((setting) => (
+          <ServiceForm key={`${setting.purpose} ${setting.kind} ${setting.base_url}`} setting={setting} />
+        ))
+      ) : settings.error ? (
+        <p role="alert" className="text-failed">
+          {toApiError(settings.error).message}
+        </p>
+      ) : (
+        <Skeleton className="h-40 w-full" />
+      )}
+    </Sheet>
+  );
+}
+
+function ServiceForm({ setting }: { setting: Setting }) {
+  const trpc = useTrpc();
+  const queryClient = useQueryClient();
+  const isSet = setting.kind !== null && setting.kind !== "demo";
+  const offered = (Object.keys(SEARCH_SERVICES) as Kind[]).filter(
+    (kind) => SEARCH_SERVICES[kind].purpose === setting.purpose,
+  );
+  const [kind, setKind] = useState<Kind | null>(setting.kind === "demo" ? null : (setting.kind ?? null));
+  const [address, setAddress] = useState(isSet ? setting.base_url : "");
+  const [key, setKey] = useState("");
+  const refresh = () => {
+    void queryClient.invalidateQueries(trpc.toolSettings.pathFilter());
+    void queryClient.invalidateQueries(trpc.tools.pathFilter());
+  };
+  const save = useMutation(
+    trpc.toolSettings.save.mutationOptions({
+      onError: () => {},
+      onSuccess: ({ needs_key }) => {
+        setKey("");
+        refresh();
+        toast(needs_key ? "Saved; it works once it has a key" : "Saved", {
+          tone: needs_key ? "plain" : "success",
+        });
+      },
+    }),
+  );
+  const remove = useMutation(trpc.toolSettings.remove.mutationOptions({ onSuccess: refresh }));
+  const { title, about } = PURPOSES[setting.purpose];
+  const standard = kind ? SEARCH_SERVICES[kind].base_url : "";
+  return (
+    <Panel
+      title={title}
+      description={about}
+      actions={setting.kind === "demo" ? <SimulatedBadge /> : undefined}
+    >
+      <form
+        aria-label={title}
+        noValidate
+        className="flex flex-col gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (kind)
+            save.mutate({
+              purpose: setting.purpose,
+              kind,
+              base_url: address.trim(),
+              ...(key.trim() ? { key: key.trim() } : {}),
+            });
+        }}
+      >
+        {setting.kind === "demo" ? (
+          <p className="text-[13px] text-ink-2">
+            The offline demo answers from a few bundled texts; its results are made up. Choose a service to
+            search for real.
+          </p>
+        ) : setting.kind === null ? (
+          <p className="text-[13px] text-ink-2">Nothing is set up, so the tool says that it cannot search.</p>
+        ) : null}
+        <Select
+          label="Service"
+          options={offered.map((value) => ({ value, ...NAMES[value] }))}
+          value={kind}
+          onValueChange={setKind}
+          placeholder="Choose a service…"
+          fieldClassName="max-w-sm"
+        />
+        {kind ? (
+          <>
+            <TextField
+              label="Address"
+              inputMode="url"
+              value={address}
+              onValueChange={setAddress}
+              placeholder={standard || "https://search.example.com"}
+              {...(standard ? { aside: "Optional" } : {})}
+              fieldClassName="max-w-sm"
+            />
+            {SEARCH_SERVICES[kind].needs_key ? (
+              <TextField
+                label={kind === "github" ? "Token" : "Key"}
+                type="password"
+                value={key}
+                onValueChange={setKey}
+                placeholder={setting.has_key ? `Stored, ends in ${setting.key_hint ?? "…"}` : ""}
+                hint="Stored sealed, and sent to this address only."
+                fieldClassName="max-w-sm"
+              />
+            ) : null}
+          </>
+        ) : null}
+        {save.error ? (
+          <p role="alert" className="text-[13px] text-failed">
+            {toApiError(save.error).message}
+          </p>
+        ) : null}
+        <div className="flex gap-2">
+          <Button type="submit" disabled={!kind} pending={save.isPending}>
+            Save
+          </Button>
+          {isSet ? (
+            <Button
+              variant="ghost"
+              pending={remove.isPending}
+              onClick={() => remove.mutate({ purpose: setting.purpose })}
+            >
+              Stop using it
+            </Button>
+          ) : null}
+        </div>
+      </form>
+    </Panel>
+  );
+}

@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { argumentFields, readArguments } from "@/components/forms/arguments";
+import { describeType, parametersOf } from "@/components/forms/schema-words";
+
+const schema = {
+  type: "object",
+  properties: {
+    query: { type: "string", description: "What to look for" },
+    count: { type: "integer", minimum: 1, maximum: 10, default: 5 },
+    scope: { type: "string", enum: ["run", "global"] },
+    deep: { type: "boolean" },
+    filters: {
+      type: "array",
+      items: { type: "object", properties: { field: { type: "string" } }, required: ["field"] },
+    },
+  },
+  required: ["query", "count"],
+};
+
+test("a schema becomes rows in plain words, inner fields below their owner", () => {
+  expect(
+    parametersOf(schema).map(({ name, depth, type, required }) => [name, depth, type, required]),
+  ).toEqual([
+    ["query", 0, "Text", true],
+    ["count", 0, "Whole number from 1 to 10", true],
+    ["scope", 0, "One of run, global", false],
+    ["deep", 0, "Yes or no", false],
+    ["filters", 0, "List of object", false],
+    ["field", 1, "Text", true],
+  ]);
+  expect(parametersOf(schema)[1]?.standard).toBe("5");
+});
+
+test("odd schemas have words, too, and nesting without end stops", () => {
+  expect(describeType({ anyOf: [{ type: "string" }, { type: "null" }] })).toBe("Text or nothing");
+  expect(describeType({ type: ["number", "string"] })).toBe("Number or Text");
+  expect(describeType({})).toBe("Anything");
+  const endless: { type: string; properties: Record<string, unknown> } = { type: "object", properties: {} };
+  endless.properties.again = {
+    type: "object",
+    properties: {
+      x: {
+        type: "object",
+        properties: { y: { type: "object", properties: { z: { type: "object", properties: { w: {} } } } } },
+      },
+    },
+  };
+  expect(Math.max(...parametersOf(endless as never).map(({ depth }) => depth))).toBe(3);
+});
+
+test("what is entered becomes arguments of the right types; what is empty is left out", () => {
+  const fields = argumentFields(schema);
+  expect(
+    readArguments(fields, { query: "crews", count: "3", deep: true, scope: "", filters: '[{"field":"a"}]' }),
+  ).toEqual({
+    ok: true,
+    args: { query: "crews", count: 3, deep: true, filters: [{ field: "a" }] },
+  });
+});
+
+test("what cannot be sent is named at its place; a standard value need not be entered", () => {
+  expect(readArguments(argumentFields(schema), { count: "2.5", filters: "[" })).toEqual({
+    ok: false,
+    faults: { query: "This is needed.", count: "Enter a whole number.", filters: "This is not JSON yet." },
+  });
+  expect(readArguments(argumentFields(schema), { query: "x" })).toEqual({ ok: true, args: { query: "x" } });
+});

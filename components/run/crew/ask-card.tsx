@@ -1,0 +1,336 @@
+"use client";
+
+import { useMutation } from "@tanstack/react-query";
+import { CircleHelp, ShieldAlert } from "lucide-react";
+import { Fragment, type KeyboardEvent, useId, useState } from "react";
+import { formatDuration } from "@/components/display/format";
+import { useRun } from "@/components/run/run-context";
+import { useRunPage } from "@/components/run/run-page-context";
+import { person } from "@/components/run/sentences";
+import { ValueView } from "@/components/run/values";
+import { toApiError, useTrpc } from "@/components/trpc";
+import { Badge } from "@/components/ui/badge";
+import { Button } from "@/components/ui/button";
+import { Checkbox } from "@/components/ui/checkbox";
+import { TextArea } from "@/components/ui/text-area";
+import type { JsonObject } from "@/server/domain/base/values";
+import type { Interaction } from "@/server/domain/run";
+import { destinationOf } from "./destination";
+import { QuestionForm } from "./question-form";
+
+/**
+ * A question to a person: what exactly will be done, why it is asked, and the answers. What is approved is named by
+ * its fingerprint, so nothing else can be approved by it. Enter alone approves nothing.
+ */
+export function AskCard({ ask }: { ask: Interaction }) {
+  const { requested } = ask;
+  const { calls } = requested;
+  const [ticked, setTicked] = useState<readonly number[]>([]);
+  return (
+    <section
+      aria-label={`Question: ${requested.title}`}
+      className="flex min-w-0 flex-col gap-3 rounded-xl border border-waiting/45 bg-waiting/6 p-3.5"
+    >
+      <header className="flex items-start gap-2.5">
+        <CircleHelp aria-hidden className="mt-0.5 size-4 shrink-0 text-waiting" />
+        <div className="min-w-0 flex-1">
+          <h3 className="text-sm font-semibold [overflow-wrap:anywhere]">{requested.title}</h3>
+          <p className="mt-0.5 text-[13px] text-ink-2 [overflow-wrap:anywhere]">
+            {ask.agent_id ? `${person(ask.agent_id)} asks. ` : ""}
+            {requested.why}
+          </p>
+        </div>
+      </header>
+      {requested.taint_sources && requested.taint_sources.length > 0 ? (
+        <p className="flex items-start gap-2 text-[13px]">
+          <ShieldAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-waiting" />
+          <span>
+            It has read content from outside, brought by{" "}
+            {requested.taint_sources.map((source, at) => (
+              <span key={source}>
+                {at > 0 ? ", " : ""}
+                <code className="font-mono text-xs">{source}</code>
+              </span>
+            ))}
+            . What it read may try to direct it.
+          </span>
+        </p>
+      ) : null}
+      {calls ? (
+        <Calls calls={calls} ticked={ticked} onTicked={setTicked} isOpen={ask.status === "open"} />
+      ) : (
+        <OneCall call={requested} />
+      )}
+      <Answer ask={ask} ticked={calls ? ticked : null} />
+    </section>
+  );
+}
+
+type Requested = Interaction["requested"];
+type CallOfMany = NonNullable<Requested["calls"]>[number];
+
+/** Several calls, each with a tick of its own. */
+function Calls({
+  calls,
+  ticked,
+  onTicked,
+  isOpen,
+}: {
+  calls: readonly CallOfMany[];
+  ticked: readonly number[];
+  onTicked: (ticked: number[]) => void;
+  isOpen: boolean;
+}) {
+  const all = calls.map((_call, at) => at);
+  const isAll = ticked.length === calls.length;
+  return (
+    <div className="flex min-w-0 flex-col gap-3">
+      {isOpen ? (
+        <Checkbox
+          label={`All ${calls.length} calls`}
+          checked={isAll}
+          indeterminate={!isAll && ticked.length > 0}
+          onCheckedChange={() => onTicked(isAll ? [] : all)}
+        />
+      ) : null}
+      <ol aria-label="Calls" className="flex flex-col gap-3">
+        {calls.map((call, at) => (
+          <li
+            // Nothing else tells equal calls apart, and their order never changes.
+            key={at}
+            className="flex min-w-0 flex-col gap-2 rounded-lg border border-line p-3"
+          >
+            {isOpen ? (
+              <Checkbox
+                label={`${at + 1}. ${call.tool_name}`}
+                hint={call.why}
+                checked={ticked.includes(at)}
+                onCheckedChange={(checked) =>
+                  onTicked(all.filter((each) => (each === at ? checked : ticked.includes(each))))
+                }
+              />
+            ) : (
+              <p className="text-[13px]">{call.why}</p>
+            )}
+            <OneCall call={call} />
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+/** What exactly is called, and where it leads. */
+function OneCall({ call }: { call: Pick<Requested, "tool_name" | "args" | "risk" | "destinations"> }) {
+  const { tool_name, args, risk, destinations = [] } = call;
+  const shown = destinations.filter(({ kind }) => kind !== "call" && kind !== "words");
+  const destination = shown.length === 0 && args ? destinationOf(args) : null;
+  return (
+    <>
+      {tool_name ? (
+        <dl className="grid grid-cols-[auto_minmax(0,1fr)] items-baseline gap-x-3 gap-y-1.5 text-[13px]">
+          <dt className="text-xs text-ink-3">Tool</dt>
+          <dd className="flex flex-wrap items-center gap-2">
+            <code className="font-mono text-xs">{tool_name}</code>
+            {risk ? <Risk risk={risk} /> : null}
+          </dd>
+          {destination ? (
+            <>
+              <dt className="text-xs text-ink-3">Goes to</dt>
+              <dd className="font-mono text-xs [overflow-wrap:anywhere]">{destination}</dd>
+            </>
+          ) : null}
+          {shown.map(({ argument, value, from }) => (
+            <Fragment key={`${argument} ${value}`}>
+              <dt className="text-xs text-ink-3">Goes to</dt>
+              <dd className="[overflow-wrap:anywhere]">
+                <code className="font-mono text-xs">{value}</code>
+                <span className="block text-xs text-ink-2">{cameFrom(from)}</span>
+              </dd>
+            </Fragment>
+          ))}
+        </dl>
+      ) : null}
+      {args && Object.keys(args).length > 0 ? (
+        <div className="min-w-0">
+          <p className="mb-1 text-xs text-ink-3">{tool_name ? "All that is sent" : "What it is about"}</p>
+          <ValueView value={args} label="arguments" />
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+/** Where something came from that no person wrote. */
+const cameFrom = (source: string | null) =>
+  source === null
+    ? "Nobody wrote this, and nothing that was read contains it: the model came up with it."
+    : `Not in what you wrote. It first stood in what ${source} brought.`;
+
+function Risk({ risk }: { risk: "LOW" | "MEDIUM" | "HIGH" | "UNKNOWN" }) {
+  const words = { LOW: "little risk", MEDIUM: "some risk", HIGH: "high risk", UNKNOWN: "unknown risk" };
+  return <Badge tone={risk === "HIGH" || risk === "UNKNOWN" ? "waiting" : "neutral"}>{words[risk]}</Badge>;
+}
+
+const ANSWERS = {
+  approve: "Approved",
+  approve_always: "Approved for the rest of the run",
+  reject: "Rejected",
+  cancel: "Left open",
+  expired: "Nobody answered in time, which means no",
+};
+
+/** `ticked`: the calls that are agreed to, of several; null where one thing is asked. */
+function Answer({ ask, ticked }: { ask: Interaction; ticked: readonly number[] | null }) {
+  // The question may be looked at in the past; it can be answered while it is open now.
+  const now = useRun<Interaction | undefined>(({ head }) => head.interactions[ask.id], undefined);
+  const isOver = useRun(({ head }) => head.run.status === "finished", false);
+  const answered = now?.answered;
+  if (answered?.content) return <Sent content={answered.content} />;
+  if (answered)
+    return (
+      <p className="text-[13px] text-ink-2">
+        {answered.calls
+          ? `Approved ${answered.calls.length} of ${ask.requested.calls?.length ?? 0}, rejected the rest`
+          : ANSWERS[answered.answer]}
+        {answered.message ? `: ${answered.message}` : "."}
+      </p>
+    );
+  if (isOver) return <p className="text-[13px] text-ink-2">The run ended before this was answered.</p>;
+  if (now?.status === "withdrawn")
+    return <p className="text-[13px] text-ink-2">The work that asked this ended first.</p>;
+  const { asks } = ask.requested;
+  return asks ? <QuestionForm ask={ask} asks={asks} /> : <AnswerForm ask={ask} ticked={ticked} />;
+}
+
+/** What was entered in a form. */
+function Sent({ content }: { content: JsonObject }) {
+  return (
+    <div className="min-w-0">
+      <p className="mb-1 text-xs text-ink-3">What was sent</p>
+      <ValueView value={content} label="answer" />
+    </div>
+  );
+}
+
+interface Wording {
+  yes: string;
+  no: string;
+  /** What the reason for a no is for. */
+  why: string;
+  /** A yes may come with words of its own. */
+  words?: string;
+}
+
+const WORDING: Record<Exclude<Interaction["requested"]["kind"], "question">, Wording> = {
+  tool_confirmation: {
+    yes: "Approve",
+    no: "Reject",
+    why: "Why not? The agent reads this and may try another way.",
+  },
+  review: { yes: "Approve", no: "Reject", why: "What is wrong with it? The agent reads this." },
+  escalation: {
+    yes: "Go on",
+    no: "Stop",
+    why: "Why not?",
+    words: "What do you answer? The agent reads this.",
+  },
+  tie: { yes: "Approve", no: "Reject", why: "Why not?" },
+};
+
+function AnswerForm({ ask, ticked }: { ask: Interaction; ticked: readonly number[] | null }) {
+  const page = useRunPage();
+  const [isRejecting, setRejecting] = useState(false);
+  const [message, setMessage] = useState("");
+  const note = useId();
+  const answer = useMutation(useTrpc().runs.answer.mutationOptions());
+  const { kind } = ask.requested;
+  const wording = WORDING[kind === "question" ? "escalation" : kind];
+  // What was sent takes effect when its event comes back.
+  const total = ask.requested.calls?.length ?? 0;
+  const isNone = ticked?.length === 0;
+  const isSent = answer.isPending || answer.isSuccess;
+  if (!page) return null;
+  const give = (value: "approve" | "approve_always" | "reject") =>
+    answer.mutate({
+      run_id: page.runId,
+      interaction_id: ask.id,
+      fingerprint: ask.requested.fingerprint,
+      answer: value,
+      ...(value !== "reject" && ticked && ticked.length < total ? { calls: [...ticked] } : {}),
+      ...(message.trim() ? { message: message.trim() } : {}),
+    });
+  return (
+    <div className="crew-answer flex flex-col gap-2.5">
+      {isRejecting || wording.words ? (
+        <TextArea
+          key={isRejecting ? "no" : "yes"}
+          label={isRejecting ? wording.why : (wording.words ?? "")}
+          value={message}
+          onValueChange={setMessage}
+          rows={2}
+          maxLength={4000}
+          autoFocus={isRejecting}
+        />
+      ) : null}
+      {isRejecting ? (
+        <div className="flex flex-wrap gap-2">
+          <Button variant="danger" pending={isSent} onClick={() => give("reject")}>
+            {wording.no}
+          </Button>
+          <Button variant="ghost" onClick={() => setRejecting(false)}>
+            Back
+          </Button>
+        </div>
+      ) : (
+        <div className="flex flex-wrap gap-2">
+          <Button
+            variant="primary"
+            aria-describedby={note}
+            pending={isSent}
+            disabled={isNone}
+            onKeyDown={notByEnter}
+            onClick={() => give("approve")}
+          >
+            {ticked ? `${wording.yes} ${ticked.length} of ${total}` : wording.yes}
+          </Button>
+          {ask.requested.tool_name || ticked ? (
+            <Button
+              aria-describedby={note}
+              disabled={isSent || isNone}
+              onKeyDown={notByEnter}
+              onClick={() => give("approve_always")}
+            >
+              {ticked ? "Approve them for the rest of the run" : "Approve this tool for the rest of the run"}
+            </Button>
+          ) : null}
+          <Button variant="ghost" disabled={isSent} onClick={() => setRejecting(true)}>
+            {ticked ? `${wording.no} all…` : `${wording.no}…`}
+          </Button>
+        </div>
+      )}
+      {answer.error ? (
+        <p role="alert" className="text-[13px] text-failed">
+          {toApiError(answer.error).message}
+        </p>
+      ) : null}
+      {isRejecting ? null : (
+        <p id={note} className="text-xs text-ink-3">
+          <Left until={ask.requested.expires_at} from={ask.requested_at} /> Say yes by click or with the space
+          bar; Enter does nothing.
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Left({ until, from }: { until: number; from: number }) {
+  const days = (until - from) / 86_400_000;
+  if (days > 30) return null;
+  return <>Unanswered for {formatDuration(until - from)} means no.</>;
+}
+
+/** Approving is to be meant: a key pressed to send something else must not do it. */
+function notByEnter(event: KeyboardEvent) {
+  if (event.key === "Enter") event.preventDefault();
+}

@@ -1,0 +1,93 @@
+"use client";
+
+import { Hand } from "lucide-react";
+import dynamic from "next/dynamic";
+import { useState } from "react";
+import { countOf } from "@/components/display/format";
+import { useRun, useRunList } from "@/components/run/run-context";
+import { person } from "@/components/run/sentences";
+import { Button } from "@/components/ui/button";
+import { Dialog } from "@/components/ui/dialog";
+import type { Interaction } from "@/server/domain/run";
+
+const AskCard = dynamic(() => import("./ask-card").then((module) => module.AskCard));
+
+/** The questions that are open now, wherever in time the page looks; the oldest first. */
+export function useOpenAsks(): Interaction[] {
+  return useRunList<Interaction>(({ head }) =>
+    head.run.status === "finished"
+      ? []
+      : Object.values(head.interactions).filter(({ status }) => status === "open"),
+  );
+}
+
+/** Over the whole page: somebody is waiting for you. */
+export function AskBar() {
+  const asks = useOpenAsks();
+  const [isOpen, setOpen] = useState(false);
+  const first = asks[0];
+  if (!first) return null;
+  return (
+    <div
+      role="status"
+      className="flex shrink-0 flex-wrap items-center gap-x-3 gap-y-1.5 border-b border-waiting/40 bg-waiting/10 px-4 py-2 text-[13px]"
+    >
+      <Hand aria-hidden className="size-4 shrink-0 text-waiting" />
+      <p className="min-w-0 flex-1 [overflow-wrap:anywhere]">
+        <strong className="font-semibold">{first.requested.title}</strong>
+        <span className="text-ink-2">
+          {" "}
+          {first.agent_id ? `${person(first.agent_id)} waits for you` : "The run waits for you"}
+          {asks.length > 1 ? `, and ${countOf(asks.length - 1, "more question")}` : ""}.
+        </span>
+      </p>
+      <Button size="sm" onClick={() => setOpen(true)}>
+        Look and answer
+      </Button>
+      <AskDialog asks={asks} open={isOpen} onOpenChange={setOpen} />
+    </div>
+  );
+}
+
+/** The questions in front of the page, one below the other. */
+export function AskDialog({
+  asks,
+  open,
+  onOpenChange,
+}: {
+  asks: readonly Interaction[];
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+}) {
+  return (
+    <Dialog
+      title={asks.length > 1 ? `${asks.length} questions for you` : "A question for you"}
+      size="lg"
+      open={open && asks.length > 0}
+      onOpenChange={onOpenChange}
+    >
+      <div className="flex flex-col gap-3">
+        {asks.map((ask) => (
+          <AskCard key={ask.id} ask={ask} />
+        ))}
+      </div>
+    </Dialog>
+  );
+}
+
+/** The questions of one activation, as of the moment that is looked at. */
+export function ActivationAsks({ activationId }: { activationId: string }) {
+  const asks = useRunList<Interaction>(({ state }) =>
+    Object.values(state.interactions).filter((ask) => ask.activation_id === activationId),
+  );
+  const open = asks.filter(({ status }) => status === "open");
+  const isPast = useRun(({ cursor }) => cursor !== null, false);
+  if (open.length === 0) return null;
+  return (
+    <div className="flex flex-col gap-2" data-past={isPast || undefined}>
+      {open.map((ask) => (
+        <AskCard key={ask.id} ask={ask} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,102 @@
+import type { ExecutionPlan } from "@/server/domain/crew/plan";
+import type { AgentView, CrewRun, Interaction, ModelCall, ToolCallView } from "@/server/domain/run";
+
+/** A crew with everything that its members did, as of one moment. */
+export interface CrewScene {
+  crew: CrewRun;
+  agents: readonly AgentView[];
+  tools: readonly ToolCallView[];
+  calls: readonly ModelCall[];
+  asks: readonly Interaction[];
+  plan: ExecutionPlan | undefined;
+}
+
+export type MemberState =
+  | "idle"
+  | "working"
+  | "thinking"
+  | "tool"
+  | "waiting"
+  | "done"
+  | "passed"
+  | "failed"
+  | "stopped";
+
+export interface MemberLook {
+  state: MemberState;
+  words: string;
+  tainted: boolean;
+}
+
+/** What a member is doing; a member may be at work on several tasks, then what needs most attention counts. */
+export function memberLook(scene: CrewScene, agentId: string): MemberLook {
+  const mine = scene.agents.filter(({ agent_id }) => agent_id === agentId);
+  const tainted = mine.some((agent) => agent.tainted === true);
+  const look = (state: MemberState, words: string): MemberLook => ({ state, words, tainted });
+  if (scene.asks.some(({ status, agent_id }) => status === "open" && agent_id === agentId))
+    return look("waiting", "Waits for you");
+  const tool = scene.tools.findLast(({ status, agent_id }) => status === "running" && agent_id === agentId);
+  if (tool) return look("tool", `Uses ${tool.tool_name}`);
+  if (scene.calls.some(({ status, agent_id }) => status === "running" && agent_id === agentId))
+    return look("thinking", "Thinks");
+  if (mine.some(({ status }) => status === "running")) return look("working", "At work");
+  const last = mine.at(-1);
+  if (!last) return look("idle", "Idle");
+  if (last.status === "failed") return look("failed", "Failed");
+  if (last.status === "stopped") return look("stopped", "Stopped");
+  if (last.status === "rejected") return look("failed", "Cannot do it");
+  if (last.status === "handed_off") return look("passed", "Handed over");
+  return look("done", "Done");
+}
+
+/** What one agent, role or model took. */
+export interface CostRow {
+  name: string;
+  calls: number;
+  input_tokens: number;
+  output_tokens: number;
+  cost_usd: number;
+  /** Calls whose price nobody knows. */
+  unknown: number;
+  simulated: boolean;
+}
+
+/** Tokens and cost of finished model calls, by agent, role or model; the largest first. */
+export function costsBy(calls: readonly ModelCall[], by: "agent" | "role" | "model"): CostRow[] {
+  const rows = new Map<string, CostRow>();
+  for (const call of calls) {
+    if (!call.usage) continue;
+    const name =
+      by === "agent" ? call.agent_id : ((by === "role" ? call.role_name : call.model) ?? "unknown");
+    const row = rows.get(name) ?? {
+      name,
+      calls: 0,
+      input_tokens: 0,
+      output_tokens: 0,
+      cost_usd: 0,
+      unknown: 0,
+      simulated: true,
+    };
+    rows.set(name, {
+      name,
+      calls: row.calls + 1,
+      input_tokens: row.input_tokens + call.usage.input_tokens,
+      output_tokens: row.output_tokens + call.usage.output_tokens,
+      cost_usd: row.cost_usd + (call.cost_usd ?? 0),
+      unknown: row.unknown + (call.cost_usd === null || call.cost_usd === undefined ? 1 : 0),
+      simulated: row.simulated && call.simulated === true,
+    });
+  }
+  const tokens = (row: CostRow) => row.input_tokens + row.output_tokens;
+  return [...rows.values()].sort((a, b) => b.cost_usd - a.cost_usd || tokens(b) - tokens(a));
+}
+
+/** Agents in the order of their delegation: each stands behind whoever delegated to it. */
+export function byDelegation(agents: readonly AgentView[]): AgentView[] {
+  const known = new Set(agents.map(({ key }) => key));
+  const under = (parent: string | undefined): AgentView[] =>
+    agents
+      .filter((agent) => (agent.parent && known.has(agent.parent) ? agent.parent : undefined) === parent)
+      .flatMap((agent) => [agent, ...(agent.key === parent ? [] : under(agent.key))]);
+  return under(undefined);
+}

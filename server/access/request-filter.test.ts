@@ -1,0 +1,123 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { refusesRequest } from "./request-filter";
+
+// Raw bytes on a socket: clients that people use would not send most of this.
+
+let port: number;
+const server = createServer((request, response) => {
+  if (!refusesRequest(request, response, { PORT: String(port) }))
+    response.end(`on: ${request.url} ${Object.keys(request.headers).join(" ")}`);
+});
+beforeAll(async () => {
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  port = (server.address() as AddressInfo).port;
+});
+afterAll(() => server.close());
+
+const own = () => `127.0.0.1:${port}`;
+
+/** Sends lines as they are; answers with status and body. */
+async function send(
+  line: string,
+  ...headers: string[]
+): Promise<{ status: number; body: string; head: string }> {
+  const socket = connect(port, "127.0.0.1");
+  socket.end(`${[`${line} HTTP/1.1`, ...headers, "Connection: close"].join("\r\n")}\r\n\r\n`);
+  const text = Buffer.concat(await socket.toArray()).toString("latin1");
+  const [head = "", body = ""] = text.split(/\r\n\r\n([\s\S]*)/);
+  return { status: Number(head.split(" ")[1]), body, head };
+}
+const status = async (line: string, ...headers: string[]) => (await send(line, ...headers)).status;
+
+describe("in whose name", () => {
+  test.each(["/", "/theme.js", "/icon.svg", "/_next/static/a.js", "/api/v1/health", "/nowhere"])(
+    "%s is not there for foreign names, not even with headers that go around what stands behind",
+    async (where) => {
+      for (const header of [
+        "X-Other: 1",
+        "x-middleware-prefetch: 1",
+        "RSC: 1",
+        "x-middleware-subrequest: proxy",
+      ])
+        expect(await status(`GET ${where}`, "Host: evil.example", header), header).toBe(421);
+      expect(await status(`GET ${where}`, `Host: ${own()}`)).toBe(200);
+    },
+  );
+
+  test("a request has one name", async () => {
+    expect(await status("GET /", `Host: ${own()}`, "Host: evil.example")).toBe(400);
+    expect(await status("GET /", "Host: evil.example", `Host: ${own()}`)).toBe(400);
+    expect(await status("GET /", `Host: ${own()}`, `hOST: ${own()}`)).toBe(400);
+    expect(await status("GET /")).toBe(400);
+  });
+
+  test("a whole address as the target is taken where it and the Host header name this server", async () => {
+    expect((await send(`GET http://${own()}/a?b=c`, `Host: ${own()}`)).body).toMatch(/^on: \/a\?b=c /);
+    expect((await send(`GET http://${own()}?b=c`, `Host: ${own()}`)).body).toMatch(/^on: \/\?b=c /);
+    const foreign = await send("GET http://evil.example/a", `Host: ${own()}`);
+    expect([foreign.status, foreign.head]).toEqual([421, expect.not.stringMatching(/location|evil/i)]);
+    expect(await status(`GET http://${own()}/a`, "Host: evil.example")).toBe(421);
+    expect(await status(`GET http://localhost:${port}/a`, `Host: ${own()}`)).toBe(400);
+    for (const odd of [`http://u@${own()}/`, `ftp://${own()}/`, "*", "a", `http:///a`])
+      expect([400, 421], odd).toContain(await status(`GET ${odd}`, `Host: ${own()}`));
+  });
+});
+
+describe("in which form", () => {
+  test.each(["TRACE", "PROPFIND", "LINK", "PURGE"])(
+    "the method %s is refused, with those that are not",
+    async (method) => {
+      const { status, head } = await send(`${method} /`, `Host: ${own()}`);
+      expect([status, head]).toEqual([
+        405,
+        expect.stringMatching(/^allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS/im),
+      ]);
+    },
+  );
+
+  test.each([
+    "/api/v1/roles/%ED%A0%80",
+    "/api/v1/roles/%zz",
+    "/api/v1/runs/%E0%A4%A",
+    "/api/v1/runs/a%00b",
+    "/api/x%0a",
+  ])("%s is a bad request, said in JSON", async (where) => {
+    const { status, body } = await send(`GET ${where}`, `Host: ${own()}`);
+    expect([status, JSON.parse(body)]).toEqual([
+      400,
+      { error: { code: "bad_request", message: expect.stringContaining("percent-encoded") } },
+    ]);
+  });
+
+  test("what is written properly goes on as it is", async () => {
+    for (const where of ["/api/v1/roles/%C3%A4%20b", "/a//b?x=%zz", "/login?next=%2F"])
+      expect((await send(`GET ${where}`, `Host: ${own()}`)).body).toContain(`on: ${where} `);
+  });
+});
+
+test("of Next's own ways, only the files of the build are there", async () => {
+  for (const where of [
+    "/_next/image?url=%2Fa&w=640&q=75",
+    "/_next/data/x.json",
+    "/_next",
+    "/_next/",
+    "/_next/webpack-hmr",
+  ])
+    expect(await status(`GET ${where}`, `Host: ${own()}`), where).toBe(404);
+});
+
+test("headers by which Next's parts talk to each other come from nobody else", async () => {
+  const names = [
+    "x-middleware-prefetch",
+    "x-middleware-subrequest",
+    "x-nextjs-data",
+    "x-matched-path",
+    "x-invoke-path",
+    "next-resume",
+  ];
+  const { body } = await send("GET /", `Host: ${own()}`, ...names.map((name) => `${name}: 1`), "RSC: 1");
+  expect(body).toBe("on: / host rsc connection");
+});

@@ -1,0 +1,100 @@
+import type { Json, JsonObject } from "@/server/domain/base/values";
+
+/** A check that a guardrail may name. */
+export interface GuardrailFunction {
+  name: string;
+  description: string;
+  /** Null where the value passes, else what is wrong, for whoever made it. */
+  check(value: JsonObject): string | null;
+}
+
+const SECRET =
+  /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----|\b(?:sk-[\w-]{16,200}|gh[pousr]_\w{30,100}|xox[abpr]-[\w-]{10,100}|AIza[\w-]{30,60}|AKIA[A-Z0-9]{16})/;
+const PERSONAL = /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}|\b(?:\d[ -]?){13,19}\b/;
+const PLACEHOLDER = /\b(?:TODO|TBD|FIXME|lorem ipsum)\b|\[(?:insert|your|placeholder)\b[^\]\n]{0,80}\]/i;
+
+const functions: readonly GuardrailFunction[] = [
+  {
+    name: "not_empty",
+    description: "Every value holds something",
+    check: (value) => {
+      const empty = Object.keys(value).filter((key) => isEmpty(value[key]!));
+      return empty.length > 0 ? `There is nothing in ${empty.join(", ")}.` : null;
+    },
+  },
+  {
+    name: "no_placeholders",
+    description: "Nothing was left to be filled in, such as TODO or [insert name]",
+    check: (value) => found(PLACEHOLDER, value, "still has to be filled in"),
+  },
+  {
+    name: "no_secrets",
+    description: "No keys or passwords of services",
+    // What was found is not repeated: it would be kept with the run.
+    check: (value) => (textsOf(value).some((text) => SECRET.test(text)) ? "It holds a secret key." : null),
+  },
+  {
+    name: "no_personal_data",
+    description: "No e-mail addresses and no numbers of cards",
+    check: (value) =>
+      textsOf(value).some((text) => PERSONAL.test(text))
+        ? "It holds an e-mail address or the number of a card. Leave it out."
+        : null,
+  },
+  {
+    name: "valid_json",
+    description: "Every text is JSON",
+    check: (value) =>
+      textsOf(value).some((text) => !isJson(text))
+        ? "It is not JSON. Answer with JSON and nothing else."
+        : null,
+  },
+  {
+    name: "names_sources",
+    description: "At least one web address is named as a source",
+    check: (value) =>
+      textsOf(value).some((text) => /\bhttps?:\/\/[^\s"<>]{4}/.test(text))
+        ? null
+        : "It names no source. Give the web address of each.",
+  },
+];
+
+// A Map, so that a name from a file can only ever find what was registered here.
+const registry = new Map(functions.map((one) => [one.name, one]));
+
+export function findGuardrailFunction(name: string): GuardrailFunction | undefined {
+  return registry.get(name);
+}
+
+export function guardrailFunctions(): GuardrailFunction[] {
+  return [...registry.values()];
+}
+
+function textsOf(value: Json): string[] {
+  if (typeof value === "string") return [value];
+  if (value === null || typeof value !== "object") return [];
+  return Object.values(value).flatMap((inner: Json) => textsOf(inner));
+}
+
+function found(pattern: RegExp, value: JsonObject, what: string): string | null {
+  for (const text of textsOf(value)) {
+    const match = pattern.exec(text)?.[0];
+    if (match !== undefined) return `"${match.slice(0, 80)}" ${what}.`;
+  }
+  return null;
+}
+
+const isEmpty = (value: Json): boolean =>
+  value === null ||
+  (typeof value === "string"
+    ? value.trim() === ""
+    : typeof value === "object" && Object.keys(value).length === 0);
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,44 @@
+import { describe, expect, test } from "vitest";
+import { readWorkflow } from "@/server/domain/graph/document";
+import { RunConfigChanges } from "./outcome";
+
+describe("settings of one run", () => {
+  test.each([
+    [{ max_tokens: -1 }, "max_tokens"],
+    [{ max_cost_usd: 1 }, "max_cost_usd"],
+    [{ budget: { max_cost: 1 } }, "max_cost"],
+    [{ budget: { max_total_tokens: 0.5 } }, "budget.max_total_tokens"],
+    [{ budget: { max_total_tokens: 2 ** 53 } }, "budget.max_total_tokens"],
+    [{ budget: { warn_at: -5 } }, "budget.warn_at"],
+    [{ max_subrun_depth: -3 }, "max_subrun_depth"],
+    [{ max_subrun_depth: 2 }, "max_subrun_depth does nothing yet"],
+    [{ mode: "step" }, "mode does nothing yet"],
+    [{ max_steps: 1.5 }, "max_steps"],
+  ])("%j is refused by name", (config, name) => {
+    const read = RunConfigChanges.safeParse(config);
+    const said = read.error?.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
+    expect(said).toContain(name);
+  });
+
+  test("what is right is taken, without settings that were not given", () => {
+    const config = { max_steps: 5, mode: "continuous" as const, denied_tools: ["x"] };
+    expect(RunConfigChanges.parse(config)).toEqual(config);
+  });
+
+  test("a workflow file with settings that are wrong or do nothing says so", () => {
+    const { graph, findings } = readWorkflow({
+      graph_id: "g",
+      nodes: { start: { id: "start", node_type: "start" } },
+      edges: [],
+      config: { max_stepz: 5, mode: "hitl", max_subrun_depth: 1, budget: { warn_at: -5 } },
+    });
+    expect(graph?.config?.budget.warn_at).toBe(0.8);
+    const places = findings.filter(({ at }) => at.startsWith("config")).map(({ at }) => at);
+    expect(places.sort()).toEqual([
+      "config.budget.warn_at",
+      "config.max_stepz",
+      "config.max_subrun_depth",
+      "config.mode",
+    ]);
+  });
+});

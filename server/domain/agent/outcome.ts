@@ -1,0 +1,224 @@
+import { z } from "zod";
+import { SIZES } from "@/server/domain/base/sizes";
+import { Json, Ms } from "@/server/domain/base/values";
+import { ConfirmationPolicy } from "./role";
+
+/** How a run ended: reached an end, failed, hit a limit (and may go on), or was stopped by a person. */
+export const FinalStatus = z.enum(["COMPLETED", "ERROR", "INCOMPLETE", "CANCELLED"]);
+export type FinalStatus = z.infer<typeof FinalStatus>;
+
+export const ErrorCode = z.enum([
+  "AUTH",
+  "QUOTA",
+  "RATE_LIMIT",
+  "CONFIG",
+  "TRANSIENT",
+  "TIMEOUT",
+  "MODEL_REFUSAL",
+  "CONTENT_FILTER",
+  "OUTPUT_INVALID",
+  "OUTPUT_TRUNCATED",
+  "CONTEXT_OVERFLOW",
+  "TOOL_FAILED",
+  /** An agent says that its task cannot be done. */
+  "REJECTED",
+  "PERMISSION",
+  "GUARDRAIL",
+  "STUCK",
+  "MAX_ITERATIONS",
+  "MAX_STEPS",
+  "BUDGET",
+  "TIME_LIMIT",
+  /** The run has written down as much as it may. */
+  "LOG_LIMIT",
+  "INPUT_MISSING",
+  "STATE_INVALID",
+  /** A value, the state or an answer exceeds what a run may keep. */
+  "TOO_LARGE",
+  "ROUTER_NO_MATCH",
+  "ROUTER_FAILED",
+  "LOOP_LIMIT",
+  "JOIN_SHORTFALL",
+  "SUBRUN_FAILED",
+  "HUMAN_REJECTED",
+  "HUMAN_TIMEOUT",
+  "CANCELLED",
+  "NO_END_REACHED",
+  "INTERNAL",
+]);
+export type ErrorCode = z.infer<typeof ErrorCode>;
+
+/** Why a run ended as it did: an error code, or END_REACHED. */
+export type ReasonCode = ErrorCode | "END_REACHED";
+
+/** A failure in words for people, with what they can do about it. */
+export const RunError = z.object({
+  code: ErrorCode,
+  message: z.string(),
+  retryable: z.boolean(),
+  user_action: z.enum(["none", "retry", "settings", "edit_graph", "raise_limit"]),
+  node_id: z.string().optional(),
+  activation_id: z.string().optional(),
+  detail: Json.optional(),
+});
+export type RunError = z.infer<typeof RunError>;
+
+/** Tokens of one or several model calls. `estimated`: the provider did not say, so we counted characters. */
+export const Usage = z.object({
+  input_tokens: z.number(),
+  output_tokens: z.number(),
+  cached_input_tokens: z.number().default(0),
+  reasoning_tokens: z.number().default(0),
+  requests: z.number().default(1),
+  estimated: z.boolean().default(false),
+});
+export type Usage = z.infer<typeof Usage>;
+
+export const NO_USAGE: Usage = {
+  input_tokens: 0,
+  output_tokens: 0,
+  cached_input_tokens: 0,
+  reasoning_tokens: 0,
+  requests: 0,
+  estimated: false,
+};
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    input_tokens: a.input_tokens + b.input_tokens,
+    output_tokens: a.output_tokens + b.output_tokens,
+    cached_input_tokens: a.cached_input_tokens + b.cached_input_tokens,
+    reasoning_tokens: a.reasoning_tokens + b.reasoning_tokens,
+    requests: a.requests + b.requests,
+    estimated: a.estimated || b.estimated,
+  };
+}
+
+/** What models were paid, in US dollars; null once a price among them is unknown, which is not zero. */
+export interface Spent {
+  usage: Usage;
+  cost_usd: number | null;
+}
+
+/** Adds a payment to an account, in place. */
+export function pay(account: Spent, { usage, cost_usd }: Spent): void {
+  account.usage = addUsage(account.usage, usage);
+  account.cost_usd = account.cost_usd === null || cost_usd === null ? null : account.cost_usd + cost_usd;
+}
+
+/** Where nobody has said when people are asked. */
+export const USUAL_CONFIRMATION: ConfirmationPolicy = {
+  kind: "risky",
+  threshold: "HIGH",
+  confirm_unknown: true,
+};
+
+/** What models may cost in one run. */
+const Budget = z.object({
+  max_cost_usd: z.number().nonnegative().nullish(),
+  max_total_tokens: z.number().int("must be a whole number").nonnegative().nullish(),
+  /** The share of a limit at which a warning is given. */
+  warn_at: z.number().min(0).max(1).default(0.8),
+  mode: z.enum(["hard", "soft"]).default("hard"),
+});
+
+/** Limits and manners of one run. Costs in US dollars, times in milliseconds. */
+export const RunConfig = z.object({
+  mode: z.enum(["continuous", "step", "breakpoint", "hitl"]).default("continuous"),
+  /** Node runs in the whole run. */
+  max_steps: z.number().int().min(1).max(5000).default(200),
+  max_loop_iterations: z.number().int().min(1).max(1000).default(25),
+  /** Model turns in the whole run, shared by all agents. */
+  max_global_iterations: z.number().int().min(1).max(2000).default(100),
+  /** Excludes time spent waiting for people or timers. */
+  max_active_ms: Ms.max(24 * 3_600_000).default(30 * 60_000),
+  /** The state, and each input and output of a node, in characters as sizes.ts counts them. */
+  max_state_chars: z.number().int().min(1000).max(SIZES.state.most).default(SIZES.state.standard),
+  /** All that the run writes down, counted in the same way. */
+  max_log_chars: z.number().int().min(10_000).max(SIZES.log.most).default(SIZES.log.standard),
+  max_parallel_nodes: z.number().int().min(1).max(256).default(16),
+  max_subrun_depth: z.number().int().min(0).max(5).default(5),
+  budget: Budget.prefault({}),
+  /** Tools that no agent of this run gets, whatever its role says. */
+  denied_tools: z.array(z.string().max(200)).default([]),
+  confirmation: ConfirmationPolicy.default(USUAL_CONFIRMATION),
+  on_stuck: z.enum(["nudge_then_fail", "nudge_then_escalate", "fail"]).default("nudge_then_fail"),
+  strict_state: z.boolean().default(false),
+});
+export type RunConfig = z.infer<typeof RunConfig>;
+
+/** What whoever runs Troupe has set for every run; no workflow, role or file can loosen it. */
+export interface InstallationRules {
+  /** People are asked at least where this says so. */
+  confirmation?: ConfirmationPolicy;
+  /** Hosts, e-mail addresses and accounts that agents may always send to. */
+  destinations?: string[];
+}
+
+/** Settings that runs of other programs know and that nothing here reads yet: what is to be done instead. */
+const NOT_YET = {
+  mode: {
+    harmless: "continuous",
+    instead:
+      "does nothing yet but for continuous: set confirmation to have people asked before tools act, or have a person approve by a node",
+  },
+  max_subrun_depth: {
+    harmless: undefined,
+    instead: "does nothing yet: no run starts another one. Leave it out",
+  },
+} as const;
+
+/** What is said of settings that are understood and do nothing; empty where all of them count. */
+export function settingsWithoutEffect(
+  config: Readonly<Record<string, unknown>>,
+): { key: string; message: string }[] {
+  return Object.entries(NOT_YET).flatMap(([key, { harmless, instead }]) =>
+    config[key] === undefined || config[key] === harmless ? [] : [{ key, message: `${key} ${instead}.` }],
+  );
+}
+
+/**
+ * Settings of a run that differ from the workflow's own. Without the defaults: a setting that was not given must not
+ * replace the workflow's. What is not known, and what would do nothing, is refused by name: somebody who misspells a
+ * limit must not run without it.
+ */
+export const RunConfigChanges = z
+  .strictObject({
+    ...Object.fromEntries(
+      Object.entries(RunConfig.shape).map(([key, schema]) => [key, withoutDefault(schema).optional()]),
+    ),
+    budget: Budget.strict().optional(),
+  })
+  .superRefine((config, context) => {
+    for (const { key, message } of settingsWithoutEffect(config))
+      context.addIssue({ code: "custom", path: [key], message });
+  }) as unknown as z.ZodType<Partial<RunConfig>>;
+
+function withoutDefault(schema: z.ZodType): z.ZodType {
+  return schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault
+    ? (schema.unwrap() as z.ZodType)
+    : schema;
+}
+
+/** The limits that a person can raise on a run that stopped at one. */
+export const RaisableLimit = z.enum([
+  "max_steps",
+  "max_global_iterations",
+  "max_active_ms",
+  "max_log_chars",
+  "max_cost_usd",
+  "max_total_tokens",
+]);
+export type RaisableLimit = z.infer<typeof RaisableLimit>;
+
+/** Why a limit cannot be raised to that, in words; null where it can: what a raise may say is what a start may say. */
+export function limitFault(limit: RaisableLimit, to: number): string | null {
+  const isBudget = limit === "max_cost_usd" || limit === "max_total_tokens";
+  const read = RunConfig.safeParse(isBudget ? { budget: { [limit]: to } } : { [limit]: to });
+  return read.success ? null : `${limit}: ${read.error.issues[0]?.message ?? "cannot be that"}`;
+}
+
+/** Of a question about several calls, those that an answer agrees to, by their places from 0; absent: all. */
+export const AgreedCalls = z.array(z.number().int().min(0).max(99)).max(100).exactOptional().meta({
+  description: "Of a question with `calls`, the places of those that are agreed to, from 0; absent: all",
+});

@@ -1,0 +1,35 @@
+import { z } from "zod";
+import { AgentConfig, LlmConfig } from "@/server/domain/agent/role";
+import { Id } from "@/server/domain/base/values";
+import { CollaborationPattern } from "./pattern";
+
+export const CrewProcess = z.enum(["sequential", "parallel", "hierarchical", "swarm", "consensus", "custom"]);
+export type CrewProcess = z.infer<typeof CrewProcess>;
+
+/** Several agents and the way in which they share out the work. */
+export const CrewConfig = z.object({
+  crew_id: Id.default("crew"),
+  agents: z.array(AgentConfig).min(1, "A crew needs at least one agent"),
+  process: CrewProcess.default("sequential"),
+  manager: z.object({ agent_id: Id.optional(), llm_config: LlmConfig.optional() }).optional(),
+  entry_agent: Id.optional(),
+  max_rounds: z.number().int().default(12),
+  max_handoffs: z.number().int().default(12),
+  max_stalls: z.number().int().default(3),
+  max_replans: z.number().int().default(2),
+  max_parallel: z.number().int().min(1).max(16).default(3),
+  on_task_failure: z.enum(["stop", "continue_independent", "replan", "escalate"]).default("stop"),
+  planning: z.boolean().default(false),
+  memory: z.boolean().default(true),
+  consensus: z
+    .object({
+      rule: z.enum(["majority", "two_thirds", "unanimous", "weighted"]).default("majority"),
+      quorum: z.number().default(0.5),
+      rounds: z.number().int().default(2),
+      tie: z.enum(["reject", "chair", "human"]).default("human"),
+      weights: z.record(z.string(), z.number()).default({}),
+    })
+    .prefault({}),
+  collaboration_patterns: z.array(CollaborationPattern).default([]),
+});
+export type CrewConfig = z.infer<typeof CrewConfig>;

@@ -1,0 +1,65 @@
+import { z } from "zod";
+import { Id, Json } from "@/server/domain/base/values";
+
+/** Agents that work at the same time, with the one who brings their work together. */
+export const ParallelGroup = z.object({
+  name: z.string().min(1, "A group needs a name").max(200),
+  agents: z.array(Id).min(1, "A group needs at least one agent"),
+  coordination_agent: Id.optional(),
+  /** Words that tasks carry as tags: all tasks of the group with one wait there for each other. */
+  sync_points: z.array(z.string().max(200)).default([]),
+});
+export type ParallelGroup = z.infer<typeof ParallelGroup>;
+
+const OUTCOME = /^next_on_(.+)$/;
+
+/** One step of a custom pattern. `next_on_<outcome>` names the step, or the agent, that comes after that outcome. */
+export const PatternStep = z
+  .object({
+    step: z.string().min(1, "A step needs a name").max(200),
+    agent: z.string().min(1, "A step needs an agent").max(200),
+    /** What is to be done; the step's name says it where this is absent. */
+    description: z.string().max(8000).optional(),
+  })
+  .catchall(Json)
+  .superRefine((step, ctx) => {
+    for (const [key, target] of Object.entries(step))
+      if (OUTCOME.test(key) && typeof target !== "string")
+        ctx.addIssue({ code: "custom", path: [key], message: `"${key}" must name a step or an agent` });
+  });
+export type PatternStep = z.infer<typeof PatternStep>;
+
+/** The outcomes of a step with what follows each, in their order. */
+export function outcomesOf(step: PatternStep): { key: string; outcome: string; target: string }[] {
+  return Object.entries(step).flatMap(([key, target]) => {
+    const outcome = OUTCOME.exec(key)?.[1];
+    return outcome !== undefined && typeof target === "string" ? [{ key, outcome, target }] : [];
+  });
+}
+
+/** A way of working together that is written down as steps with outcomes. */
+export const CustomPattern = z
+  .object({
+    name: z.string().max(200).default("pattern"),
+    type: z.literal("custom"),
+    workflow: z.array(PatternStep).min(1, "A pattern needs at least one step").max(100),
+  })
+  .catchall(Json);
+export type CustomPattern = z.infer<typeof CustomPattern>;
+
+export const ParallelPattern = z.object({ parallel_groups: z.array(ParallelGroup).min(1) }).catchall(Json);
+export type ParallelPattern = z.infer<typeof ParallelPattern>;
+
+/** How members of a crew work together, beside its process. What is not known here is kept as it is, and has no effect. */
+export const CollaborationPattern = z.union([ParallelPattern, CustomPattern, Json]);
+export type CollaborationPattern = z.infer<typeof CollaborationPattern>;
+
+/** The custom patterns among those of a crew. */
+export function customPatterns(patterns: readonly CollaborationPattern[]): CustomPattern[] {
+  return patterns.flatMap((pattern) => CustomPattern.safeParse(pattern).data ?? []);
+}
+
+/** The parallel groups among the patterns of a crew. */
+export function parallelGroups(patterns: readonly CollaborationPattern[]): ParallelGroup[] {
+  return patterns.flatMap((pattern) => ParallelPattern.safeParse(pattern).data?.parallel_groups ?? []);
+}

@@ -1,0 +1,118 @@
+import { z } from "zod";
+import { Guardrail } from "@/server/domain/agent/role";
+import { Expr, Id, Json, JsonSchema } from "@/server/domain/base/values";
+
+const lowerCase = (value: unknown) => (typeof value === "string" ? value.toLowerCase() : value);
+
+export const TaskStatus = z.preprocess(
+  lowerCase,
+  z.enum([
+    "pending",
+    "in_progress",
+    "completed",
+    "failed",
+    "blocked",
+    "skipped",
+    "cancelled",
+    "awaiting_human",
+  ]),
+);
+export type TaskStatus = z.infer<typeof TaskStatus>;
+
+export const Task = z.object({
+  task_id: Id,
+  description: z.string().min(1, "A task needs a description"),
+  raw_instruction: z.string().optional(),
+  /** Routes the task to an agent of that role. */
+  required_role: z.string().optional(),
+  /** Routes the task to one agent; wins over required_role. */
+  assigned_agent: z.string().nullish(),
+  status: TaskStatus.default("pending"),
+  priority: z.preprocess(lowerCase, z.enum(["low", "medium", "high", "critical"])).default("medium"),
+  dependencies: z.array(Id).default([]),
+  estimated_duration: z
+    .string()
+    .regex(/^\d+(\.\d+)?(s|m|h|d)$/, "Write a duration like 15m or 2h")
+    .optional(),
+  expected_output: z.string().optional(),
+  output_schema: JsonSchema.optional(),
+  condition: Expr.optional(),
+  guardrails: z.array(Guardrail).default([]),
+  human_review: z.boolean().default(false),
+  output: Json.optional(),
+  error_message: z.string().nullish(),
+  /** Of everybody who worked on it, delegates included. */
+  tokens_used: z.number().int().min(0).optional(),
+  cost_usd: z.number().min(0).optional(),
+  reasoning_log: z.array(z.string()).default([]),
+  metadata: z
+    .object({
+      started_at: z.string().exactOptional(),
+      completed_at: z.string().exactOptional(),
+      progress_percentage: z.number().min(0).max(100).exactOptional(),
+      artifacts_created: z.array(z.string()).exactOptional(),
+      tags: z.array(z.string()).exactOptional(),
+    })
+    .catchall(Json)
+    .default({}),
+});
+export type Task = z.infer<typeof Task>;
+
+/** As many tasks as a plan may hold. */
+export const MOST_TASKS = 100;
+
+/** plan.json: tasks with their dependencies, and how to carry them out. */
+export const ExecutionPlan = z
+  .object({
+    plan_id: Id.optional(),
+    user_instruction: z.string().default(""),
+    parsed_intent: z.record(z.string(), Json).optional(),
+    tasks: z.array(Task).max(MOST_TASKS, `A plan holds at most ${MOST_TASKS} tasks`),
+    overall_status: TaskStatus.default("pending"),
+    /**
+     * When a person is asked beside the intervention points. autonomous: never; step: before every task; breakpoint:
+     * when a task failed; hitl: about every result.
+     */
+    execution_mode: z.enum(["autonomous", "step", "breakpoint", "hitl"]).default("autonomous"),
+    human_intervention_points: z.array(z.string()).default([]),
+    success_criteria: z.array(z.string()).default([]),
+    version: z.number().int().default(1),
+  })
+  .superRefine((plan, ctx) => {
+    for (const { at, message } of planFaults(plan.tasks))
+      ctx.addIssue({ code: "custom", path: ["tasks", at], message });
+  });
+export type ExecutionPlan = z.infer<typeof ExecutionPlan>;
+
+/** What makes a task list impossible to carry out: double ids, unknown dependencies, a circle. */
+export function planFaults(
+  tasks: readonly Pick<Task, "task_id" | "dependencies">[],
+): { at: number; message: string }[] {
+  const faults: { at: number; message: string }[] = [];
+  const position = new Map<string, number>();
+  tasks.forEach((task, at) => {
+    if (position.has(task.task_id)) faults.push({ at, message: `Two tasks are called "${task.task_id}".` });
+    position.set(task.task_id, at);
+  });
+  tasks.forEach((task, at) => {
+    for (const dependency of task.dependencies)
+      if (!position.has(dependency))
+        faults.push({
+          at,
+          message: `Task "${task.task_id}" waits for "${dependency}", which is not in the plan.`,
+        });
+  });
+  if (faults.length > 0) return faults;
+  const done = new Set<string>();
+  let waiting = tasks.map((task, at) => ({ task, at }));
+  while (waiting.length > 0) {
+    const still = waiting.filter(({ task }) => !task.dependencies.every((id) => done.has(id)));
+    if (still.length === waiting.length) {
+      const names = still.map(({ task }) => task.task_id).join(", ");
+      return [{ at: still[0]!.at, message: `These tasks wait for each other in a circle: ${names}.` }];
+    }
+    for (const { task } of waiting) if (task.dependencies.every((id) => done.has(id))) done.add(task.task_id);
+    waiting = still;
+  }
+  return faults;
+}

@@ -1,0 +1,191 @@
+import type { z } from "zod";
+import type { AgentConfig } from "@/server/domain/agent/role";
+import { freshEdgeId, freshId, toId } from "@/server/domain/base/ids";
+import { type Finding, Findings } from "@/server/domain/base/lenient-reader";
+import { type CustomPattern, outcomesOf, type PatternStep } from "@/server/domain/crew/pattern";
+import { asTemplate } from "@/server/domain/text/template";
+import { WorkflowGraph } from "./graph";
+
+const COLUMN = 340;
+const LANE = 180;
+
+type Member = Pick<AgentConfig, "agent_id" | "role_name">;
+type NodeInput = z.input<typeof WorkflowGraph>["nodes"][string];
+type EdgeInput = z.input<typeof WorkflowGraph>["edges"][number];
+
+/**
+ * A custom pattern as a workflow: each step an agent task that reports its outcome, with a router behind it. A target
+ * is a step's name, else an agent who has one step; else the run ends there, and a warning says so. `members`: who
+ * the agents are; an agent that is not among them works in the role of its own name.
+ */
+export function compilePattern(
+  pattern: CustomPattern,
+  members: readonly Member[] = [],
+): { graph: WorkflowGraph; warnings: Finding[] } {
+  const findings = new Findings();
+  const nodes = new Map<string, NodeInput>();
+  const edges: EdgeInput[] = [];
+  const connect = (from: string, to: string, edge_label?: string) => {
+    const id = freshEdgeId(edges.map((edge) => edge.id));
+    edges.push({ id, source_node_id: from, target_node_id: to, ...(edge_label ? { edge_label } : {}) });
+  };
+  const add = (wanted: string, node: (id: string) => NodeInput) => {
+    const id = freshId(wanted, nodes);
+    nodes.set(id, node(id));
+    return id;
+  };
+
+  add("start", (id) => ({
+    id,
+    node_type: "start",
+    name: "Start",
+    output_keys: ["user_request"],
+    config: { input_schema: REQUEST },
+  }));
+  const placed = resolveSteps(pattern, findings).map((one, at) => ({
+    ...one,
+    id: add(toId(one.step.step) || `step_${at + 1}`, (own) => taskNode(own, one.step, one.ways, members)),
+  }));
+  connect("start", placed[0]!.id);
+
+  const ends = new Map<string, string>();
+  const endAt = (name: string) => {
+    const known = ends.get(name);
+    if (known !== undefined) return known;
+    const id = add(toId(`end_${name}`) || "end", (own) => ({
+      id: own,
+      node_type: "end",
+      name: name.slice(0, 200),
+      input_keys: ["summary"],
+    }));
+    ends.set(name, id);
+    return id;
+  };
+  for (const { step, id, ways } of placed) {
+    if (ways.length === 0) {
+      connect(id, endAt("Done"));
+      continue;
+    }
+    const router = add(`${id.slice(0, 56)}_router`, (own) => ({
+      id: own,
+      node_type: "conditional_router",
+      name: `After ${nameFrom(step.step)}`.slice(0, 200),
+      input_keys: ["outcome"],
+      config: {
+        kind: "expression",
+        conditions: ways.map(({ outcome }) => ({
+          label: outcome.slice(0, 200),
+          when: `state.outcome == ${JSON.stringify(outcome)}`,
+        })),
+      },
+    }));
+    connect(id, router);
+    for (const { outcome, target, to } of ways)
+      connect(router, to === null ? endAt(target) : placed[to]!.id, outcome.slice(0, 200));
+  }
+
+  const graph = WorkflowGraph.parse({
+    graph_id: toId(pattern.name) || "pattern",
+    description: `Made from the pattern "${pattern.name}".`,
+    start_node_id: "start",
+    nodes: Object.fromEntries(layOut(nodes, edges)),
+    edges,
+  });
+  return { graph, warnings: findings.all() };
+}
+
+/** One way on from a step: to another step, by its place in the pattern, or to an end of that name. */
+export interface Way {
+  outcome: string;
+  target: string;
+  to: number | null;
+}
+
+/**
+ * The steps of a pattern, each with what follows its outcomes. A target is a step's name, else an agent who has one
+ * step; else the work ends there, and a finding says so.
+ */
+export function resolveSteps(
+  pattern: CustomPattern,
+  findings: Findings,
+): { step: PatternStep; ways: Way[] }[] {
+  const steps = pattern.workflow;
+  return steps.map((step, at) => {
+    if (steps.findIndex((other) => other.step === step.step) < at)
+      findings.changed(`workflow.${at}.step`, `Two steps are called "${step.step}"; targets mean the first.`);
+    return {
+      step,
+      ways: outcomesOf(step).map(({ key, outcome, target }) => {
+        const named = steps.findIndex((other) => other.step === target);
+        if (named >= 0) return { outcome, target, to: named };
+        const own = [...steps.entries()].filter(([, { agent }]) => agent === target);
+        if (own.length === 1) return { outcome, target, to: own[0]![0] };
+        findings.changed(
+          `workflow.${at}.${key}`,
+          own.length > 1
+            ? `"${target}" has several steps (${own.map(([, other]) => other.step).join(", ")}); name one of them. Until then the work ends there.`
+            : `There is no step and no agent with a step called "${target}"; the work ends there.`,
+        );
+        return { outcome, target, to: null };
+      }),
+    };
+  });
+}
+
+const REQUEST = {
+  type: "object",
+  properties: { user_request: { type: "string", title: "What should be done?" } },
+  required: ["user_request"],
+};
+
+/** `code_review` -> `Code review`. */
+function nameFrom(name: string): string {
+  const plain = name.replace(/[_-]+/g, " ").trim() || name;
+  return plain.charAt(0).toUpperCase() + plain.slice(1);
+}
+
+function taskNode(
+  id: string,
+  step: PatternStep,
+  outcomes: readonly Way[],
+  members: readonly Member[],
+): NodeInput {
+  const member = members.find(({ agent_id }) => agent_id === step.agent);
+  const what = asTemplate(step.description ?? nameFrom(step.step));
+  const summary = { type: "string", description: "What was done, with everything that the next step needs" };
+  const outcome = { type: "string", enum: outcomes.map((one) => one.outcome), description: "How it went" };
+  return {
+    id,
+    node_type: "agent_task",
+    name: nameFrom(step.step).slice(0, 200),
+    input_keys: ["user_request"],
+    optional_input_keys: ["summary"],
+    output_keys: outcomes.length > 0 ? ["outcome", "summary"] : ["summary"],
+    config: {
+      required_role: member?.role_name ?? step.agent,
+      ...(member ? { agent_id: member.agent_id } : {}),
+      task_description_template: `${what}\n\nThe request: {{user_request}}\n\nWhat the step before reported:\n{{summary | default: "This is the first step."}}`,
+      output_schema: {
+        type: "object",
+        properties: outcomes.length > 0 ? { outcome, summary } : { summary },
+        required: outcomes.length > 0 ? ["outcome", "summary"] : ["summary"],
+      },
+    },
+  };
+}
+
+/** Columns by the distance from the start, lanes in the order in which the nodes were made. */
+function layOut(nodes: ReadonlyMap<string, NodeInput>, edges: readonly EdgeInput[]): [string, NodeInput][] {
+  const column = new Map([["start", 0]]);
+  for (const [id, distance] of column)
+    for (const { source_node_id, target_node_id } of edges)
+      if (source_node_id === id && !column.has(target_node_id)) column.set(target_node_id, distance + 1);
+  const lanes = new Map<number, number>();
+  return [...nodes].map(([id, node]) => {
+    const x = column.get(id) ?? 0;
+    // What nothing leads to stands below the start.
+    const lane = lanes.get(x) ?? 0;
+    lanes.set(x, lane + 1);
+    return [id, { ...node, ui: { x: x * COLUMN, y: lane * LANE } }];
+  });
+}

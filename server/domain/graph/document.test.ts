@@ -1,0 +1,497 @@
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { builtinRoles, findBuiltinRole } from "@/server/domain/agent/builtin-roles";
+import { canonicalJson, isSameJson } from "@/server/domain/base/values";
+import { ExecutionPlan } from "@/server/domain/crew/plan";
+import { findProblems, hasErrors } from "@/server/domain/problems/problems";
+import { arbitraryGraph } from "@/server/domain/testing/arbitrary-graph";
+import { findTemplate, templates } from "@/server/templates";
+import referenceApproval from "../testing/reference-approval.frozen.json";
+import referencePlan from "../testing/reference-plan.frozen.json";
+import { lossesOf, readWorkflow, writeWorkflow } from "./document";
+import { WorkflowGraph } from "./graph";
+
+const small = (more: Record<string, unknown> = {}) => ({
+  graph_id: "g",
+  nodes: { a: { id: "a", node_type: "start" }, b: { id: "b", node_type: "end" } },
+  edges: [{ id: "e", source_node_id: "a", target_node_id: "b" }],
+  ...more,
+});
+const said = (source: unknown) =>
+  readWorkflow(source).findings.map(({ level, at, message }) => `${level} ${at}: ${message}`);
+const withoutPlaces = (graph: WorkflowGraph) => ({
+  ...graph,
+  nodes: Object.fromEntries(Object.entries(graph.nodes).map(([id, { ui: _ui, ...node }]) => [id, node])),
+});
+
+describe("the reference documents' files", () => {
+  test("the approval workflow reads without a finding, to what the template is", () => {
+    const { graph, name, roles, findings } = readWorkflow(JSON.stringify(referenceApproval));
+    expect(findings).toEqual([]);
+    expect({ name, roles }).toEqual({ name: "Simple approval workflow", roles: [] });
+    // The template adds an input to try it with; the rest is theirs, node for node.
+    const { global_state_schema: _example, ...template } = findTemplate("approval")!.graph;
+    expect(graph).toEqual(withoutPlaces(template));
+    expect(findProblems(graph!, builtinRoles)).toEqual([]);
+  });
+
+  test("written in their flavour, it is their file again", () => {
+    const { graph } = readWorkflow(referenceApproval);
+    expect(JSON.parse(writeWorkflow(graph!, { flavour: "openhands" }))).toEqual(referenceApproval);
+    expect(lossesOf(graph!, "openhands")).toEqual([]);
+    expect(lossesOf(findTemplate("approval")!.graph, "openhands")).toEqual([
+      {
+        level: "dropped",
+        at: "nodes",
+        message: "Where the nodes stand on the canvas is not part of this format.",
+      },
+    ]);
+  });
+
+  test("what their format has no place for is named in words", () => {
+    const { graph } = readWorkflow({ ...referenceApproval, version: 4, config: { max_steps: 3 } });
+    expect(lossesOf(graph!, "openhands").map(({ message }) => message)).toEqual([
+      "The number of the version is not part of this format.",
+      "Limits and other settings of runs are not part of this format.",
+    ]);
+  });
+
+  test("plan.json becomes a workflow with one crew, the plan unchanged", () => {
+    const { graph, name, roles, findings } = readWorkflow(JSON.stringify(referencePlan));
+    const crew = graph!.nodes.carry_out;
+    expect(crew?.node_type === "crew_task" && crew.config.plan).toEqual(ExecutionPlan.parse(referencePlan));
+    expect(
+      crew?.node_type === "crew_task" &&
+        crew.config.crew?.agents.map(({ agent_id, role_name }) => [agent_id, role_name]),
+    ).toEqual([
+      ["analyst", "Analyst"],
+      ["coder", "coder"],
+      ["tester", "Tester"],
+    ]);
+    expect(name).toBe("Imported plan");
+    expect(roles.map((role) => role.name)).toEqual(["coder"]);
+    expect(findings.map(({ level }) => level)).toEqual(["info", "changed", "info"]);
+    expect(findProblems(graph!, [...builtinRoles, ...roles])).toEqual([]);
+  });
+});
+
+describe("writing and reading again", () => {
+  test("gives the same graph, and the same text whatever the order of keys", () => {
+    fc.assert(
+      fc.property(arbitraryGraph(), (graph) => {
+        const text = writeWorkflow(graph, { flavour: "troupe", name: "Any" });
+        const read = readWorkflow(text);
+        expect(read.findings.filter(({ at }) => at !== "nodes")).toEqual([]);
+        expect(canonicalJson(read.graph)).toBe(canonicalJson(graph));
+        expect(read.name).toBe("Any");
+        const turned = {
+          ...Object.fromEntries(Object.entries(graph).reverse()),
+          nodes: Object.fromEntries(
+            Object.entries(graph.nodes)
+              .reverse()
+              .map(([id, node]) => [id, Object.fromEntries(Object.entries(node).reverse())]),
+          ),
+        } as WorkflowGraph;
+        expect(writeWorkflow(turned, { flavour: "troupe", name: "Any" })).toBe(text);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test("the reference flavour reads back without a finding, to nodes of the same settings", () => {
+    fc.assert(
+      fc.property(arbitraryGraph(), (graph) => {
+        const text = writeWorkflow(graph, { flavour: "openhands" });
+        const read = readWorkflow(text);
+        expect(read.findings.filter(({ at }) => at !== "nodes")).toEqual([]);
+        for (const node of Object.values(read.graph!.nodes)) {
+          const before = graph.nodes[node.id]!;
+          expect(
+            isSameJson(
+              [node.node_type, node.name, node.config, node.input_keys, node.output_keys],
+              [before.node_type, before.name, before.config, before.input_keys, before.output_keys],
+            ),
+          ).toBe(true);
+        }
+        const raw = JSON.parse(text) as { nodes: Record<string, object>; edges: object[] };
+        const known = new Set(["id", "node_type", "name", "config", "input_keys", "output_keys"]);
+        for (const node of Object.values(raw.nodes))
+          expect(Object.keys(node).filter((key) => !known.has(key))).toEqual([]);
+        const edgeFields = new Set(["source_node_id", "target_node_id", "edge_label", "condition_name"]);
+        for (const edge of raw.edges)
+          expect(Object.keys(edge).filter((key) => !edgeFields.has(key))).toEqual([]);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test("templates with their roles", () => {
+    for (const { graph, title } of templates) {
+      const text = writeWorkflow(graph, { flavour: "troupe", name: title, roles: builtinRoles });
+      const read = readWorkflow(text);
+      expect(read).toEqual({
+        graph,
+        name: title,
+        roles: [...builtinRoles].sort((a, b) => (a.name < b.name ? -1 : 1)),
+        findings: [],
+      });
+    }
+  });
+
+  test("says only what is not as always, in a fixed order", () => {
+    const graph = WorkflowGraph.parse(
+      small({
+        nodes: {
+          b: { id: "b", node_type: "end" },
+          a: {
+            ui: { x: 1, y: 2 },
+            output_keys: ["k"],
+            id: "a",
+            node_type: "start",
+            name: "A",
+            retry: { max_attempts: 2 },
+          },
+        },
+      }),
+    );
+    expect(writeWorkflow(graph, { flavour: "troupe", name: "Small" })).toBe(`{
+  "troupe": 1,
+  "name": "Small",
+  "workflow": {
+    "graph_id": "g",
+    "schema_version": 1,
+    "nodes": {
+      "a": {
+        "id": "a",
+        "node_type": "start",
+        "name": "A",
+        "output_keys": [
+          "k"
+        ],
+        "retry": {
+          "max_attempts": 2
+        },
+        "ui": {
+          "x": 1,
+          "y": 2
+        }
+      },
+      "b": {
+        "id": "b",
+        "node_type": "end"
+      }
+    },
+    "edges": [
+      {
+        "id": "e",
+        "source_node_id": "a",
+        "target_node_id": "b"
+      }
+    ]
+  }
+}
+`);
+  });
+
+  test("never holds what looks like a secret", () => {
+    const graph = WorkflowGraph.parse(
+      small({
+        nodes: {
+          a: {
+            id: "a",
+            node_type: "agent_task",
+            config: {
+              required_role: "Writer",
+              task_description_template: "x",
+              llm_config: {
+                model: "m",
+                extra_body: {
+                  api_key: "sk-1",
+                  top_k: 5,
+                  headers: { Authorization: "Bearer sk-2" },
+                  max_tokens: 9,
+                },
+              },
+            },
+          },
+          b: { id: "b", node_type: "end" },
+        },
+      }),
+    );
+    const text = writeWorkflow(graph, { flavour: "troupe" });
+    expect(text).not.toMatch(/sk-/);
+    expect(text).toContain('"top_k": 5');
+    expect(text).toContain('"max_tokens": 9');
+    expect(lossesOf(graph, "troupe").map(({ at }) => at)).toEqual([
+      "nodes.a.config.llm_config.extra_body.api_key",
+      "nodes.a.config.llm_config.extra_body.headers.Authorization",
+    ]);
+  });
+});
+
+describe("files of earlier versions", () => {
+  test("a file of version 1 reads without a finding, and is written as it was", () => {
+    const text = readFileSync(new URL("testing/version-1.frozen.json", import.meta.url), "utf8");
+    const { graph, name, roles, findings } = readWorkflow(text);
+    expect(findings).toEqual([]);
+    expect(writeWorkflow(graph!, { flavour: "troupe", name, roles })).toBe(text);
+  });
+});
+
+describe("reading what others wrote", () => {
+  test("lists instead of dictionaries, other names of types and fields, missing ids", () => {
+    const { graph, findings } = readWorkflow({
+      graph_id: "g",
+      nodes: [
+        { id: "s", type: "START_NODE", label: "Go" },
+        { id: "r", type: "router", config: { router_function_name: "approval_status_router" } },
+        {
+          id: "w",
+          type: "agent",
+          config: { required_role: "Writer" },
+          input_keys: "user_request, notes",
+          position: { x: 5, y: 6 },
+        },
+        { id: "c", type: "crew" },
+        { id: "e", type: "end_node" },
+      ],
+      edges: [
+        { source: "s", target: "r" },
+        { id: "edge_1", from: "r", to: "w", label: "approved" },
+        { source_node_id: "w", target_node_id: "e", edge_label: null, condition_name: null },
+      ],
+      start_node_id: null,
+      description: null,
+    });
+    expect(findings).toEqual([]);
+    expect(graph).toEqual(
+      WorkflowGraph.parse({
+        graph_id: "g",
+        nodes: {
+          s: { id: "s", node_type: "start", name: "Go" },
+          r: {
+            id: "r",
+            node_type: "conditional_router",
+            config: { router_function_name: "approval_status_router" },
+          },
+          w: {
+            id: "w",
+            node_type: "agent_task",
+            config: { required_role: "Writer" },
+            input_keys: ["user_request", "notes"],
+            ui: { x: 5, y: 6 },
+          },
+          c: { id: "c", node_type: "crew_task", config: {} },
+          e: { id: "e", node_type: "end" },
+        },
+        edges: [
+          { id: "edge_2", source_node_id: "s", target_node_id: "r" },
+          { id: "edge_1", source_node_id: "r", target_node_id: "w", edge_label: "approved" },
+          { id: "edge_3", source_node_id: "w", target_node_id: "e" },
+        ],
+      }),
+    );
+  });
+
+  test("ids that cannot stay are changed, in the edges too", () => {
+    const { graph, findings } = readWorkflow({
+      nodes: {
+        "1 first!": { id: "1 first!", node_type: "start" },
+        "the end": { id: "other", node_type: "end" },
+      },
+      edges: [{ source_node_id: "1 first!", target_node_id: "the end" }],
+      start_node_id: "1 first!",
+      name: "My flow",
+    });
+    expect(Object.keys(graph!.nodes)).toEqual(["first", "the_end"]);
+    expect(graph).toMatchObject({
+      graph_id: "My_flow",
+      start_node_id: "first",
+      edges: [{ source_node_id: "first", target_node_id: "the_end" }],
+    });
+    expect(findings.map(({ level, at }) => [level, at])).toEqual([
+      ["changed", "nodes.1 first!.id"],
+      ["changed", "nodes.the end.id"],
+      ["changed", "nodes.the end.id"],
+    ]);
+  });
+
+  test("unknown types are dropped with their edges, unknown fields are named", () => {
+    expect(
+      said(
+        small({
+          nodes: {
+            a: { id: "a", node_type: "start", mystery: 1 },
+            h: { id: "h", node_type: "teleport", name: "Fetch" },
+            b: { id: "b", node_type: "end", config: { status: "MAYBE", colour: "red" } },
+          },
+          edges: [
+            { id: "e", source_node_id: "a", target_node_id: "h" },
+            { id: "f", source_node_id: "h", target_node_id: "b", style: "bold" },
+            { id: "g", source_node_id: "a", target_node_id: "b", style: "bold" },
+            { id: "x", source_node_id: "a", target_node_id: "nowhere" },
+          ],
+          colour: "red",
+          start_node_id: "h",
+        }),
+      ),
+    ).toEqual([
+      'dropped nodes.a.mystery: "mystery" is not known here and was left out.',
+      'dropped nodes.h: The node "Fetch" is of the type "teleport", which is not known here; it was left out with its edges.',
+      'dropped nodes.b.config.status: Invalid option: expected one of "COMPLETED"|"ERROR". It was left out.',
+      'dropped nodes.b.config.colour: "colour" is not known here and was left out.',
+      'dropped edges.0: The edge from "a" to "h" was left out: it is tied to "h", which was left out.',
+      'dropped edges.1: The edge from "h" to "b" was left out: it is tied to "h", which was left out.',
+      'dropped edges.2.style: "style" is not known here and was left out.',
+      'dropped edges.3: The edge from "a" to "nowhere" was left out: it is tied to "nowhere", which does not exist.',
+      'dropped colour: "colour" is not known here and was left out.',
+      'dropped start_node_id: The run was to begin at "h", which is not among the nodes.',
+    ]);
+  });
+
+  test("text in a fence, with a byte order mark, or inside another object", () => {
+    const expected = readWorkflow(small()).graph;
+    for (const text of [
+      `\uFEFF${JSON.stringify(small())}`,
+      `\`\`\`json\n${JSON.stringify(small(), null, 2)}\n\`\`\`\n`,
+      JSON.stringify({ workflow: small() }),
+      JSON.stringify({ troupe: 1, workflow: small(), roles: [] }),
+    ])
+      expect(readWorkflow(text).graph).toEqual(expected);
+  });
+
+  test("roles of the file are read with it", () => {
+    const { roles, findings } = readWorkflow({
+      troupe: 1,
+      name: "N",
+      workflow: small(),
+      roles: [{ name: "A", goals: ["x"], skill: 9 }, { name: "A" }, { goals: [] }],
+    });
+    expect(roles.map(({ name, goals }) => [name, goals])).toEqual([["A", ["x"]]]);
+    expect(findings.map(({ level, at }) => [level, at])).toEqual([
+      ["dropped", "roles.0.skill"],
+      ["dropped", "roles.1"],
+      ["dropped", "roles.2"],
+    ]);
+  });
+
+  test("statuses in capitals", () => {
+    const { graph, findings } = readWorkflow({
+      tasks: [
+        { id: 1, description: "A", status: "IN_PROGRESS", priority: "HIGH" },
+        { id: 2, description: "B", dependencies: [1] },
+      ],
+      user_instruction: "Do {{it}}",
+    });
+    const node = graph!.nodes.carry_out!;
+    expect(
+      node.node_type === "crew_task" &&
+        node.config.plan?.tasks.map((task) => [task.task_id, task.status, task.priority, task.dependencies]),
+    ).toEqual([
+      ["task_1", "in_progress", "high", []],
+      ["task_2", "pending", "medium", ["task_1"]],
+    ]);
+    expect(node.node_type === "crew_task" && node.config.plan_description_template).toBe("{{user_request}}");
+    expect(findings.some(({ level }) => level === "error")).toBe(false);
+    expect(hasErrors(findProblems(graph!, builtinRoles))).toBe(false);
+    expect(findBuiltinRole("Planner")).toBeDefined();
+  });
+
+  test("what is no workflow is refused with a sentence", () => {
+    const refused = (source: unknown) => {
+      const { graph, findings } = readWorkflow(source);
+      return [graph, findings.map(({ level, message }) => [level, message])];
+    };
+    const error = (message: string) => [null, [["error", message]]];
+    expect(refused("")).toEqual(error("The file is empty."));
+    expect(refused('{"nodes": {')).toEqual(error("This is not JSON: it ends too early."));
+    expect(refused('{\n  "nodes": oops}')[1]).toHaveLength(1);
+    expect(refused("[]")).toEqual(
+      error("This is a list, not a workflow. Lists of roles are read on the page of roles."),
+    );
+    expect(refused(5)).toEqual(error("This is not a workflow: a JSON object with nodes and edges."));
+    expect(refused({})).toEqual(error('This is not a workflow: it has neither "nodes" nor "tasks".'));
+    expect(refused({ roles: [] })).toEqual(
+      error("This file holds roles, not a workflow. Read it on the page of roles."),
+    );
+    expect(refused({ tasks: [] })).toEqual(error("The plan has no tasks."));
+    expect(refused({ troupe: 2 })).toEqual(
+      error("This file was written by a newer version (format 2). Update, then read it again."),
+    );
+    expect(refused(small({ schema_version: 99 }))).toEqual(
+      error(
+        "This workflow has the format 99, which only a newer version can read. Update, then read it again.",
+      ),
+    );
+    expect(refused(`${"[".repeat(100_000)}`)).toEqual(error("The JSON is nested deeper than 32 levels."));
+    expect(refused(" ".repeat(5 * 1024 * 1024 + 1))).toEqual(error("The file is larger than 5 MiB."));
+    let deep: unknown = 1;
+    for (let i = 0; i < 50_000; i++) deep = { deep };
+    expect(refused({ nodes: deep })).toEqual(error("The file is nested too deeply to be a workflow."));
+  });
+
+  test("words that could reach a prototype are left out", () => {
+    const text =
+      '{"graph_id":"g","nodes":{"__proto__":{"node_type":"end"},"constructor":{"node_type":"end"},"a":{"id":"a","node_type":"start","config":{"__proto__":{"polluted":1}}}},"edges":[]}';
+    const { graph, findings } = readWorkflow(text);
+    expect(Object.keys(graph!.nodes)).toEqual(["a"]);
+    expect(findings.map(({ at }) => at)).toEqual([
+      "nodes.__proto__",
+      "nodes.constructor",
+      "nodes.a.config.__proto__",
+    ]);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+
+  test("never throws, whatever it is given", () => {
+    fc.assert(
+      fc.property(
+        fc.jsonValue({ maxDepth: 5 }),
+        fc.jsonValue({ maxDepth: 5 }),
+        fc.jsonValue(),
+        (nodes, edges, other) => {
+          for (const source of [
+            other,
+            { nodes, edges },
+            { nodes: { a: nodes }, edges: [edges] },
+            { tasks: [nodes, edges] },
+            {
+              troupe: 1,
+              workflow: { nodes: [{ node_type: "crew_task", config: nodes }], edges: [edges], config: other },
+              roles: other,
+            },
+          ]) {
+            const { graph, findings } = readWorkflow(source);
+            if (graph === null) expect(findings.some(({ level }) => level === "error")).toBe(true);
+            else expect(WorkflowGraph.safeParse(graph).success).toBe(true);
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe("a file with far too many parts", () => {
+  const nodes = Array.from({ length: 100_000 }, (_, at) => ({ id: `n${at}`, node_type: "transform" }));
+  test.each([
+    ["as text", JSON.stringify({ nodes, edges: [] }), /more than 50000 objects and lists/],
+    ["read already", { nodes, edges: [] }, /at most 1000 nodes and 4000 edges; this one has 100000 and 0/],
+    ["under another name", { workflow: { nodes: nodes.slice(0, 1001), edges: [] } }, /has 1001 and 0/],
+    [
+      "with too many edges",
+      {
+        nodes: [],
+        edges: Array.from({ length: 4001 }, () => ({ source_node_id: "a", target_node_id: "b" })),
+      },
+      /has 0 and 4001/,
+    ],
+  ])("is refused before anything is made of them: %s", (_name, source, words) => {
+    const begun = process.memoryUsage().heapUsed;
+    const { graph, findings } = readWorkflow(source);
+    expect(graph).toBeNull();
+    expect(findings).toEqual([expect.objectContaining({ message: expect.stringMatching(words) as string })]);
+    expect(process.memoryUsage().heapUsed - begun).toBeLessThan(8_000_000);
+  });
+});

@@ -1,0 +1,44 @@
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
+import type { RunInputField } from "./run-input";
+
+/** The fields of a form from a schema of an object with plain values. */
+export function fieldsOfSchema(schema: JsonSchema): RunInputField[] {
+  const required: unknown[] = Array.isArray(schema.required) ? schema.required : [];
+  return Object.entries(objectOf(schema.properties) ?? {}).map(([key, field]) => {
+    const own = objectOf(field) ?? {};
+    return {
+      key,
+      schema: own,
+      required: required.includes(key),
+      ...(own.default === undefined ? {} : { default: own.default }),
+    };
+  });
+}
+
+/** One choice of a field that has them: what is sent, and how it is called. */
+export interface Choice {
+  value: Json;
+  title: string;
+}
+
+/** What a field lets people choose from; undefined where it takes anything. */
+export function choicesOf(schema: JsonSchema): Choice[] | undefined {
+  const named = [schema.oneOf, schema.anyOf].find(
+    (list): list is JsonObject[] =>
+      Array.isArray(list) && list.length > 0 && list.every((one) => objectOf(one)?.const !== undefined),
+  );
+  if (named) return named.map((one) => ({ value: one.const!, title: textOf(one.title, one.const!) }));
+  if (!Array.isArray(schema.enum) || schema.enum.length === 0) return undefined;
+  const names: unknown[] = Array.isArray(schema.enumNames) ? schema.enumNames : [];
+  return (schema.enum as Json[]).map((value, at) => ({ value, title: textOf(names[at], value) }));
+}
+
+const textOf = (title: unknown, value: Json) =>
+  typeof title === "string" && title !== ""
+    ? title
+    : typeof value === "string"
+      ? value
+      : JSON.stringify(value);
+
+export const objectOf = (value: unknown): JsonObject | undefined =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;

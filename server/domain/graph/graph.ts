@@ -1,0 +1,67 @@
+import { z } from "zod";
+import { RunConfig } from "@/server/domain/agent/outcome";
+import { Expr, Id, JsonSchema, StateKey } from "@/server/domain/base/values";
+import { WorkflowNode } from "../nodes";
+
+export { WorkflowNode };
+
+export const WorkflowEdge = z.object({
+  id: Id,
+  source_node_id: Id,
+  target_node_id: Id,
+  /** Which label of a router this edge is for. */
+  edge_label: z.string().max(200).nullish(),
+  /** A boolean key of the state that guards this edge. */
+  condition_name: StateKey.nullish(),
+  condition: Expr.optional(),
+  is_default: z.boolean().default(false),
+  kind: z.enum(["normal", "error"]).default("normal"),
+});
+export type WorkflowEdge = z.infer<typeof WorkflowEdge>;
+
+/** The current version of the file format; document.ts holds the steps that bring older ones up to it. */
+export const SCHEMA_VERSION = 1;
+
+/** A workflow's drawing: what is saved, exported and run. Foreign or older files come in through document.ts. */
+export const WorkflowGraph = z.object({
+  graph_id: Id,
+  description: z.string().max(4000).nullish(),
+  version: z.number().int().default(1),
+  schema_version: z.literal(SCHEMA_VERSION).default(SCHEMA_VERSION),
+  nodes: z.record(Id, WorkflowNode),
+  edges: z.array(WorkflowEdge),
+  start_node_id: Id.nullish(),
+  /** JSON Schema of the state; properties may carry "x-reducer" and "default". */
+  global_state_schema: JsonSchema.nullish(),
+  config: RunConfig.optional(),
+});
+export type WorkflowGraph = z.infer<typeof WorkflowGraph>;
+
+/** How values of one state key merge: `last` replaces. */
+export const Reducer = z.enum([
+  "last",
+  "append",
+  "concat_text",
+  "union",
+  "merge",
+  "deep_merge",
+  "add",
+  "max",
+  "min",
+  "first",
+]);
+export type Reducer = z.infer<typeof Reducer>;
+
+/** The properties of the state schema, or an empty record. */
+export function stateProperties(graph: WorkflowGraph): Record<string, JsonSchema> {
+  const properties = graph.global_state_schema?.properties;
+  return properties && typeof properties === "object" && !Array.isArray(properties)
+    ? (properties as Record<string, JsonSchema>)
+    : {};
+}
+
+export function reducerOf(graph: WorkflowGraph, key: string): Reducer {
+  const properties = stateProperties(graph);
+  const named = Object.hasOwn(properties, key) ? properties[key]?.["x-reducer"] : undefined;
+  return Reducer.options.find((reducer) => reducer === named) ?? "last";
+}

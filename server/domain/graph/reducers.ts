@@ -1,0 +1,61 @@
+import { canonicalJson, type Json, type JsonObject } from "@/server/domain/base/values";
+import type { Reducer } from "./graph";
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  value !== null && typeof value === "object" && !Array.isArray(value);
+const asList = (value: Json | undefined): Json[] =>
+  Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
+
+/**
+ * Merges a written value into the present one, as the reducer of its key says. Values that do not fit the
+ * reducer replace, so that a run never dies of a merge.
+ */
+export function reduceValue(reducer: string, present: Json | undefined, value: Json): Json {
+  switch (reducer as Reducer) {
+    case "append":
+      return [...asList(present), ...asList(value)];
+    case "union": {
+      const seen = new Set<string>();
+      return [...asList(present), ...asList(value)].filter((item) => {
+        const text = canonicalJson(item);
+        return !seen.has(text) && seen.add(text);
+      });
+    }
+    case "concat_text":
+      return present === undefined || present === null ? value : `${asText(present)}${asText(value)}`;
+    case "merge":
+      return isObject(present) && isObject(value) ? { ...present, ...value } : value;
+    case "deep_merge":
+      return deepMerge(present, value, 0);
+    case "add":
+      return typeof present === "number" && typeof value === "number" ? present + value : value;
+    case "max":
+      return typeof present === "number" && typeof value === "number" ? Math.max(present, value) : value;
+    case "min":
+      return typeof present === "number" && typeof value === "number" ? Math.min(present, value) : value;
+    case "first":
+      return present === undefined || present === null ? value : present;
+    default:
+      return value;
+  }
+}
+
+/** Merges several values one after another, as reduceValue would. */
+export function reduceAll(reducer: string, present: Json | undefined, values: readonly Json[]): Json {
+  if (reducer !== "append" && reducer !== "union")
+    return values.reduce<Json | undefined>((all, value) => reduceValue(reducer, all, value), present)!;
+  // All items at once: one by one each would copy the whole list.
+  return reduceValue(reducer, present, values.flatMap(asList));
+}
+
+const asText = (value: Json) => (typeof value === "string" ? value : JSON.stringify(value));
+
+function deepMerge(present: Json | undefined, value: Json, depth: number): Json {
+  if (!isObject(present) || !isObject(value) || depth > 32) return value;
+  const merged: JsonObject = { ...present };
+  for (const key of Object.keys(value)) {
+    if (key === "__proto__") continue;
+    merged[key] = deepMerge(Object.hasOwn(present, key) ? present[key] : undefined, value[key]!, depth + 1);
+  }
+  return merged;
+}

@@ -1,0 +1,79 @@
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
+import { getNodeKind } from "../nodes";
+import { startOf } from "./analysis";
+import { stateProperties, type WorkflowGraph, type WorkflowNode } from "./graph";
+
+export const isBeginning = (node: WorkflowNode): boolean => getNodeKind(node.node_type).begins === true;
+
+/** What a run asks for when it starts. */
+export interface RunInputField {
+  key: string;
+  schema: JsonSchema;
+  /** The schema that holds it, whose definitions it may name. */
+  around?: JsonSchema;
+  required: boolean;
+  default?: Json;
+}
+
+/** The schema that the start node has for the whole input, if any. */
+export function inputSchema(graph: WorkflowGraph): JsonSchema | undefined {
+  const config = startNode(graph)?.config as { input_schema?: JsonSchema } | undefined;
+  return config?.input_schema;
+}
+
+/** The inputs of a workflow: the start node's output keys and the properties of its input schema. */
+export function inputFields(graph: WorkflowGraph): RunInputField[] {
+  const start = startNode(graph);
+  if (!start) return [];
+  const config = start.config as JsonObject;
+  const schema = inputSchema(graph);
+  const properties = (schema?.properties ?? {}) as Record<string, JsonSchema>;
+  const required = new Set(Array.isArray(schema?.required) ? (schema.required as string[]) : []);
+  const known = stateProperties(graph);
+  const keys = [...new Set([...start.output_keys, ...Object.keys(properties)])];
+  return keys.map((key) => {
+    const [own, around] = Object.hasOwn(properties, key)
+      ? [properties[key]!, schema]
+      : Object.hasOwn(known, key)
+        ? [known[key]!, graph.global_state_schema]
+        : [{ type: "string" }, undefined];
+    const preset =
+      Object.hasOwn(config, key) && key !== "input_schema"
+        ? (config[key] as Json)
+        : (own.default as Json | undefined);
+    const isRequired = schema ? required.has(key) : true;
+    return {
+      key,
+      schema: own,
+      ...(around ? { around } : {}),
+      required: isRequired && preset === undefined,
+      ...(preset === undefined ? {} : { default: preset }),
+    };
+  });
+}
+
+/** The state that a run begins with: schema defaults, the start node's defaults, then what was given. */
+export function startingState(
+  graph: WorkflowGraph,
+  input: JsonObject,
+): { state: JsonObject; defaults: string[] } {
+  const state: JsonObject = {};
+  const defaults: string[] = [];
+  for (const [key, schema] of Object.entries(stateProperties(graph)))
+    if (schema.default !== undefined) {
+      state[key] = schema.default as Json;
+      defaults.push(key);
+    }
+  for (const field of inputFields(graph))
+    if (field.default !== undefined) {
+      state[field.key] = field.default;
+      defaults.push(field.key);
+    }
+  for (const [key, value] of Object.entries(input)) if (value !== undefined) state[key] = value;
+  return { state, defaults: [...new Set(defaults)].filter((key) => !Object.hasOwn(input, key)) };
+}
+
+function startNode(graph: WorkflowGraph): WorkflowNode | undefined {
+  const id = startOf(graph);
+  return id === null ? undefined : graph.nodes[id];
+}

@@ -1,0 +1,33 @@
+import type { Json, JsonSchema } from "@/server/domain/base/values";
+import { faultTexts, readSchema, type Schema } from "@/server/domain/schema/schema";
+import { stateProperties, type WorkflowGraph } from "./graph";
+
+const ready = new WeakMap<JsonSchema, { around: unknown; schema: Schema }>();
+
+/** The schema of one key, ready to be checked. `around`: the schema that holds it, whose definitions it may name. */
+export function keySchema(own: JsonSchema, around: JsonSchema | null | undefined): Schema {
+  const known = ready.get(own);
+  if (known && known.around === around) return known.schema;
+  const schema = readSchema(withDefinitions(own, around));
+  ready.set(own, { around, schema });
+  return schema;
+}
+
+/** The schema of one key together with the definitions of the schema that holds it. */
+export function withDefinitions(own: JsonSchema, around: JsonSchema | null | undefined): JsonSchema {
+  const held = Object.entries(around ?? {}).filter(
+    ([word]) => (word === "$defs" || word === "definitions" || word === "$schema") && !(word in own),
+  );
+  return held.length > 0 ? { ...Object.fromEntries(held), ...own } : own;
+}
+
+/** What is wrong with a value of a state key, in words; empty where it fits. Merged values are checked as written. */
+export function findInvalid(graph: WorkflowGraph, key: string, value: Json, reducer: string): string[] {
+  const properties = stateProperties(graph);
+  if (!Object.hasOwn(properties, key)) return [];
+  const own = properties[key];
+  if (own === null || typeof own !== "object") return [];
+  // An item appended to a list is not the list itself.
+  const whole = (reducer === "append" || reducer === "union") && !Array.isArray(value) ? [value] : value;
+  return faultTexts(keySchema(own, graph.global_state_schema).faults(whole)).slice(0, 5);
+}

@@ -1,0 +1,138 @@
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import { canonicalJson } from "@/server/domain/base/values";
+import { freeTools } from "@/server/domain/crew/crew-tools";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { expressionOf, type ToolArgument, templateOf } from "@/server/domain/nodes/tool-call";
+import type { WorkflowNode } from "../nodes";
+import { choiceKey, isStandard, modelUses } from "./model-uses";
+import { roleUses } from "./role-use";
+
+export const CAPABILITY_KINDS = ["tool", "host", "model", "code", "memory"] as const;
+export type CapabilityKind = (typeof CAPABILITY_KINDS)[number];
+
+/** One thing that a workflow may use beyond thinking: asked for by nodes, or by roles at nodes. */
+export interface Capability {
+  /** `tool:NAME`, `host:NAME` (`host:*`: an address that is only known in a run), `model:PROVIDER/MODEL`, `code:NODE`, `memory:SCOPE`. */
+  key: string;
+  kind: CapabilityKind;
+  /** The tool, host, model, node or scope. */
+  name: string;
+  /** Who asks: nodes, roles at nodes, and roles that only come along in a file. */
+  where: { node_id?: string; role?: string }[];
+  /** The program of a code node: another program is another thing to allow. */
+  detail?: string;
+}
+
+/** Scopes of memory that reach beyond one run. */
+const LASTING = ["workflow", "project", "global"] as const;
+const REQUEST_TOOLS: ReadonlySet<string> = new Set(["http_request", "http_write", "browse_url"]);
+const MEMORY_TOOLS = /_memor(y|ies)$/;
+
+/**
+ * Everything that a run of the drawing may use, by kind and name. Crews and agents that it names must have been copied
+ * into it; `roles`: those that a run would take. What every agent has by itself, and the standard model, are not listed.
+ */
+export function capabilitiesOf(
+  graph: Pick<WorkflowGraph, "nodes">,
+  roles: readonly Pick<RoleDefinition, "name" | "tools">[],
+): Capability[] {
+  const found = new Map<string, Capability>();
+  const add = (kind: CapabilityKind, name: string, at: Capability["where"][number], more: object = {}) => {
+    const key = `${kind}:${name}`;
+    const known = found.get(key) ?? { key, kind, name, where: [], ...more };
+    if (!known.where.some((one) => canonicalJson(one) === canonicalJson(at))) known.where.push(at);
+    found.set(key, known);
+  };
+  for (const node of Object.values(graph.nodes)) ownUses(node, add);
+  const toolsOf = new Map(roles.map(({ name, tools }) => [name, tools]));
+  for (const [role, nodes] of roleUses(graph))
+    for (const node_id of nodes) {
+      const node = graph.nodes[node_id]!;
+      const tools = toolsAt(node, toolsOf.get(role) ?? []);
+      for (const tool of tools) add("tool", tool, { node_id, role });
+      if (!tools.some((tool) => MEMORY_TOOLS.test(tool))) continue;
+      for (const scope of scopesAt(node, role)) add("memory", scope, { node_id, role });
+    }
+  for (const { node, choice } of modelUses(graph))
+    if (!isStandard(choice)) add("model", choiceKey(choice), { node_id: node.id });
+  const order = (one: Capability) => CAPABILITY_KINDS.indexOf(one.kind);
+  return [...found.values()].sort(
+    (a, b) => order(a) - order(b) || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0),
+  );
+}
+
+type Add = (
+  kind: CapabilityKind,
+  name: string,
+  at: { node_id: string; role?: string },
+  more?: object,
+) => void;
+
+/** What a node uses without any agent. */
+function ownUses(node: WorkflowNode, add: Add): void {
+  const at = { node_id: node.id };
+  if (node.node_type === "code") add("code", node.id, at, { detail: node.config.source });
+  if (node.node_type === "http_request") {
+    const { method, url } = node.config;
+    add("tool", method === "GET" || method === "HEAD" ? "http_request" : "http_write", at);
+    add("host", hostOf(url), at);
+  }
+  if (node.node_type !== "tool_call" || !node.config.tool_name) return;
+  const { tool_name, args } = node.config;
+  add("tool", tool_name, at);
+  if (REQUEST_TOOLS.has(tool_name)) add("host", hostOf(textOf(args.url)), at);
+  if (!MEMORY_TOOLS.test(tool_name)) return;
+  const scope = textOf(args.scope);
+  if (scope === null) add("memory", "*", at);
+  else if (isLasting(scope)) add("memory", scope, at);
+}
+
+/** An argument as it stands in the drawing: null where it is only known in a run. */
+function textOf(argument: ToolArgument | undefined): string | null {
+  if (argument === undefined) return "";
+  if (typeof argument === "string") return argument;
+  return expressionOf(argument) === null ? templateOf(argument) : null;
+}
+
+/** The host of an address; "*" where a value decides it. */
+function hostOf(address: string | null): string {
+  const origin = /^\s*https?:\/\/([^/?#]*)/i.exec(address ?? "")?.[0];
+  if (!origin || origin.includes("{{") || !URL.canParse(origin)) return "*";
+  return new URL(origin).host;
+}
+
+/** The tools of a role at a node: an agent task may narrow them. */
+function toolsAt(node: WorkflowNode, tools: readonly string[]): readonly string[] {
+  const granted = tools.filter((tool) => !freeTools.has(tool));
+  if (node.node_type !== "agent_task" || !node.config.tools) return granted;
+  const { tools: only } = node.config;
+  return granted.filter((tool) => only.includes(tool) || tool.endsWith("/*"));
+}
+
+const isLasting = (scope: string) => (LASTING as readonly string[]).includes(scope);
+
+/** The lasting memory that agents of a role may use at a node; who is given no settings may use all of it. */
+function scopesAt(node: WorkflowNode, role: string): readonly string[] {
+  if (node.node_type === "agent_task") return node.config.agent?.memory_scopes.filter(isLasting) ?? LASTING;
+  if (node.node_type !== "crew_task") return [];
+  const members = (node.config.crew?.agents ?? []).filter(({ role_name }) => role_name === role);
+  return members.flatMap(({ memory_scopes }) => memory_scopes.filter(isLasting));
+}
+
+/** What one drawing may use that the other could not: new, or with another program behind it. */
+export function capabilitiesAdded(before: readonly Capability[], after: readonly Capability[]): Capability[] {
+  const known = new Map(before.map((one) => [one.key, one.detail]));
+  return after.filter(({ key, detail }) => !known.has(key) || known.get(key) !== detail);
+}
+
+const WORDS: Record<CapabilityKind, (name: string) => string> = {
+  tool: (name) => `use the tool ${name}`,
+  host: (name) => (name === "*" ? "ask an address that a value decides" : `ask ${name}`),
+  model: (name) => `ask the model ${name.replace(/^\//, "")}`,
+  code: () => "run its program",
+  memory: (name) => (name === "*" ? "use memories of any scope" : `use memories of the scope ${name}`),
+};
+
+/** As people read it: "use the tool store_memory". */
+export const describeCapability = ({ kind, name }: Pick<Capability, "kind" | "name">): string =>
+  WORDS[kind](name);

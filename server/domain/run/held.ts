@@ -1,0 +1,42 @@
+import { z } from "zod";
+import { namedError } from "@/server/domain/base/named-error";
+
+/** Why a run is put aside until a person tries it again or cancels it. */
+export const HeldReason = z.object({
+  code: z.enum([
+    /** The server ended more than once while it computed this run. */
+    "stopped_server",
+    /** What was recorded of it cannot be read. */
+    "damaged_log",
+    /** What would be done now is not what its log says. */
+    "log_differs",
+    /** It began with another version of Troupe. */
+    "unknown_version",
+    /** Something that it needs beside its log cannot be read, such as a provider. */
+    "settings_damaged",
+  ]),
+  /** For people: what happened, and what they can do. */
+  message: z.string(),
+  /** Since when, in Unix milliseconds. */
+  at: z.int(),
+});
+export type HeldReason = z.infer<typeof HeldReason>;
+
+const ADVICE: Readonly<Record<HeldReason["code"], string>> = {
+  stopped_server: "Try it again once the cause is mended, or cancel it.",
+  damaged_log: "Put a sound copy of the data folder back and try again, or cancel the run.",
+  log_differs: "Try it again with the version of Troupe that last carried it on, or cancel it.",
+  // Its own sentence names the version.
+  unknown_version: "",
+  settings_damaged: "Mend that and try again, or cancel the run.",
+};
+
+/** What happened, as sentences, with what a person can do about it. */
+export const heldMessage = (code: HeldReason["code"], happened: string): string =>
+  [/[.!?]$/.test(happened) ? happened : `${happened}.`, ADVICE[code]].filter(Boolean).join(" ");
+
+/** What a run needs beside its log is there and cannot be read; the message says which, and how to mend it. */
+export class SettingsDamaged extends namedError("SettingsDamaged") {}
+
+/** A log that cannot be read to its end. */
+export class DamagedLog extends namedError("DamagedLog") {}

@@ -1,0 +1,134 @@
+import { z } from "zod";
+import { Id } from "@/server/domain/base/values";
+import { type ExecutionPlan, MOST_TASKS, planFaults, Task, type TaskStatus } from "@/server/domain/crew/plan";
+import type { RunEventOf } from "./events";
+
+/** In these states a task has not begun: what runs or ran is not rewritten. */
+const OPEN: ReadonlySet<TaskStatus> = new Set(["pending", "blocked", "awaiting_human"]);
+
+/** Whether a task can still be changed. */
+export const isOpen = ({ status }: Pick<Task, "status">): boolean => OPEN.has(status);
+
+const { description, priority, dependencies } = Task.shape;
+/** Without the defaults of a task: what a change does not name stays as it is. */
+const Settings = z.object({
+  description: description.exactOptional(),
+  priority: priority.unwrap().exactOptional(),
+  dependencies: dependencies.unwrap().exactOptional(),
+  assigned_agent: z.string().nullable().exactOptional(),
+  required_role: z.string().exactOptional(),
+});
+
+/** What a person changes about a plan while it is carried out. */
+export const PlanEdit = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("add"), task: Settings.extend({ description }) }),
+  z.strictObject({ kind: z.literal("change"), task_id: Id, patch: Settings }),
+  z.strictObject({ kind: z.literal("cancel"), task_id: Id }),
+]);
+export type PlanEdit = z.infer<typeof PlanEdit>;
+
+/** Tasks that come in, and fields of tasks that change. */
+export type PlanChange = Pick<RunEventOf<"plan_changed">["payload"], "added" | "changed">;
+
+export interface PlanFault {
+  /** As a tool would answer. */
+  status: 400 | 404 | 409;
+  message: string;
+}
+type Outcome<T> = ({ ok: true } & T) | ({ ok: false } & PlanFault);
+
+/** A plan with one more task; `task_id` is made up where it is absent. */
+export function addTask(
+  plan: ExecutionPlan,
+  input: Omit<z.input<typeof Task>, "task_id"> & { task_id?: string | undefined },
+): Outcome<{ change: PlanChange; task_id: string }> {
+  if (plan.tasks.length >= MOST_TASKS)
+    return { ok: false, status: 400, message: `A plan holds at most ${MOST_TASKS} tasks.` };
+  const read = Task.safeParse({ ...input, task_id: input.task_id ?? nextId(plan) });
+  if (!read.success)
+    return { ok: false, status: 400, message: read.error.issues.map(({ message }) => message).join("; ") };
+  const faults = planFaults([...plan.tasks, read.data]);
+  if (faults.length > 0)
+    return { ok: false, status: 400, message: faults.map(({ message }) => message).join(" ") };
+  return { ok: true, change: { added: [read.data] }, task_id: read.data.task_id };
+}
+
+/** A plan with other settings of a task that has not begun. */
+export function changeTask(
+  plan: ExecutionPlan,
+  task_id: string,
+  patch: Partial<Task>,
+): Outcome<{ change: PlanChange }> {
+  const task = openTask(plan, task_id);
+  if (!task.ok) return task;
+  const faults = planFaults(
+    plan.tasks.map((other) => (other.task_id === task_id ? { ...other, ...patch } : other)),
+  );
+  if (faults.length > 0)
+    return { ok: false, status: 400, message: faults.map(({ message }) => message).join(" ") };
+  return { ok: true, change: { changed: { [task_id]: patch } } };
+}
+
+function openTask(plan: ExecutionPlan, task_id: string): Outcome<{ task: Task }> {
+  const task = plan.tasks.find((other) => other.task_id === task_id);
+  if (!task) return { ok: false, ...unknownTask(plan, task_id) };
+  if (!isOpen(task))
+    return {
+      ok: false,
+      status: 409,
+      message: `Task "${task_id}" is ${task.status.replace("_", " ")} and cannot be changed any more.`,
+    };
+  return { ok: true, task };
+}
+
+export function unknownTask(plan: ExecutionPlan | undefined, task_id: string): PlanFault {
+  const ids = plan?.tasks.map((task) => task.task_id).join(", ");
+  return { status: 400, message: `There is no task "${task_id}". The plan has: ${ids ?? "no tasks"}.` };
+}
+
+/**
+ * What a person's edit comes to. Who is named must be in the crew: `members` by id, or a team of that name.
+ * `cancelled`: the task that nobody is to do any more.
+ */
+export function editPlan(
+  plan: ExecutionPlan,
+  crew: {
+    members: readonly { agent_id: string; role_name: string }[];
+    teams: Readonly<Record<string, unknown>>;
+  },
+  edit: PlanEdit,
+): Outcome<{ change: PlanChange | null; cancelled?: Task }> {
+  if (edit.kind === "cancel") {
+    const found = openTask(plan, edit.task_id);
+    if (!found.ok) return found;
+    if (found.task.status === "awaiting_human")
+      return { ok: false, status: 409, message: "It waits for a person's word. Decline it there." };
+    return { ok: true, change: null, cancelled: found.task };
+  }
+  const { assigned_agent, required_role, ...rest } = edit.kind === "add" ? edit.task : edit.patch;
+  if (
+    assigned_agent &&
+    !crew.members.some(({ agent_id }) => agent_id === assigned_agent) &&
+    !Object.hasOwn(crew.teams, assigned_agent)
+  )
+    return { ok: false, status: 404, message: `There is no agent or team "${assigned_agent}" in this crew.` };
+  if (required_role && !crew.members.some(({ role_name }) => role_name === required_role))
+    return { ok: false, status: 404, message: `Nobody in this crew has the role "${required_role}".` };
+  if (edit.kind === "add" && !assigned_agent && !required_role)
+    return { ok: false, status: 400, message: "Say who does the task: an agent, a team or a role." };
+  // Absent: as it was. A null agent: whoever has the role.
+  const who = {
+    ...(assigned_agent === undefined ? {} : { assigned_agent }),
+    ...(required_role === undefined ? {} : { required_role }),
+  };
+  return edit.kind === "add"
+    ? addTask(plan, { ...rest, ...who, description: edit.task.description })
+    : changeTask(plan, edit.task_id, { ...rest, ...who });
+}
+
+function nextId(plan: ExecutionPlan): string {
+  for (let count = plan.tasks.length + 1; ; count++) {
+    const id = `task_${String(count).padStart(3, "0")}`;
+    if (!plan.tasks.some(({ task_id }) => task_id === id)) return id;
+  }
+}

@@ -1,0 +1,102 @@
+import { describe, expect, test } from "vitest";
+import { fieldsOfSchema } from "@/server/domain/graph/form-fields";
+import { answerFaults, checkAnswer, questionFault, typedWords } from "./tool-question";
+
+const SCHEMA = {
+  type: "object",
+  properties: {
+    name: { type: "string", minLength: 2 },
+    mail: { type: "string", format: "email" },
+    age: { type: "integer", minimum: 0 },
+    seat: { type: "string", enum: ["aisle", "window"], default: "aisle" },
+    meals: {
+      type: "array",
+      minItems: 1,
+      maxItems: 2,
+      items: { anyOf: ["soup", "rice", "cake"].map((meal) => ({ const: meal, title: meal.toUpperCase() })) },
+    },
+    quiet: { type: "boolean" },
+  },
+  required: ["name"],
+};
+const asks = { from: "travel", message: "For whom?", schema: SCHEMA };
+
+describe("the answer to a form", () => {
+  test("gets its defaults, and goes without what was left out on purpose", () => {
+    const full = { name: "Ann", mail: "ann@example.org", age: 41, meals: ["soup", "cake"], quiet: false };
+    expect(checkAnswer(SCHEMA, full)).toEqual({ ok: true, content: { ...full, seat: "aisle" } });
+    expect(checkAnswer(SCHEMA, { name: "Ann", seat: null, age: null })).toEqual({
+      ok: true,
+      content: { name: "Ann" },
+    });
+    expect(checkAnswer({}, {})).toEqual({ ok: true, content: {} });
+  });
+
+  test.each([
+    ["name", {}, "Please fill this in."],
+    ["name", { name: null }, "Please fill this in."],
+    ["name", { name: "A" }, "2"],
+    ["mail", { name: "Ann", mail: "ann" }, "email"],
+    ["age", { name: "Ann", age: "old" }, "number"],
+    ["age", { name: "Ann", age: -1 }, "0"],
+    ["seat", { name: "Ann", seat: "roof" }, "aisle"],
+    ["meals", { name: "Ann", meals: [] }, "1"],
+    ["meals", { name: "Ann", meals: ["stone"] }, ""],
+    ["other", { name: "Ann", other: 1 }, "not asked for"],
+  ])("is refused at the field that is wrong: %s in %j", (key, content, words) => {
+    const read = checkAnswer(SCHEMA, content);
+    expect(read.ok ? [] : read.errors).toEqual([{ key, message: expect.stringContaining(words) }]);
+  });
+});
+
+test("an answer has a content exactly where a form is agreed to", () => {
+  const form = { kind: "question", asks } as const;
+  const page = { kind: "question", asks: { from: "a", message: "b", url: "https://a.example/" } } as const;
+  const call = { kind: "tool_confirmation" } as const;
+  const content = { name: "Ann" };
+  expect(answerFaults(form, { answer: "approve", content })).toEqual([]);
+  expect(answerFaults(form, { answer: "reject" })).toEqual([]);
+  expect(answerFaults(form, { answer: "cancel" })).toEqual([]);
+  expect(answerFaults(page, { answer: "approve" })).toEqual([]);
+  expect(answerFaults(call, { answer: "approve_always" })).toEqual([]);
+  expect(answerFaults(form, { answer: "approve" })).toMatchObject([{ key: "name" }]);
+  expect(answerFaults(form, { answer: "approve_always", content })).toMatchObject([{ key: "answer" }]);
+  for (const [asked, answer] of [
+    [form, "reject"],
+    [page, "approve"],
+    [call, "approve"],
+  ] as const)
+    expect(answerFaults(asked, { answer, content })).toMatchObject([{ key: "content" }]);
+  expect(answerFaults(call, { answer: "cancel" })).toMatchObject([{ key: "answer" }]);
+  expect(answerFaults(form, { answer: "approve", content: { name: "x".repeat(70_000) } })).toMatchObject([
+    { key: "content" },
+  ]);
+});
+
+test("what no form can show, and what is no address of the web, is not asked", () => {
+  expect(questionFault({ schema: SCHEMA })).toBeNull();
+  expect(questionFault({ url: "https://pay.example/x" })).toBeNull();
+  expect(questionFault({ url: "javascript:alert(1)" })).toContain("not one of the web");
+  expect(questionFault({ schema: { properties: { deep: { type: "object" } } } })).toContain("“deep”");
+  expect(questionFault({ schema: { properties: { any: { type: "array", items: {} } } } })).toContain("“any”");
+  const many = Object.fromEntries(Array.from({ length: 51 }, (_none, at) => [`f${at}`, { type: "string" }]));
+  expect(questionFault({ schema: { properties: many } })).toContain("more than 50");
+  expect(questionFault({ schema: { description: "x".repeat(70_000) } })).toContain("too large");
+});
+
+test("only what a person typed counts as their words, not what the server laid out for them", () => {
+  const schema = {
+    properties: {
+      to: { type: "string" },
+      via: { type: "string", default: "evil.example" },
+      seat: { enum: ["a"] },
+    },
+  };
+  const content = { to: "bob@example.org", via: "evil.example", seat: "a" };
+  expect(typedWords({ ...asks, schema }, content)).toEqual(["bob@example.org"]);
+  expect(fieldsOfSchema(schema).map(({ key, default: preset }) => [key, preset])).toEqual([
+    ["to", undefined],
+    ["via", "evil.example"],
+    ["seat", undefined],
+  ]);
+});

@@ -1,0 +1,311 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Json, newRecord } from "@/server/domain/base/values";
+import {
+  checkExpression,
+  ExpressionError,
+  evaluateCondition,
+  evaluateExpression,
+  expressionKeys,
+  expressionReads,
+} from "./expression";
+
+const state = newRecord<Json>({
+  n: 1,
+  score: 0.5,
+  s: "a",
+  list: [1, 2, 3],
+  o: { a: null, deep: { x: "y" } },
+  yes: true,
+});
+const evaluate = (text: string, more: Record<string, Json> = {}) =>
+  evaluateExpression(text, { state: { ...state, ...more } });
+const failure = (text: string, more: Record<string, Json> = {}) => {
+  try {
+    evaluate(text, more);
+  } catch (error) {
+    if (error instanceof ExpressionError)
+      return { message: error.message, at: text.slice(error.from, error.to) };
+    throw error;
+  }
+  return null;
+};
+
+describe("values", () => {
+  test.each<[string, Json]>([
+    ["state.n + 1", 2],
+    ["state.score * 2 - 1", 0],
+    ["7 % 4 + 5 / 2", 5],
+    ["1 + 1.5", 2.5],
+    ["state.n % 2 == 1", true],
+    ["state.s + 'b'", "ab"],
+    ["state['s'].upperAscii()", "A"],
+    ["state.?missing.orValue('else')", "else"],
+    ["state.?missing", null],
+    ["has(state.missing)", false],
+    ["state.list.map(x, x * 2)", [2, 4, 6]],
+    ["state.list.filter(x, x > 1).size()", 2],
+    ["state.list.exists(x, x == 3) && !(4 in state.list)", true],
+    ["state.yes ? 'on' : 'off'", "on"],
+    ["{'a': state.n, 'b': [1, 'x', null]}", { a: 1, b: [1, "x", null] }],
+    ["state.o", { a: null, deep: { x: "y" } }],
+    ["9007199254740991", 9007199254740991],
+    ["9007199254740993", "9007199254740993"],
+    ["3u", 3],
+    ["timestamp('2026-01-02T03:04:05Z')", "2026-01-02T03:04:05.000Z"],
+    ["null", null],
+    ["size(state.list) == 2.5", false],
+    ["5 == 5.0", true],
+    ["2.5 in [1, 2]", false],
+    ["state.yes ? 1 : 'none'", 1],
+    ["state.yes ? null : 1", null],
+    ["[].all(e, e > 0)", true],
+  ])("%s", (text, expected) => {
+    expect(evaluate(text)).toEqual(expected);
+  });
+
+  test("every variable of the scope", () => {
+    const scope = {
+      state: { a: 1 },
+      input: { a: 2 },
+      nodes: { x: { output: { a: 3 } } },
+      run: { id: "r" },
+      output: { a: 4 },
+      item: 5,
+    };
+    expect(evaluateExpression("[state.a, input.a, nodes.x.output.a, run.id, output.a, item]", scope)).toEqual(
+      [1, 2, 3, "r", 4, 5],
+    );
+    expect(evaluateExpression("item", { state: {} })).toBe(null);
+    const now = Date.parse("2026-01-31T08:30:00Z");
+    expect(evaluateExpression("now", { state: {}, now })).toBe("2026-01-31T08:30:00.000Z");
+    expect(evaluateExpression("now - timestamp('2026-01-31') > duration('8h')", { state: {}, now })).toBe(
+      true,
+    );
+    expect(evaluateExpression("now.getHours('Europe/Paris')", { state: {}, now })).toBe(9);
+  });
+});
+
+describe("conditions", () => {
+  test("a value that is not there makes a condition false, and it says so", () => {
+    expect(evaluateCondition("state.missing == 1", { state })).toEqual({
+      value: false,
+      note: 'There is no "missing" yet, so this counts as false.',
+    });
+    expect(evaluateCondition("state.o.b == 1", { state })).toEqual({
+      value: false,
+      note: 'There is no "b" yet, so this counts as false.',
+    });
+    expect(evaluateCondition("state.n == 1", { state })).toEqual({ value: true });
+    expect(evaluateCondition("state.yes || state.missing", { state })).toEqual({ value: true });
+  });
+
+  test("what is neither true nor false is an error", () => {
+    expect(() => evaluateCondition("state.n", { state })).toThrow(
+      "A condition gives true or false, but this gives the number 1.",
+    );
+    expect(() => evaluateCondition("state.s > 3", { state })).toThrow(
+      "These do not go together: string > int.",
+    );
+  });
+});
+
+describe("what is refused", () => {
+  test.each([
+    ["", "Write an expression, for example state.count > 3.", ""],
+    ["state.n >", "The expression ends too early.", ""],
+    ["'a", "Unterminated string.", "'a"],
+    [
+      "count > 3",
+      '"count" is not known here. Values of the run are read as state.count, text stands in quotes.',
+      "count",
+    ],
+    ["state.list.total()", "There is no function value.total().", "state.list.total()"],
+    ["state.list.len()", "There is no function value.len(); write size(x).", "state.list.len()"],
+    ["round(state.score)", "There is no function round(); write math.round(x).", "round(state.score)"],
+    [
+      "state.n.contains('a')",
+      "There is no function double.contains(string); there is string.contains(string), list.contains(value).",
+      "state.n.contains('a')",
+    ],
+    ["state.n = 5", "A single = is not available here; write == to compare.", "="],
+    ["state.n == 1 & true", "Write && for and, || for or.", "&"],
+    ["state.n == 1 and true", '"and" is not a word of this language; write &&.', "and"],
+    [
+      'state.s contains "x"',
+      'Something is missing before contains "x": write an operator such as == or &&, or call a function with brackets, as in state.key.contains("x").',
+      "contains",
+    ],
+    ["True", '"True" is not known here; write true.', "True"],
+    ["[].all(e, 2 + 1)", "The condition of all is true or false, but this is a number.", "2 + 1"],
+    [
+      "47.5 % 5.5",
+      "% gives the remainder of whole numbers, and 47.5 is not whole; use math.round, math.floor or int.",
+      "47.5 % 5.5",
+    ],
+    [
+      "state.score % 2",
+      "% gives the remainder of whole numbers, and 0.5 is not whole; use math.round, math.floor or int.",
+      "state.score % 2",
+    ],
+    ["int(1e99)", "1e+99 is out of the range of whole numbers (64 bits).", "int(1e99)"],
+    [
+      "timestamp('9999-12-31') + duration('48h')",
+      "The time is out of range; years go from 1 to 9999.",
+      "timestamp('9999-12-31') + duration('48h')",
+    ],
+    [
+      "timestamp('2026-02-30')",
+      'timestamp() reads times like 2026-01-31 or 2026-01-31T08:00:00Z, not "2026-02-30".',
+      "timestamp('2026-02-30')",
+    ],
+    [
+      "now > timestamp('2026-01-01')",
+      '"now" has no value here: this is not evaluated at a time of a run.',
+      "now",
+    ],
+    ["state.list[0.5]", "The items of a list have whole numbers, the first is [0].", "state.list[0.5]"],
+    ["{'__proto__': 1}", '"__proto__" is a reserved word and cannot be a key.', "'__proto__'"],
+    ["'a' + 1", "These do not go together: string + int.", "'a' + 1"],
+    [
+      "state.s.matches('(a+)+$')",
+      "Patterns (matches) are not available; use contains, startsWith or ==.",
+      "state.s.matches('(a+)+$')",
+    ],
+    [
+      "true ? 1 : size([1].filter(x, 'a'.matches('b')))",
+      "Patterns (matches) are not available; use contains, startsWith or ==.",
+      "'a'.matches('b')",
+    ],
+    [
+      "cel.bind(a, [1], a + a)",
+      "cel.bind is not available; use a Transform node for a value in between.",
+      "cel.bind(a, [1], a + a)",
+    ],
+    ["state.n / 0", "The result is not a number (division by zero?).", "state.n / 0"],
+    ["1 / 0", "Division by zero.", "1 / 0"],
+    ["b'abc'", "The result is not a value that can be kept; convert it with string(...).", "b'abc'"],
+  ])("%s", (text, message, at) => {
+    expect(failure(text)).toEqual({ message, at });
+  });
+
+  test("the same faults are found before it runs, as far as they can be", () => {
+    expect(checkExpression("state.n >")).toEqual([
+      { message: "The expression ends too early.", from: 9, to: 9 },
+    ]);
+    expect(checkExpression("state.s.matches('x')")[0]?.message).toMatch(/Patterns/);
+    expect(checkExpression("1 + 1", { result: "bool" })).toEqual([
+      { message: "This must be true or false, but it gives a number.", from: 0, to: 5 },
+    ]);
+    expect(checkExpression("state.n", { result: "bool" })).toEqual([]);
+    expect(checkExpression("state.a > state.b && has(state.c)", { keys: ["a"] })).toEqual([
+      { message: 'No node before this one writes "b".', from: 10, to: 17 },
+    ]);
+  });
+
+  test("what is too long or too deep", () => {
+    expect(failure(`1${" + 1".repeat(600)}`)?.message).toMatch(/at most 2000 characters/);
+    expect(failure("(".repeat(1000))?.message).toMatch(/maxDepth/);
+    expect(failure(`${"!".repeat(1900)}true`)?.message).toMatch(/maxAstNodes/);
+  });
+
+  test("no way leads to JavaScript's objects", () => {
+    for (const name of [
+      "constructor",
+      "__proto__",
+      "prototype",
+      "toString",
+      "hasOwnProperty",
+      "length",
+      "valueOf",
+    ])
+      for (const text of [
+        `state.${name}`,
+        `state["${name}"]`,
+        `state.s.${name}`,
+        `state.o.${name}`,
+        `state.list.${name}`,
+        name,
+        `${name}()`,
+        `state.${name}()`,
+        `state.s.${name}("x")`,
+      ])
+        expect([text, failure(text)]).not.toEqual([text, null]);
+  });
+});
+
+describe("keys", () => {
+  test("each once, in order, without those that a macro binds", () => {
+    expect(expressionKeys('state.a > state["b"] && has(state.c) || state.?d.orValue(state.a)')).toEqual([
+      "a",
+      "b",
+      "c",
+      "d",
+    ]);
+    expect(expressionKeys("state.list.map(state, state.inner)")).toEqual(["list"]);
+    expect(expressionKeys("input.x + nodes.y")).toEqual([]);
+    expect(expressionKeys("state.a >")).toEqual([]);
+    expect(expressionReads("input.x == state.?y")).toEqual([
+      { variable: "input", key: "x", optional: false, from: 0, to: 7 },
+      { variable: "state", key: "y", optional: true, from: 11, to: 19 },
+    ]);
+  });
+});
+
+describe("any text", () => {
+  test("is refused with an ExpressionError inside its bounds, or gives JSON", () => {
+    const piece = fc.constantFrom(
+      "state.n",
+      "state.s",
+      "state.list",
+      "state",
+      ".map(x, ",
+      ".filter(y, ",
+      "x",
+      "(",
+      ")",
+      "[",
+      "]",
+      "{",
+      "}",
+      ":",
+      ",",
+      " + ",
+      " == ",
+      " ? ",
+      "&&",
+      "!",
+      "-",
+      "1",
+      "2.5",
+      "'t'",
+      "null",
+      "true",
+      "in ",
+      ".?q",
+      "has(",
+      "size(",
+      "é",
+      "\n",
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 14 }), (pieces) => {
+        const text = pieces.join("");
+        for (const { from, to } of checkExpression(text, { result: "bool" })) {
+          expect(0 <= from && from <= to && to <= text.length).toBe(true);
+        }
+        try {
+          const value = evaluate(text);
+          expect(JSON.parse(JSON.stringify(value))).toEqual(value);
+        } catch (error) {
+          expect(error).toBeInstanceOf(ExpressionError);
+        }
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test("gives the same answer when asked again, also from the cache", () => {
+    for (let i = 0; i < 1200; i++) expect(evaluate(`state.n + ${i % 700}`)).toBe(1 + (i % 700));
+  });
+});

@@ -1,0 +1,374 @@
+import fc from "fast-check";
+import { Liquid } from "liquidjs";
+import { describe, expect, test } from "vitest";
+import type { Json } from "@/server/domain/base/values";
+import {
+  asTemplate,
+  checkTemplate,
+  missingKeys,
+  renderTemplate,
+  TemplateError,
+  templateKeys,
+  templateReads,
+} from "./template";
+
+const render = (text: string, state: Record<string, Json> = {}, input?: Record<string, Json>) =>
+  renderTemplate(text, input ? { state, input } : { state });
+
+describe("rendering", () => {
+  test("puts in what the input says, then what the state says, then nothing", () => {
+    expect(render("{{a}} {{ b }}|{{c}}|", { a: "state", b: "state" }, { a: "input" })).toBe("input state||");
+  });
+
+  test("follows paths into objects and lists, and reads state. and input. as words for where", () => {
+    const state = { result: { title: "T", tags: ["x", "y"] }, n: 3 };
+    expect(
+      render(
+        '{{result.title}} {{result.tags[1]}} {{result.tags.0}} {{result["title"]}} {{result.tags.size}}',
+        state,
+      ),
+    ).toBe("T y x T 2");
+    expect(render("{{state.n}} {{input.n}} {{state.n}}", { n: 3 }, { n: 4 })).toBe("3 4 3");
+  });
+
+  test("prints objects and lists as JSON, numbers and truth as they are, null as nothing", () => {
+    expect(
+      render("{{o}} {{l}} {{n}} {{b}} {{z}}.", { o: { a: 1 }, l: [1, "x"], n: 0, b: false, z: null }),
+    ).toBe('{"a":1} [1,"x"] 0 false .');
+  });
+
+  test("filters", () => {
+    const state = { s: "  Ada  ", long: "abcdefghij", o: { a: "b" }, empty: "" };
+    expect(render("[{{ s | trim | upper }}] [{{ s | strip | downcase }}]", state)).toBe("[ADA] [ada]");
+    expect(
+      render("{{ long | truncate: 5 }} {{ long | truncate: 5, '' }} {{ long | truncate: 20 }}", state),
+    ).toBe("ab... abcde abcdefghij");
+    expect(
+      render(
+        '{{ nobody | default: "you" }} {{ empty | default: 7 }} {{ o.x.y | default: "-" | upper }}',
+        state,
+      ),
+    ).toBe("you 7 -");
+    expect(render("{{ s | json }} {{ o | json }} {{ nobody | json }}", state)).toBe(
+      '"  Ada  " {"a":"b"} null',
+    );
+    expect(render("{{ x | truncate: 4, '' }}", { x: "abc😀def" })).toBe("abc");
+  });
+
+  test("lists as text: joined, counted, their ends, in prompts as lines with dashes", () => {
+    const state = { tags: ["red", "green", 3], o: { a: 1, b: 2 }, s: "abc", none: [], sep: " + " };
+    expect(render("{{ tags | join: ', ' }} {{ tags | join }} {{ tags | join: sep }}", state)).toBe(
+      "red, green, 3 red green 3 red + green + 3",
+    );
+    expect(render('- {{ tags | join: "\\n- " }}', state)).toBe("- red\n- green\n- 3");
+    expect(render("{{ tags | size }} {{ o | size }} {{ s | size }} {{ nobody | size }}", state)).toBe(
+      "3 2 3 0",
+    );
+    expect(
+      render("{{ tags | first }} {{ tags | last }} [{{ none | first }}] [{{ s | join: '-' }}]", state),
+    ).toBe("red 3 [] [abc]");
+    expect(
+      render("{{ tags.first }} {{ tags.last }} {{ tags[-2] }} [{{ tags[-4] }}] {{ tags.size }}", state),
+    ).toBe("red 3 green [] 3");
+    expect(render("{{ o.size }} {{ empty.size }}", { o: { a: 1, b: 2 }, empty: {} })).toBe("2 0");
+  });
+
+  test("a text with another in place of a part", () => {
+    const state = { s: "a.b.c", dot: ".", lines: "x\ny" };
+    expect(
+      render("{{ s | replace: '.', '-' }} {{ s | replace: dot }} {{ lines | replace: '\\n', ' / ' }}", state),
+    ).toBe("a-b-c abc x / y");
+  });
+
+  test("times by a pattern; what is no time stays as it is", () => {
+    const state = {
+      at: "2026-01-05T08:07:09Z",
+      day: "2026-01-05",
+      seconds: 1767600429,
+      text: "soon",
+      how: "%Y",
+    };
+    expect(render('{{ at | date: "%A, %-d %B %Y at %I:%M %p" }}', state)).toBe(
+      "Monday, 5 January 2026 at 08:07 AM",
+    );
+    expect(render('{{ day | date: "%d.%m.%y %H:%M" }} {{ seconds | date: "%F %T" }}', state)).toBe(
+      "05.01.26 00:00 2026-01-05 08:07:09",
+    );
+    expect(render('{{ text | date: "%F" }} {{ at | date: how }} {{ at | date: "100%%" }}', state)).toBe(
+      "soon 2026 100%",
+    );
+    const now = Date.parse(state.at);
+    expect(renderTemplate('{{ "now" | date: "%F" }}', { state: {}, now })).toBe("2026-01-05");
+  });
+
+  test("what to write instead may be another value, and an empty object counts as nothing", () => {
+    const state = { o: {}, other: { name: "Ada" }, no: false };
+    expect(
+      render("{{ o | default: 'x' }} {{ nobody | default: other.name }} {{ no | default: 1 }}", state),
+    ).toBe("x Ada 1");
+    expect(templateReads("{{ a | default: b.c }}").map(({ key, optional }) => [key, optional])).toEqual([
+      ["a", true],
+      ["b", false],
+    ]);
+    expect(
+      missingKeys("{{ a | default: b }} {{ c | default: d }} {{ l | join: e }}", { state: { c: 1, l: [] } }),
+    ).toEqual(["b", "e"]);
+  });
+
+  test("a number that is written with a point keeps it", () => {
+    expect(render("{{ 0.0 }} {{ 2.50 }} {{ 7 }} {{ -3.0 }}")).toBe("0.0 2.5 7 -3.0");
+  });
+
+  test("trims around where a dash asks for it, and writes quoted text as it is", () => {
+    expect(render("a {{- b -}} c {{ b -}}  d", { b: "B" })).toBe("aBc Bd");
+    expect(render("{{ '{{' }}x}}")).toBe("{{x}}");
+  });
+
+  test("what a value contains is never read as a template again", () => {
+    const value = "{{secret}} {% raw %} {{ state.secret | json }}";
+    expect(render("{{a}}", { a: value, secret: "s3cret" })).toBe(value);
+  });
+
+  test("reaches nothing but own values of plain data", () => {
+    const state = Object.assign(Object.create({ inherited: "no" }), { o: {}, s: "text", l: [1] }) as Record<
+      string,
+      Json
+    >;
+    for (const path of [
+      "constructor",
+      "constructor.constructor",
+      "__proto__",
+      "o.__proto__",
+      "o.constructor.name",
+      "s.constructor",
+      "s.length",
+      "l.constructor",
+      "l.length",
+      "l.map",
+      "inherited",
+      "toString",
+      "state.__proto__",
+      "state.toString",
+    ])
+      expect([path, render(`{{${path}}}`, state)]).toEqual([path, ""]);
+  });
+
+  test("stops a template that would take too long, and names the place", () => {
+    const state = { big: "x".repeat(2_000_000), list: Array.from({ length: 200_000 }, (_, i) => i) };
+    for (const part of [
+      "{{ big | upper | truncate: 1 }}",
+      "{{ list | json | truncate: 1 }}",
+      "{{ list | join: big | size }}",
+      "{{ big | replace: 'x', 'yyyyyyyy' | size }}",
+      "{{ list | truncate: 1 }}",
+    ])
+      expect([part, () => render(part.repeat(100), state)]).toEqual([
+        part,
+        expect.toSatisfy((go: () => void) => {
+          try {
+            go();
+          } catch (error) {
+            return (
+              error instanceof TemplateError && error.message.includes(`The place: ${part.slice(0, 80)}`)
+            );
+          }
+          return false;
+        }),
+      ]);
+    expect(render("{{ big | upper | size }}", state)).toBe("2000000");
+    expect(render("{{ big | size }} {{ list | size }} {{ list.last }}", state)).toBe("2000000 200000 199999");
+  });
+
+  test("stops a text that grows without bound", () => {
+    const state = { big: "x".repeat(1_000_000) };
+    expect(() => render("{{big}}".repeat(5), state)).toThrow(TemplateError);
+  });
+});
+
+describe("checking", () => {
+  const said = (text: string) =>
+    checkTemplate(text).map(({ message, from, to }) => [message, text.slice(from, to)]);
+
+  test("good templates have no faults", () => {
+    for (const text of [
+      "",
+      "no values",
+      "{{a}}",
+      "a }} b",
+      '{"x": {"y": 1}}',
+      "{{ a.b[0]['c d'] | json }}",
+      "{ {a} }",
+    ])
+      expect([text, checkTemplate(text)]).toEqual([text, []]);
+  });
+
+  test("each fault names its place and what to do", () => {
+    expect(said("Hi {{")).toEqual([['This "{{" is never closed; end it with "}}".', "{{"]]);
+    expect(said("Hi {{ }}!")).toEqual([["Name a value here, for example {{ user_request }}.", "{{ }}"]]);
+    expect(said("{{{a}}}")).toEqual([["Three braces in a row; write {{ key }} with two.", "{{{a}}"]]);
+    expect(said("{{ 1a }}")[0]![0]).toMatch(/Only filters can follow/);
+    expect(said("{{ a b }}")[0]![0]).toMatch(/Only filters can follow/);
+    expect(said("{{ a == b }}")[0]![0]).toMatch(/Only filters can follow/);
+    expect(said("{{ a. }}")[0]![0]).toMatch(/After the dot/);
+    expect(said("{{ a[b] }}")[0]![0]).toMatch(/In \[ \] stands/);
+    expect(said("{{ a | shout }}")).toEqual([
+      [
+        'There is no filter "shout". There are json, upper, lower, trim, truncate, default, join, size, first, last, replace, date.',
+        "shout }}",
+      ],
+    ]);
+    expect(said("{{ a | default }}")[0]![0]).toBe('"default" needs a value, for example default: "none".');
+    expect(said("{{ a | upper: 1 }}")[0]![0]).toBe('"upper" takes no value after a colon.');
+    expect(said("{{ a | constructor }}")[0]![0]).toMatch(/There is no filter "constructor"/);
+    expect(said("{{ a | join: ',', 'x' }}")[0]![0]).toBe('"join" takes at most 1 values.');
+    expect(said("{{ a | replace }}")[0]![0]).toMatch(/"replace" needs a value/);
+    expect(said("{{ a | default: 1x }}")[0]![0]).toMatch(/Only filters can follow/);
+    expect(said("{{ a | default: }}")[0]![0]).toBe(
+      'What follows "default:" is a number, a text in quotes or the name of a value.',
+    );
+    expect(said("{{ a | date: '%Q' }}")[0]![0]).toBe(
+      'date does not know "%Q"; write for example date: "%Y-%m-%d %H:%M".',
+    );
+    expect(said("{{ a | truncate: 'x' }}")[0]![0]).toBe("truncate takes a number of characters.");
+    expect(said("x {% if a %} y")).toEqual([
+      [
+        "Tags like {% if %} are not available. Use a router for decisions, and {{ key }} for values.",
+        "{% if a %}",
+      ],
+    ]);
+    expect(said("{{ä}} {{b}} {{c |}}")).toHaveLength(2);
+  });
+
+  test("a template with a fault is not rendered", () => {
+    expect(() => render("{{ a | shout }}", { a: "x" })).toThrow(TemplateError);
+  });
+
+  test("keys, each once, with where they stand", () => {
+    expect(
+      templateKeys("{{a}} {{b.c}} {{a | upper}} {{state.d}} {{'text'}} {{ input.e | default: 1 }}"),
+    ).toEqual(["a", "b", "d", "e"]);
+    expect(templateReads("Hi {{ b.c | default: 'x' }}")).toEqual([
+      { key: "b", path: ["b", "c"], from: 6, to: 9, optional: true },
+    ]);
+  });
+
+  test("missing values are named, unless the template says what to write instead", () => {
+    expect(
+      missingKeys("{{a}} {{b}} {{c.d}} {{e | default: 'x'}} {{n}}", { state: { a: 0, c: {}, n: null } }),
+    ).toEqual(["b", "c.d", "n"]);
+  });
+
+  test("any text is parsed without throwing, and in one pass", () => {
+    const piece = fc.constantFrom(
+      "{{",
+      "}}",
+      "a",
+      ".",
+      "|",
+      " ",
+      "default",
+      ":",
+      "'",
+      '"',
+      "[",
+      "]",
+      "0",
+      "-",
+      "{%",
+      "%}",
+      "\n",
+      "ä",
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
+        const text = pieces.join("");
+        for (const { from, to } of checkTemplate(text)) {
+          expect(from).toBeGreaterThanOrEqual(0);
+          expect(to).toBeGreaterThanOrEqual(from);
+          expect(to).toBeLessThanOrEqual(text.length);
+        }
+        if (checkTemplate(text).length === 0) render(text, { a: "A" });
+      }),
+      { numRuns: 2000 },
+    );
+    // Each of these was looked for to the end of the text.
+    expect(checkTemplate("{{".repeat(30_000))).toHaveLength(1);
+    expect(checkTemplate("{{ a | default: '".repeat(3000))).toHaveLength(1);
+  });
+});
+
+describe("compared with Liquid", () => {
+  const liquid = new Liquid({
+    strictFilters: true,
+    ownPropertyOnly: true,
+    templates: {},
+    outputEscape: (value) =>
+      value !== null && typeof value === "object" ? JSON.stringify(value) : String(value ?? ""),
+  });
+  const key = fc.constantFrom("a", "b", "c_d", "user_request");
+  const path = fc
+    .tuple(
+      key,
+      fc.array(fc.constantFrom(".a", ".b", "[0]", "[-1]", '["b"]', ".first", ".last", ".size"), {
+        maxLength: 2,
+      }),
+    )
+    .map(([k, rest]) => k + rest.join(""));
+  const filter = fc.constantFrom(
+    "",
+    " | upcase",
+    " | downcase",
+    " | strip",
+    " | truncate: 5",
+    ' | default: "none"',
+    " | default: b",
+    " | json",
+    " | join: ', '",
+    " | replace: 'a', 'bb'",
+    " | last",
+    " | size",
+  );
+  const output = fc
+    .tuple(fc.constantFrom("{{", "{{ ", "{{- "), path, filter, fc.constantFrom("}}", " }}", " -}}"))
+    .map((parts) => parts.join(""));
+  const template = fc
+    .array(fc.oneof(output, fc.constantFrom("text ", " x", "\n", "}", "ä ", "'")), { maxLength: 8 })
+    .map((parts) => parts.join(""));
+  const leaf = fc.oneof(fc.constantFrom("", "  Ada ", "a longer text", "{{a}}"), fc.integer(), fc.boolean());
+  const value = fc.oneof(
+    leaf,
+    fc.record({ a: leaf, b: fc.array(leaf, { maxLength: 2 }) }, { requiredKeys: [] }),
+    fc.array(leaf, { maxLength: 3 }),
+  );
+  const state = fc.dictionary(key, value, { maxKeys: 4 }) as fc.Arbitrary<Record<string, Json>>;
+
+  test("gives the same text and the same keys", () => {
+    fc.assert(
+      fc.property(template, state, (text, values) => {
+        expect(checkTemplate(text)).toEqual([]);
+        const parsed = liquid.parse(text);
+        expect([...templateKeys(text)].sort()).toEqual(
+          [...new Set(liquid.globalVariableSegmentsSync(parsed).map(([first]) => String(first)))].sort(),
+        );
+        // A missing value as JSON is null here and nothing there.
+        if (text.includes("json") && render(text, values).includes("null")) return;
+        // Liquid's filters for text cannot print objects.
+        const prints = /\| (upcase|downcase|strip|truncate|join|replace|size)/.test(text);
+        if (prints && Object.values(values).some((value) => typeof value === "object")) return;
+        // Liquid takes [0] of a text for its first letter.
+        const holdsText = (value: Json): boolean =>
+          typeof value === "string" ||
+          (value !== null && typeof value === "object" && Object.values(value).some(holdsText));
+        if (/\[-?\d\]|first|last/.test(text) && Object.values(values).some(holdsText)) return;
+        const theirs = liquid.renderSync(parsed, values) as string;
+        expect(render(text, values)).toBe(theirs);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+test("a text as a template renders to itself", () => {
+  const text = fc.string({ unit: fc.constantFrom("{", "}", "%", "-", '"', "'", "a", " ", "\n", "|", ".") });
+  fc.assert(fc.property(text, (given) => renderTemplate(asTemplate(given), { state: {} }) === given));
+});

@@ -1,0 +1,143 @@
+import { z } from "zod";
+import { Json, type JsonObject, JsonSchema } from "@/server/domain/base/values";
+
+/** How a call ended, in the numbers of HTTP: 200 done, 4xx the caller's fault, 5xx the tool's. */
+export const ToolStatus = z.union([
+  z.literal(200),
+  z.literal(400),
+  z.literal(403),
+  z.literal(404),
+  z.literal(408),
+  z.literal(409),
+  z.literal(413),
+  z.literal(429),
+  z.literal(500),
+  z.literal(503),
+]);
+export type ToolStatus = z.infer<typeof ToolStatus>;
+
+/** What a tool needs from a person while it works: fields of a form, or that they go somewhere in their browser. */
+export const ToolQuestion = z.object({
+  /** Who asks, such as a server's name. */
+  from: z.string(),
+  /** In the words of whoever asks. */
+  message: z.string(),
+  /** What the fields may hold, as a JSON Schema: an object of plain values. */
+  schema: z.record(z.string(), Json).exactOptional(),
+  url: z.string().exactOptional(),
+});
+export type ToolQuestion = z.infer<typeof ToolQuestion>;
+
+/** What a person answered. decline: they said no; cancel: nobody answered. */
+export interface ToolAnswer {
+  question: ToolQuestion;
+  action: "accept" | "decline" | "cancel";
+  content?: JsonObject;
+}
+
+/** What every call of a tool gives, whatever the tool: a result or an error, never both. */
+export const ToolOutput = z.object({
+  output: Json.exactOptional(),
+  error: z.string().exactOptional(),
+  status_code: ToolStatus,
+  /** The whole result, where `output` was cut for the model. */
+  artifact_id: z.string().exactOptional(),
+  /** Whether this result is content that nobody here vouches for, where that differs from the tool's own word. */
+  tainted: z.boolean().exactOptional(),
+  /** Made up by the offline demo. */
+  simulated: z.boolean().exactOptional(),
+  /** It was not carried out: the right to it had been taken away. */
+  withdrawn: z.boolean().exactOptional(),
+  /** It stopped to ask; called again with the answer, it goes on. */
+  asks: ToolQuestion.exactOptional(),
+});
+export type ToolOutput = z.infer<typeof ToolOutput>;
+
+/** How much harm a call can do. UNKNOWN: nobody has said. */
+export const RiskLevel = z.enum(["LOW", "MEDIUM", "HIGH", "UNKNOWN"]);
+export type RiskLevel = z.infer<typeof RiskLevel>;
+
+export const ToolSource = z.enum(["builtin", "crew", "custom", "operator", "mcp"]);
+export type ToolSource = z.infer<typeof ToolSource>;
+
+/**
+ * What is known of a tool without calling it. `source` "crew": carried out by the run itself and granted by the way
+ * a crew works, such as handoff; everything else only by `RoleDefinition.tools`.
+ */
+export const ToolSpec = z.object({
+  name: z.string().min(1).max(200),
+  description: z.string().max(4000),
+  /** An object at the root. */
+  input_schema: JsonSchema,
+  output_schema: JsonSchema.optional(),
+  source: ToolSource,
+  risk: RiskLevel,
+  /** Changes nothing. */
+  read_only: z.boolean().default(false),
+  /** Doing it twice is the same as once. */
+  idempotent: z.boolean().default(false),
+  /** Cannot be undone. */
+  destructive: z.boolean().default(false),
+  /** Its results are content that nobody here vouches for: the web, files, other people's servers, memory. */
+  taints: z.boolean().default(false),
+  /** It can carry data out of this installation. */
+  sink: z.boolean().default(false),
+  /**
+   * How it does, by names of arguments: `places` say where something goes or is fetched from, `words` are told to a
+   * service that the installation names. Absent: told from the names and the form of the arguments.
+   */
+  ways_out: z
+    .object({ places: z.array(z.string()).optional(), words: z.array(z.string()).optional() })
+    .optional(),
+  /**
+   * Calls with a resource in common never run at the same time. Names of arguments in braces stand for their values:
+   * "file:{path}".
+   */
+  resources: z.array(z.string().max(200)).optional(),
+  timeout_ms: z.number().int().positive().default(60_000),
+  /** Why it cannot be called now, with what to do about it; absent: it can. */
+  unavailable: z.string().optional(),
+  /** Counts the changes of a custom tool. */
+  version: z.number().int().optional(),
+});
+export type ToolSpec = z.infer<typeof ToolSpec>;
+
+/** What a call must not share with another at the same time, by what its tool says; the same for the same arguments. */
+export function resourcesOf({ resources = [], input_schema }: ToolSpec, args: JsonObject): string[] {
+  const properties = (input_schema.properties ?? {}) as Record<string, { default?: Json }>;
+  return resources.map((rule) =>
+    rule.replace(/\{(\w+)\}/g, (_braces, name: string) => {
+      const value = Object.hasOwn(args, name) ? args[name] : properties[name]?.default;
+      return typeof value === "string" ? value : JSON.stringify(value ?? null);
+    }),
+  );
+}
+
+/** One call as a model asked for it. `id` pairs it with its result. */
+export const ToolCall = z.object({
+  id: z.string(),
+  tool_name: z.string(),
+  args: z.record(z.string(), Json),
+  /** The text was not JSON and was mended: it runs only if it fits the schema and changes nothing. */
+  repaired: z.boolean().optional(),
+  /** It cannot be read as a call; the sentence goes back to the model and nothing is executed. */
+  fault: z.string().optional(),
+});
+export type ToolCall = z.infer<typeof ToolCall>;
+
+/** How tools are offered to a model: by its interface for functions, or by lines of text. */
+export const ToolProtocol = z.enum(["native", "text"]);
+export type ToolProtocol = z.infer<typeof ToolProtocol>;
+
+/** Whether a list of tool names, as roles have it, grants this tool. `mcp:server/*` grants all of one server. */
+export function isGranted(tools: readonly string[], name: string): boolean {
+  return tools.some(
+    (granted) =>
+      granted === name ||
+      (granted.endsWith("/*") && granted.startsWith("mcp:") && name.startsWith(granted.slice(0, -1))),
+  );
+}
+
+export function succeeded(output: ToolOutput): boolean {
+  return output.status_code === 200;
+}

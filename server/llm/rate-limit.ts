@@ -1,0 +1,139 @@
+/** How much may go out in a minute; absent: any number. */
+export interface Rate {
+  requests?: number | undefined;
+  tokens?: number | undefined;
+}
+
+/** Lets a number of calls through at once and in a minute; the others wait in the order they came. */
+export interface RateLimiter {
+  /**
+   * Resolves with a function that frees the place; told the tokens that a call really used, it corrects what was
+   * counted for it. `tokens`: how many the call will use at a guess. Rejects with the signal's reason.
+   */
+  enter(signal: AbortSignal, tokens?: number): Promise<(usedTokens?: number) => void>;
+  /** Lets nobody in until then; `untilMs` is Unix time. */
+  coolDown(untilMs: number): void;
+  setLimit(limit: number, rate?: Rate): void;
+  readonly waiting: number;
+}
+
+interface Waiter {
+  tokens: number;
+  admit(): void;
+}
+
+const MINUTE_MS = 60_000;
+
+/** Fills evenly, holds one minute's worth, and may be overdrawn by what a call used more than it was thought to. */
+class Bucket {
+  private level: number;
+  private filledAt: number;
+  constructor(
+    readonly perMinute: number,
+    now: number,
+  ) {
+    this.level = perMinute;
+    this.filledAt = now;
+  }
+  private fill(now: number) {
+    // A clock that was set back must not empty the bucket.
+    const gained = (Math.max(0, now - this.filledAt) * this.perMinute) / MINUTE_MS;
+    this.level = Math.min(this.perMinute, this.level + gained);
+    this.filledAt = now;
+  }
+  /** Milliseconds until there is so much; whoever wants more than a minute's worth waits for a full bucket. */
+  waitFor(amount: number, now: number): number {
+    this.fill(now);
+    const missing = Math.min(amount, this.perMinute) - this.level;
+    return missing <= 0 ? 0 : Math.ceil((missing * MINUTE_MS) / this.perMinute);
+  }
+  /** A negative amount gives back. */
+  take(amount: number, now: number) {
+    this.fill(now);
+    this.level = Math.min(this.perMinute, this.level - amount);
+  }
+}
+
+export function newRateLimiter(limit: number, now: () => number = Date.now): RateLimiter {
+  let most = limit;
+  let inside = 0;
+  let closedUntil = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let requests: Bucket | undefined;
+  let tokens: Bucket | undefined;
+  const queue: Waiter[] = [];
+
+  const bucketFor = (perMinute: number | undefined, known: Bucket | undefined) =>
+    perMinute === known?.perMinute
+      ? known
+      : perMinute === undefined
+        ? undefined
+        : new Bucket(perMinute, now());
+
+  /** How long the next in the queue must wait whatever others do, in milliseconds. */
+  const waitOf = (next: Waiter): number =>
+    Math.max(closedUntil - now(), requests?.waitFor(1, now()) ?? 0, tokens?.waitFor(next.tokens, now()) ?? 0);
+
+  const advance = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    for (let next = queue[0]; next && inside < most; next = queue[0]) {
+      const wait = waitOf(next);
+      if (wait > 0) {
+        timer = setTimeout(advance, wait);
+        return;
+      }
+      queue.shift();
+      inside++;
+      requests?.take(1, now());
+      tokens?.take(next.tokens, now());
+      next.admit();
+    }
+  };
+  const leaveOnce = (guessed: number) => {
+    let left = false;
+    return (usedTokens?: number) => {
+      if (left) return;
+      left = true;
+      inside--;
+      if (usedTokens !== undefined) tokens?.take(usedTokens - guessed, now());
+      advance();
+    };
+  };
+
+  return {
+    enter(signal, guessed = 0) {
+      return new Promise((resolve, reject) => {
+        if (signal.aborted) return reject(signal.reason as Error);
+        const stop = () => {
+          queue.splice(queue.indexOf(waiter), 1);
+          reject(signal.reason as Error);
+          // Whoever is next may want less.
+          advance();
+        };
+        const waiter: Waiter = {
+          tokens: guessed,
+          admit() {
+            signal.removeEventListener("abort", stop);
+            resolve(leaveOnce(guessed));
+          },
+        };
+        signal.addEventListener("abort", stop, { once: true });
+        queue.push(waiter);
+        advance();
+      });
+    },
+    coolDown(untilMs) {
+      closedUntil = Math.max(closedUntil, untilMs);
+    },
+    setLimit(next, rate = {}) {
+      most = next;
+      requests = bucketFor(rate.requests, requests);
+      tokens = bucketFor(rate.tokens, tokens);
+      advance();
+    },
+    get waiting() {
+      return queue.length;
+    },
+  };
+}

@@ -1,0 +1,175 @@
+import "server-only";
+import path from "node:path";
+import { newDisk } from "@/db/disk";
+import { type Db } from "@/db/open";
+import { log } from "@/server/access/log";
+import { heldBack, redact, redactJson, withoutHeld } from "@/server/access/redact";
+import { newSealer } from "@/server/access/secrets";
+import { builtinRoles } from "@/server/domain/agent/builtin-roles";
+import type { Library } from "@/server/domain/library/library";
+import { providerFetch, publicFetch } from "@/server/egress/fetch";
+import { newRoleFolder } from "@/server/interop/role-folder";
+import { newModels } from "@/server/llm/models";
+import { CREW_TOOLS } from "@/server/runner/crew/tools";
+import { Host } from "@/server/runner/host";
+import { newLauncher } from "@/server/runner/launch";
+import { installationRules, readSettings } from "@/server/settings";
+import { newAgentStore } from "@/server/store/agents";
+import { newAtWork } from "@/server/store/at-work";
+import { newAuditStore } from "@/server/store/audit";
+import { newCrewStore } from "@/server/store/crews";
+import { dataDir, getDb } from "@/server/store/current";
+import { newCustomToolStore } from "@/server/store/custom-tools";
+import { newMcpServerStore } from "@/server/store/mcp-servers";
+import { newMemoryStore } from "@/server/store/memories";
+import { newProviderStore } from "@/server/store/providers";
+import { newRetention } from "@/server/store/retention";
+import { newRoleStore } from "@/server/store/roles";
+import { newRunStore } from "@/server/store/runs";
+import { newTokenStore } from "@/server/store/tokens";
+import { newToolSettingStore } from "@/server/store/tool-settings";
+import { newWatchdog } from "@/server/store/watchdog";
+import { newWorkflowStore } from "@/server/store/workflows";
+import { newWorkspaceStore, RESULTS_FOLDER } from "@/server/store/workspace";
+import { builtinTools } from "@/server/tools/builtin";
+import { newToolHost } from "@/server/tools/host";
+import { ToolsRegistry } from "@/server/tools/registry";
+import { matchesSafely } from "@/server/tools/sandbox/matches";
+import { runWithCalls } from "@/server/tools/sandbox/sandbox";
+import { newToolSources } from "@/server/tools/sources";
+
+export type Services = ReturnType<typeof newServices>;
+
+/** Puts the server together: stores, models, and the host of the runs. Nothing begins to run yet. */
+export function newServices(db: Db, options: { dataDir: string | null; env?: NodeJS.ProcessEnv }) {
+  const env = options.env ?? process.env;
+  const settings = readSettings(env);
+  const installation = installationRules(settings);
+  const sealer = newSealer(options.dataDir, env);
+  const workflows = newWorkflowStore(db);
+  const crews = newCrewStore(db);
+  const agents = newAgentStore(db);
+  const library: Library = {
+    crew: (id) => crews.find(id)?.crew,
+    agent: (id) => agents.find(id)?.agent,
+  };
+  const runs = newRunStore(db);
+  const tokens = newTokenStore(db);
+  const providers = newProviderStore(db, sealer, env);
+  const models = newModels({ providers });
+  const workspace = newWorkspaceStore(db);
+  const memories = newMemoryStore(db);
+  const audit = newAuditStore(db, Date.now, redact);
+  const toolSettings = newToolSettingStore(db, sealer, () => providers.findDefault()?.kind === "offline");
+
+  const registry = new ToolsRegistry();
+  const builtin = registry.replace(
+    [],
+    builtinTools({
+      workspace,
+      memories,
+      web: { fetch: publicFetch },
+      search: { backendFor: toolSettings.backendFor, fetch: providerFetch },
+    }),
+  );
+  const mcpServers = newMcpServerStore(db, sealer);
+  const toolSources = newToolSources({
+    customTools: newCustomToolStore(db),
+    mcpServers,
+    env,
+    reserved: () => [...builtin, ...CREW_TOOLS],
+  });
+  let changing = registry.replace([], toolSources.tools());
+  toolSources.onChange(() => {
+    changing = registry.replace(changing, toolSources.tools());
+  });
+  const rolesDir = env.TROUPE_ROLES_DIR?.trim() || (options.dataDir && path.join(options.dataDir, "roles"));
+  // After the tools: what a file lists and nobody offers is left out, with a finding.
+  const roleFolder = rolesDir
+    ? newRoleFolder(rolesDir, undefined, (name) => registry.get(name) !== undefined)
+    : null;
+  const roles = newRoleStore(db, Date.now, roleFolder ?? undefined);
+  const tools = newToolHost({
+    registry,
+    keep: (runId, callKey, { tool, tainted }, text) =>
+      workspace.write(runId, `${RESULTS_FOLDER}/${callKey.replace(/[^A-Za-z0-9]+/g, "-")}.txt`, text, {
+        kind: "result",
+        source: { tool_name: tool },
+        tainted,
+        writtenBy: callKey,
+      }).artifact_id,
+    forget: (place) => memories.forget(place),
+    role: (name) => roles.find(name)?.role,
+    matches: matchesSafely,
+    runCode: (program, signal, owner) =>
+      toolSources.isCodeEnabled ? runWithCalls(program, { signal, owner }) : Promise.resolve(null),
+  });
+  const disk = newDisk(db.$client, (message, error) => log("warn", message, { error: String(error) }));
+  const host = new Host({
+    store: runs,
+    effects: { models, tools },
+    disk,
+    log,
+    rules: installation,
+    redact: redactJson,
+    streamRedactor: { hide: withoutHeld, heldBack },
+    atWork: newAtWork(options.dataDir),
+    watchdog: newWatchdog(options.dataDir, {
+      warn: (message, error) => log("warn", message, { error: String(error) }),
+    }),
+    maxRuns: settings.TROUPE_MAX_RUNS,
+    maxQueued: settings.TROUPE_MAX_QUEUED,
+  });
+  const retention = newRetention(db, {
+    dataDir: options.dataDir,
+    defaults: {
+      days: settings.TROUPE_KEEP_RUNS_DAYS ?? null,
+      runs: settings.TROUPE_KEEP_RUNS ?? null,
+    },
+  });
+  return {
+    db,
+    retention,
+    /** What was acknowledged to somebody survives a power cut: wait for `disk.sync` before. */
+    disk,
+    workflows,
+    roles,
+    /** The folder of roles that are read from files; null where nothing is kept on disk. */
+    roleFolder,
+    crews,
+    agents,
+    library,
+    runs,
+    tokens,
+    providers,
+    models,
+    workspace,
+    memories,
+    audit,
+    toolSettings,
+    mcpServers,
+    registry,
+    toolSources,
+    host,
+    installation,
+    ...newLauncher({
+      workflows,
+      roles,
+      library,
+      models,
+      host,
+      installation,
+    }),
+  };
+}
+
+const processWide = globalThis as typeof globalThis & { __troupe?: Services };
+
+/** The one Troupe of this process. On globalThis: the start-up code and the routes are separate bundles. */
+export function getServices(): Services {
+  if (!processWide.__troupe) {
+    processWide.__troupe = newServices(getDb(), { dataDir: dataDir() });
+    processWide.__troupe.roles.seed(builtinRoles);
+  }
+  return processWide.__troupe;
+}
