@@ -1,31 +1,21 @@
 import { z } from "zod";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { uncheckedOfRole } from "@/server/domain/agent/unchecked";
-import { countUses, usesOfRoles } from "@/server/domain/library/uses";
-import { noteGrants } from "@/server/domain/run/audit";
-import { notFound, Problem } from "@/server/operations/problem";
+import { roleOf, roleOperations } from "@/server/operations/roles";
 import { Finding, Page, StoredRole } from "@/server/operations/schemas";
-import { usersOf } from "@/server/store/users";
-import { type Call, endpoint } from "./endpoint";
+import type { Services } from "@/server/operations/services";
+import { endpoint } from "./endpoint";
+import { endpointsOf, performFor } from "./expose";
 import { byName, expectedRevision, IF_MATCH, pageOf } from "./paging";
 
 /** A role, with what of its schemas and rules is not checked. */
 const ReadRole = StoredRole.extend({ findings: z.array(Finding) });
 
-const told = (services: Call["services"], name: string): z.infer<typeof ReadRole> => {
-  const stored = found(services, name);
+const told = (services: Services, name: string): z.infer<typeof ReadRole> => {
+  const stored = roleOf(services, name);
   const findings = uncheckedOfRole(stored.role).map((finding) => ({ level: "info" as const, ...finding }));
   return { ...stored, findings };
 };
-const found = (services: Call["services"], name: string) => {
-  const role = services.roles.find(name);
-  if (!role) throw notFound("role");
-  return role;
-};
-const nameTaken = (name: string) => new Problem("name_taken", `A role "${name}" exists already.`);
-
-/** Who names a role. */
-const usesOf = (services: Call["services"], name: string) => usesOfRoles(usersOf(services)).get(name) ?? [];
 
 export const roleEndpoints = [
   endpoint({
@@ -40,8 +30,11 @@ export const roleEndpoints = [
       about: "A page of roles",
       schema: z.object({ roles: z.array(StoredRole), next_cursor: z.string().nullable() }),
     },
-    answer({ services, query }) {
-      const all = services.roles.list();
+    answer(call) {
+      const { query } = call;
+      const all = performFor(roleOperations.list, undefined, call).map(
+        ({ used_by: _elsewhere, ...stored }) => stored,
+      );
       const { items, next_cursor } = pageOf(
         all,
         query,
@@ -61,9 +54,9 @@ export const roleEndpoints = [
     body: RoleDefinition,
     success: { status: 201, about: "The role", schema: ReadRole },
     refusals: [409],
-    answer({ services, body, note }) {
-      if (!services.roles.create(body)) throw nameTaken(body.name);
-      noteGrants(note, undefined, body);
+    answer(call) {
+      const { services, body } = call;
+      performFor(roleOperations.create, { role: body }, call);
       return {
         status: 201,
         body: told(services, body.name),
@@ -97,19 +90,12 @@ export const roleEndpoints = [
     reads: { "If-Match": IF_MATCH },
     success: { status: 200, about: "The role", schema: ReadRole },
     refusals: [404, 409, 412],
-    answer({ services, params, body, headers, note }) {
-      const before = found(services, params.name);
-      const result = services.roles.save(params.name, expectedRevision(headers) ?? before.revision, body);
-      if (result.saved) {
-        noteGrants(note, before.role, body);
-        return { body: told(services, body.name), headers: { etag: `"${result.revision}"` } };
-      }
-      if (result.reason === "name_taken") throw nameTaken(body.name);
-      if (result.reason === "gone") throw notFound("role");
-      if (result.reason === "read_only") throw readOnly(body.name, result.file);
-      throw new Problem("changed_meanwhile", "The role was changed in between.", {
-        revision: result.current.revision,
-      });
+    answer(call) {
+      const { services, params, body, headers } = call;
+      const before = roleOf(services, params.name);
+      const input = { name: params.name, revision: expectedRevision(headers) ?? before.revision, role: body };
+      const { revision } = performFor(roleOperations.save, input, call);
+      return { body: told(services, body.name), headers: { etag: `"${revision}"` } };
     },
   }),
 
@@ -123,22 +109,11 @@ export const roleEndpoints = [
     query: z.object({ force: z.stringbool().default(false) }),
     success: { status: 204, about: "It is gone" },
     refusals: [404, 409],
-    answer({ services, params, query, note }) {
-      const { origin, role } = found(services, params.name);
-      if (origin) throw readOnly(params.name, origin.file);
-      const used_by = query.force ? [] : usesOf(services, params.name);
-      if (used_by.length > 0)
-        throw new Problem("role_in_use", `This role is used by ${countUses(used_by)}.`, { used_by });
-      services.roles.remove(params.name);
-      noteGrants(note, role, undefined);
+    answer(call) {
+      performFor(roleOperations.remove, { ...call.params, ...call.query }, call);
       return { status: 204 };
     },
   }),
-];
 
-/** 409: no other token or revision would help. */
-function readOnly(name: string, file: string): Problem {
-  return new Problem("read_only", `"${name}" is read from the file ${file}; change it there.`, {
-    file,
-  });
-}
+  ...endpointsOf(roleOperations),
+];

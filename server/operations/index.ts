@@ -1,4 +1,5 @@
 import type { Operation } from "./operation";
+import { roleOperations } from "./roles";
 import { runOperations } from "./runs";
 import { steeringOperations } from "./steering";
 import { workflowOperations } from "./workflows";
@@ -6,5 +7,6 @@ import { workflowOperations } from "./workflows";
 /** Every operation, by the name that it has in tRPC. */
 export const operations = {
   workflows: workflowOperations,
+  roles: roleOperations,
   runs: { ...runOperations, ...steeringOperations },
 } satisfies Record<string, Record<string, Operation>>;

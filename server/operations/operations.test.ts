@@ -28,7 +28,10 @@ const BROWSER_ONLY: Record<string, string> = {
   "workflows.previewImport":
     "a person is shown what a file would bring; a program sends it to POST /workflows",
   "workflows.import": "a person ticks what comes along; a program sends the file to POST /workflows",
-  roles: "two handlers yet: listRoles and its like",
+  "roles.folder": "where files lie on this machine, for the page of roles",
+  "roles.export": "a file for people; a program has listRoles",
+  "roles.previewImport": "a person is shown what a file would bring",
+  "roles.import": "a person ticks the tools that come along; a program sends each role",
   crews: "two handlers yet: listCrews and its like",
   agents: "two handlers yet: listAgents and its like",
   providers: "no operations yet",
@@ -42,7 +45,7 @@ const BROWSER_ONLY: Record<string, string> = {
   audit: "who did what is for the people of this installation",
 };
 /** Endpoints of the subjects that are not operations yet. */
-const NOT_YET = /(Role|Crew|Agent)s?$/;
+const NOT_YET = /(Crew|Agent)s?$/;
 
 test("whatever only one side has is named, with its reason", () => {
   const shared = new Set(all.map(({ path }) => path));

@@ -20,7 +20,7 @@ export const PROBLEMS = {
   role_in_use: [409, "CONFLICT"],
   crew_in_use: [409, "CONFLICT"],
   agent_in_use: [409, "CONFLICT"],
-  read_only: [409, "PRECONDITION_FAILED"],
+  read_only: [409, "FORBIDDEN"],
   run_held: [409, "PRECONDITION_FAILED"],
   run_ended: [409, "PRECONDITION_FAILED"],
   not_held: [409, "PRECONDITION_FAILED"],

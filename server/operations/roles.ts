@@ -1,0 +1,151 @@
+import { z } from "zod";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import { countUses, usesOfRoles } from "@/server/domain/library/uses";
+import { noteGrants } from "@/server/domain/run/audit";
+import { usersOf } from "@/server/store/users";
+import { copyName } from "@/server/store/workflows";
+import { operation } from "./operation";
+import { Problem } from "./problem";
+import type { Services } from "./services";
+
+const ByName = z.object({ name: z.string() });
+
+/** The role of this name. Throws not_found. */
+export function roleOf({ roles }: Pick<Services, "roles">, name: string) {
+  const stored = roles.find(name);
+  if (!stored) throw noRole(name);
+  return stored;
+}
+
+const noRole = (name: string) => new Problem("not_found", `There is no role called "${name}".`);
+const nameTaken = (name: string) =>
+  new Problem("name_taken", `There is already a role called "${name}".`, { reason: "name_taken" });
+const readOnly = (name: string, file: string) =>
+  new Problem("read_only", `"${name}" is read from the file ${file}; change it there, or duplicate it.`, {
+    reason: "read_only",
+    file,
+  });
+
+/** The roles that workflows, crews and agents name. `used_by`: who names it. */
+export const roleOperations = {
+  list: operation({
+    kind: "query",
+    name: "listRoles",
+    summary: "Lists roles by name",
+    tag: "Roles",
+    input: z.void(),
+    http: "own",
+    run(services) {
+      const uses = usesOfRoles(usersOf(services));
+      return services.roles
+        .list()
+        .map((stored) => ({ ...stored, used_by: uses.get(stored.role.name) ?? [] }));
+    },
+  }),
+
+  get: operation({
+    kind: "query",
+    name: "getRole",
+    summary: "One role",
+    tag: "Roles",
+    input: ByName,
+    problems: ["not_found"],
+    http: "own",
+    run: (services, { name }) => ({
+      ...roleOf(services, name),
+      used_by: usesOfRoles(usersOf(services)).get(name) ?? [],
+    }),
+  }),
+
+  create: operation({
+    kind: "mutation",
+    name: "createRole",
+    summary: "Adds a role",
+    tag: "Roles",
+    input: z.object({ role: RoleDefinition }),
+    problems: ["name_taken"],
+    audits: ["role_tools_changed"],
+    http: "own",
+    run({ roles }, { role }, { note }) {
+      if (!roles.create(role)) throw nameTaken(role.name);
+      noteGrants(note, undefined, role);
+      return { name: role.name };
+    },
+  }),
+
+  save: operation({
+    kind: "mutation",
+    name: "replaceRole",
+    summary: "Saves a role where nobody changed it meanwhile",
+    about: "A new name is written into every workflow, crew and agent that names the role.",
+    tag: "Roles",
+    input: z.object({ name: z.string(), revision: z.number().int(), role: RoleDefinition }),
+    problems: ["not_found", "name_taken", "read_only", "changed_meanwhile"],
+    audits: ["role_tools_changed"],
+    http: "own",
+    run({ roles }, { name, revision, role }, { note }) {
+      const before = roles.find(name)?.role;
+      const result = roles.save(name, revision, role);
+      if (result.saved) {
+        noteGrants(note, before, role);
+        return { revision: result.revision, renamed_in: result.renamed_in };
+      }
+      if (result.reason === "name_taken") throw nameTaken(role.name);
+      if (result.reason === "gone") throw noRole(name);
+      if (result.reason === "read_only") throw readOnly(name, result.file);
+      throw new Problem("changed_meanwhile", "This role was changed in another place.", {
+        reason: "stale",
+        role: result.current.role,
+        revision: result.current.revision,
+      });
+    },
+  }),
+
+  duplicate: operation({
+    kind: "mutation",
+    name: "duplicateRole",
+    summary: "Makes a copy of a role, with its tools",
+    tag: "Roles",
+    input: ByName,
+    output: ByName,
+    problems: ["not_found"],
+    audits: ["role_tools_changed"],
+    http: {
+      method: "POST",
+      path: "/roles/{name}/duplicate",
+      status: 201,
+      success: "The name of the copy",
+    },
+    run(services, input, { note }) {
+      const { role } = roleOf(services, input.name);
+      const taken = new Set(services.roles.all().map((other) => other.name));
+      const name = copyName(role.name.slice(0, 70), taken);
+      services.roles.create({ ...role, name });
+      noteGrants(note, undefined, { ...role, name }, { copy_of: role.name });
+      return { name };
+    },
+  }),
+
+  remove: operation({
+    kind: "mutation",
+    name: "deleteRole",
+    summary: "Deletes a role",
+    tag: "Roles",
+    input: ByName.extend({ force: z.boolean().default(false) }),
+    problems: ["not_found", "read_only", "role_in_use"],
+    audits: ["role_tools_changed"],
+    http: "own",
+    run(services, { name, force }, { note }) {
+      const { origin, role } = roleOf(services, name);
+      if (origin) throw readOnly(name, origin.file);
+      const used_by = force ? [] : (usesOfRoles(usersOf(services)).get(name) ?? []);
+      if (used_by.length > 0)
+        throw new Problem("role_in_use", `"${name}" is used by ${countUses(used_by)}.`, {
+          reason: "used",
+          used_by,
+        });
+      services.roles.remove(name);
+      noteGrants(note, role, undefined);
+    },
+  }),
+};
