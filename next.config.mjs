@@ -4,6 +4,9 @@ const config = {
   agentRules: false,
   poweredByHeader: false,
   distDir: process.env.TROUPE_DIST_DIR ?? ".next",
+  // Beside the build, only those files of packages that it uses: what scripts/package.mjs takes along.
+  output: "standalone",
+  outputFileTracingRoot: import.meta.dirname,
   // The start path skips type checking: a wrong type in a test must not stop a person's `npm start`.
   typescript: { ignoreBuildErrors: !!process.env.SKIP_TYPECHECK },
   // The sandbox loads its engine in a thread of its own, from the file; the MCP client starts processes.

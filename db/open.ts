@@ -58,17 +58,24 @@ function applyMigrations(db: Db, backupOf: string | null) {
 /** How many copies from before updates stay beside the database. */
 export const COPIES_KEPT = 3;
 
-/** Copies the database beside itself, for nobody else to read, and lets the oldest copies go. */
-function copyBeforeUpdate(db: Db, file: string): void {
-  const copy = `${file}.before-${Date.now()}.bak`;
+/**
+ * Copies a database as it stands at this moment, whoever writes to it meanwhile, into a new file that nobody else can
+ * read. Throws where that file exists; a copy that fails leaves none.
+ */
+export function copyDatabase(client: Connection, copy: string): void {
   // SQLite would make the file readable to everybody; into one that is there and empty it writes as well.
   writeFileSync(copy, "", { mode: 0o600, flag: "wx" });
   try {
-    db.$client.prepare("VACUUM INTO ?").run(copy);
+    client.prepare("VACUUM INTO ?").run(copy);
   } catch (error) {
     rmSync(copy, { force: true });
     throw error;
   }
+}
+
+/** Copies the database beside itself, and lets the oldest copies go. */
+function copyBeforeUpdate(db: Db, file: string): void {
+  copyDatabase(db.$client, `${file}.before-${Date.now()}.bak`);
   const [folder, prefix] = [path.dirname(file), `${path.basename(file)}.before-`];
   const made = readdirSync(folder)
     .filter((name) => name.startsWith(prefix) && /^\d+\.bak$/.test(name.slice(prefix.length)))
@@ -76,13 +83,14 @@ function copyBeforeUpdate(db: Db, file: string): void {
   for (const name of made.slice(COPIES_KEPT)) rmSync(path.join(folder, name), { force: true });
 }
 
-function pendingMigrations(db: Db): number {
+/** How many updates the tables of a database have before them. Throws where a newer version of Troupe wrote it. */
+export function pendingMigrations({ $client: client }: Pick<Db, "$client">): number {
   const journal = readJournal();
-  const table = db.$client
+  const table = client
     .prepare("select 1 from sqlite_master where type = 'table' and name = '__drizzle_migrations'")
     .get();
   if (!table) return journal.length;
-  const row = db.$client.prepare("select max(created_at) as last from __drizzle_migrations").get() as {
+  const row = client.prepare("select max(created_at) as last from __drizzle_migrations").get() as {
     last: number | null;
   };
   const last = row.last ?? 0;

@@ -2,19 +2,16 @@
 // folder of the person, away from what the application is made of, and fetched once.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import os from "node:os";
 import path from "node:path";
 import process from "node:process";
+import { userCacheFolder } from "./folders.mjs";
 import { npmCommand, opensDatabases, runProgram } from "./prepare.mjs";
 
 /** The oldest Node that Troupe runs on, and the newest of each later line when this was written. */
 const VERSIONS = ["20.19.0", "22.23.3", "24.21.0", "26.10.0"];
 const FETCH_MS = 180_000;
 
-const cache = () =>
-  process.platform === "win32"
-    ? path.join(process.env.LOCALAPPDATA || os.tmpdir(), "troupe", "nodes")
-    : path.join(process.env.XDG_CACHE_HOME || path.join(os.homedir(), ".cache"), "troupe", "nodes");
+const cache = () => path.join(userCacheFolder(), "nodes");
 
 const nodeIn = (folder) => path.join(folder, "bin", process.platform === "win32" ? "node.exe" : "node");
 

@@ -2,13 +2,31 @@
 // as they are. Only Node's own modules: this runs before anything is installed.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { userDataFolder } from "./folders.mjs";
 import { compressStatic } from "./static-files.mjs";
 
 export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+/** Whether this is the folder that scripts/package.mjs makes: built, with its packages, and nothing to install. */
+export const isPacked = existsSync(path.join(root, "cli"));
+/** Where the person stands: npm changes into its own folder. */
+export const calledFrom = isPacked ? process.cwd() : (process.env.INIT_CWD ?? process.cwd());
+/** How people start it. */
+export const startCommand = isPacked ? "troupe" : "npm start";
 /** Where Next.js puts its build. */
 export const distDir = () => path.resolve(root, process.env.TROUPE_DIST_DIR || ".next");
 
@@ -28,9 +46,20 @@ export function checkNode() {
     );
 }
 
-/** Settings from a file named .env, if there is one; what the environment says already wins. */
+/** The data folder as an absolute path: what TROUPE_DATA_DIR says, or the clone's own, or the person's. */
+export function dataFolder() {
+  const given = process.env.TROUPE_DATA_DIR;
+  if (isPacked) return given ? path.resolve(calledFrom, given) : userDataFolder();
+  return path.resolve(root, given || "data");
+}
+
+/**
+ * Settings from a file named .env, if there is one; what the environment says already wins. It lies in the clone, or in the
+ * data folder of a package: that of the folder where a person happens to stand belongs to something else.
+ */
 export function readEnvFile() {
-  const file = path.join(root, ".env");
+  if (isPacked) process.env.TROUPE_DATA_DIR = dataFolder();
+  const file = path.join(isPacked ? dataFolder() : root, ".env");
   if (existsSync(file)) process.loadEnvFile(file);
 }
 
@@ -56,18 +85,17 @@ export function runProgram(command, args, options) {
 
 /** How npm is called: the one that started us, where there is one, with no search for it and no shell. */
 export function npmCommand(args) {
-  const cli = process.env.npm_execpath;
+  const cli = process.env.npm_execpath?.replace(/npx-cli\.js$/, "npm-cli.js");
   return cli && /\.c?js$/.test(cli)
     ? [process.execPath, [cli, ...args], {}]
     : ["npm", args, { shell: process.platform === "win32" }];
 }
 
-function runNpm(asked) {
+function runNpm(asked, cwd = root) {
   const [command, args, options] = npmCommand(asked);
   const env = { ...process.env, JOBS: process.env.JOBS ?? "max" };
   return (
-    spawnSync(command, args, { ...options, cwd: root, env, stdio: ["ignore", "inherit", "inherit"] })
-      .status ?? 1
+    spawnSync(command, args, { ...options, cwd, env, stdio: ["ignore", "inherit", "inherit"] }).status ?? 1
   );
 }
 
@@ -107,16 +135,16 @@ export const opensDatabases = (node = process.execPath) =>
     { cwd: root, stdio: "ignore" },
   ).status === 0;
 
+const nothingReadyMade = () =>
+  `The database module better-sqlite3 has nothing ready-made for ${process.platform}-${process.arch} with Node ${process.version}.\nIt has for Linux, macOS and Windows on x64 and arm64.`;
+
 /**
  * No package runs a script of its own (see .npmrc). The database module brings its binaries along, but for Node 20,
  * where an older one is built here.
  */
 function ensureDatabaseModule() {
   if (opensDatabases()) return;
-  if (major >= 22)
-    giveUp(
-      `The database module better-sqlite3 has nothing ready-made for ${process.platform}-${process.arch} with Node ${process.version}.\nIt has for Linux, macOS and Windows on x64 and arm64.`,
-    );
+  if (major >= 22) giveUp(nothingReadyMade());
   console.log(`Building the database module for Node ${process.version}. This takes a minute or two.\n`);
   const rebuild = ["rebuild", "better-sqlite3-node20", "--ignore-scripts=false"];
   const code = runNpm(rebuild);
@@ -127,8 +155,52 @@ function ensureDatabaseModule() {
     );
 }
 
-/** Installs what the lock file says, unless that is there already. */
+/**
+ * The database module of a package: for Node 22 and newer it is in there, for Node 20 npm gets it at the first start,
+ * ready-made or built.
+ */
+function ensurePackedDatabaseModule() {
+  const packages = path.join(root, "node_modules");
+  if (major >= 22) {
+    const built = path.join(
+      packages,
+      "better-sqlite3",
+      "prebuilds",
+      `${process.platform}-${process.arch}.node`,
+    );
+    if (!existsSync(built)) giveUp(nothingReadyMade());
+    return;
+  }
+  const home = path.join(packages, "better-sqlite3-node20");
+  const binary = path.join("build", "Release", "better_sqlite3.node");
+  if (existsSync(path.join(home, binary))) return;
+  console.log(`Getting the database module for Node ${process.version}. This happens once.\n`);
+  const { version } = JSON.parse(readFileSync(path.join(home, "package.json"), "utf8"));
+  const folder = mkdtempSync(path.join(os.tmpdir(), "troupe-"));
+  try {
+    writeFileSync(path.join(folder, "package.json"), '{"allowScripts":{"better-sqlite3":true}}');
+    const install = [
+      "install",
+      `better-sqlite3@${version}`,
+      "--ignore-scripts=false",
+      "--no-audit",
+      "--no-fund",
+    ];
+    if (runNpm([...install, "--loglevel=error"], folder) !== 0) throw new Error("npm says why above");
+    mkdirSync(path.dirname(path.join(home, binary)), { recursive: true });
+    copyFileSync(path.join(folder, "node_modules", "better-sqlite3", binary), path.join(home, binary));
+  } catch (error) {
+    giveUp(
+      `There is no database module for Node ${process.version} (${error.message}).\nWith Node 22 or newer nothing has to be fetched or built.`,
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Installs what the lock file says, unless that is there already; a package has everything. */
 export function ensureInstalled() {
+  if (isPacked) return ensurePackedDatabaseModule();
   const fingerprint = installFingerprint();
   if (isRecorded(fingerprint)) return;
   if (!holdsTheLock()) {
@@ -226,7 +298,7 @@ export async function ensureBuilt() {
 
 /** The data folder as an absolute path, made if it is missing; ends with a sentence if it cannot be written. */
 export function ensureDataDir() {
-  const dir = path.resolve(root, process.env.TROUPE_DATA_DIR || "data");
+  const dir = dataFolder();
   const probe = path.join(dir, `.probe-${process.pid}`);
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });

@@ -1,7 +1,7 @@
 // Serves the production build from this very process: no second Node, and our own limits on what a client may hold open.
 import process from "node:process";
 import { newHttpServer } from "./http-server.mjs";
-import { distDir, giveUp, root } from "./prepare.mjs";
+import { distDir, giveUp, isPacked, root, startCommand } from "./prepare.mjs";
 import { staticAnswers } from "./static-files.mjs";
 
 /** Binds the port at once, then loads the application; requests that come earlier wait for it. */
@@ -61,7 +61,9 @@ export async function serve({ host, port, url, dataDir, startedAt }) {
     if (error?.exitCode) giveUp(error.message, error.exitCode);
     console.error(error);
     giveUp(
-      `Troupe could not start. If the build in ${distDir()} is damaged, delete that folder and start again.`,
+      isPacked
+        ? "Troupe could not start. If the package is damaged, install it again."
+        : `Troupe could not start. If the build in ${distDir()} is damaged, delete that folder and start again.`,
     );
   }
   const open = globalThis.__troupeStartLink ?? url;
@@ -83,11 +85,11 @@ function listen(server, { host, port, url }) {
       if (error.code === "EADDRINUSE")
         giveUp(
           (await isTroupe(url))
-            ? `Troupe is running already at ${url}: open that address.\nFor a second one, choose another port and another folder: PORT=${port + 1} TROUPE_DATA_DIR=./data-2 npm start`
-            : `Port ${port} is taken by another program.\nChoose another one: PORT=${port + 1} npm start`,
+            ? `Troupe is running already at ${url}: open that address.\nFor a second one, choose another port and another folder: PORT=${port + 1} TROUPE_DATA_DIR=./data-2 ${startCommand}`
+            : `Port ${port} is taken by another program.\nChoose another one: PORT=${port + 1} ${startCommand}`,
         );
       if (error.code === "EACCES")
-        giveUp(`This user may not use port ${port}.\nChoose one above 1023: PORT=3000 npm start`);
+        giveUp(`This user may not use port ${port}.\nChoose one above 1023: PORT=3000 ${startCommand}`);
       if (error.code === "EADDRNOTAVAIL" || error.code === "ENOTFOUND")
         giveUp(`This machine has no address ${host}; HOST must be one of its own.`, 78);
       giveUp(`Port ${port} cannot be opened: ${error.message}`);

@@ -2,15 +2,24 @@
 import process from "node:process";
 
 const startedAt = Date.now();
-const { checkNode, ensureBuilt, ensureDataDir, ensureInstalled, giveUp, readAddress, readEnvFile } =
-  await import("./prepare.mjs");
+const {
+  checkNode,
+  ensureBuilt,
+  ensureDataDir,
+  ensureInstalled,
+  giveUp,
+  isPacked,
+  readAddress,
+  readEnvFile,
+  startCommand,
+} = await import("./prepare.mjs");
 
 checkNode();
 readEnvFile();
 const [only, ...more] = process.argv.slice(2);
 if ((only !== undefined && !["--build-only", "--serve-only", "--link"].includes(only)) || more.length > 0)
   giveUp(
-    "npm start takes one option: npm start -- --link lets in only who has the one-time link that it prints.\nEverything else is set by the settings that README.md lists, for example: PORT=3001 npm start",
+    `${startCommand} takes one option: ${isPacked ? "troupe" : "npm start --"} --link lets in only who has the one-time link that it prints.\nEverything else is set by the settings that README.md lists, for example: PORT=3001 ${startCommand}`,
     2,
   );
 if (only === "--link") process.env.TROUPE_START_LINK = "1";
@@ -24,7 +33,7 @@ if (only === "--build-only") {
   let delayed = false;
   if (only !== "--serve-only") {
     ensureInstalled();
-    delayed = (await ensureBuilt()).built;
+    delayed = !isPacked && (await ensureBuilt()).built;
   }
   const { serve } = await import("./serve.mjs");
   await serve({ ...address, dataDir, startedAt: delayed ? Date.now() : startedAt });

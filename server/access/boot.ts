@@ -51,7 +51,7 @@ export function checkDataFolder(dir: string): string | null {
 
 /** What Troupe itself keeps in its data folder. */
 const OWN =
-  /^(?:troupe\.db(?:-wal|-shm|-journal|\.before-\d+\.bak)?|secret\.key|server\.(?:json|lock|lock-journal)|at-work|standing-still|roles|\.DS_Store)$/;
+  /^(?:troupe\.db(?:-wal|-shm|-journal|\.before-\d+\.bak)?|before-restore-\d+|secret\.key|\.env|server\.(?:json|lock|lock-journal)|at-work|standing-still|roles|\.DS_Store)$/;
 
 /**
  * Closes the data folder to other users of this machine, as one is that Troupe makes itself. A folder that holds other

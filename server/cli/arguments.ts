@@ -2,10 +2,11 @@ import { parseArgs } from "node:util";
 import { z } from "zod";
 import { type RunConfig, RunConfigChanges } from "@/server/domain/agent/outcome";
 import { Json, type JsonObject } from "@/server/domain/base/values";
+import { callOf } from "./called";
 
 export const USAGE = `Runs a workflow file and prints its output.
 
-  npm run workflow -- FILE.json [--input JSON] [options]
+  ${callOf("run")} FILE.json [--input JSON] [options]
 
   --input JSON    what the start node asks for, for example '{"user_request": "..."}'
   --config JSON   limits of the run, for example '{"max_steps": 50, "budget": {"max_cost_usd": 1}}'

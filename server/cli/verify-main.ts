@@ -1,6 +1,10 @@
 import process from "node:process";
+import { calledFrom, dataFolder } from "./called";
 import { verify } from "./verify";
 
-process.exitCode = verify(process.argv.slice(2), process.env.TROUPE_CALLED_FROM ?? process.cwd(), (line) =>
-  process.stdout.write(`${line}\n`),
+process.exitCode = verify(
+  process.argv.slice(2),
+  calledFrom(),
+  (line) => process.stdout.write(`${line}\n`),
+  dataFolder(),
 );

@@ -3,10 +3,11 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { Database } from "@/db/sqlite.mjs";
 import { type LogReport, verifyLogs } from "@/server/store/verify-log";
+import { callOf } from "./called";
 import { printableLine } from "./printable";
 
-/** `npm run verify [-- FOLDER_OR_FILE] [--run ID]`: whether the logs of all runs are as they were written. Changes nothing. */
-const USAGE = "Usage: npm run verify -- [data folder or database file] [--run RUN_ID]";
+/** `verify [FOLDER_OR_FILE] [--run ID]`: whether the logs of all runs are as they were written. Changes nothing. */
+const USAGE = `Usage: ${callOf("verify")} [data folder or database file] [--run RUN_ID]`;
 
 /** What the report says, line by line. */
 export function linesOf({ runs, turns, events, unchained, faults }: LogReport): string[] {
@@ -30,7 +31,12 @@ export function linesOf({ runs, turns, events, unchained, faults }: LogReport): 
 }
 
 /** Answers the exit code: 0 where all is well, 1 where a log has a fault, 2 where there is nothing to read. */
-export function verify(args: readonly string[], calledFrom: string, print: (line: string) => void): number {
+export function verify(
+  args: readonly string[],
+  calledFrom: string,
+  print: (line: string) => void,
+  dataDir = "data",
+): number {
   let asked: { values: { run?: string }; positionals: string[] };
   try {
     asked = parseArgs({ args: [...args], options: { run: { type: "string" } }, allowPositionals: true });
@@ -38,7 +44,7 @@ export function verify(args: readonly string[], calledFrom: string, print: (line
     print(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
     return 2;
   }
-  const given = path.resolve(calledFrom, asked.positionals[0] ?? process.env.TROUPE_DATA_DIR ?? "data");
+  const given = path.resolve(calledFrom, asked.positionals[0] ?? dataDir);
   const file = existsSync(given) && statSync(given).isDirectory() ? path.join(given, "troupe.db") : given;
   if (!existsSync(file)) {
     print(`There is no database at ${printableLine(file)}.\n${USAGE}`);

@@ -8,7 +8,7 @@ const approval = "e2e/fixtures/simple-approval-workflow.json";
 /** Runs the command as a person would, from the repository's folder. */
 function workflow(...args: string[]): Promise<{ code: number | null; out: string; told: string }> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, ["scripts/workflow.mjs", ...args], {
+    const child = spawn(process.execPath, ["scripts/troupe.mjs", "run", ...args], {
       cwd: root,
       stdio: ["ignore", "pipe", "pipe"],
       env: {

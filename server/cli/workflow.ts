@@ -14,6 +14,7 @@ import { RefusedStart, readyToRun } from "@/server/runner/launch";
 import { newServices } from "@/server/services";
 import { newAnswering } from "./answering";
 import { type Command, readCommand, USAGE, UsageError } from "./arguments";
+import { calledFrom } from "./called";
 import { capabilityLines } from "./capability-lines";
 import { printable, printableJson, printableLine } from "./printable";
 import { type Progress, type Screen, watchRun } from "./progress";
@@ -157,9 +158,8 @@ function checked<T>(command: Command, ready: () => T): T {
 }
 
 function readText(file: string): string {
-  const from = process.env.TROUPE_CALLED_FROM ?? process.cwd();
   try {
-    return readFileSync(file === "-" ? 0 : path.resolve(from, file), "utf8");
+    return readFileSync(file === "-" ? 0 : path.resolve(calledFrom(), file), "utf8");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new Unusable([

@@ -1,0 +1,10 @@
+import process from "node:process";
+import { backup, restore } from "./backup";
+import { calledFrom, dataFolder } from "./called";
+
+const [command, ...args] = process.argv.slice(2);
+process.exitCode = await (command === "restore" ? restore : backup)(args, {
+  dataDir: dataFolder(),
+  calledFrom: calledFrom(),
+  print: (line) => process.stdout.write(`${line}\n`),
+});

@@ -1,0 +1,269 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { Worker } from "node:worker_threads";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type Db, openDb } from "@/db/open";
+import { Database } from "@/db/sqlite.mjs";
+import { newSealer } from "@/server/access/secrets";
+import { draw } from "@/server/domain/testing/drawing";
+import { newStage } from "@/server/runner/testing";
+import { backup, restore } from "./backup";
+import { verify } from "./verify";
+
+let home: string;
+let open: Db | null;
+beforeEach(() => {
+  home = mkdtempSync(path.join(os.tmpdir(), "troupe-backup-"));
+  open = null;
+});
+afterEach(() => {
+  open?.$client.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+const inHome = (...names: string[]) => path.join(home, ...names);
+const fileMode = (file: string) => statSync(file).mode & 0o777;
+
+/** A data folder with one run that ended, a role as a file, a key, and somebody signed in; the database stays open. */
+async function dataFolder(name = "data") {
+  open = openDb(inHome(name, "troupe.db"));
+  const { id } = await newStage({ db: open }).run(draw("start > a > end"));
+  mkdirSync(inHome(name, "roles"));
+  writeFileSync(inHome(name, "roles", "scribe.md"), "---\nname: Scribe\n---\nWrites.\n");
+  newSealer(inHome(name), {});
+  open.$client.exec("insert into sessions values ('hash', 1, 1)");
+  return id;
+}
+
+async function told(command: typeof backup, args: string[], dataDir = "data") {
+  const lines: string[] = [];
+  const code = await command(args, {
+    dataDir: inHome(dataDir),
+    calledFrom: home,
+    print: (line) => lines.push(line),
+  });
+  return { code, text: lines.join("\n") };
+}
+
+const runsIn = (folder: string) => {
+  const client = new Database(inHome(folder, "troupe.db"), { readonly: true });
+  try {
+    return client.prepare("select id from runs order by id").pluck().all();
+  } finally {
+    client.close();
+  }
+};
+
+test("a backup brings runs and roles into an empty folder, and nobody stays signed in", async () => {
+  const id = await dataFolder();
+  expect(await told(backup, ["one.backup"])).toMatchObject({
+    code: 0,
+    text: expect.stringContaining("the database and one file of roles"),
+  });
+  const back = await told(restore, ["one.backup"], "other");
+  expect(back.code).toBe(0);
+  expect(back.text).toContain("Stored secrets open only with the key");
+  expect(readdirSync(inHome("other", "roles"))).toEqual(["scribe.md"]);
+  expect(existsSync(inHome("other", "secret.key"))).toBe(false);
+  expect(runsIn("other")).toEqual([id]);
+  expect(verify(["other"], home, () => {})).toBe(0);
+  const restored = openDb(inHome("other", "troupe.db"));
+  expect(restored.$client.prepare("select count(*) from sessions").pluck().get()).toBe(0);
+  expect(restored.$client.pragma("auto_vacuum", { simple: true })).toBe(2);
+  restored.$client.close();
+  expect(readdirSync(home).sort()).toEqual(["data", "one.backup", "other"]);
+});
+
+test("the key comes along only where that was asked for, and then opens the same secrets", async () => {
+  await dataFolder();
+  const sealed = newSealer(inHome("data"), {}).seal("the secret", "here");
+  const key = readFileSync(inHome("data", "secret.key"));
+  await told(backup, ["without.backup"]);
+  expect(gunzipSync(readFileSync(inHome("without.backup"))).includes(key)).toBe(false);
+  expect((await told(backup, ["with.backup", "--with-key"])).text).toContain("keep it as safe");
+  await told(restore, ["with.backup"], "other");
+  expect(newSealer(inHome("other"), {}).open(sealed, "here")).toBe("the secret");
+  // Not in what the database no longer uses either.
+  expect(readFileSync(inHome("other", "troupe.db")).includes(key)).toBe(false);
+});
+
+test.skipIf(process.platform === "win32")(
+  "nobody else can read a backup, or what comes out of it",
+  async () => {
+    await dataFolder();
+    await told(backup, ["with.backup", "--with-key"]);
+    await told(restore, ["with.backup"], "other");
+    const made = ["with.backup", "other/troupe.db", "other/secret.key", "other/roles/scribe.md"];
+    expect(made.map((file) => fileMode(inHome(file)))).toEqual(made.map(() => 0o600));
+    chmodSync(inHome("with.backup"), 0o644);
+    await told(backup, ["with.backup", "--force"]);
+    expect(fileMode(inHome("with.backup"))).toBe(0o600);
+  },
+);
+
+test("a backup replaces another file only with --force", async () => {
+  await dataFolder();
+  writeFileSync(inHome("taken"), "something else");
+  expect(await told(backup, ["taken"])).toMatchObject({ code: 1, text: expect.stringContaining("--force") });
+  expect(readFileSync(inHome("taken"), "utf8")).toBe("something else");
+  expect((await told(backup, ["taken", "--force"])).code).toBe(0);
+  expect((await told(restore, ["taken"], "other")).code).toBe(0);
+});
+
+test("a backup while somebody writes is the database of one moment", async () => {
+  await dataFolder();
+  open!.$client.exec("create table pairs (a integer, b integer)");
+  // Each transaction adds to both sides; a copy from between would have one more on one of them.
+  const writer = new Worker(
+    `const { workerData, parentPort } = require("node:worker_threads");
+     import(workerData.driver).then(({ Database }) => {
+       const db = new Database(workerData.file, { timeout: 5000 });
+       const one = db.prepare("insert into pairs values (1, 0)"), two = db.prepare("insert into pairs values (0, 1)");
+       const both = db.transaction(() => { one.run(); two.run(); });
+       const end = new Int32Array(workerData.end);
+       for (let n = 0; Atomics.load(end, 0) === 0; n++) { both(); if (n === 10) parentPort.postMessage("writes"); }
+       db.close();
+     });`,
+    {
+      eval: true,
+      workerData: {
+        driver: path.resolve(import.meta.dirname, "../../db/sqlite.mjs"),
+        file: inHome("data", "troupe.db"),
+        end: new SharedArrayBuffer(4),
+      },
+    },
+  );
+  await new Promise((resolve, reject) => writer.once("message", resolve).once("error", reject));
+  const made = [];
+  for (const name of ["1", "2", "3"]) made.push((await told(backup, [name])).code);
+  await writer.terminate();
+  expect(made).toEqual([0, 0, 0]);
+  for (const name of ["1", "2", "3"]) {
+    expect((await told(restore, [name], `from-${name}`)).code).toBe(0);
+    const client = new Database(inHome(`from-${name}`, "troupe.db"), { readonly: true });
+    const { a, b } = client.prepare("select sum(a) as a, sum(b) as b from pairs").get() as {
+      a: number;
+      b: number;
+    };
+    client.close();
+    expect(a).toBeGreaterThan(10);
+    expect(a).toBe(b);
+    expect(verify([`from-${name}`], home, () => {})).toBe(0);
+  }
+});
+
+test("a folder with data is replaced only with --force, and what was there can be used on", async () => {
+  const first = await dataFolder();
+  await told(backup, ["one.backup"]);
+  const { id: second } = await newStage({ db: open! }).run(draw("start > b > end"));
+  open!.$client.close();
+  const before = readdirSync(inHome("data"));
+  expect(await told(restore, ["one.backup"])).toMatchObject({
+    code: 1,
+    text: expect.stringContaining("holds data already"),
+  });
+  expect(readdirSync(inHome("data")).filter((name) => !/^server\./.test(name))).toEqual(before);
+  expect((await told(restore, ["one.backup", "--force"])).code).toBe(0);
+  expect(runsIn("data")).toEqual([first]);
+  const aside = readdirSync(inHome("data")).find((name) => name.startsWith("before-restore-"))!;
+  expect(runsIn(`data/${aside}`)).toEqual([first, second].sort());
+  expect(readFileSync(inHome("data", aside, "secret.key"))).toEqual(
+    readFileSync(inHome("data", "secret.key")),
+  );
+  expect(readdirSync(inHome("data", aside, "roles"))).toEqual(["scribe.md"]);
+});
+
+test("a folder that a server uses is left alone", async () => {
+  await dataFolder();
+  await told(backup, ["one.backup"]);
+  const server = new Database(inHome("data", "server.lock"));
+  server.exec("begin exclusive");
+  expect(await told(restore, ["one.backup", "--force"])).toMatchObject({
+    code: 1,
+    text: expect.stringContaining("Another Troupe server is using"),
+  });
+  server.close();
+  expect(readdirSync(inHome("data")).some((name) => name.startsWith("before-restore-"))).toBe(false);
+});
+
+test("a damaged backup is refused wherever it is damaged, and the folder stays as it was", async () => {
+  await dataFolder();
+  await told(backup, ["one.backup"]);
+  const whole = readFileSync(inHome("one.backup"));
+  const refused = async (content: Buffer) => {
+    writeFileSync(inHome("bad"), content);
+    const answer = await told(restore, ["bad"], "other");
+    expect(readdirSync(inHome("other")).filter((name) => !/^server\./.test(name))).toEqual([]);
+    return answer.code === 1 && /damaged|no backup/.test(answer.text);
+  };
+  for (let at = 0; at < whole.length; at += Math.ceil(whole.length / 23)) {
+    // What the head says of time and system means nothing.
+    if (at > 3 && at < 10) continue;
+    const changed = Buffer.from(whole);
+    changed[at]! ^= 0x20;
+    expect([at, await refused(changed)]).toEqual([at, true]);
+  }
+  expect(await refused(whole.subarray(0, whole.length - 40))).toBe(true);
+  expect(await refused(Buffer.from("not a backup"))).toBe(true);
+  expect(await refused(Buffer.alloc(0))).toBe(true);
+  expect(await refused(gzipSync("not a database"))).toBe(true);
+  // Whole for gzip, and damaged inside.
+  const inner = gunzipSync(whole);
+  inner.fill(0, 4096, 8192);
+  expect(await refused(gzipSync(inner))).toBe(true);
+});
+
+test("a backup cannot put files elsewhere, and one of a newer version waits for it", async () => {
+  await dataFolder();
+  const changed = async (sql: string) => {
+    await told(backup, ["one.backup", "--force"]);
+    writeFileSync(inHome("inner.db"), gunzipSync(readFileSync(inHome("one.backup"))));
+    const client = new Database(inHome("inner.db"));
+    client.exec(sql);
+    client.close();
+    writeFileSync(inHome("one.backup"), gzipSync(readFileSync(inHome("inner.db"))));
+    return told(restore, ["one.backup"], "other");
+  };
+  expect(await changed("insert into backup_files values ('roles/../../x.md', x'00')")).toMatchObject({
+    code: 1,
+  });
+  expect(existsSync(inHome("x.md"))).toBe(false);
+  expect(await changed("update __drizzle_migrations set created_at = created_at + 1e13")).toMatchObject({
+    code: 1,
+    text: expect.stringContaining("newer version"),
+  });
+});
+
+test("runs that had not ended are named: they go on from where the backup found them", async () => {
+  await dataFolder();
+  open!.$client.exec("update runs set status = 'waiting'");
+  await told(backup, ["one.backup"]);
+  expect((await told(restore, ["one.backup"], "other")).text).toContain("One run had not ended then");
+});
+
+test("what cannot be done is said in words", async () => {
+  expect((await told(backup, ["x"], "nowhere")).text).toContain("There is no database at");
+  expect((await told(restore, ["missing"], "other")).text).toContain("There is no file");
+  expect(await told(backup, [])).toMatchObject({
+    code: 2,
+    text: expect.stringContaining("Usage: npm run backup"),
+  });
+  expect((await told(restore, ["a", "b"])).code).toBe(2);
+  expect((await told(backup, ["a", "--what"])).code).toBe(2);
+  await dataFolder();
+  rmSync(inHome("data", "secret.key"));
+  expect((await told(backup, ["x", "--with-key"])).text).toContain("There is no key file");
+  expect((await told(backup, ["no/such/folder/x"])).text).toContain("could not be written");
+});

@@ -1,0 +1,124 @@
+import { rmSync } from "node:fs";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import packageJson from "@/package.json";
+import { checkDataFolder, lockDataFolder, unlockDataFolder } from "@/server/access/boot";
+import { BackupError, inTheWay, openBackup, placeBackup, writeBackup } from "@/server/store/backup";
+import { callOf } from "./called";
+import { printableLine } from "./printable";
+
+/** Where a command works and what it says. */
+export interface Surroundings {
+  dataDir: string;
+  /** File names are meant from here. */
+  calledFrom: string;
+  print: (line: string) => void;
+}
+
+const DONE = 0;
+const FAILED = 1;
+const UNUSABLE = 2;
+
+/**
+ * `backup FILE [--with-key] [--force]`: one file with everything that a data folder needs. Answers the exit code: 0 made,
+ * 1 not made, 2 unusable arguments.
+ */
+export function backup(argv: readonly string[], at: Surroundings): Promise<number> {
+  return asCommand("backup", ["with-key", "force"], argv, at, async (file, options) => {
+    const made = await writeBackup(at.dataDir, file, {
+      withKey: options.has("with-key"),
+      force: options.has("force"),
+      version: packageJson.version,
+    });
+    at.print(`${file} holds ${contents(made)}: ${size(made.bytes)}.`);
+    at.print(
+      made.hasKey
+        ? "With the key in it, whoever has this file can read the stored secrets: keep it as safe as those."
+        : "The key that opens stored secrets is not in it: keep secret.key or TROUPE_SECRET_KEY elsewhere, or use --with-key.",
+    );
+  });
+}
+
+/**
+ * `restore FILE [--force]`: a data folder from a backup. Answers the exit code: 0 restored, 1 refused, with the data folder
+ * as it was, 2 unusable arguments.
+ */
+export function restore(argv: readonly string[], at: Surroundings): Promise<number> {
+  return asCommand("restore", ["force"], argv, at, async (file, options) => {
+    const { dataDir } = at;
+    const refusal = checkDataFolder(dataDir) ?? lockDataFolder(dataDir);
+    if (refusal) throw new BackupError(refusal);
+    const unpacked = path.join(dataDir, `troupe.db.restoring-${process.pid}`);
+    try {
+      const opened = await openBackup(file, unpacked);
+      if (!options.has("force") && inTheWay(dataDir, opened.hasKey).length > 0)
+        throw new BackupError(
+          `${dataDir} holds data already. Choose an empty folder with TROUPE_DATA_DIR, or add --force: then they are kept aside.`,
+        );
+      const aside = placeBackup(dataDir, unpacked, opened);
+      const { madeAt, version, unfinished } = opened;
+      at.print(
+        `${dataDir} is as it was on ${new Date(madeAt).toISOString()} (Troupe ${version}), with ${contents(opened)}.`,
+      );
+      if (aside)
+        at.print(
+          `What was there before is kept in ${aside}; delete that folder when it is not needed any more.`,
+        );
+      if (unfinished > 0)
+        at.print(
+          `${unfinished === 1 ? "One run had" : `${unfinished} runs had`} not ended then: at the next start they go on from there, and do again what they did since.`,
+        );
+      if (!opened.hasKey)
+        at.print(
+          "Stored secrets open only with the key they were stored with: secret.key in this folder, or TROUPE_SECRET_KEY.",
+        );
+      at.print(`Everybody signs in anew. Whether the logs are as they were written: ${callOf("verify")}`);
+    } finally {
+      rmSync(unpacked, { force: true });
+      unlockDataFolder();
+    }
+  });
+}
+
+/** Reads the arguments of a command about one file, does it, and says in words what went wrong. */
+async function asCommand(
+  command: "backup" | "restore",
+  options: readonly string[],
+  argv: readonly string[],
+  { calledFrom, print }: Surroundings,
+  work: (file: string, options: ReadonlySet<string>) => Promise<void>,
+): Promise<number> {
+  let asked: { values: object; positionals: string[] };
+  try {
+    asked = parseArgs({
+      args: [...argv],
+      options: Object.fromEntries(options.map((name) => [name, { type: "boolean" as const }])),
+      allowPositionals: true,
+    });
+    if (asked.positionals.length !== 1) throw new Error("Say which file, one.");
+  } catch (error) {
+    print(
+      `${error instanceof Error ? error.message : String(error)}\nUsage: ${callOf(command)} FILE ${options.map((name) => `[--${name}]`).join(" ")}`,
+    );
+    return UNUSABLE;
+  }
+  try {
+    const [file = ""] = asked.positionals;
+    await work(path.resolve(calledFrom, file), new Set(Object.keys(asked.values)));
+    return DONE;
+  } catch (error) {
+    if (!(error instanceof BackupError)) throw error;
+    print(printableLine(error.message));
+    return FAILED;
+  }
+}
+
+function contents({ hasKey, roles }: { hasKey: boolean; roles: number }): string {
+  const parts = ["the database"];
+  if (roles > 0) parts.push(roles === 1 ? "one file of roles" : `${roles} files of roles`);
+  if (hasKey) parts.push("the key");
+  return parts.length === 1 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
+}
+
+const size = (bytes: number) =>
+  bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;

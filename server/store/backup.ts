@@ -1,0 +1,265 @@
+import {
+  closeSync,
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import path from "node:path";
+import { pipeline } from "node:stream/promises";
+import { createGunzip, createGzip } from "node:zlib";
+import { type Database as Connection } from "better-sqlite3";
+import { copyDatabase, pendingMigrations } from "@/db/open";
+import { Database } from "@/db/sqlite.mjs";
+
+// A backup is one file: a gzip of the database, in which two more tables hold what lies beside it. The checksum of gzip
+// finds every changed or missing byte, which SQLite by itself does not.
+
+const DATABASE = "troupe.db";
+const KEY_FILE = "secret.key";
+const ROLES = "roles";
+/** Names that a backup may bring: nothing leads out of the data folder. */
+const BROUGHT = /^(?:secret\.key|roles\/[^/\\]+\.(?:ya?ml|json|md))$/i;
+const ROLE_FILE = /^[^.].*\.(?:ya?ml|json|md)$/i;
+
+/** Why a backup cannot be made or brought back, in words for the person who asked. */
+export class BackupError extends Error {
+  override name = "BackupError";
+}
+
+/** What is in a backup. */
+export interface BackupAbout {
+  /** Milliseconds since 1970. */
+  madeAt: number;
+  /** The Troupe that made it. */
+  version: string;
+  hasKey: boolean;
+  /** How many files of the folder of roles. */
+  roles: number;
+  /** Runs that had not ended: they go on from where they stood. */
+  unfinished: number;
+}
+
+/**
+ * Writes a backup of a data folder, also while a server uses it: the database as it is at one moment, the files of roles,
+ * and the key file where `withKey` asks for it. Nobody else can read it, and a backup that fails leaves what was there.
+ * Throws BackupError.
+ */
+export async function writeBackup(
+  dataDir: string,
+  file: string,
+  { withKey, force, version }: { withKey: boolean; force: boolean; version: string },
+): Promise<BackupAbout & { bytes: number }> {
+  const source = path.join(dataDir, DATABASE);
+  if (!existsSync(source)) throw new BackupError(`There is no database at ${source}.`);
+  if (existsSync(file) && !force)
+    throw new BackupError(`${file} is there already. Choose another name, or add --force to replace it.`);
+  const besides = filesBeside(dataDir, withKey);
+  const copy = `${file}.copy-${process.pid}`;
+  const part = `${file}.part-${process.pid}`;
+  try {
+    copyNow(source, copy);
+    const about = addBesides(copy, besides, version);
+    const out = createWriteStream(part, { mode: 0o600, flags: "wx" });
+    await pipeline(createReadStream(copy), createGzip(), out);
+    onDisk(part);
+    renameSync(part, file);
+    return { ...about, bytes: statSync(file).size };
+  } catch (error) {
+    throw inWords(error, "The backup could not be written");
+  } finally {
+    for (const scratch of [copy, `${copy}-journal`, part]) rmSync(scratch, { force: true });
+  }
+}
+
+/** What lies beside the database and belongs to it. */
+function filesBeside(dataDir: string, withKey: boolean): { name: string; content: Buffer }[] {
+  const roles = path.join(dataDir, ROLES);
+  const names = existsSync(roles)
+    ? readdirSync(roles)
+        .filter((name) => ROLE_FILE.test(name) && statSync(path.join(roles, name)).isFile())
+        .map((name) => `${ROLES}/${name}`)
+    : [];
+  if (withKey && !existsSync(path.join(dataDir, KEY_FILE)))
+    throw new BackupError(
+      `There is no key file in ${dataDir}: leave --with-key out, and keep the key from TROUPE_SECRET_KEY yourself.`,
+    );
+  if (withKey) names.push(KEY_FILE);
+  return names.map((name) => ({ name, content: readFileSync(path.join(dataDir, name)) }));
+}
+
+function copyNow(source: string, copy: string): void {
+  const client = new Database(source, { fileMustExist: true, timeout: 5_000 });
+  try {
+    copyDatabase(client, copy);
+  } finally {
+    client.close();
+  }
+}
+
+function addBesides(
+  copy: string,
+  besides: readonly { name: string; content: Buffer }[],
+  version: string,
+): BackupAbout {
+  const client = new Database(copy);
+  try {
+    // What a restore would refuse is not worth keeping.
+    checkWhole(client, "The database");
+    client.exec(`create table backup_about (made_at integer not null, version text not null);
+      create table backup_files (name text primary key, content blob not null)`);
+    client.prepare("insert into backup_about values (?, ?)").run(Date.now(), version);
+    const add = client.prepare("insert into backup_files values (?, ?)");
+    for (const { name, content } of besides) add.run(name, content);
+    return aboutOf(client);
+  } finally {
+    client.close();
+  }
+}
+
+/** A backup that was unpacked and looked at, and is not yet in its place. */
+export interface OpenedBackup extends BackupAbout {
+  files: { name: string; content: Buffer }[];
+}
+
+/**
+ * Unpacks a backup into a new database file, and looks whether it is whole and of this version of Troupe or an older one.
+ * Nobody stays signed in by it. Throws BackupError, and leaves no file then.
+ */
+export async function openBackup(file: string, into: string): Promise<OpenedBackup> {
+  if (!existsSync(file)) throw new BackupError(`There is no file ${file}.`);
+  try {
+    await pipeline(
+      createReadStream(file),
+      createGunzip(),
+      createWriteStream(into, { mode: 0o600, flags: "wx" }),
+    );
+    const opened = takeBesides(into);
+    onDisk(into);
+    return opened;
+  } catch (error) {
+    rmSync(into, { force: true });
+    throw inWords(error, `${file} is damaged, or no backup of Troupe`);
+  } finally {
+    rmSync(`${into}-journal`, { force: true });
+  }
+}
+
+function takeBesides(database: string): OpenedBackup {
+  const client = new Database(database);
+  try {
+    client.pragma("trusted_schema = OFF");
+    client.pragma("cell_size_check = ON");
+    checkWhole(client, "The database in it");
+    const about = aboutOf(client);
+    const files = client
+      .prepare<[], { name: string; content: Buffer }>("select name, content from backup_files")
+      .all();
+    if (!files.every(({ name, content }) => BROUGHT.test(name) && Buffer.isBuffer(content)))
+      throw new BackupError("This is no backup of Troupe: it brings files that Troupe does not have.");
+    if (updatesBefore(client) === null)
+      throw new BackupError("This backup was made by a newer version of Troupe. Update Troupe first.");
+    // The key must not stay in the pages that become free.
+    client.pragma("secure_delete = ON");
+    client.exec("drop table backup_files; drop table backup_about; delete from sessions");
+    return { ...about, files };
+  } finally {
+    client.close();
+  }
+}
+
+function aboutOf(client: Connection): BackupAbout {
+  const { made_at: madeAt, version } = client.prepare("select made_at, version from backup_about").get() as {
+    made_at: number;
+    version: string;
+  };
+  const count = (sql: string) => client.prepare(sql).pluck().get() as number;
+  return {
+    madeAt,
+    version,
+    hasKey: count(`select count(*) from backup_files where name = '${KEY_FILE}'`) > 0,
+    roles: count(`select count(*) from backup_files where name <> '${KEY_FILE}'`),
+    unfinished: count("select count(*) from runs where status in ('queued', 'running', 'waiting')"),
+  };
+}
+
+/** How many updates these tables have before them; null where they are ahead of this version. */
+function updatesBefore(client: Connection): number | null {
+  try {
+    return pendingMigrations({ $client: client });
+  } catch {
+    return null;
+  }
+}
+
+function checkWhole(client: Connection, what: string): void {
+  const [first] = client.pragma("integrity_check(1)") as { integrity_check: string }[];
+  if (first?.integrity_check !== "ok")
+    throw new BackupError(`${what} is damaged (${first?.integrity_check ?? "SQLite cannot read it"}).`);
+}
+
+/**
+ * Puts an unpacked backup in its place in a data folder that no server uses. What was there is moved into a folder beside,
+ * which is a data folder of its own; answers its name, or null where nothing was there.
+ */
+export function placeBackup(
+  dataDir: string,
+  database: string,
+  { files, hasKey }: OpenedBackup,
+): string | null {
+  const present = inTheWay(dataDir, hasKey);
+  const aside = present.length > 0 ? path.join(dataDir, `before-restore-${Date.now()}`) : null;
+  if (aside) {
+    mkdirSync(aside, { mode: 0o700 });
+    foldLog(path.join(dataDir, DATABASE));
+    // The database last: what an interrupted restore leaves is never an old database with new files.
+    for (const name of present) renameSync(path.join(dataDir, name), path.join(aside, name));
+    const key = path.join(dataDir, KEY_FILE);
+    if (existsSync(key)) writeFileSync(path.join(aside, KEY_FILE), readFileSync(key), { mode: 0o600 });
+  }
+  for (const { name, content } of files) {
+    const target = path.join(dataDir, name);
+    mkdirSync(path.dirname(target), { recursive: true, mode: 0o700 });
+    writeFileSync(target, content, { mode: 0o600 });
+    onDisk(target);
+  }
+  renameSync(database, path.join(dataDir, DATABASE));
+  return aside;
+}
+
+/** Moves what stands in the write-ahead log of a database into its file, so that the file alone is all of it. */
+function foldLog(file: string): void {
+  try {
+    const client = new Database(file, { fileMustExist: true });
+    client.pragma("wal_checkpoint(TRUNCATE)");
+    client.close();
+  } catch {
+    // Missing or damaged: then file and log are kept as they are.
+  }
+}
+
+/** What a restore would replace in a data folder, by name. */
+export function inTheWay(dataDir: string, hasKey: boolean): string[] {
+  const names = [ROLES, `${DATABASE}-wal`, `${DATABASE}-shm`, DATABASE, ...(hasKey ? [KEY_FILE] : [])];
+  return names.filter((name) => existsSync(path.join(dataDir, name)));
+}
+
+function onDisk(file: string): void {
+  const handle = openSync(file, "r+");
+  fsyncSync(handle);
+  closeSync(handle);
+}
+
+/** What went wrong with a file, in words; an error of ours, or of the program, stays as it is. */
+function inWords(error: unknown, what: string): unknown {
+  if (error instanceof BackupError || !(error instanceof Error) || !("code" in error)) return error;
+  return new BackupError(`${what} (${error.message}).`);
+}
