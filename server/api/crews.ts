@@ -1,73 +1,21 @@
-import { TRPCError } from "@trpc/server";
 import { z } from "zod";
 import { isSameJson } from "@/server/domain/base/values";
-import { CrewConfig } from "@/server/domain/crew/crew";
 import { agentsOfCrew } from "@/server/domain/library/agent-use";
-import { crewWith, type Library } from "@/server/domain/library/library";
+import { crewWith } from "@/server/domain/library/library";
 import { rolesOfCrew } from "@/server/domain/library/role-use";
-import { countUses, usesOfCrews } from "@/server/domain/library/uses";
 import { readTeams, writeTeams } from "@/server/interop/team-files";
-import type { StoredCrew } from "@/server/store/crews";
+import { crewOperations } from "@/server/operations/library";
 import type { LibraryStore } from "@/server/store/library";
-import { usersOf } from "@/server/store/users";
-import { copyName } from "@/server/store/workflows";
-import { ById, FileText, idFrom, Name, nameFrom } from "./library";
+import { procedures } from "./expose";
+import { FileText, nameFrom } from "./library";
 import { AllowTools, bringRoles, seenRole } from "./role-import";
-import { procedure, refusal, router } from "./trpc";
+import { procedure, router } from "./trpc";
 
 const Existing = z.enum(["skip", "replace"]);
 
 /** The library of crews, one by one and as files, in which agents of the library may stand beside them. */
 export const crewsRouter = router({
-  list: procedure.query(({ ctx }) => {
-    const uses = usesOfCrews(usersOf(ctx.troupe));
-    const { crews, library } = ctx.troupe;
-    return crews.list().map((stored) => ({ ...whole(stored, library), used_by: uses.get(stored.id) ?? [] }));
-  }),
-
-  /** The id is made from the name. */
-  create: procedure.input(z.object({ name: Name, crew: CrewConfig })).mutation(({ ctx, input }) => {
-    const id = idFrom(input.name, "crew", ctx.troupe.crews.list());
-    ctx.troupe.crews.create(input.name, { ...input.crew, crew_id: id });
-    return { id };
-  }),
-
-  save: procedure
-    .input(z.object({ id: z.string(), revision: z.number().int(), name: Name, crew: CrewConfig }))
-    .mutation(({ ctx, input }) => {
-      const result = ctx.troupe.crews.save(input);
-      if (result.saved) return { revision: result.revision };
-      if (!result.current) return notFound();
-      throw refusal("CONFLICT", "This crew was changed in another place.", {
-        reason: "stale",
-        current: whole(result.current, ctx.troupe.library),
-      });
-    }),
-
-  duplicate: procedure.input(ById).mutation(({ ctx, input }) => {
-    const { crews } = ctx.troupe;
-    const { name, crew } = crews.find(input.id) ?? notFound();
-    const copy = copyName(name.slice(0, 180), new Set(crews.list().map((other) => other.name)));
-    const id = idFrom(copy, "crew", crews.list());
-    crews.create(copy, { ...crew, crew_id: id });
-    return { id };
-  }),
-
-  remove: procedure
-    .input(z.object({ id: z.string(), force: z.boolean().default(false) }))
-    .mutation(({ ctx, input }) => {
-      const used_by = usesOfCrews(usersOf(ctx.troupe)).get(input.id) ?? [];
-      if (used_by.length > 0 && !input.force)
-        throw refusal("CONFLICT", `This crew is used by ${countUses(used_by)}.`, { reason: "used", used_by });
-      if (!ctx.troupe.crews.remove(input.id)) notFound();
-    }),
-
-  /** Brings a crew back as it was, with its id; refused where that is taken again. */
-  restore: procedure.input(z.object({ name: Name, crew: CrewConfig })).mutation(({ ctx, input }) => {
-    if (!ctx.troupe.crews.create(input.name, input.crew))
-      throw refusal("CONFLICT", `There is a crew "${input.crew.crew_id}" again already.`);
-    return { id: input.crew.crew_id };
-  }),
+  ...procedures(crewOperations),
 
   /** With the agents of the library that are in them, and the roles of all. */
   export: procedure
@@ -148,13 +96,3 @@ function bring<Word extends string, Thing>(
 
 const stateOf = (theirs: unknown, ours: unknown): "new" | "same" | "differs" =>
   ours === undefined ? "new" : isSameJson(ours, theirs) ? "same" : "differs";
-
-/** With the present settings of its members of the library. */
-const whole = (stored: StoredCrew, library: Library): StoredCrew => ({
-  ...stored,
-  crew: crewWith(stored.crew, library),
-});
-
-function notFound(): never {
-  throw new TRPCError({ code: "NOT_FOUND", message: "This crew does not exist, or was deleted." });
-}

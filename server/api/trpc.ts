@@ -54,7 +54,7 @@ function refusalOf(error: TRPCError): TRPCError {
     return refusal("BAD_REQUEST", `This cannot be used. ${readableIssues(error.cause).join("; ")}.`);
   if (error.code !== "INTERNAL_SERVER_ERROR") return error;
   const problem = problemOf(error.cause);
-  return problem ? refusal(problem.trpcCode, problem.message, problem.details) : error;
+  return problem ? refusal(problem.trpcCode, problem.message, problem.editorDetails) : error;
 }
 
 /** Makes an error that carries data for the browser, such as the other tab's version on a conflict. */

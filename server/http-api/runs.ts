@@ -212,11 +212,11 @@ function followRun(
       "too_many_streams",
       `One token may follow ${streamLimits().perPrincipal} runs at once.`,
       undefined,
-      { "retry-after": "5" },
+      { headers: { "retry-after": "5" } },
     );
   if (place === "too_many")
     throw new Problem("server_too_many_streams", "Too many streams are open on this server.", undefined, {
-      "retry-after": "5",
+      headers: { "retry-after": "5" },
     });
   return eventStream((stop) => messages(services, run.id, after, stop), { signal, onClose: place.release });
 }

@@ -72,7 +72,7 @@ function matchEndpoint(method: string, path: string): Match {
   if (allowed.length === 0) return { refusal: new Problem("not_found", "There is no such endpoint.") };
   const allow = allowed.join(", ");
   return {
-    refusal: new Problem("method_not_allowed", `This takes ${allow}.`, undefined, { allow }),
+    refusal: new Problem("method_not_allowed", `This takes ${allow}.`, undefined, { headers: { allow } }),
   };
 }
 

@@ -178,7 +178,13 @@ export const workflowEndpoints = [
     answer(call) {
       const { id, revision } = workflowOf(call.services, call.params.id);
       const { name, graph, roles, findings } = readFile(call.body);
-      const saved = savedAt({ id, revision: expectedRevision(call.headers) ?? revision, name, graph }, call);
+      const input = {
+        id,
+        revision: expectedRevision(call.headers) ?? revision,
+        graph,
+        ...(name ? { name } : {}),
+      };
+      const saved = performFor(workflowOperations.save, input, call).revision;
       const added = addRoles(call.services, roles, call.note);
       return { body: { id, revision: saved, findings: [...findings, ...added] } };
     },
@@ -186,18 +192,3 @@ export const workflowEndpoints = [
 
   ...endpointsOf(workflowOperations),
 ];
-
-/** The new revision. Throws changed_meanwhile with the revision that is there: the drawing is its reader's to fetch. */
-function savedAt(
-  { id, revision, name, graph }: { id: string; revision: number; name: string; graph: WorkflowGraph },
-  call: Call<unknown>,
-): number {
-  try {
-    const input = { id, revision, graph, ...(name ? { name } : {}) };
-    return performFor(workflowOperations.save, input, call).revision;
-  } catch (error) {
-    if (!(error instanceof Problem) || error.code !== "changed_meanwhile") throw error;
-    const { revision } = error.details as { revision: number };
-    throw new Problem(error.code, error.message, { revision });
-  }
-}

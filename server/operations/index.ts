@@ -1,3 +1,4 @@
+import { agentOperations, crewOperations } from "./library";
 import type { Operation } from "./operation";
 import { roleOperations } from "./roles";
 import { runOperations } from "./runs";
@@ -8,5 +9,7 @@ import { workflowOperations } from "./workflows";
 export const operations = {
   workflows: workflowOperations,
   roles: roleOperations,
+  crews: crewOperations,
+  agents: agentOperations,
   runs: { ...runOperations, ...steeringOperations },
 } satisfies Record<string, Record<string, Operation>>;

@@ -57,10 +57,21 @@ export class Problem extends Error {
   constructor(
     readonly code: ProblemCode,
     message: string,
-    readonly details?: unknown,
-    readonly headers: Readonly<Record<string, string>> = {},
+    readonly details?: Readonly<Record<string, unknown>>,
+    /** `editor`: further details for a page on which somebody edits, such as the version that is there by now. */
+    private readonly more: {
+      headers?: Readonly<Record<string, string>>;
+      editor?: Readonly<Record<string, unknown>>;
+    } = {},
   ) {
     super(message);
+  }
+  get headers(): Readonly<Record<string, string>> {
+    return this.more.headers ?? {};
+  }
+  /** The details for the browser. */
+  get editorDetails(): Readonly<Record<string, unknown>> | undefined {
+    return this.more.editor ? { ...this.details, ...this.more.editor } : this.details;
   }
   /** The code that programs are told: who has too many streams open, the status says. */
   get told(): string {
@@ -85,13 +96,13 @@ export function problemOf(error: unknown): Problem | null {
     return new Problem(code, error.message, error.detail);
   }
   if (error instanceof QueueFull)
-    return new Problem("queue_full", error.message, undefined, { "retry-after": "5" });
+    return new Problem("queue_full", error.message, undefined, { headers: { "retry-after": "5" } });
   if (error instanceof KeyReused) return new Problem("key_reused", error.message, { run_id: error.runId });
   if (error instanceof DamagedLog) return new Problem("damaged_log", error.message);
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (code.startsWith("SQLITE_BUSY"))
     return new Problem("busy", "The database is busy. Try again in a moment.", undefined, {
-      "retry-after": "1",
+      headers: { "retry-after": "1" },
     });
   if (code === "SQLITE_FULL" || code === "ENOSPC")
     return new Problem("storage_full", "The disk of this server is full.");

@@ -19,12 +19,16 @@ export function roleOf({ roles }: Pick<Services, "roles">, name: string) {
 
 const noRole = (name: string) => new Problem("not_found", `There is no role called "${name}".`);
 const nameTaken = (name: string) =>
-  new Problem("name_taken", `There is already a role called "${name}".`, { reason: "name_taken" });
-const readOnly = (name: string, file: string) =>
-  new Problem("read_only", `"${name}" is read from the file ${file}; change it there, or duplicate it.`, {
-    reason: "read_only",
-    file,
+  new Problem("name_taken", `There is already a role called "${name}".`, undefined, {
+    editor: { reason: "name_taken" },
   });
+const readOnly = (name: string, file: string) =>
+  new Problem(
+    "read_only",
+    `"${name}" is read from the file ${file}; change it there, or duplicate it.`,
+    { file },
+    { editor: { reason: "read_only" } },
+  );
 
 /** The roles that workflows, crews and agents name. `used_by`: who names it. */
 export const roleOperations = {
@@ -93,11 +97,14 @@ export const roleOperations = {
       if (result.reason === "name_taken") throw nameTaken(role.name);
       if (result.reason === "gone") throw noRole(name);
       if (result.reason === "read_only") throw readOnly(name, result.file);
-      throw new Problem("changed_meanwhile", "This role was changed in another place.", {
-        reason: "stale",
-        role: result.current.role,
-        revision: result.current.revision,
-      });
+      throw new Problem(
+        "changed_meanwhile",
+        "This role was changed in another place.",
+        { revision: result.current.revision },
+        {
+          editor: { reason: "stale", role: result.current.role },
+        },
+      );
     },
   }),
 
@@ -140,10 +147,12 @@ export const roleOperations = {
       if (origin) throw readOnly(name, origin.file);
       const used_by = force ? [] : (usesOfRoles(usersOf(services)).get(name) ?? []);
       if (used_by.length > 0)
-        throw new Problem("role_in_use", `"${name}" is used by ${countUses(used_by)}.`, {
-          reason: "used",
-          used_by,
-        });
+        throw new Problem(
+          "role_in_use",
+          `"${name}" is used by ${countUses(used_by)}.`,
+          { used_by },
+          { editor: { reason: "used" } },
+        );
       services.roles.remove(name);
       noteGrants(note, role, undefined);
     },

@@ -107,12 +107,14 @@ export const workflowOperations = {
       if (result.saved) return { revision: result.revision, updated_at: result.updated_at };
       if (!result.current) throw notFound("workflow");
       const { revision, graph, name, updated_at } = result.current;
-      throw new Problem("changed_meanwhile", "This workflow was changed in another place.", {
-        revision,
-        graph,
-        name,
-        updated_at,
-      });
+      throw new Problem(
+        "changed_meanwhile",
+        "This workflow was changed in another place.",
+        { revision },
+        {
+          editor: { graph, name, updated_at },
+        },
+      );
     },
   }),
 
