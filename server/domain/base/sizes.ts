@@ -22,6 +22,8 @@ export const GRAPH_LIMITS = {
   edges: 4000,
   configBytes: 256 * 1024,
   graphBytes: 2 * 1024 * 1024,
+  /** Characters of expressions and of what stands in {{ }}: 50 to 150 ms of the thread while a workflow is checked. */
+  readChars: 256 * 1024,
 };
 
 /** Containers are measured once: what a run holds is never changed, only replaced. */

@@ -738,6 +738,74 @@ describe("every code", () => {
     expect(sets(1_000)).toEqual([]);
     expect(sets(6_000)[0]?.message).toMatch(/6000 expressions of "t" have 4\d,\d{3} characters together/);
   });
+
+  test("more conditions of the ways on from a node than one step can evaluate", () => {
+    const ways = (count: number) => {
+      const drawn = graph("start > a > end");
+      const to = drawn.edges.find(({ target_node_id }) => target_node_id === "end")!;
+      const edges = Array.from({ length: count }, (_, i) => ({
+        ...to,
+        id: `w${i}`,
+        condition: `state.x == "${"y".repeat(1000)}${i}"`,
+      }));
+      return find({ ...drawn, edges: [drawn.edges[0]!, ...edges] }).filter(
+        ({ code }) => code === "E_NODE_TOO_LARGE",
+      );
+    };
+    expect(ways(30)).toEqual([]);
+    expect(ways(50)[0]?.message).toMatch(/50 conditions of the ways on from "a" have 5\d,\d{3} characters/);
+  });
+
+  test("more expressions and templates in a whole workflow than can be read: it says so once and reads no more", () => {
+    const many = (count: number, last: Raw) => {
+      const names = Array.from({ length: count }, (_, i) => `t${i}`);
+      const nodes = Object.fromEntries(
+        names.map((name) => [
+          name,
+          {
+            node_type: "transform",
+            config: {
+              set: Object.fromEntries(
+                Array.from({ length: 15 }, (_, i) => [`k${i}`, "1 + ".repeat(480) + "1"]),
+              ),
+            },
+            output_keys: Array.from({ length: 15 }, (_, i) => `k${i}`),
+          },
+        ]),
+      );
+      return graph(["start", ...names, "a", "end"].join(" > "), { ...nodes, a: last });
+    };
+    const broken = agent({ task_description_template: "Do {{it", required_role: "Writer" });
+    const codes = (drawn: WorkflowGraph) =>
+      find(drawn)
+        .filter(({ severity }) => severity === "error")
+        .map(({ code, at }) => [code, at.kind]);
+    expect(codes(many(5, broken))).toEqual([["E_BAD_TEMPLATE", "node"]]);
+    expect(codes(many(12, broken))).toEqual([["E_GRAPH_TOO_LARGE", "workflow"]]);
+    expect(find(many(12, broken))[0]?.message).toMatch(
+      /have 3\d\d,\d{3} characters together; at most 262,144 can be read, so the rest was not checked/,
+    );
+    // Plain text of a prompt costs nothing to read.
+    expect(
+      codes(graph("start > a > end", { a: agent({ task_description_template: "x".repeat(60_000) }) })),
+    ).toEqual([]);
+  });
+
+  test("conditions of edges count for what is read of a whole workflow", () => {
+    const drawn = graph(Array.from({ length: 12 }, (_, i) => `start > a${i} > end`).join(";"));
+    const edges = drawn.edges.flatMap((edge) =>
+      Array.from({ length: 15 }, (_, i) => ({
+        ...edge,
+        id: `${edge.id}_${i}`,
+        condition: `${"1 + ".repeat(400)}${i} > state.x`,
+      })),
+    );
+    expect(
+      find({ ...drawn, edges })
+        .filter(({ at }) => at.kind === "workflow")
+        .map(({ code }) => code),
+    ).toContain("E_GRAPH_TOO_LARGE");
+  });
 });
 
 describe("nothing to say", () => {

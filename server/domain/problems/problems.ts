@@ -17,6 +17,7 @@ import { findRouterFunction } from "@/server/domain/tool/router-functions";
 import { isGranted } from "@/server/domain/tool/tool";
 import { type AnyNodeKind, getNodeKind, type WorkflowNode, writtenKeys } from "../nodes";
 import type { Fix } from "./fixes";
+import { charsOf, planReading, type Reading } from "./reading";
 
 export { type AvailableKey, keysAvailableAt } from "@/server/domain/graph/data-flow";
 export { applyFix, type Fix } from "./fixes";
@@ -55,6 +56,7 @@ interface Check {
   add: Add;
   /** Edges between nodes that exist, by source, also where a run never comes. */
   outgoing: ReadonlyMap<string, readonly WorkflowEdge[]>;
+  reading: Reading;
 }
 
 /** What is known of the installation. Where something is left out, nothing is said about it. */
@@ -88,7 +90,7 @@ export function findProblems(
     if (list) list.push(edge);
     else outgoing.set(edge.source_node_id, [edge]);
   }
-  const check: Check = { graph, analysis, add, outgoing };
+  const check: Check = { graph, analysis, add, outgoing, reading: planReading(graph) };
   checkSize(check);
   checkEnds(check);
   checkEdges(check);
@@ -109,6 +111,7 @@ export const hasErrors = (problems: readonly Problem[]): boolean =>
 
 const nameOf = (node: WorkflowNode) => `"${node.name || node.id}"`;
 const named = (graph: WorkflowGraph, id: string) => (graph.nodes[id] ? nameOf(graph.nodes[id]) : `"${id}"`);
+const inWords = (count: number) => count.toLocaleString("en-US");
 const quoted = (words: readonly string[]) => words.map((word) => `"${word}"`).join(", ");
 
 /** Crews and agents that a node names must be in the library, unless a copy came with it. */
@@ -193,7 +196,7 @@ function checkPrices({ graph, add }: Check, isPriceKnown: (choice: ModelChoice) 
   }
 }
 
-function checkSize({ graph, add }: Check): void {
+function checkSize({ graph, add, reading }: Check): void {
   const nodes = Object.keys(graph.nodes).length;
   const at = { kind: "workflow" as const };
   if (nodes > GRAPH_LIMITS.nodes)
@@ -228,6 +231,13 @@ function checkSize({ graph, add }: Check): void {
       "E_GRAPH_TOO_LARGE",
       at,
       "The settings of all nodes together take more than 2 MiB. Shorten their texts.",
+    );
+  if (reading.chars > GRAPH_LIMITS.readChars)
+    add(
+      "error",
+      "E_GRAPH_TOO_LARGE",
+      at,
+      `The expressions and templates of this workflow have ${inWords(reading.chars)} characters together; at most ${inWords(GRAPH_LIMITS.readChars)} can be read, so the rest was not checked. Shorten them, or split the workflow.`,
     );
 }
 
@@ -310,7 +320,7 @@ function checkEnds({ graph, analysis, add, outgoing }: Check): void {
   }
 }
 
-function checkEdges({ graph, add, analysis }: Check): void {
+function checkEdges({ graph, add, analysis, reading }: Check): void {
   const ids = new Set<string>();
   const seen = new Map<string, WorkflowEdge>();
   for (const edge of graph.edges) {
@@ -383,7 +393,7 @@ function checkEdges({ graph, add, analysis }: Check): void {
         remove,
       );
     seen.set(same, edge);
-    if (edge.condition !== undefined)
+    if (edge.condition !== undefined && reading.ofEdge(edge.id))
       reportText(
         add,
         "E_BAD_EXPRESSION",
@@ -439,7 +449,7 @@ function reportText(
 }
 
 function checkNodes(
-  { graph, analysis, add, outgoing }: Check,
+  { graph, analysis, add, outgoing, reading }: Check,
   roles: readonly Pick<RoleDefinition, "name" | "tools">[],
   here: Pick<ProblemContext, "isToolKnown" | "library">,
 ): void {
@@ -457,9 +467,9 @@ function checkNodes(
     if (kind.executes === false) continue;
     for (const { severity, code, message, field } of kind.faults?.(node.config, node) ?? [])
       add(severity, code, field === undefined ? at : { ...at, field }, message);
-    checkTexts(add, at, node, kind);
+    if (reading.ofNode(key)) checkTexts(add, at, node, kind, outgoing.get(key) ?? []);
     checkRules(add, at, node, kind);
-    checkRoles(add, at, node, kind, known, here);
+    checkRoles(add, at, node, kind, known, { ...here, isRead: reading.ofNode(key) });
     checkErrorHandling(add, at, node, outgoing.get(node.id) ?? []);
     if (kind.group === "agents" && writtenKeys(node).length === 0) {
       const own = `${node.id.replace(/[^A-Za-z0-9_]/g, "_")}_result`;
@@ -499,10 +509,18 @@ function checkNodes(
   }
 }
 
-function checkTexts(add: Add, at: Problem["at"], node: WorkflowNode, kind: AnyNodeKind): void {
+function checkTexts(
+  add: Add,
+  at: Problem["at"],
+  node: WorkflowNode,
+  kind: AnyNodeKind,
+  edges: readonly WorkflowEdge[],
+): void {
   const own = kind.expressions?.(node.config) ?? [];
   const mapped = [node.input_mapping, node.output_mapping].map((mapping) => Object.values(mapping ?? {}));
-  const long = [own.map(({ expression }) => expression), ...mapped].find(
+  // What is evaluated at once shares one budget: the node's own, each mapping, and the conditions of the ways on.
+  const ways = edges.flatMap(({ condition }) => (condition === undefined ? [] : [condition]));
+  const long = [own.map(({ expression }) => expression), ...mapped, ways].find(
     (texts) => charsOf(texts) > MAX_EXPRESSION_CHARS,
   );
   if (long) {
@@ -510,7 +528,7 @@ function checkTexts(add: Add, at: Problem["at"], node: WorkflowNode, kind: AnyNo
       "error",
       "E_NODE_TOO_LARGE",
       at,
-      `The ${long.length} expressions of ${nameOf(node)} have ${charsOf(long).toLocaleString("en-US")} characters together; one step can evaluate at most ${MAX_EXPRESSION_CHARS.toLocaleString("en-US")}. Spread them over several nodes.`,
+      `The ${long.length} ${long === ways ? "conditions of the ways on from" : "expressions of"} ${nameOf(node)} have ${inWords(charsOf(long))} characters together; one step can evaluate at most ${inWords(MAX_EXPRESSION_CHARS)}. Spread them over several nodes.`,
     );
     return;
   }
@@ -525,8 +543,6 @@ function checkTexts(add: Add, at: Problem["at"], node: WorkflowNode, kind: AnyNo
   for (const [key, expression] of Object.entries(node.output_mapping ?? {}))
     reportText(add, "E_BAD_EXPRESSION", at, `output_mapping.${key}`, checkExpression(expression));
 }
-
-const charsOf = (texts: readonly string[]) => texts.reduce((sum, text) => sum + text.length, 0);
 
 /** What a schema or a pattern asks for and nobody checks is told while drawing, never only left out. */
 function checkRules(add: Add, at: Problem["at"], node: WorkflowNode, kind: AnyNodeKind): void {
@@ -606,7 +622,7 @@ function checkRoles(
   node: WorkflowNode,
   kind: AnyNodeKind,
   known: ReadonlyMap<string, Pick<RoleDefinition, "name" | "tools">>,
-  { isToolKnown, library }: Pick<ProblemContext, "isToolKnown" | "library">,
+  { isToolKnown, library, isRead }: Pick<ProblemContext, "isToolKnown" | "library"> & { isRead: boolean },
 ): void {
   const config: Record<string, unknown> = node.config;
   const unknown = (role: string, field: string, path: (string | number)[], who: string) => {
@@ -696,7 +712,7 @@ function checkRoles(
       const agents = crew?.agents ?? [];
       ((value as PlanLike).tasks ?? []).forEach(
         ({ task_id, required_role, assigned_agent, condition }, position) => {
-          if (condition !== undefined)
+          if (condition !== undefined && isRead)
             reportText(
               add,
               "E_BAD_EXPRESSION",
@@ -845,7 +861,10 @@ function checkRouters({ graph, add, outgoing }: Check): void {
   }
 }
 
-function checkCycles({ graph, analysis, add }: Check): void {
+function checkCycles(check: Check): void {
+  const { graph, analysis, add } = check;
+  // A node may stand at the way out of many loops: what it reads is read once.
+  const deciding = new Map<string, string[] | null>();
   // Only what is always taken: no router, no condition, no error edge.
   const next = (id: string) =>
     (analysis.outgoing.get(id) ?? []).filter((edge) => {
@@ -886,7 +905,11 @@ function checkCycles({ graph, analysis, add }: Check): void {
     const reads = new Set<string>();
     let isFixed = true;
     for (const id of new Set(leaving.map((edge) => edge.source_node_id))) {
-      const decided = decidingKeys(graph, analysis, id);
+      let decided = deciding.get(id);
+      if (decided === undefined) {
+        decided = decidingKeys(check, id);
+        deciding.set(id, decided);
+      }
       if (decided === null) isFixed = false;
       else for (const key of decided) reads.add(key);
     }
@@ -905,11 +928,12 @@ function checkCycles({ graph, analysis, add }: Check): void {
 }
 
 /** The state keys that decide where a node goes on; null where something else may decide too. */
-function decidingKeys(graph: WorkflowGraph, analysis: Analysis, id: string): string[] | null {
+function decidingKeys({ graph, analysis, reading }: Check, id: string): string[] | null {
   const node = graph.nodes[id]!;
   const kind = getNodeKind(node.node_type);
   const edges = analysis.outgoing.get(id) ?? [];
-  if (edges.some((edge) => edge.kind === "error")) return null;
+  if (!reading.ofNode(id) || edges.some((edge) => edge.kind === "error" || !reading.ofEdge(edge.id)))
+    return null;
   const texts: string[] = [];
   const keys: string[] = [];
   if (kind.routes) {
@@ -981,7 +1005,7 @@ function circles(ids: readonly string[], next: (id: string) => readonly string[]
 }
 
 /** Keys that are read where no way to them writes them. */
-function checkKeys({ graph, analysis, add }: Check): void {
+function checkKeys({ graph, analysis, add, reading }: Check): void {
   if (analysis.start === null) return;
   const possible = possibleKeys(graph, analysis);
   let hints = MAX_HINTS;
@@ -1030,7 +1054,7 @@ function checkKeys({ graph, analysis, add }: Check): void {
       withInputs: boolean,
       extra: ReadonlySet<string> = new Set(),
     ) => {
-      for (const { variable, key, optional, from, to } of expressionReads(text)) {
+      for (const { variable, key, optional, from, to } of isRead ? expressionReads(text) : []) {
         if (optional) continue;
         if (variable === "state" && !exists(key) && !extra.has(key)) missing(key, field, { from, to });
         if (variable === "input" && withInputs && !inputs.includes(key))
@@ -1042,7 +1066,8 @@ function checkKeys({ graph, analysis, add }: Check): void {
           );
       }
     };
-    for (const { field, template } of kind.templates?.(node.config) ?? [])
+    const isRead = reading.ofNode(id);
+    for (const { field, template } of isRead ? (kind.templates?.(node.config) ?? []) : [])
       for (const { key, optional, from, to } of templateReads(template))
         if (!optional && !inputs.includes(key) && !exists(key)) missing(key, field, { from, to });
     for (const { field, expression } of kind.expressions?.(node.config) ?? [])
@@ -1066,7 +1091,7 @@ function checkKeys({ graph, analysis, add }: Check): void {
         );
       if (edge.condition_name && !exists(edge.condition_name) && !after.has(edge.condition_name))
         absent(edge.condition_name, "condition_name");
-      if (edge.condition !== undefined)
+      if (edge.condition !== undefined && reading.ofEdge(edge.id))
         for (const { variable, key, optional, from, to } of expressionReads(edge.condition))
           if (variable === "state" && !optional && !exists(key) && !after.has(key))
             absent(key, "condition", { from, to });
