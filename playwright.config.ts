@@ -25,7 +25,8 @@ export default defineConfig({
   use: {
     ...devices["Desktop Chrome"],
     viewport: { width: 1440, height: 900 },
-    trace: "retain-on-failure",
+    // What was in the page at each step is kept of a failure, and its last picture; it is not filmed as it is drawn.
+    trace: { mode: "retain-on-failure", screenshots: false, snapshots: true, sources: false },
     screenshot: "only-on-failure",
     actionTimeout: 10_000,
     launchOptions: {

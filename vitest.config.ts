@@ -32,7 +32,22 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: "seen", include: SEEN, exclude: NEVER, pool: "forks", isolate: false },
+        resolve: {
+          alias: {
+            "next/navigation": path.join(root, "components/testing/navigation.ts"),
+            "next/link": path.join(root, "components/testing/link.tsx"),
+            "next/dynamic": path.join(root, "components/testing/dynamic.tsx"),
+          },
+        },
+        test: {
+          name: "seen",
+          include: SEEN,
+          exclude: NEVER,
+          environment: "happy-dom",
+          setupFiles: ["components/testing/setup.ts"],
+          testTimeout: 60_000,
+          pool: "forks",
+        },
       },
       {
         extends: true,

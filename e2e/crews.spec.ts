@@ -74,36 +74,6 @@ test("a crew is made in the library, used by a workflow, run as a copy, and guar
   await api("DELETE", `/workflows/${id}`);
 });
 
-test("crews come from files, with findings, and steps of a pattern can be changed", async ({ app, page }) => {
-  await app.open("/crews");
-  await page.getByRole("button", { name: "Import crews" }).click();
-  const dialog = page.getByRole("dialog");
-  await dialog
-    .getByLabel("Or paste its text")
-    .fill(
-      "crews:\n  - crew_id: review_board\n    process: custom\n    colour: red\n    agents:\n      - {agent_id: writer, role_name: Writer}\n      - {agent_id: editor, role_name: Editor}\n    collaboration_patterns:\n      - type: custom\n        workflow:\n          - {step: write, agent: writer, next_on_done: check}\n          - {step: check, agent: editor, next_on_wrong: write}\n",
-    );
-  await dialog.getByRole("button", { name: "Show what is in it" }).click();
-  await expect(dialog.getByRole("list", { name: "Crews in the file" })).toContainText("review_board");
-  await expect(dialog.getByRole("list", { name: "Findings" })).toContainText("colour");
-  await dialog.getByRole("button", { name: "Import 1 crew" }).click();
-
-  await page.getByRole("link", { name: /^Review board/ }).click();
-  await page.getByLabel("Step 1: name").fill("draft");
-  await expect(page.getByLabel("After wrong of check")).toContainText("draft");
-  await page.getByRole("button", { name: "Save", exact: true }).click();
-  await expect(page.getByText("Saved “Review board”")).toBeVisible();
-  await page.getByRole("button", { name: "Actions for Review board" }).click();
-  await page.getByRole("menuitem", { name: "Delete" }).click();
-  await page.getByRole("button", { name: "Undo" }).click();
-  await expect(page.getByRole("link", { name: /^Review board/ })).toBeVisible();
-
-  await page.getByRole("link", { name: /^Review board/ }).click();
-  await page.getByRole("button", { name: "Actions for Review board" }).click();
-  await page.getByRole("menuitem", { name: "Delete" }).click();
-  await expect(page.getByRole("link", { name: /^Review board/ })).toHaveCount(0);
-});
-
 const TASK = {
   graph_id: "with_agent",
   start_node_id: "start",

@@ -7,36 +7,6 @@ async function withoutRoles(...names: string[]) {
     await api("DELETE", `/roles/${encodeURIComponent(name)}?force=true`).catch(() => {});
 }
 
-test("a new role is written down field by field, and its prompt follows the form", async ({ app, page }) => {
-  await withoutRoles("Prompter");
-  await app.open("/roles?new=1");
-  const prompt = page.getByRole("region", { name: "Prompt text" });
-
-  await page.getByRole("button", { name: "Create role" }).click();
-  await expect(page.getByText("A role needs a name")).toBeVisible();
-  await expect(page.getByLabel("Name", { exact: true })).toBeFocused();
-
-  await page.getByLabel("Name", { exact: true }).fill("Prompter");
-  await page.getByLabel("Description").fill("Whispers forgotten lines.");
-  await page.getByRole("button", { name: "Add goal" }).click();
-  await page.keyboard.type("Nobody gets stuck");
-  await page.keyboard.press("Enter");
-  await page.keyboard.type("The audience hears nothing");
-  await page.keyboard.press("Alt+ArrowUp");
-  await expect(page.getByLabel("Goals, goal 1")).toHaveValue("The audience hears nothing");
-  await expect(prompt).toContainText("You are Prompter. Whispers forgotten lines.");
-  await expect(prompt).toContainText("- The audience hears nothing\n- Nobody gets stuck");
-  expect(await app.accessibilityFaults()).toEqual([]);
-
-  await page.getByRole("button", { name: "Create role" }).click();
-  await expect(page).toHaveURL(/role=Prompter/);
-  await expect(
-    page.getByRole("list", { name: "Roles" }).getByRole("link", { name: /Prompter/ }),
-  ).toBeVisible();
-  await page.reload();
-  await expect(page.getByLabel("Goals, goal 2")).toHaveValue("Nobody gets stuck");
-});
-
 test("a role edited in the form changes what the next run tells the model", async ({ app, page }) => {
   await withoutRoles("Copyist");
   await api("POST", "/roles", { name: "Copyist", description: "Copies texts." });

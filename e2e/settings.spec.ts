@@ -84,14 +84,3 @@ test("a token is shown once, opens the HTTP API, and stops when it is revoked", 
   await expect(page.getByRole("button", { name: "Revoke Nightly report" })).toBeHidden();
   expect((await ask()).status()).toBe(401);
 });
-
-test("the settings say what runs here and what the environment may set", async ({ app, page }) => {
-  await app.open("/settings");
-  await expect(page.getByText(/^Troupe \d+\.\d+\.\d+, Node v/)).toBeVisible();
-  await expect(page.getByRole("row", { name: /^TROUPE_DATA_DIR/ })).toBeVisible();
-  await expect(page.getByRole("link", { name: "OpenAPI description" })).toHaveAttribute(
-    "href",
-    "/api/v1/openapi.json",
-  );
-  expect(await app.accessibilityFaults()).toEqual([]);
-});

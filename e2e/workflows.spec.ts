@@ -36,62 +36,6 @@ async function place(name: string): Promise<string> {
   return id;
 }
 
-test("a workflow is found by a word of its name, and the search says when nothing is", async ({
-  app,
-  page,
-}) => {
-  await place("Quarterly herring report");
-  await place("Weekly cod digest");
-  await app.open();
-  const list = page.getByRole("list", { name: "Workflows" });
-  await page.getByLabel("Search workflows").fill("herring");
-  await expect(list.getByRole("link", { name: "Quarterly herring report", exact: true })).toBeVisible();
-  await expect(list.getByRole("link", { name: "Weekly cod digest", exact: true })).toBeHidden();
-  await page.getByLabel("Search workflows").fill("no such thing");
-  await expect(page.getByText("No workflow matches “no such thing”")).toBeVisible();
-  await page.getByRole("button", { name: "Clear the search" }).click();
-  await expect(list.getByRole("link", { name: "Weekly cod digest", exact: true })).toBeVisible();
-});
-
-test("a workflow is renamed in place, and Escape keeps its name", async ({ app, page }) => {
-  await without("After the change");
-  await place("Before the change");
-  await app.open();
-  await page.getByRole("link", { name: "Before the change", exact: true }).press("F2");
-  await page.getByLabel("New name for Before the change").fill("Never mind");
-  await page.keyboard.press("Escape");
-  await expect(page.getByRole("link", { name: "Before the change", exact: true })).toBeFocused();
-
-  await page.getByRole("button", { name: "Actions for Before the change" }).click();
-  await page.getByRole("menuitem", { name: "Rename" }).click();
-  await page.getByLabel("New name for Before the change").fill("After the change");
-  await page.keyboard.press("Enter");
-  await expect(page.getByRole("link", { name: "After the change", exact: true })).toBeVisible();
-  await page.reload();
-  await expect(page.getByRole("link", { name: "After the change", exact: true })).toBeVisible();
-});
-
-test("a copy stands beside its original", async ({ app, page }) => {
-  await without("Worth having twice copy");
-  await place("Worth having twice");
-  await app.open();
-  await page.getByRole("button", { name: "Actions for Worth having twice", exact: true }).click();
-  await page.getByRole("menuitem", { name: "Duplicate" }).click();
-  await expect(page.getByRole("link", { name: "Worth having twice copy", exact: true })).toBeVisible();
-  await expect(page.getByRole("link", { name: "Worth having twice", exact: true })).toBeVisible();
-});
-
-test("a deleted workflow comes back with one click", async ({ app, page }) => {
-  await place("Deleted by mistake");
-  await app.open();
-  const row = page.getByRole("link", { name: "Deleted by mistake", exact: true });
-  await page.getByRole("button", { name: "Actions for Deleted by mistake" }).click();
-  await page.getByRole("menuitem", { name: "Delete" }).click();
-  await expect(row).toBeHidden();
-  await page.getByRole("button", { name: "Undo" }).click();
-  await expect(row).toBeVisible();
-});
-
 test("an exported workflow is imported again with a preview, and nothing is saved before", async ({
   app,
   page,
@@ -163,19 +107,6 @@ test("what the OpenHands format cannot carry is said before the file is download
   });
   expect(text).not.toContain("max_attempts");
   await expect(dialog).toBeHidden();
-});
-
-test("pasted text that is no workflow is refused in words", async ({ app, page }) => {
-  await place("Just to have a list");
-  await app.open();
-  await page.getByRole("button", { name: "Import", exact: true }).click();
-  const dialog = page.getByRole("dialog", { name: "Import a workflow" });
-  await dialog.getByLabel("Or paste its text").fill("{ this is not JSON");
-  await dialog.getByRole("button", { name: "Show what is in it" }).click();
-  await expect(dialog.getByText("No workflow could be read from this text.")).toBeVisible();
-  await expect(dialog.getByRole("button", { name: "Import workflow" })).toBeDisabled();
-  await dialog.getByRole("button", { name: "Back" }).click();
-  await expect(dialog.getByLabel("Or paste its text")).toBeVisible();
 });
 
 test("the palette goes to a workflow by its name, from any page", async ({ app, page }) => {

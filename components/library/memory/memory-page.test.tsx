@@ -1,0 +1,58 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import { expect, test } from "vitest";
+import { openPage } from "@/components/testing/page";
+import { MemoryPage } from "./memory-page";
+
+const row = async (text: string | RegExp) =>
+  within(await screen.findByRole("list", { name: "Memories" })).findByText(text);
+
+test("a person can tell agents something, once under each name", async () => {
+  const { person, show } = openPage(<MemoryPage />, "/memory");
+  show();
+  const remember = async (text: string) => {
+    await person.click(await screen.findByRole("button", { name: "New" }));
+    const dialog = within(await screen.findByRole("dialog"));
+    await person.type(dialog.getByLabelText(/^Key/), "house_style");
+    await person.type(dialog.getByLabelText(/^What is remembered/), text);
+    await person.click(dialog.getByRole("button", { name: "Remember" }));
+  };
+  await remember("Short sentences");
+  await row("Short sentences");
+  await row(/This project/);
+  await row(/Written by a person/);
+  await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+
+  await remember("Long sentences");
+  expect((await screen.findByRole("alert")).textContent).toContain("Change that one");
+  await person.click(within(screen.getByRole("dialog")).getByRole("button", { name: "Cancel" }));
+  await row("Short sentences");
+});
+
+test("what is remembered is found, corrected, deleted, and brought back", async () => {
+  const { person, show, ask } = openPage(<MemoryPage />, "/memory");
+  await ask.tools.tryOut({
+    name: "store_memory",
+    args: { key: "release_day", value: "We never release on a Friday", scope: "project" },
+  });
+  show();
+  const search = await screen.findByRole("searchbox", { name: "Search memories" });
+  await person.type(search, "frid");
+  await row("We never release on a Friday");
+  await row(/store_memory/);
+
+  await person.click(screen.getByRole("button", { name: "Change release_day" }));
+  const dialog = within(await screen.findByRole("dialog"));
+  const text = dialog.getByLabelText(/^What is remembered/);
+  await person.clear(text);
+  await person.type(text, "We release on Tuesdays");
+  await person.click(dialog.getByRole("button", { name: "Save" }));
+  await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+  await person.clear(search);
+  await person.type(search, "tuesdays");
+  await row(/Corrected by a person/);
+
+  await person.click(screen.getByRole("button", { name: "Delete release_day" }));
+  await waitFor(() => expect(screen.queryByText("We release on Tuesdays")).toBeNull());
+  await person.click(await screen.findByRole("button", { name: "Undo" }));
+  await row("We release on Tuesdays");
+});

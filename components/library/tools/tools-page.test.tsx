@@ -1,0 +1,59 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import { expect, test } from "vitest";
+import { openPage } from "@/components/testing/page";
+import { ToolsPage } from "./tools-page";
+
+test("tools are found, read about and tried out for real", async () => {
+  const { person, show } = openPage(<ToolsPage />, "/tools");
+  show();
+  await person.type(await screen.findByRole("searchbox", { name: "Search tools" }), "arithmetic");
+  await person.click(await screen.findByRole("link", { name: /^calculator/ }));
+  const tool = within(await screen.findByRole("article", { name: "calculator" }));
+  await tool.findByText("Reads only");
+  expect((await tool.findByRole("row", { name: /^expression/ })).textContent).toContain("Text");
+
+  const callIt = async () => person.click(tool.getByRole("button", { name: "Call it" }));
+  await callIt();
+  await tool.findByText("This is needed.");
+  const field = tool.getByLabelText(/^expression/);
+  await person.type(field, "6 * 7");
+  await callIt();
+  const result = await tool.findByRole("region", { name: "Result" });
+  await waitFor(() => expect(result.textContent).toMatch(/Done.*42/s));
+
+  await person.clear(field);
+  await person.type(field, "six times seven");
+  await callIt();
+  await waitFor(() => within(screen.getByRole("region", { name: "Result" })).getByRole("alert"));
+});
+
+test("what cannot be called says why, and crew tools say how they are granted", async () => {
+  const { person, show } = openPage(<ToolsPage />, "/tools?tool=run_javascript");
+  show();
+  await screen.findByText(/TROUPE_ENABLE_CODE/);
+  expect(screen.getByRole<HTMLButtonElement>("button", { name: "Call it" }).disabled).toBe(true);
+  await person.click(screen.getByRole("link", { name: /^handoff/ }));
+  const tool = await screen.findByRole("article", { name: "handoff" });
+  expect(tool.textContent).toContain("The way a crew works brings it along");
+});
+
+test("an MCP server that cannot be reached says so, and can be removed", async () => {
+  const { person, show } = openPage(<ToolsPage />, "/tools?new-server=1");
+  show();
+  const form = within(await screen.findByRole("form", { name: "New MCP server" }));
+  await person.type(form.getByLabelText(/^Name/), "notes");
+  const address = form.getByLabelText(/^Address/);
+  await person.type(address, "nowhere");
+  await person.click(form.getByRole("button", { name: "Add and connect" }));
+  await form.findByText("Enter an address that begins with https:// or http://");
+  await person.clear(address);
+  // A port that nobody serves on.
+  await person.type(address, "http://127.0.0.1:9/mcp");
+  await person.click(form.getByRole("button", { name: "Add and connect" }));
+  const server = within(await screen.findByRole("article", { name: "notes" }));
+  await server.findByText("Not connected");
+  await person.click(server.getByRole("button", { name: "Actions for notes" }));
+  await person.click(await screen.findByRole("menuitem", { name: /^Remove/ }));
+  await person.click(await screen.findByRole("button", { name: "Remove server" }));
+  await waitFor(() => expect(screen.queryByRole("link", { name: /^notes/ })).toBeNull());
+});

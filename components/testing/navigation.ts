@@ -1,0 +1,30 @@
+import { useSyncExternalStore } from "react";
+
+/** Stands in for next/navigation where there is no Next: the address is the document's own, and nothing is fetched for it. */
+
+const heard = new Set<() => void>();
+
+/** Goes somewhere within the document, as a link or the router does. */
+export function goTo(href: string): void {
+  window.history.pushState(null, "", new URL(href, window.location.href));
+  for (const tell of heard) tell();
+}
+
+const subscribe = (tell: () => void) => {
+  heard.add(tell);
+  return () => void heard.delete(tell);
+};
+const address = () => window.location.href;
+const useAddress = () => new URL(useSyncExternalStore(subscribe, address, address));
+
+const router = {
+  push: goTo,
+  replace: goTo,
+  prefetch: () => {},
+  refresh: () => {},
+  back: () => window.history.back(),
+  forward: () => window.history.forward(),
+};
+export const useRouter = () => router;
+export const usePathname = () => useAddress().pathname;
+export const useSearchParams = () => useAddress().searchParams;

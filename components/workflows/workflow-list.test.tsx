@@ -1,0 +1,90 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import { expect, test } from "vitest";
+import { openPage } from "@/components/testing/page";
+import { WorkflowList } from "./workflow-list";
+
+const drawing = (name: string) => ({
+  name,
+  graph_id: "small",
+  start_node_id: "start",
+  nodes: {
+    start: { id: "start", node_type: "start", name: "Start", output_keys: ["topic"] },
+    end: { id: "end", node_type: "end", name: "End", input_keys: ["topic"] },
+  },
+  edges: [{ id: "a", source_node_id: "start", target_node_id: "end" }],
+});
+
+/** The list, with workflows of these names. */
+async function listOf(...names: string[]) {
+  const page = openPage(<WorkflowList />);
+  for (const name of names)
+    await page.ask.workflows.import({ text: JSON.stringify(drawing(name)), name, roles: "skip", allow: [] });
+  page.show();
+  if (names[0]) await link(names[0]);
+  return page;
+}
+const link = (name: string) => screen.findByRole("link", { name });
+const isGone = (name: string) => waitFor(() => expect(screen.queryByRole("link", { name })).toBeNull());
+
+test("a workflow is found by a word of its name, and the search says when nothing is", async () => {
+  const { person } = await listOf("Quarterly herring report", "Weekly cod digest");
+  const search = screen.getByLabelText("Search workflows");
+  await person.type(search, "herring");
+  await isGone("Weekly cod digest");
+  await link("Quarterly herring report");
+  await person.clear(search);
+  await person.type(search, "no such thing");
+  await screen.findByText("No workflow matches “no such thing”");
+  await person.click(screen.getByRole("button", { name: "Clear the search" }));
+  await link("Weekly cod digest");
+});
+
+test("a workflow is renamed in place, and Escape keeps its name", async () => {
+  const { person, ask } = await listOf("Before the change");
+  const names = async () => (await ask.workflows.list()).map(({ name }) => name);
+  await person.click(screen.getByRole("button", { name: "Actions for Before the change" }));
+  await person.click(await screen.findByRole("menuitem", { name: /^Rename/ }));
+  const field = await screen.findByLabelText("New name for Before the change");
+  await person.clear(field);
+  await person.type(field, "After the change{Enter}");
+  await link("After the change");
+  await waitFor(async () => expect(await names()).toEqual(["After the change"]));
+
+  (await link("After the change")).focus();
+  await person.keyboard("{F2}");
+  const again = await screen.findByLabelText("New name for After the change");
+  await person.clear(again);
+  await person.type(again, "Never mind{Escape}");
+  await waitFor(async () => expect(document.activeElement).toBe(await link("After the change")));
+  expect(await names()).toEqual(["After the change"]);
+});
+
+test("a copy stands beside its original", async () => {
+  const { person } = await listOf("Worth having twice");
+  await person.click(screen.getByRole("button", { name: "Actions for Worth having twice" }));
+  await person.click(await screen.findByRole("menuitem", { name: "Duplicate" }));
+  await link("Worth having twice copy");
+  await link("Worth having twice");
+});
+
+test("a deleted workflow comes back with one click", async () => {
+  const { person } = await listOf("Deleted by mistake", "Another");
+  await person.click(screen.getByRole("button", { name: "Actions for Deleted by mistake" }));
+  await person.click(await screen.findByRole("menuitem", { name: "Delete" }));
+  await isGone("Deleted by mistake");
+  await person.click(await screen.findByRole("button", { name: "Undo" }));
+  await link("Deleted by mistake");
+});
+
+test("pasted text that is no workflow is refused in words", async () => {
+  const { person } = await listOf("Just to have a list");
+  await person.click(await screen.findByRole("button", { name: "Import" }));
+  const dialog = within(await screen.findByRole("dialog", { name: "Import a workflow" }));
+  await person.click(dialog.getByLabelText("Or paste its text"));
+  await person.paste("{ this is not JSON");
+  await person.click(dialog.getByRole("button", { name: "Show what is in it" }));
+  await dialog.findByText("No workflow could be read from this text.");
+  expect(dialog.getByRole<HTMLButtonElement>("button", { name: "Import workflow" }).disabled).toBe(true);
+  await person.click(dialog.getByRole("button", { name: "Back" }));
+  await dialog.findByLabelText("Or paste its text");
+});
