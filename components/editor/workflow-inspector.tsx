@@ -7,13 +7,9 @@ import { keyFault } from "@/components/forms/assignments-field";
 import { DraftField } from "@/components/forms/draft-field";
 import { DurationField } from "@/components/forms/duration-field";
 import { freshKey } from "@/components/forms/named-rows";
-import {
-  presetFault,
-  presetValue,
-  SCHEMA_TYPE_LABELS,
-  type SchemaType,
-  schemaTypes,
-} from "@/components/forms/schema-rows";
+import { PresetField, TypeDetails, TypeSelect } from "@/components/forms/schema-field";
+import { readRow, type SchemaRow, writeRow } from "@/components/forms/schema-rows";
+import { asSchema } from "@/components/forms/schema-words";
 import { CapabilityList } from "@/components/import-export/capability-list";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
@@ -22,7 +18,6 @@ import { NumberField } from "@/components/ui/number-field";
 import { Select } from "@/components/ui/select";
 import { Switch } from "@/components/ui/switch";
 import { TextArea } from "@/components/ui/text-area";
-import { TextField } from "@/components/ui/text-field";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import { SIZES } from "@/server/domain/base/sizes";
 import type { JsonSchema } from "@/server/domain/base/values";
@@ -188,12 +183,8 @@ function StateKeys({ graph }: { graph: WorkflowGraph }) {
     const isEmpty = Object.keys(next).length === 0 && Object.keys(rest).every((key) => key === "type");
     set({ global_state_schema: isEmpty ? null : { ...rest, properties: next } });
   };
-  const change = (key: string, patch: JsonSchema) =>
-    write(
-      Object.fromEntries(
-        Object.entries(properties).map(([k, v]) => [k, k === key ? cleaned({ ...v, ...patch }) : v]),
-      ),
-    );
+  const change = (key: string, property: JsonSchema) =>
+    write(Object.fromEntries(Object.entries(properties).map(([k, v]) => [k, k === key ? property : v])));
   return (
     <Fold title="State" aside={[...declared, ...undeclared].join(", ") || "No keys yet"}>
       <p className="text-[13px] text-ink-3">
@@ -213,7 +204,7 @@ function StateKeys({ graph }: { graph: WorkflowGraph }) {
                   Object.fromEntries(Object.entries(properties).map(([k, v]) => [k === key ? name : k, v])),
                 )
               }
-              onChange={(patch) => change(key, patch)}
+              onChange={(property) => change(key, property)}
               onRemove={() =>
                 write(Object.fromEntries(Object.entries(properties).filter(([k]) => k !== key)))
               }
@@ -252,18 +243,17 @@ interface KeyRowProps {
   names: readonly string[];
   at: number;
   onRename: (name: string) => void;
-  onChange: (patch: JsonSchema) => void;
+  onChange: (property: JsonSchema) => void;
   onRemove: () => void;
 }
 
 function KeyRow({ name, property, reducer, names, at, onRename, onChange, onRemove }: KeyRowProps) {
-  const type = schemaTypes.find((known) => known === property.type) ?? "any";
-  const preset =
-    property.default === undefined
-      ? ""
-      : typeof property.default === "string"
-        ? property.default
-        : JSON.stringify(property.default);
+  const row = readRow(name, property, false);
+  const changeRow = (next: SchemaRow) => {
+    const written = writeRow(next);
+    // `true` and `false` are schemas, too; as a key of the state only the first can be.
+    onChange(asSchema(written) ?? {});
+  };
   return (
     <>
       <div className="flex items-center gap-1.5">
@@ -276,14 +266,7 @@ function KeyRow({ name, property, reducer, names, at, onRename, onChange, onRemo
           check={(text) => keyFault(text, names, at)}
           fieldClassName="flex-1"
         />
-        <Select<SchemaType>
-          label={`Type of ${name}`}
-          hideLabel
-          options={schemaTypes.map((value) => ({ value, label: SCHEMA_TYPE_LABELS[value] }))}
-          value={type}
-          onValueChange={(next) => onChange({ type: next === "any" ? undefined : next })}
-          fieldClassName="w-32"
-        />
+        <TypeSelect row={row} onChange={changeRow} />
         <IconButton
           label={`Remove ${name}`}
           size="sm"
@@ -292,21 +275,17 @@ function KeyRow({ name, property, reducer, names, at, onRename, onChange, onRemo
           onClick={onRemove}
         />
       </div>
+      <TypeDetails row={row} onChange={changeRow} />
       <div className="grid grid-cols-2 gap-2">
-        <TextField
-          label={`Default of ${name}`}
-          hideLabel
-          placeholder="Default"
-          value={preset}
-          error={presetFault({ preset, type }) ?? undefined}
-          onValueChange={(text) => onChange({ default: text === "" ? undefined : presetValue(text, type) })}
-        />
+        <PresetField row={row} onChange={changeRow} />
         <Select<Reducer>
           label={`When several write ${name}`}
           hideLabel
           options={Reducer.options.map((value) => ({ value, label: REDUCER_LABELS[value] }))}
           value={reducer}
-          onValueChange={(next) => onChange({ "x-reducer": next === "last" ? undefined : next })}
+          onValueChange={(next) =>
+            onChange(cleaned({ ...property, "x-reducer": next === "last" ? undefined : next }))
+          }
         />
       </div>
     </>

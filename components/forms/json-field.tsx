@@ -14,7 +14,12 @@ export function JsonField({
   value,
   onChange,
   check,
-}: FieldProps & { check?: (value: Json) => string | null }) {
+  onFault,
+}: FieldProps & {
+  check?: (value: Json) => string | null;
+  /** Told when the text cannot be read, and when it can again. */
+  onFault?: (message: string | null) => void;
+}) {
   const [draft, setDraft] = useState<string | null>(null);
   const shown = draft ?? (value === undefined ? "" : JSON.stringify(value, null, 2));
   const fault = draft === null ? null : faultOf(draft, check);
@@ -30,6 +35,7 @@ export function JsonField({
       value={shown}
       onValueChange={(text) => {
         setDraft(text);
+        onFault?.(faultOf(text, check));
         if (text.trim() === "") onChange(undefined);
         else if (faultOf(text, check) === null) onChange(JSON.parse(text));
       }}

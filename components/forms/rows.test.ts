@@ -9,7 +9,6 @@ import {
   readRows,
   writeRows,
 } from "./cel-rows";
-import { presetFault, readSchema, writeSchema } from "./schema-rows";
 
 const row: fc.Arbitrary<ConditionRow> = fc.record({
   key: fc.constantFrom("status", "score", "a_b", "list"),
@@ -76,30 +75,4 @@ describe("conditions as rows", () => {
     "",
     "(state.a == 1)",
   ])("%s stays text", (expression) => expect(readRows(expression)).toBeNull());
-});
-
-describe("schemas as rows", () => {
-  const schema = {
-    type: "object",
-    title: "Request",
-    properties: {
-      user_request: { type: "string", description: "What is asked", minLength: 1 },
-      days: { type: "integer", default: 3, "x-reducer": "last" },
-      anything: {},
-    },
-    required: ["user_request"],
-  };
-  test("there and back is the same schema", () => {
-    const read = readSchema(schema);
-    expect(read && writeSchema(read, schema)).toEqual(schema);
-  });
-  test("what rows cannot show stays JSON", () => {
-    expect(readSchema({ type: "array" })).toBeNull();
-    expect(readSchema({ type: "object", properties: { a: { type: ["string", "null"] } } })).toBeNull();
-  });
-  test("an empty one is none", () => expect(writeSchema([], undefined)).toBeUndefined());
-  test("a default that does not fit is said", () => {
-    expect(presetFault({ preset: "abc", type: "number" })).toBe("A number");
-    expect(presetFault({ preset: "12", type: "integer" })).toBeNull();
-  });
 });

@@ -1,81 +1,195 @@
-import type { Json, JsonSchema } from "@/server/domain/base/values";
+import { isSameJson, type Json, type JsonSchema } from "@/server/domain/base/values";
 
-/** A property of an object as a person describes it. */
+/** A property of an object schema as a person describes it. */
 export interface SchemaRow {
   name: string;
   type: SchemaType;
   required: boolean;
   description: string;
-  /** As it was typed: JSON, or else text. Empty: none. */
+  /** For `choice`: the texts to choose from. */
+  choices: readonly string[];
+  /** The default as it was typed: JSON, or else text. Empty: none. */
   preset: string;
   /** What the row does not show, kept as it is. */
   rest: Record<string, unknown>;
+  /** For `json`: the property's schema, which no other type can show. */
+  json?: unknown;
 }
 
-export const schemaTypes = ["string", "number", "integer", "boolean", "array", "object", "any"] as const;
+export const schemaTypes = [
+  "string",
+  "choice",
+  "number",
+  "integer",
+  "boolean",
+  "texts",
+  "array",
+  "object",
+  "any",
+  "json",
+] as const;
 export type SchemaType = (typeof schemaTypes)[number];
 
 export const SCHEMA_TYPE_LABELS: Record<SchemaType, string> = {
   string: "Text",
+  choice: "Choice",
   number: "Number",
   integer: "Whole number",
   boolean: "Yes or no",
+  texts: "List of texts",
   array: "List",
   object: "Object",
   any: "Anything",
+  json: "As JSON",
 };
 
-/** The properties of an object schema as rows; null where it is something else, which only its JSON can show. */
-export function readSchema(schema: JsonSchema | null | undefined): SchemaRow[] | null {
-  if (!schema) return [];
-  if (schema.type !== undefined && schema.type !== "object") return null;
-  const properties = schema.properties ?? {};
-  if (typeof properties !== "object" || properties === null || Array.isArray(properties)) return null;
-  const required = new Set(Array.isArray(schema.required) ? schema.required : []);
-  const rows: SchemaRow[] = [];
-  for (const [name, property] of Object.entries(properties)) {
-    if (typeof property !== "object" || property === null || Array.isArray(property)) return null;
-    const { type, description, default: preset, ...rest } = property as Record<string, unknown>;
-    const known = schemaTypes.find((known) => known === type);
-    if (type !== undefined && !known) return null;
-    rows.push({
-      name,
-      type: known ?? "any",
-      required: required.has(name),
-      description: typeof description === "string" ? description : "",
-      preset: preset === undefined ? "" : typeof preset === "string" ? preset : JSON.stringify(preset),
-      rest,
-    });
-  }
-  return rows;
-}
+/** A schema as rows; or why only its JSON can show it. */
+export type SchemaReading = { rows: SchemaRow[]; reason: null } | { rows: null; reason: string };
 
-/** Rows as an object schema on top of what else it says; undefined if nothing is left of it. */
-export function writeSchema(rows: readonly SchemaRow[], before?: JsonSchema | null): JsonSchema | undefined {
-  const { type: _type, properties: _properties, required: _required, ...others } = before ?? {};
-  const named = rows.filter(({ name }) => name !== "");
-  if (named.length === 0 && Object.keys(others).length === 0) return undefined;
-  const required = named.filter((row) => row.required).map(({ name }) => name);
+/** The properties of an object schema as rows. Writing them back loses nothing of the schema. */
+export function readSchema(schema: JsonSchema | null | undefined): SchemaReading {
+  if (!schema) return { rows: [], reason: null };
+  const { type = "object", properties = {}, required = [] } = schema;
+  if (type !== "object") return asJson("it describes something else than an object");
+  if (!isRecord(properties)) return asJson("its “properties” are not an object");
+  if (!Array.isArray(required)) return asJson("its “required” is not a list of names");
   return {
-    ...others,
-    type: "object",
-    properties: Object.fromEntries(named.map((row) => [row.name, writeRow(row)])),
-    ...(required.length > 0 ? { required } : {}),
+    rows: Object.entries(properties).map(([name, property]) =>
+      readRow(name, property, required.includes(name)),
+    ),
+    reason: null,
   };
 }
 
-function writeRow({ type, description, preset, rest }: SchemaRow): Record<string, unknown> {
+const asJson = (reason: string): SchemaReading => ({
+  rows: null,
+  reason: `This schema is shown as JSON, for ${reason}.`,
+});
+
+/** Rows as an object schema on top of what else it says; undefined if nothing is left of it. */
+export function writeSchema(rows: readonly SchemaRow[], before?: JsonSchema | null): JsonSchema | undefined {
+  const { type: _type, properties, required, ...others } = before ?? {};
+  // Names that are required without being described stand in no row, and stay.
+  const elsewhere = (Array.isArray(required) ? (required as unknown[]) : []).filter(
+    (name) => !(isRecord(properties) && Object.hasOwn(properties, String(name))),
+  );
+  if (rows.length === 0 && elsewhere.length === 0 && Object.keys(others).length === 0) return undefined;
+  const must = [...rows.filter((row) => row.required).map(({ name }) => name), ...elsewhere];
+  return {
+    ...others,
+    type: "object",
+    properties: Object.fromEntries(rows.map((row) => [row.name, writeRow(row)])),
+    ...(must.length > 0 ? { required: must } : {}),
+  };
+}
+
+/** What a schema says beside its rows, by keyword; the rows do not show it, and keep it. */
+export const besideRows = (schema: JsonSchema | undefined): string[] =>
+  Object.keys(schema ?? {}).filter((key) => !["type", "properties", "required"].includes(key));
+
+export const newRow = (name: string): SchemaRow => ({
+  name,
+  type: "string",
+  required: false,
+  description: "",
+  choices: [],
+  preset: "",
+  rest: {},
+});
+
+/** Keywords that say what a value is: another type takes their place. */
+const OF_TYPE = ["type", "enum", "const", "$ref", "anyOf", "oneOf", "allOf", "not", "items", "properties"];
+
+/** A row as another type. What said the former type is given up; the rest stays. */
+export function withType(row: SchemaRow, type: SchemaType): SchemaRow {
+  const said = isRecord(row.json) ? row.json : row.rest;
+  const rest = Object.fromEntries(Object.entries(said).filter(([word]) => !OF_TYPE.includes(word)));
+  const next = row.json === undefined ? { ...row, type, rest } : withWords({ ...row, type, rest });
+  delete next.json;
+  if (type === "json") return { ...next, json: writeRow(row) };
+  // A choice needs something to choose from: the first words show where one's own go.
+  if (type === "choice")
+    return {
+      ...next,
+      choices: row.choices.length > 0 ? row.choices : ["yes", "no"],
+      rest: { ...next.rest, type: "string" },
+    };
+  return next;
+}
+
+/** A property in its row. Writing it back loses nothing. */
+export function readRow(name: string, property: unknown, required: boolean): SchemaRow {
+  const base = { ...newRow(name), required };
+  const row = isRecord(property) ? readProperty(base, property) : null;
+  return row && isSameJson(writeRow(row), property) ? row : { ...base, type: "json", json: property };
+}
+
+/** A property in its row; null where none of the types is its. */
+function readProperty(base: SchemaRow, property: Record<string, unknown>): SchemaRow | null {
+  if (["$ref", "anyOf", "oneOf", "allOf", "not", "const"].some((word) => word in property)) return null;
+  const { type, ...rest } = property;
+  if ("enum" in property) {
+    const { enum: choices, ...others } = property;
+    const areTexts = Array.isArray(choices) && choices.every(isLine);
+    return areTexts && (type === undefined || type === "string")
+      ? withWords({ ...base, type: "choice", choices, rest: others })
+      : null;
+  }
+  if (type === undefined) return withWords({ ...base, type: "any", rest });
+  const isTexts = type === "array" && isSameJson(rest.items ?? null, { type: "string" });
+  if (isTexts) delete rest.items;
+  const known = isTexts ? "texts" : PLAIN.find((plain) => plain === type);
+  return known ? withWords({ ...base, type: known, rest }) : null;
+}
+
+const PLAIN = ["string", "number", "integer", "boolean", "array", "object"] as const;
+
+/** Takes the description and the default out of what the row does not show. */
+function withWords(row: SchemaRow): SchemaRow {
+  const { description, default: preset, ...rest } = row.rest;
+  return {
+    ...row,
+    description: typeof description === "string" ? description : "",
+    preset: preset === undefined ? "" : presetText(preset as Json, row.type),
+    rest: {
+      ...rest,
+      // An empty text looks like none: it stays where nothing is lost.
+      ...(description === "" ? { description } : {}),
+      ...(preset === "" ? { default: preset } : {}),
+    },
+  };
+}
+
+/** The property that a row stands for. */
+export function writeRow({ type, description, choices, preset, rest, json }: SchemaRow): unknown {
+  if (type === "json") return json;
+  const shape: Record<string, unknown> =
+    type === "any"
+      ? {}
+      : type === "choice"
+        ? { enum: choices }
+        : type === "texts"
+          ? { type: "array", items: { type: "string" } }
+          : { type };
   return {
     ...rest,
-    ...(type === "any" ? {} : { type }),
+    ...shape,
     ...(description ? { description } : {}),
     ...(preset === "" ? {} : { default: presetValue(preset, type) }),
   };
 }
 
+const isText = (type: SchemaType) => type === "string" || type === "choice";
+
+function presetText(preset: Json, type: SchemaType): string {
+  return typeof preset === "string" && (isText(type) || presetValue(preset, type) === preset)
+    ? preset
+    : JSON.stringify(preset);
+}
+
 /** What a typed default means for a type. */
 export function presetValue(preset: string, type: SchemaType): Json {
-  if (type === "string") return preset;
+  if (isText(type)) return preset;
   try {
     return JSON.parse(preset) as Json;
   } catch {
@@ -84,22 +198,50 @@ export function presetValue(preset: string, type: SchemaType): Json {
 }
 
 /** Why a typed default does not fit its type; null if it does. */
-export function presetFault({ preset, type }: Pick<SchemaRow, "preset" | "type">): string | null {
-  if (preset === "" || type === "string" || type === "any") return null;
+export function presetFault({
+  preset,
+  type,
+  choices,
+}: Pick<SchemaRow, "preset" | "type"> & Partial<Pick<SchemaRow, "choices">>): string | null {
+  if (preset === "") return null;
   const value = presetValue(preset, type);
-  const fits = {
-    number: typeof value === "number",
-    integer: Number.isInteger(value),
-    boolean: typeof value === "boolean",
-    array: Array.isArray(value),
-    object: typeof value === "object" && value !== null && !Array.isArray(value),
-  }[type];
-  if (fits) return null;
-  return {
-    number: "A number",
-    integer: "A whole number",
-    boolean: "true or false",
-    array: "JSON: [ … ]",
-    object: "JSON: { … }",
-  }[type];
+  switch (type) {
+    case "choice":
+      return choices?.includes(preset) ? null : "One of the choices";
+    case "number":
+      return typeof value === "number" ? null : "A number";
+    case "integer":
+      return Number.isInteger(value) ? null : "A whole number";
+    case "boolean":
+      return typeof value === "boolean" ? null : "true or false";
+    case "array":
+      return Array.isArray(value) ? null : "JSON: [ … ]";
+    case "texts":
+      return Array.isArray(value) && value.every((one) => typeof one === "string") ? null : 'JSON: ["…"]';
+    case "object":
+      return isRecord(value) ? null : "JSON: { … }";
+    default:
+      return null;
+  }
 }
+
+/** The lines of a text as choices. */
+export const choicesOfText = (text: string): string[] =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+
+/** Why lines cannot be choices; null if they can. */
+export function choicesFault(text: string): string | null {
+  const choices = choicesOfText(text);
+  if (choices.length === 0) return "At least one choice is needed.";
+  return new Set(choices).size < choices.length ? "Each choice stands here once." : null;
+}
+
+/** A text that comes back the same from a list of lines. */
+const isLine = (value: unknown): value is string =>
+  typeof value === "string" && value !== "" && value === value.trim() && !value.includes("\n");
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  value !== null && typeof value === "object" && !Array.isArray(value);

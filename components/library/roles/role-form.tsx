@@ -3,8 +3,9 @@
 import type { Completion } from "@codemirror/autocomplete";
 import type { ReactNode } from "react";
 import { GuardrailsField } from "@/components/forms/guardrails-field";
-import { SchemaEditor } from "@/components/forms/schema-editor";
+import { SchemaField } from "@/components/forms/schema-field";
 import { ToolPicker } from "@/components/forms/tool-picker";
+import { UncheckedNotes } from "@/components/forms/unchecked-notes";
 import { CodeArea } from "@/components/ui/code-area";
 import { ListEditor } from "@/components/ui/list-editor";
 import { NumberField } from "@/components/ui/number-field";
@@ -110,20 +111,24 @@ export function RoleForm({ role, onChange, faults, onTextFault }: RoleFormProps)
       </Part>
 
       <Part title="What goes in and out">
-        <SchemaEditor
+        <SchemaField
           label="Input"
           hint="What this role needs to be given"
+          itemName="field"
           value={role.input_schema}
-          onValueChange={(input_schema) => onChange({ input_schema })}
+          onChange={(schema) => onChange({ input_schema: schema as JsonSchema | undefined })}
           onFault={(fault) => onTextFault("input_schema", fault)}
         />
-        <SchemaEditor
+        <UncheckedNotes schema={role.input_schema} label="Input" />
+        <SchemaField
           label="Output"
           hint="The shape of its answers"
+          itemName="field"
           value={role.output_schema}
-          onValueChange={(output_schema) => onChange({ output_schema })}
+          onChange={(schema) => onChange({ output_schema: schema as JsonSchema | undefined })}
           onFault={(fault) => onTextFault("output_schema", fault)}
         />
+        <UncheckedNotes schema={role.output_schema} label="Output" />
       </Part>
 
       <Part title="Rights and rules">

@@ -5,7 +5,8 @@ import { History, PowerOff, Trash2 } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
 import { ArgumentForm } from "@/components/forms/argument-form";
-import { SchemaEditor } from "@/components/forms/schema-editor";
+import { SchemaField } from "@/components/forms/schema-field";
+import { UncheckedNotes } from "@/components/forms/unchecked-notes";
 import { UnsavedGuard } from "@/components/library/unsaved-guard";
 import { type Answers, toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
@@ -18,7 +19,7 @@ import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
 import { TimeText } from "@/components/ui/time-text";
 import { toast } from "@/components/ui/toasts";
-import { isSameJson } from "@/server/domain/base/values";
+import { isSameJson, type JsonSchema } from "@/server/domain/base/values";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
 import type { RiskLevel } from "@/server/domain/tool/tool";
 import { Sheet } from "./tool-detail";
@@ -143,16 +144,24 @@ export function CustomToolEditor({ saved, isEnabled }: { saved: Saved | null; is
           placeholder="Counts the words of a text."
           hint="All that a model knows of it: what it does, and when to use it."
         />
-        <SchemaEditor
+        <SchemaField
           label="Parameters"
           hint="What it is given: the fields of its input"
+          itemName="field"
+          error={shown.input_schema}
           value={draft.input_schema}
-          onValueChange={(schema) =>
-            set({ input_schema: schema ?? { type: "object", properties: {}, additionalProperties: false } })
+          onChange={(schema) =>
+            set({
+              input_schema: (schema as JsonSchema | undefined) ?? {
+                type: "object",
+                properties: {},
+                additionalProperties: false,
+              },
+            })
           }
           onFault={setSchemaFault}
         />
-        {shown.input_schema ? <p className="text-[13px] text-failed">{shown.input_schema}</p> : null}
+        <UncheckedNotes schema={draft.input_schema} label="Parameters" />
         <CodeArea
           label="Code"
           language="plain"

@@ -1,0 +1,170 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { builtinRoles } from "@/server/domain/agent/builtin-roles";
+import { isSameJson, type JsonSchema } from "@/server/domain/base/values";
+import {
+  besideRows,
+  choicesFault,
+  choicesOfText,
+  newRow,
+  presetFault,
+  readSchema,
+  withType,
+  writeSchema,
+} from "./schema-rows";
+
+const rowsOf = (schema: JsonSchema | undefined) => {
+  const { rows, reason } = readSchema(schema);
+  expect(reason).toBeNull();
+  return rows ?? [];
+};
+const thereAndBack = (schema: JsonSchema) => writeSchema(rowsOf(schema), schema);
+const typesOf = (properties: Record<string, unknown>) =>
+  rowsOf({ type: "object", properties }).map(({ name, type }) => [name, type]);
+
+describe("a schema as rows", () => {
+  test("each property has the type that people know it by", () => {
+    expect(
+      typesOf({
+        verdict: { type: "string", enum: ["yes", "no"], description: "The decision" },
+        tone: { enum: ["dry", "warm"] },
+        score: { type: "number" },
+        count: { type: "integer" },
+        done: { type: "boolean" },
+        notes: { type: "array", items: { type: "string" } },
+        lists: { type: "array" },
+        more: { type: "object" },
+        whatever: {},
+      }),
+    ).toEqual([
+      ["verdict", "choice"],
+      ["tone", "choice"],
+      ["score", "number"],
+      ["count", "integer"],
+      ["done", "boolean"],
+      ["notes", "texts"],
+      ["lists", "array"],
+      ["more", "object"],
+      ["whatever", "any"],
+    ]);
+  });
+
+  test("a title, a default and additionalProperties are no reason to show it as JSON, and stay", () => {
+    const schema = {
+      type: "object",
+      title: "Request",
+      additionalProperties: false,
+      properties: {
+        user_request: { type: "string", title: "Request", description: "What is asked", minLength: 1 },
+        days: { type: "integer", default: 3, "x-reducer": "last" },
+        code: { default: "3" },
+        none: { type: "string", default: "", description: "" },
+      },
+      required: ["user_request", "described_elsewhere"],
+    };
+    expect(thereAndBack(schema)).toEqual(schema);
+    expect(besideRows(schema)).toEqual(["title", "additionalProperties"]);
+  });
+
+  test("a property that no type can show is JSON in its own row, and the others stay rows", () => {
+    const properties = {
+      a: { type: ["string", "null"] },
+      b: { anyOf: [{ type: "string" }, { type: "null" }], default: null },
+      c: { enum: [1, 2] },
+      d: { $ref: "#/$defs/d", description: "by reference" },
+      e: true,
+      f: { type: "string" },
+      g: { enum: ["two\nlines"] },
+    };
+    expect(typesOf(properties).filter(([, type]) => type !== "json")).toEqual([["f", "string"]]);
+    const schema = { type: "object", properties, $defs: { d: {} } };
+    expect(thereAndBack(schema)).toEqual(schema);
+  });
+
+  test("what is no object with properties is JSON as a whole, and why is said", () => {
+    for (const schema of [{ type: "array" }, { properties: [] }, { type: "object", required: "a" }]) {
+      const { rows, reason } = readSchema(schema);
+      expect(rows).toBeNull();
+      expect(reason).toMatch(/^This schema is shown as JSON, for it/);
+    }
+  });
+
+  test("there and back nothing of any schema is lost", () => {
+    const property = fc.oneof(
+      fc.record(
+        {
+          type: fc.constantFrom("string", "number", "integer", "boolean", "array", "object", "null", [
+            "string",
+          ]),
+          description: fc.string(),
+          default: fc.jsonValue(),
+          enum: fc.array(fc.jsonValue(), { maxLength: 3 }),
+          items: fc.constantFrom({ type: "string" }, { type: "number" }, true),
+          title: fc.string(),
+        },
+        { requiredKeys: [] },
+      ),
+      fc.jsonValue(),
+    );
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), property, { noNullPrototype: true }), (properties) => {
+        const schema = { type: "object", properties };
+        const written = thereAndBack(schema) ?? { type: "object", properties: {} };
+        expect(isSameJson(written, schema)).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("the schemas of the roles that come along are rows without JSON", () => {
+    const shown = builtinRoles.flatMap(({ output_schema }) => (output_schema ? [rowsOf(output_schema)] : []));
+    expect(shown.length).toBeGreaterThan(0);
+    expect(shown.flat().filter(({ type }) => type === "json")).toEqual([]);
+  });
+
+  test("no rows are no schema, unless it says something else", () => {
+    expect(readSchema(undefined)).toEqual({ rows: [], reason: null });
+    expect(writeSchema([], { type: "object", properties: { a: {} } })).toBeUndefined();
+    expect(writeSchema([], { type: "object", title: "T" })).toEqual({
+      type: "object",
+      title: "T",
+      properties: {},
+    });
+  });
+});
+
+describe("a row", () => {
+  const written = (row: ReturnType<typeof newRow>) =>
+    (writeSchema([row])?.properties as Record<string, unknown>)[row.name];
+
+  test("becomes a choice with something to choose from, and is a text again without it", () => {
+    const choice = withType({ ...newRow("tone"), description: "How" }, "choice");
+    expect(written(choice)).toEqual({ type: "string", enum: ["yes", "no"], description: "How" });
+    expect(written(withType(choice, "string"))).toEqual({ type: "string", description: "How" });
+  });
+
+  test("becomes JSON with all that it said", () => {
+    const row = { ...newRow("n"), type: "integer" as const, preset: "3", rest: { minimum: 1 } };
+    expect(written(withType(row, "json"))).toEqual({ type: "integer", default: 3, minimum: 1 });
+  });
+
+  test("that was JSON keeps what is not its type", () => {
+    const json = { type: ["string", "null"], description: "Who", default: "me", "x-reducer": "first" };
+    const [row] = rowsOf({ type: "object", properties: { who: json } });
+    expect(written(withType(row!, "string"))).toEqual({ ...json, type: "string" });
+  });
+
+  test("says when its default does not fit", () => {
+    expect(presetFault({ preset: "abc", type: "number" })).toBe("A number");
+    expect(presetFault({ preset: "12", type: "integer" })).toBeNull();
+    expect(presetFault({ preset: "[1]", type: "texts" })).toBe('JSON: ["…"]');
+    expect(presetFault({ preset: "loud", type: "choice", choices: ["dry"] })).toBe("One of the choices");
+  });
+
+  test("says when its lines cannot be choices", () => {
+    expect(choicesOfText("dry\n\n warm, soft ")).toEqual(["dry", "warm, soft"]);
+    expect(choicesFault(" \n")).toBe("At least one choice is needed.");
+    expect(choicesFault("a\na")).toBe("Each choice stands here once.");
+    expect(choicesFault("a\nb")).toBeNull();
+  });
+});
