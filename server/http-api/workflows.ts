@@ -1,27 +1,13 @@
 import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
-import { changeGrants, manifestOf } from "@/server/access/manifest";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { isSameJson } from "@/server/domain/base/values";
-import { newIsToolKnown } from "@/server/domain/crew/crew-tools";
-import { readWorkflow, tooManyParts, writeWorkflow } from "@/server/domain/graph/document";
+import { readWorkflow, tooManyParts } from "@/server/domain/graph/document";
 import { type WorkflowGraph } from "@/server/domain/graph/graph";
-import { withLibrary } from "@/server/domain/library/library";
-import { roleUses } from "@/server/domain/library/role-use";
-import { findProblems } from "@/server/domain/problems/problems";
 import { type Note, noteGrants } from "@/server/domain/run/audit";
-import { notFound, Problem } from "@/server/operations/problem";
-import {
-  CapabilityGrant,
-  Finding,
-  OpenHandsGraph,
-  Page,
-  WorkflowFile,
-  WorkflowProblem,
-  WorkflowSummary,
-} from "@/server/operations/schemas";
+import { Problem } from "@/server/operations/problem";
+import { Finding, OpenHandsGraph, Page, WorkflowFile, WorkflowSummary } from "@/server/operations/schemas";
 import { workflowOf, workflowOperations } from "@/server/operations/workflows";
-import type { StoredWorkflow } from "@/server/store/workflows";
 import { type Call, endpoint } from "./endpoint";
 import { endpointsOf, performFor } from "./expose";
 import { expectedRevision, IF_MATCH, newestFirst, pageOf } from "./paging";
