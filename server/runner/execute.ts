@@ -40,21 +40,13 @@ import {
   unreachable,
 } from "@/server/domain/run/schedule";
 import { evaluateExpression } from "@/server/domain/text/expression";
-import type { Models } from "@/server/llm/model";
-import type { ToolHost } from "@/server/tools/host";
 import { wordsAdded } from "@/server/tools/own-words";
 import { StepFailed } from "./flow";
 import { NodeRun } from "./node-run";
+import type { Effects, Engine } from "./ports";
 
 /** The present version of the interpreter: what a run began with, it ends with. */
 export const INTERPRETER_VERSION = 2;
-
-/** What a run reaches outside itself. */
-export interface Effects {
-  models: Models;
-  /** Absent where runs have no tools. */
-  tools?: ToolHost;
-}
 
 /** One attempt of one activation, under way. */
 interface Task {
@@ -94,7 +86,7 @@ export async function execute(
   await interpreter.run();
 }
 
-export class Interpreter {
+export class Interpreter implements Engine {
   readonly s: RunState;
   readonly a: Analysis;
   private readonly tasks = new Map<string, Task>();

@@ -17,10 +17,11 @@ import type { Watchdog } from "@/server/store/watchdog";
 import { Beginnings, storedCreation } from "./beginnings";
 import { type Clock, LOOK_EVERY_MS, SHORT_MS, WorkTime } from "./clock";
 import { EmbeddedRun, type Journal, ReplayMismatch, type Seen, type TurnRecord } from "./embedded";
-import { type Effects, INTERPRETER_VERSION } from "./execute";
+import { INTERPRETER_VERSION } from "./execute";
 import { Frames, type StreamRedactor } from "./frames";
 import { interpreters, unknownVersionText } from "./interpreters";
 import { isPassing, LogWriter, Unwritable } from "./log-writer";
+import type { Effects } from "./ports";
 import { Recovery } from "./recovery";
 
 export interface StartRequest {

@@ -34,13 +34,12 @@ import { OwnWords, wordsAdded } from "@/server/tools/own-words";
 import type { Context } from "@/server/tools/policy";
 import { CODE_IS_OFF, failureOf } from "@/server/tools/sandbox/custom-tool";
 import type { CallsStep, ProgramWithCalls } from "@/server/tools/sandbox/sandbox";
-import type { Agent } from "./agent/agent";
 import { chooseLabel } from "./agent/choose";
 import { runAgent } from "./agent/loop";
 import { runCrew } from "./crew/run-crew";
-import type { Interpreter } from "./execute";
 import { waitFor } from "./flow";
 import { callToolOfNode } from "./node-tool";
+import type { About, CrewRuntime, Engine, PersonQuestion, ToolCaller } from "./ports";
 import { askForTool } from "./tool-question";
 
 /** Unanswered for so long means no. */
@@ -87,12 +86,12 @@ const WrittenFile = z.object({
 });
 
 /** One attempt of one node: what its behaviour may reach. */
-export class NodeRun implements NodeContext {
+export class NodeRun implements NodeContext, CrewRuntime {
   /** What all expressions and templates of its own may do together. */
   private readonly work = new Work();
 
   constructor(
-    private readonly interpreter: Interpreter,
+    private readonly interpreter: Engine,
     readonly activationId: string,
     readonly node: WorkflowNode,
     readonly attempt: number,
@@ -259,7 +258,7 @@ export class NodeRun implements NodeContext {
   }
 
   /** Forgets what an agent remembered for the task that it has ended, as a step of its own where there is anything. */
-  *forgetTask(agent: Agent): Flow<void> {
+  *forgetTask(agent: ToolCaller): Flow<void> {
     if (!this.s.agents[agent.key]?.has_task_memory) return;
     yield* this.step(`${agent.path}/forget`, async () => {
       await this.interpreter.effects.tools?.forgetTask(this.callerOf(agent));
@@ -268,7 +267,7 @@ export class NodeRun implements NodeContext {
   }
 
   /** Who calls a tool, as tools are told. */
-  private callerOf(agent: Agent | null): Pick<ToolScope, "run" | "agent" | "tainted"> {
+  private callerOf(agent: ToolCaller | null): Pick<ToolScope, "run" | "agent" | "tainted"> {
     const { id, workflow_id } = this.s.run;
     return {
       tainted: this.s.taint_sources.length > 0,
@@ -286,7 +285,13 @@ export class NodeRun implements NodeContext {
    * Calls a tool, as a step of its own. Nothing is thrown: trouble is an output, too. `again`: how often the same call
    * was made before; it keeps its idempotency key. A tool that asks something of a person is called again with the answer.
    */
-  *callTool(key: string, name: string, args: JsonObject, agent: Agent | null, again = 0): Flow<ToolOutput> {
+  *callTool(
+    key: string,
+    name: string,
+    args: JsonObject,
+    agent: ToolCaller | null,
+    again = 0,
+  ): Flow<ToolOutput> {
     const step = again === 0 ? key : `${key}/again${again}`;
     const idempotencyKey = `${this.s.run.id}/${this.key(key)}`;
     const answers: ToolAnswer[] = [];
@@ -304,7 +309,7 @@ export class NodeRun implements NodeContext {
     key: string,
     name: string,
     args: JsonObject,
-    agent: Agent | null,
+    agent: ToolCaller | null,
     about: Pick<ToolScope, "idempotencyKey" | "answers">,
   ): Flow<ToolOutput> {
     const { tools } = this.interpreter.effects;
@@ -348,12 +353,7 @@ export class NodeRun implements NodeContext {
   }
 
   /** Tells what a tool did beside giving its result. */
-  noteEffects(
-    about: { agent_id: string; task_id?: string },
-    name: string,
-    args: JsonObject,
-    { output }: ToolOutput,
-  ): void {
+  noteEffects(about: About, name: string, args: JsonObject, { output }: ToolOutput): void {
     const made = WrittenFile.safeParse(output);
     if (FILE_TOOLS.has(name) && made.success)
       this.emit({ type: "artifact_created", ...about, payload: { ...made.data, kind: "file" } });
@@ -424,12 +424,7 @@ export class NodeRun implements NodeContext {
   }
 
   /** Asks a person and waits, durably. No answer in time means no. */
-  *ask(
-    key: string,
-    question: Omit<Payloads["interaction_requested"], "interaction_id" | "fingerprint" | "expires_at"> & {
-      about: { agent_id: string; task_id?: string } | Record<string, never>;
-    },
-  ): Flow<Payloads["interaction_answered"]> {
+  *ask(key: string, question: PersonQuestion): Flow<Payloads["interaction_answered"]> {
     const { about, ...payload } = question;
     const interaction_id = this.key(key);
     const { context } = this.interpreter;

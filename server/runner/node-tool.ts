@@ -2,7 +2,7 @@ import type { Flow } from "@/server/domain/base/durable";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
 import { isGranted, succeeded } from "@/server/domain/tool/tool";
-import type { NodeRun } from "./node-run";
+import type { ToolRuntime } from "./ports";
 import { askPerson, recordCall, taints } from "./tool-call";
 
 const RETRYABLE: ReadonlySet<number> = new Set([408, 429, 500, 503]);
@@ -11,7 +11,7 @@ const RETRYABLE: ReadonlySet<number> = new Set([408, 429, 500, 503]);
  * Calls a tool for a node that stands for the call itself: whoever drew it has chosen the tool, so no role grants it.
  * Denial, a person's agreement and the rule of taint hold as they do for agents.
  */
-export function* callToolOfNode(run: NodeRun, name: string, args: JsonObject): Flow<Json> {
+export function* callToolOfNode(run: ToolRuntime, name: string, args: JsonObject): Flow<Json> {
   const { specs } = yield* run.toolSpecs("node", [name]);
   const spec = specs.find((one) => one.name === name);
   if (!spec) throw new NodeFailure("CONFIG", `There is no tool named "${name}" here.`);

@@ -4,9 +4,8 @@ import type { JsonObject } from "@/server/domain/base/values";
 import type { Payloads } from "@/server/domain/run/events";
 import { succeeded, type ToolOutput, type ToolSpec } from "@/server/domain/tool/tool";
 import { confirmationReason, judge } from "@/server/tools/policy";
-import type { NodeRun } from "./node-run";
+import type { About, ToolRuntime } from "./ports";
 
-type About = { agent_id: string; task_id?: string };
 type Started = Payloads["tool_call_started"];
 
 /** A call that a person may have to agree to. */
@@ -27,7 +26,7 @@ export const taints = (spec: ToolSpec, output: ToolOutput): boolean =>
 
 /** What a person must agree to about a call, or null. */
 export function questionOf(
-  run: NodeRun,
+  run: ToolRuntime,
   { about: _, title: _title, role, ...call }: AskedCall,
 ): Question | null {
   const { spec, args, taint_sources } = call;
@@ -50,7 +49,7 @@ export function questionOf(
 }
 
 /** Asks a person to agree to a call where that is needed, and waits. Answers what they said; null: nobody had to be asked. */
-export function* askPerson(run: NodeRun, key: string, call: AskedCall): Flow<Answer | null> {
+export function* askPerson(run: ToolRuntime, key: string, call: AskedCall): Flow<Answer | null> {
   const question = questionOf(run, call);
   if (question === null) return null;
   const { about, title, taint_sources } = call;
@@ -65,7 +64,7 @@ export function* askPerson(run: NodeRun, key: string, call: AskedCall): Flow<Ans
 
 /** Asks about several calls in one question. Answers what was said of each. */
 export function* askTogether(
-  run: NodeRun,
+  run: ToolRuntime,
   key: string,
   { about, title, taint_sources }: Pick<AskedCall, "about" | "title" | "taint_sources">,
   calls: readonly Question[],
@@ -94,7 +93,7 @@ export interface CallToRecord extends Omit<Started, "tool_name" | "risk"> {
 
 /** Carries out a call, with an event before and one after; gives back what `carryOut` gave. */
 export function* recordCall<T extends { output: ToolOutput }>(
-  run: NodeRun,
+  run: ToolRuntime,
   { about, call_id, spec, ...call }: CallToRecord,
   carryOut: () => Flow<T>,
 ): Flow<T> {

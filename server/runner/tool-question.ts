@@ -1,11 +1,11 @@
 import type { Flow } from "@/server/domain/base/durable";
 import { checkAnswer } from "@/server/domain/run/tool-question";
 import type { ToolAnswer, ToolQuestion } from "@/server/domain/tool/tool";
-import type { NodeRun } from "./node-run";
+import type { ToolRuntime } from "./ports";
 
 /** Puts to a person what a tool asks, durably. An answer that does not fit is no answer. */
 export function* askForTool(
-  run: NodeRun,
+  run: ToolRuntime,
   key: string,
   tool: string,
   question: ToolQuestion,

@@ -2,70 +2,23 @@ import { NO_USAGE, type Spent } from "@/server/domain/agent/outcome";
 import type { Guardrail, RoleDefinition } from "@/server/domain/agent/role";
 import type { AgentStep } from "@/server/domain/agent/stuck";
 import type { Flow } from "@/server/domain/base/durable";
-import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { choiceKey } from "@/server/domain/library/model-uses";
-import type { AgentAnswer, AgentRequest } from "@/server/domain/nodes/define";
 import { agentKey } from "@/server/domain/run";
 import type { ChatMessage, Payloads } from "@/server/domain/run/events";
 import type { ToolSpec } from "@/server/domain/tool/tool";
 import type { Reads, ToolOffer } from "@/server/llm/model";
 import { type Grants, grantTools } from "@/server/tools/policy";
-import type { NodeRun } from "../node-run";
-import type { CrewTool } from "./crew-tool";
+import type { AgentRuntime } from "../ports";
 import { finish, rejectTask } from "./ending-tools";
-
-export interface AgentTask extends AgentRequest {
-  agent_id: string;
-  task_id?: string;
-  /** A role of our own making, instead of one that people defined. */
-  role?: RoleDefinition;
-  purpose?: Payloads["llm_call_started"]["purpose"];
-  /** Coworkers in one line each, and what stands on the board, for agents of a crew. */
-  team?: string;
-  /** Results of earlier tasks by name. */
-  earlier?: Record<string, Json>;
-  /** What else must hold of the answer; faults are fed back like a wrong shape. */
-  check?: (value: Json) => string[];
-  /** The answer's shape where it is not one value per output key. */
-  answer_schema?: JsonSchema;
-  /** What the role reads; the node's input where absent. */
-  inputs?: JsonObject;
-  /** Tools that the run itself carries out, which the way of working grants. */
-  crew_tools?: readonly CrewTool[];
-  /** Others of the kind, granted only where the role names them. */
-  crew_tools_by_role?: readonly CrewTool[];
-  /** What its crew does without, though a role names it. */
-  without?: { tools: readonly string[]; reason: string };
-  /** The agent that delegated this task. */
-  parent?: Agent;
-  /** A conversation that it takes over, without system messages. */
-  history?: readonly ChatMessage[];
-  /** False: no tools at all, for managers and voters. */
-  may_use_tools?: boolean;
-}
+import type { AgentTask, Caller, CrewTool } from "./task";
 
 /** Where nothing is recorded of how much a model reads; tokens. */
 const USUAL_WINDOW = 128_000;
 /** Granted with any other tool, or where a role names them. */
 const ENDINGS: readonly CrewTool[] = [finish, rejectTask];
 
-/** How much of the conversation goes along with a handoff. */
-export type HandoffMode = "full" | "summary" | "last_n" | "context_only";
-
-/** How an agent's work ended, other than with an answer. */
-export type AgentEnd =
-  | { kind: "finish"; message: string; outputs?: JsonObject }
-  | { kind: "reject"; reason: string }
-  | { kind: "handoff"; to: string; reason: string; context?: JsonObject; mode: HandoffMode };
-
-export interface AgentResult extends AgentAnswer {
-  handoff?: Extract<AgentEnd, { kind: "handoff" }>;
-  /** What was said, without system messages. */
-  transcript: readonly ChatMessage[];
-}
-
 /** One role at work on one task: who it is, what it has said, and what it may call. */
-export class Agent {
+export class Agent implements Caller {
   readonly key: string;
   readonly messages: ChatMessage[] = [];
   /** What it did and met, for telling whether it goes round in circles. */
@@ -83,7 +36,7 @@ export class Agent {
   private known: readonly string[] = [];
 
   constructor(
-    readonly run: NodeRun,
+    readonly run: AgentRuntime,
     readonly task: AgentTask,
     readonly role: RoleDefinition,
   ) {

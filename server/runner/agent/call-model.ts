@@ -6,7 +6,7 @@ import type { ChatMessage, Payloads } from "@/server/domain/run/events";
 import { fraction } from "@/server/domain/run/schedule";
 import type { FailedCost, ModelAnswer, ToolOffer } from "@/server/llm/model";
 import { StepFailed } from "../flow";
-import type { NodeRun } from "../node-run";
+import type { AgentRuntime } from "../ports";
 import type { Agent } from "./agent";
 
 /** Attempts at one model call, with back-off between them (runtime.md 2.7). */
@@ -152,7 +152,7 @@ export function backOff(call_id: string, attempt: number): number {
 }
 
 /** Says once when a budget is nearly used up. */
-function warnOfBudget(run: NodeRun, paid: Spent) {
+function warnOfBudget(run: AgentRuntime, paid: Spent) {
   const { budget } = run.config;
   const { totals } = run.s;
   const tokens = totals.usage.input_tokens + totals.usage.output_tokens;

@@ -4,7 +4,7 @@ import type { JsonSchema } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { ChooseRequest } from "@/server/domain/nodes/define";
 import { renderTemplate } from "@/server/domain/text/template";
-import type { NodeRun } from "../node-run";
+import type { AgentRuntime } from "../ports";
 import { runAgent } from "./loop";
 
 const ROUTER: RoleDefinition = {
@@ -19,7 +19,7 @@ const ROUTER: RoleDefinition = {
 
 /** Asks a model for exactly one of the labels, with its reason. */
 export function* chooseLabel(
-  run: NodeRun,
+  run: AgentRuntime,
   request: ChooseRequest,
 ): Flow<{ label: string; reason: string; confidence: number | null }> {
   if (request.labels.length === 0)

@@ -2,25 +2,15 @@ import type { z } from "zod";
 import type { Flow } from "@/server/domain/base/durable";
 import { type ToolOutput, ToolSpec } from "@/server/domain/tool/tool";
 import { readableIssues, schemaOf } from "@/server/tools/define";
-import type { Agent, AgentEnd } from "./agent";
+import type { Caller, CrewTool, CrewToolResult } from "./task";
 
-/** What a crew tool gives: an output like every tool's, and perhaps the end of the agent's work. */
-export type CrewToolResult = ToolOutput & { ends?: AgentEnd };
-
-/** A tool that the run itself carries out: it changes the run by events, or lets other agents work. */
-export interface CrewTool {
-  readonly spec: ToolSpec;
-  check(args: unknown): { ok: true; input: unknown } | { ok: false; errors: string[] };
-  /** `key`: a part for keys of steps, unique in the node's attempt. */
-  call(input: unknown, caller: Agent, key: string): Flow<CrewToolResult>;
-}
-
+/** A tool of a crew from its declaration: what it is called with is checked strictly against `input`. */
 export function defineCrewTool<S extends z.ZodObject>(declaration: {
   name: string;
   description: string;
   input: S;
   read_only?: boolean;
-  call(input: z.output<S>, caller: Agent, key: string): Flow<CrewToolResult>;
+  call(input: z.output<S>, caller: Caller, key: string): Flow<CrewToolResult>;
 }): CrewTool {
   const { name, description, input, read_only, call } = declaration;
   const strict = input.strict();

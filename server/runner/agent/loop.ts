@@ -16,10 +16,11 @@ import type { Payloads } from "@/server/domain/run/events";
 import { faultTexts, readSchema } from "@/server/domain/schema/schema";
 import type { ModelAnswer } from "@/server/llm/model";
 import { type OutputShape, outputSchema, parseOutput, reaskMessage } from "@/server/llm/structured-output";
-import type { NodeRun } from "../node-run";
-import { Agent, type AgentEnd, type AgentResult, type AgentTask } from "./agent";
+import type { AgentRuntime } from "../ports";
+import { Agent } from "./agent";
 import { callModel, errorOf } from "./call-model";
 import { checkGuardrails } from "./guardrails";
+import type { AgentEnd, AgentResult, AgentTask } from "./task";
 import { carryOut } from "./tool-calls";
 
 const MAX_ITERATIONS = 10;
@@ -32,7 +33,7 @@ const LAST_TURN = "Give your best final answer now.";
 const WindowSaid = z.object({ context_window: z.number().positive() });
 
 /** Lets one role work on one task, turn by turn, until it has answered in the right shape or handed the task over. */
-export function* runAgent(run: NodeRun, task: AgentTask): Flow<AgentResult> {
+export function* runAgent(run: AgentRuntime, task: AgentTask): Flow<AgentResult> {
   const role = task.role ?? run.findRole(task.required_role);
   if (!role)
     throw new NodeFailure(

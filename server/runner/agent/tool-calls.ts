@@ -17,10 +17,10 @@ import type { RecordedCall } from "@/server/tools/sandbox/sandbox";
 import { checkBySchema } from "@/server/tools/schema-check";
 import { Children } from "../flow";
 import { type AskedCall, askPerson, askTogether, questionOf, recordCall, taints } from "../tool-call";
-import type { Agent, AgentEnd } from "./agent";
+import type { Agent } from "./agent";
 import { backOff } from "./call-model";
-import type { CrewToolResult } from "./crew-tool";
 import { checkGuardrails } from "./guardrails";
+import type { AgentEnd, CrewToolResult } from "./task";
 
 /** More calls in one message are refused. */
 const MAX_CALLS = 8;

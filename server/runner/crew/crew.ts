@@ -9,10 +9,9 @@ import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { CrewRequest } from "@/server/domain/nodes/define";
 import type { CrewRun } from "@/server/domain/run";
 import type { Payloads } from "@/server/domain/run/events";
-import type { AgentResult, AgentTask } from "../agent/agent";
 import { runAgent } from "../agent/loop";
-import type { NodeRun } from "../node-run";
-import { toolsOf } from "./tools";
+import type { AgentResult, AgentTask, CrewTool } from "../agent/task";
+import type { CrewRuntime } from "../ports";
 
 /** Of the board, this much is shown to every agent, and as much of all the rest; characters. */
 const BOARD_CHARS = 4000;
@@ -21,6 +20,13 @@ const MOST_SHOWN = 20;
 
 export type Work = Omit<AgentTask, "agent_id" | "required_role" | "config" | "team" | "crew_tools_by_role">;
 
+/** What an agent may be given beside its role's tools: what the way of working brings along, and what its role has to name. */
+export type CrewTools = (
+  crew: Crew,
+  agent: AgentConfig,
+  level: number,
+) => { always: CrewTool[]; byRole: CrewTool[] };
+
 /** Several agents at one goal: what they have in common. What happens is kept in the run's state, by events. */
 export class Crew {
   readonly spent: Spent = { usage: NO_USAGE, cost_usd: 0 };
@@ -28,9 +34,10 @@ export class Crew {
   readonly steps: AgentStep[] = [];
 
   constructor(
-    readonly run: NodeRun,
+    readonly run: CrewRuntime,
     readonly config: CrewConfig,
     readonly request: CrewRequest,
+    private readonly toolsOf: CrewTools,
   ) {}
 
   get goal(): string {
@@ -141,7 +148,7 @@ export class Crew {
     const team = this.digest();
     const llm = work.llm_config ?? agent.llm_config;
     const level = work.parent ? work.parent.level + 1 : 0;
-    const tools = toolsOf(this, agent, level);
+    const tools = this.toolsOf(this, agent, level);
     const result = yield* runAgent(this.run, {
       max_iterations: agent.max_iterations,
       ...work,
@@ -185,13 +192,5 @@ export class Crew {
 }
 
 const WITHOUT_MEMORY = { tools: MEMORY_TOOLS, reason: "This crew works without memory." };
-
-/** What an agent said, in one value: its only output, or all of them. */
-export function valueOf(output: JsonObject): Json {
-  const values = Object.values(output);
-  return values.length === 1 ? values[0]! : output;
-}
-
-export const textOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 const plain = (name: string) => name.toLowerCase().replace(/["'`]/g, "").replace(/\s+/g, " ").trim();

@@ -2,8 +2,9 @@ import type { Flow } from "@/server/domain/base/durable";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { Work } from "@/server/domain/base/work-budget";
 import { evaluateCondition } from "@/server/domain/text/expression";
-import { type Crew, textOf, valueOf } from "./crew";
+import type { Crew } from "./crew";
 import { plannerOf } from "./planner";
+import { textOf, valueOf } from "./values";
 
 const VERDICTS: JsonSchema = {
   type: "object",

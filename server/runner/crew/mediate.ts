@@ -4,8 +4,9 @@ import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { ChatMessage } from "@/server/domain/run/events";
 import { concernsRun, errorOf } from "../agent/call-model";
-import { type Crew, textOf, valueOf } from "./crew";
+import type { Crew } from "./crew";
 import { plannerOf } from "./planner";
+import { textOf, valueOf } from "./values";
 
 /** Who started the crew, as the manager addresses it. */
 const USER = "User";

@@ -2,13 +2,14 @@ import type { Flow } from "@/server/domain/base/durable";
 import type { JsonObject } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { CrewAnswer, CrewRequest } from "@/server/domain/nodes/define";
-import type { NodeRun } from "../node-run";
+import type { CrewRuntime } from "../ports";
 import { Crew } from "./crew";
 import { followPattern } from "./follow-pattern";
 import { mediate } from "./mediate";
 import { plannerOf } from "./planner";
 import { runTasks } from "./run-tasks";
 import { swarm } from "./swarm";
+import { toolsOf } from "./tools";
 import { vote } from "./vote";
 
 /** The ways in which a crew works: each lets the agents work until there is a value for every output key. */
@@ -22,11 +23,11 @@ const PROCESSES = {
 } as const satisfies Record<string, (crew: Crew) => Flow<JsonObject>>;
 
 /** Lets the agents of a crew reach a goal together, in the way that the crew works. */
-export function* runCrew(run: NodeRun, request: CrewRequest): Flow<CrewAnswer> {
+export function* runCrew(run: CrewRuntime, request: CrewRequest): Flow<CrewAnswer> {
   const { crew: config } = request;
   if (!config)
     throw new NodeFailure("CONFIG", `${run.node.name || run.node.id} has no crew. Add its agents.`);
-  const crew = new Crew(run, config, request);
+  const crew = new Crew(run, config, request, toolsOf);
   const manager =
     config.process === "hierarchical" || config.process === "consensus" || config.manager?.agent_id
       ? plannerOf(config).agent_id

@@ -16,9 +16,10 @@ import { NodeFailure } from "@/server/domain/nodes";
 import { evaluateCondition } from "@/server/domain/text/expression";
 import { errorOf } from "../agent/call-model";
 import { Children } from "../flow";
-import { type Crew, textOf, valueOf, type Work } from "./crew";
+import type { Crew, Work } from "./crew";
 import { meetCriteria, noteProgress } from "./criteria";
 import { replan, writePlan } from "./planner";
+import { textOf, valueOf } from "./values";
 
 /** How often a person may send a task's result back. */
 const MAX_REVIEWS = 3;

@@ -3,8 +3,9 @@ import type { Flow } from "@/server/domain/base/durable";
 import type { JsonObject } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { ChatMessage } from "@/server/domain/run/events";
-import type { AgentResult, HandoffMode } from "../agent/agent";
-import { type Crew, textOf, valueOf } from "./crew";
+import type { AgentResult, HandoffMode } from "../agent/task";
+import type { Crew } from "./crew";
+import { textOf, valueOf } from "./values";
 
 /** How many messages "last_n" means. */
 const LAST_MESSAGES = 10;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { finish, rejectTask } from "../agent/ending-tools";
-import type { NodeRun } from "../node-run";
+import type { CrewRuntime } from "../ports";
 import { Crew } from "./crew";
 import { CREW_TOOLS, toolsOf } from "./tools";
 
@@ -13,8 +13,8 @@ test("the tools that people read about are those that a run carries out", () => 
   }));
   const names = (process: string) => {
     const config = CrewConfig.parse({ agents, process });
-    const run = { findRole: () => undefined } as unknown as NodeRun;
-    const crew = new Crew(run, config, { description: "a goal", output_keys: [], crew: config });
+    const run = { findRole: () => undefined } as unknown as CrewRuntime;
+    const crew = new Crew(run, config, { description: "a goal", output_keys: [], crew: config }, toolsOf);
     const { always, byRole } = toolsOf(crew, config.agents[0]!, 0);
     return [...always, ...byRole].map(({ spec }) => spec.name);
   };

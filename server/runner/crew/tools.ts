@@ -1,7 +1,6 @@
-import type { AgentConfig } from "@/server/domain/agent/role";
 import { CREW_TOOL_NOTES } from "@/server/domain/crew/crew-tools";
-import type { CrewTool } from "../agent/crew-tool";
-import type { Crew } from "./crew";
+import type { CrewTool } from "../agent/task";
+import type { CrewTools } from "./crew";
 import { boardTools } from "./tools/board";
 import { consensusTools } from "./tools/consensus";
 import { delegationTools } from "./tools/delegation";
@@ -12,15 +11,8 @@ import { teamTools } from "./tools/team";
 /** The names of all tools that a run carries out itself. */
 export const CREW_TOOLS: readonly string[] = CREW_TOOL_NOTES.map(({ name }) => name);
 
-/**
- * What an agent of a crew may be given beside its role's tools: what the way of working brings along, and what its
- * role has to name.
- */
-export function toolsOf(
-  crew: Crew,
-  agent: AgentConfig,
-  level: number,
-): { always: CrewTool[]; byRole: CrewTool[] } {
+/** The tools of a crew by its way of working. */
+export const toolsOf: CrewTools = (crew, agent, level) => {
   const { process } = crew.config;
   const always: CrewTool[] = [];
   const byRole: CrewTool[] = [...planTools(crew), ...teamTools(crew), ...consensusTools(crew)];
@@ -35,4 +27,4 @@ export function toolsOf(
   if (agent.allow_delegation && crew.config.agents.length > 1 && level < agent.max_delegation_depth)
     always.push(...delegationTools(crew, agent));
   return { always, byRole };
-}
+};

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { type CrewTool, defineCrewTool, done, refused } from "../../agent/crew-tool";
+import { defineCrewTool, done, refused } from "../../agent/crew-tool";
+import type { CrewTool } from "../../agent/task";
 import type { Crew } from "../crew";
 
 /** The board of a crew: one bulletin per role or agent, the last one stands. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { tally } from "@/server/domain/crew/consensus";
-import { type CrewTool, defineCrewTool, done, refused } from "../../agent/crew-tool";
+import { defineCrewTool, done, refused } from "../../agent/crew-tool";
+import type { CrewTool } from "../../agent/task";
 import type { Crew } from "../crew";
 
 /** Proposing, voting and counting. What was decided is counted by the run, never by a model. */

@@ -3,10 +3,11 @@ import type { AgentConfig } from "@/server/domain/agent/role";
 import type { Flow } from "@/server/domain/base/durable";
 import { agentKey } from "@/server/domain/run";
 import type { Payloads } from "@/server/domain/run/events";
-import type { Agent } from "../../agent/agent";
 import { concernsRun, errorOf } from "../../agent/call-model";
-import { type CrewTool, type CrewToolResult, defineCrewTool, done, refused } from "../../agent/crew-tool";
-import { type Crew, textOf, valueOf } from "../crew";
+import { defineCrewTool, done, refused } from "../../agent/crew-tool";
+import type { Caller, CrewTool, CrewToolResult } from "../../agent/task";
+import type { Crew } from "../crew";
+import { textOf, valueOf } from "../values";
 
 /** Of a delegate's work only the result comes back, this much of it; characters. */
 const LONGEST_RESULT = 16_000;
@@ -45,7 +46,7 @@ export function delegationTools(crew: Crew, agent: AgentConfig): CrewTool[] {
 /** Lets another agent work on a task for the caller, which has it in hand meanwhile. */
 export function* delegate(
   crew: Crew,
-  caller: Agent,
+  caller: Caller,
   coworker: string,
   task: string,
   context: string,

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { Json } from "@/server/domain/base/values";
 import { Task, TaskStatus } from "@/server/domain/crew/plan";
 import { addTask, changeTask, type PlanChange, unknownTask } from "@/server/domain/run/plan-edit";
-import type { Agent } from "../../agent/agent";
-import { type CrewTool, type CrewToolResult, defineCrewTool, done, refused } from "../../agent/crew-tool";
+import { defineCrewTool, done, refused } from "../../agent/crew-tool";
+import type { Caller, CrewTool, CrewToolResult } from "../../agent/task";
 import type { Crew } from "../crew";
 
 const taskId = z.string().describe("The task's id");
@@ -125,7 +125,7 @@ export function planTools(crew: Crew): CrewTool[] {
 }
 
 /** Changes a task that has not begun. */
-function changePending(crew: Crew, caller: Agent, task_id: string, patch: Partial<Task>): CrewToolResult {
+function changePending(crew: Crew, caller: Caller, task_id: string, patch: Partial<Task>): CrewToolResult {
   if (!crew.plan) return refused(404, "There is no plan.");
   const changed = changeTask(crew.plan, task_id, patch);
   if (!changed.ok) return refused(changed.status, changed.message);
@@ -133,7 +133,7 @@ function changePending(crew: Crew, caller: Agent, task_id: string, patch: Partia
   return done({ task_id, version: crew.plan.version });
 }
 
-function change(crew: Crew, caller: Agent, what: PlanChange): void {
+function change(crew: Crew, caller: Caller, what: PlanChange): void {
   crew.run.emit({
     type: "plan_changed",
     agent_id: caller.task.agent_id,

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Agent } from "../../agent/agent";
-import { type CrewTool, type CrewToolResult, defineCrewTool, done, refused } from "../../agent/crew-tool";
+import { defineCrewTool, done, refused } from "../../agent/crew-tool";
+import type { Caller, CrewTool, CrewToolResult } from "../../agent/task";
 import type { Crew } from "../crew";
 
 const names = z.array(z.string()).max(32);
@@ -8,7 +8,7 @@ const names = z.array(z.string()).max(32);
 /** Teams inside a crew that agents form on the way: a name that stands for several of them. */
 export function teamTools(crew: Crew): CrewTool[] {
   const change = (
-    caller: Agent,
+    caller: Caller,
     team: string,
     action: "created" | "modified" | "dissolved",
     agents: readonly string[],

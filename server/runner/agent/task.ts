@@ -1,0 +1,78 @@
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import type { AgentStep } from "@/server/domain/agent/stuck";
+import type { Flow } from "@/server/domain/base/durable";
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
+import type { AgentAnswer, AgentRequest } from "@/server/domain/nodes/define";
+import type { ChatMessage, Payloads } from "@/server/domain/run/events";
+import type { ToolOutput, ToolSpec } from "@/server/domain/tool/tool";
+import type { ToolCaller } from "../ports";
+
+// What an agent is given and gives back, and the tools of a crew that it may call: they speak of one another.
+
+/** What one agent is to do, and with what. */
+export interface AgentTask extends AgentRequest {
+  agent_id: string;
+  task_id?: string;
+  /** A role of our own making, instead of one that people defined. */
+  role?: RoleDefinition;
+  purpose?: Payloads["llm_call_started"]["purpose"];
+  /** Coworkers in one line each, and what stands on the board, for agents of a crew. */
+  team?: string;
+  /** Results of earlier tasks by name. */
+  earlier?: Record<string, Json>;
+  /** What else must hold of the answer; faults are fed back like a wrong shape. */
+  check?: (value: Json) => string[];
+  /** The answer's shape where it is not one value per output key. */
+  answer_schema?: JsonSchema;
+  /** What the role reads; the node's input where absent. */
+  inputs?: JsonObject;
+  /** Tools that the run itself carries out, which the way of working grants. */
+  crew_tools?: readonly CrewTool[];
+  /** Others of the kind, granted only where the role names them. */
+  crew_tools_by_role?: readonly CrewTool[];
+  /** What its crew does without, though a role names it. */
+  without?: { tools: readonly string[]; reason: string };
+  /** The agent that delegated this task. */
+  parent?: Caller;
+  /** A conversation that it takes over, without system messages. */
+  history?: readonly ChatMessage[];
+  /** False: no tools at all, for managers and voters. */
+  may_use_tools?: boolean;
+}
+
+/** An agent at work, as the tools that it calls and the agents below it see it. */
+export interface Caller extends ToolCaller {
+  readonly task: AgentTask;
+  /** How many agents stand above it; 0 for one that nobody delegated to. */
+  readonly level: number;
+  /** What it did and met, for telling whether it goes round in circles. */
+  readonly steps: readonly AgentStep[];
+  /** The names of what it may call. */
+  readonly toolNames: readonly string[];
+}
+
+/** What a crew tool gives: an output like every tool's, and perhaps the end of the agent's work. */
+export type CrewToolResult = ToolOutput & { ends?: AgentEnd };
+
+/** A tool that the run itself carries out: it changes the run by events, or lets other agents work. */
+export interface CrewTool {
+  readonly spec: ToolSpec;
+  check(args: unknown): { ok: true; input: unknown } | { ok: false; errors: string[] };
+  /** `key`: a part for keys of steps, unique in the node's attempt. */
+  call(input: unknown, caller: Caller, key: string): Flow<CrewToolResult>;
+}
+
+/** How much of the conversation goes along with a handoff. */
+export type HandoffMode = "full" | "summary" | "last_n" | "context_only";
+
+/** How an agent's work ended, other than with an answer. */
+export type AgentEnd =
+  | { kind: "finish"; message: string; outputs?: JsonObject }
+  | { kind: "reject"; reason: string }
+  | { kind: "handoff"; to: string; reason: string; context?: JsonObject; mode: HandoffMode };
+
+export interface AgentResult extends AgentAnswer {
+  handoff?: Extract<AgentEnd, { kind: "handoff" }>;
+  /** What was said, without system messages. */
+  transcript: readonly ChatMessage[];
+}
