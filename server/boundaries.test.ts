@@ -153,7 +153,7 @@ const sources = (dir: string): string[] =>
 const isTest = (file: string) => /\.test\.tsx?$|\/testing(\/|\.tsx?$)/.test(file);
 const all = ["app", "components", "server", "db"].flatMap(sources);
 const product = all.filter((file) => !isTest(file));
-const text = new Map(product.map((file) => [file, readFileSync(path.join(ROOT, file), "utf8")]));
+const text = new Map(all.map((file) => [file, readFileSync(path.join(ROOT, file), "utf8")]));
 
 function importsOf(file: string): Import[] {
   const found = (text.get(file) ?? "").matchAll(
@@ -258,4 +258,80 @@ test("no text becomes code, and no markup goes around React", () => {
     banned.filter(([pattern]) => pattern.test(code(file))).map(([, why]) => `${file}: ${why}.`),
   );
   expect(hits).toEqual([]);
+});
+
+/** The strongly connected parts of more than one file, or with a file that imports itself (Tarjan). */
+function cyclesIn(importsOfFile: ReadonlyMap<string, readonly string[]>): string[][] {
+  const cycles: string[][] = [];
+  const number = new Map<string, number>();
+  const stack: string[] = [];
+  const visit = (file: string): number => {
+    number.set(file, number.size);
+    let lowest = number.get(file)!;
+    stack.push(file);
+    const next = importsOfFile.get(file) ?? [];
+    for (const to of next)
+      if (!number.has(to)) lowest = Math.min(lowest, visit(to));
+      else if (stack.includes(to)) lowest = Math.min(lowest, number.get(to)!);
+    if (lowest === number.get(file)) {
+      const part = stack.splice(stack.indexOf(file));
+      if (part.length > 1 || next.includes(file)) cycles.push(part);
+    }
+    return lowest;
+  };
+  for (const file of importsOfFile.keys()) if (!number.has(file)) visit(file);
+  return cycles;
+}
+
+/** One way round through a strongly connected part, as `a > b > a`. */
+function wayRound(part: readonly string[], importsOfFile: ReadonlyMap<string, readonly string[]>): string {
+  const [first = ""] = part;
+  const cameFrom = new Map<string, string>();
+  const open = [first];
+  for (const file of open)
+    for (const to of importsOfFile.get(file) ?? []) {
+      if (to === first) {
+        const way = [file];
+        for (let at = file; at !== first; ) {
+          at = cameFrom.get(at) ?? first;
+          way.unshift(at);
+        }
+        return [...way, first].join(" > ");
+      }
+      if (!part.includes(to) || cameFrom.has(to)) continue;
+      cameFrom.set(to, file);
+      open.push(to);
+    }
+  return part.join(", ");
+}
+
+test("no file imports itself by way of others, neither values nor types, in tests neither", () => {
+  const known = new Set(all);
+  const importsOfFile = new Map(
+    all.map((file) => [
+      file,
+      importsOf(file).flatMap(({ to }) => {
+        const found = [to, `${to}.ts`, `${to}.tsx`, `${to}/index.ts`, `${to}/index.tsx`].find((path) =>
+          known.has(path),
+        );
+        return found === undefined ? [] : [found];
+      }),
+    ]),
+  );
+  expect([...importsOfFile.values()].flat().length, "imports are found").toBeGreaterThan(1000);
+  expect(
+    cyclesIn(importsOfFile).map((part) => wayRound(part, importsOfFile)),
+    "move what both need into a file of its own",
+  ).toEqual([]);
+});
+
+test("an import cycle is named by one way round", () => {
+  const imports = new Map([
+    ["a", ["b", "d"]],
+    ["b", ["c"]],
+    ["c", ["a"]],
+    ["d", []],
+    ["e", ["e"]],
+  ]);
+  expect(cyclesIn(imports).map((part) => wayRound(part, imports))).toEqual(["a > b > c > a", "e > e"]);
 });

@@ -1,7 +1,7 @@
 "use client";
 
 import { AgentChoice, AgentReading, useLibraryAgents } from "@/components/forms/agent-choice";
-import type { FieldProps } from "./field-view";
+import type { FieldProps } from "./field-props";
 import { useFormScope } from "./form-scope";
 
 /** Which agent of the library does it, instead of a role alone. */

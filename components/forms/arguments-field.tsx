@@ -12,7 +12,7 @@ import { expressionOf, type ToolArgument, templateOf } from "@/server/domain/nod
 import { AssignmentsField } from "./assignments-field";
 import { DraftField } from "./draft-field";
 import { ExpressionField } from "./expression-field";
-import type { FieldProps } from "./field-view";
+import type { FieldProps } from "./field-props";
 import { useFormScope } from "./form-scope";
 import { JsonField } from "./json-field";
 import { TemplateField } from "./template-field";

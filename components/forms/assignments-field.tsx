@@ -2,7 +2,7 @@
 
 import { StateKey } from "@/server/domain/base/values";
 import { ExpressionField } from "./expression-field";
-import type { FieldProps } from "./field-view";
+import type { FieldProps } from "./field-props";
 import { NamedRows } from "./named-rows";
 
 export interface AssignmentsProps extends FieldProps {

@@ -18,7 +18,7 @@ import {
 } from "./cel-rows";
 import { DraftField } from "./draft-field";
 import { ExpressionField } from "./expression-field";
-import type { FieldProps } from "./field-view";
+import type { FieldProps } from "./field-props";
 import { useFormScope } from "./form-scope";
 
 interface Condition {

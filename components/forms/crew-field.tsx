@@ -8,7 +8,7 @@ import { useTrpc } from "@/components/trpc";
 import { Field } from "@/components/ui/field";
 import { Select } from "@/components/ui/select";
 import { CrewConfig } from "@/server/domain/crew/crew";
-import type { FieldProps } from "./field-view";
+import type { FieldProps } from "./field-props";
 import { useFormScope } from "./form-scope";
 
 const OWN = "(own)";

@@ -14,6 +14,7 @@ import type { Field, FieldLook } from "@/server/domain/nodes";
 import { routerFunctions } from "@/server/domain/tool/router-functions";
 import { DurationField } from "./duration-field";
 import { ExpressionField } from "./expression-field";
+import type { FieldProps } from "./field-props";
 import { LabelField } from "./label-field";
 import { RoleField } from "./role-field";
 import { TemplateField } from "./template-field";
@@ -43,17 +44,6 @@ const TaskGuardrails = dynamic(() => import("./task-guardrails").then((m) => m.T
 const PlanField = dynamic(() => import("./plan-field").then((m) => m.PlanField), { loading });
 const TaskLlm = dynamic(() => import("./task-llm").then((m) => m.TaskLlm), { loading });
 const JsonField = dynamic(() => import("./json-field").then((m) => m.JsonField), { loading });
-
-/** What every look of a field is given. Values come from files: each look checks what it can show. */
-export interface FieldProps {
-  label: string;
-  /** The label already stands above, for all to see. */
-  hideLabel?: boolean | undefined;
-  hint?: string | undefined;
-  error?: string | undefined;
-  value: unknown;
-  onChange: (value: unknown) => void;
-}
 
 const asText = (value: unknown) => (typeof value === "string" ? value : "");
 const orNothing = (text: string) => (text === "" ? undefined : text);

@@ -11,7 +11,7 @@ import { Guardrail } from "@/server/domain/agent/role";
 import { guardrailNote } from "@/server/domain/agent/unchecked";
 import { isSameJson } from "@/server/domain/base/values";
 import { ExpressionField } from "./expression-field";
-import type { FieldProps } from "./field-view";
+import type { FieldProps } from "./field-props";
 import {
   changedRow,
   describeGuardrail,

@@ -3,7 +3,7 @@
 import { useState } from "react";
 import { CodeArea } from "@/components/ui/code-area";
 import type { Json } from "@/server/domain/base/values";
-import type { FieldProps } from "./field-view";
+import type { FieldProps } from "./field-props";
 
 /** A JSON value as text. While the text is no JSON, the last one that was stays saved. */
 export function JsonField({

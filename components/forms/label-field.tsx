@@ -3,7 +3,7 @@
 import { useId } from "react";
 import { exitLabels } from "@/components/forms/ports";
 import { TextField } from "@/components/ui/text-field";
-import type { FieldProps } from "./field-view";
+import type { FieldProps } from "./field-props";
 import { useFormScope } from "./form-scope";
 
 /** The name of a way out: one that the node has, or a new one. */

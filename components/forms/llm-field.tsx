@@ -14,7 +14,7 @@ import { Select } from "@/components/ui/select";
 import { TextField } from "@/components/ui/text-field";
 import { type LlmConfig, llmOver } from "@/server/domain/agent/role";
 import { DurationField } from "./duration-field";
-import type { FieldProps } from "./field-view";
+import type { FieldProps } from "./field-props";
 import { JsonField } from "./json-field";
 
 const DEFAULT = "(default)";

@@ -3,7 +3,7 @@
 import type { ReactNode } from "react";
 import { RowList } from "@/components/ui/row-list";
 import { DraftField } from "./draft-field";
-import type { FieldProps } from "./field-view";
+import type { FieldProps } from "./field-props";
 
 export interface NamedRowsProps extends FieldProps {
   /** What stands on the left, and what one such line is called. */

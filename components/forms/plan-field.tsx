@@ -16,7 +16,7 @@ import { TextArea } from "@/components/ui/text-area";
 import { freshId } from "@/server/domain/base/ids";
 import { ExecutionPlan, planFaults, Task } from "@/server/domain/crew/plan";
 import { DraftField } from "./draft-field";
-import type { FieldProps } from "./field-view";
+import type { FieldProps } from "./field-props";
 import { useFormScope } from "./form-scope";
 import { GuardrailsField } from "./guardrails-field";
 

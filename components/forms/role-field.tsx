@@ -3,7 +3,7 @@
 import Link from "next/link";
 import { RoleFace } from "@/components/display/role-face";
 import { Select } from "@/components/ui/select";
-import type { FieldProps } from "./field-view";
+import type { FieldProps } from "./field-props";
 import { useFormScope } from "./form-scope";
 
 /** Which role does it, with what that role is for. */

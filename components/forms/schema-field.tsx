@@ -11,7 +11,7 @@ import { TextField } from "@/components/ui/text-field";
 import type { Json, JsonSchema } from "@/server/domain/base/values";
 import { keyFault } from "./assignments-field";
 import { DraftField } from "./draft-field";
-import type { FieldProps } from "./field-view";
+import type { FieldProps } from "./field-props";
 import { JsonField } from "./json-field";
 import { freshKey } from "./named-rows";
 import {

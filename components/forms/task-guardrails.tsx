@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { Guardrail } from "@/server/domain/agent/role";
-import type { FieldProps } from "./field-view";
+import type { FieldProps } from "./field-props";
 import { useFormScope } from "./form-scope";
 import { GuardrailsField } from "./guardrails-field";
 

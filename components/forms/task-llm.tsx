@@ -1,7 +1,7 @@
 "use client";
 
 import { useLibraryAgents } from "@/components/forms/agent-choice";
-import type { FieldProps } from "./field-view";
+import type { FieldProps } from "./field-props";
 import { useFormScope } from "./form-scope";
 import { LlmField } from "./llm-field";
 

@@ -2,7 +2,7 @@
 
 import { CodeArea } from "@/components/ui/code-area";
 import { checkTemplate, templateFilters, templateReads } from "@/server/domain/text/template";
-import type { FieldProps } from "./field-view";
+import type { FieldProps } from "./field-props";
 import { type FormScope, useFormScope, writersOf } from "./form-scope";
 
 /** A text with values in double braces: offers the keys that can exist here after {{, and marks those that cannot. */

@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useTrpc } from "@/components/trpc";
 import { Select } from "@/components/ui/select";
-import type { FieldProps } from "./field-view";
+import type { FieldProps } from "./field-props";
 
 /** One of the tools of this installation, by name. */
 export function ToolField({ label, hint, error, value, onChange, hideLabel }: FieldProps) {

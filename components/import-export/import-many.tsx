@@ -3,23 +3,15 @@
 import { type ReactNode, useEffect, useState } from "react";
 import type { RoleInFile } from "@/components/import-export/roles-in-file";
 import { describeLeftOut, ToolsAsked } from "@/components/import-export/tools-asked";
-import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { SegmentedControl } from "@/components/ui/segmented-control";
 import { toast } from "@/components/ui/toasts";
 import { FileSource } from "./file-source";
 import { FindingList, type FindingView } from "./finding-list";
+import type { InFileState } from "./in-file-badge";
 
-/** How a thing in a file stands to the one of the same name here. */
-export type InFileState = "new" | "same" | "differs";
 export type Existing = "skip" | "replace";
-
-const STATES = { new: "New", same: "Same as yours", differs: "Differs from yours" } as const;
-
-export function InFileBadge({ state }: { state: InFileState }) {
-  return <Badge tone={state === "differs" ? "waiting" : "neutral"}>{STATES[state]}</Badge>;
-}
 
 /** Says what an import did. */
 export function toastImported(

@@ -1,7 +1,7 @@
 "use client";
 
 import { RoleFace } from "@/components/display/role-face";
-import { InFileBadge, type InFileState } from "@/components/import-export/import-many";
+import { InFileBadge, type InFileState } from "@/components/import-export/in-file-badge";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 
 export interface RoleInFile {

@@ -11,6 +11,7 @@ import { Kbd } from "@/components/ui/kbd";
 import { Menu } from "@/components/ui/menu";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import type { JsonObject } from "@/server/domain/base/values";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { Problem } from "@/server/domain/problems/problems";
 import { AnsweredBy } from "./answered-by";
 import { Fold } from "./fold";
@@ -19,7 +20,17 @@ import { InputFieldControl } from "./input-field";
 import { type Limits, LimitsForm, toLimits, withLimits } from "./limits-form";
 import { rememberedInputs, rememberInput, summarizeInput } from "./remembered-inputs";
 import { type InputError, type InputValues, inputFields, readInput, toValues } from "./run-form";
-import type { RunLauncherProps } from "./run-launcher";
+
+/** What is to be started, and what happens around it. */
+export interface LaunchProps {
+  workflowId: string;
+  graph: WorkflowGraph;
+  name?: string | undefined;
+  /** Runs before the start, e.g. to save what is drawn; a false answer or a throw stops the start. */
+  beforeStart?: (() => Promise<boolean | void>) | undefined;
+  /** A person asked to see a problem that stops the run; without it the problems are links to the editor. */
+  onShowProblem?: ((problem: Problem) => void) | undefined;
+}
 
 const FORM_ID = "run-form";
 
@@ -31,7 +42,7 @@ export function LaunchDialog({
   beforeStart,
   onShowProblem,
   onClose,
-}: Omit<RunLauncherProps, "open" | "onOpenChange" | "disabled"> & { onClose: () => void }) {
+}: LaunchProps & { onClose: () => void }) {
   const fields = inputFields(graph);
   const config = graph.config ?? RunConfig.parse({});
   const [earlier] = useState(() => rememberedInputs(workflowId));
@@ -222,7 +233,7 @@ function useStart({
   return { start, isPending: isPreparing || mutation.isPending || mutation.isSuccess, refusal };
 }
 
-async function prepare(beforeStart: RunLauncherProps["beforeStart"]): Promise<string | null> {
+async function prepare(beforeStart: LaunchProps["beforeStart"]): Promise<string | null> {
   try {
     return (await beforeStart?.()) === false
       ? "The workflow could not be saved, so it was not started."

@@ -4,20 +4,12 @@ import { Play } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useState } from "react";
 import { Button } from "@/components/ui/button";
-import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import type { Problem } from "@/server/domain/problems/problems";
+import type { LaunchProps } from "./launch-dialog";
 
 const load = () => import("./launch-dialog");
 const LaunchDialog = dynamic(() => load().then((m) => m.LaunchDialog), { ssr: false });
 
-export interface RunLauncherProps {
-  workflowId: string;
-  graph: WorkflowGraph;
-  name?: string | undefined;
-  /** Runs before the start, e.g. to save what is drawn; a false answer or a throw stops the start. */
-  beforeStart?: (() => Promise<boolean | void>) | undefined;
-  /** A person asked to see a problem that stops the run; without it the problems are links to the editor. */
-  onShowProblem?: ((problem: Problem) => void) | undefined;
+export interface RunLauncherProps extends LaunchProps {
   open?: boolean | undefined;
   onOpenChange?: ((open: boolean) => void) | undefined;
   disabled?: boolean | undefined;

@@ -1,15 +1,36 @@
 "use client";
 
-import { autocompletion } from "@codemirror/autocomplete";
+import { autocompletion, type Completion } from "@codemirror/autocomplete";
 import { json, jsonParseLinter } from "@codemirror/lang-json";
 import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
-import { linter } from "@codemirror/lint";
+import { type Diagnostic, linter } from "@codemirror/lint";
 import type { Extension } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import CodeMirror from "@uiw/react-codemirror";
 import { useMemo } from "react";
-import type { CodeAreaProps } from "./code-area";
+import type { FieldWords } from "./field";
+
+export interface CodeAreaProps extends FieldWords {
+  value: string;
+  onValueChange: (value: string) => void;
+  language?: "json" | "plain" | undefined;
+  /** Faults in the text, by their place; for JSON its grammar is checked in any case. */
+  lint?: ((text: string) => Diagnostic[]) | undefined;
+  /** Offers at the cursor: `from` is where the part to be replaced begins. Null: none here. */
+  complete?: (text: string, at: number) => { from: number; options: Completion[] } | null;
+  /** Further CodeMirror extensions; keep the array's identity stable. */
+  extensions?: Extension[] | undefined;
+  placeholder?: string | undefined;
+  /** In lines of text. */
+  minLines?: number | undefined;
+  maxLines?: number | undefined;
+  readOnly?: boolean | undefined;
+  /** Grows like a text field: no line numbers. */
+  compact?: boolean | undefined;
+  onBlur?: (() => void) | undefined;
+  fieldClassName?: string | undefined;
+}
 
 const look = EditorView.theme({
   "&": { fontSize: "13px", backgroundColor: "transparent", color: "var(--ink)" },

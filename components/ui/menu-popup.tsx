@@ -4,8 +4,30 @@ import { Menu as Base } from "@base-ui/react/menu";
 import clsx from "clsx";
 import { Check } from "lucide-react";
 import Link from "next/link";
-import { useEffect, useRef } from "react";
-import type { MenuAction, MenuEntry, MenuProps } from "./menu";
+import { type ReactElement, type ReactNode, useEffect, useRef } from "react";
+
+export interface MenuAction {
+  label: string;
+  /** A second, quieter line. */
+  hint?: string | undefined;
+  icon?: ReactNode;
+  shortcut?: string | undefined;
+  danger?: boolean | undefined;
+  disabled?: boolean | undefined;
+  /** A tick beside it. */
+  checked?: boolean | undefined;
+  href?: string | undefined;
+  onSelect?: (() => void) | undefined;
+}
+export type MenuEntry = MenuAction | "separator" | { heading: string };
+
+export interface MenuProps {
+  /** The element that opens it; it must have an accessible name. */
+  trigger: ReactElement;
+  items: readonly MenuEntry[];
+  side?: "top" | "bottom" | "left" | "right" | undefined;
+  align?: "start" | "center" | "end" | undefined;
+}
 
 /** A menu with its button. It loads when the first menu is asked for, and opens at once. */
 export function WholeMenu({

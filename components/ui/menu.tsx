@@ -1,29 +1,9 @@
 "use client";
 
-import { cloneElement, type HTMLAttributes, type ReactElement, type ReactNode, useState } from "react";
+import { cloneElement, type HTMLAttributes, type ReactElement, useState } from "react";
+import type { MenuProps } from "./menu-popup";
 
-export interface MenuAction {
-  label: string;
-  /** A second, quieter line. */
-  hint?: string | undefined;
-  icon?: ReactNode;
-  shortcut?: string | undefined;
-  danger?: boolean | undefined;
-  disabled?: boolean | undefined;
-  /** A tick beside it. */
-  checked?: boolean | undefined;
-  href?: string | undefined;
-  onSelect?: (() => void) | undefined;
-}
-export type MenuEntry = MenuAction | "separator" | { heading: string };
-
-export interface MenuProps {
-  /** The element that opens it; it must have an accessible name. */
-  trigger: ReactElement;
-  items: readonly MenuEntry[];
-  side?: "top" | "bottom" | "left" | "right" | undefined;
-  align?: "start" | "center" | "end" | undefined;
-}
+export type { MenuAction, MenuEntry, MenuProps } from "./menu-popup";
 
 const load = () => import("./menu-popup");
 let loaded: Awaited<ReturnType<typeof load>> | null = null;

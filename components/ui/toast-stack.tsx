@@ -3,7 +3,20 @@
 import { CircleCheck, Info, TriangleAlert } from "lucide-react";
 import { useEffect } from "react";
 import { Toaster as Base, toast as show } from "sonner";
-import type { Say } from "./toasts";
+
+export interface ToastOptions {
+  /** Offers to take it back. */
+  undo?: (() => void) | undefined;
+  /** Another action than undo. */
+  action?: { label: string; onSelect: () => void };
+  /** A second line. */
+  detail?: string | undefined;
+  tone?: "plain" | "success" | "error" | undefined;
+  /** Replaces an earlier toast with the same id. */
+  id?: string | undefined;
+}
+
+export type Say = (message: string, options: ToastOptions) => void;
 
 const say: Say = (message, { undo, action, detail, tone = "plain", id }) => {
   const button = undo

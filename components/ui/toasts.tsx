@@ -1,21 +1,10 @@
 "use client";
 
 import { lazy, Suspense, useEffect, useState } from "react";
+import type { Say, ToastOptions } from "./toast-stack";
 import { whenIdle } from "./when-idle";
 
-export interface ToastOptions {
-  /** Offers to take it back. */
-  undo?: (() => void) | undefined;
-  /** Another action than undo. */
-  action?: { label: string; onSelect: () => void };
-  /** A second line. */
-  detail?: string | undefined;
-  tone?: "plain" | "success" | "error" | undefined;
-  /** Replaces an earlier toast with the same id. */
-  id?: string | undefined;
-}
-
-export type Say = (message: string, options: ToastOptions) => void;
+export type { ToastOptions } from "./toast-stack";
 
 let say: Say | null = null;
 /** What was said before the place for it was there. */

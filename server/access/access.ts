@@ -4,9 +4,8 @@ import { newAuditStore } from "@/server/store/audit";
 import { newSessionStore } from "@/server/store/sessions";
 import { newSettingStore } from "@/server/store/settings";
 import { newTokenStore, type TokenStore } from "@/server/store/tokens";
-import type { Recognition } from "./guard";
 import type { Env } from "./hosts";
-import type { Principal } from "./principal";
+import type { Principal, Recognition } from "./principal";
 import { newSessions, type Sessions } from "./sessions";
 
 /** Who may come in, and how they are recognised. */

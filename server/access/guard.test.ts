@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
 import { JSON_LIMITS } from "@/server/domain/base/json-limits";
-import { type GuardOptions, guard, type Recognition } from "./guard";
+import { type GuardOptions, guard } from "./guard";
 import { isOwnHost, isOwnOrigin } from "./hosts";
-import type { Principal } from "./principal";
+import type { Principal, Recognition } from "./principal";
 import { takeFromRateLimit } from "./rate-limit";
 
 const HOST = "127.0.0.1:3000";

@@ -1,16 +1,8 @@
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
 import { isOwnHost, isOwnOrigin } from "./hosts";
 import { LIMITS } from "./limits";
-import type { Principal } from "./principal";
+import type { Principal, Recognition } from "./principal";
 import { takeFromRateLimit } from "./rate-limit";
-
-/** Who can be recognised: sessions by their cookie, programs by their token. */
-export interface Recognition {
-  /** The session that the request's cookie names, if it is still good. */
-  sessionOf(request: Request): Promise<Principal | null> | Principal | null;
-  /** The token that the Authorization header names, if it is still good. */
-  tokenOf(request: Request): Promise<Principal | null> | Principal | null;
-}
 
 export interface GuardOptions {
   /** `app`: a browser session. `api`: a token. `public`: anyone whose request is well-formed. */

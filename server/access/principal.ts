@@ -4,6 +4,14 @@ export interface Principal {
   id: string;
 }
 
+/** Who can be recognised: sessions by their cookie, programs by their token. */
+export interface Recognition {
+  /** The session that the request's cookie names, if it is still good. */
+  sessionOf(request: Request): Promise<Principal | null> | Principal | null;
+  /** The token that the Authorization header names, if it is still good. */
+  tokenOf(request: Request): Promise<Principal | null> | Principal | null;
+}
+
 /** As the audit names them: "token:tok_1". */
 export const auditName = (principal: Principal | null): string =>
   principal ? `${principal.kind}:${principal.id}` : "somebody";

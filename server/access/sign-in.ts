@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { getAccess } from "./current";
-import { API_HEADERS, guard, type Recognition } from "./guard";
+import { API_HEADERS, guard } from "./guard";
 import { LIMITS } from "./limits";
 import { safeNext } from "./page-auth";
+import type { Recognition } from "./principal";
 import type { Sessions } from "./sessions";
 
 const SignIn = z.object({ password: z.string().min(1).max(1_000), next: z.string().max(2_000).nullish() });

@@ -1,4 +1,5 @@
-import { API_HEADERS, guard, type Recognition } from "@/server/access/guard";
+import { API_HEADERS, guard } from "@/server/access/guard";
+import type { Recognition } from "@/server/access/principal";
 import { newOfflineModel } from "@/server/llm/offline";
 
 /** One for the process: it counts the attempts of scripted failures. */

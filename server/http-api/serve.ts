@@ -1,5 +1,6 @@
-import { API_HEADERS, guard, type Recognition } from "@/server/access/guard";
+import { API_HEADERS, guard } from "@/server/access/guard";
 import { logUnexpected } from "@/server/access/log";
+import type { Recognition } from "@/server/access/principal";
 import { auditName } from "@/server/access/principal";
 import { redactJson } from "@/server/access/redact";
 import { Problem, problemOf } from "@/server/operations/problem";

@@ -5,7 +5,7 @@ import { OFFLINE } from "@/server/domain/model/provider";
 import { answerTo, type Numbers, newNumbers } from "./offline/answer";
 import { isCrewTool } from "./offline/crew";
 import { readTurns, type Trouble, type Turn, withoutPlan } from "./offline/directives";
-import { type Message, readPrompt, sinceTask } from "./offline/prompt";
+import { type Message, readPrompt, sinceTask, type Tool } from "./offline/prompt";
 import { lineOf, quote, SUFFIX } from "./offline/prose";
 import {
   asLines,
@@ -13,7 +13,6 @@ import {
   fromText,
   offeredName,
   scriptedLine,
-  type Tool,
   type ToolCall,
   type ToolChoice,
 } from "./offline/tools";

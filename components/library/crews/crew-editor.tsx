@@ -11,14 +11,15 @@ import { LibraryMenu } from "@/components/library/library-menu";
 import { useDraft } from "@/components/library/use-draft";
 import { UsesList } from "@/components/library/uses-list";
 import { leaveTo } from "@/components/page/leaving";
-import { toApiError, useTrpc, useTrpcClient } from "@/components/trpc";
+import { type Answers, toApiError, useTrpc, useTrpcClient } from "@/components/trpc";
 import { Field } from "@/components/ui/field";
 import { TextField } from "@/components/ui/text-field";
 import { toast } from "@/components/ui/toasts";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { crewFaults } from "@/server/domain/nodes/crew-task";
-import type { CrewListed } from "./crews-page";
+
+type CrewListed = Answers["crews"]["list"][number];
 
 /** What a refused save tells of the version that stands there now. */
 const Stale = z.object({

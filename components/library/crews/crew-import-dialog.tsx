@@ -1,12 +1,8 @@
 "use client";
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import {
-  ImportMany,
-  InFileBadge,
-  type InFileState,
-  toastImported,
-} from "@/components/import-export/import-many";
+import { ImportMany, toastImported } from "@/components/import-export/import-many";
+import { InFileBadge, type InFileState } from "@/components/import-export/in-file-badge";
 import { type Answers, toApiError, useTrpc } from "@/components/trpc";
 
 /** Imports crews and agents from a YAML or JSON text; shows what is in it before anything is saved. */

@@ -7,7 +7,7 @@ import { useSearchParams } from "next/navigation";
 import { RoleFace } from "@/components/display/role-face";
 import { LibraryList } from "@/components/library/library-list";
 import { SplitPage } from "@/components/page/split-page";
-import { type Answers, toApiError, useTrpc, useTrpcClient } from "@/components/trpc";
+import { toApiError, useTrpc, useTrpcClient } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Skeleton } from "@/components/ui/skeleton";
@@ -20,8 +20,6 @@ const loading = () => (
   </div>
 );
 const CrewEditor = dynamic(() => import("./crew-editor").then((m) => m.CrewEditor), { ssr: false, loading });
-
-export type CrewListed = Answers["crews"]["list"][number];
 
 /** All crews of the library beside the form of one. */
 export function CrewsPage() {

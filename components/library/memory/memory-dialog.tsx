@@ -9,7 +9,7 @@ import { Select } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
 import { toast } from "@/components/ui/toasts";
-import { type MemoryListed, SCOPE_WORDS } from "./memory-page";
+import { type MemoryListed, SCOPE_WORDS } from "./memory";
 
 const DAY = 24 * 3_600_000;
 const KEEP = [

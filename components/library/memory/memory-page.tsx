@@ -5,12 +5,13 @@ import { Brain, Plus, Search } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useDeferredValue, useState } from "react";
 import { Page } from "@/components/page/page";
-import { type Answers, toApiError, useTrpc } from "@/components/trpc";
+import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Select } from "@/components/ui/select";
 import { Skeleton } from "@/components/ui/skeleton";
 import { TextField } from "@/components/ui/text-field";
+import { type MemoryListed, SCOPE_WORDS } from "./memory";
 import { MemoryRow } from "./memory-row";
 
 const MemoryDialog = dynamic(() => import("./memory-dialog").then((m) => m.MemoryDialog), { ssr: false });
@@ -18,18 +19,7 @@ const NewMemoryDialog = dynamic(() => import("./memory-dialog").then((m) => m.Ne
   ssr: false,
 });
 
-export type MemoryListed = Answers["memories"]["list"]["memories"][number];
 type Scope = MemoryListed["scope"];
-
-/** How far a memory reaches, in words. */
-export const SCOPE_WORDS: Record<Scope, string> = {
-  task: "One task",
-  agent: "One agent",
-  run: "One run",
-  workflow: "One workflow",
-  project: "This project",
-  global: "Everywhere",
-};
 
 /** What agents remember, to look through and to correct. */
 export function MemoryPage() {

@@ -9,7 +9,7 @@ import { Badge } from "@/components/ui/badge";
 import { IconButton } from "@/components/ui/icon-button";
 import { TimeText } from "@/components/ui/time-text";
 import { toast } from "@/components/ui/toasts";
-import { type MemoryListed, SCOPE_WORDS } from "./memory-page";
+import { type MemoryListed, SCOPE_WORDS } from "./memory";
 
 const SHORT = 400;
 

@@ -9,7 +9,7 @@ import { Checkbox } from "@/components/ui/checkbox";
 import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
 import { toast } from "@/components/ui/toasts";
-import type { McpListed } from "./mcp-server";
+import type { McpListed } from "./mcp-listed";
 import { Sheet } from "./tool-detail";
 
 export function NewMcpServer() {

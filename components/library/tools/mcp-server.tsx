@@ -6,7 +6,7 @@ import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
 import { UncheckedNotes } from "@/components/forms/unchecked-notes";
-import { type Answers, toApiError, useTrpc } from "@/components/trpc";
+import { toApiError, useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { ConfirmDialog } from "@/components/ui/confirm-dialog";
@@ -18,13 +18,13 @@ import { TimeText } from "@/components/ui/time-text";
 import { toast } from "@/components/ui/toasts";
 import { lineDifferences } from "./line-differences";
 import { McpForm } from "./mcp-form";
+import type { McpListed } from "./mcp-listed";
 import { McpOffers } from "./mcp-offers";
 import { McpSignIn } from "./mcp-sign-in";
 import { hintsInWords, wordInWords } from "./mcp-word-text";
 import { ParameterTable } from "./parameter-table";
 import { Sheet } from "./tool-detail";
 
-export type McpListed = Answers["mcp"]["list"][number];
 type McpTool = McpListed["tools"][number];
 
 const STATES = {

@@ -1,9 +1,8 @@
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { decideApproval, decideReview, wordFor } from "./decide";
 import { WORK } from "./plan";
-import type { Message, Prompt } from "./prompt";
+import type { Message, Prompt, Tool } from "./prompt";
 import { lineOf, personaByName, personaOf, proseOf, quote, received, SUFFIX } from "./prose";
-import type { Tool } from "./tools";
 
 /**
  * A rule by which a role uses a tool of its crew without a directive, from its prompt, the conversation (results have

@@ -1,3 +1,4 @@
+import type { JsonSchema } from "@/server/domain/base/values";
 import { withoutDirectives } from "./directives";
 
 /** What the demo model understands of a conversation. */
@@ -21,6 +22,13 @@ export interface Prompt {
 export interface Message {
   role: string;
   content: string;
+}
+
+/** A tool on offer. */
+export interface Tool {
+  name: string;
+  description: string;
+  parameters: JsonSchema;
 }
 
 const SECTION =

@@ -2,14 +2,9 @@ import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { CALL_MARKER, callLine, RESULT_MARKER } from "../text-protocol";
 import { CREW_RULES, type CrewRule, isCrewTool } from "./crew";
 import { instanceOf } from "./instance";
-import { type Message, type Prompt, sinceTask } from "./prompt";
+import { type Message, type Prompt, sinceTask, type Tool } from "./prompt";
 import { sourcesIn } from "./sources";
 
-export interface Tool {
-  name: string;
-  description: string;
-  parameters: JsonSchema;
-}
 export interface ToolCall {
   name: string;
   args: JsonObject;

@@ -3,9 +3,8 @@ import { z } from "zod";
 import { isSameJson, type JsonObject } from "@/server/domain/base/values";
 import { questionFault } from "@/server/domain/run/tool-question";
 import type { ToolAnswer, ToolOutput, ToolQuestion } from "@/server/domain/tool/tool";
-import type { StdioServer } from "../operator/file";
 import { type McpToolDefinition, readable, readDefinition } from "./definition";
-import type { Asked, Way } from "./library";
+import type { Asked, McpAddress, Way } from "./library";
 import {
   asList,
   GET_PROMPT,
@@ -75,11 +74,6 @@ interface Call {
   /** Why it was ended, where nobody can be asked that. */
   fault: string | null;
 }
-
-/** Where a server is and how to come in. */
-export type McpAddress =
-  | { kind: "http"; url: string; authorization: string | null; fetch: typeof globalThis.fetch }
-  | { kind: "stdio"; server: StdioServer };
 
 export interface McpHealth {
   /** needs_sign_in: a person has to do it; nothing is tried before. */

@@ -14,11 +14,16 @@ import {
 import packageJson from "@/package.json";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { ToolAnswer, ToolQuestion, ToolStatus } from "@/server/domain/tool/tool";
-import type { McpAddress } from "./connection";
+import type { StdioServer } from "../operator/file";
 import { readable } from "./definition";
 import { newStdioTransport } from "./stdio";
 
 // Everything that needs the protocol's library. It is large, so it is only loaded once a server is to be connected.
+
+/** Where a server is and how to come in. */
+export type McpAddress =
+  | { kind: "http"; url: string; authorization: string | null; fetch: typeof globalThis.fetch }
+  | { kind: "stdio"; server: StdioServer };
 
 /** What a server asks a person, and what becomes of it. */
 export type Asked = (question: Omit<ToolQuestion, "from">) => Promise<{

@@ -19,8 +19,8 @@ import {
 } from "@modelcontextprotocol/client";
 import { z } from "zod";
 import { readable } from "./definition";
+import { type Challenge, type OauthClient, type OauthGrant, SignInFailure } from "./oauth-grant";
 import { algorithmOf } from "./private-key";
-import { type Challenge, type OauthClient, type OauthGrant, SignInFailure } from "./sign-in";
 
 // The steps of OAuth 2.1 as MCP uses it, one function each; what is kept between them is kept in sign-in.ts.
 // It needs the protocol's library, so it is only loaded once somebody signs in or a token is renewed.

@@ -4,8 +4,9 @@ import type { McpCorrection, McpPin, McpServerInput, McpServerStore } from "@/se
 import { type ToolInterface } from "../define";
 import type { StdioServer } from "../operator/file";
 import { checkBySchema } from "../schema-check";
-import { type McpAddress, McpConnection, type McpHealth } from "./connection";
+import { McpConnection, type McpHealth } from "./connection";
 import { fingerprintOf, McpToolDefinition, readable } from "./definition";
+import type { McpAddress } from "./library";
 import type { McpPrompt, McpResource } from "./offers";
 import {
   McpSignIn,

@@ -3,6 +3,9 @@ import { z } from "zod";
 import type { KeptOauth } from "@/server/store/mcp-servers";
 import { readable } from "./definition";
 import type { AuthorizationServer } from "./oauth";
+import { type Challenge, OauthClient, type OauthClientInput, OauthGrant, SignInFailure } from "./oauth-grant";
+
+export { type OauthClientInput, SignInFailure } from "./oauth-grant";
 
 type Fetch = typeof globalThis.fetch;
 
@@ -17,58 +20,8 @@ export const SIGN_IN_LIMITS = {
   earlyMs: 30_000,
 } as const;
 
-/** As whom this installation asks: registered by itself, or entered by a person. */
-const OauthClient = z.object({
-  client_id: z.string(),
-  client_secret: z.string().nullable(),
-  token_endpoint_auth_method: z.string().nullable(),
-  /** In PEM; signs instead of a secret. */
-  private_key: z.string().nullable().default(null),
-  by_hand: z.boolean(),
-  /** It is granted access itself, and no person signs in. */
-  as_program: z.boolean().default(false),
-  /** Whom it is known to; one entered by hand is bound to the first that it is used with. */
-  issuer: z.string().nullable(),
-  redirect_uri: z.string().nullable(),
-});
-export type OauthClient = z.infer<typeof OauthClient>;
-
-/** A client that a person registered at the authorization server themselves. */
-export interface OauthClientInput {
-  client_id: string;
-  client_secret: string | null;
-  private_key?: string | null;
-  as_program?: boolean;
-}
-
-/** What a person granted. */
-const OauthGrant = z.object({
-  issuer: z.string(),
-  /** What the tokens are for. */
-  resource: z.string().nullable(),
-  scope: z.string(),
-  access_token: z.string(),
-  refresh_token: z.string().nullable(),
-  /** Unix milliseconds; null: it did not say. */
-  expires_at: z.number().nullable(),
-  /** What is needed of the authorization server's metadata to renew. */
-  server: z.looseObject({}).nullable(),
-});
-export type OauthGrant = z.infer<typeof OauthGrant>;
-
 const Kept = z.object({ client: OauthClient.nullable(), grant: OauthGrant.nullable() });
 type Kept = z.infer<typeof Kept>;
-
-/** What a server said when it refused: where it describes who grants access, and which rights it wants. */
-export interface Challenge {
-  resource_metadata: string | null;
-  scope: string | null;
-}
-
-/** A failure that a person can read and do something about. */
-export class SignInFailure extends Error {
-  override name = "SignInFailure";
-}
 
 /** A person has to sign in, for the first time, again, or for more rights. */
 export class SignInNeeded extends Error {
