@@ -194,6 +194,62 @@ test("every import stays inside the borders", () => {
   expect(broken).toEqual([]);
 });
 
+/** Rooms that lie above each other: each may import itself and those before it, types too. */
+const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  "server/domain": [
+    "base",
+    "regex",
+    "schema",
+    "text",
+    "tool",
+    "model",
+    "agent",
+    "crew",
+    "nodes",
+    "graph",
+    "library",
+    "run",
+    "problems",
+  ],
+  components: [
+    "ui",
+    "trpc",
+    "page",
+    "display",
+    "forms",
+    "import-export",
+    "canvas",
+    "library",
+    "run",
+    "editor",
+    "workflows",
+    "settings",
+    "shell",
+  ],
+};
+
+test("every room imports only from the rooms below it", () => {
+  const broken = Object.entries(LAYERS).flatMap(([above, rooms]) => {
+    const roomOf = (file: string) =>
+      file.startsWith(`${above}/`)
+        ? file
+            .slice(above.length + 1)
+            .split("/")[0]
+            ?.replace(/\.tsx?$/, "")
+        : undefined;
+    return product.flatMap(importsOf).flatMap(({ from, to }) => {
+      const [own, other] = [roomOf(from), roomOf(to)];
+      if (own === undefined) return [];
+      if (!rooms.includes(own))
+        return [`${from}: ${above} has no room "${own}"; say in LAYERS where it lies.`];
+      return other !== undefined && rooms.indexOf(other) > rooms.indexOf(own)
+        ? [`${from} imports ${to}: ${other} lies above ${own}.`]
+        : [];
+    });
+  });
+  expect([...new Set(broken)]).toEqual([]);
+});
+
 test("the secret and model modules cannot reach the browser", () => {
   const open = ["db/client.ts", "server/services.ts"].filter(
     (file) => text.has(file) && !text.get(file)?.includes('import "server-only"'),

@@ -1,4 +1,3 @@
-import type { Doc } from "@/components/editor/editor-store";
 import { isSameJson } from "@/server/domain/base/values";
 import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
 
@@ -8,8 +7,14 @@ export interface Difference {
   text: string;
 }
 
+/** A workflow as it stood at some moment. */
+interface Version {
+  name: string;
+  graph: WorkflowGraph;
+}
+
 /** How `after` differs from `before`; what only moved stands last, as it matters least. */
-export function differences(before: Doc, after: Doc): Difference[] {
+export function differences(before: Version, after: Version): Difference[] {
   const list: Difference[] = [];
   if (before.name !== after.name)
     list.push({ kind: "changed", text: `Renamed from “${before.name}” to “${after.name}”` });

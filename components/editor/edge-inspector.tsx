@@ -6,6 +6,7 @@ import { DraftField } from "@/components/forms/draft-field";
 import { FormScopeContext } from "@/components/forms/form-scope";
 import { LabelField } from "@/components/forms/label-field";
 import { exitLabels } from "@/components/forms/ports";
+import { Disclosure } from "@/components/ui/disclosure";
 import { Field } from "@/components/ui/field";
 import { IconButton } from "@/components/ui/icon-button";
 import { SegmentedControl } from "@/components/ui/segmented-control";
@@ -19,7 +20,6 @@ import { keysAvailableAt } from "@/server/domain/problems/problems";
 import { useEditorCommands } from "./commands";
 import { useEditor, useEditorStore } from "./editor-store";
 import { edits } from "./edits";
-import { Fold } from "./fold";
 import { errorAt } from "./node-inspector";
 import { useProblemsAt } from "./use-problems";
 
@@ -122,7 +122,7 @@ function Inspector({
         )}
       </div>
       {isPlain && (
-        <Fold title="Advanced" aside={edge.condition_name ?? undefined}>
+        <Disclosure look="section" title="Advanced" aside={edge.condition_name ?? undefined}>
           {!isRouter && (
             <div data-field="edge_label">
               <LabelField
@@ -158,7 +158,7 @@ function Inspector({
               </Field>
             </div>
           )}
-        </Fold>
+        </Disclosure>
       )}
     </FormScopeContext.Provider>
   );

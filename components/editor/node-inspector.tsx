@@ -12,6 +12,7 @@ import { JsonField } from "@/components/forms/json-field";
 import { KeysField } from "@/components/forms/keys-field";
 import { SchemaField } from "@/components/forms/schema-field";
 import { Button } from "@/components/ui/button";
+import { Disclosure } from "@/components/ui/disclosure";
 import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
 import { NumberField } from "@/components/ui/number-field";
@@ -29,7 +30,6 @@ import { templateKeys } from "@/server/domain/text/template";
 import { useEditorCommands } from "./commands";
 import { useEditor, useEditorStore } from "./editor-store";
 import { edits } from "./edits";
-import { Fold } from "./fold";
 import { useProblemsAt } from "./use-problems";
 
 /** Everything about one node: drawn from its kind's fields, then what every node has. */
@@ -192,16 +192,20 @@ function AsideFields({ node, problems }: { node: WorkflowNode; problems: readonl
       {fields
         .filter((field) => !field.isRare && isAside(field, node))
         .map((field) => (
-          <Fold key={field.key} title={field.label} aside={summarize(config[field.key])}>
+          <Disclosure look="section" key={field.key} title={field.label} aside={summarize(config[field.key])}>
             <KindField node={node} field={field} problems={problems} hideLabel />
-          </Fold>
+          </Disclosure>
         ))}
       {rare.length > 0 ? (
-        <Fold title="More" aside={said.map(({ label }) => label).join(", ") || "Default"}>
+        <Disclosure
+          look="section"
+          title="More"
+          aside={said.map(({ label }) => label).join(", ") || "Default"}
+        >
           {rare.map((field) => (
             <KindField key={field.key} node={node} field={field} problems={problems} />
           ))}
-        </Fold>
+        </Disclosure>
       ) : null}
     </>
   );
@@ -268,7 +272,12 @@ function Keys({
   );
   const words = [...node.input_keys, ...node.output_keys].join(", ");
   return (
-    <Fold title={kind.ends ? "Hands out" : "Reads and writes"} isOpen aside={words || "Nothing"}>
+    <Disclosure
+      look="section"
+      title={kind.ends ? "Hands out" : "Reads and writes"}
+      isOpen
+      aside={words || "Nothing"}
+    >
       <div data-field="input_keys" className="flex flex-col gap-2">
         <KeysField
           label={kind.ends ? "Keys" : "Reads"}
@@ -312,7 +321,7 @@ function Keys({
           />
         </div>
       )}
-    </Fold>
+    </Disclosure>
   );
 }
 
@@ -325,7 +334,8 @@ function JoinSection({ graph, node }: { graph: WorkflowGraph; node: WorkflowNode
     ({ id, node_type }) => id !== node.id && getNodeKind(node_type).hasEntry !== false,
   );
   return (
-    <Fold
+    <Disclosure
+      look="section"
       title="Goes on to"
       aside={edges.map(({ target_node_id }) => graph.nodes[target_node_id]?.name).join(", ")}
     >
@@ -371,7 +381,7 @@ function JoinSection({ graph, node }: { graph: WorkflowGraph; node: WorkflowNode
               }))
         }
       />
-    </Fold>
+    </Disclosure>
   );
 }
 
@@ -391,7 +401,7 @@ function Failing({ node }: { node: WorkflowNode }) {
     node.on_error === "fail_run" ? null : ON_ERROR_OPTIONS[node.on_error].label,
   ].filter(Boolean);
   return (
-    <Fold title="When it fails" aside={aside.join(", ") || "The run fails"}>
+    <Disclosure look="section" title="When it fails" aside={aside.join(", ") || "The run fails"}>
       <div data-field="retry" className="grid grid-cols-2 gap-3">
         <NumberField
           label="Attempts"
@@ -454,7 +464,7 @@ function Failing({ node }: { node: WorkflowNode }) {
           onChange={(ms) => set({ idle_timeout_ms: ms as number | undefined })}
         />
       </div>
-    </Fold>
+    </Disclosure>
   );
 }
 
@@ -474,7 +484,7 @@ function Joining({ node, incoming }: { node: WorkflowNode; incoming: number }) {
   const toJoin = (next: JoinWord): Join =>
     next === "n" ? { n: Math.min(2, incoming), on_shortfall: "error" } : next;
   return (
-    <Fold title="Joining" isOpen aside={JOIN_OPTIONS[word].label}>
+    <Disclosure look="section" title="Joining" isOpen aside={JOIN_OPTIONS[word].label}>
       <div data-field="join" className="flex flex-col gap-4">
         <Select
           label={`Waits for, of ${incoming} branches`}
@@ -507,7 +517,7 @@ function Joining({ node, incoming }: { node: WorkflowNode; incoming: number }) {
           </>
         )}
       </div>
-    </Fold>
+    </Disclosure>
   );
 }
 
@@ -529,7 +539,7 @@ function Advanced({
     node.max_iterations ? `${node.max_iterations} turns` : null,
   ].filter(Boolean);
   return (
-    <Fold title="Advanced" aside={used.join(", ") || undefined}>
+    <Disclosure look="section" title="Advanced" aside={used.join(", ") || undefined}>
       <div data-field="description">
         <TextArea
           label="Description"
@@ -596,7 +606,7 @@ function Advanced({
           onValueChange={(text) => set({ concurrency_key: orNothing(text) })}
         />
       </div>
-    </Fold>
+    </Disclosure>
   );
 }
 

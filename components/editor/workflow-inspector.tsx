@@ -13,6 +13,7 @@ import { asSchema } from "@/components/forms/schema-words";
 import { CapabilityList } from "@/components/import-export/capability-list";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
+import { Disclosure } from "@/components/ui/disclosure";
 import { IconButton } from "@/components/ui/icon-button";
 import { NumberField } from "@/components/ui/number-field";
 import { Select } from "@/components/ui/select";
@@ -25,7 +26,6 @@ import { Reducer, reducerOf, stateProperties, type WorkflowGraph } from "@/serve
 import { getNodeKind } from "@/server/domain/nodes";
 import { useEditor, useEditorStore } from "./editor-store";
 import { edits } from "./edits";
-import { Fold } from "./fold";
 import { useUiStore } from "./ui-store";
 import { useAllow } from "./use-grants";
 import { ProblemsContext } from "./use-problems";
@@ -96,7 +96,8 @@ function Capabilities({ graph }: { graph: WorkflowGraph }) {
   const allowed = grants.flatMap((grant) => (grant.allowed ? [grant.key] : []));
   const withheld = grants.length - allowed.length;
   return (
-    <Fold
+    <Disclosure
+      look="section"
       title="What it may use"
       aside={
         grants.length === 0
@@ -123,7 +124,7 @@ function Capabilities({ graph }: { graph: WorkflowGraph }) {
           }
         />
       )}
-    </Fold>
+    </Disclosure>
   );
 }
 
@@ -186,7 +187,7 @@ function StateKeys({ graph }: { graph: WorkflowGraph }) {
   const change = (key: string, property: JsonSchema) =>
     write(Object.fromEntries(Object.entries(properties).map(([k, v]) => [k, k === key ? property : v])));
   return (
-    <Fold title="State" aside={[...declared, ...undeclared].join(", ") || "No keys yet"}>
+    <Disclosure look="section" title="State" aside={[...declared, ...undeclared].join(", ") || "No keys yet"}>
       <p className="text-[13px] text-ink-3">
         What nodes read and write. Name a key here to give it a type, a default, or a way to merge.
       </p>
@@ -232,7 +233,7 @@ function StateKeys({ graph }: { graph: WorkflowGraph }) {
           Add a key
         </Button>
       </div>
-    </Fold>
+    </Disclosure>
   );
 }
 
@@ -301,7 +302,8 @@ function Limits({ graph }: { graph: WorkflowGraph }) {
   const whole = (value: number | null, least: number, most: number) =>
     Math.min(most, Math.max(least, Math.round(value ?? least)));
   return (
-    <Fold
+    <Disclosure
+      look="section"
       title="Limits of a run"
       aside={
         config.budget.max_cost_usd == null ? `${config.max_steps} steps` : `US$ ${config.budget.max_cost_usd}`
@@ -387,7 +389,7 @@ function Limits({ graph }: { graph: WorkflowGraph }) {
         checked={config.strict_state}
         onCheckedChange={(strict_state) => change({ strict_state })}
       />
-    </Fold>
+    </Disclosure>
   );
 }
 

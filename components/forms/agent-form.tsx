@@ -5,9 +5,9 @@ import { RoleFace } from "@/components/display/role-face";
 import { DraftField } from "@/components/forms/draft-field";
 import { LlmField } from "@/components/forms/llm-field";
 import { Checkbox } from "@/components/ui/checkbox";
+import { Disclosure } from "@/components/ui/disclosure";
 import { Field } from "@/components/ui/field";
 import { ListEditor } from "@/components/ui/list-editor";
-import { More } from "@/components/ui/more";
 import { NumberField } from "@/components/ui/number-field";
 import { Select } from "@/components/ui/select";
 import { Switch } from "@/components/ui/switch";
@@ -89,7 +89,7 @@ export function AgentForm({ agent, member, roles, roleError, children, onChange 
         checked={agent.allow_delegation}
         onCheckedChange={(allow_delegation) => set({ allow_delegation })}
       />
-      <More>
+      <Disclosure look="box" title="More">
         {member ? <MemberFields {...member} /> : <HandoffNames agent={agent} onChange={onChange} />}
         <Select
           label="How it calls tools"
@@ -200,7 +200,7 @@ export function AgentForm({ agent, member, roles, roleError, children, onChange 
             />
           </div>
         </Field>
-      </More>
+      </Disclosure>
     </div>
   );
 }

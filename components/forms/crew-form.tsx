@@ -11,9 +11,9 @@ import {
 } from "@/components/forms/agent-choice";
 import { LlmField } from "@/components/forms/llm-field";
 import { Button } from "@/components/ui/button";
+import { Disclosure } from "@/components/ui/disclosure";
 import { Field } from "@/components/ui/field";
 import { IconButton } from "@/components/ui/icon-button";
-import { More } from "@/components/ui/more";
 import { NumberField } from "@/components/ui/number-field";
 import { FoldedRow } from "@/components/ui/row-list";
 import { Select } from "@/components/ui/select";
@@ -166,9 +166,9 @@ function MemberForm({
     <div className="flex flex-col gap-3">
       {choose}
       <AgentReading agent={agent} id={agent.agent_ref} library={library} roles={roles} />
-      <More>
+      <Disclosure look="box" title="More">
         <MemberFields {...member} isHandoffOpen={!isBound} />
-      </More>
+      </Disclosure>
     </div>
   );
 }
@@ -253,12 +253,12 @@ function ProcessSettings(props: SettingsProps) {
               hint="At most so many tasks run at once"
             />
           ) : null}
-          <More>
+          <Disclosure look="box" title="More">
             <ManagerField {...props} label="Planner" />
             {crew.process === "parallel" ? (
               <GroupsEditor crew={crew} agents={agents} onChange={onChange} />
             ) : null}
-          </More>
+          </Disclosure>
         </>
       );
     case "hierarchical":
@@ -273,7 +273,7 @@ function ProcessSettings(props: SettingsProps) {
             onValueChange={(max_rounds) => set({ max_rounds: max_rounds ?? 12 })}
             hint="In each round the manager sends one message"
           />
-          <More>
+          <Disclosure look="box" title="More">
             <NumberField
               label="Rounds without progress"
               min={1}
@@ -283,7 +283,7 @@ function ProcessSettings(props: SettingsProps) {
               hint="After so many, the manager makes a new plan"
             />
             <MostReplans {...props} />
-          </More>
+          </Disclosure>
         </>
       );
     case "swarm":
@@ -382,7 +382,7 @@ function ManagerField({ crew, agents, onChange, label }: SettingsProps & { label
         value={crew.manager?.agent_id ?? NOBODY}
         onValueChange={(id) => write(id === NOBODY ? undefined : id, crew.manager?.llm_config)}
       />
-      <More title={`Model of the ${label.toLowerCase()}`}>
+      <Disclosure look="box" title={`Model of the ${label.toLowerCase()}`}>
         <LlmField
           label={`Model of the ${label.toLowerCase()}`}
           hideLabel
@@ -390,7 +390,7 @@ function ManagerField({ crew, agents, onChange, label }: SettingsProps & { label
           value={crew.manager?.llm_config}
           onChange={(llm) => write(crew.manager?.agent_id, llm as LlmConfig | undefined)}
         />
-      </More>
+      </Disclosure>
     </>
   );
 }
@@ -444,7 +444,7 @@ function ConsensusFields(props: SettingsProps) {
         value={consensus.tie}
         onValueChange={(tie) => change({ tie })}
       />
-      <More>
+      <Disclosure look="box" title="More">
         <ManagerField {...props} label="Chair" />
         <NumberField
           label="Who must vote"
@@ -464,7 +464,7 @@ function ConsensusFields(props: SettingsProps) {
           onValueChange={(rounds) => change({ rounds: rounds ?? 2 })}
           hint="After each that decides nothing, all see the reasons"
         />
-      </More>
+      </Disclosure>
     </>
   );
 }

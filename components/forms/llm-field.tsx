@@ -5,10 +5,10 @@ import { ArrowUp, Plus, X } from "lucide-react";
 import { useId } from "react";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
+import { Disclosure } from "@/components/ui/disclosure";
 import { Field } from "@/components/ui/field";
 import { IconButton } from "@/components/ui/icon-button";
 import { ListEditor } from "@/components/ui/list-editor";
-import { More } from "@/components/ui/more";
 import { NumberField } from "@/components/ui/number-field";
 import { Select } from "@/components/ui/select";
 import { TextField } from "@/components/ui/text-field";
@@ -91,7 +91,7 @@ export function LlmField({
           onValueChange={(max_tokens) => set({ max_tokens: whole(max_tokens) })}
         />
       </div>
-      <More title="More about the model">
+      <Disclosure look="box" title="More about the model">
         <Fallbacks
           models={config.fallback_models ?? []}
           hint={instead(
@@ -207,7 +207,7 @@ export function LlmField({
           }
           onChange={(given) => set({ extra_body: given as LlmConfig["extra_body"] })}
         />
-      </More>
+      </Disclosure>
     </Field>
   );
 }

@@ -7,10 +7,10 @@ import { downloadPlan } from "@/components/page/download";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Dialog } from "@/components/ui/dialog";
+import { Disclosure } from "@/components/ui/disclosure";
 import { Field } from "@/components/ui/field";
 import { IconButton } from "@/components/ui/icon-button";
 import { ListEditor } from "@/components/ui/list-editor";
-import { More } from "@/components/ui/more";
 import { Select } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
 import { freshId } from "@/server/domain/base/ids";
@@ -79,7 +79,7 @@ export function PlanField({ label, hint, error, value, onChange }: FieldProps) {
           </Button>
         ) : null}
       </div>
-      <More title="People and criteria">
+      <Disclosure look="box" title="People and criteria">
         <Select
           label="A person is asked"
           options={MODES}
@@ -102,7 +102,7 @@ export function PlanField({ label, hint, error, value, onChange }: FieldProps) {
           items={plan?.success_criteria ?? []}
           onItemsChange={(success_criteria) => change({ success_criteria })}
         />
-      </More>
+      </Disclosure>
       {isImporting && <ImportDialog onClose={() => setImporting(false)} onPlan={onChange} />}
     </Field>
   );
@@ -206,7 +206,8 @@ function TaskFields({ task, at, others, onChange, onRemove }: TaskProps) {
           </div>
         </fieldset>
       )}
-      <More
+      <Disclosure
+        look="box"
         title={
           task.guardrails.length === 0
             ? "What must hold"
@@ -220,7 +221,7 @@ function TaskFields({ task, at, others, onChange, onRemove }: TaskProps) {
           keys={{ input: [], output: [task.task_id] }}
           onChange={(guardrails) => onChange({ guardrails })}
         />
-      </More>
+      </Disclosure>
     </div>
   );
 }

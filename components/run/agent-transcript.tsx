@@ -5,13 +5,13 @@ import { Brain, MessageSquareText, ShieldAlert } from "lucide-react";
 import { useEffect, useRef } from "react";
 import { describeTokens, formatCost, formatDuration } from "@/components/display/format";
 import { Badge } from "@/components/ui/badge";
+import { Disclosure } from "@/components/ui/disclosure";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { Spinner } from "@/components/ui/spinner";
 import type { AgentView, ModelCall, ToolCallView } from "@/server/domain/run";
 import type { ChatMessage } from "@/server/domain/run/events";
 import { Ticking } from "./elapsed";
 import { ErrorNote } from "./error-note";
-import { Fold } from "./fold";
 import { useLiveText, useRun, useRunList } from "./run-context";
 import { ToolCallCard } from "./tool-call-card";
 import { transcript } from "./transcript";
@@ -99,13 +99,13 @@ const SPEAKER: Record<ChatMessage["role"], string> = {
 function Message({ message }: { message: ChatMessage }) {
   if (message.role === "assistant") return <TextBlock text={message.content} label="answer" />;
   return (
-    <Fold
+    <Disclosure
       icon={<MessageSquareText aria-hidden />}
       title={SPEAKER[message.role]}
       aside={head(message.content)}
     >
       <TextBlock text={message.content} label={SPEAKER[message.role]} tone="quiet" />
-    </Fold>
+    </Disclosure>
   );
 }
 
@@ -117,13 +117,13 @@ export function CallView({ call }: { call: ModelCall }) {
   return (
     <div className="flex flex-col gap-1.5">
       {reasoning ? (
-        <Fold
+        <Disclosure
           icon={<Brain aria-hidden />}
           title="Reasoning"
           aside={call.status === "running" ? tail(reasoning) : undefined}
         >
           <TextBlock text={reasoning} label="reasoning" tone="quiet" />
-        </Fold>
+        </Disclosure>
       ) : null}
       {call.status === "running" ? (
         <StreamedText text={content} missing={live?.from ?? 0} />

@@ -7,6 +7,7 @@ import { type FormEvent, type KeyboardEvent, useState } from "react";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
+import { Disclosure } from "@/components/ui/disclosure";
 import { Kbd } from "@/components/ui/kbd";
 import { Menu } from "@/components/ui/menu";
 import { RunConfig } from "@/server/domain/agent/outcome";
@@ -14,7 +15,6 @@ import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { Problem } from "@/server/domain/problems/problems";
 import { AnsweredBy } from "./answered-by";
-import { Fold } from "./fold";
 import { newIdempotencyKey } from "./idempotency";
 import { InputFieldControl } from "./input-field";
 import { type Limits, LimitsForm, toLimits, withLimits } from "./limits-form";
@@ -159,7 +159,7 @@ export function LaunchDialog({
               {key}: {message}
             </p>
           ))}
-        <Fold icon={<SlidersHorizontal aria-hidden />} title="Limits" aside={limitWordsOf(limits)}>
+        <Disclosure icon={<SlidersHorizontal aria-hidden />} title="Limits" aside={limitWordsOf(limits)}>
           <LimitsForm
             limits={limits}
             onChange={(next) => {
@@ -167,7 +167,7 @@ export function LaunchDialog({
               setKey(newIdempotencyKey());
             }}
           />
-        </Fold>
+        </Disclosure>
       </form>
     </Dialog>
   );

@@ -8,6 +8,7 @@ import { formatCost, formatDuration, formatList, formatTokens } from "@/componen
 import { ActivationAsks } from "@/components/run/crew/asks";
 import { byDelegation } from "@/components/run/crew/members";
 import { Button } from "@/components/ui/button";
+import { Disclosure } from "@/components/ui/disclosure";
 import { EmptyState } from "@/components/ui/empty-state";
 import { StatusMark } from "@/components/ui/status-mark";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
@@ -16,7 +17,6 @@ import type { Activation, AgentView, ToolCallView } from "@/server/domain/run";
 import { AgentTranscript } from "./agent-transcript";
 import { Ticking } from "./elapsed";
 import { ErrorNote } from "./error-note";
-import { Fold } from "./fold";
 import { PlanBoard } from "./plan-board";
 import { useRun, useRunActivation, useRunList, useRunNode } from "./run-context";
 import { useRunPage } from "./run-page-context";
@@ -417,13 +417,13 @@ function AgentPart({ agentKey, isFolded }: { agentKey: string; isFolded: boolean
   if (isFolded)
     return (
       <div style={{ marginLeft: agent.delegate_level * 12 }}>
-        <Fold
+        <Disclosure
           title={person(agent.agent_id)}
           aside={agent.role_name === person(agent.agent_id) ? undefined : agent.role_name}
           isOpen={agent.status === "running"}
         >
           <AgentTranscript agentKey={agentKey} />
-        </Fold>
+        </Disclosure>
       </div>
     );
   return (

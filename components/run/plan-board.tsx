@@ -6,13 +6,13 @@ import dynamic from "next/dynamic";
 import { useState } from "react";
 import { countOf } from "@/components/display/format";
 import { Button } from "@/components/ui/button";
+import { Disclosure } from "@/components/ui/disclosure";
 import type { Status } from "@/components/ui/status-mark";
 import { StatusMark } from "@/components/ui/status-mark";
 import type { ExecutionPlan, Task, TaskStatus } from "@/server/domain/crew/plan";
 import { agentKey, type CrewRun, type RunState } from "@/server/domain/run";
 import { isOpen } from "@/server/domain/run/plan-edit";
 import { AgentTranscript } from "./agent-transcript";
-import { Fold } from "./fold";
 import { useRun, useRunList } from "./run-context";
 import { useRunPage } from "./run-page-context";
 import { person } from "./sentences";
@@ -220,9 +220,9 @@ function TaskDetail({
         <AgentTranscript key={key} agentKey={key} />
       ))}
       {task.output !== undefined ? (
-        <Fold title="Result of the task">
+        <Disclosure title="Result of the task">
           <ValueView value={task.output} label={`result of ${task.task_id}`} />
-        </Fold>
+        </Disclosure>
       ) : null}
     </section>
   );

@@ -4,12 +4,12 @@ import clsx from "clsx";
 import { Ban, Check, FileText, Hammer, TriangleAlert, Wrench } from "lucide-react";
 import { formatDuration } from "@/components/display/format";
 import { Badge } from "@/components/ui/badge";
+import { Disclosure } from "@/components/ui/disclosure";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { Spinner } from "@/components/ui/spinner";
 import type { ToolCallView } from "@/server/domain/run";
 import type { ToolStatus } from "@/server/domain/tool/tool";
 import { Ticking } from "./elapsed";
-import { Fold } from "./fold";
 import { useRun } from "./run-context";
 import { useRunPage } from "./run-page-context";
 import { ValueView } from "./values";
@@ -55,23 +55,23 @@ export function ToolCallCard({ call }: { call: ToolCallView }) {
         {call.simulated ? <SimulatedBadge /> : null}
       </header>
       {hasArgs ? (
-        <Fold
+        <Disclosure
           title="Arguments"
           aside={asked.slice(0, 120)}
           isOpen={asked.length <= SHORT && Object.keys(call.args).length < 4}
         >
           <ValueView value={call.args} label={`arguments of ${call.tool_name}`} />
-        </Fold>
+        </Disclosure>
       ) : null}
       {call.error !== undefined ? (
         <p className="text-[13px] [overflow-wrap:anywhere]">{call.error}</p>
       ) : call.output !== undefined ? (
-        <Fold
+        <Disclosure
           title="Result"
           aside={(typeof call.output === "string" ? call.output : JSON.stringify(call.output)).slice(0, 120)}
         >
           <ValueView value={call.output} label={`result of ${call.tool_name}`} />
-        </Fold>
+        </Disclosure>
       ) : null}
       {call.artifact_id ? <WholeResult artifactId={call.artifact_id} /> : null}
     </section>

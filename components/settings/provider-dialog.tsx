@@ -7,7 +7,7 @@ import { type Answers, toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Dialog } from "@/components/ui/dialog";
-import { More } from "@/components/ui/more";
+import { Disclosure } from "@/components/ui/disclosure";
 import { NumberField } from "@/components/ui/number-field";
 import { Select } from "@/components/ui/select";
 import { TextField } from "@/components/ui/text-field";
@@ -242,7 +242,7 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
             disabled={saved?.is_default}
             onCheckedChange={setIsDefault}
           />
-          <More title="Limits and prices">
+          <Disclosure look="box" title="Limits and prices">
             <div className="grid gap-4 sm:grid-cols-3">
               <Limit
                 label="Calls at once"
@@ -345,10 +345,10 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
                 onCheckedChange={(local) => setSettings({ ...settings, local })}
               />
             </div>
-          </More>
-          <More title="Own headers">
+          </Disclosure>
+          <Disclosure look="box" title="Own headers">
             <HeaderRows headers={headers} stored={storedHeaders} onChange={setHeaders} isTried={tried} />
-          </More>
+          </Disclosure>
           {test.data ? <TestResult result={test.data} /> : null}
           {test.error ? (
             <TestResult

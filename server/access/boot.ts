@@ -126,7 +126,7 @@ export function hardenPrototypes(): void {
 
 /**
  * The same for an HTTP server that Next makes for itself, as it does in development: limits on its sockets, and a
- * request in a foreign name is led to the one place that refuses it. `npm start` has edge.ts in front.
+ * request in a foreign name is led to the one place that refuses it. `npm start` has request-filter.ts in front.
  */
 export function hardenHttpServer(): void {
   if (processWide.__troupeHttp) return;

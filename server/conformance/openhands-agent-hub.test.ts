@@ -16,7 +16,7 @@ import { agentStateOf, hubState } from "@/server/domain/run/hub-state";
 import { ModelError } from "@/server/llm/model";
 import { agent, call, calls, crewGraph, newScriptedStage, of, role, runCrew, tool } from "./stage";
 
-// The promises of openhands-agent-hub.md, in its order.
+// The promises of the reference "openhands-agent-hub" (README.md of this folder), in its order.
 
 describe("State", () => {
   test("multi-agent state: root task and subtask, shared and local iterations, delegate levels", async () => {

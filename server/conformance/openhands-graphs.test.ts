@@ -7,7 +7,7 @@ import { draw } from "@/server/domain/testing/drawing";
 import referenceApproval from "@/server/domain/testing/reference-approval.frozen.json";
 import { as, call, calls, newScriptedStage, of, role, tool } from "./stage";
 
-// The promises of openhands-graph-workflows.md, in its order.
+// The promises of the reference "openhands-graph-workflows" (README.md of this folder), in its order.
 
 const read = (source: object = referenceApproval): WorkflowGraph =>
   readWorkflow(JSON.stringify(source)).graph!;

@@ -9,7 +9,7 @@ import { defineTool, type ToolScope } from "@/server/tools/define";
 import { ToolsRegistry } from "@/server/tools/registry";
 import { agent, call, calls, newScriptedStage, of, role, runCrew, tool } from "./stage";
 
-// The promises of openhands-role-based-agents.md, in its order.
+// The promises of the reference "openhands-role-based-agents" (README.md of this folder), in its order.
 
 describe("Core components", () => {
   test("RoleDefinition: the example in YAML is read as it stands", () => {

@@ -19,7 +19,7 @@ import { cutAt, fakeTools, newStage } from "@/server/runner/testing";
 import { ToolFailure } from "@/server/tools/define";
 import { agent, as, call, calls, crewGraph, newScriptedStage, of, role, runCrew, tool } from "./stage";
 
-// The promises of roboco-collaboration-and-planning.md, in its order.
+// The promises of the reference "roboco-collaboration-and-planning" (README.md of this folder), in its order.
 
 /** What the tools answered one agent, with the status first. */
 const told = (state: RunState, agent_id: string) =>

@@ -11,7 +11,7 @@ import { memoryProviders, offlineProvider } from "@/server/llm/testing";
 import { newStage } from "@/server/runner/testing";
 import { agent, as, call, calls, crewGraph, of, role, runCrew } from "./stage";
 
-// The promises of taskweaver-roles.md, in its order.
+// The promises of the reference "taskweaver-roles" (README.md of this folder), in its order.
 
 const verdict = (answer: boolean) => ({ answer, reason: "because" });
 /** What the planner decides in one round. */

@@ -5,8 +5,8 @@ import type { ToolProtocol } from "@/server/domain/tool/tool";
 import type { ToolOffer } from "./model";
 import { newModels } from "./models";
 import { newOfflineFetch } from "./offline";
+import { chooseCalls } from "./offline/personas/tools";
 import { readPrompt } from "./offline/prompt";
-import { chooseCalls } from "./offline/tools";
 import { ask, memoryProviders, newIo, offlineProvider } from "./testing";
 import { toolResultText } from "./text-protocol";
 

@@ -8,7 +8,7 @@ import { ExecutionPlan } from "@/server/domain/crew/plan";
 import { newModels } from "./models";
 import { newOfflineFetch } from "./offline";
 import { instanceOf } from "./offline/instance";
-import { SUFFIX } from "./offline/prose";
+import { SUFFIX } from "./offline/personas/prose";
 import { parseOutput } from "./structured-output";
 import { ask, memoryProviders, newIo, offlineProvider } from "./testing";
 

@@ -3,10 +3,9 @@ import { z } from "zod";
 import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { OFFLINE } from "@/server/domain/model/provider";
 import { answerTo, type Numbers, newNumbers } from "./offline/answer";
-import { isCrewTool } from "./offline/crew";
 import { readTurns, type Trouble, type Turn, withoutPlan } from "./offline/directives";
-import { type Message, readPrompt, sinceTask, type Tool } from "./offline/prompt";
-import { lineOf, quote, SUFFIX } from "./offline/prose";
+import { isCrewTool } from "./offline/personas/crew";
+import { lineOf, quote, SUFFIX } from "./offline/personas/prose";
 import {
   asLines,
   chooseCalls,
@@ -15,7 +14,8 @@ import {
   scriptedLine,
   type ToolCall,
   type ToolChoice,
-} from "./offline/tools";
+} from "./offline/personas/tools";
+import { type Message, readPrompt, sinceTask, type Tool } from "./offline/prompt";
 
 /** Tells the model which run asks, so that scripted failures count per run. */
 export const OFFLINE_RUN_HEADER = "x-troupe-run";

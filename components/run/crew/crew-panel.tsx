@@ -5,11 +5,11 @@ import { UsersRound, X } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { countOf } from "@/components/display/format";
 import { AgentTranscript } from "@/components/run/agent-transcript";
-import { Fold } from "@/components/run/fold";
 import { useRun } from "@/components/run/run-context";
 import { person } from "@/components/run/sentences";
 import { TextBlock, ValueView } from "@/components/run/values";
 import { Badge } from "@/components/ui/badge";
+import { Disclosure } from "@/components/ui/disclosure";
 import { EmptyState } from "@/components/ui/empty-state";
 import { IconButton } from "@/components/ui/icon-button";
 import { Tabs } from "@/components/ui/tabs";
@@ -297,9 +297,13 @@ function MemberWork({
         <AgentTranscript agentKey={newest.key} />
       ) : (
         mine.map((agent) => (
-          <Fold key={agent.key} title={taskTitle(scene, agent.task_id)} isOpen={agent.key === newest?.key}>
+          <Disclosure
+            key={agent.key}
+            title={taskTitle(scene, agent.task_id)}
+            isOpen={agent.key === newest?.key}
+          >
             <AgentTranscript agentKey={agent.key} />
-          </Fold>
+          </Disclosure>
         ))
       )}
     </>

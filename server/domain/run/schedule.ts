@@ -18,7 +18,7 @@ import type { NewEvent, Payloads } from "./events";
  * Which events follow from the tokens as they lie; call until it answers []. `force` breaks the ties of graphs
  * whose loops have two entries: the topologically first node that holds tokens goes on.
  *
- * The rules (runtime.md 2.1): a node with one way in runs for every token; a join runs once, when it holds a token
+ * The rules (docs/decisions/03-tokens-and-joins.md): a node with one way in runs for every token; a join runs once, when it holds a token
  * and nothing still under way can reach it; a token on a back edge waits until its loop is quiet.
  */
 export function decide(a: Analysis, s: RunState, force = false): NewEvent[] {

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
-import { crewAnswer } from "./crew";
-import { type Decision, decideApproval, decideReview, wordFor, wordInPrompt } from "./decide";
 import { instanceOf, type Suggest } from "./instance";
-import { tasksFor } from "./plan";
+import { crewAnswer } from "./personas/crew";
+import { type Decision, decideApproval, decideReview, wordFor, wordInPrompt } from "./personas/decide";
+import { tasksFor } from "./personas/plan";
+import { lineOf, type Persona, personaOf, proseOf, received, SUFFIX } from "./personas/prose";
 import { type Prompt, sinceTask } from "./prompt";
-import { lineOf, type Persona, personaOf, proseOf, received, SUFFIX } from "./prose";
 
 /** Numbers that depend on nothing but the seed: `next(n)` is at least 0 and below n. */
 export type Numbers = (n: number) => number;

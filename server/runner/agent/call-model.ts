@@ -9,7 +9,7 @@ import { StepFailed } from "../flow";
 import type { AgentRuntime } from "../ports";
 import type { Agent } from "./agent";
 
-/** Attempts at one model call, with back-off between them (runtime.md 2.7). */
+/** Attempts at one model call, with back-off between them (docs/decisions/04-retries-are-ours.md). */
 const CALL_ATTEMPTS = 4;
 const LONGEST_RETRY_AFTER_MS = 60_000;
 

@@ -57,7 +57,7 @@ export function* followPattern(crew: Crew): Flow<JsonObject> {
   throw new NodeFailure("CONFIG", `${crew.name} has a pattern without steps.`);
 }
 
-/** The step that a target means, as pattern.ts compiles it; none: the end. */
+/** The step that a target means, as graph/compile-pattern.ts compiles it; none: the end. */
 function targetOf(target: string, steps: readonly PatternStep[]): PatternStep | undefined {
   const named = steps.find(({ step }) => step === target);
   if (named) return named;

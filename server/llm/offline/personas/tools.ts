@@ -1,8 +1,8 @@
 import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
-import { CALL_MARKER, callLine, RESULT_MARKER } from "../text-protocol";
+import { CALL_MARKER, callLine, RESULT_MARKER } from "@/server/llm/text-protocol";
+import { instanceOf } from "../instance";
+import { type Message, type Prompt, sinceTask, type Tool } from "../prompt";
 import { CREW_RULES, type CrewRule, isCrewTool } from "./crew";
-import { instanceOf } from "./instance";
-import { type Message, type Prompt, sinceTask, type Tool } from "./prompt";
 import { sourcesIn } from "./sources";
 
 export interface ToolCall {

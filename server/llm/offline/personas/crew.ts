@@ -1,7 +1,7 @@
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
+import type { Message, Prompt, Tool } from "../prompt";
 import { decideApproval, decideReview, wordFor } from "./decide";
 import { WORK } from "./plan";
-import type { Message, Prompt, Tool } from "./prompt";
 import { lineOf, personaByName, personaOf, proseOf, quote, received, SUFFIX } from "./prose";
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { limitFault, RaisableLimit, RunConfig } from "./agent/outcome";
+import { limitFault, RaisableLimit, RunConfig } from "./outcome";
 
 /** The least and the most that a start may say of each limit; null where nothing is too much. */
 const EDGES: Record<RaisableLimit, [number, number | null]> = {

@@ -1,5 +1,5 @@
+import { isEmptyValue, type Prompt, sinceTask } from "../prompt";
 import { earlierReview, isReviewKey, roundOf } from "./decide";
-import { isEmptyValue, type Prompt, sinceTask } from "./prompt";
 import { sourcesIn } from "./sources";
 
 /** Ends every text of this model, so that nobody takes it for an AI's. */

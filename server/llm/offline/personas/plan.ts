@@ -1,6 +1,6 @@
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
-import { instanceOf, type Suggest } from "./instance";
-import type { Prompt } from "./prompt";
+import { instanceOf, type Suggest } from "../instance";
+import type { Prompt } from "../prompt";
 import { type Persona, personaByName } from "./prose";
 
 /** A short plan for the roles on offer: two begin side by side, the last one brings their results together. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Message } from "./prompt";
+import type { Message } from "../prompt";
 
 const Source = z.object({ title: z.string(), url: z.url(), text: z.string() });
 export type Source = z.infer<typeof Source>;

@@ -1,4 +1,4 @@
-import { isEmptyValue, type Prompt } from "./prompt";
+import { isEmptyValue, type Prompt } from "../prompt";
 
 /** A yes or no with the rule that led to it. */
 export interface Decision {
