@@ -25,8 +25,14 @@ export const JsonObject: z.ZodType<JsonObject> = z.record(z.string(), Json);
 export const JsonSchema = z.record(z.string(), z.unknown());
 export type JsonSchema = z.infer<typeof JsonSchema>;
 
-/** A CEL expression; see expression.ts. */
-export const Expr = z.string().max(2000);
+/**
+ * A CEL expression; see expression.ts. Its length is for the check of the drawing to judge, which makes an error of it:
+ * a schema that refuses it would have it left out of a file, and an edge without its condition is always taken.
+ */
+export const Expr = z.string();
+
+/** A text with values in {{ }}; see template.ts. As with an expression, the check of the drawing judges its length. */
+export const Template = z.string();
 
 /** A duration in whole milliseconds. */
 export const Ms = z.number().int().nonnegative();

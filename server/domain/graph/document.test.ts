@@ -36,6 +36,40 @@ describe("the reference documents' files", () => {
     expect(findProblems(graph!, builtinRoles)).toEqual([]);
   });
 
+  test("a task or a condition that is too long stays, is named, and keeps the workflow from running", () => {
+    const file = structuredClone<{ nodes: Record<string, unknown>; edges: object[] }>(referenceApproval);
+    const [id, task] = Object.entries(referenceApproval.nodes).find(
+      ([, { node_type }]) => node_type === "agent_task",
+    )!;
+    file.nodes[id] = {
+      ...task,
+      config: { required_role: "ApprovalAgent", task_description_template: "x".repeat(70_000) },
+    };
+    file.edges[0] = { ...file.edges[0], condition: `${"1 + ".repeat(600)}1 > 2` };
+    const { graph, findings } = readWorkflow(file);
+    const words = "are possible: the workflow cannot run until it is shortened.";
+    expect(findings).toEqual([
+      {
+        level: "info",
+        at: `nodes.${id}.config.task_description_template`,
+        message: `This has 70,000 characters, and at most 65,536 ${words}`,
+      },
+      {
+        level: "info",
+        at: "edges.0.condition",
+        message: `This has 2,405 characters, and at most 2,000 ${words}`,
+      },
+    ]);
+    expect(
+      findProblems(graph!, builtinRoles).flatMap(({ severity, code, at }) =>
+        severity === "error" ? [[code, at.kind]] : [],
+      ),
+    ).toEqual([
+      ["E_BAD_EXPRESSION", "edge"],
+      ["E_BAD_TEMPLATE", "node"],
+    ]);
+  });
+
   test("written in their flavour, it is their file again", () => {
     const { graph } = readWorkflow(referenceApproval);
     expect(JSON.parse(writeWorkflow(graph!, { flavour: "openhands" }))).toEqual(referenceApproval);
@@ -232,7 +266,7 @@ describe("writing and reading again", () => {
 
 describe("files of earlier versions", () => {
   test("a file of version 1 reads without a finding, and is written as it was", () => {
-    const text = readFileSync(new URL("testing/version-1.frozen.json", import.meta.url), "utf8");
+    const text = readFileSync(new URL("../testing/version-1.frozen.json", import.meta.url), "utf8");
     const { graph, name, roles, findings } = readWorkflow(text);
     expect(findings).toEqual([]);
     expect(writeWorkflow(graph!, { flavour: "troupe", name, roles })).toBe(text);

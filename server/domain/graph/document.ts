@@ -23,6 +23,8 @@ import { canonicalJson, Id, JsonSchema } from "@/server/domain/base/values";
 import { ExecutionPlan } from "@/server/domain/crew/plan";
 import { isDefaultWord } from "@/server/domain/nodes/conditional-router";
 import { nodeBase } from "@/server/domain/nodes/define";
+import { MAX_EXPRESSION_LENGTH } from "@/server/domain/text/expression";
+import { MAX_TEMPLATE_LENGTH } from "@/server/domain/text/template";
 import { type AnyNodeKind, findNodeKind, getNodeKind, nodeKinds, WorkflowNode } from "../nodes";
 import { analyse } from "./analysis";
 import { SCHEMA_VERSION, WorkflowEdge, WorkflowGraph } from "./graph";
@@ -372,8 +374,28 @@ function readNode(
     findings.dropped(join(at, "config"), "The settings are not an object and were left out.");
     prepared.config = {};
   }
-  return readLeniently(WorkflowNode, prepared, at, findings);
+  const node = readLeniently(WorkflowNode, prepared, at, findings);
+  if (node) nameTooLong(node, kind, at, findings);
+  return node;
 }
+
+/** Texts that are kept although they are too long to be used: without them a run would do something else. */
+function nameTooLong(node: WorkflowNode, kind: AnyNodeKind, at: string, findings: Findings): void {
+  const tell = (field: string, text: string, most: number) => {
+    if (text.length > most) findings.info(join(at, field), tooLongText(text, most));
+  };
+  for (const { field, template } of kind.templates?.(node.config) ?? [])
+    tell(`config.${field}`, template, MAX_TEMPLATE_LENGTH);
+  for (const { field, expression } of kind.expressions?.(node.config) ?? [])
+    tell(`config.${field}`, expression, MAX_EXPRESSION_LENGTH);
+  for (const field of ["input_mapping", "output_mapping"] as const)
+    for (const [key, expression] of Object.entries(node[field] ?? {}))
+      tell(`${field}.${key}`, expression, MAX_EXPRESSION_LENGTH);
+  tell("when", node.when ?? "", MAX_EXPRESSION_LENGTH);
+}
+
+const tooLongText = (text: string, most: number): string =>
+  `This has ${text.length.toLocaleString("en-US")} characters, and at most ${most.toLocaleString("en-US")} are possible: the workflow cannot run until it is shortened.`;
 
 function readEdges(
   source: unknown,
@@ -426,7 +448,11 @@ function readEdges(
     taken.add(id);
     const prepared = { ...raw, id, source_node_id: ids.get(ends[0]), target_node_id: ids.get(ends[1]) };
     const edge = readLeniently(WorkflowEdge, prepared, place, findings);
-    if (edge) edges.push(edge);
+    if (!edge) continue;
+    edges.push(edge);
+    const condition = edge.condition ?? "";
+    if (condition.length > MAX_EXPRESSION_LENGTH)
+      findings.info(join(place, "condition"), tooLongText(condition, MAX_EXPRESSION_LENGTH));
   }
   return edges;
 }

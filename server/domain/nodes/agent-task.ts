@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { AgentConfig, Guardrail, LlmConfig } from "@/server/domain/agent/role";
-import { Id, JsonSchema } from "@/server/domain/base/values";
+import { Id, JsonSchema, Template } from "@/server/domain/base/values";
 import { defineNode } from "./define";
 
 /** One role does one task with a model. */
@@ -19,7 +19,7 @@ export const agentTask = defineNode({
     agent_ref: Id.optional(),
     /** The copy of that agent, in runs and in files. */
     agent: AgentConfig.optional(),
-    task_description_template: z.string().max(65_536).default(""),
+    task_description_template: Template.default(""),
     expected_output: z.string().max(8000).optional(),
     /** Of the role's tools, only these. */
     tools: z.array(z.string()).optional(),

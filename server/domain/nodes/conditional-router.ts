@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { LlmConfig } from "@/server/domain/agent/role";
-import { Expr, type Json } from "@/server/domain/base/values";
+import { Expr, type Json, Template } from "@/server/domain/base/values";
 import { findRouterFunction } from "@/server/domain/tool/router-functions";
 import { defineNode, NodeFailure } from "./define";
 
@@ -25,7 +25,7 @@ export const conditionalRouter = defineNode({
     router_function_name: z.string().max(80).optional(),
     conditions: z.array(z.object({ label: z.string().min(1).max(200), when: Expr })).default([]),
     value: Expr.optional(),
-    instruction: z.string().max(8000).optional(),
+    instruction: Template.optional(),
     llm_config: LlmConfig.optional(),
     mode: z.enum(["first", "all"]).default("first"),
     default_label: z.string().max(200).optional(),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Template } from "@/server/domain/base/values";
 import { CrewConfig, type CrewProcess } from "@/server/domain/crew/crew";
 import { customPatterns } from "@/server/domain/crew/pattern";
 import { ExecutionPlan } from "@/server/domain/crew/plan";
@@ -46,7 +47,7 @@ export const crewTask = defineNode({
   timeoutMs: 30 * 60_000,
   config: z.object({
     crew_id_or_config_ref: z.string().max(200).optional(),
-    plan_description_template: z.string().max(65_536).default(""),
+    plan_description_template: Template.default(""),
     crew: CrewConfig.optional(),
     plan: ExecutionPlan.optional(),
   }),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Json, type JsonObject } from "@/server/domain/base/values";
+import { Json, type JsonObject, Template } from "@/server/domain/base/values";
 import { defineNode, NodeFailure, toolOutputs } from "./define";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
@@ -15,10 +15,10 @@ export const httpRequest = defineNode({
   group: "data",
   config: z.object({
     method: z.enum(METHODS).default("GET"),
-    url: z.string().max(8192).default(""),
-    headers: z.record(z.string().max(200), z.string().max(8192)).default({}),
-    query: z.record(z.string().max(200), z.string().max(8192)).default({}),
-    body: z.string().max(65_536).optional(),
+    url: Template.default(""),
+    headers: z.record(z.string().max(200), Template).default({}),
+    query: z.record(z.string().max(200), Template).default({}),
+    body: Template.optional(),
     /** Statuses that count as success: "200-299", "200,404". */
     ok_status: z
       .string()

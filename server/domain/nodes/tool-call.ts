@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { Expr, Json, type JsonObject } from "@/server/domain/base/values";
+import { Expr, Json, type JsonObject, Template } from "@/server/domain/base/values";
 import { defineNode, type NodeContext, toolOutputs } from "./define";
 
 /** An argument: the value of an expression, a text with values in double braces, or a value as it stands. */
 export const ToolArgument = z.union([
   z.strictObject({ $expr: Expr }),
-  z.strictObject({ $template: z.string().max(65_536) }),
+  z.strictObject({ $template: Template }),
   Json,
 ]);
 export type ToolArgument = z.infer<typeof ToolArgument>;

@@ -236,7 +236,7 @@ export function checkTemplate(text: string): TextFault[] {
 
 function parse(text: string): Parsed {
   if (text.length > MAX_TEMPLATE_LENGTH) {
-    const message = `A template has at most ${MAX_TEMPLATE_LENGTH} characters.`;
+    const message = `A template has at most ${MAX_TEMPLATE_LENGTH.toLocaleString("en-US")} characters. Shorten this one.`;
     return { parts: [], faults: [{ message, from: MAX_TEMPLATE_LENGTH, to: text.length }] };
   }
   const parts: Part[] = [];
