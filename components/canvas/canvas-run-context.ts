@@ -13,6 +13,8 @@ export interface NodeRunView {
   attempt?: number;
   /** While waiting: what for, and until when (ISO text or milliseconds since 1970). */
   waiting?: { for: string; until?: string | number };
+  /** The run is put aside: nothing goes on by itself, whatever it waits for. */
+  isHeld?: boolean;
   /** Of the latest activation. */
   durationMs?: number;
   error?: string;

@@ -301,9 +301,11 @@ function Live({ node, run }: { node: WorkflowNode; run: NodeRunView }) {
   );
 }
 
-function Waiting({ run: { waiting } }: { run: NodeRunView }) {
-  const until = waiting?.until === undefined ? null : new Date(waiting.until).getTime();
+/** What a waiting node waits for; said of a held run, too, which waits for nothing. */
+export function Waiting({ run: { waiting, isHeld } }: { run: NodeRunView }) {
+  const until = isHeld || waiting?.until === undefined ? null : new Date(waiting.until).getTime();
   const left = useSecondsUntil(until);
+  if (isHeld) return <p className="node-peek">Held: does not go on by itself</p>;
   if (left === null) return waiting ? <p className="node-peek">Waiting: {waiting.for}</p> : null;
   return <p className="node-peek">{left > 0 ? `Goes on in ${clock(left)}` : "Goes on now"}</p>;
 }

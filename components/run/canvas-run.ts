@@ -5,8 +5,11 @@ import type { RunView, RunViewStore } from "./run-view-store";
 /** How much of a streamed text a card shows. */
 const PEEK = 140;
 
-/** A run as the canvas wants it: the same object as long as nothing changed for that node or edge. */
-export function newCanvasRun(store: RunViewStore): CanvasRun {
+/**
+ * A run as the canvas wants it: the same object as long as nothing changed for that node or edge. `isHeld`: the run is
+ * put aside, which its events do not tell.
+ */
+export function newCanvasRun(store: RunViewStore, isHeld = false): CanvasRun {
   const nodes = new Map<string, { from: readonly unknown[]; view: NodeRunView }>();
   const edges = new Map<string, { from: unknown; view: EdgeRunView }>();
 
@@ -20,7 +23,7 @@ export function newCanvasRun(store: RunViewStore): CanvasRun {
       const activation = node.activation === undefined ? undefined : state.activations[node.activation];
       const known = nodes.get(id);
       if (known && known.from[0] === node && known.from[1] === activation) return known.view;
-      const view = nodeView(node, activation);
+      const view = nodeView(node, activation, isHeld);
       nodes.set(id, { from: [node, activation], view });
       return view;
     },
@@ -42,13 +45,16 @@ export function newCanvasRun(store: RunViewStore): CanvasRun {
 function nodeView(
   node: RunState["nodes"][string],
   activation: RunState["activations"][string] | undefined,
+  isHeld: boolean,
 ): NodeRunView {
   return {
     status: node.status,
     count: node.count,
     ...(node.iteration === undefined ? {} : { iteration: node.iteration }),
     ...(node.attempt === undefined ? {} : { attempt: node.attempt }),
-    ...(activation?.waiting ? { waiting: waitingFor(activation.waiting) } : {}),
+    ...(activation?.waiting
+      ? { waiting: waitingFor(activation.waiting), ...(isHeld ? { isHeld } : {}) }
+      : {}),
     ...(activation?.started_at !== undefined && activation.finished_at !== undefined
       ? { durationMs: activation.finished_at - activation.started_at }
       : {}),

@@ -337,6 +337,7 @@ const WAITS: Record<string, string> = {
 
 function Waiting({ activation }: { activation: Activation }) {
   const waiting = activation.waiting;
+  const isHeld = useRunPage()?.isHeld ?? false;
   if (!waiting) return null;
   const until =
     waiting.until === undefined
@@ -345,7 +346,8 @@ function Waiting({ activation }: { activation: Activation }) {
   return (
     <p className="rounded-lg border border-waiting/35 bg-waiting/8 px-3 py-2 text-[13px]">
       {WAITS[waiting.for] ?? `It waits for ${waiting.for}.`}
-      {until ? <span className="tabular-nums"> Until {until}.</span> : null}
+      {isHeld ? " The run is held, so it does not go on by itself." : null}
+      {until && !isHeld ? <span className="tabular-nums"> Until {until}.</span> : null}
     </p>
   );
 }

@@ -21,17 +21,20 @@ export function RunCanvas({
   onSelect,
   openCrew,
   onOpenCrew,
+  isHeld,
 }: {
   selected: string | null;
   onSelect: (nodeId: string | null) => void;
   /** The node whose crew is open. */
   openCrew: string | null;
   onOpenCrew: (nodeId: string | null) => void;
+  /** The run is put aside. */
+  isHeld: boolean;
 }) {
   const store = useRunViewStore();
   const graph = useRun((view) => view.head.graph, null);
   const roles = useRun((view) => view.head.roles, NO_ROLES);
-  const run = useMemo(() => (store ? newCanvasRun(store) : null), [store]);
+  const run = useMemo(() => (store ? newCanvasRun(store, isHeld) : null), [store, isHeld]);
   const agents = useNamedAgents(graph);
   const byName = useMemo(() => new Map(roles.map((role) => [role.name, role])), [roles]);
   const [isFollowing, setFollowing] = useState(true);

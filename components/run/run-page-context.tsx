@@ -5,6 +5,8 @@ import { createContext, useContext } from "react";
 /** What parts of a run's page can ask of the page around them. */
 export interface RunPage {
   runId: string;
+  /** The run is put aside: nothing of it goes on by itself. */
+  isHeld: boolean;
   /** Shows a file of the run's workspace. */
   openFile: (path: string) => void;
   /** Opens the crew of a node on the drawing. */

@@ -65,14 +65,24 @@ function Screen({
           What was recorded of it is damaged from its beginning.
         </EmptyState>
       ) : (
-        <Body runId={runId} workflowId={workflowId} onRetry={onResumed} />
+        <Body runId={runId} workflowId={workflowId} isHeld={held !== null} onRetry={onResumed} />
       )}
       <RunAnnouncer />
     </div>
   );
 }
 
-function Body({ runId, workflowId, onRetry }: { runId: string; workflowId: string; onRetry: () => void }) {
+function Body({
+  runId,
+  workflowId,
+  isHeld,
+  onRetry,
+}: {
+  runId: string;
+  workflowId: string;
+  isHeld: boolean;
+  onRetry: () => void;
+}) {
   const connection = useRun((view) => view.connection, "connecting");
   const isEmpty = useRun((view) => view.lastSeq === 0, true);
   const trouble = useRun((view) => view.trouble, undefined);
@@ -101,7 +111,7 @@ function Body({ runId, workflowId, onRetry }: { runId: string; workflowId: strin
           <Spinner size={20} label="Loading the run" />
         </div>
       ) : (
-        <Stage runId={runId} />
+        <Stage runId={runId} isHeld={isHeld} />
       )}
       <Reconnecting onRetry={onRetry} />
     </div>
@@ -109,7 +119,7 @@ function Body({ runId, workflowId, onRetry }: { runId: string; workflowId: strin
 }
 
 /** The drawing above (on phones) or to the left, the panel below or to the right; the line between them moves. */
-function Stage({ runId }: { runId: string }) {
+function Stage({ runId, isHeld }: { runId: string; isHeld: boolean }) {
   const [tab, setTab] = useState<Tab>("timeline");
   const [look, setLook] = useState(FIRST_LOOK);
   const isOver = useRun(({ state }) => state.run.status === "finished", false);
@@ -124,13 +134,14 @@ function Stage({ runId }: { runId: string }) {
   const page = useMemo<RunPage>(
     () => ({
       runId,
+      isHeld,
       openFile: (path) => {
         setFile(path);
         setTab("files");
       },
       openCrew: setOpenCrew,
     }),
-    [runId],
+    [runId, isHeld],
   );
 
   const select = (nodeId: string | null, activationId: string | null = null) => {
@@ -148,7 +159,13 @@ function Stage({ runId }: { runId: string }) {
       >
         <div className="flex min-h-0 min-w-0 flex-1 flex-col">
           <div className="relative min-h-0 flex-1">
-            <RunCanvas selected={selected} onSelect={select} openCrew={openCrew} onOpenCrew={setOpenCrew} />
+            <RunCanvas
+              selected={selected}
+              onSelect={select}
+              openCrew={openCrew}
+              onOpenCrew={setOpenCrew}
+              isHeld={isHeld}
+            />
           </div>
           <Scrubber />
         </div>

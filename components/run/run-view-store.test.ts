@@ -153,6 +153,24 @@ test("the canvas gets the same object until something changes for that node", ()
   expect(canvas.peek?.("get")).toBeUndefined();
 });
 
+test("a node that waits in a held run is held on the canvas", () => {
+  const { store, frame } = newStore();
+  store.apply([
+    ...upTo(14),
+    {
+      seq: 15,
+      ts: 1_700_000_002_000,
+      type: "node_waiting",
+      node_id: "get",
+      activation_id: "get#1",
+      payload: { for: "timer", until: 1_700_000_900_000 },
+    },
+  ]);
+  frame();
+  expect(newCanvasRun(store).node("get")?.isHeld).toBeUndefined();
+  expect(newCanvasRun(store, true).node("get")).toMatchObject({ status: "waiting", isHeld: true });
+});
+
 /** A run of many loops: four events a turn. */
 function longRun(length: number): RunEvent[] {
   const events: RunEvent[] = [...upTo(3)];
