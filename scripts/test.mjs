@@ -1,15 +1,17 @@
 // `npm test`: everything, the same here and on a clean checkout. The last line is `N passed, N failed`; above it stands
 // where the time went. `npm test -- unit [pattern]`, `npm test -- e2e [pattern]`, ...: only that part.
-// `npm test -- thorough`: everything with larger numbers (random graphs, kills, cuts), lint without its cache, and the unit
-// tests on every Node version besides.
+// `npm test -- thorough`: everything with larger numbers (random graphs, kills, cuts), lint without its cache, the unit
+// tests on every Node version besides, and a sample of changes made on purpose that the tests must notice.
+// `npm test -- mutants [FILE ...] [--sample N] [--seed S]`: such changes alone; see scripts/mutants/run.mjs.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { otherNodes } from "./nodes.mjs";
-import { checkNode, ensureInstalled, root, runNode } from "./prepare.mjs";
+import { checkNode, ensureInstalled, npmCommand, root, runNode, runProgram } from "./prepare.mjs";
 
-const PARTS = ["build", "types", "lint", "nodes", "unit", "e2e"];
+const USUAL = ["build", "types", "lint", "nodes", "unit", "e2e"];
+const PARTS = [...USUAL, "mutants"];
 const asked = process.argv.slice(2);
 const isThorough = asked[0] === "thorough";
 const part = PARTS.includes(asked[0]) ? asked[0] : null;
@@ -20,7 +22,7 @@ if (asked.length > 0 && !part && !isThorough) {
 }
 // These run on a build, whoever asks for them.
 const onBuild = part === "nodes" || part === "e2e";
-const wanted = new Set(onBuild ? ["build", part] : part ? [part] : PARTS);
+const wanted = new Set(onBuild ? ["build", part] : part ? [part] : isThorough ? PARTS : USUAL);
 
 const beganAt = Date.now();
 let passed = 0;
@@ -84,7 +86,7 @@ checkNode();
 ensureInstalled();
 
 // Fetched while everything else runs.
-const nodes = wanted.has("nodes") ? otherNodes() : Promise.resolve([]);
+const nodes = wanted.has("nodes") || wanted.has("mutants") ? otherNodes() : Promise.resolve([]);
 
 const bin = (name) => path.join("node_modules", name);
 const typeScript = [bin("typescript/bin/tsc"), "--noEmit"];
@@ -97,12 +99,14 @@ if (!isThorough) eslint.push("--cache", "--cache-strategy", "content", "--cache-
 // Two cores, two lanes: what is built and read in one, the unit tests in the other. The browser comes last, alone: it has
 // as many workers as there are cores.
 let built = false;
-heading("Build, types, lint, and the unit tests beside them");
+const first = USUAL.filter((name) => wanted.has(name) && name !== "e2e");
+if (first.length > 0) heading(`Beside each other: ${first.join(", ")}`);
 await Promise.all([buildAndChecks(), wanted.has("unit") && timed("unit", () => unit())]);
 if (wanted.has("nodes") && isThorough)
   for (const { version, node, missing } of await nodes)
     if (!missing) await timed(`unit, Node ${version}`, () => unit(version, node));
 if (wanted.has("e2e")) await onBuildOnly("e2e", e2e);
+if (wanted.has("mutants")) await timed("mutants", mutants);
 report();
 
 async function buildAndChecks() {
@@ -179,6 +183,38 @@ async function unit(version = process.versions.node, node = process.execPath) {
   console.log(
     `  ${outcome} unit and property tests on Node ${version}: ${good} of ${good + bad} (${seconds(began)})`,
   );
+}
+
+/** Changes made on purpose: with files or a sample of those that were asked for, else a sample. */
+async function mutants() {
+  heading("Changes made on purpose");
+  const name = "tests notice changes";
+  const home = path.join(root, "scripts", "mutants");
+  const fitting = [{ version: process.versions.node, node: process.execPath }, ...(await nodes)].find(
+    ({ node, version }) => node && Number.parseInt(version, 10) >= 22,
+  );
+  if (!fitting)
+    return count(name, false, "The mutation tester needs Node 22 or newer, and none could be had.");
+  if (!existsSync(path.join(home, "node_modules", "@stryker-mutator"))) {
+    // Apart from what an installation needs: only who asks for these tests fetches it.
+    const [npm, args, options] = npmCommand([
+      "ci",
+      "--ignore-scripts",
+      "--legacy-peer-deps",
+      "--no-audit",
+      "--no-fund",
+    ]);
+    const { code, output } = await runProgram(npm, args, { ...options, cwd: home });
+    if (code !== 0) return count(name, false, trimmed(output, 20));
+  }
+  const { code } = await runNode(
+    [path.join(home, "run.mjs"), ...(patterns.length > 0 ? patterns : ["--sample", "80"])],
+    {
+      node: fitting.node,
+      env: { PATH: `${path.dirname(fitting.node)}${path.delimiter}${process.env.PATH}` },
+    },
+  );
+  count(name, code === 0, "Too few of them were noticed; they are listed above.");
 }
 
 async function e2e() {
