@@ -2,6 +2,7 @@ import { tracked } from "@trpc/server";
 import { z } from "zod";
 import { runOf, runOperations } from "@/server/operations/runs";
 import { steeringOperations } from "@/server/operations/steering";
+import type { Services } from "@/server/services";
 import { procedures } from "./expose";
 import { procedure, router } from "./trpc";
 
@@ -12,15 +13,10 @@ export const runsRouter = router({
   /** The run's events after `lastEventId`, then live; frames of streamed text carry the last event's number. */
   follow: procedure
     .input(z.object({ run_id: z.string(), lastEventId: z.string().nullish() }))
-    .subscription(async function* ({ ctx, input, signal }) {
-      runOf(ctx.troupe, input.run_id);
-      let last = Number(input.lastEventId ?? 0) || 0;
-      for await (const frame of ctx.troupe.host.follow(input.run_id, last, signal)) {
-        if (frame.kind === "events") last = frame.events.at(-1)!.seq;
-        yield tracked(String(last), frame);
-      }
-      // Shutting down is not the end of the run: the browser is to come back.
-      if (ctx.troupe.host.isDraining) throw new DOMException("The server is restarting.", "AbortError");
+    .subscription(({ ctx: { troupe }, input, signal }) => {
+      // Before the first frame is asked for: a refusal must come as one, not as a stream that broke.
+      runOf(troupe, input.run_id);
+      return framesOf(troupe, input.run_id, Number(input.lastEventId ?? 0) || 0, signal);
     }),
 
   /** A tick whenever any run changes its status. */
@@ -28,3 +24,13 @@ export const runsRouter = router({
     yield* ctx.troupe.host.ticks(signal);
   }),
 });
+
+async function* framesOf({ host }: Services, runId: string, after: number, signal: AbortSignal | undefined) {
+  let last = after;
+  for await (const frame of host.follow(runId, last, signal)) {
+    if (frame.kind === "events") last = frame.events.at(-1)!.seq;
+    yield tracked(String(last), frame);
+  }
+  // Shutting down is not the end of the run: the browser is to come back.
+  if (host.isDraining) throw new DOMException("The server is restarting.", "AbortError");
+}
