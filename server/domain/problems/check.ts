@@ -1,0 +1,56 @@
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import type { Analysis } from "@/server/domain/graph/analysis";
+import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
+import type { AnyNodeKind, WorkflowNode } from "@/server/domain/nodes";
+import type { TextFault } from "@/server/domain/text/expression";
+import type { Fix } from "./fixes";
+import type { Problem, ProblemContext } from "./problem";
+import type { Reading } from "./reading";
+
+/** Collects what is wrong. Errors stop a run, warnings do not. */
+export class Report {
+  readonly problems: Problem[] = [];
+
+  error(code: string, at: Problem["at"], message: string, fix?: Fix): void {
+    this.add("error", code, at, message, fix);
+  }
+  warning(code: string, at: Problem["at"], message: string, fix?: Fix): void {
+    this.add("warning", code, at, message, fix);
+  }
+  /** Faults of an expression or a template, each with its place in the field's text. */
+  texts(code: string, at: Problem["at"], field: string, faults: readonly TextFault[]): void {
+    for (const { message, from, to } of faults) this.error(code, { ...at, field, from, to }, message);
+  }
+
+  private add(severity: Problem["severity"], code: string, at: Problem["at"], message: string, fix?: Fix) {
+    this.problems.push({ severity, code, message, at, ...(fix ? { fix } : {}) });
+  }
+}
+
+/** A role as far as the checks look. */
+export type NamedRole = Pick<RoleDefinition, "name" | "tools">;
+
+/** What a check of a workflow is given. */
+export interface Check {
+  graph: WorkflowGraph;
+  analysis: Analysis;
+  report: Report;
+  /** Edges between nodes that exist, by source, also where a run never comes. */
+  outgoing: ReadonlyMap<string, readonly WorkflowEdge[]>;
+  reading: Reading;
+  roles: readonly NamedRole[];
+  roleByName: ReadonlyMap<string, NamedRole>;
+  /** What is known of the installation. */
+  here: ProblemContext;
+}
+
+/** What a check of one node is given. */
+export interface NodeCheck extends Check {
+  node: WorkflowNode;
+  kind: AnyNodeKind;
+  at: Problem["at"];
+  /** The edges that leave it. */
+  edges: readonly WorkflowEdge[];
+  /** Whether its texts are few enough to be read. */
+  isRead: boolean;
+}

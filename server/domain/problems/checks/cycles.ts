@@ -1,0 +1,136 @@
+import { getNodeKind, writtenKeys } from "@/server/domain/nodes";
+import { expressionReads } from "@/server/domain/text/expression";
+import type { Check } from "../check";
+import { named, quoted } from "../names";
+import { ruleOf } from "../rule-of-node";
+
+/** Loops that never end, have no way out or decide the same in every round. */
+export function checkCycles(check: Check): void {
+  const { graph, analysis, report } = check;
+  // A node may stand at the way out of many loops: what it reads is read once.
+  const deciding = new Map<string, string[] | null>();
+  // Only what is always taken: no router, no condition, no error edge.
+  const next = (id: string) =>
+    (analysis.outgoing.get(id) ?? []).filter((edge) => {
+      const isPlain = edge.kind !== "error" && edge.condition === undefined && !edge.condition_name;
+      return isPlain && !getNodeKind(graph.nodes[id]!.node_type).routes;
+    });
+  const endless = circles(analysis.order, (id) => next(id).map((edge) => edge.target_node_id));
+  const inEndless = new Set(endless.flat());
+  for (const ids of endless)
+    report.error(
+      "E_UNCONDITIONAL_CYCLE",
+      { kind: "node", id: ids[0]! },
+      ids.length === 1
+        ? `${named(graph, ids[0]!)} leads back to itself without any choice, so it would run forever. Put a router into the loop.`
+        : `${ids
+            .slice(0, 4)
+            .map((id) => named(graph, id))
+            .join(
+              ", ",
+            )}${ids.length > 4 ? " and more" : ""} follow each other in a circle without any choice, so they would run forever. Put a router into the loop.`,
+    );
+  for (const [header, body] of analysis.loops) {
+    if ([...body].some((id) => inEndless.has(id))) continue;
+    const at = { kind: "node" as const, id: header };
+    const leaving = [...body].flatMap((id) =>
+      (analysis.outgoing.get(id) ?? []).filter((edge) => !body.has(edge.target_node_id)),
+    );
+    if (leaving.length === 0) {
+      report.warning(
+        "W_LOOP_WITHOUT_EXIT",
+        at,
+        `No way leads out of the loop that begins at ${named(graph, header)}; it goes round until a limit stops it. Draw a way out.`,
+      );
+      continue;
+    }
+    const reads = new Set<string>();
+    let isFixed = true;
+    for (const id of new Set(leaving.map((edge) => edge.source_node_id))) {
+      let decided = deciding.get(id);
+      if (decided === undefined) {
+        decided = decidingKeys(check, id);
+        deciding.set(id, decided);
+      }
+      if (decided === null) isFixed = false;
+      else for (const key of decided) reads.add(key);
+    }
+    if (!isFixed) continue;
+    const written = new Set([...body].flatMap((id) => [...writtenKeys(graph.nodes[id]!)]));
+    if (![...reads].some((key) => written.has(key)))
+      report.warning(
+        "W_LOOP_WITHOUT_PROGRESS",
+        at,
+        reads.size === 0
+          ? `What decides about the loop at ${named(graph, header)} is the same in every round. Let it read a value that the loop writes.`
+          : `No node of the loop at ${named(graph, header)} writes ${quoted([...reads])}, which decides whether it goes on. Every round would end the same.`,
+      );
+  }
+}
+
+/** The state keys that decide where a node goes on; null where something else may decide too. */
+function decidingKeys({ graph, analysis, reading }: Check, id: string): string[] | null {
+  const node = graph.nodes[id]!;
+  const kind = getNodeKind(node.node_type);
+  const edges = analysis.outgoing.get(id) ?? [];
+  if (!reading.ofNode(id) || edges.some((edge) => edge.kind === "error" || !reading.ofEdge(edge.id)))
+    return null;
+  const texts: string[] = [];
+  const keys: string[] = [];
+  if (kind.routes) {
+    const expressions = kind.expressions?.(node.config) ?? [];
+    const rule = ruleOf(node, kind);
+    if (expressions.length === 0 && !rule) return null;
+    texts.push(...expressions.map(({ expression }) => expression));
+    if (rule) keys.push(...rule.reads);
+  } else {
+    texts.push(...edges.flatMap(({ condition }) => (condition === undefined ? [] : [condition])));
+    keys.push(...edges.flatMap(({ condition_name }) => (condition_name ? [condition_name] : [])));
+  }
+  for (const text of texts) {
+    if (/\b(nodes|run)\b/.test(text) || node.input_mapping) return null;
+    for (const { key } of expressionReads(text)) keys.push(key);
+    // `state` itself, as in state[input.key]: anything may decide.
+    if (expressionReads(text).length === 0 && /\b(state|input)\b/.test(text)) return null;
+  }
+  return keys;
+}
+
+/** The circles of a graph: its strongly connected parts of more than one node, or with an edge to itself. */
+function circles(ids: readonly string[], next: (id: string) => readonly string[]): string[][] {
+  const found: string[][] = [];
+  const number = new Map<string, number>();
+  const low = new Map<string, number>();
+  const onStack = new Set<string>();
+  const stack: string[] = [];
+  for (const root of ids) {
+    if (number.has(root)) continue;
+    // Tarjan's algorithm with its own stack: a chain of a thousand nodes must not overflow ours.
+    const work: { id: string; to: readonly string[]; at: number }[] = [];
+    const enter = (id: string) => {
+      number.set(id, number.size);
+      low.set(id, number.get(id)!);
+      stack.push(id);
+      onStack.add(id);
+      work.push({ id, to: next(id), at: 0 });
+    };
+    enter(root);
+    while (work.length > 0) {
+      const top = work.at(-1)!;
+      const to = top.to[top.at++];
+      if (to !== undefined) {
+        if (!number.has(to)) enter(to);
+        else if (onStack.has(to)) low.set(top.id, Math.min(low.get(top.id)!, number.get(to)!));
+        continue;
+      }
+      work.pop();
+      const parent = work.at(-1);
+      if (parent) low.set(parent.id, Math.min(low.get(parent.id)!, low.get(top.id)!));
+      if (low.get(top.id) !== number.get(top.id)) continue;
+      const part = stack.splice(stack.indexOf(top.id));
+      for (const id of part) onStack.delete(id);
+      if (part.length > 1 || top.to.includes(top.id)) found.push(part);
+    }
+  }
+  return found;
+}

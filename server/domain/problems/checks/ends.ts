@@ -1,0 +1,62 @@
+import { getNodeKind } from "@/server/domain/nodes";
+import type { Check } from "../check";
+import { named, nameOf } from "../names";
+
+/** Where a run begins and ends, and what it never comes to. */
+export function checkEnds({ graph, analysis, report, outgoing }: Check): void {
+  const nodes = Object.values(graph.nodes);
+  const starts = nodes.filter((node) => getNodeKind(node.node_type).begins);
+  const workflow = { kind: "workflow" as const };
+  const startId = graph.start_node_id;
+  if (startId && !graph.nodes[startId]) {
+    const only = starts[0];
+    report.error(
+      "E_NO_START",
+      { ...workflow, field: "start_node_id" },
+      `This workflow begins at "${startId}", which does not exist. Choose the node where it begins.`,
+      only
+        ? { kind: "set_start", node_id: only.id, label: `Begin at ${nameOf(only)}` }
+        : { kind: "add_start", label: "Add a start" },
+    );
+  } else if (!startId && starts.length === 0)
+    report.error("E_NO_START", workflow, "Add a start node: it says where a run begins.", {
+      kind: "add_start",
+      label: "Add a start",
+    });
+  const begins = analysis.start ?? starts[0]?.id;
+  for (const node of starts)
+    if (node.id !== begins)
+      report.error(
+        "E_MANY_STARTS",
+        { kind: "node", id: node.id },
+        `A run begins in one place only, at ${named(graph, begins ?? "")}. Remove ${nameOf(node)}, or connect what follows it.`,
+        { kind: "remove_node", node_id: node.id, label: "Remove this start" },
+      );
+  if (analysis.start === null) return;
+
+  const isEnd = (id: string) => getNodeKind(graph.nodes[id]!.node_type).ends !== undefined;
+  if (!analysis.order.some(isEnd))
+    report.warning(
+      "W_NO_END",
+      workflow,
+      nodes.some((node) => isEnd(node.id))
+        ? "No way leads from the start to an end, so a run stays incomplete. Connect one."
+        : "Add an end node: without one a run stays incomplete.",
+      nodes.some((node) => isEnd(node.id)) ? undefined : { kind: "add_end", label: "Add an end" },
+    );
+  for (const node of nodes) {
+    const kind = getNodeKind(node.node_type);
+    if (kind.executes === false || kind.begins || analysis.position.has(node.id)) continue;
+    const isLoose = !graph.edges.some((edge) => edge.target_node_id === node.id);
+    report.warning(
+      "W_UNREACHABLE",
+      { kind: "node", id: node.id },
+      isLoose
+        ? `Nothing leads to ${nameOf(node)}, so it never runs. Connect it or remove it.`
+        : `No way leads from the start to ${nameOf(node)}, so it never runs. Connect what comes before it.`,
+      isLoose && !outgoing.has(node.id)
+        ? { kind: "remove_node", node_id: node.id, label: "Remove this node" }
+        : undefined,
+    );
+  }
+}

@@ -1,0 +1,96 @@
+import type { WorkflowEdge } from "@/server/domain/graph/graph";
+import { getNodeKind } from "@/server/domain/nodes";
+import { isDefaultWord } from "@/server/domain/nodes/conditional-router";
+import type { Check } from "../check";
+import { named, nameOf, quoted } from "../names";
+
+/** Whether every label of a router leads somewhere, and every way out has a label. */
+export function checkRouters({ graph, report, outgoing }: Check): void {
+  for (const node of Object.values(graph.nodes)) {
+    const kind = getNodeKind(node.node_type);
+    if (!kind.routes) continue;
+    const at = { kind: "node" as const, id: node.id };
+    const edges = (outgoing.get(node.id) ?? []).filter((edge) => edge.kind !== "error");
+    if (edges.length === 0) {
+      report.error(
+        "E_ROUTER_NO_EDGES",
+        at,
+        `No way leads on from ${nameOf(node)}. Connect each of its labels to a node.`,
+      );
+      continue;
+    }
+    const exits = kind.exits?.(node.config) ?? [];
+    const served = new Set(edges.flatMap(({ edge_label }) => (edge_label ? [edge_label] : [])));
+    const isDefaultEdge = (edge: WorkflowEdge) =>
+      edge.is_default ||
+      (edge.edge_label
+        ? isDefaultWord(edge.edge_label) ||
+          exits.some((exit) => exit.isDefault && exit.label === edge.edge_label)
+        : false);
+    const hasDefault = edges.some(isDefaultEdge);
+    const open = exits.filter(({ label }) => !served.has(label));
+    for (const { label, isDefault } of open)
+      if (!hasDefault)
+        report.error(
+          "E_ROUTER_LABEL_WITHOUT_EDGE",
+          at,
+          isDefault
+            ? `${nameOf(node)} takes "${label}" when nothing else fits, but no edge has this label. Draw it.`
+            : `${nameOf(node)} can answer "${label}", but no edge has this label. Draw it, or mark another edge as the default.`,
+        );
+    const declared = exits.filter(({ isDefault }) => !isDefault).map(({ label }) => label);
+    for (const edge of edges) {
+      const place = { kind: "edge" as const, id: edge.id, field: "edge_label" };
+      if (!edge.edge_label && !edge.is_default) {
+        const label = open[0]?.label;
+        report.warning(
+          "W_EDGE_WITHOUT_LABEL",
+          place,
+          `This edge leaves ${nameOf(node)} without a label, so it is never taken. Choose its label.`,
+          label === undefined
+            ? undefined
+            : {
+                kind: "set_edge",
+                edge_id: edge.id,
+                set: { edge_label: label },
+                label: `Label it "${label}"`,
+              },
+        );
+      } else if (
+        edge.edge_label &&
+        declared.length > 0 &&
+        !isDefaultEdge(edge) &&
+        !declared.includes(edge.edge_label)
+      )
+        report.warning(
+          "W_UNKNOWN_LABEL",
+          place,
+          `${nameOf(node)} does not name the label "${edge.edge_label}"; it names ${quoted(declared)}. Choose one of these, or this edge may never be taken.`,
+          open.length === 1
+            ? {
+                kind: "set_edge",
+                edge_id: edge.id,
+                set: { edge_label: open[0]!.label },
+                label: `Label it "${open[0]!.label}"`,
+              }
+            : undefined,
+        );
+    }
+    // Expressions may hold for none of the labels; a registered rule and a model always answer one.
+    const last = edges.at(-1)!;
+    if (!hasDefault && (kind.expressions?.(node.config).length ?? 0) > 0)
+      report.warning(
+        "W_ROUTER_NO_DEFAULT",
+        at,
+        `If nothing matches, ${nameOf(node)} cannot go on and the run fails. Say which way is taken otherwise.`,
+        {
+          kind: "set_edge",
+          edge_id: last.id,
+          set: { is_default: true },
+          label: last.edge_label
+            ? `Otherwise take "${last.edge_label}"`
+            : `Otherwise go to ${named(graph, last.target_node_id)}`,
+        },
+      );
+  }
+}

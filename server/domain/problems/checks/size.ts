@@ -1,0 +1,60 @@
+import { GRAPH_LIMITS } from "@/server/domain/base/sizes";
+import type { Check } from "../check";
+import { inWords, nameOf } from "../names";
+
+/** What is too large to run. */
+export function checkSize({ graph, report, reading }: Check): void {
+  const nodes = Object.keys(graph.nodes).length;
+  const at = { kind: "workflow" as const };
+  if (nodes > GRAPH_LIMITS.nodes)
+    report.error(
+      "E_GRAPH_TOO_LARGE",
+      at,
+      `This workflow has ${nodes} nodes; at most ${GRAPH_LIMITS.nodes} can run. Split it.`,
+    );
+  if (graph.edges.length > GRAPH_LIMITS.edges)
+    report.error(
+      "E_GRAPH_TOO_LARGE",
+      at,
+      `This workflow has ${graph.edges.length} edges; at most ${GRAPH_LIMITS.edges} can run. Split it.`,
+    );
+  let all = 0;
+  for (const node of Object.values(graph.nodes)) {
+    const size = sizeOf(node.config);
+    all += size;
+    if (size > GRAPH_LIMITS.configBytes)
+      report.error(
+        "E_NODE_TOO_LARGE",
+        { kind: "node", id: node.id },
+        `The settings of ${nameOf(node)} take ${Math.ceil(size / 1024)} KiB; at most ${GRAPH_LIMITS.configBytes / 1024} KiB are possible. Shorten its texts.`,
+      );
+  }
+  if (all > GRAPH_LIMITS.graphBytes)
+    report.error(
+      "E_GRAPH_TOO_LARGE",
+      at,
+      "The settings of all nodes together take more than 2 MiB. Shorten their texts.",
+    );
+  if (reading.chars > GRAPH_LIMITS.readChars)
+    report.error(
+      "E_GRAPH_TOO_LARGE",
+      at,
+      `The expressions and templates of this workflow have ${inWords(reading.chars)} characters together; at most ${inWords(GRAPH_LIMITS.readChars)} can be read, so the rest was not checked. Shorten them, or split the workflow.`,
+    );
+}
+
+/** Roughly how many characters a value takes as JSON, without writing it. */
+function sizeOf(value: unknown): number {
+  let size = 0;
+  const open: unknown[] = [value];
+  for (let next = open.pop(); open.length > 0 || next !== undefined; next = open.pop()) {
+    if (typeof next === "string") size += next.length + 2;
+    else if (next !== null && typeof next === "object")
+      for (const [key, inner] of Object.entries(next)) {
+        size += key.length + 4;
+        if (inner !== undefined && inner !== null) open.push(inner);
+      }
+    else size += 5;
+  }
+  return size;
+}

@@ -1,0 +1,32 @@
+import { capabilitiesOf, describeCapability } from "@/server/domain/library/capabilities";
+import { EMPTY_LIBRARY, withLibrary } from "@/server/domain/library/library";
+import type { Check } from "../check";
+import { named, quoted } from "../names";
+
+/** What came with a file is used only once a person has allowed it. */
+export function checkWithheld({ graph, report, roles, here }: Check): void {
+  const withheld = new Set(here.withheld);
+  if (withheld.size === 0) return;
+  const library = here.library ?? EMPTY_LIBRARY;
+  const asked = capabilitiesOf(withLibrary(graph, library), roles);
+  const keys = new Set(asked.map(({ key }) => key));
+  const left = [...withheld].flatMap((key) =>
+    key.startsWith("tool:") && !keys.has(key) ? [key.slice(5)] : [],
+  );
+  if (left.length > 0)
+    report.warning(
+      "W_LEFT_OUT",
+      { kind: "workflow" },
+      `Its roles came without ${quoted(left)}: nobody ticked that when the workflow was imported. What a role may use is ticked on the Roles page.`,
+    );
+  for (const capability of asked) {
+    if (!withheld.has(capability.key)) continue;
+    for (const { node_id, role } of capability.where)
+      report.error(
+        "E_NOT_ALLOWED",
+        { kind: "node", ...(node_id === undefined ? {} : { id: node_id }) },
+        `${named(graph, node_id ?? "")} would ${describeCapability(capability)}${role ? ` as ${role}` : ""}, which nobody has allowed since this workflow was imported.`,
+        { kind: "allow", key: capability.key, label: "Allow it" },
+      );
+  }
+}

@@ -1,0 +1,17 @@
+import type { Guardrail } from "@/server/domain/agent/role";
+
+/** A crew in the settings of any kind of node, as far as the checks look. */
+export interface CrewLike {
+  agents?: readonly { agent_id: string; role_name: string }[];
+}
+
+/** A plan, likewise. */
+export interface PlanLike {
+  tasks?: readonly {
+    task_id: string;
+    required_role?: string;
+    assigned_agent?: string | null;
+    condition?: string;
+    guardrails?: readonly Guardrail[];
+  }[];
+}

@@ -1,0 +1,32 @@
+import type { Library } from "@/server/domain/library/library";
+import type { ModelChoice } from "@/server/domain/library/model-uses";
+import type { Fix } from "./fixes";
+
+/** Something wrong with a workflow, with its place and what to do about it. Errors stop a run, warnings do not. */
+export interface Problem {
+  severity: "error" | "warning";
+  code: string;
+  message: string;
+  at: {
+    kind: "workflow" | "node" | "edge";
+    id?: string;
+    /** The field of the settings, dotted: `required_role`, `conditions.0`, `input_mapping.name`. */
+    field?: string;
+    /** Offsets into the field's text. */
+    from?: number;
+    to?: number;
+  };
+  fix?: Fix;
+}
+
+/** What is known of the installation. Where something is left out, nothing is said about it. */
+export interface ProblemContext {
+  /** Whether a model's price is known. */
+  isPriceKnown?: ((choice: ModelChoice) => boolean) | undefined;
+  /** Whether there is a tool of this name, or a server for `mcp:server/*`. */
+  isToolKnown?: ((name: string) => boolean) | undefined;
+  /** The crews and agents that may be named. */
+  library?: Library | undefined;
+  /** Keys of what this workflow may not use here, although it would: nobody allowed it when its file came in. */
+  withheld?: readonly string[] | undefined;
+}
