@@ -14,7 +14,10 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** A Troupe server in a process of its own: the production build, started as `npm start` does. */
+/** How a server is started: the clone's own build, as `npm start` does. */
+const OWN_BUILD = { args: ["scripts/start.mjs", "--serve-only"], cwd: root };
+
+/** A Troupe server in a process of its own: the production build. */
 export class TroupeProcess {
   /** Where its pages begin, without a slash at the end. */
   readonly home: string;
@@ -29,6 +32,7 @@ export class TroupeProcess {
     private readonly env: Record<string, string> = {},
     /** Which Node runs it. */
     private readonly node = process.execPath,
+    private readonly program = OWN_BUILD,
   ) {
     this.home = `http://127.0.0.1:${port}`;
     this.api = `${this.home}/api/v1`;
@@ -38,8 +42,8 @@ export class TroupeProcess {
   async start(): Promise<number> {
     const began = Date.now();
     this.output = "";
-    const child = spawn(this.node, ["scripts/start.mjs", "--serve-only"], {
-      cwd: root,
+    const child = spawn(this.node, this.program.args, {
+      cwd: this.program.cwd,
       stdio: ["ignore", "pipe", "pipe"],
       env: {
         ...process.env,

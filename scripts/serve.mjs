@@ -1,4 +1,6 @@
 // Serves the production build from this very process: no second Node, and our own limits on what a client may hold open.
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import process from "node:process";
 import { newHttpServer } from "./http-server.mjs";
 import { distDir, giveUp, isPacked, root, startCommand } from "./prepare.mjs";
@@ -35,6 +37,8 @@ export async function serve({ host, port, url, dataDir, startedAt }) {
   const booted = new Promise((resolve) => {
     globalThis.__troupeUp = resolve;
   });
+  // Reading the configuration anew takes what only a build needs; a package has it as the build read it.
+  if (isPacked) process.env.__NEXT_PRIVATE_STANDALONE_CONFIG = builtConfig();
   try {
     const { default: next } = await import("next");
     const application = next({
@@ -96,6 +100,11 @@ function listen(server, { host, port, url }) {
     });
     server.listen(port, host, resolve);
   });
+}
+
+function builtConfig() {
+  const { config } = JSON.parse(readFileSync(path.join(distDir(), "required-server-files.json"), "utf8"));
+  return JSON.stringify(config);
 }
 
 const MEANT_FOR_FILES = ["X-Content-Type-Options", "Cross-Origin-Resource-Policy"];

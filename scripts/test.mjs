@@ -141,6 +141,20 @@ async function onEveryNode() {
     return null;
   });
   await Promise.all(walks);
+  await onPackage();
+}
+
+/** What `npm run pack` makes, installed into an empty folder: on a Node for which nothing has to be fetched. */
+async function onPackage() {
+  const here = { version: process.versions.node, node: process.execPath };
+  const fitting = [here, ...(await nodes)].filter(
+    ({ version, missing }) => !missing && Number.parseInt(version, 10) >= 22,
+  );
+  const { version, node } = fitting.at(-1) ?? {};
+  if (!node) return console.log("  skipped  the package: there is no Node 22 or newer here");
+  await check(`the package in an empty folder, Node ${version}: a run, a backup, its restore`, [
+    ["--import", "tsx", "e2e/package-walk.ts", node],
+  ]);
 }
 
 async function unit(version = process.versions.node, node = process.execPath) {

@@ -1,0 +1,28 @@
+# syntax=docker/dockerfile:1
+# Troupe in a container: `docker compose up` (see compose.yaml), or
+#   docker build -t troupe . && docker run -p 127.0.0.1:3000:3000 -v troupe:/data -e TROUPE_PASSWORD=... troupe
+
+FROM node:24-slim AS build
+WORKDIR /build
+COPY . .
+# Installs what the lock file lists, builds, and gathers in dist/app what a server needs.
+RUN npm run pack -- --folder
+
+FROM node:24-slim
+# Nothing is installed here: no npm and no yarn for somebody who breaks in to use.
+RUN rm -rf /usr/local/lib/node_modules /opt/yarn* /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn* \
+  && mkdir /data && chown node:node /data && chmod 700 /data
+COPY --from=build /build/dist/app /troupe
+RUN ln -s /troupe/scripts/troupe.mjs /usr/local/bin/troupe
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 TROUPE_DATA_DIR=/data
+# Backups are written here: docker exec troupe troupe backup /data/FILE
+WORKDIR /data
+VOLUME /data
+EXPOSE 3000
+USER node
+# By the loopback address and the server's own port, whatever name people use outside.
+HEALTHCHECK --interval=30s --timeout=5s --start-period=20s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/api/v1/health`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+STOPSIGNAL SIGTERM
+# Without TROUPE_PASSWORD the start ends with the sentence that asks for one: HOST is open to other machines here.
+CMD ["troupe", "start"]

@@ -1,0 +1,173 @@
+// `npm run pack`: Troupe as one file that npm installs and npx starts. On the way it makes dist/app, a folder that runs
+// wherever there is Node: the build, the files of packages that it uses, and the commands as plain JavaScript. The container
+// holds that folder; `--folder` makes it alone.
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { builtinModules } from "node:module";
+import path from "node:path";
+import process from "node:process";
+import {
+  calledFrom,
+  checkNode,
+  distDir,
+  ensureBuilt,
+  ensureInstalled,
+  giveUp,
+  npmCommand,
+  root,
+  runProgram,
+} from "./prepare.mjs";
+
+const dist = path.join(root, "dist");
+const inApp = (...names) => path.join(dist, "app", ...names);
+const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
+
+/** Loaded by a thread from a file of ours, which the build does not look into. */
+const OF_THREADS = ["@jitl/quickjs-wasmfile-release-sync", "quickjs-emscripten-core"];
+
+const OWN_FILES = [
+  "LICENSE",
+  "next.config.mjs",
+  "public",
+  "db/migrations",
+  "db/sqlite.mjs",
+  "server/tools/sandbox/worker.mjs",
+  "server/tools/operator/runner.py",
+  "server/store/watchdog-worker.mjs",
+  ...["troupe", "start", "serve", "prepare", "folders", "http-server", "static-files"].map(
+    (name) => `scripts/${name}.mjs`,
+  ),
+];
+
+checkNode();
+ensureInstalled();
+await ensureBuilt();
+rmSync(dist, { recursive: true, force: true });
+takeBuild();
+takePackages();
+takeOwnFiles();
+await bundleCommands();
+writeLicences();
+describePackage();
+if (process.argv[2] !== "--folder") await pack();
+
+/** The server that Next.js built; without what only a debugger or the next build reads. */
+function takeBuild() {
+  const traced = path.join(distDir(), "standalone", path.relative(root, distDir()));
+  const isNeeded = (file) => !/\.(?:map|nft\.json)$/.test(file) && path.basename(file) !== "node_modules";
+  cpSync(traced, inApp(".next"), { recursive: true, filter: isNeeded });
+  cpSync(path.join(distDir(), "static"), inApp(".next", "static"), { recursive: true, filter: isNeeded });
+  writeOutNames(path.join(traced, "node_modules"));
+  forgetThisMachine();
+}
+
+/** The build calls packages by names that links lead from, and a package of npm holds no links. */
+function writeOutNames(links) {
+  const names = readdirSync(links).flatMap((name) =>
+    name.startsWith("@") ? readdirSync(path.join(links, name)).map((inner) => `${name}/${inner}`) : [name],
+  );
+  rewrite(inApp(".next", "server"), (text) =>
+    names.reduce((all, name) => all.replaceAll(name, name.replace(/-[0-9a-f]{16}$/, "")), text),
+  );
+}
+
+/** Nobody needs to know in which folder it was built. */
+function forgetThisMachine() {
+  rewrite(inApp(".next"), (text) => text.replaceAll(root, "/troupe"));
+}
+
+function rewrite(folder, change) {
+  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
+    if (!entry.isFile() || !/\.(?:js|json)$/.test(entry.name)) continue;
+    const file = path.join(entry.parentPath ?? entry.path, entry.name);
+    const before = readFileSync(file, "utf8");
+    const after = change(before);
+    if (after !== before) writeFileSync(file, after);
+  }
+}
+
+/** Those files of packages that the build uses, for every system and not only this one. */
+function takePackages() {
+  cpSync(path.join(distDir(), "standalone", "node_modules"), inApp("node_modules"), { recursive: true });
+  const home = path.join("node_modules", "better-sqlite3", "prebuilds");
+  cpSync(path.join(root, home), inApp(home), { recursive: true });
+  // Built for this machine; on Node 20 each gets its own.
+  rmSync(inApp("node_modules", "better-sqlite3-node20", "build"), { recursive: true, force: true });
+  const wanted = [...OF_THREADS];
+  for (const name of wanted) {
+    const from = path.join(root, "node_modules", name);
+    const code = (file) => !/\.(?:map|[cm]?ts)$/.test(file) && !file.endsWith(`${path.sep}node_modules`);
+    cpSync(from, inApp("node_modules", name), { recursive: true, filter: code });
+    wanted.push(...Object.keys(readJson(path.join(from, "package.json")).dependencies ?? {}));
+  }
+}
+
+function takeOwnFiles() {
+  for (const file of OWN_FILES) cpSync(path.join(root, file), inApp(file), { recursive: true });
+  const { name, version, license } = readJson(path.join(root, "package.json"));
+  const described = { name, version, license, private: true, type: "module" };
+  writeFileSync(inApp("package.json"), `${JSON.stringify(described, null, 2)}\n`);
+}
+
+/** The programs that scripts/troupe.mjs starts, each in one file with what they share beside it. */
+async function bundleCommands() {
+  const { build } = await import("esbuild");
+  await build({
+    absWorkingDir: root,
+    entryPoints: ["workflow", "verify-main", "backup-main"].map((name) => `server/cli/${name}.ts`),
+    outdir: inApp("cli"),
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    // The one under which "server-only" may be imported.
+    conditions: ["react-server", "module"],
+    external: ["better-sqlite3", "better-sqlite3-node20", ...builtinModules],
+    // Packages of the older kind ask for Node's own modules by this.
+    banner: {
+      js: 'import { createRequire as newRequire } from "node:module"; const require = newRequire(import.meta.url);',
+    },
+    logLevel: "warning",
+  });
+}
+
+/** The licences of all packages that are in the build, which ask to be passed on with it. */
+function writeLicences() {
+  const { packages } = readJson(path.join(root, "package-lock.json"));
+  const texts = Object.entries(packages)
+    .filter(([place, { dev, link }]) => place !== "" && !dev && !link && existsSync(path.join(root, place)))
+    .map(([place, { version, license }]) => {
+      const folder = path.join(root, place);
+      const file = readdirSync(folder).find((name) => /^licen[cs]e/i.test(name));
+      const text = file
+        ? readFileSync(path.join(folder, file), "utf8").trim()
+        : `License: ${license ?? "unknown"}`;
+      return `${place.replace(/^.*node_modules\//, "")} ${version}\n\n${text}\n`;
+    });
+  writeFileSync(inApp("THIRD-PARTY-LICENSES.txt"), texts.join(`\n${"-".repeat(80)}\n\n`));
+}
+
+/** The folder around it, as npm wants one to pack. It names no packages to install: the application has them. */
+function describePackage() {
+  const { name, version, description, license, type, engines } = readJson(path.join(root, "package.json"));
+  const bin = { [name]: "app/scripts/troupe.mjs" };
+  const described = { name, version, description, license, type, engines, bin, files: ["app"] };
+  writeFileSync(path.join(dist, "package.json"), `${JSON.stringify(described, null, 2)}\n`);
+  for (const file of ["README.md", "LICENSE"]) cpSync(path.join(root, file), path.join(dist, file));
+}
+
+/** Packs it into the folder where the person stands. */
+async function pack() {
+  const [npm, args, options] = npmCommand([
+    "pack",
+    dist,
+    "--pack-destination",
+    calledFrom,
+    "--loglevel=error",
+  ]);
+  const { code, output } = await runProgram(npm, args, { ...options, cwd: root });
+  if (code !== 0) giveUp(`npm could not pack it:\n${output}`);
+  const file = path.join(calledFrom, output.trim().split("\n").at(-1));
+  console.log(`${file}: ${(statSync(file).size / 1_000_000).toFixed(1)} MB. npx ${file} starts it.`);
+}
