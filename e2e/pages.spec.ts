@@ -14,7 +14,7 @@ test("the pages of the library and the settings have no serious accessibility fa
   await app.open("/tools?tool=store_memory");
   const tool = page.getByRole("article", { name: "store_memory" });
   await tool.getByRole("button", { name: "Call it" }).click();
-  await expect(tool.getByText("This is needed.").first()).toBeVisible();
+  await expect(tool.getByText("Please fill this in.").first()).toBeVisible();
   expect(await app.accessibilityFaults()).toEqual([]);
   await tool.getByLabel("key").fill("release_day");
   await tool.getByLabel("value").fill("Never on a Friday");

@@ -2,7 +2,6 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Braces, SquareFunction, Trash2 } from "lucide-react";
-import { type ArgumentField, argumentFields, readJson } from "@/components/forms/arguments";
 import { useTrpc } from "@/components/trpc";
 import { Field } from "@/components/ui/field";
 import { IconButton } from "@/components/ui/icon-button";
@@ -14,6 +13,8 @@ import { DraftField } from "./draft-field";
 import { ExpressionField } from "./expression-field";
 import type { FieldProps } from "./field-props";
 import { useFormScope } from "./form-scope";
+import { hintOf } from "./input-field";
+import { argumentFields, type InputField, optionOf, readField, readJson, textOf } from "./input-fields";
 import { JsonField } from "./json-field";
 import { TemplateField } from "./template-field";
 
@@ -32,7 +33,7 @@ export function ArgumentsField({ value, onChange, ...words }: FieldProps) {
     const { [key]: _before, ...others } = args;
     onChange(next === undefined ? others : { ...others, [key]: next });
   };
-  const strange = Object.keys(args).filter((key) => !fields.some((field) => field.name === key));
+  const strange = Object.keys(args).filter((key) => !fields.some((field) => field.key === key));
   return (
     <Field label={words.label} error={words.error} group>
       {fields.length === 0 && strange.length === 0 ? (
@@ -42,10 +43,10 @@ export function ArgumentsField({ value, onChange, ...words }: FieldProps) {
         {fields.map((field) => (
           <Argument
             // Another tool's argument of the same name must not inherit what was half typed.
-            key={`${name} ${field.name}`}
+            key={`${name} ${field.key}`}
             field={field}
-            value={args[field.name]}
-            onChange={(next) => set(field.name, next)}
+            value={args[field.key]}
+            onChange={(next) => set(field.key, next)}
           />
         ))}
         {strange.map((key) => (
@@ -68,13 +69,14 @@ export function ArgumentsField({ value, onChange, ...words }: FieldProps) {
 }
 
 interface ArgumentProps {
-  field: ArgumentField;
+  field: InputField;
   value: ToolArgument | undefined;
   onChange: (value: ToolArgument | undefined) => void;
 }
 
 function Argument({ field, value, onChange }: ArgumentProps) {
-  const { name, required, hint } = field;
+  const { key: name, isRequired: required } = field;
+  const hint = hintOf(field);
   const expression = value === undefined ? null : expressionOf(value);
   const isComputed = expression !== null;
   return (
@@ -108,55 +110,57 @@ function Argument({ field, value, onChange }: ArgumentProps) {
 }
 
 /** A value as it stands, or a text with values in double braces. */
-function Given({ field: { name, look, choices, required }, value, onChange }: ArgumentProps) {
-  const words = { label: name, hideLabel: true } as const;
-  if (look === "text")
-    return (
-      <TemplateField
-        {...words}
-        minLines={1}
-        value={value === undefined ? "" : (templateOf(value) ?? (typeof value === "string" ? value : ""))}
-        onChange={(text) => {
-          if (typeof text !== "string" || text === "") onChange(undefined);
-          else onChange(text.includes("{{") ? { $template: text } : text);
-        }}
-      />
-    );
-  if (look === "number" || look === "whole")
-    return (
-      <DraftField
-        {...words}
-        value={typeof value === "number" ? String(value) : ""}
-        onCommit={(text) => onChange(text.trim() === "" ? undefined : Number(text))}
-        check={(text) =>
-          look === "whole" && !Number.isInteger(Number(text))
-            ? "Enter a whole number."
-            : Number.isFinite(Number(text))
-              ? null
-              : "Enter a number."
-        }
-      />
-    );
-  if (look === "json")
-    return <JsonField {...words} value={value} onChange={(next) => onChange(next as Json)} />;
-  const options =
-    look === "yes_no"
-      ? [
-          { value: "true", label: "Yes" },
-          { value: "false", label: "No" },
-        ]
-      : choices.map((word) => ({ value: word, label: word }));
-  const chosen = typeof value === "string" || typeof value === "boolean" ? String(value) : null;
-  return (
-    <Select
-      {...words}
-      options={[...(required ? [] : [{ value: "", label: "Not given" }]), ...options]}
-      value={chosen ?? (required ? null : "")}
-      placeholder="Choose…"
-      onValueChange={(word) => onChange(word === "" ? undefined : look === "yes_no" ? word === "true" : word)}
-    />
-  );
+function Given({ field, value, onChange }: ArgumentProps) {
+  const { as, isRequired } = field;
+  const words = { label: field.key, hideLabel: true } as const;
+  switch (as) {
+    case "text":
+    case "line":
+      return (
+        <TemplateField
+          {...words}
+          minLines={1}
+          value={value === undefined ? "" : (templateOf(value) ?? (typeof value === "string" ? value : ""))}
+          onChange={(text) => {
+            if (typeof text !== "string" || text === "") onChange(undefined);
+            else onChange(text.includes("{{") ? { $template: text } : text);
+          }}
+        />
+      );
+    case "number":
+      return (
+        <DraftField
+          {...words}
+          value={typeof value === "number" ? String(value) : ""}
+          onCommit={(text) => onChange(text.trim() === "" ? undefined : Number(text))}
+          check={(text) => (text.trim() === "" ? null : (readField(field, text).message ?? null))}
+        />
+      );
+    case "choice":
+    case "switch": {
+      const options = field.options ?? YES_NO;
+      return (
+        <Select
+          {...words}
+          options={[
+            ...(isRequired ? [] : [{ value: "", label: "Not given" }]),
+            ...options.map((option) => ({ value: textOf(option.value), label: option.title })),
+          ]}
+          value={value === undefined ? (isRequired ? null : "") : textOf(value)}
+          placeholder="Choose…"
+          onValueChange={(text) => onChange(optionOf({ ...field, options }, text)?.value)}
+        />
+      );
+    }
+    default:
+      return <JsonField {...words} value={value} onChange={(next) => onChange(next as Json)} />;
+  }
 }
+
+const YES_NO = [
+  { value: true, title: "Yes" },
+  { value: false, title: "No" },
+];
 
 /** All as expressions by name, a fixed value as the JSON that says the same. */
 function ByName({ args, onChange, ...words }: Omit<FieldProps, "value"> & { args: Arguments }) {

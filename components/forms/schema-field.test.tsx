@@ -1,31 +1,59 @@
-import { renderToStaticMarkup } from "react-dom/server";
+import { render, screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { useState } from "react";
 import { expect, test } from "vitest";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { SchemaField } from "./schema-field";
 
-const drawn = (schema: JsonSchema) =>
-  renderToStaticMarkup(<SchemaField label="Output" itemName="field" value={schema} onChange={() => {}} />);
+function show(schema: JsonSchema | undefined) {
+  let now: unknown = schema;
+  function Held() {
+    const [value, setValue] = useState<unknown>(schema);
+    now = value;
+    return <SchemaField label="Output" itemName="field" value={value} onChange={setValue} />;
+  }
+  render(<Held />);
+  return { person: userEvent.setup(), now: () => now };
+}
 
-test("a schema with a title, a default and a choice is shown as rows, with what can be chosen", () => {
-  const html = drawn({
+test("a schema with a title, a default and a choice is shown as rows, and keeps what rows do not show", async () => {
+  const schema = {
     type: "object",
     title: "Verdict",
     additionalProperties: false,
     properties: { verdict: { type: "string", enum: ["keep", "drop"], default: "keep" } },
+  };
+  const { person, now } = show(schema);
+  const choices = screen.getByLabelText<HTMLTextAreaElement>("Choices of verdict");
+  expect(choices.value).toBe("keep\ndrop");
+  screen.getByText("The JSON also says title, additionalProperties; the rows keep it.");
+
+  await person.type(choices, "{Enter}wait and see");
+  expect(now()).toEqual({
+    ...schema,
+    properties: { verdict: { ...schema.properties.verdict, enum: ["keep", "drop", "wait and see"] } },
   });
-  for (const part of [
-    "Name of value 1",
-    "Type of verdict",
-    "Choices of verdict",
-    "keep\ndrop",
-    "Add a field",
-  ])
-    expect(html).toContain(part);
-  expect(html).toContain("The JSON also says title, additionalProperties; the rows keep it.");
+  await person.clear(choices);
+  screen.getByText("At least one choice is needed.");
+  expect(now()).toMatchObject({ title: "Verdict", properties: { verdict: { default: "keep" } } });
+});
+
+test("a field is added, named and described", async () => {
+  const { person, now } = show(undefined);
+  await person.click(screen.getByRole("button", { name: "Add a field" }));
+  const name = screen.getByLabelText("Name of value 1");
+  await person.clear(name);
+  await person.type(name, "sum");
+  await person.type(screen.getByLabelText("Description of sum"), "All of it");
+  expect(now()).toEqual({
+    type: "object",
+    properties: { sum: { type: "string", description: "All of it" } },
+  });
 });
 
 test("a schema that rows cannot show is JSON, with the reason beside it", () => {
-  const html = drawn({ type: "array", items: { type: "string" } });
-  expect(html).toContain("it describes something else than an object");
-  expect(html).not.toContain("Add a field");
+  show({ type: "array", items: { type: "string" } });
+  screen.getByText(/it describes something else than an object/);
+  expect(screen.queryByRole("button", { name: "Add a field" })).toBeNull();
+  expect(screen.queryByRole("button", { name: "Show as rows" })).toBeNull();
 });

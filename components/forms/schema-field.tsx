@@ -8,7 +8,7 @@ import { IconButton } from "@/components/ui/icon-button";
 import { Select } from "@/components/ui/select";
 import { Switch } from "@/components/ui/switch";
 import { TextField } from "@/components/ui/text-field";
-import type { Json, JsonSchema } from "@/server/domain/base/values";
+import type { JsonSchema } from "@/server/domain/base/values";
 import { keyFault } from "./assignments-field";
 import { DraftField } from "./draft-field";
 import type { FieldProps } from "./field-props";

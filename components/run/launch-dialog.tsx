@@ -4,6 +4,8 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { CircleAlert, History, Play, SlidersHorizontal } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { type FormEvent, type KeyboardEvent, useState } from "react";
+import { InputFields } from "@/components/forms/input-field";
+import { type InputError, type InputValues, readInput, toValues } from "@/components/forms/input-fields";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
@@ -16,10 +18,9 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { Problem } from "@/server/domain/problems/problems";
 import { AnsweredBy } from "./answered-by";
 import { newIdempotencyKey } from "./idempotency";
-import { InputFieldControl } from "./input-field";
 import { type Limits, LimitsForm, toLimits, withLimits } from "./limits-form";
 import { rememberedInputs, rememberInput, summarizeInput } from "./remembered-inputs";
-import { type InputError, type InputValues, inputFields, readInput, toValues } from "./run-form";
+import { inputFields } from "./run-form";
 
 /** What is to be started, and what happens around it. */
 export interface LaunchProps {
@@ -139,19 +140,14 @@ export function LaunchDialog({
         {fields.length === 0 ? (
           <p className="text-[13px] text-ink-2">This workflow asks for nothing. Just start it.</p>
         ) : null}
-        {fields.map((field, at) => (
-          <InputFieldControl
-            key={field.key}
-            field={field}
-            value={values[field.key] ?? field.initial}
-            error={errors.find(({ key }) => key === field.key)?.message}
-            autoFocus={at === 0}
-            onValueChange={(value) => {
-              change({ ...values, [field.key]: value });
-              setErrors(errors.filter(({ key }) => key !== field.key));
-            }}
-          />
-        ))}
+        <InputFields
+          autoFocus
+          {...{ fields, values, errors }}
+          onChange={(next, left) => {
+            change(next);
+            setErrors(left);
+          }}
+        />
         {errors
           .filter(({ key }) => !fields.some((field) => field.key === key))
           .map(({ key, message }) => (

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import { readInput, toField, toValues } from "@/components/forms/input-fields";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { approvalGraph } from "./run-example";
-import { inputFields, modelsAskedFor, readInput, toField, toValues } from "./run-form";
+import { inputFields, modelsAskedFor } from "./run-form";
 
 const graph = WorkflowGraph.parse({
   graph_id: "g",
@@ -44,7 +45,7 @@ test("a start node asks for its keys, in their types and with their defaults", (
 });
 
 test("plain keys without a schema are texts that must be there", () => {
-  expect(inputFields(approvalGraph)).toEqual([
+  expect(inputFields(approvalGraph)).toMatchObject([
     { key: "user_request", title: "User request", as: "text", isRequired: true, initial: "" },
   ]);
 });
@@ -77,6 +78,25 @@ test("an earlier input goes into the form and comes out the same", () => {
   const fields = inputFields(graph);
   const input = { topic: "Bees", words: 3, tags: [1, { a: null }], draft: true, tone: "dry", note: "yes" };
   expect(readInput(fields, toValues(fields, input)).input).toEqual(input);
+});
+
+test("what a schema has against a value is said before anything is sent", () => {
+  const fields = [{ key: "days", schema: { type: "integer", maximum: 7 }, required: true }].map(toField);
+  expect(readInput(fields, { days: "8" }).errors).toEqual([
+    { key: "days", message: "This must be at most 7." },
+  ]);
+});
+
+test("a value of any type is a text or JSON, and comes back as what it was", () => {
+  const fields = [
+    { key: "a", schema: {}, required: false },
+    { key: "b", schema: { type: ["string", "number"] }, required: false },
+    { key: "c", schema: { anyOf: [{ type: "integer" }, { type: "null" }] }, required: false },
+  ].map(toField);
+  expect(fields.map(({ as }) => as)).toEqual(["any", "any", "number"]);
+  for (const input of [{ a: "3", b: 3, c: 3 }, { a: "plain", b: "[x" }, { a: { deep: [1] } }, {}])
+    expect(readInput(fields, toValues(fields, input)).input).toEqual(input);
+  expect(readInput(fields, { a: "[1," }).errors).toHaveLength(1);
 });
 
 test("choices are called by their titles, and several of them are ticked", () => {

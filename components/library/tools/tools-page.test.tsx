@@ -14,7 +14,7 @@ test("tools are found, read about and tried out for real", async () => {
 
   const callIt = async () => person.click(tool.getByRole("button", { name: "Call it" }));
   await callIt();
-  await tool.findByText("This is needed.");
+  await tool.findByText("Please fill this in.");
   const field = tool.getByLabelText(/^expression/);
   await person.type(field, "6 * 7");
   await callIt();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { argumentFields, readArguments } from "@/components/forms/arguments";
+import { argumentFields, readInput } from "@/components/forms/input-fields";
 import { describeType, parametersOf } from "@/components/forms/schema-words";
 
 const schema = {
@@ -51,17 +51,24 @@ test("odd schemas have words, too, and nesting without end stops", () => {
 test("what is entered becomes arguments of the right types; what is empty is left out", () => {
   const fields = argumentFields(schema);
   expect(
-    readArguments(fields, { query: "crews", count: "3", deep: true, scope: "", filters: '[{"field":"a"}]' }),
+    readInput(fields, { query: "crews", count: "3", deep: "true", scope: "", filters: '[{"field":"a"}]' }),
   ).toEqual({
-    ok: true,
-    args: { query: "crews", count: 3, deep: true, filters: [{ field: "a" }] },
+    errors: [],
+    input: { query: "crews", count: 3, deep: true, filters: [{ field: "a" }] },
   });
 });
 
 test("what cannot be sent is named at its place; a standard value need not be entered", () => {
-  expect(readArguments(argumentFields(schema), { count: "2.5", filters: "[" })).toEqual({
-    ok: false,
-    faults: { query: "This is needed.", count: "Enter a whole number.", filters: "This is not JSON yet." },
+  expect(readInput(argumentFields(schema), { count: "2.5", filters: "[" })).toEqual({
+    input: {},
+    errors: [
+      { key: "query", message: "Please fill this in." },
+      { key: "count", message: "This must be a whole number." },
+      { key: "filters", message: "This is not valid JSON." },
+    ],
   });
-  expect(readArguments(argumentFields(schema), { query: "x" })).toEqual({ ok: true, args: { query: "x" } });
+  expect(readInput(argumentFields(schema), { query: "x", count: "" }).input).toEqual({ query: "x" });
+  expect(readInput(argumentFields(schema), { query: "x", count: "11" }).errors).toEqual([
+    { key: "count", message: "This must be at most 10." },
+  ]);
 });

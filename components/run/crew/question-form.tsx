@@ -3,8 +3,8 @@
 import { useMutation } from "@tanstack/react-query";
 import { ExternalLink } from "lucide-react";
 import { type FormEvent, useState } from "react";
-import { InputFieldControl } from "@/components/run/input-field";
-import { type InputError, type InputValues, readInput, toField } from "@/components/run/run-form";
+import { InputFields } from "@/components/forms/input-field";
+import { type InputError, type InputValues, readInput, toField } from "@/components/forms/input-fields";
 import { useRunPage } from "@/components/run/run-page-context";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
@@ -51,18 +51,13 @@ export function QuestionForm({ ask, asks }: { ask: Interaction; asks: ToolQuesti
   return (
     <form noValidate onSubmit={send} className="flex min-w-0 flex-col gap-4">
       {asks.url === undefined ? null : <Address url={asks.url} from={asks.from} />}
-      {fields.map((field) => (
-        <InputFieldControl
-          key={field.key}
-          field={field}
-          value={values[field.key] ?? field.initial}
-          error={errors.find(({ key }) => key === field.key)?.message}
-          onValueChange={(value) => {
-            setValues({ ...values, [field.key]: value });
-            setErrors(errors.filter(({ key }) => key !== field.key));
-          }}
-        />
-      ))}
+      <InputFields
+        {...{ fields, values, errors }}
+        onChange={(next, left) => {
+          setValues(next);
+          setErrors(left);
+        }}
+      />
       {answer.error && (errors.length === 0 || elsewhere.length > 0) ? (
         <p role="alert" className="text-[13px] text-failed">
           {[toApiError(answer.error).message, ...elsewhere.map(({ message }) => message)].join(" ")}

@@ -1,7 +1,7 @@
-import { type JsonObject, StateKey } from "@/server/domain/base/values";
+import { type Json, type JsonObject, StateKey } from "@/server/domain/base/values";
 import { type Fault, faultTexts, readSchema } from "@/server/domain/schema/schema";
 import type { WorkflowGraph } from "./graph";
-import { inputFields, inputSchema } from "./run-input";
+import { inputFields, inputSchema, type RunInputField } from "./run-input";
 import { keySchema } from "./state-check";
 
 /** What is wrong with the input of a run, by key; empty where it may start. */
@@ -19,13 +19,19 @@ export function findInputErrors(graph: WorkflowGraph, input: JsonObject): KeyFau
       else delete given[field.key];
       continue;
     }
-    const [fault] = faultTexts(keySchema(field.schema, field.around).faults(value));
-    if (fault !== undefined) errors.push({ key: field.key, message: said(fault) });
+    const message = fieldFault(field, value);
+    if (message !== undefined) errors.push({ key: field.key, message });
   }
   // What holds between keys is only worth telling where each of them is right.
   const schema = inputSchema(graph);
   if (errors.length > 0 || !schema) return errors;
   return faultsByKey(readSchema(schema).faults(given));
+}
+
+/** What its own schema has against what was entered in a field, as a sentence; undefined where it fits. */
+export function fieldFault(field: Pick<RunInputField, "schema" | "around">, value: Json): string | undefined {
+  const [fault] = faultTexts(keySchema(field.schema, field.around).faults(value));
+  return fault === undefined ? undefined : said(fault);
 }
 
 /** What is wrong with one thing that was entered. */

@@ -7,26 +7,59 @@ import { Select } from "@/components/ui/select";
 import { Switch } from "@/components/ui/switch";
 import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
-import { type Entered, type InputField, textOf } from "./run-form";
+import { type Entered, type InputError, type InputField, type InputValues, textOf } from "./input-fields";
+import { describeType } from "./schema-words";
 
-/** One thing that a run asks for, in the control that fits its type. */
-export function InputFieldControl({
+interface InputFieldsProps {
+  fields: readonly InputField[];
+  values: InputValues;
+  errors: readonly InputError[];
+  /** Short fields, where many stand below each other. */
+  compact?: boolean;
+  autoFocus?: boolean;
+  onChange: (values: InputValues, errors: readonly InputError[]) => void;
+}
+
+/** The fields of a form made of a schema. What was wrong with one is forgotten once it is changed. */
+export function InputFields({ fields, values, errors, compact, autoFocus, onChange }: InputFieldsProps) {
+  return fields.map((field, at) => (
+    <InputFieldControl
+      key={field.key}
+      field={field}
+      value={values[field.key] ?? field.initial}
+      error={errors.find(({ key }) => key === field.key)?.message}
+      autoFocus={autoFocus && at === 0}
+      compact={compact}
+      onValueChange={(value) =>
+        onChange(
+          { ...values, [field.key]: value },
+          errors.filter(({ key }) => key !== field.key),
+        )
+      }
+    />
+  ));
+}
+
+/** One thing that is asked for, in the control that fits its type. */
+function InputFieldControl({
   field,
   value,
   error,
   autoFocus,
+  compact,
   onValueChange,
 }: {
   field: InputField;
   value: Entered;
   error?: string | undefined;
   autoFocus?: boolean | undefined;
+  compact?: boolean | undefined;
   onValueChange: (value: Entered) => void;
 }) {
   const text = typeof value === "string" ? value : "";
   const words = {
     label: field.title,
-    hint: field.example && text === "" ? <Example field={field} onUse={onValueChange} /> : field.description,
+    hint: field.example && text === "" ? <Example field={field} onUse={onValueChange} /> : hintOf(field),
     error,
     aside: field.isRequired || field.as === "switch" ? undefined : "Optional",
   };
@@ -46,7 +79,10 @@ export function InputFieldControl({
           {...words}
           value={text || null}
           onValueChange={onValueChange}
-          options={(field.options ?? []).map(({ value, title }) => ({ value: textOf(value), label: title }))}
+          options={[
+            ...(field.isRequired || field.initial !== "" ? [] : [{ value: "", label: "Not given" }]),
+            ...(field.options ?? []).map(({ value, title }) => ({ value: textOf(value), label: title })),
+          ]}
         />
       );
     case "choices":
@@ -67,17 +103,39 @@ export function InputFieldControl({
           inputMode={field.isInteger ? "numeric" : "decimal"}
           autoFocus={autoFocus}
           className="tabular-nums"
+          fieldClassName={compact ? "max-w-48" : undefined}
         />
       );
     case "line":
       return <TextField {...words} value={text} onValueChange={onValueChange} autoFocus={autoFocus} />;
     case "json":
-      return <CodeArea {...words} value={text} onValueChange={onValueChange} language="json" />;
-    case "text":
       return (
-        <TextArea {...words} value={text} onValueChange={onValueChange} rows={4} autoFocus={autoFocus} />
+        <CodeArea
+          {...words}
+          value={text}
+          onValueChange={onValueChange}
+          language="json"
+          {...(compact ? { compact, minLines: 2 } : {})}
+        />
+      );
+    case "text":
+    case "any":
+      return (
+        <TextArea
+          {...words}
+          value={text}
+          onValueChange={onValueChange}
+          rows={compact ? 1 : 4}
+          autoFocus={autoFocus}
+        />
       );
   }
+}
+
+/** What it is for; and what is meant, where the control does not say it. */
+export function hintOf({ as, schema, description = "" }: InputField): string | undefined {
+  const shape = as === "json" ? describeType(schema) : as === "any" ? "A text, or JSON" : "";
+  return [description.replace(/\.$/, ""), shape].filter(Boolean).join(". ") || undefined;
 }
 
 /** Several of a list, each with a tick of its own. */
