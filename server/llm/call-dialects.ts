@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "@/server/domain/base/values";
-import { opensString, parseMended } from "./json";
+import { opensAnyString, opensString, parseMended, scanOutsideStrings } from "./json";
 import type { ToolOffer } from "./model";
 import { asSchema } from "./schema";
 import {
@@ -178,24 +178,22 @@ function valuesIn(text: string, { isStrict = false } = {}): string[] {
   const values: string[] = [];
   let depth = 0;
   let start = -1;
-  let quote = "";
-  let before = "";
-  for (let at = 0; at < text.length; at++) {
-    const sign = text[at]!;
-    if (quote !== "") {
-      if (sign === "\\") at++;
-      else if (sign === quote) quote = "";
-      continue;
-    }
-    if (depth > 0 && opensString(sign, before)) quote = sign;
-    else if (sign === "{" || sign === "[") {
-      if (depth++ === 0) start = at;
-    } else if (sign === "}" || sign === "]") {
-      if (--depth < 0) return [];
-      if (depth === 0) values.push(text.slice(start, at + 1));
-    } else if (depth === 0 && !/[\s,;]/.test(sign)) return isStrict ? [] : values;
-    if (sign.trim() !== "") before = sign;
-  }
+  let isClosedTwice = false;
+  let isOther = false;
+  scanOutsideStrings(
+    text,
+    (sign, at) => {
+      if (sign === "{" || sign === "[") {
+        if (depth++ === 0) start = at;
+      } else if (sign === "}" || sign === "]") {
+        isClosedTwice = --depth < 0;
+        if (depth === 0) values.push(text.slice(start, at + 1));
+      } else isOther = depth === 0 && !/[\s,;]/.test(sign);
+      return isClosedTwice || isOther;
+    },
+    { opens: (sign, before) => depth > 0 && opensString(sign, before) },
+  );
+  if (isOther) return isStrict ? [] : values;
   return depth === 0 ? values : [];
 }
 
@@ -274,22 +272,20 @@ function splitOutside(text: string, separators: string): string[] | null {
   const parts: string[] = [];
   let depth = 0;
   let start = 0;
-  let quote = "";
-  for (let at = 0; at < text.length; at++) {
-    const sign = text[at]!;
-    if (quote !== "") {
-      if (sign === "\\") at++;
-      else if (sign === quote) quote = "";
-    } else if (sign === '"' || sign === "'") quote = sign;
-    else if ("([{".includes(sign)) depth++;
-    else if (")]}".includes(sign)) {
-      if (--depth < 0) return null;
-    } else if (depth === 0 && separators.includes(sign)) {
-      parts.push(text.slice(start, at));
-      start = at + 1;
-    }
-  }
-  if (depth !== 0 || quote !== "") return null;
+  const isOpen = scanOutsideStrings(
+    text,
+    (sign, at) => {
+      if ("([{".includes(sign)) depth++;
+      else if (")]}".includes(sign)) depth--;
+      else if (depth === 0 && separators.includes(sign)) {
+        parts.push(text.slice(start, at));
+        start = at + 1;
+      }
+      return depth < 0;
+    },
+    { opens: opensAnyString },
+  );
+  if (depth !== 0 || isOpen) return null;
   parts.push(text.slice(start));
   return parts.map((part) => part.trim()).filter((part) => part !== "");
 }

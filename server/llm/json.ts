@@ -61,6 +61,38 @@ export function parseMended(
 export const opensString = (sign: string, before: string) =>
   sign === '"' || (sign === "'" && "{[,:(".includes(before));
 
+/** Any quote begins a string, as in a program. */
+export const opensAnyString = (sign: string) => sign === '"' || sign === "'";
+
+/**
+ * Goes over the signs of a text that stand outside of strings, from `from` on, until `visit` answers true. A quote that
+ * begins a string is not visited, its string is passed over. `opens`: whether a quote begins a string, by the sign before
+ * it that is no space. Answers whether the text ends inside of a string.
+ */
+export function scanOutsideStrings(
+  text: string,
+  visit: (sign: string, at: number) => boolean | undefined,
+  {
+    from = 0,
+    opens = opensString,
+  }: { from?: number; opens?: (sign: string, before: string) => boolean } = {},
+): boolean {
+  let quote = "";
+  let before = "";
+  for (let at = from; at < text.length; at++) {
+    const sign = text.charAt(at);
+    if (quote !== "") {
+      if (sign === "\\") at++;
+      else if (sign === quote) quote = "";
+      continue;
+    }
+    if (opens(sign, before)) quote = sign;
+    else if (visit(sign, at) === true) return false;
+    if (sign.trim() !== "") before = sign;
+  }
+  return quote !== "";
+}
+
 const CLOSERS: Readonly<Record<string, string>> = { "{": "}", "[": "]" };
 const OTHER_WORDS: Readonly<Record<string, string>> = {
   true: "true",

@@ -1,7 +1,7 @@
 import { jsonrepair } from "jsonrepair";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { ToolCall } from "@/server/domain/tool/tool";
-import { MAX_REPAIR_CHARS, opensString, parseJson, parseMended } from "./json";
+import { MAX_REPAIR_CHARS, parseJson, parseMended, scanOutsideStrings } from "./json";
 import type { ToolOffer } from "./model";
 import { asSchema } from "./schema";
 
@@ -177,22 +177,17 @@ function regionEnd(text: string, start: number): number {
 function spanOf(text: string, start: number): { end: number | null } | undefined {
   if (text[start] !== "{" && text[start] !== "[") return undefined;
   let depth = 0;
-  let quote = "";
-  let before = "";
-  for (let at = start; at < text.length; at++) {
-    const sign = text[at]!;
-    if (quote !== "") {
-      if (sign === "\\") at++;
-      else if (sign === quote) quote = "";
-      continue;
-    }
-    // An apostrophe begins a string only where a value can begin: Python writes its strings so.
-    if (opensString(sign, before)) quote = sign;
-    else if (sign === "{" || sign === "[") depth++;
-    else if ((sign === "}" || sign === "]") && --depth === 0) return { end: at + 1 };
-    if (sign.trim() !== "") before = sign;
-  }
-  return { end: null };
+  let end: number | null = null;
+  scanOutsideStrings(
+    text,
+    (sign, at) => {
+      if (sign === "{" || sign === "[") depth++;
+      else if ((sign === "}" || sign === "]") && --depth === 0) end = at + 1;
+      return end !== null;
+    },
+    { from: start },
+  );
+  return { end };
 }
 
 /** A call whose closing brackets are missing. A string that never ends is not completed: nobody knows its rest. */
@@ -209,19 +204,7 @@ function readUnclosed(region: string, tools: readonly ToolOffer[], name: { name?
   return [faulty(endsInString(body) ? "a string in it never ends" : "its brackets do not match", body)];
 }
 
-function endsInString(text: string): boolean {
-  let quote = "";
-  let before = "";
-  for (let at = 0; at < text.length; at++) {
-    const sign = text[at]!;
-    if (quote !== "") {
-      if (sign === "\\") at++;
-      else if (sign === quote) quote = "";
-    } else if (opensString(sign, before)) quote = sign;
-    if (sign.trim() !== "") before = sign;
-  }
-  return quote !== "";
-}
+const endsInString = (text: string): boolean => scanOutsideStrings(text, () => undefined);
 
 const NAMES = ["tool_name", "tool", "name", "function"] as const;
 const ARGS = ["args", "arguments", "parameters", "params", "input"] as const;
