@@ -13,6 +13,8 @@ export default defineConfig(
     "test-results/**",
     "playwright-report/**",
   ]),
+  // A rule that is switched off where it finds nothing hides what it finds later.
+  { linterOptions: { reportUnusedDisableDirectives: "error" } },
   {
     files: ["**/*.ts", "**/*.tsx"],
     extends: [ts.configs.recommendedTypeChecked],

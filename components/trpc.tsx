@@ -9,7 +9,7 @@ import {
   splitLink,
   TRPCClientError,
 } from "@trpc/client";
-import type { inferRouterInputs, inferRouterOutputs } from "@trpc/server";
+import type { inferRouterOutputs } from "@trpc/server";
 import { createTRPCContext } from "@trpc/tanstack-react-query";
 import { type ReactNode, useState } from "react";
 import { create } from "zustand";
@@ -25,7 +25,6 @@ export const useTrpcClient = context.useTRPCClient;
 
 /** What procedures answer and take: `Answers["workflows"]["list"]`. */
 export type Answers = inferRouterOutputs<AppRouter>;
-export type Questions = inferRouterInputs<AppRouter>;
 
 /** An error of our API in a form that components can read. */
 export interface ApiError {

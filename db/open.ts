@@ -79,7 +79,9 @@ function copyBeforeUpdate(db: Db, file: string): void {
   const [folder, prefix] = [path.dirname(file), `${path.basename(file)}.before-`];
   const made = readdirSync(folder)
     .filter((name) => name.startsWith(prefix) && /^\d+\.bak$/.test(name.slice(prefix.length)))
-    .sort((a, b) => Number.parseInt(b.slice(prefix.length)) - Number.parseInt(a.slice(prefix.length)));
+    .sort(
+      (a, b) => Number.parseInt(b.slice(prefix.length), 10) - Number.parseInt(a.slice(prefix.length), 10),
+    );
   for (const name of made.slice(COPIES_KEPT)) rmSync(path.join(folder, name), { force: true });
 }
 

@@ -118,9 +118,12 @@ async function buildAndChecks() {
   if (wanted.has("types")) await timed("types", () => check("types", [typeScript]));
   if (wanted.has("lint")) {
     await timed("format", () =>
-      check("format and import order", [[bin("@biomejs/biome/bin/biome"), "check", "."]]),
+      check("format, import order, accessibility", [
+        [bin("@biomejs/biome/bin/biome"), "check", ".", "--error-on-warnings"],
+      ]),
     );
     await timed("lint", () => check("lint", [eslint]));
+    await timed("unused code", () => check("unused code", [[bin("knip/bin/knip.js"), "--no-progress"]]));
   }
   if (wanted.has("nodes")) await onBuildOnly("nodes", onEveryNode);
 }

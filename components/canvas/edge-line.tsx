@@ -68,6 +68,7 @@ function Chip(props: {
   const hover = useContext(HoverContext);
   const { screenToFlowPosition } = useReactFlow();
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the pointer over it only lights its edge up
     <div
       className="edge-chip nodrag nopan"
       data-kind={data?.edge.kind}

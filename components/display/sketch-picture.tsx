@@ -28,11 +28,9 @@ export function SketchPicture({ sketch, className }: { sketch: Sketch; className
       {sketch.edges.map(([from, to], at) => {
         const a = sketch.nodes[from];
         const b = sketch.nodes[to];
-        // biome-ignore lint/suspicious/noArrayIndexKey: a drawing without identities
         return a && b ? <path key={at} d={curve(a, b)} className="sketch-edge" /> : null;
       })}
       {sketch.nodes.map(({ x, y, type }, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a drawing without identities
         <Card key={at} x={x} y={y} type={type} />
       ))}
     </svg>

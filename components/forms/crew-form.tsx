@@ -69,7 +69,6 @@ export function CrewForm({ crew, roles, onChange, onEmpty }: CrewFormProps) {
         <ul aria-label="Agents" className="flex flex-col gap-2">
           {crew.agents.map((agent, at) => (
             // The place, not the id: the id changes while it is typed.
-            // biome-ignore lint/suspicious/noArrayIndexKey: agents are not moved
             <li key={at}>
               <FoldedRow
                 label={agent.agent_id}

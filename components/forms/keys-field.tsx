@@ -127,17 +127,18 @@ export function KeysField({
             />
           </div>
           {isListed && (
-            <ul
+            <div
               id={`${id}list`}
               role="listbox"
               aria-label={`Suggestions for ${label}`}
               className="popup absolute top-full right-0 left-0 z-30 mt-1 max-h-56 overflow-y-auto p-1"
             >
               {offered.map(({ key, detail }, at) => (
-                <li
+                <div
                   key={key}
                   id={`${id}${at}`}
                   role="option"
+                  tabIndex={-1}
                   aria-selected={at === active}
                   // Before the field loses the focus.
                   onPointerDown={(event) => {
@@ -151,9 +152,9 @@ export function KeysField({
                 >
                   <code className="font-mono">{key}</code>
                   {detail && <span className="ml-auto truncate text-ink-3">{detail}</span>}
-                </li>
+                </div>
               ))}
-            </ul>
+            </div>
           )}
         </div>
       )}

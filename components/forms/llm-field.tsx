@@ -229,11 +229,7 @@ function Fallbacks({
     <Field label="If it fails, ask" hint={hint} group>
       <ol className="flex flex-col gap-3">
         {models.map((model, at) => (
-          <li
-            // biome-ignore lint/suspicious/noArrayIndexKey: the order is all that tells them apart
-            key={at}
-            className="grid grid-cols-2 items-end gap-3"
-          >
+          <li key={at} className="grid grid-cols-2 items-end gap-3">
             <ModelChoice
               choice={model}
               ordinal={at + 1}

@@ -188,7 +188,6 @@ function Outcomes({
     <Field label="What follows" group>
       <ul className="flex flex-col gap-2">
         {outcomes.map(({ outcome, target }, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a word that is being typed is no identity
           <li key={at} className="flex items-start gap-1.5">
             <DraftField
               label={`Outcome ${at + 1} of ${step.step}`}

@@ -29,7 +29,6 @@ export function FindingList({
       {sorted.map(({ level, at, message }, place) => {
         const { icon: Icon, word, color } = looks[level];
         return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a fixed list
           <li key={place} className="flex items-start gap-2.5 bg-raised px-3 py-2">
             <Icon aria-hidden="true" className={`mt-0.5 size-4 shrink-0 ${color}`} />
             <div className="min-w-0 flex-1 text-[13px]">

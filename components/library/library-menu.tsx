@@ -69,7 +69,6 @@ export function LibraryMenu({ noun, name, uses, onDuplicate, file, loss, onDelet
         pending={isDeleting}
         onConfirm={() => void remove()}
       >
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
         <ul tabIndex={0} className="mt-1 flex max-h-40 list-disc flex-col gap-1 overflow-y-auto pl-5 text-sm">
           {uses.map((use) => (
             <li key={`${use.kind} ${use.id}`}>{use.name}</li>

@@ -177,7 +177,6 @@ function Content({ text, kind, path }: { text: string; kind: "markdown" | "json"
   const value = kind === "json" ? parsed(text) : undefined;
   if (value !== undefined) return <JsonView value={value} label={path} />;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <pre
       tabIndex={0}
       className="max-h-[70vh] overflow-auto whitespace-pre-wrap rounded-lg border border-line bg-sunken p-3 font-mono text-xs leading-5 [overflow-wrap:anywhere]"

@@ -44,7 +44,6 @@ function Block({ token }: { token: Token }): ReactNode {
       return known.tokens ? <Inline tokens={known.tokens} /> : known.text;
     case "code":
       return (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
         <pre tabIndex={0}>
           <code>{known.text}</code>
         </pre>
@@ -60,7 +59,6 @@ function Block({ token }: { token: Token }): ReactNode {
       return (
         <List {...(known.ordered && known.start !== "" ? { start: known.start } : {})}>
           {known.items.map((item, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the text is drawn anew as a whole
             <li key={at}>
               {item.task ? <span aria-hidden>{item.checked ? "☑ " : "☐ "}</span> : null}
               <Blocks tokens={item.tokens.filter(({ type }) => type !== "checkbox")} />
@@ -76,7 +74,6 @@ function Block({ token }: { token: Token }): ReactNode {
             <thead>
               <tr>
                 {known.header.map((cell, at) => (
-                  // biome-ignore lint/suspicious/noArrayIndexKey: the text is drawn anew as a whole
                   <th key={at} scope="col">
                     <Inline tokens={cell.tokens} />
                   </th>
@@ -85,10 +82,8 @@ function Block({ token }: { token: Token }): ReactNode {
             </thead>
             <tbody>
               {known.rows.map((row, at) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: the text is drawn anew as a whole
                 <tr key={at}>
                   {row.map((cell, column) => (
-                    // biome-ignore lint/suspicious/noArrayIndexKey: the text is drawn anew as a whole
                     <td key={column}>
                       <Inline tokens={cell.tokens} />
                     </td>

@@ -45,17 +45,8 @@ export function useRunNode(id: string): RunState["nodes"][string] | undefined {
   return useRun((view) => view.state.nodes[id], undefined);
 }
 
-/** Whether an edge was taken; undefined in the editor and before anything happened to it. */
-export function useRunEdge(id: string): RunState["edges"][string] | undefined {
-  return useRun((view) => view.state.edges[id], undefined);
-}
-
 export function useRunActivation(id: string | undefined): RunState["activations"][string] | undefined {
   return useRun((view) => (id === undefined ? undefined : view.state.activations[id]), undefined);
-}
-
-export function useRunCall(id: string): RunState["calls"][string] | undefined {
-  return useRun((view) => view.state.calls[id], undefined);
 }
 
 /** Text of a call that is being streamed right now; nothing while looking at the past. */

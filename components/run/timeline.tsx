@@ -112,11 +112,9 @@ function Rows({ rows, onToggleGroup, onToggleEvent, onSelectNode }: RowsProps) {
   const first = rowAt(offsets, Math.max(0, top - OVERSCAN));
   const last = Math.min(rows.length, rowAt(offsets, top + height + OVERSCAN) + 1);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <div
+    <section
       ref={box}
       tabIndex={0}
-      role="region"
       aria-label="Events"
       className="min-h-0 flex-1 overflow-y-auto overscroll-contain"
     >
@@ -142,7 +140,7 @@ function Rows({ rows, onToggleGroup, onToggleEvent, onSelectNode }: RowsProps) {
           </li>
         ))}
       </ol>
-    </div>
+    </section>
   );
 }
 
@@ -281,7 +279,6 @@ function EventDetail({ event, sentence }: { event: RunEvent; sentence: Sentence 
         </p>
         <CopyButton text={text} label="Copy this event" />
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <pre
         tabIndex={0}
         className="min-h-0 flex-1 overflow-auto px-3 py-2 font-mono text-[11px] leading-4 text-ink-2"

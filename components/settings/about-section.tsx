@@ -54,8 +54,7 @@ export function AboutSection({
         </dl>
       </Panel>
       <Panel title="Environment" description="Read at the start; all of it optional." flush>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-        <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Settings by environment">
+        <section className="overflow-x-auto" tabIndex={0} aria-label="Settings by environment">
           <table className="w-full min-w-130 text-left text-[13px]">
             <thead>
               <tr className="border-b border-line text-ink-2">
@@ -82,7 +81,7 @@ export function AboutSection({
               ))}
             </tbody>
           </table>
-        </div>
+        </section>
       </Panel>
     </>
   );

@@ -36,7 +36,6 @@ export function HeaderRows({
           headerFault(name, value || undefined) ??
           (value || isStored ? null : "Write its value, or remove the line");
         return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other identity while they are written
           <div key={at} className="grid grid-cols-[1fr_1.4fr_auto] items-start gap-2">
             <TextField
               label={`Name of header ${at + 1}`}

@@ -72,6 +72,3 @@ export function Dialog({
     </Base.Root>
   );
 }
-
-/** Closes the dialog that it stands in: `<DialogClose render={<Button>Cancel</Button>} />`. */
-export const DialogClose = Base.Close;

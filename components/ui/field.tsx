@@ -51,8 +51,7 @@ export function Field({ label, hideLabel, hint, error, aside, className, childre
   return (
     <div
       className={clsx("flex min-w-0 flex-col gap-1.5", className)}
-      role={group ? "group" : undefined}
-      aria-labelledby={group ? control["aria-labelledby"] : undefined}
+      {...(group ? { role: "group", "aria-labelledby": control["aria-labelledby"] } : {})}
     >
       {group ? (
         <span id={control["aria-labelledby"]} className={labelLook}>

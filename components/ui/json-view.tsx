@@ -30,7 +30,6 @@ export function JsonView({ value, label, openDepth = 2, className }: JsonViewPro
           label={`Copy ${label}`}
         />
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <div className="max-h-96 overflow-auto p-3 pr-9" tabIndex={0}>
         <Value value={value} depth={0} openDepth={openDepth} />
       </div>

@@ -62,7 +62,6 @@ export function ListEditor({
       <ol ref={list} className={clsx("flex flex-col gap-1", items.length === 0 && "hidden")}>
         {items.map((item, at) => (
           <li
-            // biome-ignore lint/suspicious/noArrayIndexKey: items are texts without an identity of their own
             key={at}
             onDragOver={(event) => {
               if (dragged === null) return;

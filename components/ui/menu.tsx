@@ -3,7 +3,7 @@
 import { cloneElement, type HTMLAttributes, type ReactElement, useState } from "react";
 import type { MenuProps } from "./menu-popup";
 
-export type { MenuAction, MenuEntry, MenuProps } from "./menu-popup";
+export type { MenuEntry, MenuProps } from "./menu-popup";
 
 const load = () => import("./menu-popup");
 let loaded: Awaited<ReturnType<typeof load>> | null = null;

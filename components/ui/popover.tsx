@@ -48,5 +48,3 @@ export function Popover({
     </Base.Root>
   );
 }
-
-export const PopoverClose = Base.Close;

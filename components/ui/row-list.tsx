@@ -38,7 +38,6 @@ export function RowList<T>({
         <ol aria-label={words.label} className="flex flex-col gap-2">
           {items.map((item, at) => (
             <li
-              // biome-ignore lint/suspicious/noArrayIndexKey: a name that is being typed is no identity
               key={at}
               className={plain ? undefined : "flex flex-col gap-3 rounded-lg border border-line bg-bg p-2.5"}
             >

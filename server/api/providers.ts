@@ -8,8 +8,6 @@ import { ModelError } from "@/server/llm/model";
 import { normalUrl, type ProviderStore } from "@/server/store/providers";
 import { procedure, refusal, router } from "./trpc";
 
-export type ProviderView = Provider;
-
 /** The address of a service: without credentials, ? and #. */
 export const BaseUrl = z
   .string()

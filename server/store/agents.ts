@@ -1,9 +1,7 @@
 import type { Db } from "@/db/open";
 import { agents } from "@/db/schema";
 import { AgentConfig } from "@/server/domain/agent/role";
-import { type LibraryStore, newLibraryStore, type Stored } from "./library";
-
-export type StoredAgent = Stored<"agent", AgentConfig>;
+import { type LibraryStore, newLibraryStore } from "./library";
 
 /** The agents that crews and workflows may name. */
 export type AgentStore = LibraryStore<"agent", AgentConfig>;

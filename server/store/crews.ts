@@ -1,9 +1,7 @@
 import type { Db } from "@/db/open";
 import { crews } from "@/db/schema";
 import { CrewConfig } from "@/server/domain/crew/crew";
-import { type LibraryStore, newLibraryStore, type Stored } from "./library";
-
-export type StoredCrew = Stored<"crew", CrewConfig>;
+import { type LibraryStore, newLibraryStore } from "./library";
 
 /** The crews that workflows may name. */
 export type CrewStore = LibraryStore<"crew", CrewConfig>;

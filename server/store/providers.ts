@@ -6,7 +6,6 @@ import { registerSecret } from "@/server/access/redact";
 import type { Sealer } from "@/server/access/secrets";
 import { newId } from "@/server/domain/base/ids";
 import {
-  type Capability,
   ModelFacts,
   OFFLINE,
   type Provider,
@@ -330,5 +329,3 @@ function readSaid(text: string): z.infer<typeof Said> {
     return { base_url: "", models: {} };
   }
 }
-
-export type { Capability };

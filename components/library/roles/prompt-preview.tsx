@@ -25,15 +25,13 @@ export function PromptPreview({ role }: { role: RoleDefinition }) {
       {prompt === null ? (
         <p className="text-[13px] text-failed">{fault}</p>
       ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-        <div
+        <section
           tabIndex={0}
-          role="region"
           aria-label="Prompt text"
           className="min-h-40 overflow-y-auto rounded-lg border border-line bg-sunken p-4 font-mono text-xs leading-5 whitespace-pre-wrap"
         >
           {prompt}
-        </div>
+        </section>
       )}
       <p className="text-[13px] text-ink-3">Follows the form. The task of the node comes after it.</p>
     </section>

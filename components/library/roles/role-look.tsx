@@ -45,7 +45,7 @@ export function RoleLook({
         </button>
       }
     >
-      <div role="group" aria-label="Colour" className="mb-3 flex flex-wrap gap-1.5">
+      <fieldset aria-label="Colour" className="mb-3 flex flex-wrap gap-1.5">
         {colors.map(({ value, label }) => (
           <button
             key={value}
@@ -59,8 +59,8 @@ export function RoleLook({
             {color === value ? <Check aria-hidden="true" className="size-3.5" strokeWidth={3} /> : null}
           </button>
         ))}
-      </div>
-      <div role="group" aria-label="Icon" className="grid grid-cols-8 gap-0.5">
+      </fieldset>
+      <fieldset aria-label="Icon" className="grid grid-cols-8 gap-0.5">
         {Object.entries(roleIcons).map(([key, Icon]) => (
           <button
             key={key}
@@ -76,7 +76,7 @@ export function RoleLook({
             <Icon aria-hidden="true" size={16} strokeWidth={1.75} />
           </button>
         ))}
-      </div>
+      </fieldset>
       <Button
         size="sm"
         variant="ghost"

@@ -326,7 +326,6 @@ const textOf = ({ description, input_schema, output_schema, hints }: NonNullable
 
 function Differences({ label, before, after }: { label: string; before: string; after: string }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section
       tabIndex={0}
       aria-label={label}
@@ -334,7 +333,6 @@ function Differences({ label, before, after }: { label: string; before: string; 
     >
       {lineDifferences(before, after).map(({ kind, text }, at) => (
         <div
-          // biome-ignore lint/suspicious/noArrayIndexKey: a fixed list
           key={at}
           className={
             kind === "before"

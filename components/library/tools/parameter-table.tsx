@@ -17,7 +17,6 @@ export function ParameterTable({
   const rows = parametersOf(schema);
   if (rows.length === 0) return <p className="text-[13px] text-ink-2">{none}</p>;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section tabIndex={0} aria-label={label} className="overflow-x-auto rounded-lg border border-line">
       <table className="w-full text-left text-[13px]">
         <thead className="border-b border-line bg-sunken text-xs text-ink-2">
@@ -35,7 +34,6 @@ export function ParameterTable({
         </thead>
         <tbody className="divide-y divide-line">
           {rows.map(({ name, depth, type, required, description, standard }, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: inner names may repeat
             <tr key={at} className="align-top">
               <th scope="row" className="px-3 py-2 font-normal" style={{ paddingLeft: 12 + depth * 16 }}>
                 <code className="font-mono text-xs">{name}</code>

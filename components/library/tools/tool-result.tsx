@@ -41,7 +41,6 @@ export function ToolResult({ output, duration }: { output: ToolOutput; duration:
         </p>
       )}
       {output.output === undefined ? null : typeof output.output === "string" ? (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
         <pre
           tabIndex={0}
           className="max-h-96 overflow-auto whitespace-pre-wrap rounded-lg border border-line bg-sunken px-3 py-2 font-mono text-xs leading-5 [overflow-wrap:anywhere]"

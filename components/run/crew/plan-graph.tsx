@@ -22,7 +22,6 @@ const STATUS: Record<TaskStatus, Status> = {
 export function PlanGraph({ plan }: { plan: ExecutionPlan }) {
   const drawing = layoutOf(plan);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section aria-label="Plan as a graph" className="overflow-auto p-4" tabIndex={0}>
       <div className="relative mx-auto" style={{ width: drawing.width, height: drawing.height }}>
         <svg aria-hidden className="absolute inset-0" width={drawing.width} height={drawing.height}>

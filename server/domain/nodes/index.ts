@@ -71,5 +71,5 @@ export function writtenKeys(node: WorkflowNode): readonly string[] {
   return kind.writes ? kind.writes(node.config, node) : node.output_keys;
 }
 
-export type { Exit, Fault, Field, FieldLook, NodeBase, NodeContext, NodeKind, NodeResult } from "./define";
-export { Join, NodeFailure, RetryPolicy } from "./define";
+export type { Field, FieldLook, NodeBase, NodeContext, NodeKind, NodeResult } from "./define";
+export { Join, NodeFailure } from "./define";

@@ -5,7 +5,7 @@ import { compile, type Unchecked } from "./compile";
 import { isObject } from "./values";
 
 export type { Fault } from "./check";
-export { SCHEMA_LIMITS, type Unchecked } from "./compile";
+export type { Unchecked } from "./compile";
 
 /**
  * The one door for JSON Schema. Schemas and values may come from strangers: whatever they hold, a check takes some
