@@ -6,6 +6,7 @@ import ts from "typescript-eslint";
 export default defineConfig(
   globalIgnores([
     ".next*/**",
+    "dist/**",
     "node_modules/**",
     "next-env.d.ts",
     "db/migrations/**",

@@ -7,7 +7,15 @@ const root = import.meta.dirname;
 const PURE = ["server/domain/**/*.test.ts", "server/interop/**/*.test.ts", "components/**/*.test.ts"];
 /** What people see, in a document without a browser. */
 const SEEN = ["components/**/*.test.tsx"];
-const NEVER = ["**/node_modules/**", ".next*/**", "e2e/**", "data/**", "test-results/**", ".cache/**"];
+const NEVER = [
+  "**/node_modules/**",
+  ".next*/**",
+  "dist/**",
+  "e2e/**",
+  "data/**",
+  "test-results/**",
+  ".cache/**",
+];
 
 export default defineConfig({
   resolve: {

@@ -325,7 +325,7 @@ export function readAddress() {
   const local = LOOPBACK.test(host);
   if (!local && !process.env.TROUPE_PASSWORD)
     giveUp(
-      `HOST=${host} would open Troupe to other machines, and nothing would ask them who they are.\nSet TROUPE_PASSWORD as well, or leave HOST out to serve this machine only.`,
+      `HOST=${host} would open Troupe to other machines, and nothing would ask them who they are.\nSet TROUPE_PASSWORD as well (for a container: docker run -e TROUPE_PASSWORD=...), or leave HOST out to serve this machine only.`,
       78,
     );
   process.env.HOST = host;

@@ -16,6 +16,7 @@ const {
 
 checkNode();
 readEnvFile();
+if (isPacked) process.env.TROUPE_PROGRAM = startCommand;
 const [only, ...more] = process.argv.slice(2);
 if ((only !== undefined && !["--build-only", "--serve-only", "--link"].includes(only)) || more.length > 0)
   giveUp(

@@ -13,6 +13,7 @@ import {
   isPacked,
   readEnvFile,
   root,
+  startCommand,
 } from "./prepare.mjs";
 
 /** The commands that are programs of their own, and their sources. */
@@ -64,7 +65,7 @@ function run(command, args) {
       ...process.env,
       TROUPE_CALLED_FROM: calledFrom,
       TROUPE_DATA_DIR: dataFolder(),
-      ...(isPacked ? { TROUPE_PROGRAM: "troupe" } : {}),
+      ...(isPacked ? { TROUPE_PROGRAM: startCommand } : {}),
     },
   });
   // Ctrl+C reaches the child by itself; it leaves with a code that we pass on.

@@ -149,7 +149,7 @@ function leave(message: string): never {
 function startError(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   if (/different Node\.js version|ERR_DLOPEN/.test(message))
-    return "The database library does not fit this version of Node. Run npm start once: it mends that.";
+    return `The database library does not fit this version of Node. ${process.env.TROUPE_PROGRAM ? "Install Troupe again" : "Run npm start once"}: it mends that.`;
   if (/file is not a database|malformed/.test(message)) {
     const copies = copyFiles(dataDir());
     const advice =

@@ -18,6 +18,6 @@ export function audienceOf(entrance: SignInMode, env: Env): string[] {
     ? [`${reach}, and nothing asks who they are. To ask for a password, set TROUPE_PASSWORD.`]
     : [
         `${reach}. Every program and every user of this machine can use it: nothing asks who they are.`,
-        "To let in only who has a one-time link: npm start -- --link",
+        `To let in only who has a one-time link: ${env.TROUPE_PROGRAM || "npm start --"} --link`,
       ];
 }

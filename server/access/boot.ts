@@ -49,9 +49,12 @@ export function checkDataFolder(dir: string): string | null {
   }
 }
 
-/** What Troupe itself keeps in its data folder. */
+/** What Troupe itself keeps in its data folder; a restore unpacks beside it. */
 const OWN =
-  /^(?:troupe\.db(?:-wal|-shm|-journal|\.before-\d+\.bak)?|before-restore-\d+|secret\.key|\.env|server\.(?:json|lock|lock-journal)|at-work|standing-still|roles|\.DS_Store)$/;
+  /^(?:troupe\.db(?:-wal|-shm|-journal|\.restoring|\.before-\d+\.bak)?|before-restore-\d+|secret\.key|\.env|server\.(?:json|lock|lock-journal)|at-work|standing-still|roles|\.DS_Store)$/;
+
+/** Whether a file of this name in the data folder is Troupe's own. */
+export const isOwnName = (name: string) => OWN.test(name);
 
 /**
  * Closes the data folder to other users of this machine, as one is that Troupe makes itself. A folder that holds other

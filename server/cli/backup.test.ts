@@ -122,6 +122,27 @@ test("a backup replaces another file only with --force", async () => {
   expect((await told(restore, ["taken"], "other")).code).toBe(0);
 });
 
+test("what Troupe itself keeps is never replaced by a backup", async () => {
+  await dataFolder();
+  const key = readFileSync(inHome("data", "secret.key"));
+  for (const name of ["troupe.db", "secret.key", "troupe.db-wal"])
+    expect(await told(backup, [`data/${name}`, "--force"])).toMatchObject({
+      code: 1,
+      text: expect.stringContaining("Choose another name"),
+    });
+  expect(readFileSync(inHome("data", "secret.key"))).toEqual(key);
+  expect((await told(backup, ["data/mine.backup"])).code).toBe(0);
+});
+
+test("what an interrupted restore left behind is no hindrance", async () => {
+  await dataFolder();
+  await told(backup, ["one.backup"]);
+  mkdirSync(inHome("other"));
+  writeFileSync(inHome("other", "troupe.db.restoring"), "half of it");
+  expect((await told(restore, ["one.backup"], "other")).code).toBe(0);
+  expect(readdirSync(inHome("other"))).not.toContain("troupe.db.restoring");
+});
+
 test("a backup while somebody writes is the database of one moment", async () => {
   await dataFolder();
   open!.$client.exec("create table pairs (a integer, b integer)");

@@ -1,8 +1,8 @@
-import { rmSync } from "node:fs";
+import { realpathSync, rmSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import packageJson from "@/package.json";
-import { checkDataFolder, lockDataFolder, unlockDataFolder } from "@/server/access/boot";
+import { checkDataFolder, isOwnName, lockDataFolder, unlockDataFolder } from "@/server/access/boot";
 import { BackupError, inTheWay, openBackup, placeBackup, writeBackup } from "@/server/store/backup";
 import { callOf } from "./called";
 import { printableLine } from "./printable";
@@ -25,6 +25,8 @@ const UNUSABLE = 2;
  */
 export function backup(argv: readonly string[], at: Surroundings): Promise<number> {
   return asCommand("backup", ["with-key", "force"], argv, at, async (file, options) => {
+    if (isSameFolder(path.dirname(file), at.dataDir) && isOwnName(path.basename(file)))
+      throw new BackupError(`${file} is what Troupe itself keeps there. Choose another name.`);
     const made = await writeBackup(at.dataDir, file, {
       withKey: options.has("with-key"),
       force: options.has("force"),
@@ -48,7 +50,8 @@ export function restore(argv: readonly string[], at: Surroundings): Promise<numb
     const { dataDir } = at;
     const refusal = checkDataFolder(dataDir) ?? lockDataFolder(dataDir);
     if (refusal) throw new BackupError(refusal);
-    const unpacked = path.join(dataDir, `troupe.db.restoring-${process.pid}`);
+    const unpacked = path.join(dataDir, "troupe.db.restoring");
+    rmSync(unpacked, { force: true });
     try {
       const opened = await openBackup(file, unpacked);
       if (!options.has("force") && inTheWay(dataDir, opened.hasKey).length > 0)
@@ -110,6 +113,14 @@ async function asCommand(
     if (!(error instanceof BackupError)) throw error;
     print(printableLine(error.message));
     return FAILED;
+  }
+}
+
+function isSameFolder(one: string, other: string): boolean {
+  try {
+    return realpathSync(one) === realpathSync(other);
+  } catch {
+    return false;
   }
 }
 

@@ -3,8 +3,8 @@ import process from "node:process";
 
 /** How a person calls one of these commands: as the installed program, or from a clone. */
 export const callOf = (command: "run" | "verify" | "backup" | "restore"): string =>
-  process.env.TROUPE_PROGRAM === "troupe"
-    ? `troupe ${command}`
+  process.env.TROUPE_PROGRAM
+    ? `${process.env.TROUPE_PROGRAM} ${command}`
     : `npm run ${command === "run" ? "workflow" : command} --`;
 
 /** Where the person stands: npm and the start scripts change into folders of their own. */

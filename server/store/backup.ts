@@ -65,6 +65,11 @@ export async function writeBackup(
   const besides = filesBeside(dataDir, withKey);
   const copy = `${file}.copy-${process.pid}`;
   const part = `${file}.part-${process.pid}`;
+  const drop = () => {
+    for (const scratch of [copy, `${copy}-journal`, part]) rmSync(scratch, { force: true });
+  };
+  // Also where Ctrl+C ends it: the copy is all of the data, and takes the same space again.
+  process.once("exit", drop);
   try {
     copyNow(source, copy);
     const about = addBesides(copy, besides, version);
@@ -76,7 +81,8 @@ export async function writeBackup(
   } catch (error) {
     throw inWords(error, "The backup could not be written");
   } finally {
-    for (const scratch of [copy, `${copy}-journal`, part]) rmSync(scratch, { force: true });
+    drop();
+    process.off("exit", drop);
   }
 }
 
