@@ -391,3 +391,12 @@ test("an import cycle is named by one way round", () => {
   ]);
   expect(cyclesIn(imports).map((part) => wayRound(part, imports))).toEqual(["a > b > c > a", "e > e"]);
 });
+
+test("what a kind of node is for is asked of its declaration, never by its name", () => {
+  const byName =
+    /\bnode_type\s*[!=]==?\s*["'`]|["'`]\s*[!=]==?\s*[\w.?]*\bnode_type\b|switch\s*\([^)]*\bnode_type\b/;
+  expect(
+    product.filter((file) => !file.startsWith("server/domain/nodes/") && byName.test(text.get(file) ?? "")),
+    "declare it in server/domain/nodes/define.ts and ask with isAgentNode, isCrewNode, isRouterNode, usesOf or getNodeKind",
+  ).toEqual([]);
+});

@@ -1,7 +1,7 @@
 import { type Edge, type Node, type NodeHandle, Position } from "@xyflow/react";
 import { edgeFrom, type Port, portOf, portsOf } from "@/components/forms/ports";
 import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
-import { getNodeKind } from "@/server/domain/nodes";
+import { getNodeKind, noteTextOf } from "@/server/domain/nodes";
 
 /*
  * The only file that knows both the saved graph and React Flow. An object that did not change keeps its identity,
@@ -211,7 +211,7 @@ function arePortsSame(a: readonly Port[], b: readonly Port[]): boolean {
 
 /** How high a card is, known before it is drawn; canvas.css gives its rows these heights. */
 export function cardHeight(node: WorkflowNode, ports: readonly Port[]): number {
-  if (node.node_type === "note") return 96;
+  if (noteTextOf(node) !== undefined) return 96;
   const rows = ports.filter(({ kind }) => kind !== "out").length;
   const isRouter = !!getNodeKind(node.node_type).routes;
   return (
@@ -225,7 +225,7 @@ export function cardHeight(node: WorkflowNode, ports: readonly Port[]): number {
 /** What React Flow would measure of a card, so that it draws hundreds of them, and the lines between, at once. */
 function knownSize(node: WorkflowNode, ports: readonly Port[]): Pick<FlowNode, "measured" | "handles"> {
   // A note is as high as its text.
-  if (node.node_type === "note") return {};
+  if (noteTextOf(node) !== undefined) return {};
   return {
     measured: { width: CARD_WIDTH, height: cardHeight(node, ports) },
     handles: cardHandles(node, ports),

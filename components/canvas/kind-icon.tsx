@@ -6,7 +6,6 @@ import {
   Globe,
   type LucideIcon,
   Play,
-  Shapes,
   Split,
   SquareFunction,
   StickyNote,
@@ -16,9 +15,10 @@ import {
   Workflow,
   Wrench,
 } from "lucide-react";
+import type { KindIconName } from "@/server/domain/nodes/define";
 
 // Named one by one: importing icons by a computed name would pull all 1,700 into the bundle.
-const ICONS: Record<string, LucideIcon> = {
+const ICONS: Record<KindIconName, LucideIcon> = {
   bot: Bot,
   braces: Braces,
   database: Database,
@@ -36,7 +36,7 @@ const ICONS: Record<string, LucideIcon> = {
 };
 
 /** The picture of a node kind, by the lucide name that the kind gives. */
-export function KindIcon({ name, size = 16 }: { name: string; size?: number }) {
-  const Icon = ICONS[name] ?? Shapes;
+export function KindIcon({ name, size = 16 }: { name: KindIconName; size?: number }) {
+  const Icon = ICONS[name];
   return <Icon aria-hidden size={size} strokeWidth={1.75} />;
 }

@@ -1,5 +1,6 @@
 import { portOf, portsOf } from "@/components/forms/ports";
 import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
+import { isExecutable } from "@/server/domain/nodes";
 import { CARD_WIDTH, cardHeight, fallbackPlaces, type XY } from "./flow-mapping";
 
 /**
@@ -12,7 +13,7 @@ export async function layout(graph: WorkflowGraph, only?: ReadonlySet<string>): 
     import("@/server/domain/graph/analysis"),
   ]);
   const chosen = Object.values(graph.nodes).filter(
-    ({ id, node_type }) => node_type !== "note" && (!only || only.has(id)),
+    (node) => isExecutable(node) && (!only || only.has(node.id)),
   );
   if (chosen.length === 0) return {};
   const ids = new Set(chosen.map(({ id }) => id));

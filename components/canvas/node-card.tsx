@@ -6,7 +6,7 @@ import type { Port } from "@/components/forms/ports";
 import { StatusMark } from "@/components/ui/status-mark";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
-import { getNodeKind } from "@/server/domain/nodes";
+import { getNodeKind, isAgentNode, isCrewNode, noteTextOf } from "@/server/domain/nodes";
 import { type NamedAgents, TinyContext, useCanvas } from "./canvas-context";
 import { type NodeRunView, useHasRun, useNodePeek, useNodeRun } from "./canvas-run-context";
 import {
@@ -119,7 +119,7 @@ function useFreshPorts(nodeId: string, ports: readonly Port[]) {
 
 /** Words on paper: a note is not part of any run. */
 export const NoteCard = memo(function NoteCard({ data: { node } }: NodeProps<FlowNode>) {
-  const text = node.node_type === "note" ? node.config.text : "";
+  const text = noteTextOf(node);
   return (
     <article aria-label={node.name || "Note"} className="node-note" data-node={node.id} tabIndex={-1}>
       {node.name && node.name !== "Note" && <strong>{node.name}</strong>}
@@ -130,7 +130,7 @@ export const NoteCard = memo(function NoteCard({ data: { node } }: NodeProps<Flo
 
 /** Who does a task: an agent of the library by its name and with its own role, else whoever has the role. */
 function doerOf(node: WorkflowNode, agents: NamedAgents): { role: string; name?: string | undefined } {
-  if (node.node_type !== "agent_task") return { role: "" };
+  if (!isAgentNode(node)) return { role: "" };
   const { agent_ref, agent: copy, required_role } = node.config;
   if (!agent_ref) return { role: required_role };
   const found = agents.get(agent_ref);
@@ -142,7 +142,7 @@ function Summary({ node }: { node: WorkflowNode }) {
   const { roles, agents } = useCanvas();
   const { role, name } = doerOf(node, agents);
   const text = name ?? getNodeKind(node.node_type).summary(node.config, node);
-  const members = node.node_type === "crew_task" ? (node.config.crew?.agents ?? []) : [];
+  const members = isCrewNode(node) ? (node.config.crew?.agents ?? []) : [];
   return (
     <span className="node-summary">
       {role && <Face name={role} role={roles.get(role)} />}

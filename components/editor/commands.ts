@@ -6,7 +6,7 @@ import { type Direction, neighbour, readingOrder } from "@/components/canvas/nav
 import type { CanvasView } from "@/components/canvas/use-canvas-view";
 import { edgeFrom, portsOf } from "@/components/forms/ports";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { getNodeKind, type NodeType } from "@/server/domain/nodes";
+import { getNodeKind, isCrewNode, type NodeType } from "@/server/domain/nodes";
 import type { Fix } from "@/server/domain/problems/fixes";
 import type { Problem } from "@/server/domain/problems/problems";
 import type { Announcer } from "./announcer";
@@ -189,7 +189,7 @@ export function newEditorCommands({ store, ui, view, announcer, saveNow }: Comma
   function pickedCrew(): string | null {
     const [id, ...others] = pickedNodes();
     if (id === undefined || others.length > 0) return null;
-    return graph().nodes[id]?.node_type === "crew_task" ? id : null;
+    return isCrewNode(graph().nodes[id]) ? id : null;
   }
 
   function undo() {

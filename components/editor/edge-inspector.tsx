@@ -15,7 +15,7 @@ import { Switch } from "@/components/ui/switch";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { StateKey } from "@/server/domain/base/values";
 import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
-import { getNodeKind } from "@/server/domain/nodes";
+import { getNodeKind, routerKindOf } from "@/server/domain/nodes";
 import { keysAvailableAt } from "@/server/domain/problems/problems";
 import { useEditorCommands } from "./commands";
 import { useEditor, useEditorStore } from "./editor-store";
@@ -187,11 +187,10 @@ interface LabelProps {
 function RouterLabel({ graph, edge, error, onChange }: LabelProps) {
   const source = graph.nodes[edge.source_node_id];
   const labels = exitLabels(graph, edge.source_node_id);
-  const takesAny =
-    source?.node_type === "conditional_router" &&
-    (source.config.kind === "llm" || source.config.kind === "value");
+  const by = routerKindOf(source);
+  const takesAny = by === "llm" || by === "value";
   const hint =
-    source?.node_type === "conditional_router" && source.config.kind === "llm"
+    by === "llm"
       ? "The model chooses among these words; they, and what the node after says of itself, are all it sees"
       : "The way is taken when the router answers with this word";
   if (takesAny || labels.length === 0)

@@ -23,7 +23,7 @@ import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { type Analysis, analyse } from "@/server/domain/graph/analysis";
 import { stateProperties, type WorkflowGraph, type WorkflowNode } from "@/server/domain/graph/graph";
-import { type Field, getNodeKind, type Join, type NodeBase } from "@/server/domain/nodes";
+import { type Field, getNodeKind, isCrewNode, type Join, type NodeBase } from "@/server/domain/nodes";
 import { durationText } from "@/server/domain/nodes/wait";
 import { keysAvailableAt, type Problem } from "@/server/domain/problems/problems";
 import { templateKeys } from "@/server/domain/text/template";
@@ -65,7 +65,7 @@ function Inspector({ graph, node, roles }: Props) {
         ) : (
           <KindFields node={node} problems={problems} />
         )}
-        {node.node_type === "crew_task" ? <UnfoldButton /> : null}
+        {isCrewNode(node) ? <UnfoldButton /> : null}
       </div>
       {runs && !kind.begins && <Keys node={node} scope={scope} problems={problems} />}
       <AsideFields node={node} problems={problems} />

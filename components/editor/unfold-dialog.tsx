@@ -9,6 +9,7 @@ import { Dialog } from "@/components/ui/dialog";
 import { Spinner } from "@/components/ui/spinner";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { type Unfolding, unfoldCrew } from "@/server/domain/graph/unfold";
+import { isAgentNode, isCrewNode } from "@/server/domain/nodes";
 import { useEditorCommands } from "./commands";
 import { useEditor, useEditorStore } from "./editor-store";
 import { edits } from "./edits";
@@ -21,7 +22,7 @@ const UNFOLD = { ...edits.replace, id: "unfold_crew", label: "Unfold into nodes"
 export function UnfoldDialog() {
   const id = useUi((ui) => ui.unfold);
   const node = useEditor(({ doc }) => (id === null ? undefined : doc.graph.nodes[id]));
-  const isCrew = node?.node_type === "crew_task";
+  const isCrew = isCrewNode(node);
   return id !== null && isCrew ? <Open key={id} id={id} /> : null;
 }
 
@@ -29,7 +30,7 @@ function Open({ id }: { id: string }) {
   const ui = useUiStore();
   const graph = useEditor(({ doc }) => doc.graph);
   const node = graph.nodes[id];
-  const config = node?.node_type === "crew_task" ? node.config : undefined;
+  const config = isCrewNode(node) ? node.config : undefined;
   const ref = config?.crew_id_or_config_ref;
   const library = useQuery(useTrpc().crews.list.queryOptions(undefined, { enabled: ref !== undefined }));
   const isLoading = ref !== undefined && library.isPending;
@@ -67,7 +68,7 @@ function Offer({
   const [isWorking, setWorking] = useState(false);
   const { nodes, warnings } = unfolding;
   const name = (node: string) => unfolding.graph.nodes[node]?.name || node;
-  const agents = nodes.filter((node) => unfolding.graph.nodes[node]?.node_type === "agent_task");
+  const agents = nodes.filter((node) => isAgentNode(unfolding.graph.nodes[node]));
 
   async function unfold() {
     setWorking(true);
@@ -114,5 +115,5 @@ function Offer({
 
 function roleOf(graph: WorkflowGraph, id: string): string {
   const node = graph.nodes[id];
-  return node?.node_type === "agent_task" ? node.config.required_role : "";
+  return isAgentNode(node) ? node.config.required_role : "";
 }

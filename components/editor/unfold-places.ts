@@ -1,6 +1,7 @@
 import { CARD_WIDTH } from "@/components/canvas/flow-mapping";
 import { layout } from "@/components/canvas/layout";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { isExecutable } from "@/server/domain/nodes";
 import { type Place, placeOf } from "./placing";
 
 const CLEAR = 16;
@@ -34,9 +35,7 @@ export async function placesInstead(
 }
 
 function isClear(graph: WorkflowGraph, added: readonly string[]): boolean {
-  const others = Object.values(graph.nodes).filter(
-    ({ id, node_type }) => !added.includes(id) && node_type !== "note",
-  );
+  const others = Object.values(graph.nodes).filter((node) => !added.includes(node.id) && isExecutable(node));
   return added.every((id) => {
     const { x, y } = placeOf(graph, id);
     return others.every((other) => {

@@ -1,6 +1,7 @@
 "use client";
 
 import { AgentChoice, AgentReading, useLibraryAgents } from "@/components/forms/agent-choice";
+import { isAgentNode } from "@/server/domain/nodes";
 import type { FieldProps } from "./field-props";
 import { useFormScope } from "./form-scope";
 
@@ -9,7 +10,7 @@ export function AgentRefField({ error, value, onChange }: FieldProps) {
   const { node, roles } = useFormScope();
   const library = useLibraryAgents();
   const id = typeof value === "string" && value !== "" ? value : undefined;
-  const copy = node?.node_type === "agent_task" ? node.config.agent : undefined;
+  const copy = isAgentNode(node) ? node.config.agent : undefined;
   if (library.length === 0 && id === undefined) return null;
   return (
     <div className="flex flex-col gap-2">

@@ -7,6 +7,7 @@ import { Field } from "@/components/ui/field";
 import { IconButton } from "@/components/ui/icon-button";
 import { Select } from "@/components/ui/select";
 import type { Json } from "@/server/domain/base/values";
+import { usesOf } from "@/server/domain/nodes";
 import { expressionOf, type ToolArgument, templateOf } from "@/server/domain/nodes/tool-call";
 import { AssignmentsField } from "./assignments-field";
 import { DraftField } from "./draft-field";
@@ -24,7 +25,7 @@ type Arguments = Readonly<Record<string, ToolArgument>>;
 export function ArgumentsField({ value, onChange, ...words }: FieldProps) {
   const { data } = useQuery(useTrpc().tools.list.queryOptions());
   const { node } = useFormScope();
-  const name = node?.node_type === "tool_call" ? node.config.tool_name : "";
+  const name = (node && usesOf(node).find((use) => use.kind === "tool")?.name) ?? "";
   const tool = data?.tools.find((each) => each.name === name);
   const args = (value ?? {}) as Arguments;
   if (!tool) return <ByName {...words} args={args} onChange={onChange} />;

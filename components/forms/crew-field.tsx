@@ -8,6 +8,7 @@ import { useTrpc } from "@/components/trpc";
 import { Field } from "@/components/ui/field";
 import { Select } from "@/components/ui/select";
 import { CrewConfig } from "@/server/domain/crew/crew";
+import { isCrewNode } from "@/server/domain/nodes";
 import type { FieldProps } from "./field-props";
 import { useFormScope } from "./form-scope";
 
@@ -43,7 +44,7 @@ export function CrewRefField({ label, hint, error, value, onChange }: FieldProps
 /** Who is in the crew, and how they share out the work. */
 export function CrewField(props: FieldProps) {
   const { node } = useFormScope();
-  const ref = node?.node_type === "crew_task" ? node.config.crew_id_or_config_ref : undefined;
+  const ref = isCrewNode(node) ? node.config.crew_id_or_config_ref : undefined;
   return ref ? <LibraryCrew id={ref} {...props} /> : <OwnCrew {...props} />;
 }
 

@@ -15,6 +15,7 @@ import { Select } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
 import { freshId } from "@/server/domain/base/ids";
 import { ExecutionPlan, planFaults, Task } from "@/server/domain/crew/plan";
+import { isCrewNode } from "@/server/domain/nodes";
 import { DraftField } from "./draft-field";
 import type { FieldProps } from "./field-props";
 import { useFormScope } from "./form-scope";
@@ -140,7 +141,7 @@ const AGENT = "(agent) ";
 
 function TaskFields({ task, at, others, onChange, onRemove }: TaskProps) {
   const { roles, node } = useFormScope();
-  const agents = node?.node_type === "crew_task" ? (node.config.crew?.agents ?? []) : [];
+  const agents = isCrewNode(node) ? (node.config.crew?.agents ?? []) : [];
   const inCrew = new Set(agents.map(({ role_name }) => role_name));
   const agentIds = [
     ...new Set([

@@ -1,5 +1,5 @@
 import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
-import { getNodeKind } from "@/server/domain/nodes";
+import { getNodeKind, routerKindOf } from "@/server/domain/nodes";
 
 /** A place on the right side of a card where edges begin. */
 export interface Port {
@@ -91,9 +91,8 @@ function exitPorts(node: WorkflowNode, outgoing: readonly WorkflowEdge[], used: 
 
 /** Routers by value or by model answer with words that only their edges name. */
 function takesAnyLabel(node: WorkflowNode): boolean {
-  return (
-    node.node_type === "conditional_router" && (node.config.kind === "llm" || node.config.kind === "value")
-  );
+  const by = routerKindOf(node);
+  return by === "llm" || by === "value";
 }
 
 const newPort = (port: Pick<Port, "id" | "kind" | "title" | "isConnected"> & Partial<Port>): Port => ({

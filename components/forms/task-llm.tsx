@@ -1,6 +1,7 @@
 "use client";
 
 import { useLibraryAgents } from "@/components/forms/agent-choice";
+import { isAgentNode } from "@/server/domain/nodes";
 import type { FieldProps } from "./field-props";
 import { useFormScope } from "./form-scope";
 import { LlmField } from "./llm-field";
@@ -9,7 +10,7 @@ import { LlmField } from "./llm-field";
 export function TaskLlm(props: FieldProps) {
   const { node } = useFormScope();
   const library = useLibraryAgents();
-  const config = node?.node_type === "agent_task" ? node.config : undefined;
+  const config = isAgentNode(node) ? node.config : undefined;
   const agent = config?.agent_ref
     ? (library.find(({ id }) => id === config.agent_ref)?.agent ?? config.agent)
     : undefined;

@@ -4,6 +4,7 @@ import { useLibraryAgents } from "@/components/forms/agent-choice";
 import { Badge } from "@/components/ui/badge";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Field } from "@/components/ui/field";
+import { isAgentNode } from "@/server/domain/nodes";
 import { isGranted } from "@/server/domain/tool/tool";
 import type { FieldProps } from "./field-props";
 import { useFormScope } from "./form-scope";
@@ -12,7 +13,7 @@ import { useFormScope } from "./form-scope";
 export function ToolsField({ label, hint, error, value, onChange }: FieldProps) {
   const { node, roles } = useFormScope();
   const library = useLibraryAgents();
-  const config = node?.node_type === "agent_task" ? node.config : undefined;
+  const config = isAgentNode(node) ? node.config : undefined;
   const agent = library.find(({ id }) => id === config?.agent_ref)?.agent ?? config?.agent;
   const roleName = config?.agent_ref ? agent?.role_name : config?.required_role;
   const theirs = roles.find(({ name }) => name === roleName)?.tools ?? [];

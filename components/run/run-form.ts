@@ -1,6 +1,7 @@
 import { type InputField, toField } from "@/components/forms/input-fields";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { inputFields as runInputFields } from "@/server/domain/graph/run-input";
+import { isAgentNode, isCrewNode, isRouterNode } from "@/server/domain/nodes";
 
 /** The form that a workflow's start node asks for. */
 export const inputFields = (graph: WorkflowGraph): InputField[] => runInputFields(graph).map(toField);
@@ -13,10 +14,9 @@ export function modelsAskedFor(graph: WorkflowGraph): { provider_id: string | nu
     asked.set(JSON.stringify(choice), choice);
   };
   for (const node of Object.values(graph.nodes)) {
-    if (node.node_type === "agent_task") add(node.config.llm_config);
-    if (node.node_type === "conditional_router" && node.config.kind === "llm") add(node.config.llm_config);
-    if (node.node_type === "crew_task")
-      for (const agent of node.config.crew?.agents ?? []) add(agent.llm_config);
+    if (isAgentNode(node)) add(node.config.llm_config);
+    if (isRouterNode(node) && node.config.kind === "llm") add(node.config.llm_config);
+    if (isCrewNode(node)) for (const agent of node.config.crew?.agents ?? []) add(agent.llm_config);
   }
   return [...asked.values()];
 }

@@ -46,7 +46,9 @@ export function outlineOf(graph: WorkflowGraph): OutlineRow[] {
 }
 
 function startOf(graph: WorkflowGraph, ids: string[]): string | undefined {
-  return graph.start_node_id ?? ids.find((id) => graph.nodes[id]?.node_type === "start") ?? ids[0];
+  return (
+    graph.start_node_id ?? ids.find((id) => findNodeKind(graph.nodes[id]?.node_type ?? "")?.begins) ?? ids[0]
+  );
 }
 
 /** Edges that lead back to a node still being followed. */

@@ -7,6 +7,7 @@ import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { sketchOf } from "@/server/domain/graph/sketch";
 import { withLibrary } from "@/server/domain/library/library";
 import { roleUses } from "@/server/domain/library/role-use";
+import { isExecutable } from "@/server/domain/nodes";
 import { findProblems } from "@/server/domain/problems/problems";
 import type { StoredWorkflow, WorkflowStore } from "@/server/store/workflows";
 import { findTemplate, templates } from "@/server/templates";
@@ -37,8 +38,7 @@ const manifest = (services: Services, id: string) => {
 };
 
 /** Notes are on the drawing and are no part of what runs. */
-const nodeCount = ({ nodes }: WorkflowGraph) =>
-  Object.values(nodes).filter(({ node_type }) => node_type !== "note").length;
+const nodeCount = ({ nodes }: WorkflowGraph) => Object.values(nodes).filter(isExecutable).length;
 
 /** Saved workflows: list, draw, export, and what they may use. */
 export const workflowOperations = {

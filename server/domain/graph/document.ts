@@ -25,7 +25,7 @@ import { isDefaultWord } from "@/server/domain/nodes/conditional-router";
 import { nodeBase } from "@/server/domain/nodes/define";
 import { MAX_EXPRESSION_LENGTH } from "@/server/domain/text/expression";
 import { MAX_TEMPLATE_LENGTH } from "@/server/domain/text/template";
-import { type AnyNodeKind, findNodeKind, getNodeKind, nodeKinds, WorkflowNode } from "../nodes";
+import { type AnyNodeKind, findNodeKind, getNodeKind, isRouterNode, nodeKinds, WorkflowNode } from "../nodes";
 import { analyse } from "./analysis";
 import { SCHEMA_VERSION, WorkflowEdge, WorkflowGraph } from "./graph";
 
@@ -710,7 +710,7 @@ function toOriginal(graph: WorkflowGraph): { graph: Raw; losses: Finding[] } {
       if (!ORIGINAL_NODE_FIELDS.has(key) && key !== "ui")
         findings.dropped(`${at}.${key}`, `"${key}" is not part of this format.`);
     const asks = (config as { kind?: unknown; router_function_name?: unknown } | undefined) ?? {};
-    if (node.node_type === "conditional_router" && asks.router_function_name === undefined)
+    if (isRouterNode(node) && asks.router_function_name === undefined)
       findings.changed(
         `${at}.config`,
         `"${node.name || node.id}" decides by its settings here; the original needs a registered function (router_function_name).`,

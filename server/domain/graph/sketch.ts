@@ -1,3 +1,4 @@
+import { isExecutable } from "@/server/domain/nodes";
 import type { WorkflowGraph } from "./graph";
 
 /** A graph as a small drawing sees it: where cards stand, what leads to what. */
@@ -12,7 +13,7 @@ const LANE = 140;
 
 /** Reduces a graph to its drawing. Nodes without a place are set out in columns by their distance from the start. */
 export function sketchOf(graph: Pick<WorkflowGraph, "nodes" | "edges">): Sketch {
-  const shown = Object.values(graph.nodes).filter((node) => node.node_type !== "note");
+  const shown = Object.values(graph.nodes).filter(isExecutable);
   const place = new Map(shown.map((node, at) => [node.id, at]));
   const edges = graph.edges.flatMap(({ source_node_id, target_node_id }) => {
     const from = place.get(source_node_id);

@@ -7,6 +7,7 @@ import type { CrewConfig } from "@/server/domain/crew/crew";
 import { customPatterns } from "@/server/domain/crew/pattern";
 import type { ExecutionPlan, Task } from "@/server/domain/crew/plan";
 import { inOrder, lastTasks, startingPlan } from "@/server/domain/crew/starting-plan";
+import { getNodeKind, isCrewNode } from "@/server/domain/nodes";
 import { asTemplate } from "@/server/domain/text/template";
 import { analyse } from "./analysis";
 import { resolveSteps } from "./compile-pattern";
@@ -34,7 +35,7 @@ type EdgeInput = Pick<WorkflowEdge, "source_node_id" | "target_node_id"> & Parti
  */
 export function unfoldCrew(graph: WorkflowGraph, nodeId: string, crew: CrewConfig | undefined): Unfolding {
   const node = graph.nodes[nodeId];
-  if (node?.node_type !== "crew_task") return { reason: "Only a crew can be unfolded." };
+  if (!isCrewNode(node)) return { reason: "Only a crew can be unfolded." };
   if (!crew) return { reason: "This node has no crew yet. Add its agents first." };
   const [pattern] = crew.process === "custom" ? customPatterns(crew.collaboration_patterns) : [];
   if (pattern) {
@@ -360,7 +361,9 @@ class Unfold {
     const known = graph.edges.filter(
       ({ source_node_id, target_node_id }) => source_node_id !== node.id && target_node_id !== node.id,
     );
-    const agents = [...this.added].flatMap(([id, { node_type }]) => (node_type === "agent_task" ? [id] : []));
+    const agents = [...this.added].flatMap(([id, { node_type }]) =>
+      getNodeKind(node_type).works === "agent" ? [id] : [],
+    );
     const outer = graph.edges.flatMap((edge): EdgeInput[] => {
       const comes = edge.target_node_id === node.id;
       if (!comes && edge.source_node_id !== node.id) return [];

@@ -1,7 +1,7 @@
 import type { AgentConfig } from "@/server/domain/agent/role";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import type { WorkflowNode } from "../nodes";
+import { isAgentNode, isCrewNode, type WorkflowNode } from "../nodes";
 
 /** Which agents of the library the members of a crew are. */
 export const agentsOfCrew = ({ agents }: Pick<CrewConfig, "agents">): Set<string> =>
@@ -20,8 +20,8 @@ export function agentUses(graph: Pick<WorkflowGraph, "nodes">): Map<string, stri
 }
 
 function agentsOf(node: WorkflowNode): Set<string> {
-  if (node.node_type === "agent_task") return new Set(node.config.agent_ref ? [node.config.agent_ref] : []);
-  return node.node_type === "crew_task" && node.config.crew ? agentsOfCrew(node.config.crew) : new Set();
+  if (isAgentNode(node)) return new Set(node.config.agent_ref ? [node.config.agent_ref] : []);
+  return isCrewNode(node) && node.config.crew ? agentsOfCrew(node.config.crew) : new Set();
 }
 
 /**

@@ -3,7 +3,7 @@ import { canonicalJson } from "@/server/domain/base/values";
 import { freeTools } from "@/server/domain/crew/crew-tools";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { expressionOf, type ToolArgument, templateOf } from "@/server/domain/nodes/tool-call";
-import type { WorkflowNode } from "../nodes";
+import { isAgentNode, isCrewNode, type OwnUse, usesOf, type WorkflowNode } from "../nodes";
 import { choiceKey, isStandard, modelUses } from "./model-uses";
 import { roleUses } from "./role-use";
 
@@ -71,17 +71,20 @@ type Add = (
 /** What a node uses without any agent. */
 function ownUses(node: WorkflowNode, add: Add): void {
   const at = { node_id: node.id };
-  if (node.node_type === "code") add("code", node.id, at, { detail: node.config.source });
-  if (node.node_type === "http_request") {
-    const { method, url } = node.config;
-    add("tool", method === "GET" || method === "HEAD" ? "http_request" : "http_write", at);
-    add("host", hostOf(url), at);
+  for (const use of usesOf(node)) {
+    if (use.kind === "code") add("code", node.id, at, { detail: use.source });
+    else if (use.kind === "request") {
+      add("tool", use.method === "GET" || use.method === "HEAD" ? "http_request" : "http_write", at);
+      add("host", hostOf(use.url), at);
+    } else toolUse(use, at, add);
   }
-  if (node.node_type !== "tool_call" || !node.config.tool_name) return;
-  const { tool_name, args } = node.config;
-  add("tool", tool_name, at);
-  if (REQUEST_TOOLS.has(tool_name)) add("host", hostOf(textOf(args.url)), at);
-  if (!MEMORY_TOOLS.test(tool_name)) return;
+}
+
+/** A call of a tool, with what its arguments say of where it reaches. */
+function toolUse({ name, args }: Extract<OwnUse, { kind: "tool" }>, at: { node_id: string }, add: Add): void {
+  add("tool", name, at);
+  if (REQUEST_TOOLS.has(name)) add("host", hostOf(textOf(args.url)), at);
+  if (!MEMORY_TOOLS.test(name)) return;
   const scope = textOf(args.scope);
   if (scope === null) add("memory", "*", at);
   else if (isLasting(scope)) add("memory", scope, at);
@@ -104,7 +107,7 @@ function hostOf(address: string | null): string {
 /** The tools of a role at a node: an agent task may narrow them. */
 function toolsAt(node: WorkflowNode, tools: readonly string[]): readonly string[] {
   const granted = tools.filter((tool) => !freeTools.has(tool));
-  if (node.node_type !== "agent_task" || !node.config.tools) return granted;
+  if (!isAgentNode(node) || !node.config.tools) return granted;
   const { tools: only } = node.config;
   return granted.filter((tool) => only.includes(tool) || tool.endsWith("/*"));
 }
@@ -113,8 +116,8 @@ const isLasting = (scope: string) => (LASTING as readonly string[]).includes(sco
 
 /** The lasting memory that agents of a role may use at a node; who is given no settings may use all of it. */
 function scopesAt(node: WorkflowNode, role: string): readonly string[] {
-  if (node.node_type === "agent_task") return node.config.agent?.memory_scopes.filter(isLasting) ?? LASTING;
-  if (node.node_type !== "crew_task") return [];
+  if (isAgentNode(node)) return node.config.agent?.memory_scopes.filter(isLasting) ?? LASTING;
+  if (!isCrewNode(node)) return [];
   const members = (node.config.crew?.agents ?? []).filter(({ role_name }) => role_name === role);
   return members.flatMap(({ memory_scopes }) => memory_scopes.filter(isLasting));
 }

@@ -1,7 +1,7 @@
 import type { AgentConfig } from "@/server/domain/agent/role";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import type { WorkflowNode } from "../nodes";
+import { isAgentNode, isCrewNode, type WorkflowNode } from "../nodes";
 import { agentsOfCrew, asMember } from "./agent-use";
 
 /** What workflows may name instead of saying it themselves. */
@@ -34,13 +34,13 @@ export function crewWith(crew: CrewConfig, library: Pick<Library, "agent">): Cre
 }
 
 function nodeWith(node: WorkflowNode, library: Library): WorkflowNode {
-  if (node.node_type === "agent_task") {
+  if (isAgentNode(node)) {
     const { agent_ref } = node.config;
     const agent = agent_ref === undefined ? undefined : (library.agent(agent_ref) ?? node.config.agent);
     if (!agent || (agent === node.config.agent && agent.role_name === node.config.required_role)) return node;
     return { ...node, config: { ...node.config, agent, required_role: agent.role_name } };
   }
-  if (node.node_type !== "crew_task") return node;
+  if (!isCrewNode(node)) return node;
   const { crew_id_or_config_ref: ref } = node.config;
   const crew = (ref ? library.crew(ref) : undefined) ?? node.config.crew;
   const whole = crew && crewWith(crew, library);

@@ -1,7 +1,7 @@
 import type { AgentConfig } from "@/server/domain/agent/role";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import type { WorkflowNode } from "../nodes";
+import { isAgentNode, isCrewNode, type WorkflowNode } from "../nodes";
 
 /** Which roles a graph names, and at which nodes. */
 export function roleUses(graph: Pick<WorkflowGraph, "nodes">): Map<string, string[]> {
@@ -45,11 +45,11 @@ export function agentWithRoleRenamed(agent: AgentConfig, from: string, to: strin
 
 function rolesOf(node: WorkflowNode): Set<string> {
   const named: (string | undefined)[] = [];
-  if (node.node_type === "agent_task") {
+  if (isAgentNode(node)) {
     const { agent_ref, agent, required_role } = node.config;
     named.push(agent_ref ? agent?.role_name : required_role);
   }
-  if (node.node_type === "crew_task") {
+  if (isCrewNode(node)) {
     const { crew, plan } = node.config;
     if (crew) named.push(...rolesOfCrew(crew));
     for (const task of plan?.tasks ?? []) named.push(task.required_role);
@@ -58,14 +58,14 @@ function rolesOf(node: WorkflowNode): Set<string> {
 }
 
 function renamedIn(node: WorkflowNode, from: string, to: string): WorkflowNode {
-  if (node.node_type === "agent_task") {
+  if (isAgentNode(node)) {
     const { required_role, agent: before } = node.config;
     const agent = before && agentWithRoleRenamed(before, from, to);
     if (required_role !== from && agent === before) return node;
     const role = required_role === from ? to : required_role;
     return { ...node, config: { ...node.config, required_role: role, ...(agent ? { agent } : {}) } };
   }
-  if (node.node_type !== "crew_task") return node;
+  if (!isCrewNode(node)) return node;
   const { crew: before, plan } = node.config;
   const crew = before && crewWithRoleRenamed(before, from, to);
   const isPlanned = plan?.tasks.some(({ required_role }) => required_role === from) ?? false;

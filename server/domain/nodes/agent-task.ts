@@ -10,6 +10,7 @@ export const agentTask = defineNode({
   hint: "One role does one task",
   icon: "user-round",
   group: "agents",
+  works: "agent",
   timeoutMs: 10 * 60_000,
   config: z.object({
     required_role: z.string().default(""),

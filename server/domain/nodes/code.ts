@@ -20,6 +20,7 @@ export const code = defineNode({
       hint: "The body of a function: input holds what this node reads; return what it writes",
     },
   ],
+  uses: ({ source }) => [{ kind: "code", source }],
   summary: (config) => {
     const first = config.source.trim().split("\n")[0] ?? "";
     return first === "" ? "No code yet" : first;

@@ -70,6 +70,7 @@ export const conditionalRouter = defineNode({
     { key: "llm_config", label: "Model", as: "llm", showIf: (c) => c.kind === "llm" },
     { key: "default_label", label: "Otherwise", as: "label", hint: "The way taken when nothing matches" },
   ],
+  routerKind: (config) => config.kind,
   summary: (config) => {
     if (config.kind === "function") return config.router_function_name ?? "No rule yet";
     if (config.kind === "value") return config.value ? `By ${config.value}` : "No value yet";

@@ -44,6 +44,7 @@ export const crewTask = defineNode({
   hint: "Several roles share a plan",
   icon: "users-round",
   group: "agents",
+  works: "crew",
   timeoutMs: 30 * 60_000,
   config: z.object({
     crew_id_or_config_ref: z.string().max(200).optional(),

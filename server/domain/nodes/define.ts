@@ -121,6 +121,54 @@ export interface NodeResult {
   cost_usd?: number | null;
 }
 
+/** The settings of a kind in which one agent works, for all that asks who it is and what it may use. */
+export interface AgentSettings {
+  required_role: string;
+  agent_ref?: string | undefined;
+  agent?: AgentConfig | undefined;
+  tools?: string[] | undefined;
+  llm_config?: LlmConfig | undefined;
+}
+/** The settings of a kind in which a crew works. */
+export interface CrewSettings {
+  plan_description_template: string;
+  crew_id_or_config_ref?: string | undefined;
+  crew?: CrewConfig | undefined;
+  plan?: ExecutionPlan | undefined;
+}
+/** The settings of a kind that routes. */
+export interface RouterSettings {
+  kind: "function" | "expression" | "llm" | "value";
+  router_function_name?: string | undefined;
+  llm_config?: LlmConfig | undefined;
+}
+
+/** Who can work in a node with these settings. */
+type WorkerOf<C> = (C extends AgentSettings ? "agent" : never) | (C extends CrewSettings ? "crew" : never);
+
+/** What a node does without any agent, which a person may have to allow. */
+export type OwnUse =
+  | { kind: "code"; source: string }
+  | { kind: "request"; method: string; url: string }
+  | { kind: "tool"; name: string; args: Readonly<Record<string, Json>> };
+
+/** The pictures of kinds: lucide names that components/canvas/kind-icon.tsx draws. */
+export type KindIconName =
+  | "bot"
+  | "braces"
+  | "database"
+  | "flag"
+  | "function-square"
+  | "globe"
+  | "play"
+  | "split"
+  | "sticky-note"
+  | "timer"
+  | "user-round"
+  | "users-round"
+  | "workflow"
+  | "wrench";
+
 /** A fault that a kind finds in its own settings; findProblems adds the place. */
 export interface Fault {
   severity: "error" | "warning";
@@ -134,8 +182,7 @@ export interface NodeKind<T extends string = string, S extends z.ZodType = z.Zod
   readonly title: string;
   /** One short line for the palette. */
   readonly hint: string;
-  /** One of the names in components/canvas/kind-icon.tsx; any other is drawn as a neutral shape. */
-  readonly icon: string;
+  readonly icon: KindIconName;
   readonly group: "flow" | "agents" | "data" | "notes";
   readonly config: S;
   readonly fields: readonly Field<z.output<S>>[];
@@ -151,6 +198,14 @@ export interface NodeKind<T extends string = string, S extends z.ZodType = z.Zod
   readonly executes?: boolean;
   /** Labels choose the edges. */
   readonly routes?: boolean;
+  /** Routers: how the label is found. */
+  routerKind?(config: z.output<S>): RouterSettings["kind"];
+  /** Who works in it: its settings then are those of an agent or of a crew, and everything that asks for them finds it. */
+  readonly works?: WorkerOf<z.output<S>>;
+  /** What it does without any agent. */
+  uses?(config: z.output<S>): readonly OwnUse[];
+  /** Words for people, which the canvas shows in place of a card. */
+  noteText?(config: z.output<S>): string;
   /** A run begins at a node of this kind. */
   readonly begins?: boolean;
   /**

@@ -49,6 +49,7 @@ export const httpRequest = defineNode({
     },
     { key: "ok_status", label: "Counts as success", as: "text" },
   ],
+  uses: ({ method, url }) => [{ kind: "request", method, url }],
   summary: (config) => (config.url ? `${config.method} ${config.url}` : "No address yet"),
   newConfig: () => ({ method: "GET" as const, url: "" }),
   newNode: () => ({ name: "HTTP request", output_keys: ["response"] }),

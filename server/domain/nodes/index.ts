@@ -3,7 +3,14 @@ import { agentTask } from "./agent-task";
 import { code } from "./code";
 import { conditionalRouter } from "./conditional-router";
 import { crewTask } from "./crew-task";
-import { type NodeKind, nodeBase } from "./define";
+import {
+  type AgentSettings,
+  type CrewSettings,
+  type NodeKind,
+  nodeBase,
+  type OwnUse,
+  type RouterSettings,
+} from "./define";
 import { end } from "./end";
 import { httpRequest } from "./http-request";
 import { note } from "./note";
@@ -71,5 +78,37 @@ export function writtenKeys(node: WorkflowNode): readonly string[] {
   return kind.writes ? kind.writes(node.config, node) : node.output_keys;
 }
 
-export type { Field, FieldLook, NodeBase, NodeContext, NodeKind, NodeResult } from "./define";
+/** A node in which one agent works. */
+type AgentNode = Extract<WorkflowNode, { config: AgentSettings }>;
+/** A node in which a crew works. */
+type CrewNode = Extract<WorkflowNode, { config: CrewSettings }>;
+/** A node that chooses the way on. */
+type RouterNode = Extract<WorkflowNode, { config: RouterSettings }>;
+
+type MaybeNode = WorkflowNode | null | undefined;
+
+export const isAgentNode = (node: MaybeNode): node is AgentNode =>
+  !!node && getNodeKind(node.node_type).works === "agent";
+export const isCrewNode = (node: MaybeNode): node is CrewNode =>
+  !!node && getNodeKind(node.node_type).works === "crew";
+export const isRouterNode = (node: MaybeNode): node is RouterNode =>
+  !!node && getNodeKind(node.node_type).routerKind !== undefined;
+
+/** How a router finds its label; undefined for every other node. */
+export const routerKindOf = (node: MaybeNode): RouterSettings["kind"] | undefined =>
+  node ? getNodeKind(node.node_type).routerKind?.(node.config) : undefined;
+
+/** Whether it is part of a run; notes are not. */
+export const isExecutable = ({ node_type }: Pick<WorkflowNode, "node_type">): boolean =>
+  getNodeKind(node_type).executes !== false;
+
+/** The words of a note; undefined where the node is none. */
+export const noteTextOf = (node: WorkflowNode): string | undefined =>
+  getNodeKind(node.node_type).noteText?.(node.config);
+
+/** What a node does without any agent. */
+export const usesOf = (node: WorkflowNode): readonly OwnUse[] =>
+  getNodeKind(node.node_type).uses?.(node.config) ?? [];
+
+export type { Field, FieldLook, NodeBase, NodeContext, NodeKind, NodeResult, OwnUse } from "./define";
 export { Join, NodeFailure } from "./define";

@@ -14,6 +14,7 @@ export const note = defineNode({
   exits: () => [],
   config: z.object({ text: z.string().max(8000).default("") }),
   fields: [{ key: "text", label: "Text", as: "multiline" }],
+  noteText: (config) => config.text,
   summary: (config) => config.text,
   newConfig: () => ({ text: "" }),
 });

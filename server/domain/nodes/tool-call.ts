@@ -25,6 +25,7 @@ export const toolCall = defineNode({
     { key: "tool_name", label: "Tool", as: "tool" },
     { key: "args", label: "Arguments", as: "arguments" },
   ],
+  uses: ({ tool_name, args }) => (tool_name ? [{ kind: "tool", name: tool_name, args }] : []),
   summary: (config) => (config.tool_name ? `Calls ${config.tool_name}` : "No tool yet"),
   newConfig: () => ({ tool_name: "", args: {} }),
   newNode: () => ({ name: "Tool", output_keys: ["tool_result"] }),

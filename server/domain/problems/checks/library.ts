@@ -1,3 +1,4 @@
+import { isAgentNode, isCrewNode } from "@/server/domain/nodes";
 import type { Check } from "../check";
 import { nameOf } from "../names";
 
@@ -5,7 +6,7 @@ import { nameOf } from "../names";
 export function checkLibrary({ graph, report, here: { library } }: Check): void {
   if (!library) return;
   for (const node of Object.values(graph.nodes)) {
-    if (node.node_type === "agent_task" && !node.config.agent) {
+    if (isAgentNode(node) && !node.config.agent) {
       const { agent_ref } = node.config;
       if (agent_ref && !library.agent(agent_ref))
         report.error(
@@ -14,7 +15,7 @@ export function checkLibrary({ graph, report, here: { library } }: Check): void 
           `${nameOf(node)} asks for the agent "${agent_ref}", who is not in the library. Choose another agent, or only a role.`,
         );
     }
-    if (node.node_type !== "crew_task" || node.config.crew) continue;
+    if (!isCrewNode(node) || node.config.crew) continue;
     const id = node.config.crew_id_or_config_ref;
     if (id && !library.crew(id))
       report.error(
