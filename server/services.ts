@@ -38,7 +38,7 @@ import { matchesSafely } from "@/server/tools/sandbox/matches";
 import { runWithCalls } from "@/server/tools/sandbox/sandbox";
 import { newToolSources } from "@/server/tools/sources";
 
-export type Services = ReturnType<typeof newServices>;
+export type Container = ReturnType<typeof newServices>;
 
 /** Puts the server together: stores, models, and the host of the runs. Nothing begins to run yet. */
 export function newServices(db: Db, options: { dataDir: string | null; env?: NodeJS.ProcessEnv }) {
@@ -163,10 +163,10 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
   };
 }
 
-const processWide = globalThis as typeof globalThis & { __troupe?: Services };
+const processWide = globalThis as typeof globalThis & { __troupe?: Container };
 
 /** The one Troupe of this process. On globalThis: the start-up code and the routes are separate bundles. */
-export function getServices(): Services {
+export function getServices(): Container {
   if (!processWide.__troupe) {
     processWide.__troupe = newServices(getDb(), { dataDir: dataDir() });
     processWide.__troupe.roles.seed(builtinRoles);

@@ -155,6 +155,14 @@ const WORDS: Record<AuditKind, Words> = {
     title: (about) =>
       `${ANSWER_WORDS[text(about, "answer")] ?? "Answered"} ${text(about, "tool") || "a question"}`,
   },
+  kept_runs_changed: {
+    title: () => "Changed how much of finished runs is kept",
+    more: (about) => [
+      about.days === null ? "no limit of days" : `${text(about, "days")} days`,
+      about.runs === null ? "no limit of runs" : `${text(about, "runs")} runs`,
+      Number(about.workflows) > 0 && `${text(about, "workflows")} workflows have rules of their own`,
+    ],
+  },
 };
 
 const isKnown = (kind: string): kind is AuditKind => Object.hasOwn(WORDS, kind);

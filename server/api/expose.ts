@@ -15,8 +15,8 @@ type ProceduresOf<Ops> = { [Name in keyof Ops]: ProcedureOf<Ops[Name]> };
 export function procedures<Ops extends Record<string, Operation>>(operations: Ops): ProceduresOf<Ops> {
   const built = Object.entries<Operation>(operations).map(([name, operation]) => {
     const checked = procedure.input(operation.input);
-    const answer = ({ ctx, input }: Parameters<Parameters<typeof checked.query>[0]>[0]) =>
-      perform(operation, ctx.troupe, input, { principal: ctx.principal, by: "user", note: ctx.note });
+    const answer = ({ ctx, input, signal }: Parameters<Parameters<typeof checked.query>[0]>[0]) =>
+      perform(operation, ctx.troupe, input, { principal: ctx.principal, by: "user", note: ctx.note, signal });
     return [name, operation.kind === "query" ? checked.query(answer) : checked.mutation(answer)];
   });
   // Each is built of the operation that its type is made of; the compiler does not follow the entries.

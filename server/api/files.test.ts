@@ -1,19 +1,19 @@
 import { beforeEach, expect, test } from "vitest";
 import { type Db, openDb } from "@/db/open";
 import { runOperations } from "@/server/operations/runs";
-import type { Services } from "@/server/services";
+import type { Container } from "@/server/services";
 import { newWorkspaceStore } from "@/server/store/workspace";
 import { procedures } from "./expose";
 import { downloadFile } from "./files";
 import { router } from "./trpc";
 
 const fileProcedures = procedures({ files: runOperations.files, file: runOperations.file });
-const isThere = { find: () => ({}) } as unknown as Services["runs"];
+const isThere = { find: () => ({}) } as unknown as Container["runs"];
 
 let db: Db;
 const caller = () =>
   router(fileProcedures).createCaller({
-    troupe: { workspace: newWorkspaceStore(db), runs: isThere } as Services,
+    troupe: { workspace: newWorkspaceStore(db), runs: isThere } as Container,
     principal: { kind: "session", id: "s" },
   });
 
@@ -48,7 +48,7 @@ test("unknown files and paths that cannot be one are refused in words", async ()
 
 test("nobody without a session reads files", async () => {
   const stranger = router(fileProcedures).createCaller({
-    troupe: { workspace: newWorkspaceStore(db), runs: isThere } as Services,
+    troupe: { workspace: newWorkspaceStore(db), runs: isThere } as Container,
     principal: null,
   });
   await expect(stranger.files({ run_id: "run_1" })).rejects.toThrow("sign in");

@@ -1,4 +1,4 @@
-import type { Services } from "@/server/services";
+import type { Container } from "@/server/services";
 import { WorkspaceError, type WorkspaceFile } from "@/server/store/workspace";
 
 /**
@@ -6,7 +6,7 @@ import { WorkspaceError, type WorkspaceFile } from "@/server/store/workspace";
  * nor guesses at: its content is the work of models and strangers.
  */
 export function downloadFile(
-  troupe: Pick<Services, "workspace">,
+  troupe: Pick<Container, "workspace">,
   run_id: string,
   segments: readonly string[],
   version?: number,

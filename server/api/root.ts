@@ -1,14 +1,14 @@
+import { operations } from "@/server/operations";
 import { accessRouter } from "./access";
 import { agentsRouter } from "./agents";
 import { auditRouter } from "./audit";
 import { crewsRouter } from "./crews";
 import { customToolsRouter } from "./custom-tools";
+import { procedures } from "./expose";
 import { mcpRouter } from "./mcp";
-import { memoriesRouter } from "./memories";
 import { providersRouter } from "./providers";
 import { rolesRouter } from "./roles";
 import { runsRouter } from "./runs";
-import { storageRouter } from "./storage";
 import { newToolSettingsRouter } from "./tool-settings";
 import { toolsRouter } from "./tools";
 import { router } from "./trpc";
@@ -23,12 +23,12 @@ export const appRouter = router({
   crews: crewsRouter,
   agents: agentsRouter,
   tools: toolsRouter,
-  memories: memoriesRouter,
+  memories: router(procedures(operations.memories)),
   toolSettings: newToolSettingsRouter((troupe) => troupe.toolSettings),
   customTools: customToolsRouter,
   mcp: mcpRouter,
   access: accessRouter,
   audit: auditRouter,
-  storage: storageRouter,
+  storage: router(procedures(operations.storage)),
 });
 export type AppRouter = typeof appRouter;

@@ -2,7 +2,7 @@ import { tracked } from "@trpc/server";
 import { z } from "zod";
 import { runOf, runOperations } from "@/server/operations/runs";
 import { steeringOperations } from "@/server/operations/steering";
-import type { Services } from "@/server/services";
+import type { Container } from "@/server/services";
 import { procedures } from "./expose";
 import { procedure, router } from "./trpc";
 
@@ -25,7 +25,7 @@ export const runsRouter = router({
   }),
 });
 
-async function* framesOf({ host }: Services, runId: string, after: number, signal: AbortSignal | undefined) {
+async function* framesOf({ host }: Container, runId: string, after: number, signal: AbortSignal | undefined) {
   let last = after;
   for await (const frame of host.follow(runId, last, signal)) {
     if (frame.kind === "events") last = frame.events.at(-1)!.seq;

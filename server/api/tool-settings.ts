@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { keyFate } from "@/server/domain/run/audit";
 import { SEARCH_SERVICES, SearchPurpose } from "@/server/domain/tool/search-backend";
-import type { Services } from "@/server/services";
+import type { Container } from "@/server/services";
 import type { ToolSettingStore } from "@/server/store/tool-settings";
 import { BaseUrl, hostOf, Key } from "./providers";
 import { procedure, refusal, router } from "./trpc";
@@ -25,7 +25,7 @@ const SaveInput = z
   );
 
 /** What tools search with. Keys go in and never come out. */
-export const newToolSettingsRouter = (storeOf: (troupe: Services) => ToolSettingStore) =>
+export const newToolSettingsRouter = (storeOf: (troupe: Container) => ToolSettingStore) =>
   router({
     list: procedure.query(({ ctx }) => ({ searches: storeOf(ctx.troupe).list() })),
 

@@ -4,11 +4,11 @@ import { auditName, type Principal } from "@/server/access/principal";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { AuditKind } from "@/server/domain/run/audit";
 import { problemOf } from "@/server/operations/problem";
-import type { Services } from "@/server/services";
+import type { Container } from "@/server/services";
 import { readableIssues } from "@/server/tools/define";
 
 export interface Context {
-  troupe: Services;
+  troupe: Container;
   /** Null only before a password was given; every procedure but the public ones refuses it. */
   principal: Principal | null;
 }

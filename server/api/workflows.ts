@@ -6,7 +6,7 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { capabilitiesAdded, capabilitiesOf } from "@/server/domain/library/capabilities";
 import { withLibrary } from "@/server/domain/library/library";
 import { workflowOf, workflowOperations } from "@/server/operations/workflows";
-import type { Services } from "@/server/services";
+import type { Container } from "@/server/services";
 import type { StoredWorkflow } from "@/server/store/workflows";
 import { procedures } from "./expose";
 import { bringRoles, safeWorkflow, seenRole } from "./role-import";
@@ -87,7 +87,7 @@ export const workflowsRouter = router({
 });
 
 /** The roles of a file that would come in. */
-function comingOf(roles: readonly RoleDefinition[], choice: z.infer<typeof RoleChoice>, troupe: Services) {
+function comingOf(roles: readonly RoleDefinition[], choice: z.infer<typeof RoleChoice>, troupe: Container) {
   if (choice === "skip") return [];
   return roles.filter((role) => {
     const { state } = seenRole(role, troupe.roles);
@@ -98,7 +98,7 @@ function comingOf(roles: readonly RoleDefinition[], choice: z.infer<typeof RoleC
 /** What a file's drawing and the roles that come with it would use here. */
 function askedBy(
   graph: WorkflowGraph,
-  how: { troupe: Services; roles: readonly RoleDefinition[]; before: StoredWorkflow | undefined },
+  how: { troupe: Container; roles: readonly RoleDefinition[]; before: StoredWorkflow | undefined },
 ) {
   const { troupe, roles, before } = how;
   // A role that is here already keeps its tools, and may gain those that the file names.
@@ -122,7 +122,7 @@ function askedBy(
 }
 
 function replace(
-  { workflows }: Services,
+  { workflows }: Container,
   { id, revision }: StoredWorkflow,
   change: { name: string; graph: WorkflowGraph },
 ): string {

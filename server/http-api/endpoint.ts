@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Principal } from "@/server/access/principal";
 import type { Note } from "@/server/domain/run/audit";
+import type { Tag } from "@/server/operations/operation";
 import { Problem } from "@/server/operations/problem";
 import type { Services } from "@/server/operations/services";
 
@@ -34,7 +35,7 @@ interface Definition<Path extends string, Query extends z.ZodType, Body extends 
   name: string;
   summary: string;
   about?: string;
-  tag: "Workflows" | "Runs" | "Roles" | "Library" | "Server";
+  tag: Tag;
   /** Needs no token. */
   isPublic?: true;
   query?: Query;
@@ -102,7 +103,12 @@ async function jsonOf(request: Request): Promise<unknown> {
   }
 }
 
-function checked(schema: z.ZodType | undefined, value: unknown, where: "query" | "body"): unknown {
+/** Checks a part of a request. Throws bad_request, and unknown_field where a body holds more than is known. */
+export function checked(
+  schema: z.ZodType | undefined,
+  value: unknown,
+  where: "query" | "body" | "path",
+): unknown {
   if (!schema) return undefined;
   const result = schema.safeParse(value);
   if (result.success) {

@@ -1,16 +1,21 @@
 import { z } from "zod";
 import { type HttpRoute, type Operation, perform } from "@/server/operations/operation";
 import { PROBLEMS } from "@/server/operations/problem";
-import { type Call, type Endpoint, endpoint, partsOf } from "./endpoint";
+import { type Call, checked, type Endpoint, endpoint, partsOf } from "./endpoint";
 
 /** Does an operation for a program. */
 export function performFor<In extends z.ZodType, Out>(
   operation: Operation<In, Out>,
   input: z.output<In>,
-  { services, principal, note }: Pick<Call, "services" | "principal" | "note">,
+  {
+    services,
+    principal,
+    note,
+    signal,
+  }: Pick<Call, "services" | "principal" | "note"> & Partial<Pick<Call, "signal">>,
 ): Out {
   if (!principal) throw new Error(`${operation.name} needs somebody who asks`);
-  return perform(operation, services, input, { principal, by: byOf({ principal }), note });
+  return perform(operation, services, input, { principal, by: byOf({ principal }), note, signal });
 }
 
 /** Who asks, as events name them. */
@@ -50,20 +55,37 @@ function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
       const sent = { ...(call.query as object | undefined), ...(call.body as object | undefined) };
       const isNothing = operation.input instanceof z.ZodVoid;
       const params = Object.entries(call.params as Record<string, string>);
-      const named = Object.fromEntries(params.map(([param, value]) => [fieldOf(param), value]));
+      const named = checked(
+        inPathOf(operation.input, inPath.map(fieldOf)),
+        Object.fromEntries(params.map(([param, value]) => [fieldOf(param), value])),
+        "path",
+      ) as object;
       const input = isNothing ? undefined : { ...sent, ...named };
       const result = await performFor(operation, input, call);
       if (!schema) return { status: 204 };
-      return { status: route.status ?? 200, body: as ? { [as]: result } : result };
+      // What the description does not name is not sent: a form of the browser may show more than programs are told.
+      return { status: route.status ?? 200, body: schema.parse(as ? { [as]: result } : result) };
     },
   });
+}
+
+/** The fields of an input that stand in the path: there, a number is text. */
+function inPathOf(input: z.ZodType, names: readonly string[]): z.ZodType {
+  const shape = input instanceof z.ZodObject ? (input.shape as Record<string, z.ZodType>) : {};
+  const schemaOf = (field: z.ZodType = z.string()) =>
+    field instanceof z.ZodNumber ? z.coerce.number().pipe(field) : field;
+  return z.object(Object.fromEntries(names.map((name) => [name, schemaOf(shape[name])])));
 }
 
 /** What of an input is not in the path; undefined where all of it is. It may be left out where nothing in it is needed. */
 function restOf(input: z.ZodType, params: readonly string[]): z.ZodType | undefined {
   if (!(input instanceof z.ZodObject)) return undefined;
   const names = Object.keys(input.shape).filter((name) => params.includes(name));
-  const rest = input.omit(Object.fromEntries(names.map((name) => [name, true])) as Record<string, never>);
+  // What stands as a whole may be bound by rules across its fields; they would be lost.
+  const rest =
+    names.length === 0
+      ? input
+      : input.omit(Object.fromEntries(names.map((name) => [name, true])) as Record<string, never>);
   if (Object.keys(rest.shape).length === 0) return undefined;
   return rest.safeParse({}).success ? rest.prefault({}) : rest;
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { TAGS } from "@/server/operations/operation";
 import { NAMED_SCHEMAS } from "@/server/operations/schemas";
 import type { Endpoint } from "./endpoint";
 
@@ -37,7 +38,7 @@ export function openApi(endpoints: readonly Endpoint[], version: string): JsonOb
     },
     servers: [{ url: "/api/v1" }],
     security: [{ token: [] }],
-    tags: ["Workflows", "Runs", "Roles", "Library", "Server"].map((name) => ({ name })),
+    tags: TAGS.map((name) => ({ name })),
     paths,
     components: {
       securitySchemes: {

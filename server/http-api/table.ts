@@ -1,7 +1,10 @@
 import { z } from "zod";
 import packageJson from "@/package.json";
+import { storageOperations } from "@/server/operations/storage";
 import { type Endpoint, endpoint } from "./endpoint";
+import { endpointsOf } from "./expose";
 import { libraryEndpoints } from "./library";
+import { memoryEndpoints } from "./memories";
 import { openApi } from "./openapi";
 import { roleEndpoints } from "./roles";
 import { runEndpoints } from "./runs";
@@ -44,4 +47,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...runEndpoints,
   ...roleEndpoints,
   ...libraryEndpoints,
+  ...memoryEndpoints,
+  ...endpointsOf(storageOperations),
 ];

@@ -9,6 +9,8 @@ import { fakeModels, newStage } from "@/server/runner/testing";
 import { newAgentStore } from "@/server/store/agents";
 import { newAuditStore } from "@/server/store/audit";
 import { newCrewStore } from "@/server/store/crews";
+import { newMemoryStore } from "@/server/store/memories";
+import { newRetention } from "@/server/store/retention";
 import { newRoleStore } from "@/server/store/roles";
 import { newWorkflowStore } from "@/server/store/workflows";
 import { newWorkspaceStore } from "@/server/store/workspace";
@@ -52,6 +54,8 @@ export function newApi(
     crews,
     agents,
     library,
+    memories: newMemoryStore(db),
+    retention: newRetention(db, { dataDir: null, defaults: { days: null, runs: null } }),
     audit: newAuditStore(db),
     workspace: newWorkspaceStore(db),
     disk: NO_DISK,

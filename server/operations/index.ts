@@ -1,8 +1,10 @@
 import { agentOperations, crewOperations } from "./library";
+import { memoryOperations } from "./memories";
 import type { Operation } from "./operation";
 import { roleOperations } from "./roles";
 import { runOperations } from "./runs";
 import { steeringOperations } from "./steering";
+import { storageOperations } from "./storage";
 import { workflowOperations } from "./workflows";
 
 /** Every operation, by the name that it has in tRPC. */
@@ -12,4 +14,6 @@ export const operations = {
   crews: crewOperations,
   agents: agentOperations,
   runs: { ...runOperations, ...steeringOperations },
+  memories: memoryOperations,
+  storage: storageOperations,
 } satisfies Record<string, Record<string, Operation>>;

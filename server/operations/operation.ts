@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Principal } from "@/server/access/principal";
 import type { AuditKind, Note } from "@/server/domain/run/audit";
-import type { ProblemCode } from "./problem";
+import { Problem, type ProblemCode } from "./problem";
 import type { Services } from "./services";
 
 /** Who asks, and how what they do is written down. */
@@ -11,9 +11,23 @@ export interface Caller {
   by: string;
   /** Writes to the audit; takes only what the operation says that it audits. */
   note: Note;
+  /** Aborted where whoever asks has gone; absent: they wait to the end. */
+  signal?: AbortSignal | undefined;
 }
 
-export type Tag = "Workflows" | "Runs" | "Roles" | "Library" | "Server";
+/** What the OpenAPI file sorts operations by. */
+export const TAGS = [
+  "Workflows",
+  "Runs",
+  "Roles",
+  "Library",
+  "Memories",
+  "Tools",
+  "Providers",
+  "Storage",
+  "Server",
+] as const;
+export type Tag = (typeof TAGS)[number];
 
 /** Where the HTTP API has an operation as it is: parts of the path and the rest of the input make up its input. */
 export interface HttpRoute {
@@ -54,9 +68,10 @@ export interface Operation<
   audits?: readonly AuditKind[];
   /**
    * `own`: the HTTP API gives it a form of its own (pages, files, headers) in an endpoint of the same name. A reason:
-   * only the browser has it.
+   * only the browser has it: `browserOnly`, as its form is for a screen; `personOnly`, as a program must not do this, and
+   * `perform` refuses a token whichever way it comes.
    */
-  http: HttpRoute | "own" | { browserOnly: string };
+  http: HttpRoute | "own" | { browserOnly: string } | { personOnly: string };
   run(services: Services, input: z.output<In>, caller: Caller): Out;
 }
 
@@ -65,13 +80,15 @@ export const operation = <const Kind extends "query" | "mutation", In extends z.
   definition: Operation<In, Out, Kind>,
 ): Operation<In, Out, Kind> => definition;
 
-/** Does it. Throws Problem; an audit entry that the operation does not declare is a programming error. */
+/** Does it. Throws Problem, also where a token asks for what only a person may do; an audit entry that the operation does not declare is a programming error. */
 export function perform<In extends z.ZodType, Out>(
-  { name, audits = [], run }: Operation<In, Out>,
+  { name, audits = [], http, run }: Operation<In, Out>,
   services: Services,
   input: z.output<In>,
   caller: Caller,
 ): Out {
+  if (typeof http === "object" && "personOnly" in http && caller.principal.kind !== "session")
+    throw new Problem("person_only", `Only a person who is signed in may do this: ${http.personOnly}.`);
   const note: Note = (kind, detail) => {
     if (!audits.includes(kind)) throw new Error(`${name} does not declare that it audits ${kind}`);
     caller.note(kind, detail);

@@ -38,11 +38,9 @@ const BROWSER_ONLY: Record<string, string> = {
   "agents.export": "a file for people; a program has listAgents",
   providers: "no operations yet",
   tools: "no operations yet",
-  memories: "no operations yet",
   toolSettings: "no operations yet",
   customTools: "no operations yet",
   mcp: "no operations yet",
-  storage: "no operations yet",
   access: "sessions and tokens are given out in the browser: a token makes no further tokens",
   audit: "who did what is for the people of this installation",
 };
@@ -61,8 +59,9 @@ test("whatever only one side has is named, with its reason", () => {
 test("every operation is a procedure for the browser and an endpoint for programs, or says why not", () => {
   for (const { path, operation } of all) {
     expect(procedures).toContain(path);
-    const isBrowserOnly = typeof operation.http === "object" && "browserOnly" in operation.http;
-    expect([operation.name, endpoints.has(operation.name)]).toEqual([operation.name, !isBrowserOnly]);
+    const { http } = operation;
+    const isBrowsers = typeof http === "object" && ("browserOnly" in http || "personOnly" in http);
+    expect([operation.name, endpoints.has(operation.name)]).toEqual([operation.name, !isBrowsers]);
   }
 });
 

@@ -8,6 +8,8 @@ import { ExecutionPlan } from "@/server/domain/crew/plan";
 import { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { CAPABILITY_KINDS } from "@/server/domain/library/capabilities";
 import { HeldReason } from "@/server/domain/run/held";
+import { MemoryScope, MemorySource } from "@/server/store/memories";
+import { KeepRules } from "@/server/store/retention";
 
 // What the API says, as schemas: the answers are checked against them in tests, and the OpenAPI file is made from them.
 
@@ -218,6 +220,44 @@ const inLibrary = {
 export const StoredCrew = z.object({ ...inLibrary, crew: CrewConfig });
 export const StoredAgent = z.object({ ...inLibrary, agent: AgentConfig });
 
+/** What agents remember. */
+export const StoredMemory = z.object({
+  id: z.int(),
+  scope: MemoryScope,
+  scope_id: z.string().meta({ description: "What the scope is bound to: a run, a workflow ..." }),
+  key: z.string(),
+  value: z.string(),
+  importance: z.number().meta({ description: "0 to 1" }),
+  tainted: z.boolean().meta({ description: "It came from content that nobody here vouches for" }),
+  source: MemorySource.meta({ description: "Who wrote it, and where" }),
+  created_at: Time,
+  updated_at: Time,
+  expires_at: Time.nullable().meta({ description: "Null: it stays until it is removed" }),
+});
+/** With what it is bound to. */
+export const PlacedMemory = StoredMemory.extend({
+  place: z.object({
+    workflow: z.object({ id: z.string(), name: z.string() }).nullable(),
+    run: z.object({ id: z.string(), name: z.string(), workflow_id: z.string().nullable() }).nullable(),
+  }),
+});
+
+const Bytes = z.number().meta({ description: "In bytes" });
+
+export const StorageState = z.object({
+  sizes: z.object({
+    database: Bytes,
+    free: Bytes.meta({ description: "Of the database: what deleted runs left, in bytes" }),
+    can_shrink: z.boolean(),
+    wal: Bytes,
+    files: Bytes.meta({ description: "Of the database: files of runs, in bytes" }),
+    copies: z.object({ count: z.int(), bytes: Bytes }),
+    runs: z.object({ finished: z.int(), held: z.int(), other: z.int() }),
+  }),
+  rules: KeepRules,
+  outdated: z.int().meta({ description: "Finished runs that the rules do not keep" }),
+});
+
 export const StartRun = z
   .object({
     input: Values.default({}).meta({ description: "Values for the keys that the start node asks for" }),
@@ -261,5 +301,7 @@ export const NAMED_SCHEMAS: Record<string, z.ZodType> = {
   StoredCrew,
   AgentConfig,
   StoredAgent,
+  StoredMemory,
+  PlacedMemory,
   Json,
 };

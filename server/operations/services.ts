@@ -5,6 +5,8 @@ import type { Launch } from "@/server/runner/launch";
 import type { AgentStore } from "@/server/store/agents";
 import type { AuditStore } from "@/server/store/audit";
 import type { CrewStore } from "@/server/store/crews";
+import type { MemoryStore } from "@/server/store/memories";
+import type { Retention } from "@/server/store/retention";
 import type { RoleStore } from "@/server/store/roles";
 import type { RunStore } from "@/server/store/runs";
 import type { WorkflowStore } from "@/server/store/workflows";
@@ -31,6 +33,8 @@ export interface Services {
   crews: CrewStore;
   agents: AgentStore;
   library: Library;
+  memories: MemoryStore;
+  retention: Pick<Retention, "sizes" | "rules" | "save" | "countOutdated" | "sweep">;
   audit: Pick<AuditStore, "append">;
   /** Resolves when all that was stored before survives a power cut. */
   disk: { sync(): Promise<void> };

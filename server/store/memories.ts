@@ -16,9 +16,9 @@ export interface MemoryPlace {
   scope_id: string;
 }
 
-/** Where a memory came from; `by` says whether an agent or a person wrote it. */
+/** Where a memory came from; `by` says who wrote it: an agent, a person, or a program with a token. */
 export const MemorySource = FileSource.extend({
-  by: z.enum(["agent", "person"]).optional(),
+  by: z.enum(["agent", "person", "program"]).optional(),
   run_id: z.string().optional(),
 });
 export type MemorySource = z.infer<typeof MemorySource>;
@@ -84,10 +84,11 @@ export interface MemoryStore {
   /** How many there are in each scope. */
   counts(): Record<MemoryScope, number>;
   find(id: number): Memory | undefined;
-  /** A person's correction: what they entered, they vouch for. Throws MemoryError. */
+  /** A correction. For what a person entered they vouch; nobody does for what a program sent. Throws MemoryError. */
   update(
     id: number,
     change: { value?: string; importance?: number; expires_at?: number | null },
+    by?: "person" | "program",
   ): Memory | undefined;
   remove(id: number): boolean;
   /** Forgets everything bound to one place, such as a task that has ended; gives how many. */
@@ -265,7 +266,7 @@ export function newMemoryStore(db: Db, now: () => number = Date.now): MemoryStor
       };
     },
     find,
-    update(id, change) {
+    update(id, change, by = "person") {
       const before = find(id);
       if (!before) return undefined;
       const { value, importance, expires_at } = change;
@@ -276,8 +277,8 @@ export function newMemoryStore(db: Db, now: () => number = Date.now): MemoryStor
             ? {}
             : {
                 value: checkedValue(value),
-                tainted: false,
-                source: JSON.stringify({ ...before.source, by: "person" }),
+                tainted: by !== "person",
+                source: JSON.stringify({ ...before.source, by }),
               }),
           ...(importance === undefined ? {} : { importance: clamped(importance) }),
           ...(expires_at === undefined ? {} : { expiresAt: expires_at }),

@@ -91,10 +91,8 @@ export function MemoryRow({ memory, onEdit }: { memory: MemoryListed; onEdit: ()
 /** Who wrote it, with which tool, and in which run. */
 function Origin({ memory: { source, place } }: { memory: MemoryListed }) {
   const who =
-    source.by === "person"
-      ? source.tool_name || source.run_id
-        ? "Corrected by a person"
-        : "Written by a person"
+    source.by === "person" || source.by === "program"
+      ? `${source.tool_name || source.run_id ? "Corrected" : "Written"} by a ${source.by}`
       : source.role_name
         ? `By ${source.role_name}${source.agent_id ? ` (${source.agent_id})` : ""}`
         : "By an agent";

@@ -35,6 +35,7 @@ export const AUDIT_KINDS = {
   role_tools_changed: "roles",
   workflow_allowed: "tools",
   question_answered: "runs",
+  kept_runs_changed: "runs",
 } as const satisfies Record<string, AuditArea>;
 export type AuditKind = keyof typeof AUDIT_KINDS;
 

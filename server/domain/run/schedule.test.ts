@@ -103,7 +103,7 @@ describe("workflow patterns (van der Aalst)", () => {
     (slow) => {
       for (const join of ["any", { n: 1 }, { n: 1, on_shortfall: "skip" }]) {
         const done = simulate(
-          draw("start > h; h > a > j > r; h > b > j; r again> h; r out> end", { j: { join } } as never),
+          draw("start > h; h > a > j > r; h > b > j; r again> h; r out> end", { j: { join } }),
           {
             takes: (node) => ({ a: 20, b: slow })[node] ?? 1,
             labels: (_node, k) => (k < 3 ? ["again"] : ["out"]),

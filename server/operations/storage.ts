@@ -1,0 +1,65 @@
+import { z } from "zod";
+import { log } from "@/server/access/log";
+import { KeepRules } from "@/server/store/retention";
+import { operation } from "./operation";
+import { StorageState } from "./schemas";
+
+const Outdated = z.object({
+  outdated: z.int().meta({ description: "Finished runs that the rules do not keep" }),
+});
+
+/** What lies in the data folder, and how much of finished runs is kept. */
+export const storageOperations = {
+  get: operation({
+    kind: "query",
+    name: "getStorage",
+    summary: "What lies in the data folder, and how much of finished runs is kept",
+    tag: "Storage",
+    input: z.void(),
+    output: StorageState,
+    http: { method: "GET", path: "/storage", success: "Sizes in bytes, and the rules" },
+    run: ({ retention }) => ({
+      sizes: retention.sizes(),
+      rules: retention.rules(),
+      outdated: retention.countOutdated(),
+    }),
+  }),
+
+  save: operation({
+    kind: "mutation",
+    name: "replaceStorageRules",
+    summary: "Says how much of finished runs is kept",
+    about:
+      "Every rule is replaced; null is no limit. What they do not keep is deleted at the next sweep, which comes by itself.",
+    tag: "Storage",
+    input: KeepRules,
+    output: Outdated,
+    audits: ["kept_runs_changed"],
+    http: { method: "PUT", path: "/storage/rules", success: "The rules hold" },
+    run({ retention }, rules, { note }) {
+      retention.save(rules);
+      const { days, runs, workflows } = rules;
+      note("kept_runs_changed", { days, runs, workflows: Object.keys(workflows).length });
+      return { outdated: retention.countOutdated() };
+    },
+  }),
+
+  sweep: operation({
+    kind: "mutation",
+    name: "sweepStorage",
+    summary: "Begins to delete what the rules do not keep; that goes on by itself",
+    tag: "Storage",
+    input: z.void(),
+    output: Outdated,
+    http: { method: "POST", path: "/storage/sweep", status: 202, success: "It has begun" },
+    run({ retention }) {
+      const outdated = retention.countOutdated();
+      retention.sweep().catch((error: unknown) => {
+        log("warn", "Old runs could not be deleted.", {
+          error: error instanceof Error ? error.message : String(error),
+        });
+      });
+      return { outdated };
+    },
+  }),
+};
