@@ -75,7 +75,9 @@ export function restore(argv: readonly string[], at: Surroundings): Promise<numb
         at.print(
           "Stored secrets open only with the key they were stored with: secret.key in this folder, or TROUPE_SECRET_KEY.",
         );
-      at.print(`Everybody signs in anew. Whether the logs are as they were written: ${callOf("verify")}`);
+      at.print(
+        `Everybody signs in anew. Whether the logs are as they were written: ${callOf("verify").replace(/ --$/, "")}`,
+      );
     } finally {
       rmSync(unpacked, { force: true });
       unlockDataFolder();
