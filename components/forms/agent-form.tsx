@@ -12,6 +12,7 @@ import { NumberField } from "@/components/ui/number-field";
 import { Select } from "@/components/ui/select";
 import { Switch } from "@/components/ui/switch";
 import { TextArea } from "@/components/ui/text-area";
+import { MEMORY_SCOPES, MemoryScope } from "@/server/domain/agent/memory-scope";
 import type { AgentConfig, LlmConfig, RoleDefinition } from "@/server/domain/agent/role";
 import { Id } from "@/server/domain/base/values";
 import type { CrewProcess } from "@/server/domain/crew/crew";
@@ -37,15 +38,6 @@ export interface MemberFieldsProps {
   onChange: (agent: AgentConfig) => void;
   onRename: (id: string) => void;
 }
-
-const SCOPES: { value: AgentConfig["memory_scopes"][number]; label: string }[] = [
-  { value: "task", label: "Its task" },
-  { value: "agent", label: "Itself" },
-  { value: "run", label: "The run" },
-  { value: "workflow", label: "The workflow" },
-  { value: "project", label: "The project" },
-  { value: "global", label: "Everything" },
-];
 
 /** One agent: its role, its story and its model; its limits under More. */
 export function AgentForm({ agent, member, roles, roleError, children, onChange }: AgentFormProps) {
@@ -147,14 +139,14 @@ export function AgentForm({ agent, member, roles, roleError, children, onChange 
         </div>
         <Field label="What it may remember and find" group>
           <ul className="grid grid-cols-2 gap-2">
-            {SCOPES.map(({ value, label }) => (
+            {MemoryScope.options.map((value) => (
               <li key={value}>
                 <Checkbox
-                  label={label}
+                  label={MEMORY_SCOPES[value].title}
                   checked={agent.memory_scopes.includes(value)}
                   onCheckedChange={(on) =>
                     set({
-                      memory_scopes: SCOPES.map((scope) => scope.value).filter((scope) =>
+                      memory_scopes: MemoryScope.options.filter((scope) =>
                         scope === value ? on : agent.memory_scopes.includes(scope),
                       ),
                     })

@@ -19,7 +19,7 @@ import { FoldedRow } from "@/components/ui/row-list";
 import { Select } from "@/components/ui/select";
 import { Switch } from "@/components/ui/switch";
 import type { AgentConfig, LlmConfig, RoleDefinition } from "@/server/domain/agent/role";
-import type { CrewConfig, CrewProcess } from "@/server/domain/crew/crew";
+import { CREW_PROCESSES, type CrewConfig, CrewProcess } from "@/server/domain/crew/crew";
 import { asMember } from "@/server/domain/library/agent-use";
 import { AgentForm, MemberFields, type MemberFieldsProps, roleOptions } from "./agent-form";
 import { newAgent, newMember, removeAgent, renameAgent } from "./crew-changes";
@@ -33,18 +33,11 @@ export interface CrewFormProps {
   onEmpty?: () => void;
 }
 
-const PROCESSES: { value: CrewProcess; label: string; hint: string }[] = [
-  { value: "sequential", label: "One after another", hint: "Tasks of a plan, each with what came before" },
-  { value: "parallel", label: "In parallel", hint: "Tasks of a plan, at once where none waits for another" },
-  {
-    value: "hierarchical",
-    label: "Led by a manager",
-    hint: "A manager gives one step at a time to one member",
-  },
-  { value: "swarm", label: "Handing over", hint: "One at a time, who hands the conversation on" },
-  { value: "consensus", label: "By vote", hint: "All members vote on one proposal" },
-  { value: "custom", label: "By steps of its own", hint: "Steps, each with what follows which outcome" },
-];
+const PROCESSES = CrewProcess.options.map((value) => ({
+  value,
+  label: CREW_PROCESSES[value].title,
+  hint: CREW_PROCESSES[value].sentence,
+}));
 
 /** A crew: who is in it, how they work together, and the settings that matter for that way. */
 export function CrewForm({ crew, roles, onChange, onEmpty }: CrewFormProps) {

@@ -1,7 +1,7 @@
 import { CircleHelp, Eye, Radio, ShieldAlert, TriangleAlert, Unplug, UserRoundX } from "lucide-react";
 import { Badge } from "@/components/ui/badge";
 import { CREW_TOOL_NOTES } from "@/server/domain/crew/crew-tools";
-import type { ToolSource, ToolSpec } from "@/server/domain/tool/tool";
+import { RISK_LEVELS, type ToolSource, type ToolSpec } from "@/server/domain/tool/tool";
 
 /** What every tool says about how dangerous it is. */
 export type ToolMarks = Pick<ToolSpec, "risk" | "read_only" | "sink" | "taints"> & {
@@ -15,13 +15,6 @@ export const SOURCE_WORDS: Record<ToolSource, string> = {
   operator: "Declared by the operator",
   mcp: "MCP server",
 };
-
-const RISK_WORDS = {
-  LOW: "Low risk",
-  MEDIUM: "Some risk",
-  HIGH: "High risk",
-  UNKNOWN: "Risk unknown",
-} as const;
 
 /** Risk and effects of a tool in one line, for where there is no room to explain them. */
 export const describeMarks = (tool: ToolMarks): string =>
@@ -44,7 +37,7 @@ function marksOf(tool: ToolMarks) {
     {
       icon: tool.risk === "HIGH" ? ShieldAlert : tool.risk === "UNKNOWN" ? CircleHelp : Eye,
       show: true,
-      word: RISK_WORDS[tool.risk],
+      word: RISK_LEVELS[tool.risk].title,
       about:
         tool.risk === "UNKNOWN"
           ? "Nobody here has said how much harm a call can do; people can be asked before each."

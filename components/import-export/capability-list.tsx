@@ -6,6 +6,7 @@ import { useTrpc } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
+import { MEMORY_SCOPES, MemoryScope } from "@/server/domain/agent/memory-scope";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { CAPABILITY_KINDS, type Capability, type CapabilityKind } from "@/server/domain/library/capabilities";
 
@@ -20,11 +21,11 @@ const KINDS: Record<CapabilityKind, string> = {
   memory: "Memory that outlives the run",
 };
 
-const SCOPES: Record<string, string> = {
-  workflow: "Memories of this workflow",
-  project: "Memories of the project",
-  global: "Memories that every workflow sees",
-  "*": "Memories of whatever scope a value names",
+/** Which memories a capability opens. */
+const memoriesOf = (scope: string): string => {
+  const known = MemoryScope.safeParse(scope);
+  if (known.success) return MEMORY_SCOPES[known.data].sentence;
+  return scope === "*" ? "Memories of whatever scope a value names" : scope;
 };
 
 export interface CapabilityListProps {
@@ -115,7 +116,7 @@ const nodeName = ({ nodes }: Pick<WorkflowGraph, "nodes">, id: string): string =
 function labelOf({ kind, name }: Asked, graph: Pick<WorkflowGraph, "nodes">): string {
   if (kind === "code") return nodeName(graph, name);
   if (kind === "host") return name === "*" ? "Any address that a value names" : name;
-  if (kind === "memory") return SCOPES[name] ?? name;
+  if (kind === "memory") return memoriesOf(name);
   return kind === "model" ? name.replace(/^\//, "") : name;
 }
 

@@ -7,7 +7,6 @@ import { useState } from "react";
 import { countOf } from "@/components/display/format";
 import { Button } from "@/components/ui/button";
 import { Disclosure } from "@/components/ui/disclosure";
-import type { Status } from "@/components/ui/status-mark";
 import { StatusMark } from "@/components/ui/status-mark";
 import type { ExecutionPlan, Task, TaskStatus } from "@/server/domain/crew/plan";
 import { agentKey, type CrewRun, type RunState } from "@/server/domain/run";
@@ -16,20 +15,10 @@ import { AgentTranscript } from "./agent-transcript";
 import { useRun, useRunList } from "./run-context";
 import { useRunPage } from "./run-page-context";
 import { person } from "./sentences";
+import { TASK_STATUS } from "./status";
 import { ValueView } from "./values";
 
 const TaskDialog = dynamic(() => import("./task-dialog").then((m) => m.TaskDialog), { ssr: false });
-
-const STATUS: Record<TaskStatus, Status> = {
-  pending: "ready",
-  in_progress: "running",
-  completed: "completed",
-  failed: "failed",
-  blocked: "waiting",
-  skipped: "skipped",
-  cancelled: "cancelled",
-  awaiting_human: "waiting",
-};
 
 type Verdict = RunState["criteria"][string][number];
 
@@ -162,7 +151,7 @@ function TaskCard({
       )}
     >
       <span className="flex items-start gap-1.5">
-        <StatusMark status={STATUS[task.status]} size="sm" className="mt-0.5" />
+        <StatusMark status={TASK_STATUS[task.status]} size="sm" className="mt-0.5" />
         <span className="line-clamp-3 min-w-0 text-xs leading-4 [overflow-wrap:anywhere]">
           {task.description}
         </span>
@@ -194,7 +183,7 @@ function TaskDetail({
       className="flex flex-col gap-2 rounded-lg border border-line p-3"
     >
       <div className="flex items-center gap-2">
-        <StatusMark status={STATUS[task.status]} size="sm" withWord />
+        <StatusMark status={TASK_STATUS[task.status]} size="sm" withWord />
         {onEdit ? (
           <Button size="sm" variant="ghost" icon={<PencilLine aria-hidden />} onClick={onEdit}>
             Change

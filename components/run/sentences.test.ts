@@ -192,7 +192,7 @@ const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } =
   ],
   crew_started: [
     { process: "hierarchical", goal: "A report", members: [{ agent_id: "a", role_name: "A" }] },
-    "A crew of 1 agent works under a manager",
+    "A crew of 1 agent begins, led by a manager",
   ],
   crew_finished: [{ status: "completed", rounds: 3 }, "The crew is done after 3 rounds"],
   round_started: [{ round: 2 }, "Round 2 of the crew begins"],

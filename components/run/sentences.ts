@@ -9,7 +9,7 @@ import {
   ordinal,
 } from "@/components/display/format";
 import type { RaisableLimit, Usage } from "@/server/domain/agent/outcome";
-import type { CrewProcess } from "@/server/domain/crew/crew";
+import { CREW_PROCESSES } from "@/server/domain/crew/crew";
 import type { ExecutionPlan, TaskStatus } from "@/server/domain/crew/plan";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { NodeStatus } from "@/server/domain/run";
@@ -456,15 +456,7 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
 
   crew_started: ({ payload }) => {
     const count = countOf(payload.members.length, "agent");
-    const how: Record<CrewProcess, string> = {
-      sequential: "works one after the other",
-      parallel: "works side by side",
-      hierarchical: "works under a manager",
-      swarm: "works, each handing over to the next",
-      consensus: "is to agree",
-      custom: "works in its own way",
-    };
-    return story(`A crew of ${count} ${how[payload.process]}`, "running");
+    return story(`A crew of ${count} begins, ${CREW_PROCESSES[payload.process].how}`, "running");
   },
   crew_finished: ({ payload }) =>
     story(

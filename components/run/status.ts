@@ -1,4 +1,5 @@
 import type { Status } from "@/components/ui/status-mark";
+import type { TaskStatus } from "@/server/domain/crew/plan";
 
 /** The one status to show for a run, from what lists (`queued`…) or the fold (`created`…) say of it. */
 export function runStatus(status: string, finalStatus?: string | null): Status {
@@ -7,3 +8,15 @@ export function runStatus(status: string, finalStatus?: string | null): Status {
     return status;
   return "queued";
 }
+
+/** The status to show for a task of a plan. */
+export const TASK_STATUS: Record<TaskStatus, Status> = {
+  pending: "ready",
+  in_progress: "running",
+  completed: "completed",
+  failed: "failed",
+  blocked: "waiting",
+  skipped: "skipped",
+  cancelled: "cancelled",
+  awaiting_human: "waiting",
+};

@@ -8,24 +8,11 @@ import { Disclosure } from "@/components/ui/disclosure";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { Spinner } from "@/components/ui/spinner";
 import type { ToolCallView } from "@/server/domain/run";
-import type { ToolStatus } from "@/server/domain/tool/tool";
+import { TOOL_STATUSES } from "@/server/domain/tool/tool";
 import { Ticking } from "./elapsed";
 import { useRun } from "./run-context";
 import { useRunPage } from "./run-page-context";
 import { ValueView } from "./values";
-
-const STATUS_WORDS: Record<ToolStatus, string> = {
-  200: "Done",
-  400: "The arguments do not fit",
-  403: "Not permitted",
-  404: "No such tool or thing",
-  408: "Took too long",
-  409: "In conflict with something else",
-  413: "Too large",
-  429: "Too often",
-  500: "The tool failed",
-  503: "Not available",
-};
 
 /** The most arguments or words of a result that stand open. */
 const SHORT = 240;
@@ -88,7 +75,7 @@ function Outcome({ call }: { call: ToolCallView }) {
       </span>
     );
   const code = call.status_code;
-  const words = code === undefined ? "" : STATUS_WORDS[code];
+  const words = code === undefined ? "" : TOOL_STATUSES[code];
   const isDone = call.status === "completed";
   const isRefused = call.status === "refused";
   return (

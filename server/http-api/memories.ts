@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { MemoryScope } from "@/server/domain/agent/memory-scope";
 import { memoryOperations } from "@/server/operations/memories";
 import { Page, PlacedMemory } from "@/server/operations/schemas";
-import { MemoryScope } from "@/server/store/memories";
 import { type Endpoint, endpoint } from "./endpoint";
 import { endpointsOf, performFor } from "./expose";
 import { fromCursor, toCursor } from "./paging";

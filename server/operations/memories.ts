@@ -1,13 +1,8 @@
 import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
 import { PROJECT_PLACE } from "@/server/domain/agent/memory";
-import {
-  type Memory,
-  MemoryError,
-  type MemoryPlace,
-  MemoryScope,
-  MemorySource,
-} from "@/server/store/memories";
+import { MemoryScope } from "@/server/domain/agent/memory-scope";
+import { type Memory, MemoryError, type MemoryPlace, MemorySource } from "@/server/store/memories";
 import { type Caller, operation } from "./operation";
 import { Problem } from "./problem";
 import { PlacedMemory, StoredMemory } from "./schemas";

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
+import { MemoryScope } from "@/server/domain/agent/memory-scope";
 import { FinalStatus, RunConfig, RunConfigChanges, RunError, Usage } from "@/server/domain/agent/outcome";
 import { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
 import { Json } from "@/server/domain/base/values";
@@ -8,7 +9,7 @@ import { ExecutionPlan } from "@/server/domain/crew/plan";
 import { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { CAPABILITY_KINDS } from "@/server/domain/library/capabilities";
 import { HeldReason } from "@/server/domain/run/held";
-import { MemoryScope, MemorySource } from "@/server/store/memories";
+import { MemorySource } from "@/server/store/memories";
 import { KeepRules } from "@/server/store/retention";
 
 // What the API says, as schemas: the answers are checked against them in tests, and the OpenAPI file is made from them.

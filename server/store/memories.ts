@@ -3,12 +3,11 @@ import { z } from "zod";
 import type { Db } from "@/db/open";
 import { memories, runs } from "@/db/schema";
 import { LIMITS } from "@/server/access/limits";
+import { MemoryScope } from "@/server/domain/agent/memory-scope";
 import { namedError } from "@/server/domain/base/named-error";
 import { FileSource } from "./workspace";
 
 /** How far a memory reaches, the narrowest first. */
-export const MemoryScope = z.enum(["task", "agent", "run", "workflow", "project", "global"]);
-export type MemoryScope = z.infer<typeof MemoryScope>;
 
 /** What a scope is bound to: a run, a workflow ... Those inside a run begin with the run's id and a slash. */
 export interface MemoryPlace {

@@ -9,7 +9,8 @@ import { Select } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
 import { toast } from "@/components/ui/toasts";
-import { type MemoryListed, SCOPE_WORDS } from "./memory";
+import { MEMORY_SCOPES } from "@/server/domain/agent/memory-scope";
+import type { MemoryListed } from "./memory";
 
 const DAY = 24 * 3_600_000;
 const KEEP = [
@@ -166,7 +167,7 @@ export function NewMemoryDialog({ onClose }: { onClose: () => void }) {
             label="How far it reaches"
             options={(["project", "global", "workflow"] as const).map((each) => ({
               value: each,
-              label: SCOPE_WORDS[each],
+              label: MEMORY_SCOPES[each].title,
             }))}
             value={scope}
             onValueChange={setScope}

@@ -11,7 +11,8 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { Select } from "@/components/ui/select";
 import { Skeleton } from "@/components/ui/skeleton";
 import { TextField } from "@/components/ui/text-field";
-import { type MemoryListed, SCOPE_WORDS } from "./memory";
+import { MEMORY_SCOPES, MemoryScope } from "@/server/domain/agent/memory-scope";
+import type { MemoryListed } from "./memory";
 import { MemoryRow } from "./memory-row";
 
 const MemoryDialog = dynamic(() => import("./memory-dialog").then((m) => m.MemoryDialog), { ssr: false });
@@ -74,9 +75,9 @@ export function MemoryPage() {
               hideLabel
               options={[
                 { value: "all", label: `All${total === null ? "" : ` (${total})`}` },
-                ...(Object.keys(SCOPE_WORDS) as Scope[]).map((value) => ({
+                ...MemoryScope.options.map((value) => ({
                   value,
-                  label: `${SCOPE_WORDS[value]}${counts.data ? ` (${counts.data[value]})` : ""}`,
+                  label: `${MEMORY_SCOPES[value].title}${counts.data ? ` (${counts.data[value]})` : ""}`,
                 })),
               ]}
               value={scope}

@@ -9,7 +9,8 @@ import { Badge } from "@/components/ui/badge";
 import { IconButton } from "@/components/ui/icon-button";
 import { TimeText } from "@/components/ui/time-text";
 import { toast } from "@/components/ui/toasts";
-import { type MemoryListed, SCOPE_WORDS } from "./memory";
+import { MEMORY_SCOPES } from "@/server/domain/agent/memory-scope";
+import type { MemoryListed } from "./memory";
 
 const SHORT = 400;
 
@@ -39,7 +40,7 @@ export function MemoryRow({ memory, onEdit }: { memory: MemoryListed; onEdit: ()
       <div className="flex min-w-0 flex-1 flex-col gap-1">
         <p className="flex flex-wrap items-center gap-2">
           <span className="min-w-0 font-mono text-[13px] font-medium [overflow-wrap:anywhere]">{key}</span>
-          <Badge>{SCOPE_WORDS[scope]}</Badge>
+          <Badge>{MEMORY_SCOPES[scope].title}</Badge>
           {tainted ? (
             <Badge tone="waiting" icon={<UserRoundX aria-hidden="true" />}>
               From strangers

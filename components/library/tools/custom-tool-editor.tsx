@@ -21,7 +21,7 @@ import { TimeText } from "@/components/ui/time-text";
 import { toast } from "@/components/ui/toasts";
 import { isSameJson, type JsonSchema } from "@/server/domain/base/values";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
-import type { RiskLevel } from "@/server/domain/tool/tool";
+import { RISK_LEVELS, RiskLevel } from "@/server/domain/tool/tool";
 import { Sheet } from "./tool-detail";
 import { ToolResult } from "./tool-result";
 
@@ -40,12 +40,11 @@ const FIRST: CustomToolDefinition = {
   timeout_ms: 1_000,
 };
 
-const RISKS: { value: RiskLevel; label: string; hint: string }[] = [
-  { value: "LOW", label: "Low", hint: "A call does little harm" },
-  { value: "MEDIUM", label: "Some", hint: "A call does some harm" },
-  { value: "HIGH", label: "High", hint: "People are asked before each call, where a role says so" },
-  { value: "UNKNOWN", label: "Unknown", hint: "Treated with care" },
-];
+const RISKS = RiskLevel.options.map((value) => ({
+  value,
+  label: RISK_LEVELS[value].title,
+  hint: RISK_LEVELS[value].sentence,
+}));
 
 /** A tool in JavaScript: what it is for, what it is given, its code, a try, and its versions. */
 export function CustomToolEditor({ saved, isEnabled }: { saved: Saved | null; isEnabled: boolean }) {

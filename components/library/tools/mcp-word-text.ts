@@ -1,4 +1,5 @@
 import type { Answers } from "@/components/trpc";
+import { RISK_LEVELS } from "@/server/domain/tool/tool";
 
 export type McpTool = Answers["mcp"]["list"][number]["tools"][number];
 export type McpWord = NonNullable<McpTool["fixed"]>;
@@ -21,13 +22,11 @@ export const EFFECTS: readonly { value: Effect; label: string; hint: string }[] 
 export const effectOf = ({ reads, inside }: Pick<McpWord, "reads" | "inside">): Effect =>
   reads ? "reads" : inside ? "inside" : "outside";
 
-const RISKS = { LOW: "low risk", MEDIUM: "some risk", HIGH: "high risk", UNKNOWN: "risk unknown" } as const;
-
 /** What somebody here says of a tool, in one line. */
 export function wordInWords(word: McpWord): string {
   const effect = EFFECTS.find(({ value }) => value === effectOf(word))!.label.toLowerCase();
   const content = word.own ? "its results are our own" : "its results are content of strangers";
-  return [effect, content, ...(word.risk ? [RISKS[word.risk]] : [])].join(", ");
+  return [effect, content, ...(word.risk ? [RISK_LEVELS[word.risk].title.toLowerCase()] : [])].join(", ");
 }
 
 /** What a server says of its tool, in one line. */

@@ -6,6 +6,7 @@ import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Panel } from "@/components/ui/panel";
 import { Select } from "@/components/ui/select";
+import { RISK_LEVELS, RiskLevel } from "@/server/domain/tool/tool";
 import {
   EFFECTS,
   effectOf,
@@ -29,12 +30,9 @@ const CONTENT = [
   },
 ] as const;
 const RISKS = [
-  { value: "told", label: "As it follows from that" },
-  { value: "LOW", label: "Low risk" },
-  { value: "MEDIUM", label: "Some risk" },
-  { value: "HIGH", label: "High risk" },
-  { value: "UNKNOWN", label: "Risk unknown" },
-] as const;
+  { value: "told" as const, label: "As it follows from that" },
+  ...RiskLevel.options.map((value) => ({ value, label: RISK_LEVELS[value].title })),
+];
 
 /** What a tool of an MCP server really does: what the server says of it, and what somebody here says. */
 export function McpToolWords({ server, name }: { server: string; name: string }) {

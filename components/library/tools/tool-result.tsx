@@ -2,20 +2,7 @@ import { CircleCheck, CircleX } from "lucide-react";
 import { Badge } from "@/components/ui/badge";
 import { JsonView } from "@/components/ui/json-view";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
-import type { ToolOutput } from "@/server/domain/tool/tool";
-
-const STATUS_WORDS: Record<ToolOutput["status_code"], string> = {
-  200: "Done",
-  400: "The arguments do not fit",
-  403: "Not allowed",
-  404: "Not found",
-  408: "Took too long",
-  409: "In conflict",
-  413: "Too large",
-  429: "Too many calls",
-  500: "The tool failed",
-  503: "Not available",
-};
+import { TOOL_STATUSES, type ToolOutput } from "@/server/domain/tool/tool";
 
 /** What a call of a tool gave: how it ended, its output or its error, and how long it took. */
 export function ToolResult({ output, duration }: { output: ToolOutput; duration: number }) {
@@ -25,7 +12,7 @@ export function ToolResult({ output, duration }: { output: ToolOutput; duration:
     <section aria-label="Result" className="flex flex-col gap-2">
       <p className="flex flex-wrap items-center gap-2 text-[13px]">
         <Icon aria-hidden="true" className={`size-4 ${isDone ? "text-completed" : "text-failed"}`} />
-        <span className="font-medium">{STATUS_WORDS[output.status_code]}</span>
+        <span className="font-medium">{TOOL_STATUSES[output.status_code]}</span>
         <span className="text-ink-3 tabular-nums">
           {output.status_code}, {duration < 1000 ? `${duration} ms` : `${(duration / 1000).toFixed(1)} s`}
         </span>

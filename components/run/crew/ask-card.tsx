@@ -15,6 +15,7 @@ import { Checkbox } from "@/components/ui/checkbox";
 import { TextArea } from "@/components/ui/text-area";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { Interaction } from "@/server/domain/run";
+import { RISK_LEVELS, type RiskLevel } from "@/server/domain/tool/tool";
 import { destinationOf } from "./destination";
 import { QuestionForm } from "./question-form";
 
@@ -167,9 +168,12 @@ const cameFrom = (source: string | null) =>
     ? "Nobody wrote this, and nothing that was read contains it: the model came up with it."
     : `Not in what you wrote. It first stood in what ${source} brought.`;
 
-function Risk({ risk }: { risk: "LOW" | "MEDIUM" | "HIGH" | "UNKNOWN" }) {
-  const words = { LOW: "little risk", MEDIUM: "some risk", HIGH: "high risk", UNKNOWN: "unknown risk" };
-  return <Badge tone={risk === "HIGH" || risk === "UNKNOWN" ? "waiting" : "neutral"}>{words[risk]}</Badge>;
+function Risk({ risk }: { risk: RiskLevel }) {
+  return (
+    <Badge tone={risk === "HIGH" || risk === "UNKNOWN" ? "waiting" : "neutral"}>
+      {RISK_LEVELS[risk].title}
+    </Badge>
+  );
 }
 
 const ANSWERS = {

@@ -13,7 +13,7 @@ import { Disclosure } from "@/components/ui/disclosure";
 import { EmptyState } from "@/components/ui/empty-state";
 import { IconButton } from "@/components/ui/icon-button";
 import { Tabs } from "@/components/ui/tabs";
-import type { CrewProcess } from "@/server/domain/crew/crew";
+import { CREW_PROCESSES } from "@/server/domain/crew/crew";
 import type { CrewExchange, CrewRun } from "@/server/domain/run";
 import { ActivationAsks } from "./asks";
 import { Costs } from "./costs";
@@ -22,15 +22,6 @@ import { Board, ExchangeTitle, Messages, PlanViews, Votes } from "./crew-views";
 import { wordsOf } from "./drawing";
 import { byDelegation, type CrewScene, memberLook } from "./members";
 import { useCrew } from "./use-crew";
-
-const PROCESS: Record<CrewProcess, string> = {
-  sequential: "One after the other",
-  parallel: "Side by side",
-  hierarchical: "Under a manager",
-  swarm: "Handing over",
-  consensus: "By agreement",
-  custom: "In its own way",
-};
 
 type Tab = "crew" | "plan" | "board" | "votes" | "messages" | "costs";
 
@@ -83,7 +74,7 @@ export function CrewPanel({
 function CrewFacts({ crew }: { crew: CrewRun }) {
   return (
     <p className="flex min-w-0 shrink-0 items-center gap-2 text-xs text-ink-3">
-      <Badge>{PROCESS[crew.process]}</Badge>
+      <Badge>{CREW_PROCESSES[crew.process].title}</Badge>
       <span className="truncate tabular-nums">
         {[
           countOf(crew.members.length, "member"),

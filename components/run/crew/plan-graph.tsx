@@ -2,21 +2,11 @@
 
 import dagre from "@dagrejs/dagre";
 import { person } from "@/components/run/sentences";
-import { type Status, StatusMark } from "@/components/ui/status-mark";
-import type { ExecutionPlan, TaskStatus } from "@/server/domain/crew/plan";
+import { TASK_STATUS } from "@/components/run/status";
+import { StatusMark } from "@/components/ui/status-mark";
+import type { ExecutionPlan } from "@/server/domain/crew/plan";
 
 const TASK = { width: 164, height: 60 };
-
-const STATUS: Record<TaskStatus, Status> = {
-  pending: "ready",
-  in_progress: "running",
-  completed: "completed",
-  failed: "failed",
-  blocked: "waiting",
-  skipped: "skipped",
-  cancelled: "cancelled",
-  awaiting_human: "waiting",
-};
 
 /** What has to be done before what: tasks in layers from left to right. */
 export function PlanGraph({ plan }: { plan: ExecutionPlan }) {
@@ -47,7 +37,7 @@ export function PlanGraph({ plan }: { plan: ExecutionPlan }) {
                 style={{ left: spot.x - TASK.width / 2, top: spot.y - TASK.height / 2, ...TASK }}
               >
                 <span className="flex items-start gap-1.5">
-                  <StatusMark status={STATUS[task.status]} size="sm" className="mt-px" />
+                  <StatusMark status={TASK_STATUS[task.status]} size="sm" className="mt-px" />
                   <span className="line-clamp-2 min-w-0 text-xs leading-4">{task.description}</span>
                 </span>
                 <span className="truncate pl-5 text-[11px] leading-4 text-ink-3">

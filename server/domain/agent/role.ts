@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Expr, Id, Json, JsonSchema, Ms } from "@/server/domain/base/values";
+import { MemoryScope } from "./memory-scope";
 
 export const Guardrail = z.object({
   name: z.string(),
@@ -106,6 +107,6 @@ export const AgentConfig = z.object({
       max_messages: z.number().default(80),
     })
     .prefault({}),
-  memory_scopes: z.array(z.enum(["task", "agent", "run", "workflow", "project", "global"])).default(["run"]),
+  memory_scopes: z.array(MemoryScope).default(["run"]),
 });
 export type AgentConfig = z.infer<typeof AgentConfig>;

@@ -1,18 +1,9 @@
 import { z } from "zod";
 import { Template } from "@/server/domain/base/values";
-import { CrewConfig, type CrewProcess } from "@/server/domain/crew/crew";
+import { CREW_PROCESSES, CrewConfig } from "@/server/domain/crew/crew";
 import { customPatterns } from "@/server/domain/crew/pattern";
 import { ExecutionPlan } from "@/server/domain/crew/plan";
 import { defineNode, type Fault } from "./define";
-
-const HOW: Record<CrewProcess, string> = {
-  sequential: "one after another",
-  parallel: "in parallel",
-  hierarchical: "led by a manager",
-  swarm: "handing over to each other",
-  consensus: "deciding by vote",
-  custom: "by their own pattern",
-};
 
 /** What keeps a crew from working at all, in whatever node it is. */
 export function crewFaults({ process, collaboration_patterns, agents }: CrewConfig): Fault[] {
@@ -70,9 +61,9 @@ export const crewTask = defineNode({
     const who = `${members} ${members === 1 ? "agent" : "agents"}`;
     const tasks = config.plan?.tasks.length ?? 0;
     const process = config.crew?.process ?? "sequential";
-    if (process !== "sequential" && process !== "parallel") return `${who}, ${HOW[process]}`;
+    if (process !== "sequential" && process !== "parallel") return `${who}, ${CREW_PROCESSES[process].how}`;
     return tasks > 0
-      ? `${who}, ${tasks} ${tasks === 1 ? "task" : "tasks"} ${HOW[process]}`
+      ? `${who}, ${tasks} ${tasks === 1 ? "task" : "tasks"} ${CREW_PROCESSES[process].how}`
       : `${who}, plan written by ${config.crew?.agents[0]?.role_name}`;
   },
   newConfig: () => ({ plan_description_template: "" }),

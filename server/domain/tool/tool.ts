@@ -16,6 +16,20 @@ export const ToolStatus = z.union([
 ]);
 export type ToolStatus = z.infer<typeof ToolStatus>;
 
+/** What each status of a call says. */
+export const TOOL_STATUSES: Record<ToolStatus, string> = {
+  200: "Done",
+  400: "The arguments do not fit",
+  403: "Not permitted",
+  404: "No such tool or thing",
+  408: "Took too long",
+  409: "In conflict with something else",
+  413: "Too large",
+  429: "Too many calls",
+  500: "The tool failed",
+  503: "Not available",
+};
+
 /** What a tool needs from a person while it works: fields of a form, or that they go somewhere in their browser. */
 export const ToolQuestion = z.object({
   /** Who asks, such as a server's name. */
@@ -56,6 +70,14 @@ export type ToolOutput = z.infer<typeof ToolOutput>;
 /** How much harm a call can do. UNKNOWN: nobody has said. */
 export const RiskLevel = z.enum(["LOW", "MEDIUM", "HIGH", "UNKNOWN"]);
 export type RiskLevel = z.infer<typeof RiskLevel>;
+
+/** What each risk is called, and what it means for a call. */
+export const RISK_LEVELS: Record<RiskLevel, { title: string; sentence: string }> = {
+  LOW: { title: "Low risk", sentence: "A call does little harm" },
+  MEDIUM: { title: "Some risk", sentence: "A call does some harm" },
+  HIGH: { title: "High risk", sentence: "People are asked before each call, where a role says so" },
+  UNKNOWN: { title: "Risk unknown", sentence: "Treated with care" },
+};
 
 export const ToolSource = z.enum(["builtin", "crew", "custom", "operator", "mcp"]);
 export type ToolSource = z.infer<typeof ToolSource>;

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { PROJECT_PLACE } from "@/server/domain/agent/memory";
-import type { Memory, MemoryPlace, MemoryScope, MemoryStore } from "@/server/store/memories";
+import { MemoryScope } from "@/server/domain/agent/memory-scope";
+import type { Memory, MemoryPlace, MemoryStore } from "@/server/store/memories";
 import { defineTool, Labelled, ToolFailure, type ToolInterface, type ToolScope } from "../define";
 import { sourceOf } from "./caller";
 
 type Memories = Pick<MemoryStore, "store" | "retrieve" | "search">;
 
-const SCOPES = ["task", "agent", "run", "workflow", "project", "global"] as const satisfies MemoryScope[];
 const Scope = z
-  .enum(SCOPES)
+  .enum(MemoryScope.options)
   .describe(
     "How far it reaches: this task, this agent, this run, this workflow, this project, or everything",
   );
@@ -152,7 +152,8 @@ export function memoryTools(memories: Memories): ToolInterface[] {
       execute({ query, scope, k }, caller) {
         const places = scope
           ? [placeFor(scope, caller)]
-          : SCOPES.filter((each) => allowed(each, caller))
+          : MemoryScope.options
+              .filter((each) => allowed(each, caller))
               .map((each) => memoryPlace(each, caller))
               .filter((place) => place !== null);
         const found = memories.search(query, places, k);
