@@ -3,9 +3,9 @@ import { isOwnOrigin } from "@/server/access/hosts";
 import type { Principal } from "@/server/access/principal";
 import type { JsonObject } from "@/server/domain/base/values";
 import { keyFate } from "@/server/domain/run/audit";
+import { hostOf } from "@/server/operations/addresses";
 import { isPrivateKey } from "@/server/tools/mcp/private-key";
 import { McpToolWord } from "@/server/tools/mcp/word";
-import { hostOf } from "./providers";
 import { toolSourcesOf } from "./tool-sources";
 import { procedure, refusal, router } from "./trpc";
 

@@ -5,35 +5,10 @@ import { headerFault, type Provider, ProviderSettings } from "@/server/domain/mo
 import { keyFate } from "@/server/domain/run/audit";
 import { checkProvider, describeModels, type Findings, factsByName, findOllama } from "@/server/llm/check";
 import { ModelError } from "@/server/llm/model";
+import { BaseUrl, hostOf, Key } from "@/server/operations/addresses";
 import { normalUrl, type ProviderStore } from "@/server/store/providers";
 import { procedure, refusal, router } from "./trpc";
 
-/** The address of a service: without credentials, ? and #. */
-export const BaseUrl = z
-  .string()
-  .trim()
-  .max(2000)
-  .refine(
-    (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
-    "Enter an address that begins with https:// or http://",
-  )
-  .refine(
-    (text) => !URL.canParse(text) || (new URL(text).username === "" && new URL(text).password === ""),
-    "Enter the key in its own field, not in the address",
-  )
-  .refine(
-    (text) => !URL.canParse(text) || (new URL(text).search === "" && new URL(text).hash === ""),
-    "Enter the address without ? and #",
-  );
-/** A key as people paste it. */
-export const Key = z
-  .string()
-  .max(4000)
-  // A header cannot carry anything else, and an invisible character in a pasted key is hard to find.
-  .refine(
-    (text) => /^[\x21-\x7e]*$/.test(text.trim()),
-    "This key holds characters that no key has; copy it again",
-  );
 /** Its own headers; one without a value keeps the stored one. */
 const OwnHeaders = z
   .array(z.object({ name: z.string().max(100), value: z.string().trim().max(4000).optional() }))
@@ -231,9 +206,6 @@ function changeable(providers: ProviderStore, id: string): Provider {
     throw refusal("BAD_REQUEST", "The offline demo is built in and cannot be changed.");
   return provider;
 }
-
-/** Where a key goes; the rest of an address may hold more than that. */
-export const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : "");
 
 /** What to test: a saved provider, changed as the form has it. A stored key is only ever tried at its own address. */
 function checkedFrom(providers: ProviderStore, input: z.infer<typeof TestInput>) {

@@ -3,14 +3,11 @@ import { accessRouter } from "./access";
 import { agentsRouter } from "./agents";
 import { auditRouter } from "./audit";
 import { crewsRouter } from "./crews";
-import { customToolsRouter } from "./custom-tools";
 import { procedures } from "./expose";
 import { mcpRouter } from "./mcp";
 import { providersRouter } from "./providers";
 import { rolesRouter } from "./roles";
 import { runsRouter } from "./runs";
-import { newToolSettingsRouter } from "./tool-settings";
-import { toolsRouter } from "./tools";
 import { router } from "./trpc";
 import { workflowsRouter } from "./workflows";
 
@@ -22,10 +19,10 @@ export const appRouter = router({
   providers: providersRouter,
   crews: crewsRouter,
   agents: agentsRouter,
-  tools: toolsRouter,
+  tools: router(procedures(operations.tools)),
   memories: router(procedures(operations.memories)),
-  toolSettings: newToolSettingsRouter((troupe) => troupe.toolSettings),
-  customTools: customToolsRouter,
+  toolSettings: router(procedures(operations.toolSettings)),
+  customTools: router(procedures(operations.customTools)),
   mcp: mcpRouter,
   access: accessRouter,
   audit: auditRouter,

@@ -3,13 +3,13 @@ import { openDb } from "@/db/open";
 import { newSealer } from "@/server/access/secrets";
 import { newServices } from "@/server/services";
 import { newToolSettingStore } from "@/server/store/tool-settings";
-import { newToolSettingsRouter } from "./tool-settings";
+import { appRouter } from "./root";
 
 function newCaller(principal: { kind: "session"; id: string } | null = { kind: "session", id: "ses_1" }) {
   const db = openDb(":memory:");
   const store = newToolSettingStore(db, newSealer(null, {}), () => false);
-  const routes = newToolSettingsRouter(() => store);
-  return { store, ask: routes.createCaller({ troupe: newServices(db, { dataDir: null }), principal }) };
+  const troupe = { ...newServices(db, { dataDir: null }), toolSettings: store };
+  return { store, ask: appRouter.createCaller({ troupe, principal }).toolSettings };
 }
 const KEY = "ghp_abcdefghijklmnop4321";
 

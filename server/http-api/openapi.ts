@@ -8,6 +8,7 @@ type JsonObject = Record<string, unknown>;
 const REFUSALS: Record<number, string> = {
   400: "The request is not as expected",
   401: "The token is missing or not good",
+  403: "Only a person who is signed in may do this",
   404: "There is no such thing",
   409: "It conflicts with what is there",
   411: "The body's length is missing",

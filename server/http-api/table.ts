@@ -1,6 +1,6 @@
 import { z } from "zod";
 import packageJson from "@/package.json";
-import { storageOperations } from "@/server/operations/storage";
+import { operations } from "@/server/operations";
 import { type Endpoint, endpoint } from "./endpoint";
 import { endpointsOf } from "./expose";
 import { libraryEndpoints } from "./library";
@@ -48,5 +48,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...roleEndpoints,
   ...libraryEndpoints,
   ...memoryEndpoints,
-  ...endpointsOf(storageOperations),
+  ...endpointsOf(operations.storage),
+  ...endpointsOf(operations.tools),
+  ...endpointsOf(operations.toolSettings),
+  ...endpointsOf(operations.customTools),
 ];

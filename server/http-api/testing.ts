@@ -2,6 +2,7 @@ import { expect } from "vitest";
 import type { z } from "zod";
 import { NO_DISK } from "@/db/disk";
 import type { Principal } from "@/server/access/principal";
+import { newSealer } from "@/server/access/secrets";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import type { ModelRequest } from "@/server/llm/model";
 import { newLauncher } from "@/server/runner/launch";
@@ -9,13 +10,17 @@ import { fakeModels, newStage } from "@/server/runner/testing";
 import { newAgentStore } from "@/server/store/agents";
 import { newAuditStore } from "@/server/store/audit";
 import { newCrewStore } from "@/server/store/crews";
+import { newCustomToolStore } from "@/server/store/custom-tools";
+import { newMcpServerStore } from "@/server/store/mcp-servers";
 import { newMemoryStore } from "@/server/store/memories";
 import { newRetention } from "@/server/store/retention";
 import { newRoleStore } from "@/server/store/roles";
+import { newToolSettingStore } from "@/server/store/tool-settings";
 import { newWorkflowStore } from "@/server/store/workflows";
 import { newWorkspaceStore } from "@/server/store/workspace";
 import { findTemplate } from "@/server/templates";
 import { ToolsRegistry } from "@/server/tools/registry";
+import { newToolSources } from "@/server/tools/sources";
 import { serve } from "./serve";
 import { ENDPOINTS } from "./table";
 
@@ -45,6 +50,7 @@ export function newApi(
     crew: (id: string) => crews.find(id)?.crew,
     agent: (id: string) => agents.find(id)?.agent,
   };
+  const sealer = newSealer(null, {});
   const services = {
     workflows,
     roles,
@@ -60,7 +66,12 @@ export function newApi(
     workspace: newWorkspaceStore(db),
     disk: NO_DISK,
     registry: new ToolsRegistry(),
-    toolSources: { mcp: { list: () => [] } },
+    toolSettings: newToolSettingStore(db, sealer, () => false),
+    toolSources: newToolSources({
+      customTools: newCustomToolStore(db),
+      mcpServers: newMcpServerStore(db, sealer),
+      env: { NODE_ENV: "test" },
+    }),
     ...newLauncher({ workflows, roles, library, models, host }),
   };
   const principal: Principal = { kind: "token", id: `program${people++}` };

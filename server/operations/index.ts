@@ -1,3 +1,4 @@
+import { customToolOperations } from "./custom-tools";
 import { agentOperations, crewOperations } from "./library";
 import { memoryOperations } from "./memories";
 import type { Operation } from "./operation";
@@ -5,6 +6,8 @@ import { roleOperations } from "./roles";
 import { runOperations } from "./runs";
 import { steeringOperations } from "./steering";
 import { storageOperations } from "./storage";
+import { toolSettingOperations } from "./tool-settings";
+import { toolOperations } from "./tools";
 import { workflowOperations } from "./workflows";
 
 /** Every operation, by the name that it has in tRPC. */
@@ -16,4 +19,7 @@ export const operations = {
   runs: { ...runOperations, ...steeringOperations },
   memories: memoryOperations,
   storage: storageOperations,
+  tools: toolOperations,
+  toolSettings: toolSettingOperations,
+  customTools: customToolOperations,
 } satisfies Record<string, Record<string, Operation>>;

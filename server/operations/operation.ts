@@ -80,6 +80,12 @@ export const operation = <const Kind extends "query" | "mutation", In extends z.
   definition: Operation<In, Out, Kind>,
 ): Operation<In, Out, Kind> => definition;
 
+/** Refuses a program where an operation is a person's in part. Throws person_only. */
+export function onlyPerson({ kind }: Principal, why: string): void {
+  if (kind !== "session")
+    throw new Problem("person_only", `Only a person who is signed in may do this: ${why}.`);
+}
+
 /** Does it. Throws Problem, also where a token asks for what only a person may do; an audit entry that the operation does not declare is a programming error. */
 export function perform<In extends z.ZodType, Out>(
   { name, audits = [], http, run }: Operation<In, Out>,
@@ -87,8 +93,7 @@ export function perform<In extends z.ZodType, Out>(
   input: z.output<In>,
   caller: Caller,
 ): Out {
-  if (typeof http === "object" && "personOnly" in http && caller.principal.kind !== "session")
-    throw new Problem("person_only", `Only a person who is signed in may do this: ${http.personOnly}.`);
+  if (typeof http === "object" && "personOnly" in http) onlyPerson(caller.principal, http.personOnly);
   const note: Note = (kind, detail) => {
     if (!audits.includes(kind)) throw new Error(`${name} does not declare that it audits ${kind}`);
     caller.note(kind, detail);

@@ -5,7 +5,7 @@ import { ENDPOINTS } from "@/server/http-api/table";
 import { expectSchema, newApi } from "@/server/http-api/testing";
 import { newServices } from "@/server/services";
 import { operations } from ".";
-import type { Operation } from "./operation";
+import { type Operation, perform } from "./operation";
 import { PROBLEMS } from "./problem";
 
 const all = Object.entries(operations).flatMap(([subject, group]) =>
@@ -37,9 +37,6 @@ const BROWSER_ONLY: Record<string, string> = {
   "crews.import": "a person ticks the tools that come along; a program sends each crew",
   "agents.export": "a file for people; a program has listAgents",
   providers: "no operations yet",
-  tools: "no operations yet",
-  toolSettings: "no operations yet",
-  customTools: "no operations yet",
   mcp: "no operations yet",
   access: "sessions and tokens are given out in the browser: a token makes no further tokens",
   audit: "who did what is for the people of this installation",
@@ -63,6 +60,21 @@ test("every operation is a procedure for the browser and an endpoint for program
     const isBrowsers = typeof http === "object" && ("browserOnly" in http || "personOnly" in http);
     expect([operation.name, endpoints.has(operation.name)]).toEqual([operation.name, !isBrowsers]);
   }
+});
+
+test("what only a person may do, no token does, whichever way it comes", () => {
+  const persons = all.filter(({ operation: { http } }) => typeof http === "object" && "personOnly" in http);
+  const token = { principal: { kind: "token", id: "t" } as const, by: "API token t", note: () => {} };
+  // Refused before anything is looked at: neither the input nor the server is there.
+  for (const { operation } of persons)
+    expect(() => perform(operation, {} as never, {}, token)).toThrow("Only a person who is signed in may");
+  expect(persons.map(({ path }) => path).sort()).toEqual([
+    "customTools.restore",
+    "customTools.save",
+    "customTools.try",
+    "memories.restore",
+    "tools.tryOut",
+  ]);
 });
 
 test("an operation's endpoint tells the refusals that it may make", () => {

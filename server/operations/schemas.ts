@@ -9,6 +9,9 @@ import { ExecutionPlan } from "@/server/domain/crew/plan";
 import { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { CAPABILITY_KINDS } from "@/server/domain/library/capabilities";
 import { HeldReason } from "@/server/domain/run/held";
+import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
+import { SearchKind, SearchPurpose } from "@/server/domain/tool/search-backend";
+import { ToolSpec } from "@/server/domain/tool/tool";
 import { MemorySource } from "@/server/store/memories";
 import { KeepRules } from "@/server/store/retention";
 
@@ -259,6 +262,40 @@ export const StorageState = z.object({
   outdated: z.int().meta({ description: "Finished runs that the rules do not keep" }),
 });
 
+const UsedBy = z.array(z.string()).meta({ description: "The roles that name it" });
+
+export const ListedTools = z.object({
+  tools: z.array(ToolSpec.extend({ used_by: UsedBy })),
+  crew: z
+    .array(
+      z.object({
+        name: z.string(),
+        description: z.string(),
+        grant: z
+          .enum(["always", "way", "role", "delegation"])
+          .meta({ description: "What gives it to agents" }),
+        used_by: UsedBy,
+      }),
+    )
+    .meta({ description: "What a run carries out itself" }),
+});
+
+/** What a search uses. Nothing of its key is told. */
+export const SearchService = z.object({
+  purpose: SearchPurpose,
+  kind: SearchKind.nullable().meta({ description: "Null: nothing is set up" }),
+  base_url: z.string(),
+  has_key: z.boolean(),
+});
+
+/** A version of a tool that was written in the app. */
+export const CustomTool = z.object({
+  definition: CustomToolDefinition,
+  version: z.int(),
+  created_at: Time,
+  deleted_at: Time.nullable().meta({ description: "Set while it lies in the bin" }),
+});
+
 export const StartRun = z
   .object({
     input: Values.default({}).meta({ description: "Values for the keys that the start node asks for" }),
@@ -304,5 +341,7 @@ export const NAMED_SCHEMAS: Record<string, z.ZodType> = {
   StoredAgent,
   StoredMemory,
   PlacedMemory,
+  SearchService,
+  CustomTool,
   Json,
 };

@@ -9,9 +9,11 @@ import type { MemoryStore } from "@/server/store/memories";
 import type { Retention } from "@/server/store/retention";
 import type { RoleStore } from "@/server/store/roles";
 import type { RunStore } from "@/server/store/runs";
+import type { ToolSettingStore } from "@/server/store/tool-settings";
 import type { WorkflowStore } from "@/server/store/workflows";
 import type { WorkspaceStore } from "@/server/store/workspace";
 import type { ToolsRegistry } from "@/server/tools/registry";
+import type { ToolSources } from "@/server/tools/sources";
 
 /** What operations need of the server; tests bring it on an in-memory database. */
 export interface Services {
@@ -38,8 +40,12 @@ export interface Services {
   audit: Pick<AuditStore, "append">;
   /** Resolves when all that was stored before survives a power cut. */
   disk: { sync(): Promise<void> };
-  registry: Pick<ToolsRegistry, "list">;
-  toolSources: { mcp: { list(): { name: string }[] } };
+  registry: Pick<ToolsRegistry, "list" | "invoke">;
+  toolSettings: ToolSettingStore;
+  toolSources: Pick<
+    ToolSources,
+    "customTools" | "mcp" | "isCodeEnabled" | "isTaken" | "customToolsChanged" | "tryOut"
+  >;
   /** Throws RefusedStart; answers undefined where there is no such workflow. */
   startRun(launch: Launch): { run_id: string; created: boolean } | undefined;
 }

@@ -1,0 +1,90 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
+import { defineTool } from "@/server/tools/define";
+import { expectSchema, newApi } from "./testing";
+
+const KEY = "brave-canary-key-0123456789";
+const echo = defineTool({
+  name: "echo",
+  description: "Says it again",
+  input: z.object({ text: z.string() }),
+  source: "builtin",
+  risk: "LOW",
+  execute: ({ text }) => text,
+});
+
+test("a program is told what agents can call and which roles name it, and cannot call it past the rules", async () => {
+  const api = newApi();
+  api.registry.register(echo);
+  api.roles.create({ ...api.roles.list()[0]!.role, name: "Parrot", tools: ["echo"] });
+  const { body } = await api.ask("GET", "/tools");
+  expectSchema("listTools", body);
+  expect(body.tools).toMatchObject([{ name: "echo", used_by: ["Parrot"] }]);
+  expect((await api.ask("POST", "/tools/echo", { text: "Hi" })).body.error.code).toBe("not_found");
+});
+
+test("a program replaces the key of a search service, and neither the service nor its address; no answer holds a key", async () => {
+  const api = newApi();
+  const said: unknown[] = [];
+  const put = async (body: object) => {
+    const { status, body: answer } = await api.ask("PUT", "/search-services", body);
+    said.push(answer);
+    return answer?.error?.code ?? status;
+  };
+  const brave = { purpose: "web", kind: "brave", base_url: "" };
+  expect(await put({ ...brave, key: KEY })).toBe("person_only");
+  // A person sets it up.
+  api.toolSettings.save({ purpose: "web", kind: "brave", base_url: "", key: "first-key-of-a-person" });
+  expect(await put({ ...brave, key: KEY })).toBe(200);
+  expect(api.toolSettings.backendFor("web")?.key).toBe(KEY);
+  expect(await put({ ...brave, base_url: "https://elsewhere.example", key: KEY })).toBe("person_only");
+  expect(await put({ purpose: "web", kind: "searxng", base_url: "https://elsewhere.example" })).toBe(
+    "person_only",
+  );
+  expect(await put({ ...brave, key: `${KEY}\u200b` })).toBe("bad_request");
+  expect(await put({ ...brave, purpose: "code" })).toBe("bad_request");
+  expect(api.toolSettings.backendFor("web")).toMatchObject({ kind: "brave", key: KEY });
+  const { body } = await api.ask("GET", "/search-services");
+  expectSchema("listSearchServices", body);
+  expect(body.searches[0]).toEqual({
+    purpose: "web",
+    kind: "brave",
+    base_url: expect.any(String),
+    has_key: true,
+  });
+  expect((await api.ask("DELETE", "/search-services/web")).status).toBe(204);
+  expect((await api.ask("DELETE", "/search-services/web")).body.error.code).toBe("not_found");
+  expect((await api.ask("DELETE", "/search-services/people")).body.error.code).toBe("bad_request");
+  expect(api.audit.list().map(({ kind, detail }) => [kind, detail?.key])).toEqual([
+    ["search_service_removed", undefined],
+    ["search_service_changed", "replaced"],
+  ]);
+  const all = JSON.stringify([said, body, api.audit.list()]);
+  for (const part of [KEY, KEY.slice(-4)]) expect(all).not.toContain(part);
+});
+
+test("a program reads the tools that people wrote and puts one into the bin, and writes no code", async () => {
+  const api = newApi();
+  const definition = CustomToolDefinition.parse({ name: "count", description: "Counts", code: "return 1" });
+  api.toolSources.customTools.save(definition, null);
+  const { body } = await api.ask("GET", "/custom-tools");
+  expectSchema("listCustomTools", body);
+  expect(body).toMatchObject({ enabled: false, tools: [{ version: 1 }], bin: [] });
+  const one = await api.ask("GET", "/custom-tools/count");
+  expect(one.body.definition.code).toBe("return 1");
+  expectSchema("getCustomTool", one.body);
+  const versions = await api.ask("GET", "/custom-tools/count/versions");
+  expectSchema("listCustomToolVersions", versions.body);
+  expect(versions.body.versions).toHaveLength(1);
+  expect((await api.ask("GET", "/custom-tools/none")).body.error.code).toBe("not_found");
+  expect((await api.ask("PUT", "/custom-tools/count", definition)).body.error.code).toBe(
+    "method_not_allowed",
+  );
+  expect((await api.ask("DELETE", "/custom-tools/count")).status).toBe(204);
+  expect((await api.ask("DELETE", "/custom-tools/count")).body.error.code).toBe("not_found");
+  expect((await api.ask("GET", "/custom-tools")).body.bin).toHaveLength(1);
+  expect(api.audit.list()).toMatchObject([
+    { kind: "custom_tool_removed", who: expect.stringContaining("token:"), detail: { tool: "count" } },
+  ]);
+});
