@@ -13,6 +13,7 @@ import { NumberField } from "@/components/ui/number-field";
 import { Select } from "@/components/ui/select";
 import { TextField } from "@/components/ui/text-field";
 import { type LlmConfig, llmOver } from "@/server/domain/agent/role";
+import { present } from "@/server/domain/base/must";
 import { DurationField } from "./duration-field";
 import type { FieldProps } from "./field-props";
 import { JsonField } from "./json-field";
@@ -110,7 +111,10 @@ export function LlmField({
                       ? {
                           ...option,
                           label: "As the agent",
-                          hint: wordOf(EFFORTS, inherited.reasoning_effort!),
+                          hint: wordOf(
+                            EFFORTS,
+                            present(inherited.reasoning_effort, "inherited.reasoning_effort"),
+                          ),
                         }
                       : option,
                   )
@@ -242,7 +246,9 @@ function Fallbacks({
                   size="sm"
                   label={`Ask model ${at + 1} sooner`}
                   icon={<ArrowUp aria-hidden="true" />}
-                  onClick={() => onChange(models.toSpliced(at - 1, 2, model, models[at - 1]!))}
+                  onClick={() =>
+                    onChange(models.toSpliced(at - 1, 2, model, present(models[at - 1], "models[at - 1]")))
+                  }
                 />
               ) : null}
               <IconButton

@@ -1,4 +1,5 @@
 import type { CanvasRun, EdgeRunView, NodeRunView } from "@/components/canvas/canvas-run-context";
+import { present } from "@/server/domain/base/must";
 import type { RunState } from "@/server/domain/run";
 import type { RunView, RunViewStore } from "./run-view-store";
 
@@ -73,7 +74,7 @@ function peekOf({ state, live, cursor }: RunView, nodeId: string): string | unde
   if (cursor !== null || node?.status !== "running" || node.activation === undefined) return undefined;
   const calls = state.activations[node.activation]?.calls ?? [];
   for (let at = calls.length - 1; at >= 0; at--) {
-    const text = live[calls[at]!];
+    const text = live[present(calls[at], "calls[at]")];
     const words = text?.content || text?.reasoning;
     if (words) return words.slice(-PEEK).replace(/\s+/g, " ").trimStart();
   }

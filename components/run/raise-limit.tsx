@@ -10,6 +10,7 @@ import { Popover } from "@/components/ui/popover";
 import { SegmentedControl } from "@/components/ui/segmented-control";
 import { toast } from "@/components/ui/toasts";
 import type { RaisableLimit, RunConfig } from "@/server/domain/agent/outcome";
+import { present } from "@/server/domain/base/must";
 import { useRun } from "./run-context";
 import { describeLimit, limitValue } from "./sentences";
 
@@ -57,7 +58,7 @@ function RaiseForm({
   config: RunConfig;
   onRaised: () => void;
 }) {
-  const [limit, setLimit] = useState<RaisableLimit>(limits[0]!);
+  const [limit, setLimit] = useState<RaisableLimit>(present(limits[0], "limits[0]"));
   const now = currentLimit(config, limit);
   const unit = UNITS[limit];
   const [to, setTo] = useState<number | null>(null);

@@ -1,5 +1,6 @@
 import { createStore, type StoreApi } from "zustand/vanilla";
 import type { LiveFrame } from "@/server/domain/base/durable";
+import { present } from "@/server/domain/base/must";
 import { newRecord } from "@/server/domain/base/values";
 import { evolve, newRun, type RunState } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
@@ -91,7 +92,7 @@ export function newRunViewStore(schedule: (work: () => void) => void = nextFrame
     frames = [];
     const ended = new Set<string>();
     while (folded < events.length) {
-      const event = events[folded++]!;
+      const event = present(events[folded++], "events[folded++]");
       head = evolve(head, event);
       if (event.call_id && event.type !== "llm_call_started") ended.add(event.call_id);
     }

@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import { newRecord } from "@/server/domain/base/values";
 import { evolve, newRun, type RunState } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
@@ -33,7 +34,7 @@ export function newHistory(every = EVERY): StateHistory {
       const seq = Math.max(0, Math.min(wanted, events.length));
       let { seq: at, state } = nearest(seq);
       while (at < seq) {
-        state = evolve(state, events[at]!);
+        state = evolve(state, present(events[at], "events[at]"));
         at++;
         if (at % every === 0 && !kept.has(at)) kept.set(at, copyState(state));
       }

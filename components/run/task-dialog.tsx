@@ -10,6 +10,7 @@ import { Field } from "@/components/ui/field";
 import { Select } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
 import { toast } from "@/components/ui/toasts";
+import { present } from "@/server/domain/base/must";
 import type { ExecutionPlan, Task } from "@/server/domain/crew/plan";
 import type { CrewRun } from "@/server/domain/run";
 import type { PlanEdit } from "@/server/domain/run/plan-edit";
@@ -103,7 +104,7 @@ export function TaskDialog({ runId, crew, plan, task, onClose }: TaskDialogProps
               {others.map(({ task_id, description: words }) => (
                 <Checkbox
                   key={task_id}
-                  label={words.split("\n")[0]!.slice(0, 80)}
+                  label={present(words.split("\n")[0], "split").slice(0, 80)}
                   checked={after.includes(task_id)}
                   onCheckedChange={(is) =>
                     setAfter(is ? [...after, task_id] : after.filter((id) => id !== task_id))

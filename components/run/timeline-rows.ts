@@ -1,3 +1,4 @@
+import { must, present } from "@/server/domain/base/must";
 import type { RunEvent } from "@/server/domain/run/events";
 import { type Names, type Sentence, sentenceOf } from "./sentences";
 
@@ -81,7 +82,7 @@ export function timelineRows(
       rows.push(eventRow(item, tell, options, { isInside: false, isAfterGroup }));
       continue;
     }
-    const group = groups.get(item)!;
+    const group = must(groups, item);
     // The heading alone tells that a node ran; only a search leaves out those without a hit.
     if (group.shown.length === 0 && words !== "") continue;
     const isClosed = options.closed?.has(item) ?? false;
@@ -102,7 +103,7 @@ export function timelineRows(
 /** Where each row begins, and where the last one ends. */
 export function rowOffsets(rows: readonly TimelineRow[]): number[] {
   const offsets = [0];
-  for (const { height } of rows) offsets.push(offsets.at(-1)! + height);
+  for (const { height } of rows) offsets.push(present(offsets.at(-1), "offsets.at(-1)") + height);
   return offsets;
 }
 
@@ -112,7 +113,7 @@ export function rowAt(offsets: readonly number[], y: number): number {
   let high = Math.max(0, offsets.length - 2);
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (offsets[middle]! <= y) low = middle;
+    if (present(offsets[middle], "offsets[middle]") <= y) low = middle;
     else high = middle - 1;
   }
   return low;

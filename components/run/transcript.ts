@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import type { AgentView, ModelCall, ToolCallView } from "@/server/domain/run";
 import type { ChatMessage } from "@/server/domain/run/events";
 
@@ -33,7 +34,7 @@ export function transcript(
     }
     // Failed attempts come before the answer that the next attempt gave.
     while (waiting.length > 0) {
-      const call = waiting.shift()!;
+      const call = present(waiting.shift(), "waiting.shift()");
       show(call);
       if (call.status === "completed") return;
     }

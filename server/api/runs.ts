@@ -1,5 +1,6 @@
 import { tracked } from "@trpc/server";
 import { z } from "zod";
+import { present } from "@/server/domain/base/must";
 import { runOf, runOperations } from "@/server/operations/runs";
 import { steeringOperations } from "@/server/operations/steering";
 import type { Container } from "@/server/services";
@@ -28,7 +29,7 @@ export const runsRouter = router({
 async function* framesOf({ host }: Container, runId: string, after: number, signal: AbortSignal | undefined) {
   let last = after;
   for await (const frame of host.follow(runId, last, signal)) {
-    if (frame.kind === "events") last = frame.events.at(-1)!.seq;
+    if (frame.kind === "events") last = present(frame.events.at(-1), "frame.events.at(-1)").seq;
     yield tracked(String(last), frame);
   }
   // Shutting down is not the end of the run: the browser is to come back.

@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findNodeKind } from "@/server/domain/nodes";
 
@@ -14,7 +15,7 @@ export interface OutlineRow {
  */
 export function outlineOf(graph: WorkflowGraph): OutlineRow[] {
   const ids = Object.keys(graph.nodes).filter(
-    (id) => findNodeKind(graph.nodes[id]!.node_type)?.executes !== false,
+    (id) => findNodeKind(present(graph.nodes[id], "graph.nodes[id]").node_type)?.executes !== false,
   );
   const exits = new Map(
     ids.map((id) => [id, graph.edges.filter(({ source_node_id }) => source_node_id === id)]),
@@ -33,7 +34,7 @@ export function outlineOf(graph: WorkflowGraph): OutlineRow[] {
       const placed = before.map(({ source_node_id }) => rows.get(source_node_id));
       if (placed.some((row) => !row)) continue;
       const isJoin = new Set(before.map(({ source_node_id }) => source_node_id)).size > 1;
-      const shallowest = Math.min(...placed.map((row) => row!.depth));
+      const shallowest = Math.min(...placed.map((row) => present(row, "row").depth));
       place(
         edge.target_node_id,
         isJoin ? Math.max(0, shallowest - 1) : depth + (targets.size > 1 ? 1 : 0),
@@ -66,7 +67,7 @@ function backEdges(
     const path: { id: string; at: number }[] = [{ id: root, at: 0 }];
     open.add(root);
     while (path.length > 0) {
-      const top = path.at(-1)!;
+      const top = present(path.at(-1), "path.at(-1)");
       const edge = exits.get(top.id)?.[top.at++];
       if (!edge) {
         open.delete(top.id);

@@ -1,4 +1,5 @@
 import type { LiveFrame } from "@/server/domain/base/durable";
+import { present } from "@/server/domain/base/must";
 import { getNodeKind } from "@/server/domain/nodes";
 import { type Activation, evolve, type NodeStatus, newRun, type RunState } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
@@ -165,7 +166,11 @@ function outlineLines(state: RunState, outline: OutlineRow[], look: Look): strin
     const status = view?.status ?? "idle";
     const activation = view?.activation ? state.activations[view.activation] : undefined;
     const [symbol, tone] = MARKS[status];
-    const mark = look.colour[tone](status === "running" ? TURNING[look.frame % TURNING.length]! : symbol);
+    const mark = look.colour[tone](
+      status === "running"
+        ? present(TURNING[look.frame % TURNING.length], "TURNING[look.frame % TURNING.length]")
+        : symbol,
+    );
     const indent = "  ".repeat(depth + 1);
     const way = label ? look.colour.dim(`${label} → `) : "";
     const title =

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { present } from "@/server/domain/base/must";
 import { agentShelf, crewShelf, type Shelf, shelfOperations } from "@/server/operations/library";
 import type { Operation } from "@/server/operations/operation";
 import { Problem } from "@/server/operations/problem";
@@ -18,7 +19,7 @@ function shelfEndpoints<W extends "crew" | "agent", Thing extends object, Schema
   const { word, idKey } = shelf;
   const operations = shelfOperations(shelf);
   const plural = `${word}s`;
-  const Title = `${word[0]!.toUpperCase()}${word.slice(1)}`;
+  const Title = `${present(word[0], "word[0]").toUpperCase()}${word.slice(1)}`;
   const a = word === "agent" ? "an" : "a";
   const Sent = z.object({ name: Name.optional(), [word]: shelf.schema });
   /** A computed key is lost on the type checker. */

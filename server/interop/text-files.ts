@@ -99,7 +99,7 @@ function shapeProblem(text: string): string | null {
   let compact = 0;
   let pieces = 0;
   for (let i = 0; i < text.length; i++) {
-    const char = text[i]!;
+    const char = text.charAt(i);
     if (pieces > MAX_PIECES) return `The file has more than ${MAX_PIECES} lines and list items.`;
     if (char === "[" || char === "{") {
       pieces++;
@@ -122,7 +122,7 @@ function shapeProblem(text: string): string | null {
       if (++compact > MAX_COMPACT) return tooDeep;
     } else if (char === "&" || char === "!") {
       if (++compact > MAX_COMPACT) return tooDeep;
-      while (i + 1 < text.length && !/\s/.test(text[i + 1]!)) i++;
+      while (i + 1 < text.length && !/\s/.test(text.charAt(i + 1))) i++;
     } else isPrefix = false;
     pieces += compact - before;
   }

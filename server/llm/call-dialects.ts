@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import { opensAnyString, opensString, parseMended, scanOutsideStrings } from "./json";
 import type { ToolOffer } from "./model";
@@ -160,7 +161,7 @@ function typed(text: string, type: unknown): Json {
 /** A name that stands before its arguments. */
 function named(name = "", body = "", tools: readonly ToolOffer[]): ReadCall {
   const json = body.trim().replace(/^```(?:json)?\s*|\s*```$/g, "");
-  return readCalls(json === "" ? "{}" : json, tools, { name: name.trim() })[0]!;
+  return present(readCalls(json === "" ? "{}" : json, tools, { name: name.trim() })[0], "json");
 }
 
 /** JSON values one after another, each a call or a list of them; null where none begins. */
@@ -262,7 +263,7 @@ function keywordArguments(text: string, tool: ToolOffer | undefined): JsonObject
     // Wrapped, so that words of Python are values; anything that is computed is not.
     const read = parseMended(`[${value}]`, { isCautious: true })?.value;
     if (!Array.isArray(read) || read.length !== 1) return null;
-    args[key] = read[0]!;
+    args[key] = present(read[0], "read[0]");
   }
   return args;
 }

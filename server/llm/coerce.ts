@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { TooMuchWork, type Work } from "@/server/domain/regex/work";
 import { asSchema, deref } from "./schema";
@@ -32,7 +33,7 @@ const MAX_DEPTH = 100;
 /** The value, and what it holds where it looks like a wrapping: a list of one, or an object of one unknown key. */
 function unwrapped(value: Json, properties: readonly string[]): Json[] {
   const found = [value];
-  if (Array.isArray(value) && value.length === 1) found.push(value[0]!);
+  if (Array.isArray(value) && value.length === 1) found.push(present(value[0], "value[0]"));
   if (value !== null && typeof value === "object" && !Array.isArray(value)) {
     const entries = Object.entries(value);
     const [first] = entries;

@@ -1,3 +1,5 @@
+import { present } from "@/server/domain/base/must";
+
 /** What a server says about why it said no; "" where it does not say. */
 export interface SaidError {
   code: string;
@@ -120,9 +122,9 @@ function durationIn(text: string): number | undefined {
   let isFound = false;
   // Units that run into the next number ("7m12s") have no end of a word.
   for (const [, amount, unit] of text.replace(/([a-z])(?=\d)/gi, "$1 ").matchAll(AMOUNT)) {
-    const name = unit!.toLowerCase();
-    const key = name.startsWith("ms") || name.startsWith("milli") ? "ms" : name[0]!;
-    ms += Number(amount) * UNITS[key]!;
+    const name = present(unit, "unit").toLowerCase();
+    const key = name.startsWith("ms") || name.startsWith("milli") ? "ms" : name.charAt(0);
+    ms += Number(amount) * present(UNITS[key], "UNITS[key]");
     isFound = true;
   }
   return isFound ? Math.ceil(ms) : undefined;

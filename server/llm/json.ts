@@ -110,7 +110,7 @@ function straightened(text: string): string {
   let out = "";
   let before = "";
   for (let at = 0; at < text.length; at++) {
-    const sign = text[at]!;
+    const sign = text.charAt(at);
     if (opensString(sign, before)) {
       const end = endOfString(text, at, sign);
       out += sign === '"' ? text.slice(at, end) : `"${requoted(text.slice(at + 1, end - 1))}"`;

@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import "server-only";
 import { z } from "zod";
 import type { JsonObject } from "@/server/domain/base/values";
@@ -687,7 +688,7 @@ function carriedBy(got: Collected, calls: readonly ToolCall[]): { carried?: Json
   const isOwn = extras.length === calls.length;
   const ofCalls = Object.fromEntries(
     extras.flatMap((more, at) =>
-      isOwn && Object.keys(more).length > 0 ? [[calls[at]!.id, more] as const] : [],
+      isOwn && Object.keys(more).length > 0 ? [[present(calls[at], "calls[at]").id, more] as const] : [],
     ),
   );
   const carried: JsonObject = {

@@ -1,4 +1,5 @@
 import { jsonrepair } from "jsonrepair";
+import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { ToolCall } from "@/server/domain/tool/tool";
 import { MAX_REPAIR_CHARS, parseJson, parseMended, scanOutsideStrings } from "./json";
@@ -52,7 +53,7 @@ export function readTextCalls(
     if (thought || found) {
       said.push(text.slice(from, at));
       calls.push(...(found?.calls ?? []));
-      at = from = (thought ?? found)!.end;
+      at = from = present(thought ?? found ?? undefined, "the end of a thought or a call").end;
       // What follows on the same line may be a call too.
       if (thought || /^[ \t]*(?:<tool_call>|\[TOOL_CALLS\])/.test(text.slice(at, at + 40))) continue;
     } else if (calls.length > 0 && MADE_UP_RESULT.test(lineAt(text, at))) break;
@@ -125,7 +126,7 @@ function markerAt(text: string, at: number): Marker | null {
   return { json, isCertain: isMeant };
 }
 
-const skip = (text: string, at: number) => at + BEFORE_JSON.exec(text.slice(at, at + 200))![0].length;
+const skip = (text: string, at: number) => at + (BEFORE_JSON.exec(text.slice(at, at + 200))?.[0].length ?? 0);
 
 function callAt(
   text: string,
@@ -148,7 +149,7 @@ function callAt(
   }
   const name = marker.name === undefined ? {} : { name: marker.name };
   if (span.end !== null) {
-    const end = span.end + AFTER_JSON.exec(text.slice(span.end, span.end + 200))![0].length;
+    const end = span.end + (AFTER_JSON.exec(text.slice(span.end, span.end + 200))?.[0].length ?? 0);
     return { calls: readCalls(text.slice(marker.json, span.end), tools, name), end };
   }
   const limit = regionEnd(text, marker.json);
@@ -260,7 +261,7 @@ function callOf(entry: Json, tools: readonly ToolOffer[], source: string): ReadC
       (known.length === 1 || Object.keys(rest).some((key) => key !== argsKey && isOwn(key))) &&
       !isWrapping(rest[argsKey], known));
   if (isFlat) return { tool_name: name, args: rest };
-  const args = asArguments(rest[argsKey]!);
+  const args = asArguments(present(rest[argsKey], "rest[argsKey]"));
   if (args) return { tool_name: name, ...args };
   // Only the first two words can mean nothing else.
   if (argsKey !== "args" && argsKey !== "arguments") return { tool_name: name, args: rest };

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { AgentConfig } from "@/server/domain/agent/role";
 import { freshId, toId } from "@/server/domain/base/ids";
+import { present } from "@/server/domain/base/must";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { crewWith } from "@/server/domain/library/library";
 import { countUses, type Use, type Users, usesOfAgents, usesOfCrews } from "@/server/domain/library/uses";
@@ -53,7 +54,7 @@ export function shelfOperations<W extends Word, Thing extends object, Schema ext
   shelf: Shelf<W, Thing, Schema>,
 ) {
   const { word, idKey } = shelf;
-  const Title = `${word[0]!.toUpperCase()}${word.slice(1)}`;
+  const Title = `${present(word[0], "word[0]").toUpperCase()}${word.slice(1)}`;
   const a = word === "agent" ? "an" : "a";
   // A computed key is lost on the type checker, here and where its value is taken out again.
   const Sent = z.object({ name: Name, [word]: shelf.schema }) as unknown as z.ZodObject<

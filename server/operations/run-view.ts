@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { present } from "@/server/domain/base/must";
 import { newRun, type RunState } from "@/server/domain/run";
 import type { RunSummary as StoredRun } from "@/server/store/runs";
 import type { Run, RunNode, RunTask, WaitingFor } from "./schemas";
@@ -108,7 +109,7 @@ export function waitingFor(state: RunState): z.input<typeof WaitingFor>[] {
   });
   const limits = (state.run.resumable ?? []).map((limit) => ({ for: "limit" as const, limit }));
   const times = [...state.running].flatMap((id) => {
-    const { node_id, waiting, status } = state.activations[id]!;
+    const { node_id, waiting, status } = present(state.activations[id], "state.activations[id]");
     if (status !== "waiting" || waiting?.until === undefined) return [];
     const kind = TIMES[waiting.for];
     if (!kind) return [];

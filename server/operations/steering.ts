@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { limitFault, RaisableLimit } from "@/server/domain/agent/outcome";
+import { present } from "@/server/domain/base/must";
 import { Json, type JsonObject } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
 import { noteAnswer, toolsAskedAbout } from "@/server/domain/run/audit";
@@ -228,7 +229,7 @@ function plansOf(state: RunState): z.input<typeof RunPlan>[] {
 /** The one crew with a plan that is at work. Throws where there is none, or more than one. */
 function onlyCrew(state: RunState): string {
   const atWork = Object.keys(state.plans).filter((id) => state.crews[id]?.status === "running");
-  if (atWork.length === 1) return atWork[0]!;
+  if (atWork.length === 1) return present(atWork[0], "atWork[0]");
   throw new Problem(
     atWork.length === 0 ? "no_crew_at_work" : "which_crew",
     atWork.length === 0

@@ -10,6 +10,7 @@ import {
   type StepScope,
   type StepWork,
 } from "@/server/domain/base/durable";
+import { must, present } from "@/server/domain/base/must";
 import { canonicalJson, type Json, type JsonObject } from "@/server/domain/base/values";
 import type { RunEvent } from "@/server/domain/run/events";
 import { SettingsDamaged } from "@/server/domain/run/held";
@@ -256,7 +257,8 @@ export class EmbeddedRun implements DurableContext {
 
   /** Ends the present turn and waits for the answer that begins another. */
   private async nextTurn(): Promise<Settlement> {
-    if (this.isRecorded) this.compare(this.journal.turns[this.turn]!);
+    if (this.isRecorded)
+      this.compare(present(this.journal.turns[this.turn], "this.journal.turns[this.turn]"));
     else await this.flush(false);
     this.events = [];
     this.texts = [];
@@ -267,6 +269,7 @@ export class EmbeddedRun implements DurableContext {
     const upcoming = this.journal.turns[this.turn + 1];
     if (upcoming) {
       const { key, result } = upcoming;
+      // Only the first turn of a journal has neither: it is the one that starts the flow.
       const kind = this.handles.get(key!)?.kind ?? "note";
       return this.begin({ key: key!, result: result!, kind }, upcoming.at);
     }
@@ -285,7 +288,7 @@ export class EmbeddedRun implements DurableContext {
     for (;;) {
       if (this.stopped) await new Promise<never>(() => {});
       if (this.isCancelDue())
-        return { key: CANCEL, result: { ok: true, value: this.signals.get("cancel")! }, kind: "signal" };
+        return { key: CANCEL, result: { ok: true, value: must(this.signals, "cancel") }, kind: "signal" };
       if (this.recovered) {
         this.recovered = false;
         const { workerId, rules } = this.host;
@@ -327,13 +330,15 @@ export class EmbeddedRun implements DurableContext {
   /** The inline step whose answer comes next, if there is one. */
   private nextInline(): Handle | null {
     const { inline, handles } = this;
-    while (inline.length > 0 && handles.get(inline[0]!.key) !== inline[0]) inline.shift();
+    while (inline.length > 0 && handles.get(present(inline[0], "inline[0]").key) !== inline[0])
+      inline.shift();
     return inline[0] ?? null;
   }
 
   /** Whether the present turn takes in one more inline step: as often as it did when the log tells of it. */
   private mayGather(): boolean {
-    if (this.isRecorded) return this.inlined < this.journal.turns[this.turn]!.inlined;
+    if (this.isRecorded)
+      return this.inlined < present(this.journal.turns[this.turn], "this.journal.turns[this.turn]").inlined;
     return (
       this.events.length < TURN_EVENTS &&
       this.chars < TURN_CHARS &&
@@ -348,7 +353,7 @@ export class EmbeddedRun implements DurableContext {
     this.handles.delete(handle.key);
     let result: Settled;
     try {
-      const value = handle.work!(new Scope(this, handle));
+      const value = present(handle.work, "handle.work")(new Scope(this, handle));
       if (value instanceof Promise) throw new Error(`The inline step "${handle.key}" answers later.`);
       result = { ok: true, value };
     } catch (error) {
@@ -444,7 +449,9 @@ export class EmbeddedRun implements DurableContext {
     const isSame =
       this.events.length === recorded.events.length &&
       this.inlined === recorded.inlined &&
-      this.events.every((event, at) => event.type === recorded.events[at]!.type);
+      this.events.every(
+        (event, at) => event.type === present(recorded.events[at], "recorded.events[at]").type,
+      );
     if (!isSame || this.lastSeq !== recorded.lastSeq) throw new ReplayMismatch(this.runId, this.turn);
   }
 
@@ -474,7 +481,7 @@ export class EmbeddedRun implements DurableContext {
 
   private startStep(handle: Handle): void {
     try {
-      const value = handle.work!(new Scope(this, handle));
+      const value = present(handle.work, "handle.work")(new Scope(this, handle));
       if (value instanceof Promise) {
         handle.over = this.host.stepBegins?.();
         value.then(

@@ -17,6 +17,7 @@ import {
   type StepScope,
   type StepWork,
 } from "@/server/domain/base/durable";
+import { must, present } from "@/server/domain/base/must";
 import { cutText, SIZES, sizeOf, sizeText } from "@/server/domain/base/sizes";
 import { canonicalJson, type Json, type JsonObject } from "@/server/domain/base/values";
 import { WORK_LIMITS, Work, workSoFar } from "@/server/domain/base/work-budget";
@@ -190,8 +191,8 @@ export class Interpreter implements Engine {
     placed.ts = this.at;
     evolve(this.s, placed);
     this.ctx.emit(placed);
-    if (event.type === "edge_skipped") this.skippedTargets.push(event.node_id!);
-    if (event.type === "loop_iteration") this.watchLoop(event.node_id!);
+    if (event.type === "edge_skipped") this.skippedTargets.push(present(event.node_id, "event.node_id"));
+    if (event.type === "loop_iteration") this.watchLoop(present(event.node_id, "event.node_id"));
   }
 
   /** Says so where a loop goes round without changing anything. It may be waiting for the world, so it goes on. */
@@ -208,8 +209,8 @@ export class Interpreter implements Engine {
     const { state, versions } = this.s;
     return Object.fromEntries(
       Object.keys(state).map((key) => {
-        if (sizeOf(state[key]) < LONG_VALUE) return [key, state[key]!];
-        const version = versions[key]!;
+        if (sizeOf(state[key]) < LONG_VALUE) return [key, present(state[key], "state[key]")];
+        const version = present(versions[key], "versions[key]");
         const known = this.longValues.get(version) ?? ++this.longCount;
         this.longValues.set(version, known);
         return [key, known];
@@ -257,7 +258,10 @@ export class Interpreter implements Engine {
         this.limit = "max_log_chars";
         return false;
       }
-      const node = s.graph.nodes[s.activations[id]!.node_id]!;
+      const node = present(
+        s.graph.nodes[present(s.activations[id], "s.activations[id]").node_id],
+        "s.graph.nodes[s.activations[id]!.node_id]",
+      );
       if (this.isBusy(node)) continue;
       if (this.start(id, node)) return true;
     }
@@ -273,7 +277,10 @@ export class Interpreter implements Engine {
 
   private isBusy(node: WorkflowNode): boolean {
     for (const id of this.s.running) {
-      const other = this.s.graph.nodes[this.s.activations[id]!.node_id]!;
+      const other = present(
+        this.s.graph.nodes[present(this.s.activations[id], "this.s.activations[id]").node_id],
+        "this.s.graph.nodes[this.s.activations[id]!.node_id]",
+      );
       if (other.id === node.id) return true;
       if (node.concurrency_key !== undefined && other.concurrency_key === node.concurrency_key) return true;
     }
@@ -315,7 +322,7 @@ export class Interpreter implements Engine {
     }
     const kind = getNodeKind(node.node_type);
     const run = new NodeRun(this, id, node, attempt, read.input);
-    const flow = kind.run!(node.config, run);
+    const flow = present(kind.run, "kind.run")(node.config, run);
     const first = settle(() => flow.next());
     if ("step" in first && !first.step.done) {
       const task: Task = { activationId: id, flow, waits: [], timeout: null };
@@ -435,7 +442,10 @@ export class Interpreter implements Engine {
   private extendQuestions(): void {
     const expires_at = this.at + ANSWER_AFTER_WAKING_MS;
     for (const id of this.s.asking) {
-      const { requested, activation_id, node_id } = this.s.interactions[id]!;
+      const { requested, activation_id, node_id } = present(
+        this.s.interactions[id],
+        "this.s.interactions[id]",
+      );
       if (requested.expires_at >= expires_at) continue;
       this.apply({
         type: "interaction_extended",
@@ -469,7 +479,7 @@ export class Interpreter implements Engine {
     if ("result" in outcome) {
       this.applyAll(complete(this.a, this.s, id, outcome.result, this.at));
       const end = getNodeKind(node.node_type).ends?.(node.config, node);
-      if (end && this.s.activations[id]!.status === "completed") {
+      if (end && present(this.s.activations[id], "this.s.activations[id]").status === "completed") {
         this.ended.push({ activationId: id, status: end.status, givesAll: end.givesAll });
         if (end.terminate) this.terminate();
       }
@@ -479,12 +489,12 @@ export class Interpreter implements Engine {
 
   /** After a failure: where there is to be another attempt, waits out the back-off; receive() begins it. */
   private retryIfAsked(id: string): void {
-    const { status, waiting, attempt } = this.s.activations[id]!;
+    const { status, waiting, attempt } = present(this.s.activations[id], "this.s.activations[id]");
     if (status === "waiting" && waiting?.for === "retry") this.retryLater(id, attempt + 1);
   }
 
   private retryLater(id: string, attempt: number): void {
-    const until = this.s.activations[id]!.waiting?.until ?? this.at;
+    const until = present(this.s.activations[id], "this.s.activations[id]").waiting?.until ?? this.at;
     const handle = this.ctx.sleep(`${id}/${attempt}/retry`, Math.max(0, until - this.at));
     const task: Task = { activationId: id, flow: null, waits: [], timeout: null, retry: attempt };
     this.tasks.set(id, task);
@@ -499,7 +509,12 @@ export class Interpreter implements Engine {
   }
 
   private nodeOf(activationId: string): WorkflowNode {
-    return this.s.graph.nodes[this.s.activations[activationId]!.node_id]!;
+    return present(
+      this.s.graph.nodes[
+        present(this.s.activations[activationId], "this.s.activations[activationId]").node_id
+      ],
+      "node_id",
+    );
   }
 
   /** An End that terminates: whatever else is under way is cancelled. */
@@ -511,7 +526,10 @@ export class Interpreter implements Engine {
   private cancelTasks(reason: string): void {
     for (const task of [...this.tasks.values()]) {
       this.release(task);
-      const { node_id } = this.s.activations[task.activationId]!;
+      const { node_id } = present(
+        this.s.activations[task.activationId],
+        "this.s.activations[task.activationId]",
+      );
       this.apply({ type: "node_cancelled", node_id, activation_id: task.activationId, payload: { reason } });
     }
   }
@@ -590,8 +608,11 @@ export class Interpreter implements Engine {
   private output(): JsonObject {
     const output: JsonObject = {};
     const place = ({ activationId }: { activationId: string }) => {
-      const { node_id, order } = this.s.activations[activationId]!;
-      return [this.a.position.get(node_id)!, order] as const;
+      const { node_id, order } = present(
+        this.s.activations[activationId],
+        "this.s.activations[activationId]",
+      );
+      return [must(this.a.position, node_id), order] as const;
     };
     const ended = this.ended.toSorted((one, other) => {
       const [[x, k], [y, n]] = [place(one), place(other)];
@@ -599,7 +620,12 @@ export class Interpreter implements Engine {
     });
     // What branches wrote after such an end was reached belongs to the state that it gives.
     for (const { activationId, givesAll } of ended)
-      Object.assign(output, givesAll ? this.s.state : this.s.activations[activationId]!.output);
+      Object.assign(
+        output,
+        givesAll
+          ? this.s.state
+          : present(this.s.activations[activationId], "this.s.activations[activationId]").output,
+      );
     return output;
   }
 
@@ -633,7 +659,7 @@ export class Interpreter implements Engine {
     const crew = this.s.crews[activation_id];
     const plan = this.s.plans[activation_id];
     if (!read.success || !crew || !plan) return;
-    const { node_id } = this.s.activations[activation_id]!;
+    const { node_id } = present(this.s.activations[activation_id], "this.s.activations[activation_id]");
     const refuse = (message: string) =>
       this.apply({
         type: "warning",
@@ -697,7 +723,7 @@ export class Interpreter implements Engine {
     const key = `gate:${++this.gateCount}`;
     this.gates.add(key);
     this.limit = limit;
-    const { node_id } = this.s.activations[activationId]!;
+    const { node_id } = present(this.s.activations[activationId], "this.s.activations[activationId]");
     this.apply({ type: "node_waiting", node_id, activation_id: activationId, payload: { for: "limit" } });
     yield [{ key }];
   }

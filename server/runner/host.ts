@@ -3,6 +3,7 @@ import type { InstallationRules, RaisableLimit, RunConfig } from "@/server/domai
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { LiveFrame } from "@/server/domain/base/durable";
 import { newId } from "@/server/domain/base/ids";
+import { present } from "@/server/domain/base/must";
 import { namedError } from "@/server/domain/base/named-error";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
@@ -423,7 +424,7 @@ export class Host {
         const isHeld = this.store.find(runId)?.status === "held";
         const events = this.store.events(runId, last, BACKLOG_CHUNK, isHeld);
         if (events.length === 0) break;
-        last = events.at(-1)!.seq;
+        last = present(events.at(-1), "events.at(-1)").seq;
         yield { kind: "events", events };
       }
       const overlay = this.frames.snapshot(runId);
@@ -440,7 +441,7 @@ export class Host {
         }
         const events = frame.events.filter(({ seq }) => seq > last);
         if (events.length === 0) continue;
-        last = events.at(-1)!.seq;
+        last = present(events.at(-1), "events.at(-1)").seq;
         yield { kind: "events", events };
       }
     } finally {
@@ -531,8 +532,11 @@ export class Host {
     try {
       let room = (this.options.maxRuns ?? 16) - this.busyCount();
       while (room > 0 && this.queues.size > 0) {
-        const [key, queue] = this.queues.entries().next().value!;
-        const runId = queue.shift()!;
+        const [key, queue] = present(
+          this.queues.entries().next().value,
+          "this.queues.entries().next().value",
+        );
+        const runId = present(queue.shift(), "queue.shift()");
         // Its turn comes again after every other workflow's.
         this.queues.delete(key);
         if (queue.length > 0) this.queues.set(key, queue);

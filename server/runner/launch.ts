@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { type InstallationRules, RunConfig } from "@/server/domain/agent/outcome";
 import type { RoleDefinition } from "@/server/domain/agent/role";
+import { present } from "@/server/domain/base/must";
 import { namedError } from "@/server/domain/base/named-error";
 import { sizeOf, sizeText } from "@/server/domain/base/sizes";
 import { canonicalJson, type JsonObject } from "@/server/domain/base/values";
@@ -99,7 +100,7 @@ export function readyToRun(
   if (problems.length > 0)
     throw new RefusedStart(
       problems.length === 1
-        ? `This workflow cannot run yet: ${problems[0]!.message}`
+        ? `This workflow cannot run yet: ${present(problems[0], "problems[0]").message}`
         : `This workflow cannot run yet: it has ${problems.length} problems.`,
       { problems },
     );

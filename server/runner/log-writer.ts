@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import type { TurnWrite } from "@/server/store/runs";
 
 /** A turn that can never be written, whatever one waits for; `cause` says why. */
@@ -68,7 +69,7 @@ export class LogWriter {
     const fault = this.attempt(batch);
     if (fault === null) return;
     if (isBusy(fault)) this.putOff(batch, fault);
-    else if (batch.length === 1) this.giveUpOrPutOff(batch[0]!, fault);
+    else if (batch.length === 1) this.giveUpOrPutOff(present(batch[0], "batch[0]"), fault);
     else this.writeOneByOne(batch);
   }
 

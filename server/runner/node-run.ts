@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { RaisableLimit, RunConfig } from "@/server/domain/agent/outcome";
 import { type ConfirmationPolicy, llmOver, type RoleDefinition } from "@/server/domain/agent/role";
 import type { Durable, Flow, StepScope } from "@/server/domain/base/durable";
+import { present } from "@/server/domain/base/must";
 import {
   canonicalJson,
   type Json,
@@ -73,7 +74,9 @@ function saidIn(interactions: readonly Interaction[]): string[] {
       ...(message ? [message] : []),
       ...(requested.asks && content ? typedWords(requested.asks, content) : []),
     ];
-    return refused[at]!.length === 0 ? said : said.flatMap((words) => wordsAdded(words, repeated));
+    return present(refused[at], "refused[at]").length === 0
+      ? said
+      : said.flatMap((words) => wordsAdded(words, repeated));
   });
 }
 
@@ -124,7 +127,10 @@ export class NodeRun implements NodeContext, CrewRuntime {
     return edges
       .filter((edge) => edge.kind === "normal")
       .map((edge) => {
-        const target = this.s.graph.nodes[edge.target_node_id]!;
+        const target = present(
+          this.s.graph.nodes[edge.target_node_id],
+          "this.s.graph.nodes[edge.target_node_id]",
+        );
         const name = target.name || target.id;
         return {
           edge_id: edge.id,
@@ -452,7 +458,10 @@ export class NodeRun implements NodeContext, CrewRuntime {
     let { key: settled, result } = yield [answer, expiry];
     for (let k = 2; settled !== answer.key; k++) {
       // It may have been extended meanwhile.
-      const { expires_at } = this.s.interactions[interaction_id]!.requested;
+      const { expires_at } = present(
+        this.s.interactions[interaction_id],
+        "this.s.interactions[interaction_id]",
+      ).requested;
       if (expires_at <= until) break;
       until = expires_at;
       expiry = context.sleep(`${interaction_id}/expiry${k}`, Math.max(0, until - this.interpreter.now));

@@ -5,6 +5,7 @@ import { providers, settings } from "@/db/schema";
 import { registerSecret } from "@/server/access/redact";
 import type { Sealer } from "@/server/access/secrets";
 import { newId } from "@/server/domain/base/ids";
+import { must, present } from "@/server/domain/base/must";
 import {
   ModelFacts,
   OFFLINE,
@@ -83,7 +84,7 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
     const all = [...(fromEnv ? [fromEnv] : []), ...rows().map(toProvider), offlineProvider()];
     const chosen = setting(CHOSEN);
     // Without a choice the environment's provider comes first: whoever set a key there means it to be used.
-    const fallback = fromEnv ?? all.at(-1)!;
+    const fallback = fromEnv ?? present(all.at(-1), "all.at(-1)");
     const standard = all.find(({ id }) => id === chosen) ?? fallback;
     return all.map((provider) => ({ ...provider, is_default: provider.id === standard.id }));
   };
@@ -145,9 +146,11 @@ export function newProviderStore(db: Db, sealer: Sealer, env: Env = process.env)
       const text = setting(saidKey(id));
       if (text === undefined) return NOTHING;
       if (read.get(id)?.text !== text) read.set(id, { text, ...readSaid(text) });
-      const { base_url, models } = read.get(id)!;
+      const { base_url, models } = must(read, id);
       // What was said holds for one address only.
-      return find(id)?.base_url === base_url && Object.hasOwn(models, model) ? models[model]! : NOTHING;
+      return find(id)?.base_url === base_url && Object.hasOwn(models, model)
+        ? present(models[model], "models[model]")
+        : NOTHING;
     },
     keepReported(id, models) {
       const base_url = find(id)?.base_url;

@@ -4,6 +4,7 @@ import { and, asc, count, eq, isNull, lt, notInArray, or, type SQL, sql } from "
 import { z } from "zod";
 import type { Db } from "@/db/open";
 import { memories, runSignals, runs, runTimers, runTurns, workspaceFiles } from "@/db/schema";
+import { present } from "@/server/domain/base/must";
 import { ofRun } from "./memories";
 import { newSettingStore } from "./settings";
 
@@ -110,7 +111,9 @@ export function newRetention(
       own.length === 0 ? undefined : or(isNull(runs.workflowId), notInArray(runs.workflowId, own));
     return [
       ...outdatedBy(common, others, limit),
-      ...own.flatMap((id) => outdatedBy(workflows[id]!, eq(runs.workflowId, id), limit)),
+      ...own.flatMap((id) =>
+        outdatedBy(present(workflows[id], "workflows[id]"), eq(runs.workflowId, id), limit),
+      ),
     ].slice(0, limit);
   };
 
@@ -200,9 +203,10 @@ export function newRetention(
         .all();
       const countOf = (status: string) => counts.find((one) => one.status === status)?.count ?? 0;
       const all = counts.reduce((sum, { count }) => sum + count, 0);
-      const files = client
-        .prepare<[], { bytes: number | null }>("select sum(size) as bytes from workspace_files")
-        .get()!;
+      const files = present(
+        client.prepare<[], { bytes: number | null }>("select sum(size) as bytes from workspace_files").get(),
+        "null",
+      );
       const { dataDir } = options;
       return {
         database: pages * pageSize,

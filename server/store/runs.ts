@@ -3,6 +3,7 @@ import type { Db } from "@/db/open";
 import { memories, runSignals, runs, runTimers, runTurns, workspaceFiles } from "@/db/schema";
 import type { FinalStatus, ReasonCode } from "@/server/domain/agent/outcome";
 import type { Settled } from "@/server/domain/base/durable";
+import { present } from "@/server/domain/base/must";
 import type { Json } from "@/server/domain/base/values";
 import { evolve, newRun, type RunState } from "@/server/domain/run";
 import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
@@ -427,7 +428,7 @@ export function newRunStore(db: Db) {
     lastTurn(id: string): { turn: number; lastSeq: number; at: number } {
       const last = selectLastTurn.get(id);
       expectEnd(id, last?.turn);
-      return last!;
+      return present(last, "last");
     },
 
     /** Everything that the engine needs to take a run up again. Throws DamagedLog. */

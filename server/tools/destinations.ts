@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { UnvouchedPlace } from "@/server/domain/run/events";
 import type { ToolSpec } from "@/server/domain/tool/tool";
@@ -64,9 +65,11 @@ export function destinationsOf(spec: ToolSpec, args: JsonObject): Destination[] 
     if (named.length > 0) return unique([...addresses, ...named.flatMap((leaf) => targetOf(leaf))]);
   }
   const has = (names: ReadonlySet<string>) => (leaf: Leaf) => leaf.name.some((word) => names.has(word));
-  const isData = (leaf: Leaf) => leaf.name.length > 0 && DATA.has(leaf.name.at(-1)!);
+  const isData = (leaf: Leaf) =>
+    leaf.name.length > 0 && DATA.has(present(leaf.name.at(-1), "leaf.name.at(-1)"));
   const outward = leaves.filter(
-    (leaf) => has(OUTWARD)(leaf) && !isData(leaf) && !OBJECTS.has(leaf.name.at(-1)!),
+    (leaf) =>
+      has(OUTWARD)(leaf) && !isData(leaf) && !OBJECTS.has(present(leaf.name.at(-1), "leaf.name.at(-1)")),
   );
   const objects = leaves.filter((leaf) => has(OBJECTS)(leaf) && !isData(leaf));
   const others = leaves.filter((leaf) => !isData(leaf) && !isPlain(leaf.value));
@@ -95,7 +98,7 @@ export function isOwn({ argument, value, kind }: Destination, own: OwnWords): bo
   }
 }
 
-const root = (at: string) => /^[^.[]*/.exec(at)![0];
+const root = (at: string) => /^[^.[]*/.exec(at)?.[0] ?? "";
 const nameOf = (at: string) =>
   (at.split(".").at(-1) ?? "")
     .replace(/\[\d+\]/g, "")

@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import { isGranted, type ToolOutput, type ToolSpec } from "@/server/domain/tool/tool";
 import type { MemoryPlace } from "@/server/store/memories";
@@ -47,7 +48,7 @@ export function newToolHost(parts: {
     ...(parts.role
       ? {
           async withdrawn(role: string, tool: string) {
-            const now = parts.role!(role);
+            const now = present(parts.role, "parts.role")(role);
             if (now && isGranted(now.tools, tool)) return null;
             return now
               ? `The right to use ${tool} was taken away from the role "${role}" meanwhile.`

@@ -1,3 +1,5 @@
+import { present } from "@/server/domain/base/must";
+
 /** What a person wrote, ready to be asked whether an address, an account or a name stands in it as a whole. */
 export class OwnWords {
   private readonly emails = new Set<string>();
@@ -70,7 +72,7 @@ export class OwnWords {
    */
   hasId(id: string, kind: string): boolean {
     const words = wordsOf(id);
-    if (words.length !== 1 || !/^\d{1,4}$/.test(words[0]!)) return this.hasName(id);
+    if (words.length !== 1 || !/^\d{1,4}$/.test(present(words[0], "words[0]"))) return this.hasName(id);
     const called = wordsOf(kind).filter((word) => word !== "id" && word !== "ids");
     return ["id", "no", "nr", "number", ...called].some((label) =>
       this.words.includes(` ${label} ${words[0]} `),

@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import type { ToolOutput, ToolSpec } from "@/server/domain/tool/tool";
 import { ToolFailure, type ToolInterface, type ToolScope } from "./define";
 
@@ -85,8 +86,14 @@ function distance(a: string, b: string): number {
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
     for (let j = 1; j <= b.length; j++)
-      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)));
+      next.push(
+        Math.min(
+          present(row[j], "row[j]") + 1,
+          present(next[j - 1], "next[j - 1]") + 1,
+          present(row[j - 1], "row[j - 1]") + (a[i - 1] === b[j - 1] ? 0 : 1),
+        ),
+      );
     row = next;
   }
-  return row[b.length]!;
+  return present(row[b.length], "row[b.length]");
 }

@@ -6,6 +6,7 @@ import { RoleFace } from "@/components/display/role-face";
 import { useRun } from "@/components/run/run-context";
 import { person } from "@/components/run/sentences";
 import type { RoleDefinition } from "@/server/domain/agent/role";
+import { present } from "@/server/domain/base/must";
 import type { CrewExchange } from "@/server/domain/run";
 import {
   bow,
@@ -114,7 +115,10 @@ export function CrewDrawing({
           {proposal && spots[PROPOSAL + proposal.id] ? (
             <div
               className="crew-proposal"
-              style={{ ...at(spots[PROPOSAL + proposal.id]!), width: proposalSize(card).width }}
+              style={{
+                ...at(present(spots[PROPOSAL + proposal.id], "spots[PROPOSAL + proposal.id]")),
+                width: proposalSize(card).width,
+              }}
               data-outcome={proposal.outcome?.outcome}
             >
               <p className="line-clamp-2 text-[13px] font-medium">{proposal.decision}</p>

@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import type { CrewProcess } from "@/server/domain/crew/crew";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { CrewExchange, CrewRun } from "@/server/domain/run";
@@ -186,7 +187,7 @@ export function memberNamed(crew: Pick<CrewRun, "members" | "manager">, name: st
   if (crew.members.some(({ agent_id }) => agent_id === name)) return name;
   if (name.toLowerCase() === REQUESTER) return REQUESTER;
   const byRole = crew.members.filter(({ role_name }) => role_name === name);
-  if (byRole.length === 1) return byRole[0]!.agent_id;
+  if (byRole.length === 1) return present(byRole[0], "byRole[0]").agent_id;
   return name === "manager" && crew.manager ? crew.manager : null;
 }
 

@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 
 /** A check that a guardrail may name. */
@@ -18,7 +19,7 @@ const functions: readonly GuardrailFunction[] = [
     name: "not_empty",
     description: "Every value holds something",
     check: (value) => {
-      const empty = Object.keys(value).filter((key) => isEmpty(value[key]!));
+      const empty = Object.keys(value).filter((key) => isEmpty(present(value[key], "value[key]")));
       return empty.length > 0 ? `There is nothing in ${empty.join(", ")}.` : null;
     },
   },

@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import { canonicalJson, type JsonObject } from "@/server/domain/base/values";
 
 /**
@@ -170,7 +171,7 @@ function turnsOf(steps: readonly Done[], from: number): CallRound[] {
 /** The newest items for which the predicate holds without a break. */
 function trailing<T>(items: readonly T[], holds: (item: T, at: number) => boolean): T[] {
   let start = items.length;
-  while (start > 0 && holds(items[start - 1]!, start - 1)) start--;
+  while (start > 0 && holds(present(items[start - 1], "items[start - 1]"), start - 1)) start--;
   return items.slice(start);
 }
 
@@ -183,7 +184,7 @@ function sameResult(turns: readonly CallRound[]): Streak | null {
   if (!last || streak.length < SAME_RESULTS) return null;
   return {
     pattern: "same_result",
-    from: streak[0]!.at,
+    from: present(streak[0], "streak[0]").at,
     message: `You've called ${last.action.tool_name} with the same arguments ${streak.length} times in a row and gotten the same result. Use that result, or try something else.`,
   };
 }
@@ -195,7 +196,7 @@ function sameFailure(turns: readonly CallRound[], nudges: boolean): Streak | nul
   const same = streak.every(({ result }) => result === last.result) ? "gotten the same error" : "failed";
   return {
     pattern: "same_failure",
-    from: streak[0]!.at,
+    from: present(streak[0], "streak[0]").at,
     isOver: streak.length >= SAME_FAILURES_STOP,
     message: `You've called ${last.action.tool_name} with the same arguments ${streak.length} times in a row and ${same} each time. Change the arguments or the approach.`,
   };
@@ -214,7 +215,7 @@ function alternating(turns: readonly CallRound[]): Streak | null {
     first === second ? `two calls of ${first}` : `${first} and ${second} with the same arguments and results`;
   return {
     pattern: "alternating",
-    from: streak[0]!.at,
+    from: present(streak[0], "streak[0]").at,
     message: `You've gone back and forth between ${what} for ${streak.length} calls. Nothing new came of it: take another way.`,
   };
 }
@@ -260,7 +261,7 @@ function pingPong(steps: readonly Done[]): Streak | null {
   let handoffs = 0;
   let start = steps.length;
   for (let at = steps.length - 1; at >= 0; at--) {
-    const step = steps[at]!;
+    const step = present(steps[at], "steps[at]");
     if (step.kind === "observation" && newFacts.has(step)) break;
     if (step.kind !== "handoff") continue;
     if (step.agent !== expected.agent || step.to !== expected.to) break;
@@ -287,7 +288,7 @@ function unchangedLoop(steps: readonly Done[], nudges: boolean): Streak | null {
   if (unchanged < (nudges ? 1 : UNCHANGED_ITERATIONS)) return null;
   return {
     pattern: "unchanged_loop",
-    from: streak[0]!.at,
+    from: present(streak[0], "streak[0]").at,
     isOver: unchanged >= UNCHANGED_ITERATIONS,
     message: `The loop at "${last.node_id}" went round ${unchanged === 1 ? "once" : `${unchanged} times`} without changing anything in the state.`,
   };

@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import { sizeOf } from "./sizes";
 import { type Json, type JsonObject, newRecord } from "./values";
 
@@ -36,14 +37,19 @@ function difference(before: Json, after: Json, depth: number): Change | null {
     };
   }
   if (Array.isArray(before) && Array.isArray(after)) {
-    const { head, tail } = common(before, after, (x, y) => isEqual(before[x]!, after[y]!));
+    const { head, tail } = common(before, after, (x, y) =>
+      isEqual(present(before[x], "before[x]"), present(after[y], "after[y]")),
+    );
     return { at: head, drop: before.length - head - tail, items: after.slice(head, after.length - tail) };
   }
   if (isObject(before) && isObject(after) && depth < 8) {
     const set: JsonObject = {};
     const changed: Record<string, Change> = {};
     for (const key of Object.keys(after)) {
-      const [old, now] = [Object.hasOwn(before, key) ? before[key] : undefined, after[key]!];
+      const [old, now] = [
+        Object.hasOwn(before, key) ? before[key] : undefined,
+        present(after[key], "after[key]"),
+      ];
       if (old !== undefined && isEqual(old, now)) continue;
       const inner =
         old === undefined || sizeOf(now) < WORTH_REFERRING ? null : difference(old, now, depth + 1);
@@ -82,10 +88,16 @@ export function changed(before: Json | undefined, change: Change): Json {
   if (!isObject(before)) throw new TypeError("A change of an object belongs to something else.");
   const after: JsonObject = {};
   const gone = new Set(change.gone);
-  for (const key of Object.keys(before)) if (!gone.has(key)) put(after, key, before[key]!);
+  for (const key of Object.keys(before))
+    if (!gone.has(key)) put(after, key, present(before[key], "before[key]"));
   for (const key of Object.keys(change.changed ?? {}))
-    put(after, key, changed(before[key], change.changed![key]!));
-  for (const key of Object.keys(change.set ?? {})) put(after, key, change.set![key]!);
+    put(
+      after,
+      key,
+      changed(before[key], present(present(change.changed, "change.changed")[key], "change.changed![key]")),
+    );
+  for (const key of Object.keys(change.set ?? {}))
+    put(after, key, present(present(change.set, "change.set")[key], "change.set![key]"));
   return after;
 }
 
@@ -118,7 +130,12 @@ function isEqual(one: Json, other: Json): boolean {
   return (
     keys.length === others.length &&
     keys.every(
-      (key, at) => others[at] === key && isEqual((one as JsonObject)[key]!, (other as JsonObject)[key]!),
+      (key, at) =>
+        others[at] === key &&
+        isEqual(
+          present((one as JsonObject)[key], "(one as JsonObject)[key]"),
+          present((other as JsonObject)[key], "(other as JsonObject)[key]"),
+        ),
     )
   );
 }
@@ -142,8 +159,8 @@ export function valueOf(version: Version): Json {
   const steps: Version[] = [];
   for (let at: Version | null = version; at; at = at.before) steps.push(at);
   let value: Json | undefined;
-  for (let at = steps.length - 1; at >= 0; at--) value = steps[at]!.make(value);
-  return value!;
+  for (let at = steps.length - 1; at >= 0; at--) value = present(steps[at], "steps[at]").make(value);
+  return present(value, "value");
 }
 
 /** A record of plain values and of such that are made when somebody looks. */

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { present } from "@/server/domain/base/must";
 
 /**
  * Reading what comes from outside: what fits is kept, what does not is left out, and each loss is named with its
@@ -109,7 +110,7 @@ export function readLeniently<S extends z.ZodType>(
       return parsed.data;
     }
     // One at a time: leaving one piece out often mends the others.
-    const issue = parsed.error.issues[0]!;
+    const issue = present(parsed.error.issues[0], "parsed.error.issues[0]");
     const path = issue.path.map((step) => (typeof step === "symbol" ? String(step) : step));
     const culprit = placeToRemove(current, path);
     if (culprit === null) {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Guardrail } from "@/server/domain/agent/role";
+import { present } from "@/server/domain/base/must";
 import { Expr, Id, Json, JsonSchema } from "@/server/domain/base/values";
 
 const lowerCase = (value: unknown) => (typeof value === "string" ? value.toLowerCase() : value);
@@ -109,7 +110,12 @@ export function planFaults(
     const still = waiting.filter(({ task }) => !task.dependencies.every((id) => done.has(id)));
     if (still.length === waiting.length) {
       const names = still.map(({ task }) => task.task_id).join(", ");
-      return [{ at: still[0]!.at, message: `These tasks wait for each other in a circle: ${names}.` }];
+      return [
+        {
+          at: present(still[0], "still[0]").at,
+          message: `These tasks wait for each other in a circle: ${names}.`,
+        },
+      ];
     }
     for (const { task } of waiting) if (task.dependencies.every((id) => done.has(id))) done.add(task.task_id);
     waiting = still;

@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import type { CrewConfig } from "./crew";
 import { type ParallelGroup, parallelGroups } from "./pattern";
 import { type ExecutionPlan, planFaults, Task } from "./plan";
@@ -107,8 +108,8 @@ export function inOrder(tasks: readonly Task[]): Task[] {
   while (rest.length > 0) {
     const at = rest.findIndex((task) => task.dependencies.every((id) => placed.has(id)));
     const [task] = rest.splice(Math.max(at, 0), 1);
-    order.push(task!);
-    placed.add(task!.task_id);
+    order.push(present(task, "task"));
+    placed.add(present(task, "task").task_id);
   }
   return order;
 }

@@ -1,3 +1,4 @@
+import { must, present } from "@/server/domain/base/must";
 import { getNodeKind } from "../nodes";
 import type { WorkflowEdge, WorkflowGraph } from "./graph";
 
@@ -39,7 +40,8 @@ export function analyse(graph: WorkflowGraph): Analysis {
   const outgoing = new Map<string, WorkflowEdge[]>();
   for (const id of Object.keys(graph.nodes)) if (runs(id)) outgoing.set(id, []);
   for (const edge of graph.edges)
-    if (runs(edge.source_node_id) && runs(edge.target_node_id)) outgoing.get(edge.source_node_id)!.push(edge);
+    if (runs(edge.source_node_id) && runs(edge.target_node_id))
+      must(outgoing, edge.source_node_id).push(edge);
 
   const { preorder, backEdges } =
     start === null ? { preorder: [], backEdges: new Set<string>() } : walk(start, outgoing);
@@ -47,7 +49,7 @@ export function analyse(graph: WorkflowGraph): Analysis {
   const incoming = new Map<string, WorkflowEdge[]>();
   for (const id of preorder) incoming.set(id, []);
   for (const id of preorder)
-    for (const edge of outgoing.get(id)!) incoming.get(edge.target_node_id)!.push(edge);
+    for (const edge of must(outgoing, id)) must(incoming, edge.target_node_id).push(edge);
 
   const order = topological(preorder, outgoing, incoming, backEdges);
   const position = new Map(order.map((id, at) => [id, at]));
@@ -75,8 +77,8 @@ export function analyse(graph: WorkflowGraph): Analysis {
       let found = arounds.get(node);
       if (!found) {
         found = [...loops.keys()]
-          .filter((header) => loops.get(header)!.has(node))
-          .sort((x, y) => loops.get(y)!.size - loops.get(x)!.size || position.get(x)! - position.get(y)!);
+          .filter((header) => must(loops, header).has(node))
+          .sort((x, y) => must(loops, y).size - must(loops, x).size || must(position, x) - must(position, y));
         arounds.set(node, found);
       }
       return found;
@@ -118,7 +120,7 @@ export function startOf(graph: WorkflowGraph): string | null {
   const named = graph.start_node_id;
   if (named && Object.hasOwn(graph.nodes, named)) return named;
   const starts = Object.values(graph.nodes).filter((node) => getNodeKind(node.node_type).begins);
-  return starts.length === 1 ? starts[0]!.id : null;
+  return starts.length === 1 ? present(starts[0], "starts[0]").id : null;
 }
 
 /** Depth first along the order of the edges; an edge to a node still being visited leads back. */
@@ -129,8 +131,8 @@ function walk(start: string, outgoing: ReadonlyMap<string, readonly WorkflowEdge
   const seen = new Set([start]);
   const stack: { id: string; next: number }[] = [{ id: start, next: 0 }];
   while (stack.length > 0) {
-    const top = stack[stack.length - 1]!;
-    const edge = outgoing.get(top.id)![top.next++];
+    const top = present(stack[stack.length - 1], "stack[stack.length - 1]");
+    const edge = must(outgoing, top.id)[top.next++];
     if (!edge) {
       open.delete(top.id);
       stack.pop();
@@ -153,19 +155,19 @@ function topological(
 ): string[] {
   const rank = new Map(preorder.map((id, at) => [id, at]));
   const missing = new Map(
-    preorder.map((id) => [id, incoming.get(id)!.filter((edge) => !backEdges.has(edge.id)).length]),
+    preorder.map((id) => [id, must(incoming, id).filter((edge) => !backEdges.has(edge.id)).length]),
   );
   const free = preorder.filter((id) => missing.get(id) === 0);
   const order: string[] = [];
   while (free.length > 0) {
-    const id = free.shift()!;
+    const id = present(free.shift(), "free.shift()");
     order.push(id);
-    for (const edge of outgoing.get(id)!) {
+    for (const edge of must(outgoing, id)) {
       if (backEdges.has(edge.id)) continue;
-      const left = missing.get(edge.target_node_id)! - 1;
+      const left = must(missing, edge.target_node_id) - 1;
       missing.set(edge.target_node_id, left);
       if (left > 0) continue;
-      const place = free.findIndex((other) => rank.get(other)! > rank.get(edge.target_node_id)!);
+      const place = free.findIndex((other) => must(rank, other) > must(rank, edge.target_node_id));
       free.splice(place < 0 ? free.length : place, 0, edge.target_node_id);
     }
   }
@@ -181,20 +183,20 @@ function findLoops(
 ) {
   const sources = new Map<string, WorkflowEdge[]>();
   for (const id of reachable)
-    for (const edge of outgoing.get(id)!)
+    for (const edge of must(outgoing, id))
       if (backEdges.has(edge.id))
         sources.set(edge.target_node_id, [...(sources.get(edge.target_node_id) ?? []), edge]);
   const loops = new Map<string, Set<string>>();
   const irreducible: string[] = [];
   for (const [header, edges] of sources) {
-    const ahead = reach([header], (id) => outgoing.get(id)!.map((edge) => edge.target_node_id));
+    const ahead = reach([header], (id) => must(outgoing, id).map((edge) => edge.target_node_id));
     const body = new Set([header]);
     const open = edges.map((edge) => edge.source_node_id);
     while (open.length > 0) {
-      const id = open.pop()!;
+      const id = present(open.pop(), "open.pop()");
       if (body.has(id) || !ahead.has(id)) continue;
       body.add(id);
-      for (const edge of incoming.get(id)!) open.push(edge.source_node_id);
+      for (const edge of must(incoming, id)) open.push(edge.source_node_id);
     }
     loops.set(header, body);
     if (header === start) continue;
@@ -212,8 +214,7 @@ function reachAround(
   outgoing: ReadonlyMap<string, readonly WorkflowEdge[]>,
 ): Set<string> {
   const around = reach([start], (id) =>
-    outgoing
-      .get(id)!
+    must(outgoing, id)
       .map((edge) => edge.target_node_id)
       .filter((to) => to !== node),
   );
@@ -244,7 +245,7 @@ function reach(from: readonly string[], next: (id: string) => readonly string[])
   const found = new Set<string>();
   const open = [...from];
   while (open.length > 0)
-    for (const id of next(open.pop()!))
+    for (const id of next(present(open.pop(), "open.pop()")))
       if (!found.has(id)) {
         found.add(id);
         open.push(id);

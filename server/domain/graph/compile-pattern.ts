@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { AgentConfig } from "@/server/domain/agent/role";
 import { freshEdgeId, freshId, toId } from "@/server/domain/base/ids";
 import { type Finding, Findings } from "@/server/domain/base/lenient-reader";
+import { present } from "@/server/domain/base/must";
 import { type CustomPattern, outcomesOf, type PatternStep } from "@/server/domain/crew/pattern";
 import { asTemplate } from "@/server/domain/text/template";
 import { WorkflowGraph } from "./graph";
@@ -46,7 +47,7 @@ export function compilePattern(
     ...one,
     id: add(toId(one.step.step) || `step_${at + 1}`, (own) => taskNode(own, one.step, one.ways, members)),
   }));
-  connect("start", placed[0]!.id);
+  connect("start", present(placed[0], "placed[0]").id);
 
   const ends = new Map<string, string>();
   const endAt = (name: string) => {
@@ -81,7 +82,11 @@ export function compilePattern(
     }));
     connect(id, router);
     for (const { outcome, target, to } of ways)
-      connect(router, to === null ? endAt(target) : placed[to]!.id, outcome.slice(0, 200));
+      connect(
+        router,
+        to === null ? endAt(target) : present(placed[to], "placed[to]").id,
+        outcome.slice(0, 200),
+      );
   }
 
   const graph = WorkflowGraph.parse({
@@ -119,7 +124,7 @@ export function resolveSteps(
         const named = steps.findIndex((other) => other.step === target);
         if (named >= 0) return { outcome, target, to: named };
         const own = [...steps.entries()].filter(([, { agent }]) => agent === target);
-        if (own.length === 1) return { outcome, target, to: own[0]![0] };
+        if (own.length === 1) return { outcome, target, to: present(own[0], "own[0]")[0] };
         findings.changed(
           `workflow.${at}.${key}`,
           own.length > 1

@@ -1,3 +1,4 @@
+import { must, present } from "@/server/domain/base/must";
 import { getNodeKind, writtenKeys } from "../nodes";
 import { type Analysis, analyse } from "./analysis";
 import { reducerOf, stateProperties, type WorkflowEdge, type WorkflowGraph } from "./graph";
@@ -32,7 +33,8 @@ export function keysAvailableAt(
       add(key, analysis.start, required || preset !== undefined);
   for (const id of analysis.order)
     if (analysis.downstream(id).has(nodeId))
-      for (const key of writtenKeys(graph.nodes[id]!)) add(key, id, id !== analysis.start && sure.has(id));
+      for (const key of writtenKeys(present(graph.nodes[id], "graph.nodes[id]")))
+        add(key, id, id !== analysis.start && sure.has(id));
   return [...found.values()].sort(
     (a, b) => Number(b.certain) - Number(a.certain) || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0),
   );
@@ -54,7 +56,9 @@ export function possibleKeys(graph: WorkflowGraph, analysis: Analysis): Map<stri
   // What a run is started with is there for the node where it begins, too.
   const asked = inputFields(graph).map(({ key }) => numberOf(key));
   const written = new Map(
-    analysis.order.map((id) => [id, writtenKeys(graph.nodes[id]!).map(numberOf)] as const),
+    analysis.order.map(
+      (id) => [id, writtenKeys(present(graph.nodes[id], "graph.nodes[id]")).map(numberOf)] as const,
+    ),
   );
   const bits = new Map<string, Bits>(analysis.order.map((id) => [id, new Bits(numbers.size)]));
   const first = analysis.start === null ? undefined : bits.get(analysis.start);
@@ -62,8 +66,8 @@ export function possibleKeys(graph: WorkflowGraph, analysis: Analysis): Map<stri
   for (let changed = true; changed; ) {
     changed = false;
     for (const id of analysis.order) {
-      const out = bits.get(id)!.copy();
-      for (const number of written.get(id)!) out.add(number);
+      const out = must(bits, id).copy();
+      for (const number of must(written, id)) out.add(number);
       for (const edge of analysis.outgoing.get(id) ?? [])
         if (bits.get(edge.target_node_id)?.addAll(out)) changed ||= analysis.backEdges.has(edge.id);
     }
@@ -146,7 +150,7 @@ export interface ParallelWrite {
 export function parallelWrites(graph: WorkflowGraph, analysis: Analysis): ParallelWrite[] {
   const writers = new Map<string, string[]>();
   for (const id of analysis.order)
-    for (const key of new Set(writtenKeys(graph.nodes[id]!)))
+    for (const key of new Set(writtenKeys(present(graph.nodes[id], "graph.nodes[id]"))))
       writers.set(key, [...(writers.get(key) ?? []), id]);
   const shared = [...writers].filter(([key, ids]) => ids.length > 1 && reducerOf(graph, key) === "last");
   if (shared.length === 0) return [];
@@ -170,7 +174,7 @@ interface Fork {
 }
 
 function forksAt(analysis: Analysis, id: string): Fork[] {
-  const node = analysis.graph.nodes[id]!;
+  const node = present(analysis.graph.nodes[id], "analysis.graph.nodes[id]");
   const edges = forward(analysis, id);
   if (edges.length < 2) return [];
   const kind = getNodeKind(node.node_type);
@@ -194,13 +198,13 @@ function findPair(
   forks: readonly Fork[],
   ids: readonly string[],
 ): [string, string] | null {
-  const at = (id: string) => analysis.position.get(id)!;
+  const at = (id: string) => must(analysis.position, id);
   const sorted = [...ids].sort((a, b) => at(a) - at(b));
   let looked = 0;
   for (const [i, a] of sorted.entries()) {
-    const after = reach.get(a)!;
+    const after = must(reach, a);
     for (let j = i + 1; j < sorted.length; j++) {
-      const b = sorted[j]!;
+      const b = present(sorted[j], "sorted[j]");
       if (after.has(at(b))) continue;
       if (++looked > MAX_PAIRS) return null;
       for (const fork of forks) {
@@ -239,7 +243,7 @@ function dominators(
   const tree = new Map<string, string>();
   for (const id of order) {
     if (!depth.has(id)) continue;
-    if (id !== root) depth.set(id, depth.get(tree.get(id)!)! + 1);
+    if (id !== root) depth.set(id, must(depth, must(tree, id)) + 1);
     for (const to of next(id)) {
       if (to === root) continue;
       const known = tree.get(to);
@@ -250,8 +254,8 @@ function dominators(
       }
       let [a, b]: [string, string] = [known, id];
       while (a !== b) {
-        if (depth.get(a)! >= depth.get(b)!) a = tree.get(a)!;
-        else b = tree.get(b)!;
+        if (must(depth, a) >= must(depth, b)) a = must(tree, a);
+        else b = must(tree, b);
       }
       tree.set(to, a);
     }
@@ -265,7 +269,7 @@ function forwardReach(analysis: Analysis): Map<string, Bits> {
   for (const id of [...analysis.order].reverse()) {
     const bits = new Bits(analysis.order.length);
     for (const edge of forward(analysis, id)) {
-      bits.add(analysis.position.get(edge.target_node_id)!);
+      bits.add(must(analysis.position, edge.target_node_id));
       const further = reach.get(edge.target_node_id);
       if (further) bits.addAll(further);
     }
@@ -293,8 +297,8 @@ class Bits {
   addAll(other: Bits): boolean {
     let changed = false;
     for (let i = 0; i < this.words.length; i++) {
-      const before = this.words[i]!;
-      const after = (before | other.words[i]!) >>> 0;
+      const before = present(this.words[i], "this.words[i]");
+      const after = (before | present(other.words[i], "other.words[i]")) >>> 0;
       if (after !== before) {
         this.words[i] = after;
         changed = true;

@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import type { RunInputField } from "./run-input";
 
@@ -27,7 +28,11 @@ export function choicesOf(schema: JsonSchema): Choice[] | undefined {
     (list): list is JsonObject[] =>
       Array.isArray(list) && list.length > 0 && list.every((one) => objectOf(one)?.const !== undefined),
   );
-  if (named) return named.map((one) => ({ value: one.const!, title: textOf(one.title, one.const!) }));
+  if (named)
+    return named.map((one) => ({
+      value: present(one.const, "one.const"),
+      title: textOf(one.title, present(one.const, "one.const")),
+    }));
   if (!Array.isArray(schema.enum) || schema.enum.length === 0) return undefined;
   const names: unknown[] = Array.isArray(schema.enumNames) ? schema.enumNames : [];
   return (schema.enum as Json[]).map((value, at) => ({ value, title: textOf(names[at], value) }));

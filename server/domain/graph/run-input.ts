@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { getNodeKind } from "../nodes";
 import { startOf } from "./analysis";
@@ -33,9 +34,9 @@ export function inputFields(graph: WorkflowGraph): RunInputField[] {
   const keys = [...new Set([...start.output_keys, ...Object.keys(properties)])];
   return keys.map((key) => {
     const [own, around] = Object.hasOwn(properties, key)
-      ? [properties[key]!, schema]
+      ? [present(properties[key], "properties[key]"), schema]
       : Object.hasOwn(known, key)
-        ? [known[key]!, graph.global_state_schema]
+        ? [present(known[key], "known[key]"), graph.global_state_schema]
         : [{ type: "string" }, undefined];
     const preset =
       Object.hasOwn(config, key) && key !== "input_schema"

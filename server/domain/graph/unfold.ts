@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { AgentConfig } from "@/server/domain/agent/role";
 import { freshEdgeId, freshId, toId } from "@/server/domain/base/ids";
 import { type Finding, Findings } from "@/server/domain/base/lenient-reader";
+import { must, present } from "@/server/domain/base/must";
 import { type JsonObject, type JsonSchema, StateKey } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import { customPatterns } from "@/server/domain/crew/pattern";
@@ -170,7 +171,7 @@ class Unfold {
         enum: ways.map((way) => way.outcome),
         description: "How it came out",
       };
-      const key = keys[at]!;
+      const key = present(keys[at], "keys[at]");
       return this.task(step.step, agent, step.agent, {
         task: `${asTemplate(step.description ?? words(step.step))}\n\nHow the step before came out: {{${outcomeKey} | default: "this is the first step"}}`,
         key,
@@ -182,10 +183,11 @@ class Unfold {
         },
       });
     });
-    this.first.push(ids[0]!);
+    this.first.push(present(ids[0], "ids[0]"));
     for (const [at, { step, ways }] of placed.entries()) {
-      const id = ids[at]!;
-      const over = (name: string) => this.results(name, this.ofSteps(placed, keys, keys[at]!, name));
+      const id = present(ids[at], "ids[at]");
+      const over = (name: string) =>
+        this.results(name, this.ofSteps(placed, keys, present(keys[at], "keys[at]"), name));
       if (ways.length === 0) {
         this.connect(id, over("done"));
         continue;
@@ -205,7 +207,7 @@ class Unfold {
       }));
       this.connect(id, router);
       for (const { outcome, target, to } of ways)
-        this.connect(router, to === null ? over(target) : ids[to]!, outcome.slice(0, 200));
+        this.connect(router, to === null ? over(target) : present(ids[to], "ids[to]"), outcome.slice(0, 200));
     }
   }
 
@@ -216,7 +218,7 @@ class Unfold {
     last: string,
     outcome: string,
   ): Record<string, string> {
-    const named = placed.map(({ step }, at) => [step.step, keys[at]!] as const);
+    const named = placed.map(({ step }, at) => [step.step, present(keys[at], "keys[at]")] as const);
     const nameFrom = JSON.stringify(outcome);
     const whole = [
       ...named.map(
@@ -251,7 +253,7 @@ class Unfold {
           : crew.process === "sequential" && before
             ? [before.task_id]
             : [];
-      const key = keys.get(task.task_id)!;
+      const key = must(keys, task.task_id);
       const agent = this.agentOf(task);
       const id = this.task(task.task_id, agent, task.required_role ?? task.assigned_agent ?? "", {
         task: asTemplate(task.description),
@@ -265,7 +267,7 @@ class Unfold {
         ...(task.condition ? { when: task.condition } : {}),
       });
       ids.set(task.task_id, id);
-      const node = this.added.get(id)!;
+      const node = must(this.added, id);
       const config = node.config as JsonObject;
       if (task.expected_output) config.expected_output = task.expected_output;
       if (task.guardrails.length > 0) config.guardrails = task.guardrails;
@@ -303,16 +305,16 @@ class Unfold {
         "A task that fails ends the run, unless you set another way under “When it fails”.",
       );
     const sinks = crew.process === "sequential" ? order.slice(-1) : lastTasks(order);
-    const shown = sinks.map(({ task_id }) => [task_id, keys.get(task_id)!] as const);
+    const shown = sinks.map(({ task_id }) => [task_id, must(keys, task_id)] as const);
     const whole =
       shown.length === 1
-        ? orElse(shown[0]![1])
+        ? orElse(present(shown[0], "shown[0]")[1])
         : `{${shown.map(([id, key]) => `${JSON.stringify(id)}: ${orElse(key)}`).join(", ")}}`;
     const set = Object.fromEntries(
-      this.node.output_keys.map((output) => [output, keys.has(output) ? orElse(keys.get(output)!) : whole]),
+      this.node.output_keys.map((output) => [output, keys.has(output) ? orElse(must(keys, output)) : whole]),
     );
     const over = this.results("Result", set);
-    for (const { task_id } of sinks) this.connect(ids.get(task_id)!, over);
+    for (const { task_id } of sinks) this.connect(must(ids, task_id), over);
   }
 
   private agentOf(task: Task): AgentConfig | undefined {
@@ -325,7 +327,7 @@ class Unfold {
     if (fitting.length > 1)
       this.findings.changed(
         `plan.tasks.${task.task_id}`,
-        `"${task.task_id}" is for any of ${fitting.map(({ agent_id }) => agent_id).join(", ")}; ${fitting[0]!.agent_id} does it now.`,
+        `"${task.task_id}" is for any of ${fitting.map(({ agent_id }) => agent_id).join(", ")}; ${present(fitting[0], "fitting[0]").agent_id} does it now.`,
       );
     if (fitting.length === 0)
       this.findings.changed(
@@ -356,7 +358,7 @@ class Unfold {
     const [entry] = first;
     if (entry !== undefined) {
       const { join } = node;
-      for (const id of first) this.added.set(id, { ...this.added.get(id)!, join });
+      for (const id of first) this.added.set(id, { ...must(this.added, id), join });
     }
     const known = graph.edges.filter(
       ({ source_node_id, target_node_id }) => source_node_id !== node.id && target_node_id !== node.id,
@@ -377,7 +379,7 @@ class Unfold {
     });
     const edges: EdgeInput[] = [...known];
     for (const edge of [...outer, ...this.edges])
-      edges.push({ ...edge, id: freshEdgeId(edges.map(({ id }) => id!)) });
+      edges.push({ ...edge, id: freshEdgeId(edges.map(({ id }) => present(id, "id"))) });
     const nodes = Object.fromEntries(
       Object.entries(graph.nodes).flatMap(([id, other]): [string, NodeInput][] =>
         id === node.id ? [...this.added] : [[id, other]],

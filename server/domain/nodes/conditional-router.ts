@@ -162,9 +162,9 @@ export const conditionalRouter = defineNode({
         return { output: {}, labels, why: { evaluations } };
       }
       case "llm": {
-        const choices = ctx.exits
-          .filter(({ label }) => label !== null)
-          .map(({ label, description }) => ({ label: label!, description }));
+        const choices = ctx.exits.flatMap(({ label, description }) =>
+          label === null ? [] : [{ label, description }],
+        );
         const unique = choices.filter(
           ({ label }, at) => known.has(label) && choices.findIndex((c) => c.label === label) === at,
         );

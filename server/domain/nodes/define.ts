@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { ErrorCode, RunConfig, RunError, Usage } from "@/server/domain/agent/outcome";
 import type { AgentConfig, Guardrail, LlmConfig } from "@/server/domain/agent/role";
 import type { Flow } from "@/server/domain/base/durable";
+import { present } from "@/server/domain/base/must";
 import { Expr, Id, Json, type JsonObject, type JsonSchema, Ms, StateKey } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
@@ -329,7 +330,7 @@ export function toolOutputs(result: Json, keys: readonly string[]): JsonObject {
       ? result
       : null;
   if (record && keys.every((key) => Object.hasOwn(record, key)))
-    return Object.fromEntries(keys.map((key) => [key, record[key]!]));
+    return Object.fromEntries(keys.map((key) => [key, present(record[key], "record[key]")]));
   return Object.fromEntries(keys.map((key) => [key, result]));
 }
 

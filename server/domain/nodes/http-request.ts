@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { present } from "@/server/domain/base/must";
 import { Json, type JsonObject, Template } from "@/server/domain/base/values";
 import { defineNode, NodeFailure, toolOutputs } from "./define";
 
@@ -106,6 +107,6 @@ function withQuery(address: string, query: Readonly<Record<string, string>>): st
 function isOk(status: number, ranges: string): boolean {
   return ranges.split(",").some((range) => {
     const [from, to = from] = range.split("-").map(Number);
-    return status >= from! && status <= to!;
+    return status >= present(from, "from") && status <= present(to, "to");
   });
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { present } from "@/server/domain/base/must";
 import { Json, JsonSchema } from "@/server/domain/base/values";
 import { defineNode } from "./define";
 
@@ -23,7 +24,7 @@ export const start = defineNode({
     const output = Object.fromEntries(
       ctx.node.output_keys
         .filter((key) => Object.hasOwn(ctx.state, key))
-        .map((key) => [key, ctx.state[key]!]),
+        .map((key) => [key, present(ctx.state[key], "ctx.state[key]")]),
     );
     return { output };
   },

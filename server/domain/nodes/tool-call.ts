@@ -34,13 +34,15 @@ export const toolCall = defineNode({
       ? []
       : [{ severity: "error", code: "E_TOOL", message: "Choose the tool to call.", field: "tool_name" }],
   expressions: (config) =>
-    Object.entries(config.args).flatMap(([name, value]) =>
-      expressionOf(value) === null ? [] : [{ field: `args.${name}`, expression: expressionOf(value)! }],
-    ),
+    Object.entries(config.args).flatMap(([name, value]) => {
+      const expression = expressionOf(value);
+      return expression === null ? [] : [{ field: `args.${name}`, expression }];
+    }),
   templates: (config) =>
-    Object.entries(config.args).flatMap(([name, value]) =>
-      templateOf(value) === null ? [] : [{ field: `args.${name}`, template: templateOf(value)! }],
-    ),
+    Object.entries(config.args).flatMap(([name, value]) => {
+      const template = templateOf(value);
+      return template === null ? [] : [{ field: `args.${name}`, template }];
+    }),
   *run(config, ctx) {
     const output = yield* ctx.tool(config.tool_name, valuesOf(config.args, ctx));
     return { output: toolOutputs(output, ctx.node.output_keys) };

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { present } from "@/server/domain/base/must";
 import { Expr, type JsonObject, StateKey } from "@/server/domain/base/values";
 import { defineNode } from "./define";
 
@@ -40,7 +41,8 @@ export const transform = defineNode({
     Object.entries(config.set).map(([key, expression]) => ({ field: `set.${key}`, expression })),
   *run(config, ctx) {
     const output: JsonObject = {};
-    for (const key of Object.keys(config.set)) output[key] = ctx.evaluate(config.set[key]!);
+    for (const key of Object.keys(config.set))
+      output[key] = ctx.evaluate(present(config.set[key], "config.set[key]"));
     return { output };
   },
 });

@@ -1,3 +1,5 @@
+import { present } from "@/server/domain/base/must";
+
 /** The candidate that a misspelt word most likely means, or null. */
 export function nearest(word: string, candidates: readonly string[]): string | null {
   const plain = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, "");
@@ -32,8 +34,12 @@ function distance(a: string, b: string): number {
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
     for (let j = 1; j <= b.length; j++)
-      next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1));
+      next[j] = Math.min(
+        present(row[j], "row[j]") + 1,
+        present(next[j - 1], "next[j - 1]") + 1,
+        present(row[j - 1], "row[j - 1]") + (a[i - 1] === b[j - 1] ? 0 : 1),
+      );
     row = next;
   }
-  return row[b.length]!;
+  return present(row[b.length], "row[b.length]");
 }

@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import {
   belongs,
   type Edge,
@@ -182,7 +183,8 @@ class Automaton {
 function startsAtStart(part: Part): boolean {
   if (part.kind === "edge") return part.edge === "start";
   if (part.kind === "any") return part.ways.every(startsAtStart);
-  if (part.kind === "all") return part.parts.length > 0 && startsAtStart(part.parts[0]!);
+  if (part.kind === "all")
+    return part.parts.length > 0 && startsAtStart(present(part.parts[0], "part.parts[0]"));
   return part.kind === "repeat" && part.least > 0 && startsAtStart(part.of);
 }
 
@@ -221,10 +223,13 @@ class Search {
       counted = at;
     };
     while (at < text.length) {
-      const code = text.codePointAt(at)!;
+      const code = present(text.codePointAt(at), "text.codePointAt(at)");
       at += code > 0xffff ? 2 : 1;
       if (at - counted >= 256) count();
-      let kind = code < FIRST_CODES ? this.firstKinds[code]! : (this.kindsByCode.get(code) ?? UNKNOWN);
+      let kind =
+        code < FIRST_CODES
+          ? present(this.firstKinds[code], "this.firstKinds[code]")
+          : (this.kindsByCode.get(code) ?? UNKNOWN);
       if (kind === UNKNOWN) kind = this.kindOf(code);
       const next = state.next[kind + 1] ?? this.follow(state, kind);
       if (next === MATCHED || next.places.length === 0) {
@@ -253,7 +258,10 @@ class Search {
   }
 
   private follow(from: State, kind: number): State | typeof MATCHED {
-    const next = this.stepped(from, kind === END_OF_TEXT ? null : this.kinds[kind]!);
+    const next = this.stepped(
+      from,
+      kind === END_OF_TEXT ? null : present(this.kinds[kind], "this.kinds[kind]"),
+    );
     from.next[kind + 1] = next;
     this.remembered++;
     return next;
@@ -266,11 +274,11 @@ class Search {
     const places: number[] = [];
     let looked = 0;
     while (open.length > 0) {
-      const place = open.pop()!;
+      const place = present(open.pop(), "open.pop()");
       if (seen[place] === round) continue;
       seen[place] = round;
       looked++;
-      const step = steps[place]!;
+      const step = present(steps[place], "steps[place]");
       if (step.kind === "end") return MATCHED;
       if (step.kind === "fork") {
         looked += step.to.length;

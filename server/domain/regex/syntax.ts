@@ -1,3 +1,5 @@
+import { present } from "@/server/domain/base/must";
+
 /**
  * Reads regular expressions of ECMAScript (with the flag `u`, and as forgiving as without it where nothing can be
  * mistaken) as far as a linear-time engine can run them. What it cannot is refused with the reason.
@@ -46,7 +48,10 @@ const MAX_GROUPS = 100;
 const LAST = 0x10ffff;
 
 const set = (ranges: [number, number][], isNegated = false): SignSet => ({ isNegated, ranges, inner: [] });
-const between = (from: string, to: string): [number, number] => [from.codePointAt(0)!, to.codePointAt(0)!];
+const between = (from: string, to: string): [number, number] => [
+  present(from.codePointAt(0), "from.codePointAt(0)"),
+  present(to.codePointAt(0), "to.codePointAt(0)"),
+];
 const DIGITS = [between("0", "9")];
 export const WORD_SIGNS: SignSet = set([
   between("0", "9"),
@@ -124,10 +129,12 @@ class Reader {
       if (this.source[this.at] === "|") {
         this.at++;
         ways.push([]);
-      } else ways.at(-1)!.push(this.repeated());
+      } else present(ways.at(-1), "ways.at(-1)").push(this.repeated());
     }
-    const parts = ways.map((way): Part => (way.length === 1 ? way[0]! : { kind: "all", parts: way }));
-    return parts.length === 1 ? parts[0]! : { kind: "any", ways: parts };
+    const parts = ways.map(
+      (way): Part => (way.length === 1 ? present(way[0], "way[0]") : { kind: "all", parts: way }),
+    );
+    return parts.length === 1 ? present(parts[0], "parts[0]") : { kind: "any", ways: parts };
   }
 
   /** What stands up to the closing bracket of a group whose opening one was read. */
@@ -161,7 +168,9 @@ class Reader {
   }
 
   private one(): Part {
-    const sign = String.fromCodePoint(this.source.codePointAt(this.at)!);
+    const sign = String.fromCodePoint(
+      present(this.source.codePointAt(this.at), "this.source.codePointAt(this.at)"),
+    );
     if (/[*+?]/.test(sign) || this.looksAt(/\{\d+(?:,\d*)?\}/y)) throw wrong("there is nothing to repeat");
     this.at += sign.length;
     switch (sign) {
@@ -178,7 +187,7 @@ class Reader {
       case "\\":
         return this.escaped();
       default:
-        return { kind: "one", set: only(sign.codePointAt(0)!) };
+        return { kind: "one", set: only(present(sign.codePointAt(0), "sign.codePointAt(0)")) };
     }
   }
 
@@ -231,7 +240,7 @@ class Reader {
     }
     if (CONTROLS[letter] !== undefined) return CONTROLS[letter];
     if (/[A-Za-z0-9]/.test(letter)) throw wrong(`\\${letter} means nothing in a pattern of JSON Schema`);
-    const code = this.source.codePointAt(this.at - 1)!;
+    const code = present(this.source.codePointAt(this.at - 1), "this.source.codePointAt(this.at - 1)");
     if (code > 0xffff) this.at++;
     return code;
   }
@@ -292,7 +301,7 @@ class Reader {
   }
 
   private classSign(): number | SignSet {
-    const code = this.source.codePointAt(this.at)!;
+    const code = present(this.source.codePointAt(this.at), "this.source.codePointAt(this.at)");
     this.at += code > 0xffff ? 2 : 1;
     if (code !== 92) return code;
     if (this.take(/b/y)) return 8;

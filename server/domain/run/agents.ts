@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import { endAgent } from "./endings";
 import type { AgentEvents } from "./events";
 import { type Handlers, noChange } from "./handlers";
@@ -7,12 +8,16 @@ import { agentKey } from "./state";
 export const agents: Handlers<keyof AgentEvents> = {
   agent_started(s, event) {
     const { role_name, tools, withheld, delegate_level, parent } = event.payload;
-    const key = agentKey(event.activation_id!, event.agent_id!, event.task_id);
+    const key = agentKey(
+      present(event.activation_id, "event.activation_id"),
+      present(event.agent_id, "event.agent_id"),
+      event.task_id,
+    );
     s.agents[key] = {
       key,
-      agent_id: event.agent_id!,
+      agent_id: present(event.agent_id, "event.agent_id"),
       role_name,
-      activation_id: event.activation_id!,
+      activation_id: present(event.activation_id, "event.activation_id"),
       status: "running",
       messages: [],
       tools: tools ?? [],
@@ -46,7 +51,7 @@ export const agents: Handlers<keyof AgentEvents> = {
   agent_finished(s, event) {
     const { status, error, usage, cost_usd } = event.payload;
     const { agent_id = "", task_id } = event;
-    const id = event.activation_id!;
+    const id = present(event.activation_id, "event.activation_id");
     setAgent(s, event, { status, finished_at: event.ts, ...(error ? { error } : {}) });
     s.at_work.delete(agentKey(id, agent_id, task_id));
     if (status === "stopped" || status === "failed") endAgent(s, id, event.ts, { agent_id, task_id });

@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import type { ChatMessage } from "./events";
 
 /**
@@ -187,9 +188,11 @@ function piecesOf(messages: readonly ChatMessage[]): Piece[] {
   for (const [at, message] of messages.entries()) {
     const caller = message.tool_call_id === undefined ? undefined : callers.get(message.tool_call_id);
     // Whatever stands between a call and its answer belongs to the piece, too.
-    while (caller !== undefined && pieces.length > 1 && pieces.at(-1)!.from > caller) pieces.pop();
-    if (caller !== undefined) pieces.at(-1)!.to = at + 1;
-    else if (message.role === "tool" && pieces.length > 0) pieces.at(-1)!.to = at + 1;
+    while (caller !== undefined && pieces.length > 1 && present(pieces.at(-1), "pieces.at(-1)").from > caller)
+      pieces.pop();
+    if (caller !== undefined) present(pieces.at(-1), "pieces.at(-1)").to = at + 1;
+    else if (message.role === "tool" && pieces.length > 0)
+      present(pieces.at(-1), "pieces.at(-1)").to = at + 1;
     else pieces.push({ from: at, to: at + 1 });
     for (const { id } of message.tool_calls ?? []) callers.set(id, at);
   }

@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import { newRecord } from "@/server/domain/base/values";
 import type { EdgeEvents } from "./events";
 import type { Handlers } from "./handlers";
@@ -7,7 +8,7 @@ import { takeTokens } from "./tokens";
 export const edges: Handlers<keyof EdgeEvents> = {
   edge_taken(s, event) {
     const { edge_id, back } = event.payload;
-    const target = event.node_id!;
+    const target = present(event.node_id, "event.node_id");
     const box = back ? s.backbox : s.inbox;
     box[target] ??= newRecord();
     const tokens = box[target];
@@ -23,31 +24,34 @@ export const edges: Handlers<keyof EdgeEvents> = {
     };
   },
   token_absorbed(s, event) {
-    takeTokens(s, s.inbox, event.node_id!, event.payload.consumes);
+    takeTokens(s, s.inbox, present(event.node_id, "event.node_id"), event.payload.consumes);
   },
   join_rearmed(s, event) {
-    s.fired.delete(event.node_id!);
+    s.fired.delete(present(event.node_id, "event.node_id"));
   },
   join_shortfall(s, event) {
     const { action, got, need, consumes } = event.payload;
-    takeTokens(s, s.inbox, event.node_id!, consumes);
+    takeTokens(s, s.inbox, present(event.node_id, "event.node_id"), consumes);
     if (action === "error")
-      failAt(s, event.node_id!, {
+      failAt(s, present(event.node_id, "event.node_id"), {
         code: "JOIN_SHORTFALL",
         message: `Only ${got} of the ${need} branches that this node waits for arrived.`,
       });
   },
   loop_started(s, event) {
-    s.loops[event.node_id!] = { iteration: 1, max: event.payload.max };
+    s.loops[present(event.node_id, "event.node_id")] = { iteration: 1, max: event.payload.max };
   },
   loop_iteration(s, event) {
-    s.loops[event.node_id!] = { iteration: event.payload.iteration, max: event.payload.max };
+    s.loops[present(event.node_id, "event.node_id")] = {
+      iteration: event.payload.iteration,
+      max: event.payload.max,
+    };
   },
   loop_finished(s, event) {
     const { consumes, exit_edge, iterations } = event.payload;
-    takeTokens(s, s.backbox, event.node_id!, consumes);
+    takeTokens(s, s.backbox, present(event.node_id, "event.node_id"), consumes);
     if (!exit_edge)
-      failAt(s, event.node_id!, {
+      failAt(s, present(event.node_id, "event.node_id"), {
         code: "LOOP_LIMIT",
         message: `The loop reached its limit of ${iterations} iterations and has no other way out.`,
       });

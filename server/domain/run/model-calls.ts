@@ -1,4 +1,5 @@
 import { addUsage, type Usage } from "@/server/domain/agent/outcome";
+import { present } from "@/server/domain/base/must";
 import type { ModelCallEvents } from "./events";
 import type { Handlers } from "./handlers";
 import { addMessage, agentOf, setActivation } from "./patch";
@@ -6,13 +7,13 @@ import type { RunState } from "./state";
 
 export const modelCalls: Handlers<keyof ModelCallEvents> = {
   llm_call_started(s, event) {
-    const id = event.call_id!;
+    const id = present(event.call_id, "event.call_id");
     const agent = agentOf(s, event);
     s.calls[id] = {
       id,
-      node_id: event.node_id!,
-      activation_id: event.activation_id!,
-      agent_id: event.agent_id!,
+      node_id: present(event.node_id, "event.node_id"),
+      activation_id: present(event.activation_id, "event.activation_id"),
+      agent_id: present(event.agent_id, "event.agent_id"),
       purpose: event.payload.purpose,
       status: "running",
       attempt: event.payload.attempt,
@@ -21,12 +22,12 @@ export const modelCalls: Handlers<keyof ModelCallEvents> = {
       ...(event.task_id ? { task_id: event.task_id } : {}),
       ...(agent ? { role_name: agent.role_name } : {}),
     };
-    const activation = s.activations[event.activation_id!];
+    const activation = s.activations[present(event.activation_id, "event.activation_id")];
     if (activation) setActivation(s, activation.id, { calls: [...activation.calls, id] });
   },
   llm_call_completed(s, event) {
     const { payload } = event;
-    const call = s.calls[event.call_id!];
+    const call = s.calls[present(event.call_id, "event.call_id")];
     if (call) {
       const { finish_reason: _f, cost_source: _c, response_format: _r, refusal: _x, ...seen } = payload;
       s.calls[call.id] = { ...call, ...seen, status: "completed", finished_at: event.ts };
@@ -36,12 +37,12 @@ export const modelCalls: Handlers<keyof ModelCallEvents> = {
       content: payload.content,
       ...(payload.tool_calls && payload.tool_calls.length > 0 ? { tool_calls: payload.tool_calls } : {}),
     });
-    spend(s, event.activation_id!, payload.usage, payload.cost_usd);
+    spend(s, present(event.activation_id, "event.activation_id"), payload.usage, payload.cost_usd);
     if (payload.simulated) markSimulated(s);
   },
   llm_call_failed(s, event) {
     const { error, usage, cost_usd = null, provider, model, simulated } = event.payload;
-    const call = s.calls[event.call_id!];
+    const call = s.calls[present(event.call_id, "event.call_id")];
     if (call)
       s.calls[call.id] = {
         ...call,
@@ -53,7 +54,7 @@ export const modelCalls: Handlers<keyof ModelCallEvents> = {
         ...(model === undefined ? {} : { model }),
         ...(simulated === undefined ? {} : { simulated }),
       };
-    if (usage) spend(s, event.activation_id!, usage, cost_usd);
+    if (usage) spend(s, present(event.activation_id, "event.activation_id"), usage, cost_usd);
     if (simulated) markSimulated(s);
   },
 };

@@ -1,5 +1,6 @@
 import { NO_USAGE } from "@/server/domain/agent/outcome";
 import { withVersions } from "@/server/domain/base/changes";
+import { present } from "@/server/domain/base/must";
 import { endActivation, finishWork, takeFromReady } from "./endings";
 import type { NodeEvents } from "./events";
 import type { Handlers } from "./handlers";
@@ -9,8 +10,8 @@ import { takeTokens } from "./tokens";
 
 export const nodes: Handlers<keyof NodeEvents> = {
   node_ready(s, event) {
-    const node_id = event.node_id!;
-    const id = event.activation_id!;
+    const node_id = present(event.node_id, "event.node_id");
+    const id = present(event.activation_id, "event.activation_id");
     const { consumes, back, fired, iteration, rounds } = event.payload;
     const causes = takeTokens(s, back ? s.backbox : s.inbox, node_id, consumes);
     if (fired) s.fired.add(node_id);
@@ -43,7 +44,7 @@ export const nodes: Handlers<keyof NodeEvents> = {
     s.nodes[node_id] = node;
   },
   node_started(s, event) {
-    const id = event.activation_id!;
+    const id = present(event.activation_id, "event.activation_id");
     const { attempt, from_state } = event.payload;
     takeFromReady(s, id);
     s.running.add(id);
@@ -59,20 +60,23 @@ export const nodes: Handlers<keyof NodeEvents> = {
   },
   node_waiting(s, event) {
     const { until } = event.payload;
-    setActivation(s, event.activation_id!, {
+    setActivation(s, present(event.activation_id, "event.activation_id"), {
       status: "waiting",
       waiting: { for: event.payload.for, ...(until === undefined ? {} : { until }) },
     });
   },
   timer_fired(s, event) {
-    setActivation(s, event.activation_id!, { status: "running", waiting: undefined });
+    setActivation(s, present(event.activation_id, "event.activation_id"), {
+      status: "running",
+      waiting: undefined,
+    });
   },
   router_decided(s, event) {
-    setActivation(s, event.activation_id!, { decided: event.payload });
+    setActivation(s, present(event.activation_id, "event.activation_id"), { decided: event.payload });
   },
   node_completed(s, event) {
-    const id = event.activation_id!;
-    const node_id = event.node_id!;
+    const id = present(event.activation_id, "event.activation_id");
+    const node_id = present(event.node_id, "event.node_id");
     const { labels, from_state } = event.payload;
     const output = withVersions(event.payload.output, s.versions, from_state);
     setActivation(s, id, {
@@ -87,7 +91,7 @@ export const nodes: Handlers<keyof NodeEvents> = {
     finishWork(s, id, node_id);
   },
   node_failed(s, event) {
-    const id = event.activation_id!;
+    const id = present(event.activation_id, "event.activation_id");
     const { error, next } = event.payload;
     endActivation(s, id, event.ts, "failed");
     if (next === "retry") {
@@ -95,17 +99,17 @@ export const nodes: Handlers<keyof NodeEvents> = {
       return;
     }
     setActivation(s, id, { status: "failed", error, finished_at: event.ts, waiting: undefined });
-    finishWork(s, id, event.node_id!);
+    finishWork(s, id, present(event.node_id, "event.node_id"));
     if (next === "fail_run") s.failing ??= error;
     else warn(s, error.message);
   },
   node_retry_scheduled(s, event) {
-    setActivation(s, event.activation_id!, {
+    setActivation(s, present(event.activation_id, "event.activation_id"), {
       waiting: { for: "retry", until: event.ts + event.payload.delay_ms },
     });
   },
   node_skipped(s, { node_id, activation_id, ts }) {
-    const id = node_id!;
+    const id = present(node_id, "node_id");
     if (activation_id) {
       takeFromReady(s, activation_id);
       setActivation(s, activation_id, { status: "skipped", finished_at: ts });
@@ -113,10 +117,10 @@ export const nodes: Handlers<keyof NodeEvents> = {
     } else s.nodes[id] = { ...(s.nodes[id] ?? { count: 0 }), status: "skipped" };
   },
   node_cancelled(s, event) {
-    const id = event.activation_id!;
+    const id = present(event.activation_id, "event.activation_id");
     setActivation(s, id, { status: "cancelled", finished_at: event.ts, waiting: undefined });
     endActivation(s, id, event.ts, "stopped");
     takeFromReady(s, id);
-    finishWork(s, id, event.node_id!);
+    finishWork(s, id, present(event.node_id, "event.node_id"));
   },
 };

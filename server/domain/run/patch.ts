@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import type { Task } from "@/server/domain/crew/plan";
 import type { ChatMessage, RunEvent } from "./events";
 import type { Activation, AgentView, RunState } from "./state";
@@ -17,7 +18,13 @@ export function setActivation(s: RunState, id: string, patch: Partial<Activation
 
 /** The agent that an event is about. */
 export const agentOf = (s: RunState, event: RunEvent): AgentView | undefined =>
-  s.agents[agentKey(event.activation_id!, event.agent_id!, event.task_id)];
+  s.agents[
+    agentKey(
+      present(event.activation_id, "event.activation_id"),
+      present(event.agent_id, "event.agent_id"),
+      event.task_id,
+    )
+  ];
 
 /** Changes the agent that an event is about. */
 export function setAgent(s: RunState, event: RunEvent, patch: Partial<AgentView>): void {

@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import { goOnUnlessAsked } from "./endings";
 import type { PersonEvents } from "./events";
 import type { Handlers } from "./handlers";
@@ -9,7 +10,7 @@ export const people: Handlers<keyof PersonEvents> = {
     s.asking.add(id);
     s.interactions[id] = {
       id,
-      node_id: event.node_id!,
+      node_id: present(event.node_id, "event.node_id"),
       activation_id: event.activation_id ?? "",
       status: "open",
       requested: event.payload,
@@ -17,7 +18,7 @@ export const people: Handlers<keyof PersonEvents> = {
       ...(event.agent_id ? { agent_id: event.agent_id } : {}),
       ...(event.task_id ? { task_id: event.task_id } : {}),
     };
-    setActivation(s, event.activation_id!, {
+    setActivation(s, present(event.activation_id, "event.activation_id"), {
       status: "waiting",
       waiting: { for: "human", until: event.payload.expires_at },
     });
@@ -26,8 +27,10 @@ export const people: Handlers<keyof PersonEvents> = {
     const { interaction_id, expires_at } = event.payload;
     const open = s.interactions[interaction_id];
     if (open) s.interactions[interaction_id] = { ...open, requested: { ...open.requested, expires_at } };
-    if (s.activations[event.activation_id!]?.waiting?.for === "human")
-      setActivation(s, event.activation_id!, { waiting: { for: "human", until: expires_at } });
+    if (s.activations[present(event.activation_id, "event.activation_id")]?.waiting?.for === "human")
+      setActivation(s, present(event.activation_id, "event.activation_id"), {
+        waiting: { for: "human", until: expires_at },
+      });
   },
   interaction_answered(s, event) {
     const open = s.interactions[event.payload.interaction_id];
@@ -39,6 +42,6 @@ export const people: Handlers<keyof PersonEvents> = {
         answered: event.payload,
         answered_at: event.ts,
       };
-    goOnUnlessAsked(s, event.activation_id!);
+    goOnUnlessAsked(s, present(event.activation_id, "event.activation_id"));
   },
 };

@@ -1,5 +1,6 @@
 import type { RunError } from "@/server/domain/agent/outcome";
 import { type Change, changeOf, WORTH_REFERRING } from "@/server/domain/base/changes";
+import { must, present } from "@/server/domain/base/must";
 import { cutText, sizeOf, sizeText } from "@/server/domain/base/sizes";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import { Work } from "@/server/domain/base/work-budget";
@@ -26,7 +27,7 @@ export function decide(a: Analysis, s: RunState, force = false): NewEvent[] {
   // First of all: a round that begins now must find its joins ready for it.
   for (const id of s.fired) if (!s.inbox[id] && !isBlocked(a, s, id)) return [rearmed(id)];
   const parked =
-    s.parked.size > 1 ? [...s.parked].sort((x, y) => a.position.get(x)! - a.position.get(y)!) : s.parked;
+    s.parked.size > 1 ? [...s.parked].sort((x, y) => must(a.position, x) - must(a.position, y)) : s.parked;
   for (const id of parked) {
     const isHeader = a.loops.has(id);
     if (isHeader && s.backbox[id]) {
@@ -45,7 +46,7 @@ export function decide(a: Analysis, s: RunState, force = false): NewEvent[] {
 
     const consumes = mentions(tokens);
     if (s.fired.has(id)) return [{ type: "token_absorbed", node_id: id, payload: { consumes } }];
-    const join = s.graph.nodes[id]!.join;
+    const join = present(s.graph.nodes[id], "s.graph.nodes[id]").join;
     const need = join === "any" ? 1 : typeof join === "object" ? join.n : null;
     const got = Object.keys(tokens).length;
     if (need !== null && got >= need)
@@ -72,11 +73,11 @@ const loopMax = (s: RunState, id: string) =>
   s.graph.nodes[id]?.max_iterations ?? s.run.config.max_loop_iterations;
 
 function nextIteration(a: Analysis, s: RunState, id: string, force: boolean): NewEvent[] {
-  const consumes = mentions(s.backbox[id]!);
+  const consumes = mentions(present(s.backbox[id], "s.backbox[id]"));
   const done = s.loops[id]?.iteration ?? 1;
   const max = loopMax(s, id);
   if (done < max) {
-    const body = a.loops.get(id)!;
+    const body = must(a.loops, id);
     // A loop with two entries can be quiet while one of its joins is still waited for from outside.
     const inside = [...s.fired].filter((join) => join !== id && body.has(join));
     return [
@@ -88,7 +89,7 @@ function nextIteration(a: Analysis, s: RunState, id: string, force: boolean): Ne
   const exit = loopExit(a, id);
   if (!exit)
     return [{ type: "loop_finished", node_id: id, payload: { iterations: done, reason: "limit", consumes } }];
-  const from = Object.values(s.backbox[id]!)[0]?.[0] ?? "";
+  const from = Object.values(present(s.backbox[id], "s.backbox[id]"))[0]?.[0] ?? "";
   return [
     {
       type: "loop_finished",
@@ -102,7 +103,7 @@ function nextIteration(a: Analysis, s: RunState, id: string, force: boolean): Ne
 
 /** The way out of a loop that has reached its limit: an error or default edge that leaves it. */
 function loopExit(a: Analysis, header: string): WorkflowEdge | undefined {
-  const body = a.loops.get(header)!;
+  const body = must(a.loops, header);
   const leaving = (id: string) =>
     (a.outgoing.get(id) ?? []).find(
       (edge) => (edge.kind === "error" || edge.is_default) && !body.has(edge.target_node_id),
@@ -110,7 +111,7 @@ function loopExit(a: Analysis, header: string): WorkflowEdge | undefined {
   const own = leaving(header);
   if (own) return own;
   for (const id of a.order) {
-    const node = a.graph.nodes[id]!;
+    const node = present(a.graph.nodes[id], "a.graph.nodes[id]");
     if (!body.has(id) || !getNodeKind(node.node_type).routes) continue;
     const exit = leaving(id);
     if (exit) return exit;
@@ -141,8 +142,8 @@ const roundsOf = (s: RunState, node_id: string, around: readonly string[]): numb
  * of its header, inside it round by round. Causes come before their effects, but in loops with two entries.
  */
 function placeOf(a: Analysis, { node_id, rounds }: Activation): number[] {
-  const place = a.around(node_id).flatMap((header, at) => [a.position.get(header)!, rounds?.[at] ?? 0]);
-  return [...place, a.position.get(node_id)!];
+  const place = a.around(node_id).flatMap((header, at) => [must(a.position, header), rounds?.[at] ?? 0]);
+  return [...place, must(a.position, node_id)];
 }
 
 /** Whether one activation has its place before another. Of one node in one round the causes decide. */
@@ -150,7 +151,8 @@ function isBefore(a: Analysis, s: RunState, one: string, other: string): boolean
   for (let [x, y] = [s.activations[one], s.activations[other]]; x && y && x !== y; ) {
     const [here, there] = [placeOf(a, x), placeOf(a, y)];
     const at = here.findIndex((step, k) => step !== there[k]);
-    if (at >= 0 || here.length !== there.length) return at >= 0 && here[at]! < (there[at] ?? -1);
+    if (at >= 0 || here.length !== there.length)
+      return at >= 0 && present(here[at], "here[at]") < (there[at] ?? -1);
     const causes = [s.activations[x.causes[0] ?? ""], s.activations[y.causes[0] ?? ""]] as const;
     if (!causes[0] || !causes[1] || causes[0] === causes[1]) return x.order < y.order;
     [x, y] = causes;
@@ -162,7 +164,7 @@ function isBefore(a: Analysis, s: RunState, one: string, other: string): boolean
 function placesBefore(a: Analysis, s: RunState, activationId: string, key: string): number {
   const parts = s.merged[key]?.parts ?? [];
   let at = parts.length;
-  while (at > 0 && isBefore(a, s, activationId, parts[at - 1]!.writer)) at--;
+  while (at > 0 && isBefore(a, s, activationId, present(parts[at - 1], "parts[at - 1]").writer)) at--;
   return parts.length - at;
 }
 
@@ -175,7 +177,8 @@ export function begin(a: Analysis, s: RunState): NewEvent[] {
   return [...loop, ready(a, s, a.start, [], a.loops.has(a.start) ? { iteration: 1 } : {})];
 }
 
-const firstEdge = (tokens: Record<string, string[]>) => Object.keys(tokens)[0]!;
+const firstEdge = (tokens: Record<string, string[]>) =>
+  present(Object.keys(tokens)[0], "Object.keys(tokens)[0]");
 
 /** Each edge as often as it holds tokens. */
 const mentions = (tokens: Record<string, string[]>) =>
@@ -197,7 +200,7 @@ function isBlocked(a: Analysis, s: RunState, join: string): boolean {
 function isQuiet(a: Analysis, s: RunState, header: string, force: boolean): boolean {
   if (s.work.has(header)) return false;
   if (force) return true;
-  const body = a.loops.get(header)!;
+  const body = must(a.loops, header);
   for (const id of s.work.keys()) if (body.has(id)) return false;
   for (const id of s.parked) if (id !== header && body.has(id)) return false;
   return true;
@@ -254,8 +257,8 @@ export function complete(
   given: NodeResult,
   now?: number,
 ): NewEvent[] {
-  const activation = s.activations[activationId]!;
-  const node = s.graph.nodes[activation.node_id]!;
+  const activation = present(s.activations[activationId], "s.activations[activationId]");
+  const node = present(s.graph.nodes[activation.node_id], "s.graph.nodes[activation.node_id]");
   const kind = getNodeKind(node.node_type);
   const mapped = mapOutput(node, s, given.output, now);
   if ("error" in mapped) return fail(a, s, activationId, mapped.error, now);
@@ -284,7 +287,7 @@ export function complete(
   const written: JsonObject = {};
   for (const key of Object.keys(output)) {
     if (!allowed.has(key)) dropped.push(key);
-    else if (!kind.ends) written[key] = output[key]!;
+    else if (!kind.ends) written[key] = present(output[key], "output[key]");
   }
   if (given.writes) Object.assign(written, given.writes);
   const write = patch(a, s, activationId, written);
@@ -366,7 +369,7 @@ function leave(
   chosen: readonly WorkflowEdge[] | null,
   now: number | undefined,
 ): { events: NewEvent[] } | { error: RunError } {
-  const node_id = s.activations[activationId]!.node_id;
+  const node_id = present(s.activations[activationId], "s.activations[activationId]").node_id;
   const edges = a.outgoing.get(node_id) ?? [];
   if (!chosen && edges.every(isAlwaysTaken))
     return { events: edges.map((edge) => taken(a, edge, activationId)) };
@@ -377,10 +380,12 @@ function leave(
     try {
       if (isOpen(edge, s, output, now, work)) open.push(edge);
     } catch (error) {
-      const target = nameOf(s.graph.nodes[edge.target_node_id]!);
+      const target = nameOf(
+        present(s.graph.nodes[edge.target_node_id], "s.graph.nodes[edge.target_node_id]"),
+      );
       return {
         error: failedExpression(
-          `${nameOf(s.graph.nodes[node_id]!)}: the condition of the way to ${target}`,
+          `${nameOf(present(s.graph.nodes[node_id], "s.graph.nodes[node_id]"))}: the condition of the way to ${target}`,
           error,
         ),
       };
@@ -447,9 +452,11 @@ export function passThrough(
   activationId: string,
   now?: number,
 ): { events: NewEvent[] } | { error: RunError } {
-  const { node_id } = s.activations[activationId]!;
-  const routes = getNodeKind(s.graph.nodes[node_id]!.node_type).routes;
-  const chosen = routes ? chooseEdges(a, s.graph.nodes[node_id]!, []) : null;
+  const { node_id } = present(s.activations[activationId], "s.activations[activationId]");
+  const routes = getNodeKind(present(s.graph.nodes[node_id], "s.graph.nodes[node_id]").node_type).routes;
+  const chosen = routes
+    ? chooseEdges(a, present(s.graph.nodes[node_id], "s.graph.nodes[node_id]"), [])
+    : null;
   const ways = leave(a, s, activationId, {}, chosen, now);
   if ("error" in ways) return ways;
   const at = { node_id, activation_id: activationId };
@@ -465,8 +472,8 @@ export function fail(
   now?: number,
   mayRetry = true,
 ): NewEvent[] {
-  const activation = s.activations[activationId]!;
-  const node = s.graph.nodes[activation.node_id]!;
+  const activation = present(s.activations[activationId], "s.activations[activationId]");
+  const node = present(s.graph.nodes[activation.node_id], "s.graph.nodes[activation.node_id]");
   const error: RunError = { ...cause, node_id: node.id, activation_id: activationId };
   const { attempt } = activation;
   const at = { node_id: node.id, activation_id: activationId };
@@ -547,12 +554,12 @@ function patch(
   const reducers: Record<string, string> = {};
   const merged: string[] = [];
   const events: NewEvent[] = [];
-  const { node_id } = s.activations[activationId]!;
+  const { node_id } = present(s.activations[activationId], "s.activations[activationId]");
   const at = { node_id, activation_id: activationId };
   for (const key of Object.keys(values)) {
     const reducer = reducerOf(s.graph, key);
     const before = s.writer[key];
-    const value: Json = values[key]!;
+    const value: Json = present(values[key], "values[key]");
     if (reducer !== "last") {
       reducers[key] = reducer;
       merged.push(key);
@@ -633,9 +640,9 @@ function asChanges(
   const set: JsonObject = {};
   let changed: Record<string, Change> | undefined;
   for (const key of Object.keys(written)) {
-    const change = key in reducers ? null : changeOf(s.state[key], written[key]!);
+    const change = key in reducers ? null : changeOf(s.state[key], present(written[key], "written[key]"));
     if (change) (changed ??= {})[key] = change;
-    else set[key] = written[key]!;
+    else set[key] = present(written[key], "written[key]");
   }
   return changed ? { set, changed } : { set };
 }
@@ -686,8 +693,13 @@ function findTooLarge(
   for (const key in reducers) most += sizeOf(s.state[key]);
   if (most <= s.run.config.max_state_chars) return null;
   const after = { ...s.state, ...set };
-  for (const key in reducers) after[key] = reduceValue(reducers[key]!, s.state[key], set[key]!);
-  const what = `The state, with ${quoted(Object.keys(set))} from ${nameOf(s.graph.nodes[node_id]!)},`;
+  for (const key in reducers)
+    after[key] = reduceValue(
+      present(reducers[key], "reducers[key]"),
+      s.state[key],
+      present(set[key], "set[key]"),
+    );
+  const what = `The state, with ${quoted(Object.keys(set))} from ${nameOf(present(s.graph.nodes[node_id], "s.graph.nodes[node_id]"))},`;
   return tooLarge(what, sizeOfState(after), s);
 }
 
@@ -710,7 +722,7 @@ function knows(s: RunState, activationId: string, earlier: string): boolean {
   const open = [activationId];
   const seen = new Set(open);
   while (open.length > 0)
-    for (const cause of s.activations[open.pop()!]?.causes ?? []) {
+    for (const cause of s.activations[present(open.pop(), "open.pop()")]?.causes ?? []) {
       if (cause === earlier) return true;
       const known = s.activations[cause];
       // Causes come before their effects, so older ones than the target cannot lead to it.
@@ -722,11 +734,11 @@ function knows(s: RunState, activationId: string, earlier: string): boolean {
 }
 
 function isLater(a: Analysis, s: RunState, one: string, other: string): boolean {
-  const x = s.activations[one]!;
-  const y = s.activations[other]!;
+  const x = present(s.activations[one], "s.activations[one]");
+  const y = present(s.activations[other], "s.activations[other]");
   if (x.node_id === y.node_id)
     return Number(one.slice(one.lastIndexOf("#") + 1)) > Number(other.slice(other.lastIndexOf("#") + 1));
-  return a.position.get(x.node_id)! > a.position.get(y.node_id)!;
+  return must(a.position, x.node_id) > must(a.position, y.node_id);
 }
 
 /**
@@ -738,7 +750,7 @@ export function unreachable(a: Analysis, s: RunState, candidates: readonly strin
   const seen = new Set<string>();
   const open = [...candidates];
   while (open.length > 0) {
-    const id = open.pop()!;
+    const id = present(open.pop(), "open.pop()");
     if (seen.has(id)) continue;
     seen.add(id);
     if ((s.nodes[id]?.status ?? "idle") !== "idle" || s.parked.has(id)) continue;

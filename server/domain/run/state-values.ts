@@ -1,4 +1,5 @@
 import { changed, isNothing, type Version } from "@/server/domain/base/changes";
+import { present } from "@/server/domain/base/must";
 import type { Json } from "@/server/domain/base/values";
 import { reduceAll, reduceValue } from "@/server/domain/graph/reducers";
 import type { StateEvents } from "./events";
@@ -15,12 +16,12 @@ export const stateValues: Handlers<keyof StateEvents> = {
     const { set, writer, reducers, before: places, changed: changes } = payload;
     for (const key in set) {
       const reducer = reducers?.[key];
-      const value = set[key]!;
+      const value = present(set[key], "set[key]");
       if (reducer) merge(s, key, writer, { reducer, value, before: places?.[key] ?? 0 });
       else write(s, key, writer, { before: null, make: () => value });
     }
     for (const key in changes) {
-      const change = changes[key]!;
+      const change = present(changes[key], "changes[key]");
       s.writer[key] = writer;
       if (isNothing(change)) continue;
       write(s, key, writer, { before: s.versions[key] ?? null, make: (before) => changed(before, change) });

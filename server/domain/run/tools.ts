@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import type { ToolCallView } from "./crew-state";
 import type { RunEventOf, ToolEvents } from "./events";
 import { type Handlers, noChange } from "./handlers";
@@ -30,8 +31,8 @@ export const tools: Handlers<keyof ToolEvents> = {
   },
   tool_call_retried: noChange,
   tool_call_completed(s, event) {
-    const call = s.tool_calls[event.call_id!];
-    s.calling.delete(event.call_id!);
+    const call = s.tool_calls[present(event.call_id, "event.call_id")];
+    s.calling.delete(present(event.call_id, "event.call_id"));
     const { tool_name: _name, latency_ms: _latency, ...result } = event.payload;
     if (call)
       s.tool_calls[call.id] = {
@@ -57,8 +58,8 @@ export const tools: Handlers<keyof ToolEvents> = {
 function callOf(event: RunEventOf<"tool_call_started" | "tool_call_refused">): Omit<ToolCallView, "status"> {
   const { tool_name, args, by_call, tool_call_id } = event.payload;
   return {
-    id: event.call_id!,
-    node_id: event.node_id!,
+    id: present(event.call_id, "event.call_id"),
+    node_id: present(event.node_id, "event.node_id"),
     activation_id: event.activation_id ?? "",
     tool_name,
     args,

@@ -1,3 +1,4 @@
+import { must } from "@/server/domain/base/must";
 import { compileRegex, PatternFault, type Regex } from "../regex/regex";
 import { Work } from "../regex/work";
 import { type Check, type Node, type Resource, type Run, type Seen } from "./check";
@@ -209,7 +210,7 @@ class Compiler {
         this.tell([...path, word], `"${word}" beside a reference is not checked in this draft`);
         continue;
       }
-      const check = KEYWORDS.get(word)!(schema[word], making);
+      const check = must(KEYWORDS, word)(schema[word], making);
       if (check) node.checks.push(check);
       node.asksForRest ||= isAboutRest(word);
     }
@@ -336,7 +337,7 @@ function keywordsOf(schema: Record<string, unknown>): string[] {
     if (KEYWORDS.has(word)) words.add(word);
     else if (reader && !NEEDS_ITSELF.has(reader)) words.add(reader);
   }
-  return [...words].sort((a, b) => RANKS.get(a)! - RANKS.get(b)!);
+  return [...words].sort((a, b) => must(RANKS, a) - must(RANKS, b));
 }
 
 /** Keywords that say nothing where only those stand that lean on them. */

@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import { compileRegex, PatternFault, type Regex, regexSize } from "../regex/regex";
 import type { Work } from "../regex/work";
 
@@ -126,7 +127,7 @@ function isIpv6(text: string, work: Work): boolean {
   if (halves.length > 2) return false;
   const groups = halves.flatMap((half) => (half === "" ? [] : half.split(":")));
   const hasIpv4 = groups.at(-1)?.includes(".") && !text.endsWith("::");
-  if (hasIpv4 && !isIpv4(groups.pop()!)) return false;
+  if (hasIpv4 && !isIpv4(present(groups.pop(), "groups.pop()"))) return false;
   const count = groups.length + (hasIpv4 ? 2 : 0);
   return (
     groups.every((group) => /^[0-9A-Fa-f]{1,4}$/.test(group)) &&

@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import type { Regex } from "../regex/regex";
 import {
   both,
@@ -92,7 +93,7 @@ const type: Keyword = (rule, making) => {
   const known = new Set(types as string[]);
   // OpenAPI's word, which generated schemas keep.
   if (making.schema.nullable === true) known.add("null");
-  const words = [...known].map((name) => KIND_WORDS[name]!);
+  const words = [...known].map((name) => present(KIND_WORDS[name], "KIND_WORDS[name]"));
   return (value, place, run) => {
     const kind = kindOf(value);
     if (known.has(kind) || (kind === "number" && known.has("integer") && Number.isInteger(value)))
@@ -433,7 +434,9 @@ function refuseAll(why: readonly Fault[][], place: Place | null, run: Run): "no"
   const isHere = ({ path }: Fault) => path.length === here.length;
   // Alternatives that are all about the same place are told as one.
   const single = why.map((faults) =>
-    faults.length === 1 && isHere(faults[0]!) ? faults[0]!.wanted : undefined,
+    faults.length === 1 && isHere(present(faults[0], "faults[0]"))
+      ? present(faults[0], "faults[0]").wanted
+      : undefined,
   );
   if (single.every((words) => words !== undefined)) {
     const words = [...new Set(single.flat())];

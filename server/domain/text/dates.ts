@@ -1,3 +1,5 @@
+import { present } from "@/server/domain/base/must";
+
 /** Times as expressions and templates read and write them: RFC 3339, or the date alone for its midnight (UTC). */
 
 const TIME =
@@ -99,8 +101,13 @@ function localTime(at: Date, zone: string): Date | null {
   if (clock === null) return null;
   const parts = Object.fromEntries(clock.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
   const local = new Date(0);
-  local.setUTCFullYear(parts.year!, parts.month! - 1, parts.day);
-  local.setUTCHours(parts.hour!, parts.minute, parts.second, ((at.getTime() % 1000) + 1000) % 1000);
+  local.setUTCFullYear(present(parts.year, "parts.year"), present(parts.month, "parts.month") - 1, parts.day);
+  local.setUTCHours(
+    present(parts.hour, "parts.hour"),
+    parts.minute,
+    parts.second,
+    ((at.getTime() % 1000) + 1000) % 1000,
+  );
   return local;
 }
 
@@ -153,13 +160,13 @@ const DIRECTIVES: Readonly<Record<string, (at: Date) => string>> = {
   Y: (at) => String(at.getUTCFullYear()).padStart(4, "0"),
   y: (at) => two(at.getUTCFullYear() % 100),
   m: (at) => two(at.getUTCMonth() + 1),
-  B: (at) => MONTHS[at.getUTCMonth()]!,
-  b: (at) => MONTHS[at.getUTCMonth()]!.slice(0, 3),
+  B: (at) => present(MONTHS[at.getUTCMonth()], "MONTHS[at.getUTCMonth()]"),
+  b: (at) => present(MONTHS[at.getUTCMonth()], "MONTHS[at.getUTCMonth()]").slice(0, 3),
   d: (at) => two(at.getUTCDate()),
   e: (at) => String(at.getUTCDate()).padStart(2, " "),
   j: (at) => String(partOfTime(at, "DayOfYear") + 1).padStart(3, "0"),
-  A: (at) => DAYS[at.getUTCDay()]!,
-  a: (at) => DAYS[at.getUTCDay()]!.slice(0, 3),
+  A: (at) => present(DAYS[at.getUTCDay()], "DAYS[at.getUTCDay()]"),
+  a: (at) => present(DAYS[at.getUTCDay()], "DAYS[at.getUTCDay()]").slice(0, 3),
   H: (at) => two(at.getUTCHours()),
   I: (at) => two(clock12(at)),
   M: (at) => two(at.getUTCMinutes()),
@@ -178,7 +185,7 @@ const DIRECTIVES: Readonly<Record<string, (at: Date) => string>> = {
 export function timeByPattern(at: Date, pattern: string): string {
   return pattern.replace(/%(-?)([A-Za-z%])/g, (whole, dash: string, letter: string) => {
     if (!Object.hasOwn(DIRECTIVES, letter)) return whole;
-    const text = DIRECTIVES[letter]!(at);
+    const text = present(DIRECTIVES[letter], "DIRECTIVES[letter]")(at);
     return dash ? text.replace(/^[0 ]+(?=.)/, "") : text;
   });
 }

@@ -1,4 +1,5 @@
 import type { ASTNode } from "@marcbachmann/cel-js";
+import { present } from "@/server/domain/base/must";
 import { newRecord } from "@/server/domain/base/values";
 import { type Work, WorkError } from "@/server/domain/base/work-budget";
 import { type CelFunction, constants, fits, functionsNamed, NAMESPACES } from "./expression-functions";
@@ -158,7 +159,7 @@ function compileNode(node: ASTNode, names: Names): Compiled {
     case "call": {
       const [name, args] = node.args;
       return name === "has" && args.length === 1
-        ? compileHas(node, args[0]!, names)
+        ? compileHas(node, present(args[0], "args[0]"), names)
         : compileCall(node, name, null, args, names);
     }
     case "rcall": {
@@ -439,7 +440,7 @@ function compileOr(
   const message = `${name} follows a value that may be missing, as in state.?key.${name === "or" ? "or(state.?other)" : 'orValue("none")'}.`;
   if (args.length !== 1 || (optional.type !== "optional" && optional.type !== "dyn"))
     throw new CompileFault(message, node);
-  const other = compile(args[0]!, names);
+  const other = compile(present(args[0], "args[0]"), names);
   if (name === "or" && other.type !== "optional" && other.type !== "dyn")
     throw new CompileFault(message, node);
   return {
@@ -479,7 +480,9 @@ function compileCall(
   const runs = values.map(({ run }) => run);
   const [first] = fitting;
   return {
-    type: fitting.every(({ gives }) => gives === first!.gives) ? first!.gives : "dyn",
+    type: fitting.every(({ gives }) => gives === present(first, "first").gives)
+      ? present(first, "first").gives
+      : "dyn",
     run: (frame) => {
       frame.work.spend(CALL_UNITS);
       const given = runs.map((run) => run(frame));
@@ -494,7 +497,7 @@ function compileCall(
 
 function accepts(candidate: CelFunction, types: readonly Type[]): boolean {
   const kinds = candidate.on === null ? candidate.args : [candidate.on, ...candidate.args];
-  return kinds.every((kind, i) => fits(kind, types[i]!));
+  return kinds.every((kind, i) => fits(kind, present(types[i], "types[i]")));
 }
 
 /** In words that there is no such function; `types`: what it was called with, null if none of that name fits at all. */
@@ -533,7 +536,7 @@ const MACROS: Readonly<Record<string, readonly number[]>> = {
 
 /** The names of macros, for whoever reads a tree. `binds`: how many of the arguments are names that it binds. */
 export function macroBinds(name: string, args: readonly ASTNode[]): number {
-  if (!Object.hasOwn(MACROS, name) || !MACROS[name]!.includes(args.length)) return 0;
+  if (!Object.hasOwn(MACROS, name) || !present(MACROS[name], "MACROS[name]").includes(args.length)) return 0;
   if (name.startsWith("transform")) return 2;
   return name !== "map" && args.length === 3 ? 2 : 1;
 }
@@ -560,14 +563,18 @@ function compileMacro(
   const bodies = args.slice(bound).map((arg) => ({ node: arg, ...compile(arg, inner) }));
   const loop: Loop = { name, node, over: over.run, slot, bound };
   if (name === "map" || name.startsWith("transform")) {
-    const [filter, transform] = bodies.length === 2 ? bodies : [null, bodies[0]!];
+    const [filter, transform] = bodies.length === 2 ? bodies : [null, present(bodies[0], "bodies[0]")];
     if (filter) expectBool(filter, filter.node, `The condition of ${name} is true or false`);
     return name === "transformMap"
       ? transformToMap(loop, filter?.run ?? null, transform.run)
       : transformToList(loop, filter?.run ?? null, transform.run);
   }
-  expectBool(bodies[0]!, bodies[0]!.node, `The condition of ${name} is true or false`);
-  const condition = bodies[0]!.run;
+  expectBool(
+    present(bodies[0], "bodies[0]"),
+    present(bodies[0], "bodies[0]").node,
+    `The condition of ${name} is true or false`,
+  );
+  const condition = present(bodies[0], "bodies[0]").run;
   if (name === "filter") return transformToList(loop, condition, (frame) => frame.slots[slot]);
   if (name === "all" || name === "exists") return quantify(loop, condition, name === "exists");
   return {

@@ -1,4 +1,5 @@
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
+import { present } from "@/server/domain/base/must";
 import { WORK_LIMITS, type Work } from "@/server/domain/base/work-budget";
 import { formatTime, parseTime, partOfTime, type TimePart } from "./dates";
 import {
@@ -54,7 +55,7 @@ function define(signature: string, hint: string, run: Implementation): void {
   const [, on = null, name, args, gives] =
     /^(?:([a-z]+)\.(?!.*\.))?([\w.]+)\((.*)\): (\w+)$/.exec(signature) ?? [];
   const isNamespace = on !== null && NAMESPACES.has(on) && !(on === "optional" && args === "");
-  const full = isNamespace ? `${on}.${name}` : name!;
+  const full = isNamespace ? `${on}.${name}` : present(name, "name");
   const entry: CelFunction = {
     name: full,
     on: isNamespace ? null : (on as Kind | null),
@@ -211,7 +212,9 @@ function split(w: Work, s: string, separator: string, most?: unknown): string[] 
   const places = findAll(w, s, separator, count);
   w.read(s.length);
   w.makeList(places.length + 1);
-  const pieces = places.map((at, i) => s.slice(i === 0 ? 0 : places[i - 1]! + separator.length, at));
+  const pieces = places.map((at, i) =>
+    s.slice(i === 0 ? 0 : present(places[i - 1], "places[i - 1]") + separator.length, at),
+  );
   const last = places.at(-1);
   pieces.push(last === undefined ? s : s.slice(last + separator.length));
   return pieces;
@@ -360,7 +363,10 @@ define("size(list): int", "how many items", (_, list: unknown[]) => BigInt(list.
 define("size(map): int", "how many keys", (w, map: Record<string, unknown>) => BigInt(keysOf(w, map).length));
 define("size(bytes): int", "", (_, bytes: Uint8Array) => BigInt(bytes.length));
 for (const kind of ["string", "list", "map", "bytes"] as const) {
-  const { run } = functionsNamed("size", false).find(({ args }) => args[0] === kind)!;
+  const { run } = present(
+    functionsNamed("size", false).find(({ args }) => args[0] === kind),
+    "functionsNamed",
+  );
   define(`${kind}.size(): int`, "", run);
 }
 
@@ -414,7 +420,7 @@ define("bytes.base64(): string", "", (w, bytes: Uint8Array) => {
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 });
 define("bytes.at(whole): int", "", (_, bytes: Uint8Array, at: unknown) =>
-  BigInt(bytes[within(at, bytes.length - 1, "The place")]!),
+  BigInt(present(bytes[within(at, bytes.length - 1, "The place")], "length")),
 );
 define("bytes.json(): dyn", "", (w, bytes: Uint8Array) => {
   const json = text(w, bytes);
@@ -636,7 +642,7 @@ define("duration(string): duration", "a length of time like 90s, 1h30m", (w, s: 
     throw new Fault(`duration() reads lengths like 90s, 15m or 1h30m, not ${shown(s)}.`);
   let nanos = 0n;
   for (const [, whole = "", fraction = "", unit = ""] of s.matchAll(/(\d*)\.?(\d*)(ns|us|µs|ms|s|m|h)/g)) {
-    const size = UNITS[unit]!;
+    const size = present(UNITS[unit], "UNITS[unit]");
     nanos += BigInt(whole || "0") * size + (BigInt(fraction.padEnd(12, "0")) * size) / 10n ** 12n;
   }
   return new Duration(found[1] === "-" ? -nanos : nanos);

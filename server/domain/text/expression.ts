@@ -1,5 +1,6 @@
 import { type ASTNode, Environment } from "@marcbachmann/cel-js";
 import { UnsignedInt } from "@marcbachmann/cel-js/evaluator";
+import { present } from "@/server/domain/base/must";
 import type { Json } from "@/server/domain/base/values";
 import { READING_UNITS, WORK_LIMITS, Work, WorkError } from "@/server/domain/base/work-budget";
 import { CompileFault, compileTree, type Frame, macroBinds, TYPE_WORDS } from "./expression-compile";
@@ -102,7 +103,8 @@ function compile(text: string): Compiled {
   const compiled = compileAnew(text);
   if (text.length <= MAX_EXPRESSION_LENGTH) {
     cache.set(text, compiled);
-    if (cache.size > CACHE_SIZE) cache.delete(cache.keys().next().value!);
+    if (cache.size > CACHE_SIZE)
+      cache.delete(present(cache.keys().next().value, "cache.keys().next().value"));
   }
   return compiled;
 }
@@ -402,7 +404,7 @@ function toExpressionError(error: unknown, text: string, at?: ASTNode): Expressi
   };
   const from = Math.min(range?.start ?? 0, text.length);
   const to = Math.min(Math.max(range?.end ?? text.length, from), text.length);
-  const said = String(summary ?? message ?? error).split("\n")[0]!;
+  const said = present(String(summary ?? message ?? error).split("\n")[0], "split");
   return new ExpressionError(describeParseError(String(code), said, text, from, to), text, from, to);
 }
 

@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import { sizeOf } from "@/server/domain/base/sizes";
 import type { Json } from "@/server/domain/base/values";
 import { WORK_LIMITS, Work, WorkError } from "@/server/domain/base/work-budget";
@@ -125,7 +126,7 @@ for (const [alias, name] of [
   ["downcase", "lower"],
   ["strip", "trim"],
 ] as const)
-  filters.set(alias, filterRules[name]!);
+  filters.set(alias, present(filterRules[name], "filterRules[name]"));
 
 /** The filters for completion: their names with what they do. */
 export const templateFilters: readonly { name: string; hint: string }[] = Object.entries(filterRules).map(
@@ -207,7 +208,7 @@ function readOf(argument: Argument, optional: boolean): TemplateRead[] {
   if (!("path" in argument)) return [];
   const { path, from, to } = argument;
   const inner = path.length > 1 && (path[0] === "state" || path[0] === "input") ? path.slice(1) : path;
-  return [{ key: inner[0]!, path: inner, from, to, optional }];
+  return [{ key: present(inner[0], "inner[0]"), path: inner, from, to, optional }];
 }
 
 /** The values that a template names, without saying what to write instead, and that are not there. */
@@ -347,7 +348,7 @@ function readOutput(text: string, open: number): { output: Output; trimAfter: bo
       } else break;
     }
     // "-" may stand in a name, but the last one may also belong to the closing "-}}".
-    const last = path[path.length - 1]!;
+    const last = present(path[path.length - 1], "path[path.length - 1]");
     if (text[at - 1] === "-" && last.endsWith("-") && text.startsWith("}}", at)) {
       path[path.length - 1] = last.slice(0, -1);
       at--;

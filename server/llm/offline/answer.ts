@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { instanceOf, type Suggest } from "./instance";
 import { crewAnswer } from "./personas/crew";
@@ -43,12 +44,12 @@ function describedShape(prompt: Prompt): JsonSchema | null {
   const entries = [...listed.matchAll(/"(\w{1,64})" \((?:one of ((?:"(?:[^"\\]|\\.)*"(?:, )?)+)|(\w+))\)/g)];
   if (entries.length === 0) return null;
   const properties = entries.map(([, key, choices, type]): [string, JsonSchema] => [
-    key!,
+    present(key, "key"),
     choices !== undefined
       ? { type: "string", enum: JSON.parse(`[${choices}]`) as Json }
       : type === "array"
         ? { type, items: { type: "string" } }
-        : { type: type === "any" ? "string" : type! },
+        : { type: type === "any" ? "string" : present(type, "type") },
   ]);
   return {
     type: "object",
@@ -60,7 +61,9 @@ function describedShape(prompt: Prompt): JsonSchema | null {
 /** JSON without a schema: the keys that the prompt asks for, or a note. */
 function freeObject(prompt: Prompt, suggest: Suggest): JsonObject {
   const listed = /exactly these keys:?\s*([^\n]+)/i.exec(prompt.all)?.[1] ?? "";
-  const keys = [...listed.matchAll(/["`]?([A-Za-z_]\w{0,63})["`]?/g)].map(([, key]) => key!).slice(0, 20);
+  const keys = [...listed.matchAll(/["`]?([A-Za-z_]\w{0,63})["`]?/g)]
+    .map(([, key]) => present(key, "key"))
+    .slice(0, 20);
   if (keys.length === 0) return { note: lineOf(`About ${prompt.topic}.`) };
   return Object.fromEntries(keys.map((key) => [key, suggest(key, { type: "string" }) ?? null]));
 }

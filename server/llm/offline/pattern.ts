@@ -65,7 +65,8 @@ class Sampler {
 
   private sequence(): string {
     let text = "";
-    while (this.at < this.source.length && !"|)".includes(this.source[this.at]!)) text += this.repeated();
+    while (this.at < this.source.length && !"|)".includes(this.source.charAt(this.at)))
+      text += this.repeated();
     return text;
   }
 
@@ -91,7 +92,7 @@ class Sampler {
   }
 
   private atom(): string {
-    const sign = this.source[this.at++]!;
+    const sign = this.source.charAt(this.at++);
     if (sign === "^" || sign === "$") return "";
     if (sign === ".") return "a";
     if (sign === "[") return this.charClass();
@@ -105,7 +106,7 @@ class Sampler {
   }
 
   private escaped(): string {
-    const sign = this.source[this.at++]!;
+    const sign = this.source.charAt(this.at++);
     if (sign === "b") return "";
     return CLASSES[sign] ?? sign;
   }
@@ -115,7 +116,8 @@ class Sampler {
     if (end < 0) throw new Error("open class");
     const body = this.source.slice(this.at, end);
     this.at = end + 1;
-    if (!body.startsWith("^")) return body.startsWith("\\") ? (CLASSES[body[1]!] ?? body[1]!) : body[0]!;
+    if (!body.startsWith("^"))
+      return body.startsWith("\\") ? (CLASSES[body.charAt(1)] ?? body.charAt(1)) : body.charAt(0);
     const inside = compileRegex(`[${body}]`);
     const free = [..."a0A_- .x"].find((sign) => inside.test(sign, new Work(MAX_WORK)));
     if (free === undefined) throw new Error("empty class");

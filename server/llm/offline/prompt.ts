@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { withoutDirectives } from "./directives";
 
@@ -64,7 +65,7 @@ function readTask(user: string): string {
   const lines = user.split("\n");
   const start = lines.findIndex((line) => /^\s*(?:task|instruction)\s*:/i.test(line));
   if (start < 0) return untilSection(lines);
-  const first = lines[start]!.replace(/^\s*\w+\s*:\s*/, "");
+  const first = present(lines[start], "lines[start]").replace(/^\s*\w+\s*:\s*/, "");
   return [first, untilSection(lines.slice(start + 1))].join("\n").trim();
 }
 
@@ -89,7 +90,7 @@ function readInputs(user: string): Record<string, string> {
   const start = lines.findIndex((line) => /^\s*(?:inputs?|state|results of earlier tasks)\s*:/i.test(line));
   if (start < 0) return inputs;
   let key: string | null = null;
-  const head = lines[start]!.replace(/^\s*[\w ]+:\s*/, "");
+  const head = present(lines[start], "lines[start]").replace(/^\s*[\w ]+:\s*/, "");
   for (const line of [head, ...lines.slice(start + 1)]) {
     if (/^return (?:the|one|only)\b/i.test(line.trim())) break;
     const entry = ENTRY.exec(line);

@@ -1,5 +1,6 @@
 import { pay, type RunError, type Spent } from "@/server/domain/agent/outcome";
 import type { Flow } from "@/server/domain/base/durable";
+import { present } from "@/server/domain/base/must";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { ChatMessage, Payloads } from "@/server/domain/run/events";
@@ -161,12 +162,20 @@ function warnOfBudget(run: AgentRuntime, paid: Spent) {
   if (crossed(totals.cost_usd, paid.cost_usd ?? 0, budget.max_cost_usd))
     run.emit({
       type: "budget_warning",
-      payload: { metric: "cost_usd", used: totals.cost_usd, limit: budget.max_cost_usd! },
+      payload: {
+        metric: "cost_usd",
+        used: totals.cost_usd,
+        limit: present(budget.max_cost_usd ?? undefined, "budget.max_cost_usd"),
+      },
     });
   if (crossed(tokens, paid.usage.input_tokens + paid.usage.output_tokens, budget.max_total_tokens))
     run.emit({
       type: "budget_warning",
-      payload: { metric: "total_tokens", used: tokens, limit: budget.max_total_tokens! },
+      payload: {
+        metric: "total_tokens",
+        used: tokens,
+        limit: present(budget.max_total_tokens ?? undefined, "budget.max_total_tokens"),
+      },
     });
 }
 

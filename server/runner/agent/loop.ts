@@ -2,6 +2,7 @@ import { z } from "zod";
 import { rolePrompt, taskPrompt } from "@/server/domain/agent/prompt";
 import { findStuck } from "@/server/domain/agent/stuck";
 import type { Flow } from "@/server/domain/base/durable";
+import { present } from "@/server/domain/base/must";
 import type { JsonObject } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
 import {
@@ -391,7 +392,7 @@ function* finishFaults(
   const isNamed = shape.kind === "json" && shape.whole !== undefined && Object.hasOwn(outputs, shape.whole);
   const text =
     shape.kind === "json"
-      ? JSON.stringify(isNamed ? outputs[shape.whole!] : outputs)
+      ? JSON.stringify(isNamed ? outputs[present(shape.whole, "shape.whole")] : outputs)
       : typeof end.outputs?.[shape.key] === "string"
         ? (end.outputs[shape.key] as string)
         : end.message;

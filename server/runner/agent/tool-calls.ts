@@ -1,4 +1,5 @@
 import type { Flow } from "@/server/domain/base/durable";
+import { must, present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { ChatMessage, Payloads } from "@/server/domain/run/events";
 import {
@@ -87,7 +88,7 @@ export function* carryOut(
   }
 
   for (const job of jobs) {
-    const output = results.get(job.id)!;
+    const output = must(results, job.id);
     const text = toolText(output);
     const message: ChatMessage = {
       role: "tool",
@@ -203,7 +204,7 @@ function* agreeTogether(agent: Agent, jobs: readonly Job[], turn: number): Flow<
     },
     questions.map(({ question }) => question),
   );
-  return new Map(questions.map(({ job }, at) => [job, answers[at]!]));
+  return new Map(questions.map(({ job }, at) => [job, present(answers[at], "answers[at]")]));
 }
 
 function* carryOutOne(agent: Agent, job: Job, agreed?: Answered): Flow<CallOutcome> {

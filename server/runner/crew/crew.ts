@@ -3,6 +3,7 @@ import { NO_USAGE, pay, type Spent } from "@/server/domain/agent/outcome";
 import type { AgentConfig } from "@/server/domain/agent/role";
 import type { AgentStep } from "@/server/domain/agent/stuck";
 import type { Flow } from "@/server/domain/base/durable";
+import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
@@ -48,7 +49,7 @@ export class Crew {
   }
   /** As the events have it so far. */
   get view(): CrewRun {
-    return this.run.s.crews[this.run.activationId]!;
+    return present(this.run.s.crews[this.run.activationId], "this.run.s.crews[this.run.activationId]");
   }
   get plan(): ExecutionPlan | undefined {
     return this.run.s.plans[this.run.activationId];
@@ -185,7 +186,7 @@ export class Crew {
     const keys = this.request.output_keys;
     const inside = (key: string) =>
       value !== null && typeof value === "object" && !Array.isArray(value) && Object.hasOwn(value, key)
-        ? value[key]!
+        ? present(value[key], "value[key]")
         : undefined;
     return Object.fromEntries(keys.map((key) => [key, inside(key) ?? value]));
   }

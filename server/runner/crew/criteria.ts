@@ -1,4 +1,5 @@
 import type { Flow } from "@/server/domain/base/durable";
+import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { Work } from "@/server/domain/base/work-budget";
 import { evaluateCondition } from "@/server/domain/text/expression";
@@ -42,7 +43,7 @@ export function* meetCriteria(
   if (criteria.length === 0) return output;
   const unmet = yield* check(crew, criteria, output, outputs, 1);
   if (unmet.length === 0) return output;
-  const last = crew.plan!.tasks.findLast(({ status }) => status === "completed");
+  const last = present(crew.plan, "crew.plan").tasks.findLast(({ status }) => status === "completed");
   const agent = crew.config.agents.find(({ agent_id }) => agent_id === last?.assigned_agent);
   let better = output;
   if (agent) {

@@ -1,5 +1,6 @@
 import type { AgentConfig } from "@/server/domain/agent/role";
 import type { Flow } from "@/server/domain/base/durable";
+import { present } from "@/server/domain/base/must";
 import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { ChatMessage } from "@/server/domain/run/events";
@@ -126,7 +127,7 @@ export function* mediate(crew: Crew): Flow<JsonObject> {
       continue;
     }
 
-    const worker = crew.member(decision.send_to)!;
+    const worker = present(crew.member(decision.send_to), "crew.member(decision.send_to)");
     crew.post(manager.agent_id, worker.agent_id, decision.message, "post");
     const talk = talks.get(worker.agent_id) ?? [];
     const reply = yield* replyOf(crew, worker, decision.message, round, talk);

@@ -3,6 +3,7 @@ import type { RunError } from "@/server/domain/agent/outcome";
 import type { AgentConfig } from "@/server/domain/agent/role";
 import type { Flow } from "@/server/domain/base/durable";
 import { isRaw, withoutNulls } from "@/server/domain/base/lenient-reader";
+import { present } from "@/server/domain/base/must";
 import type { Json, JsonSchema } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import { ExecutionPlan, planFaults, Task } from "@/server/domain/crew/plan";
@@ -13,7 +14,7 @@ export function plannerOf(crew: CrewConfig): AgentConfig {
   return (
     crew.agents.find(({ agent_id }) => agent_id === crew.manager?.agent_id) ??
     crew.agents.find(({ role_name }) => /plan|manage|lead/i.test(role_name)) ??
-    crew.agents[0]!
+    present(crew.agents[0], "crew.agents[0]")
   );
 }
 

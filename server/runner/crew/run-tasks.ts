@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { RunError } from "@/server/domain/agent/outcome";
 import type { AgentConfig } from "@/server/domain/agent/role";
 import type { Flow } from "@/server/domain/base/durable";
+import { present } from "@/server/domain/base/must";
 import { Json, type JsonObject, type JsonSchema } from "@/server/domain/base/values";
 import { Work as Budget } from "@/server/domain/base/work-budget";
 import type { ExecutionPlan, Task, TaskStatus } from "@/server/domain/crew/plan";
@@ -71,10 +72,13 @@ class PlanWork {
   }
 
   private get tasks(): readonly Task[] {
-    return this.crew.plan!.tasks;
+    return present(this.crew.plan, "this.crew.plan").tasks;
   }
   private task(id: string): Task {
-    return this.tasks.find(({ task_id }) => task_id === id)!;
+    return present(
+      this.tasks.find(({ task_id }) => task_id === id),
+      "this.tasks.find(({ task_id }) => task_id === id)",
+    );
   }
 
   *carryOut(): Flow<void> {
@@ -186,7 +190,7 @@ class PlanWork {
         crew.post(from, agent.agent_id, textOf(output).slice(0, PASSED_ON), "result");
     }
     const sinks = lastTasks(this.tasks);
-    const isLast = sinks.length === 1 && sinks[0]!.task_id === id;
+    const isLast = sinks.length === 1 && present(sinks[0], "sinks[0]").task_id === id;
     const { output_keys } = crew.request;
     const several = isLast && output_keys.length > 1;
     let feedback: string | undefined;
@@ -204,7 +208,8 @@ class PlanWork {
         guardrails: task.guardrails,
       });
       const own = result.output;
-      const output: Json = Object.hasOwn(own, id) && Object.keys(own).length === 1 ? own[id]! : own;
+      const output: Json =
+        Object.hasOwn(own, id) && Object.keys(own).length === 1 ? present(own[id], "own[id]") : own;
       const after = interventionPoint(task, "after", points);
       const isAsked = after !== undefined || task.human_review || plan?.execution_mode === "hitl";
       if (!isAsked || review >= MAX_REVIEWS) return { output };
@@ -295,7 +300,9 @@ class PlanWork {
   private contextOf(task: Task): JsonObject {
     const pick = (ids: readonly string[]) =>
       Object.fromEntries(
-        ids.filter((id) => Object.hasOwn(this.outputs, id)).map((id) => [id, this.outputs[id]!]),
+        ids
+          .filter((id) => Object.hasOwn(this.outputs, id))
+          .map((id) => [id, present(this.outputs[id], "this.outputs[id]")]),
       );
     if (task.dependencies.length > 0 || this.parallel > 1) return pick(task.dependencies);
     const order = inOrder(this.tasks);
@@ -325,12 +332,12 @@ class PlanWork {
       .filter((id) => Object.hasOwn(outputs, id));
     const finished = this.tasks.filter(({ task_id }) => Object.hasOwn(outputs, task_id));
     const shown = ends.length > 0 ? ends : finished.slice(-1).map(({ task_id }) => task_id);
-    const whole = valueOf(Object.fromEntries(shown.map((id) => [id, outputs[id]!])));
+    const whole = valueOf(Object.fromEntries(shown.map((id) => [id, present(outputs[id], "outputs[id]")])));
     const inside = this.crew.outputs(whole);
     return Object.fromEntries(
       Object.entries(inside).map(([key, value]) => [
         key,
-        Object.hasOwn(outputs, key) ? outputs[key]! : value,
+        Object.hasOwn(outputs, key) ? present(outputs[key], "outputs[key]") : value,
       ]),
     );
   }
@@ -361,7 +368,10 @@ function instructionOf({ raw_instruction }: Task, outputs: Readonly<Record<strin
   return Object.fromEntries(
     Object.entries(read).map(([key, value]) => {
       const from = typeof value === "string" ? /^output_from_(.+)$/.exec(value)?.[1] : undefined;
-      return [key, from !== undefined && Object.hasOwn(outputs, from) ? outputs[from]! : value];
+      return [
+        key,
+        from !== undefined && Object.hasOwn(outputs, from) ? present(outputs[from], "outputs[from]") : value,
+      ];
     }),
   );
 }

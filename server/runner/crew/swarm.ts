@@ -1,5 +1,6 @@
 import type { AgentConfig } from "@/server/domain/agent/role";
 import type { Flow } from "@/server/domain/base/durable";
+import { present } from "@/server/domain/base/must";
 import type { JsonObject } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { ChatMessage } from "@/server/domain/run/events";
@@ -46,7 +47,7 @@ export function* swarm(crew: Crew): Flow<JsonObject> {
     const noted = handoff.context ? `\nContext: ${JSON.stringify(handoff.context)}` : "";
     crew.writeBoard(from, `Handed over to ${handoff.to}: ${handoff.reason}${noted}`);
     history = yield* goingAlong(crew, active, handoff.mode, result.transcript, hop);
-    active = crew.member(handoff.to)!;
+    active = present(crew.member(handoff.to), "crew.member(handoff.to)");
     task = `You take over from ${from}. Reason: ${handoff.reason}${noted}\nThe goal is still: ${crew.goal}`;
   }
 }

@@ -1,5 +1,6 @@
 import type { AgentConfig } from "@/server/domain/agent/role";
 import type { Flow } from "@/server/domain/base/durable";
+import { must } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { tally } from "@/server/domain/crew/consensus";
 import type { Payloads } from "@/server/domain/run/events";
@@ -110,7 +111,7 @@ function* ballots(
     children.stop();
   }
   // Shown together, so that nobody could have seen another's before.
-  const votes = config.agents.map(({ agent_id }) => cast.get(agent_id)!);
+  const votes = config.agents.map(({ agent_id }) => must(cast, agent_id));
   for (const one of votes) run.emit({ type: "vote_cast", agent_id: one.agent_id, payload: one });
   return votes;
 }

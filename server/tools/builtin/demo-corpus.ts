@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import type { SearchPurpose } from "@/server/domain/tool/search-backend";
 
 interface Entry {
@@ -179,7 +180,7 @@ export function searchDemo(purpose: SearchPurpose, query: string, count: number)
     .map((page) => ({ page, score: 2 * shared(page.title) + shared(page.text) }))
     .filter(({ score }) => score >= least)
     .sort((a, b) => b.score - a.score)
-    .map(({ page }) => ({ ...page, text: page.text.split("\n\n")[0]! }));
+    .map(({ page }) => ({ ...page, text: present(page.text.split("\n\n")[0], "split") }));
   const made = purpose === "web" ? Object.keys(KINDS).map((kind) => madeUp(kind, slugOf(query))) : [];
   return [...known, ...made].slice(0, count);
 }
@@ -198,7 +199,7 @@ export function demoPage(url: string): { title: string; text: string } | null | 
 }
 
 const madeUp = (kind: string, slug: string): Entry => ({
-  ...KINDS[kind]!(slug.replaceAll("-", " ")),
+  ...present(KINDS[kind], "KINDS[kind]")(slug.replaceAll("-", " ")),
   url: `https://${HOST}/${kind}/${slug}`,
 });
 

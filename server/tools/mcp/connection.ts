@@ -1,5 +1,6 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { z } from "zod";
+import { present } from "@/server/domain/base/must";
 import { isSameJson, type JsonObject } from "@/server/domain/base/values";
 import { questionFault } from "@/server/domain/run/tool-question";
 import type { ToolAnswer, ToolOutput, ToolQuestion } from "@/server/domain/tool/tool";
@@ -321,7 +322,7 @@ export class McpConnection {
   }
 
   private async list(): Promise<void> {
-    const client = this.client!;
+    const client = present(this.client ?? undefined, "this.client");
     const began = performance.now();
     // The newest version has no pings; there is no connection that could be gone.
     if (client.getProtocolEra() === "modern") await client.discover({ timeout: MCP_LIMITS.listMs });

@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { ToolSpec } from "@/server/domain/tool/tool";
 import type { McpCorrection, McpPin, McpServerInput, McpServerStore } from "@/server/store/mcp-servers";
@@ -324,7 +325,7 @@ export class McpServers {
       const kept = corrections.get(tool);
       const word = kept && wordOf(kept);
       return {
-        fixed: Object.hasOwn(words, full_name) ? words[full_name]! : null,
+        fixed: Object.hasOwn(words, full_name) ? present(words[full_name], "words[full_name]") : null,
         corrected: word ? { ...word, holds: kept.fingerprint === fingerprint } : null,
       };
     };

@@ -1,3 +1,4 @@
+import { must, present } from "@/server/domain/base/must";
 import { getNodeKind, writtenKeys } from "@/server/domain/nodes";
 import { expressionReads } from "@/server/domain/text/expression";
 import type { Check } from "../check";
@@ -13,16 +14,16 @@ export function checkCycles(check: Check): void {
   const next = (id: string) =>
     (analysis.outgoing.get(id) ?? []).filter((edge) => {
       const isPlain = edge.kind !== "error" && edge.condition === undefined && !edge.condition_name;
-      return isPlain && !getNodeKind(graph.nodes[id]!.node_type).routes;
+      return isPlain && !getNodeKind(present(graph.nodes[id], "graph.nodes[id]").node_type).routes;
     });
   const endless = circles(analysis.order, (id) => next(id).map((edge) => edge.target_node_id));
   const inEndless = new Set(endless.flat());
   for (const ids of endless)
     report.error(
       "E_UNCONDITIONAL_CYCLE",
-      { kind: "node", id: ids[0]! },
+      { kind: "node", id: present(ids[0], "ids[0]") },
       ids.length === 1
-        ? `${named(graph, ids[0]!)} leads back to itself without any choice, so it would run forever. Put a router into the loop.`
+        ? `${named(graph, present(ids[0], "ids[0]"))} leads back to itself without any choice, so it would run forever. Put a router into the loop.`
         : `${ids
             .slice(0, 4)
             .map((id) => named(graph, id))
@@ -56,7 +57,9 @@ export function checkCycles(check: Check): void {
       else for (const key of decided) reads.add(key);
     }
     if (!isFixed) continue;
-    const written = new Set([...body].flatMap((id) => [...writtenKeys(graph.nodes[id]!)]));
+    const written = new Set(
+      [...body].flatMap((id) => [...writtenKeys(present(graph.nodes[id], "graph.nodes[id]"))]),
+    );
     if (![...reads].some((key) => written.has(key)))
       report.warning(
         "W_LOOP_WITHOUT_PROGRESS",
@@ -70,7 +73,7 @@ export function checkCycles(check: Check): void {
 
 /** The state keys that decide where a node goes on; null where something else may decide too. */
 function decidingKeys({ graph, analysis, reading }: Check, id: string): string[] | null {
-  const node = graph.nodes[id]!;
+  const node = present(graph.nodes[id], "graph.nodes[id]");
   const kind = getNodeKind(node.node_type);
   const edges = analysis.outgoing.get(id) ?? [];
   if (!reading.ofNode(id) || edges.some((edge) => edge.kind === "error" || !reading.ofEdge(edge.id)))
@@ -109,23 +112,23 @@ function circles(ids: readonly string[], next: (id: string) => readonly string[]
     const work: { id: string; to: readonly string[]; at: number }[] = [];
     const enter = (id: string) => {
       number.set(id, number.size);
-      low.set(id, number.get(id)!);
+      low.set(id, must(number, id));
       stack.push(id);
       onStack.add(id);
       work.push({ id, to: next(id), at: 0 });
     };
     enter(root);
     while (work.length > 0) {
-      const top = work.at(-1)!;
+      const top = present(work.at(-1), "work.at(-1)");
       const to = top.to[top.at++];
       if (to !== undefined) {
         if (!number.has(to)) enter(to);
-        else if (onStack.has(to)) low.set(top.id, Math.min(low.get(top.id)!, number.get(to)!));
+        else if (onStack.has(to)) low.set(top.id, Math.min(must(low, top.id), must(number, to)));
         continue;
       }
       work.pop();
       const parent = work.at(-1);
-      if (parent) low.set(parent.id, Math.min(low.get(parent.id)!, low.get(top.id)!));
+      if (parent) low.set(parent.id, Math.min(must(low, parent.id), must(low, top.id)));
       if (low.get(top.id) !== number.get(top.id)) continue;
       const part = stack.splice(stack.indexOf(top.id));
       for (const id of part) onStack.delete(id);

@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import { getNodeKind } from "@/server/domain/nodes";
 import type { Check } from "../check";
 import { named, nameOf } from "../names";
@@ -34,7 +35,8 @@ export function checkEnds({ graph, analysis, report, outgoing }: Check): void {
       );
   if (analysis.start === null) return;
 
-  const isEnd = (id: string) => getNodeKind(graph.nodes[id]!.node_type).ends !== undefined;
+  const isEnd = (id: string) =>
+    getNodeKind(present(graph.nodes[id], "graph.nodes[id]").node_type).ends !== undefined;
   if (!analysis.order.some(isEnd))
     report.warning(
       "W_NO_END",

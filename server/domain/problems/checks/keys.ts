@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import { type KeySet, possibleKeys } from "@/server/domain/graph/data-flow";
 import { getNodeKind, writtenKeys } from "@/server/domain/nodes";
 import { expressionReads } from "@/server/domain/text/expression";
@@ -17,7 +18,7 @@ export function checkKeys({ graph, analysis, report, reading }: Check): void {
   let hints = MAX_HINTS;
   const startId = analysis.start;
   for (const id of analysis.order) {
-    const node = graph.nodes[id]!;
+    const node = present(graph.nodes[id], "graph.nodes[id]");
     const kind = getNodeKind(node.node_type);
     const here: KeySet | undefined = possible.get(id);
     // Written by the engine itself, after failures and at limits.

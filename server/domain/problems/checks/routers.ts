@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import type { WorkflowEdge } from "@/server/domain/graph/graph";
 import { getNodeKind } from "@/server/domain/nodes";
 import { isDefaultWord } from "@/server/domain/nodes/conditional-router";
@@ -70,14 +71,14 @@ export function checkRouters({ graph, report, outgoing }: Check): void {
             ? {
                 kind: "set_edge",
                 edge_id: edge.id,
-                set: { edge_label: open[0]!.label },
-                label: `Label it "${open[0]!.label}"`,
+                set: { edge_label: present(open[0], "open[0]").label },
+                label: `Label it "${present(open[0], "open[0]").label}"`,
               }
             : undefined,
         );
     }
     // Expressions may hold for none of the labels; a registered rule and a model always answer one.
-    const last = edges.at(-1)!;
+    const last = present(edges.at(-1), "edges.at(-1)");
     if (!hasDefault && (kind.expressions?.(node.config).length ?? 0) > 0)
       report.warning(
         "W_ROUTER_NO_DEFAULT",

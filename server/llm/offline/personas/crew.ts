@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import type { Message, Prompt, Tool } from "../prompt";
 import { decideApproval, decideReview, wordFor } from "./decide";
@@ -120,7 +121,7 @@ function manage(prompt: Prompt, properties: Record<string, JsonSchema>): JsonObj
     const known = [...replies].map(([name, reply]) => `- ${name} said: ${quote(reply, 200)}`);
     return {
       plan,
-      current_plan_step: plan[workers.indexOf(next)]!,
+      current_plan_step: present(plan[workers.indexOf(next)], "plan[workers.indexOf(next)]"),
       send_to: next,
       message: [
         `${WORK[kindOf(next)] ?? "Work out your part of"}: ${goal}`,
@@ -163,10 +164,7 @@ function repliesIn(messages: readonly Message[]): Map<string, string> {
 }
 
 const shorter = (text: string) => {
-  const line = text
-    .trim()
-    .split("\n")[0]!
-    .replace(/[\s.!?:;,]+$/, "");
+  const line = present(text.trim().split("\n")[0], "split").replace(/[\s.!?:;,]+$/, "");
   return line.length <= 90 ? line : `${line.slice(0, 88).replace(/\s+\S*$/, "")}…`;
 };
 
@@ -231,5 +229,10 @@ function step(
     : proseOf(prompt, persona, vary);
   if (outcomes.length === 0) return { summary };
   const yes = review?.yes ?? true;
-  return { outcome: wordFor(yes, outcomes) ?? (yes ? outcomes[0]! : outcomes.at(-1)!), summary };
+  return {
+    outcome:
+      wordFor(yes, outcomes) ??
+      (yes ? present(outcomes[0], "outcomes[0]") : present(outcomes.at(-1), "outcomes.at(-1)")),
+    summary,
+  };
 }

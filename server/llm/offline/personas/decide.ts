@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import { isEmptyValue, type Prompt } from "../prompt";
 
 /** A yes or no with the rule that led to it. */
@@ -162,6 +163,8 @@ export function wordFor(yes: boolean, options: readonly unknown[]): string | und
 /** The words that a prompt itself uses for yes and no, such as: answer "approved" or "revise". */
 export function wordInPrompt(yes: boolean, prompt: Prompt, otherwise: string): string {
   const text = `${prompt.task}\n${prompt.system}`;
-  const quoted = [...text.matchAll(/["“'`]([A-Za-z_ -]{2,24})["”'`]/g)].map(([, inner]) => inner!);
+  const quoted = [...text.matchAll(/["“'`]([A-Za-z_ -]{2,24})["”'`]/g)].map(([, inner]) =>
+    present(inner, "inner"),
+  );
   return wordFor(yes, quoted) ?? otherwise;
 }

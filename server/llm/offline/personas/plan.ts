@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { instanceOf, type Suggest } from "../instance";
 import type { Prompt } from "../prompt";
@@ -102,8 +103,8 @@ function fitted(task: JsonObject, item: JsonSchema, suggest: Suggest): Json {
   const base = whole !== null && typeof whole === "object" && !Array.isArray(whole) ? whole : {};
   const required = new Set(Array.isArray(item.required) ? (item.required as string[]) : []);
   const entries = Object.keys(properties).flatMap((key): [string, Json][] => {
-    if (key in task) return [[key, task[key]!]];
-    return required.has(key) && key in base ? [[key, base[key]!]] : [];
+    if (key in task) return [[key, present(task[key], "task[key]")]];
+    return required.has(key) && key in base ? [[key, present(base[key], "base[key]")]] : [];
   });
   return Object.fromEntries(entries);
 }

@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import { isEmptyValue, type Prompt, sinceTask } from "../prompt";
 import { earlierReview, isReviewKey, roundOf } from "./decide";
 import { sourcesIn } from "./sources";
@@ -83,7 +84,8 @@ function bodyOf(prompt: Prompt, persona: Persona, vary: (n: number) => number): 
   const revision =
     review === null ? null : `Revision ${roundOf(prompt)}, after the review: ${quote(review, 100)}`;
   const handedOver = materialsOf(prompt).map(({ key, text }) => `From ${key}: ${quote(text, 120)}`);
-  const oneOf = (...choices: string[]) => choices[vary(choices.length)]!;
+  const oneOf = (...choices: string[]) =>
+    present(choices[vary(choices.length)], "choices[vary(choices.length)]");
   switch (persona) {
     case "researcher": {
       const sources = sourcesIn(sinceTask(prompt.messages));
@@ -132,7 +134,7 @@ function bodyOf(prompt: Prompt, persona: Persona, vary: (n: number) => number): 
       if (/^\s*design\b/i.test(prompt.task))
         return [
           `Design: ${title}`,
-          `Key point: ${prompt.task.split("\n")[0]!.replace(/[.\s]+$/, "")}, in parts that can be tested alone.`,
+          `Key point: ${present(prompt.task.split("\n")[0], "split").replace(/[.\s]+$/, "")}, in parts that can be tested alone.`,
           ...handedOver,
         ];
       return codeOf(prompt, review);
@@ -204,7 +206,7 @@ function codeOf(prompt: Prompt, review: string | null): string[] {
     .filter((word) => word.length > 2 && !NO_NAMES.has(word))
     .slice(0, 3);
   const name = words
-    .map((word, at) => (at === 0 ? word : word[0]!.toUpperCase() + word.slice(1)))
+    .map((word, at) => (at === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)))
     .join("")
     .replace(/^\d+/, "");
   return [

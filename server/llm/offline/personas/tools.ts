@@ -146,7 +146,7 @@ function closingOf(line: string, start: number): number {
   let depth = 1;
   let inString = false;
   for (let at = start; at < line.length; at++) {
-    const sign = line[at]!;
+    const sign = line.charAt(at);
     if (inString) {
       if (sign === "\\") at++;
       else if (sign === '"') inString = false;
@@ -174,7 +174,7 @@ function parametersOf(signature: string): JsonSchema {
 
 function commaIn(text: string): number {
   for (let at = 0; at < text.length; at++) {
-    const sign = text[at]!;
+    const sign = text.charAt(at);
     if (sign === ",") return at;
     if (sign === '"') at = closingQuote(text, at);
     else if ("([{".includes(sign)) at = closingOf(text, at + 1);

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { AgentConfig } from "@/server/domain/agent/role";
 import { findStuck } from "@/server/domain/agent/stuck";
+import { present } from "@/server/domain/base/must";
 import { Json } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
 import { defineCrewTool, done, refused } from "../../agent/crew-tool";
@@ -21,7 +22,9 @@ export function destinationsOf(crew: Crew, { agent_id: self, handoffs }: AgentCo
 /** Handing the work to another agent for good, and to several at once for their results. */
 export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: CrewTool, parallel: CrewTool] {
   const destinations = destinationsOf(crew, agent);
-  const about = destinations.map((id) => crew.describe(crew.member(id)!)).join("; ");
+  const about = destinations
+    .map((id) => crew.describe(present(crew.member(id), "crew.member(id)")))
+    .join("; ");
   const handoff = defineCrewTool({
     name: "handoff",
     description: `Transfer control to another agent, who goes on with this conversation. Agents: ${about || "none"}.`,
@@ -101,7 +104,15 @@ export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: CrewTool
       for (const [at, name] of agents.entries())
         children.add(
           String(at),
-          delegate(crew, caller, name, tasks[at] ?? tasks[0]!, "", `${key}/${at + 1}`, "parallel"),
+          delegate(
+            crew,
+            caller,
+            name,
+            tasks[at] ?? present(tasks[0], "tasks[0]"),
+            "",
+            `${key}/${at + 1}`,
+            "parallel",
+          ),
         );
       const needed =
         coordination_strategy === "wait_all"
@@ -117,7 +128,7 @@ export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: CrewTool
         ) {
           const next = yield* children.next();
           if (!next.ok) throw next.error;
-          results.push({ agent: agents[Number(next.id)]!, ...next.value });
+          results.push({ agent: present(agents[Number(next.id)], "agents[Number(next.id)]"), ...next.value });
         }
       } finally {
         children.stop();

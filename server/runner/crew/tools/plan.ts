@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { present } from "@/server/domain/base/must";
 import { Json } from "@/server/domain/base/values";
 import { Task, TaskStatus } from "@/server/domain/crew/plan";
 import { addTask, changeTask, type PlanChange, unknownTask } from "@/server/domain/run/plan-edit";
@@ -47,7 +48,7 @@ export function planTools(crew: Crew): CrewTool[] {
         });
         if (!added.ok) return refused(added.status, added.message);
         change(crew, caller, added.change);
-        return done({ task_id: added.task_id, version: crew.plan!.version });
+        return done({ task_id: added.task_id, version: present(crew.plan, "crew.plan").version });
       },
     }),
     defineCrewTool({
@@ -84,7 +85,7 @@ export function planTools(crew: Crew): CrewTool[] {
             task_id,
             payload: { from: TaskStatus.parse(task.status), to: status },
           });
-        return done({ task_id, version: crew.plan!.version });
+        return done({ task_id, version: present(crew.plan, "crew.plan").version });
       },
     }),
     defineCrewTool({

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { present } from "@/server/domain/base/must";
 import { defineCrewTool, done, refused } from "../../agent/crew-tool";
 import type { Caller, CrewTool, CrewToolResult } from "../../agent/task";
 import type { Crew } from "../crew";
@@ -34,7 +35,7 @@ export function teamTools(crew: Crew): CrewTool[] {
       const known = crew.config.agents.map(({ agent_id }) => agent_id).join(", ");
       return refused(404, `There is no agent ${unknown.join(", ")}. The crew has: ${known}.`);
     }
-    return [...new Set(agents.map((name) => crew.member(name)!.agent_id))];
+    return [...new Set(agents.map((name) => present(crew.member(name), "crew.member(name)").agent_id))];
   };
   const unknownTeam = (team: string) => refused(404, `There is no team "${team}".`);
 
