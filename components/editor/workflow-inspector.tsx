@@ -22,7 +22,13 @@ import { TextArea } from "@/components/ui/text-area";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import { SIZES } from "@/server/domain/base/sizes";
 import type { JsonSchema } from "@/server/domain/base/values";
-import { Reducer, reducerOf, stateProperties, type WorkflowGraph } from "@/server/domain/graph/graph";
+import {
+  REDUCERS,
+  Reducer,
+  reducerOf,
+  stateProperties,
+  type WorkflowGraph,
+} from "@/server/domain/graph/graph";
 import { getNodeKind } from "@/server/domain/nodes";
 import { useEditor, useEditorStore } from "./editor-store";
 import { edits } from "./edits";
@@ -159,19 +165,6 @@ function ProblemNote() {
   );
 }
 
-const REDUCER_LABELS: Record<Reducer, string> = {
-  last: "The last one wins",
-  append: "Appended to a list",
-  concat_text: "Joined as text",
-  union: "A list without doubles",
-  merge: "Merged objects",
-  deep_merge: "Merged objects, deeply",
-  add: "Added up",
-  max: "The largest",
-  min: "The smallest",
-  first: "The first one wins",
-};
-
 /** The keys of the state: their types, defaults, and what happens when several nodes write one. */
 function StateKeys({ graph }: { graph: WorkflowGraph }) {
   const set = useSetWorkflow();
@@ -282,7 +275,7 @@ function KeyRow({ name, property, reducer, names, at, onRename, onChange, onRemo
         <Select<Reducer>
           label={`When several write ${name}`}
           hideLabel
-          options={Reducer.options.map((value) => ({ value, label: REDUCER_LABELS[value] }))}
+          options={Reducer.options.map((value) => ({ value, label: REDUCERS[value] }))}
           value={reducer}
           onValueChange={(next) =>
             onChange(cleaned({ ...property, "x-reducer": next === "last" ? undefined : next }))

@@ -1,5 +1,5 @@
 import { findGuardrailFunction } from "@/server/domain/agent/guardrail-functions";
-import type { Guardrail } from "@/server/domain/agent/role";
+import { GUARDRAIL_TARGETS, type Guardrail } from "@/server/domain/agent/role";
 import { JsonSchema } from "@/server/domain/base/values";
 import { checkExpression } from "@/server/domain/text/expression";
 import { patternFault } from "@/server/domain/text/pattern-fault";
@@ -20,21 +20,6 @@ export interface GuardedKeys {
   input: readonly string[];
   output: readonly string[];
 }
-
-export const TARGET_LABELS: Record<Guardrail["target"], string> = {
-  output: "Its answer",
-  input: "What it is given",
-  tool_input: "What it gives to tools",
-  tool_output: "What tools give back",
-};
-
-export const KIND_LABELS: Record<Guardrail["kind"], string> = {
-  expression: "By an expression",
-  json_schema: "By its shape",
-  regex: "By a pattern",
-  llm_judge: "By a judge",
-  registered: "By a ready-made check",
-};
 
 export const rowsOf = (rules: readonly Guardrail[]): GuardrailRow[] =>
   rules.map((rule) => ({ now: rule, kept: rule }));
@@ -110,7 +95,7 @@ export function guardedReads(target: Guardrail["target"], { input, output }: Gua
 
 /** A guardrail in one line: what must hold, and what happens otherwise. */
 export function describeGuardrail(rule: Guardrail): string {
-  return `${TARGET_LABELS[rule.target]}: ${describeRule(rule)}; ${describeOnFail(rule)}`;
+  return `${GUARDRAIL_TARGETS[rule.target]}: ${describeRule(rule)}; ${describeOnFail(rule)}`;
 }
 
 function describeRule({ kind, spec }: Guardrail): string {

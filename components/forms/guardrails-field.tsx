@@ -7,7 +7,7 @@ import { Select } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
 import { guardrailFunctions } from "@/server/domain/agent/guardrail-functions";
-import { Guardrail } from "@/server/domain/agent/role";
+import { GUARDRAIL_KINDS, GUARDRAIL_TARGETS, Guardrail } from "@/server/domain/agent/role";
 import { guardrailNote } from "@/server/domain/agent/unchecked";
 import { isSameJson } from "@/server/domain/base/values";
 import { ExpressionField } from "./expression-field";
@@ -20,11 +20,9 @@ import {
   guardedReads,
   guardrailFaults,
   isWhole,
-  KIND_LABELS,
   keptOf,
   rowsOf,
   schemaOf,
-  TARGET_LABELS,
 } from "./guardrail-rows";
 import { freshKey } from "./named-rows";
 import { SchemaField } from "./schema-field";
@@ -113,8 +111,8 @@ export function GuardrailsField({
 
 const TARGETS = Guardrail.shape.target
   .unwrap()
-  .options.map((value) => ({ value, label: TARGET_LABELS[value] }));
-const KINDS = Guardrail.shape.kind.options.map((value) => ({ value, label: KIND_LABELS[value] }));
+  .options.map((value) => ({ value, label: GUARDRAIL_TARGETS[value] }));
+const KINDS = Guardrail.shape.kind.options.map((value) => ({ value, label: GUARDRAIL_KINDS[value] }));
 const OTHERWISE: { value: Guardrail["on_fail"]; label: string }[] = [
   { value: "retry", label: "It tries again" },
   { value: "fail", label: "It fails" },

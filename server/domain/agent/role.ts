@@ -14,6 +14,23 @@ export const Guardrail = z.object({
 
 export type Guardrail = z.infer<typeof Guardrail>;
 
+/** What a guardrail looks at, in words. */
+export const GUARDRAIL_TARGETS: Record<Guardrail["target"], string> = {
+  output: "Its answer",
+  input: "What it is given",
+  tool_input: "What it gives to tools",
+  tool_output: "What tools give back",
+};
+
+/** How a guardrail checks, in words. */
+export const GUARDRAIL_KINDS: Record<Guardrail["kind"], string> = {
+  expression: "By an expression",
+  json_schema: "By its shape",
+  regex: "By a pattern",
+  llm_judge: "By a judge",
+  registered: "By a ready-made check",
+};
+
 export const ConfirmationPolicy = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("never") }),
   z.object({ kind: z.literal("always") }),

@@ -52,6 +52,20 @@ export const Reducer = z.enum([
 ]);
 export type Reducer = z.infer<typeof Reducer>;
 
+/** What becomes of values that several nodes write, in words. */
+export const REDUCERS: Record<Reducer, string> = {
+  last: "The last one wins",
+  append: "Appended to a list",
+  concat_text: "Joined as text",
+  union: "A list without doubles",
+  merge: "Merged objects",
+  deep_merge: "Merged objects, deeply",
+  add: "Added up",
+  max: "The largest",
+  min: "The smallest",
+  first: "The first one wins",
+};
+
 /** The properties of the state schema, or an empty record. */
 export function stateProperties(graph: WorkflowGraph): Record<string, JsonSchema> {
   const properties = graph.global_state_schema?.properties;
