@@ -8,7 +8,7 @@ import { newServices } from "@/server/services";
 import { newMcpServerStore } from "@/server/store/mcp-servers";
 import { McpServers } from "@/server/tools/mcp/servers";
 import { newAuthorizationServer, newGuardedServer } from "@/server/tools/mcp/testing/guarded-server";
-import { mcpRouter } from "./mcp";
+import { appRouter } from "./root";
 
 const ORIGIN = "http://127.0.0.1:3000";
 
@@ -18,7 +18,7 @@ let mcp: McpServers;
 let db: ReturnType<typeof openDb>;
 const callerOf = (principal: Principal | null) => {
   const troupe = Object.assign(newServices(db, { dataDir: null }), { toolSources: { mcp, customTools: {} } });
-  return mcpRouter.createCaller({ troupe, principal });
+  return appRouter.createCaller({ troupe, principal }).mcp;
 };
 const ann = () => callerOf({ kind: "session", id: "ann" });
 beforeEach(async () => {

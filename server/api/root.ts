@@ -4,7 +4,6 @@ import { agentsRouter } from "./agents";
 import { auditRouter } from "./audit";
 import { crewsRouter } from "./crews";
 import { procedures } from "./expose";
-import { mcpRouter } from "./mcp";
 import { providersRouter } from "./providers";
 import { rolesRouter } from "./roles";
 import { runsRouter } from "./runs";
@@ -23,7 +22,7 @@ export const appRouter = router({
   memories: router(procedures(operations.memories)),
   toolSettings: router(procedures(operations.toolSettings)),
   customTools: router(procedures(operations.customTools)),
-  mcp: mcpRouter,
+  mcp: router(procedures(operations.mcp)),
   access: accessRouter,
   audit: auditRouter,
   storage: router(procedures(operations.storage)),

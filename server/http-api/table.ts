@@ -52,4 +52,5 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...endpointsOf(operations.tools),
   ...endpointsOf(operations.toolSettings),
   ...endpointsOf(operations.customTools),
+  ...endpointsOf(operations.mcp),
 ];

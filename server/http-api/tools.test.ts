@@ -64,6 +64,45 @@ test("a program replaces the key of a search service, and neither the service no
   for (const part of [KEY, KEY.slice(-4)]) expect(all).not.toContain(part);
 });
 
+test("a program sees MCP servers without their keys and takes away what they may do; it adds and switches on nothing", async () => {
+  const secret = "canary-mcp-0123456789";
+  const api = newApi();
+  const { mcp } = api.toolSources;
+  await mcp.save({
+    name: "notes",
+    url: `http://127.0.0.1:9/mcp?token=${secret}`,
+    authorization: `Bearer ${secret}`,
+  });
+  const list = await api.ask("GET", "/mcp-servers");
+  expectSchema("listMcpServers", list.body);
+  expect(list.body.servers).toMatchObject([{ name: "notes", has_authorization: true, is_enabled: true }]);
+  const put = (is_enabled: boolean) => api.ask("PUT", "/mcp-servers/notes/enabled", { is_enabled });
+  const off = await put(false);
+  expect(off).toMatchObject({ status: 200, body: { is_enabled: false, state: "off" } });
+  const on = await put(true);
+  expect(on).toMatchObject({ status: 403, body: { error: { code: "person_only" } } });
+  expect(mcp.list()[0]?.is_enabled).toBe(false);
+  const withdrawn = await api.ask("POST", "/mcp-servers/notes/withdraw", { tool: "write" });
+  const refreshed = await api.ask("POST", "/mcp-servers/notes/refresh");
+  expect([withdrawn.status, refreshed.status]).toEqual([200, 200]);
+  expect((await api.ask("PUT", "/mcp-servers/none/enabled", { is_enabled: false })).body.error.code).toBe(
+    "not_found",
+  );
+  expect((await api.ask("POST", "/mcp-servers/notes/approve", {})).body.error.code).toBe("not_found");
+  expect((await api.ask("POST", "/mcp-servers", {})).body.error.code).toBe("method_not_allowed");
+  const out = await api.ask("POST", "/mcp-servers/notes/sign-out");
+  expectSchema("signOutOfMcpServer", out.body);
+  expect((await api.ask("DELETE", "/mcp-servers/notes")).status).toBe(204);
+  expect((await api.ask("DELETE", "/mcp-servers/notes")).body.error.code).toBe("not_found");
+  expect(api.audit.list().map(({ kind }) => kind)).toEqual([
+    "mcp_server_removed",
+    "mcp_signed_out",
+    "mcp_server_changed",
+  ]);
+  const said = [list, off, on, withdrawn, refreshed, out].map(({ body }) => body);
+  expect(JSON.stringify([said, api.audit.list()])).not.toContain(secret);
+});
+
 test("a program reads the tools that people wrote and puts one into the bin, and writes no code", async () => {
   const api = newApi();
   const definition = CustomToolDefinition.parse({ name: "count", description: "Counts", code: "return 1" });

@@ -1,5 +1,6 @@
 import { customToolOperations } from "./custom-tools";
 import { agentOperations, crewOperations } from "./library";
+import { mcpOperations } from "./mcp";
 import { memoryOperations } from "./memories";
 import type { Operation } from "./operation";
 import { roleOperations } from "./roles";
@@ -22,4 +23,5 @@ export const operations = {
   tools: toolOperations,
   toolSettings: toolSettingOperations,
   customTools: customToolOperations,
+  mcp: mcpOperations,
 } satisfies Record<string, Record<string, Operation>>;

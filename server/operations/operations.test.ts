@@ -37,7 +37,6 @@ const BROWSER_ONLY: Record<string, string> = {
   "crews.import": "a person ticks the tools that come along; a program sends each crew",
   "agents.export": "a file for people; a program has listAgents",
   providers: "no operations yet",
-  mcp: "no operations yet",
   access: "sessions and tokens are given out in the browser: a token makes no further tokens",
   audit: "who did what is for the people of this installation",
 };
@@ -72,6 +71,11 @@ test("what only a person may do, no token does, whichever way it comes", () => {
     "customTools.restore",
     "customTools.save",
     "customTools.try",
+    "mcp.add",
+    "mcp.approve",
+    "mcp.beginSignIn",
+    "mcp.correct",
+    "mcp.finishSignIn",
     "memories.restore",
     "tools.tryOut",
   ]);

@@ -23,6 +23,7 @@ export const PROBLEMS = {
   role_in_use: [409, "CONFLICT"],
   crew_in_use: [409, "CONFLICT"],
   agent_in_use: [409, "CONFLICT"],
+  fixed: [409, "BAD_REQUEST"],
   read_only: [409, "FORBIDDEN"],
   run_held: [409, "PRECONDITION_FAILED"],
   run_ended: [409, "PRECONDITION_FAILED"],

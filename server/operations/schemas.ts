@@ -14,6 +14,7 @@ import { SearchKind, SearchPurpose } from "@/server/domain/tool/search-backend";
 import { ToolSpec } from "@/server/domain/tool/tool";
 import { MemorySource } from "@/server/store/memories";
 import { KeepRules } from "@/server/store/retention";
+import { McpToolWord } from "@/server/tools/mcp/word";
 
 // What the API says, as schemas: the answers are checked against them in tests, and the OpenAPI file is made from them.
 
@@ -296,6 +297,57 @@ export const CustomTool = z.object({
   deleted_at: Time.nullable().meta({ description: "Set while it lies in the bin" }),
 });
 
+const McpTool = z.object({
+  name: z.string().meta({ description: "As the server calls it" }),
+  full_name: z.string().meta({ description: "As roles and calls name it" }),
+  description: z.string(),
+  input_schema: Values,
+  output_schema: Values.nullable(),
+  state: z.enum(["approved", "new", "changed", "gone"]).meta({
+    description: "approved: may be called; new, changed: a person must approve it first; gone: not there now",
+  }),
+  fingerprint: z.string().meta({ description: "Of its definition" }),
+  hints: z
+    .object({
+      read_only: z.boolean(),
+      destructive: z.boolean(),
+      idempotent: z.boolean(),
+      open_world: z.boolean(),
+    })
+    .partial()
+    .meta({ description: "What the server says of it; nothing here believes it but where it warns" }),
+  fixed: McpToolWord.nullable().meta({ description: "What the operator's file says of it" }),
+  corrected: z
+    .object({ ...McpToolWord.shape, holds: z.boolean() })
+    .nullable()
+    .meta({ description: "What a person said of it" }),
+});
+
+/** An MCP server. Its address and command are not told: they may hold keys. */
+export const McpServer = z.object({
+  name: z.string(),
+  kind: z.enum(["http", "stdio"]),
+  state: z.enum(["off", "connecting", "connected", "failed", "needs_sign_in"]),
+  is_enabled: z.boolean(),
+  from_file: z.boolean().meta({ description: "Declared by whoever runs Troupe; it is changed there" }),
+  has_authorization: z.boolean(),
+  sign_in: z
+    .object({
+      state: z.enum(["none", "signed_in"]),
+      host: z.string().nullable().meta({ description: "Who granted access" }),
+      scope: z.string().nullable(),
+      until: Time.nullable(),
+      renews: z.boolean(),
+      as_program: z.boolean(),
+      wants_more: z.string().nullable(),
+    })
+    .nullable()
+    .meta({ description: "Access that a person granted; null where it is not reached over HTTP" }),
+  connected_at: Time.nullable(),
+  latency_ms: z.number().nullable(),
+  tools: z.array(McpTool),
+});
+
 export const StartRun = z
   .object({
     input: Values.default({}).meta({ description: "Values for the keys that the start node asks for" }),
@@ -343,5 +395,6 @@ export const NAMED_SCHEMAS: Record<string, z.ZodType> = {
   PlacedMemory,
   SearchService,
   CustomTool,
+  McpServer,
   Json,
 };
