@@ -11,7 +11,7 @@ test("a role edited in the form changes what the next run tells the model", asyn
   await withoutRoles("Copyist");
   await api("POST", "/roles", { name: "Copyist", description: "Copies texts." });
   await app.open("/roles?role=Copyist");
-  await page.getByLabel("Description").fill("Copies texts with a goose quill.");
+  await page.getByLabel("Description", { exact: true }).fill("Copies texts with a goose quill.");
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await expect(page.getByText("Saved “Copyist”")).toBeVisible();
 
@@ -52,7 +52,7 @@ test("a guardrail made in the form of a role holds in a run", async ({ app, page
   await rules.getByLabel("Name", { exact: true }).fill("Short");
 
   // One that is not finished keeps the role from being saved, and says where.
-  await page.getByLabel("Description").fill("Says little.");
+  await page.getByLabel("Description", { exact: true }).fill("Says little.");
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await expect(rules.getByText(/^Say what must be true\./)).toBeVisible();
   await rules.getByLabel("How", { exact: true }).click();
@@ -112,7 +112,7 @@ test("changes that are not saved are not lost by a wrong click", async ({ app, p
   await withoutRoles("Careful");
   await api("POST", "/roles", { name: "Careful" });
   await app.open("/roles?role=Careful");
-  await page.getByLabel("Description").fill("Half a thought");
+  await page.getByLabel("Description", { exact: true }).fill("Half a thought");
   await page.getByRole("link", { name: "Settings", exact: true }).click();
   const question = page.getByRole("alertdialog");
   await expect(question).toContainText("Discard the changes to “Careful”?");
@@ -120,7 +120,7 @@ test("changes that are not saved are not lost by a wrong click", async ({ app, p
   await page.keyboard.press("ControlOrMeta+k");
   await page.getByRole("option", { name: "Runs" }).click();
   await question.getByRole("button", { name: "Keep editing" }).click();
-  await expect(page.getByLabel("Description")).toHaveValue("Half a thought");
+  await expect(page.getByLabel("Description", { exact: true })).toHaveValue("Half a thought");
   await page.keyboard.press("ControlOrMeta+s");
   await expect(page.getByText("Saved “Careful”")).toBeVisible();
   await page.getByRole("link", { name: "Settings", exact: true }).click();
@@ -139,7 +139,7 @@ test("a step back or forward with changes that are not saved asks first, and the
   await expect(page.getByLabel("Name", { exact: true })).toHaveValue("ApprovalAgent");
   await roles.getByRole("link", { name: /^Careful/ }).click();
   await expect(page.getByLabel("Name", { exact: true })).toHaveValue("Careful");
-  await page.getByLabel("Description").fill("Half a thought");
+  await page.getByLabel("Description", { exact: true }).fill("Half a thought");
 
   const question = page.getByRole("alertdialog");
   for (let time = 0; time < 2; time++) {
@@ -147,23 +147,23 @@ test("a step back or forward with changes that are not saved asks first, and the
     await expect(question).toContainText("Discard the changes to “Careful”?");
     await question.getByRole("button", { name: "Keep editing" }).click();
     await expect(page).toHaveURL(/role=Careful$/);
-    await expect(page.getByLabel("Description")).toHaveValue("Half a thought");
+    await expect(page.getByLabel("Description", { exact: true })).toHaveValue("Half a thought");
   }
 
   // A copy is of what is saved; what is not saved stays here until it is given up.
   await page.getByRole("button", { name: "Actions for Careful" }).click();
   await page.getByRole("menuitem", { name: "Duplicate" }).click();
   await question.getByRole("button", { name: "Keep editing" }).click();
-  await expect(page.getByLabel("Description")).toHaveValue("Half a thought");
+  await expect(page.getByLabel("Description", { exact: true })).toHaveValue("Half a thought");
 
   await page.goBack();
   await question.getByRole("button", { name: "Discard changes" }).click();
   await expect(page.getByLabel("Name", { exact: true })).toHaveValue("ApprovalAgent");
-  await page.getByLabel("Description").fill("Another half");
+  await page.getByLabel("Description", { exact: true }).fill("Another half");
   await page.goForward();
   await question.getByRole("button", { name: "Discard changes" }).click();
   await expect(page.getByLabel("Name", { exact: true })).toHaveValue("Careful");
-  await expect(page.getByLabel("Description")).toHaveValue("");
+  await expect(page.getByLabel("Description", { exact: true })).toHaveValue("");
   await page.goBack();
   await expect(page.getByLabel("Name", { exact: true })).toHaveValue("ApprovalAgent");
   await page.goBack();
@@ -180,15 +180,15 @@ test("two people who edit the same role do not overwrite each other unseen", asy
   await app.open("/roles?role=Shared");
   const other = await context.newPage();
   await other.goto("/roles?role=Shared");
-  await other.getByLabel("Description").fill("Theirs");
+  await other.getByLabel("Description", { exact: true }).fill("Theirs");
   await other.getByRole("button", { name: "Save", exact: true }).click();
   await expect(other.getByText("Saved “Shared”")).toBeVisible();
 
-  await page.getByLabel("Description").fill("Mine");
+  await page.getByLabel("Description", { exact: true }).fill("Mine");
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await expect(page.getByText("This role was changed in another place.")).toBeVisible();
   await page.getByRole("button", { name: "Load the other version" }).click();
-  await expect(page.getByLabel("Description")).toHaveValue("Theirs");
+  await expect(page.getByLabel("Description", { exact: true })).toHaveValue("Theirs");
 });
 
 test("a new name reaches the workflows that use the role, and a used role is guarded against deletion", async ({

@@ -1,4 +1,5 @@
 import type { TRPC_ERROR_CODE_KEY } from "@trpc/server";
+import { namedError } from "@/server/domain/base/named-error";
 import { DamagedLog } from "@/server/domain/run/held";
 import { KeyReused } from "@/server/domain/run/key-reused";
 import { QueueFull } from "@/server/runner/host";
@@ -56,8 +57,7 @@ export const PROBLEMS = {
 export type ProblemCode = keyof typeof PROBLEMS;
 
 /** A refusal that a person and a program can act on: a code, a sentence that says what to do, and details as data. */
-export class Problem extends Error {
-  override name = "Problem";
+export class Problem extends namedError("Problem") {
   constructor(
     readonly code: ProblemCode,
     message: string,

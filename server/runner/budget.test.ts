@@ -31,7 +31,7 @@ test("many nodes that each evaluate much leave the thread in between, and a repl
     Object.fromEntries(names.map((name) => [name, { ...step, when: heavy }])),
   );
   const stage = newStage();
-  const input = { s: "a".repeat(20_000) };
+  const input = { s: "a".repeat(14_000) };
   const { id, state } = await stage.run(graph, { input });
   expect(state.run.final_status).toBe("COMPLETED");
   const turns = () =>

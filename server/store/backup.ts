@@ -187,13 +187,18 @@ function aboutOf(client: Connection): BackupAbout {
     made_at: number;
     version: string;
   };
-  const count = (sql: string) => client.prepare(sql).pluck().get() as number;
   return {
     madeAt,
     version,
-    hasKey: count(`select count(*) from backup_files where name = '${KEY_FILE}'`) > 0,
-    roles: count(`select count(*) from backup_files where name <> '${KEY_FILE}'`),
-    unfinished: count("select count(*) from runs where status in ('queued', 'running', 'waiting')"),
+    hasKey: client.prepare("select 1 from backup_files where name = ?").get(KEY_FILE) !== undefined,
+    roles: client
+      .prepare("select count(*) from backup_files where name <> ?")
+      .pluck()
+      .get(KEY_FILE) as number,
+    unfinished: client
+      .prepare("select count(*) from runs where status in ('queued', 'running', 'waiting')")
+      .pluck()
+      .get() as number,
   };
 }
 

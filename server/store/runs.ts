@@ -108,8 +108,9 @@ export function newRunStore(db: Db) {
   const selectEnd = client.prepare<[string], { last_turn: number; log_hash: string | null }>(
     "select last_turn, log_hash from runs where id = ?",
   );
-  const END = "last_turn = @turn, log_hash = @hash, wake_at = @wakeAt";
-  const updateEnd = client.prepare(`update runs set ${END} where id = @id`);
+  const updateEnd = client.prepare(
+    "update runs set last_turn = @turn, log_hash = @hash, wake_at = @wakeAt where id = @id",
+  );
   const selectDue = client.prepare<[number], { id: string; workflow_id: string | null }>(
     `select id, workflow_id from runs where wake_at <= ? and status = 'waiting'
      order by wake_at`,
@@ -170,11 +171,17 @@ export function newRunStore(db: Db) {
     "select interpreter_version as version from runs where id = ?",
   );
   const dropTimers = client.prepare<[string]>("delete from run_timers where run_id = ?");
-  const PROGRESS = `status = @status, held = null, final_status = @final_status, reason_code = @reason_code, simulated = @simulated,
+  const updateRun = client.prepare(
+    `update runs set status = @status, held = null, final_status = @final_status, reason_code = @reason_code, simulated = @simulated,
      cost_usd = @cost_usd, unknown_cost_calls = @unknown_cost_calls, input_tokens = @input_tokens, output_tokens = @output_tokens,
-     started_at = @started_at, finished_at = @finished_at`;
-  const updateRun = client.prepare(`update runs set ${PROGRESS} where id = @id`);
-  const updateEndAndRun = client.prepare(`update runs set ${END}, ${PROGRESS} where id = @id`);
+     started_at = @started_at, finished_at = @finished_at where id = @id`,
+  );
+  const updateEndAndRun = client.prepare(
+    `update runs set last_turn = @turn, log_hash = @hash, wake_at = @wakeAt,
+     status = @status, held = null, final_status = @final_status, reason_code = @reason_code, simulated = @simulated,
+     cost_usd = @cost_usd, unknown_cost_calls = @unknown_cost_calls, input_tokens = @input_tokens, output_tokens = @output_tokens,
+     started_at = @started_at, finished_at = @finished_at where id = @id`,
+  );
   const findByKey = client.prepare<[string], { id: string; request_hash: string | null }>(
     "select id, request_hash from runs where idempotency_key = ?",
   );

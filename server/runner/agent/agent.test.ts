@@ -141,7 +141,7 @@ describe("an agent with tools", () => {
 
   test("calls of an answer that was cut off are made", async () => {
     const { run, tools } = stage(
-      [{ tool_calls: [call("look")], finish_reason: "length" } as ScriptedStep, { text: "There." }],
+      [{ tool_calls: [call("look")], finish_reason: "length" }, { text: "There." }],
       [tool("look")],
     );
     expect((await run(graph, { roles: [worker()] })).state.state.answer).toBe("There.");
