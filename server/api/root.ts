@@ -4,7 +4,6 @@ import { agentsRouter } from "./agents";
 import { auditRouter } from "./audit";
 import { crewsRouter } from "./crews";
 import { procedures } from "./expose";
-import { providersRouter } from "./providers";
 import { rolesRouter } from "./roles";
 import { runsRouter } from "./runs";
 import { router } from "./trpc";
@@ -15,7 +14,7 @@ export const appRouter = router({
   workflows: workflowsRouter,
   roles: rolesRouter,
   runs: runsRouter,
-  providers: providersRouter,
+  providers: router(procedures(operations.providers)),
   crews: crewsRouter,
   agents: agentsRouter,
   tools: router(procedures(operations.tools)),

@@ -44,7 +44,7 @@ function endpointOf(operation: Operation, route: HttpRoute): Endpoint {
     summary,
     ...(about ? { about } : {}),
     tag,
-    ...(rest && (method === "GET" ? { query: rest } : { body: rest })),
+    ...(rest && (method === "GET" || method === "DELETE" ? { query: rest } : { body: rest })),
     success: {
       status: schema ? (route.status ?? 200) : 204,
       about: route.success,

@@ -53,4 +53,5 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...endpointsOf(operations.toolSettings),
   ...endpointsOf(operations.customTools),
   ...endpointsOf(operations.mcp),
+  ...endpointsOf(operations.providers),
 ];

@@ -13,6 +13,7 @@ import { newCrewStore } from "@/server/store/crews";
 import { newCustomToolStore } from "@/server/store/custom-tools";
 import { newMcpServerStore } from "@/server/store/mcp-servers";
 import { newMemoryStore } from "@/server/store/memories";
+import { newProviderStore } from "@/server/store/providers";
 import { newRetention } from "@/server/store/retention";
 import { newRoleStore } from "@/server/store/roles";
 import { newToolSettingStore } from "@/server/store/tool-settings";
@@ -66,6 +67,7 @@ export function newApi(
     workspace: newWorkspaceStore(db),
     disk: NO_DISK,
     registry: new ToolsRegistry(),
+    providers: newProviderStore(db, sealer, {}),
     toolSettings: newToolSettingStore(db, sealer, () => false),
     toolSources: newToolSources({
       customTools: newCustomToolStore(db),

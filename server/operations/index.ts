@@ -3,6 +3,7 @@ import { agentOperations, crewOperations } from "./library";
 import { mcpOperations } from "./mcp";
 import { memoryOperations } from "./memories";
 import type { Operation } from "./operation";
+import { providerOperations } from "./providers";
 import { roleOperations } from "./roles";
 import { runOperations } from "./runs";
 import { steeringOperations } from "./steering";
@@ -24,4 +25,5 @@ export const operations = {
   toolSettings: toolSettingOperations,
   customTools: customToolOperations,
   mcp: mcpOperations,
+  providers: providerOperations,
 } satisfies Record<string, Record<string, Operation>>;

@@ -21,7 +21,7 @@ const HTTP_ONLY: Record<string, string> = {
   listRunEvents: "a part of the log, or an event stream; the browser has runs.follow",
 };
 
-/** What only the browser has beside operations, with why. Subjects that are not operations yet stand as a whole. */
+/** What only the browser has beside operations, with why. */
 const BROWSER_ONLY: Record<string, string> = {
   "runs.follow": "a stream in tRPC's form; programs have listRunEvents",
   "runs.overview": "ticks for lists on the screen",
@@ -36,7 +36,6 @@ const BROWSER_ONLY: Record<string, string> = {
   "crews.previewImport": "a person is shown what a file would bring",
   "crews.import": "a person ticks the tools that come along; a program sends each crew",
   "agents.export": "a file for people; a program has listAgents",
-  providers: "no operations yet",
   access: "sessions and tokens are given out in the browser: a token makes no further tokens",
   audit: "who did what is for the people of this installation",
 };

@@ -46,6 +46,7 @@ export const PROBLEMS = {
   too_large: [422, "BAD_REQUEST"],
   which_crew: [422, "BAD_REQUEST"],
   workflow_has_problems: [422, "BAD_REQUEST"],
+  provider_failed: [422, "BAD_REQUEST"],
   queue_full: [429, "TOO_MANY_REQUESTS"],
   too_many_streams: [429, "TOO_MANY_REQUESTS"],
   damaged_log: [500, "PRECONDITION_FAILED"],

@@ -8,6 +8,7 @@ import { CrewConfig } from "@/server/domain/crew/crew";
 import { ExecutionPlan } from "@/server/domain/crew/plan";
 import { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { CAPABILITY_KINDS } from "@/server/domain/library/capabilities";
+import { ProviderSettings } from "@/server/domain/model/provider";
 import { HeldReason } from "@/server/domain/run/held";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
 import { SearchKind, SearchPurpose } from "@/server/domain/tool/search-backend";
@@ -348,6 +349,33 @@ export const McpServer = z.object({
   tools: z.array(McpTool),
 });
 
+/** A place that answers model calls. Nothing of its key and the values of its headers is told. */
+export const ModelProvider = z.object({
+  id: z.string(),
+  name: z.string(),
+  kind: z.enum(["openai-compatible", "offline"]),
+  base_url: z.string(),
+  has_key: z.boolean(),
+  header_names: z.array(z.string()).meta({ description: "Headers of its own that go with each request" }),
+  default_model: z.string(),
+  is_default: z.boolean(),
+  simulated: z.boolean().meta({ description: "Answers by rules, not by an AI" }),
+  from_environment: z.boolean().meta({ description: "It is changed there" }),
+  settings: ProviderSettings,
+  is_damaged: z
+    .boolean()
+    .optional()
+    .meta({ description: "Its settings cannot be read; no call goes out until they are saved again" }),
+});
+
+export const ProviderCheck = z.object({
+  ok: z.boolean(),
+  message: z.string().meta({ description: "That it works, or what is wrong and what to do" }),
+  found: z.array(z.string()),
+  models: z.array(z.string()),
+  latency_ms: z.number(),
+});
+
 export const StartRun = z
   .object({
     input: Values.default({}).meta({ description: "Values for the keys that the start node asks for" }),
@@ -396,5 +424,6 @@ export const NAMED_SCHEMAS: Record<string, z.ZodType> = {
   SearchService,
   CustomTool,
   McpServer,
+  ModelProvider,
   Json,
 };

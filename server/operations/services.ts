@@ -6,6 +6,7 @@ import type { AgentStore } from "@/server/store/agents";
 import type { AuditStore } from "@/server/store/audit";
 import type { CrewStore } from "@/server/store/crews";
 import type { MemoryStore } from "@/server/store/memories";
+import type { ProviderStore } from "@/server/store/providers";
 import type { Retention } from "@/server/store/retention";
 import type { RoleStore } from "@/server/store/roles";
 import type { RunStore } from "@/server/store/runs";
@@ -41,6 +42,7 @@ export interface Services {
   /** Resolves when all that was stored before survives a power cut. */
   disk: { sync(): Promise<void> };
   registry: Pick<ToolsRegistry, "list" | "invoke">;
+  providers: ProviderStore;
   toolSettings: ToolSettingStore;
   toolSources: Pick<
     ToolSources,

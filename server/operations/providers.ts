@@ -1,0 +1,345 @@
+import { z } from "zod";
+import { redactJson, registerSecret } from "@/server/access/redact";
+import { withoutLesson } from "@/server/domain/model/lessons";
+import { headerFault, type Provider, ProviderSettings } from "@/server/domain/model/provider";
+import { keyFate } from "@/server/domain/run/audit";
+import { checkProvider, describeModels, type Findings, factsByName, findOllama } from "@/server/llm/check";
+import { ModelError } from "@/server/llm/model";
+import { normalUrl, type ProviderStore } from "@/server/store/providers";
+import { BaseUrl, hostOf, Key } from "./addresses";
+import { onlyPerson, operation } from "./operation";
+import { Problem } from "./problem";
+import { ModelProvider, ProviderCheck } from "./schemas";
+
+/** Its own headers; one without a value keeps the stored one. */
+const OwnHeaders = z
+  .array(z.object({ name: z.string().max(100), value: z.string().trim().max(4000).optional() }))
+  .max(20)
+  .superRefine((headers, ctx) => {
+    const seen = new Set<string>();
+    for (const [at, { name, value }] of headers.entries()) {
+      const fault = seen.has(name.toLowerCase())
+        ? `The header ${name} is there twice`
+        : headerFault(name, value);
+      seen.add(name.toLowerCase());
+      if (fault) ctx.addIssue({ code: "custom", path: [at], message: fault });
+    }
+  });
+const Id = z.object({ id: z.string() });
+
+const SaveInput = z.object({
+  id: z.string().optional(),
+  name: z.string().trim().min(1, "Give it a name").max(80),
+  base_url: BaseUrl,
+  default_model: z.string().trim().max(200),
+  /** Left out: keeps the stored key, unless the address changes. Null: removes it. */
+  key: Key.nullish(),
+  headers: OwnHeaders.optional(),
+  settings: ProviderSettings.optional(),
+});
+/** Names a provider, or gives an address. */
+const TestInput = z.object({
+  id: z.string().optional(),
+  base_url: BaseUrl.optional(),
+  key: Key.nullish(),
+  headers: OwnHeaders.optional(),
+  default_model: z.string().trim().max(200).optional(),
+});
+const ADDRESS = "an address says where prompts and keys go, and may be inside this machine's own network";
+
+/** Where models come from: saved providers, the environment's, and the offline demo. Keys go in and never come out. */
+export const providerOperations = {
+  list: operation({
+    kind: "query",
+    name: "listProviders",
+    summary: "Lists where models come from",
+    tag: "Providers",
+    input: z.void(),
+    output: z.object({ providers: z.array(ModelProvider) }),
+    http: {
+      method: "GET",
+      path: "/providers",
+      success: "Saved ones, the environment's and the offline demo",
+    },
+    async run({ providers }) {
+      const known = providers.list();
+      const ollama = await ollamaNow();
+      const isKnown = known.some(({ base_url }) => ollama !== null && sameServer(base_url, ollama.base_url));
+      return { providers: known, ollama: isKnown ? null : ollama };
+    },
+  }),
+
+  save: operation({
+    kind: "mutation",
+    name: "replaceProvider",
+    summary: "Changes a provider: its name, key, headers, model and settings",
+    about:
+      "A key or a header's value that is left out stays as it is; a key that is null is removed. `base_url` must be the present one: providers are added, and their addresses changed, by a person.",
+    tag: "Providers",
+    input: SaveInput,
+    output: Id,
+    problems: ["not_found", "fixed", "person_only"],
+    audits: ["provider_added", "provider_changed"],
+    http: { method: "PUT", path: "/providers/{id}", success: "It holds for the next call" },
+    run({ providers }, input, { note, principal }) {
+      if (input.id !== undefined) changeable(providers, input.id);
+      const before = input.id === undefined ? undefined : providers.find(input.id);
+      const isMoved = normalUrl(input.base_url) !== before?.base_url;
+      if (isMoved) onlyPerson(principal, ADDRESS);
+      const hadOnlyDemo = input.id === undefined && providers.list().every(({ simulated }) => simulated);
+      const { key, settings, id, headers, ...rest } = input;
+      if (before && !isMoved && headers?.some(({ value }) => value === undefined))
+        storedHeaders(providers, before.id);
+      const saved = providers.save({
+        ...rest,
+        ...(id === undefined ? {} : { id }),
+        ...(key === undefined ? {} : { key }),
+        ...(headers === undefined ? {} : { headers }),
+        ...(settings === undefined ? {} : { settings }),
+      });
+      const after = providers.find(saved.id);
+      note(before ? "provider_changed" : "provider_added", {
+        provider: rest.name,
+        host: hostOf(rest.base_url),
+        ...(before && hostOf(before.base_url) !== hostOf(rest.base_url)
+          ? { host_before: hostOf(before.base_url) }
+          : {}),
+        key: keyFate(key, before?.has_key ?? false, after?.has_key ?? false),
+        ...(after && after.header_names.length > 0 ? { headers: [...after.header_names] } : {}),
+      });
+      const found = unsaved.get(normalUrl(rest.base_url));
+      if (found && unsaved.delete(normalUrl(rest.base_url))) keep(providers, saved.id, found);
+      // Whoever adds the first real provider by hand means it to be used.
+      if (hadOnlyDemo) providers.setDefault(saved.id);
+      return saved;
+    },
+  }),
+
+  /** Removes a provider. Where it is the default, `next` names the one that comes after it. */
+  remove: operation({
+    kind: "mutation",
+    name: "deleteProvider",
+    summary: "Removes a provider, with its key",
+    about: "Where it is the default, `next` is the id of the one that is the default after it.",
+    tag: "Providers",
+    input: Id.extend({ next: z.string().optional() }),
+    problems: ["not_found", "fixed"],
+    audits: ["provider_chosen", "provider_removed"],
+    http: { method: "DELETE", path: "/providers/{id}", success: "It is gone" },
+    run({ providers }, input, { note }) {
+      const { name, has_key, is_default } = changeable(providers, input.id);
+      if (is_default) {
+        const next = input.next === input.id ? undefined : providers.find(input.next ?? "");
+        if (!next)
+          throw new Problem(
+            "bad_request",
+            `“${name}” is the default provider. Say which one is the default after it.`,
+          );
+        providers.setDefault(next.id);
+        note("provider_chosen", { provider: next.name });
+      }
+      providers.remove(input.id);
+      note("provider_removed", { provider: name, key: keyFate(null, has_key, false) });
+      return { id: input.id };
+    },
+  }),
+
+  setDefault: operation({
+    kind: "mutation",
+    name: "chooseProvider",
+    summary: "Makes a provider the default",
+    tag: "Providers",
+    input: Id,
+    problems: ["not_found"],
+    audits: ["provider_chosen"],
+    http: {
+      method: "POST",
+      path: "/providers/{id}/default",
+      success: "It answers where nothing else is said",
+    },
+    run({ providers }, { id }, { note }) {
+      if (!providers.setDefault(id)) throw notFound();
+      note("provider_chosen", { provider: providers.find(id)?.name ?? id });
+      return { id };
+    },
+  }),
+
+  /** Asks the service for its list and its model a few tiny questions; what is found out is kept for runs. */
+  test: operation({
+    kind: "mutation",
+    name: "testProvider",
+    summary: "Asks a provider for its models, and one of them a few tiny questions",
+    about: "What is found out is kept for runs. Another address than its own is tried by a person only.",
+    tag: "Providers",
+    input: TestInput,
+    output: ProviderCheck,
+    problems: ["not_found", "person_only"],
+    http: { method: "POST", path: "/providers/{id}/test", success: "Whether it works, and what is wrong" },
+    async run({ providers }, input, { principal }) {
+      const checked = checkedFrom(providers, input);
+      const saved = input.id === undefined ? undefined : providers.find(input.id);
+      if (saved?.base_url !== checked.base_url) onlyPerson(principal, ADDRESS);
+      if (checked.key !== null) registerSecret(checked.key);
+      const { findings, ...shown } = await checkProvider(checked);
+      if (saved?.base_url === checked.base_url) keep(providers, saved.id, findings);
+      else rememberFindings(checked.base_url, findings);
+      // A server may repeat the key, in whatever spelling; also one that was only typed in.
+      return redactJson(shown);
+    },
+  }),
+
+  forget: operation({
+    kind: "mutation",
+    name: "forgetLesson",
+    summary: "Forgets one thing that was learned about a model",
+    about: "The next call asks as usual, and may learn it again.",
+    tag: "Providers",
+    input: z.object({ id: z.string(), model: z.string(), lesson: z.string() }),
+    problems: ["not_found"],
+    http: { method: "POST", path: "/providers/{id}/forget", success: "It is forgotten" },
+    run({ providers }, { id, model, lesson }) {
+      const known = providers.find(id)?.settings.capabilities?.[model];
+      if (!known) throw notFound();
+      providers.observe(id, model, withoutLesson(known, lesson));
+      return { id };
+    },
+  }),
+
+  /** Whether the prices of these models are known, in the same order; a model that is not there counts as known. */
+  knownPrices: operation({
+    kind: "query",
+    name: "listKnownPrices",
+    summary: "Whether the prices of models are known",
+    tag: "Providers",
+    input: z.array(z.object({ provider_id: z.string().optional(), model: z.string().optional() })).max(1000),
+    http: { browserOnly: "a hint beside fields; a program reads unknown_cost_calls of a run" },
+    run: ({ models }, choices) => choices.map((choice) => models.describe(choice)?.price_known !== false),
+  }),
+
+  models: operation({
+    kind: "query",
+    name: "listModels",
+    summary: "The models that a provider offers, as it says itself",
+    tag: "Providers",
+    input: Id,
+    output: z.array(z.string()),
+    problems: ["not_found", "provider_failed"],
+    http: { method: "GET", path: "/providers/{id}/models", success: "Their names", as: "models" },
+    async run({ providers }, { id }) {
+      const provider = providers.find(id);
+      if (!provider) throw notFound();
+      try {
+        const { models } = await describeModels({ ...provider, ...opened(providers, provider.id) });
+        keep(providers, provider.id, { said: factsByName(models) });
+        return models.map(({ name }) => name);
+      } catch (error) {
+        if (error instanceof ModelError)
+          throw new Problem("provider_failed", error.message, { code: error.error.code });
+        throw error;
+      }
+    },
+  }),
+};
+
+/** Keeps what was found out about a saved provider. The demo has nothing to keep. */
+function keep(providers: ProviderStore, id: string, { said, learned }: Findings) {
+  const provider = providers.find(id);
+  if (!provider || provider.kind === "offline") return;
+  if (said) providers.keepReported(id, said);
+  if (!learned) return;
+  const context_window = provider.settings.capabilities?.[learned.model]?.context_window;
+  providers.observe(id, learned.model, {
+    ...(context_window === undefined ? {} : { context_window }),
+    ...learned.capability,
+  });
+}
+
+/** What tests found out about addresses that are not saved yet: most people test first, then save. */
+const unsaved = new Map<string, Findings>();
+const MOST_UNSAVED = 20;
+
+function rememberFindings(base_url: string, findings: Findings) {
+  unsaved.delete(base_url);
+  const oldest = unsaved.keys().next();
+  if (unsaved.size >= MOST_UNSAVED && !oldest.done) unsaved.delete(oldest.value);
+  unsaved.set(base_url, findings);
+}
+
+const notFound = () => new Problem("not_found", "There is no such provider any more.");
+
+/** The provider; refuses changes of what is not a saved one. */
+function changeable(providers: ProviderStore, id: string): Provider {
+  const provider = providers.find(id);
+  if (!provider) throw notFound();
+  if (provider.from_environment)
+    throw new Problem(
+      "fixed",
+      "This provider comes from the environment variables OPENAI_API_KEY and OPENAI_BASE_URL. Change it there.",
+    );
+  if (provider.kind === "offline")
+    throw new Problem("fixed", "The offline demo is built in and cannot be changed.");
+  return provider;
+}
+
+/** What to test: a saved provider, changed as the form has it. A stored key is only ever tried at its own address. */
+function checkedFrom(providers: ProviderStore, input: z.infer<typeof TestInput>) {
+  if (input.id === undefined && input.base_url === undefined)
+    throw new Problem("bad_request", "Name a provider, or give an address.");
+  const saved = input.id === undefined ? undefined : providers.find(input.id);
+  if (input.id !== undefined && !saved) throw notFound();
+  const base_url = normalUrl(input.base_url ?? saved?.base_url ?? "");
+  const given = input.key === undefined ? undefined : input.key?.trim() || null;
+  const stored =
+    saved && saved.base_url === base_url ? opened(providers, saved.id) : { key: null, headers: {} };
+  const entered = input.headers?.flatMap(({ name, value = stored.headers[name] }) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  return {
+    name: saved?.name ?? new URL(base_url).host,
+    kind: saved?.kind ?? ("openai-compatible" as const),
+    base_url,
+    default_model: input.default_model ?? saved?.default_model ?? "",
+    key: given === undefined ? stored.key : given,
+    headers: entered ? Object.fromEntries(entered) : stored.headers,
+    settings: saved?.settings ?? {},
+  };
+}
+
+/** Refuses to keep what cannot be read. */
+function storedHeaders(providers: ProviderStore, id: string): void {
+  try {
+    providers.headersOf(id);
+  } catch {
+    throw new Problem(
+      "bad_request",
+      "The stored values of the headers cannot be read. Enter them again, or remove those headers.",
+    );
+  }
+}
+
+/** What is kept sealed of a provider, in the clear. */
+function opened(providers: ProviderStore, id: string) {
+  try {
+    return { key: providers.keyOf(id), headers: providers.headersOf(id) };
+  } catch (error) {
+    throw new Problem(
+      "bad_request",
+      error instanceof Error ? error.message : "The stored key cannot be read. Enter it again.",
+    );
+  }
+}
+
+/** Ollama answers on several names of this machine. */
+const sameServer = (a: string, b: string) =>
+  a.replace("//localhost:", "//127.0.0.1:").replace(/\/+$/, "") ===
+  b.replace("//localhost:", "//127.0.0.1:").replace(/\/+$/, "");
+
+const OLLAMA_MEMORY_MS = 10_000;
+let ollama: { at: number; answer: ReturnType<typeof findOllama> } | null = null;
+
+/** Whether Ollama runs here; asked at most every ten seconds. */
+function ollamaNow(): ReturnType<typeof findOllama> {
+  if (ollama === null || Date.now() - ollama.at > OLLAMA_MEMORY_MS)
+    ollama = { at: Date.now(), answer: findOllama() };
+  return ollama.answer;
+}
