@@ -8,7 +8,7 @@ export const AREA_WORDS: Record<AuditArea, string> = {
   keys: "Keys and tokens",
   tools: "Tools",
   roles: "Rights of roles",
-  runs: "Answers in runs",
+  runs: "Runs",
 };
 
 type Detail = AuditEntry["detail"];

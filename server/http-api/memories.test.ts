@@ -13,6 +13,9 @@ test("a program tells agents something, finds it page by page, corrects and dele
   const made = await api.ask("POST", "/memories", { key: "tone", value: "Kind", place: global });
   expect(made).toMatchObject({ status: 201, body: { key: "tone", importance: 0.5, expires_at: null } });
   expectSchema("createMemory", made.body);
+  const soon = { key: "soon", value: "Gone", place: global, expires_at: Date.now() + 1_234_567 };
+  expect(await api.ask("POST", "/memories", soon)).toMatchObject({ status: 201 });
+  await api.ask("DELETE", `/memories/${(await api.ask("GET", "/memories?text=Gone")).body.memories[0].id}`);
   await api.ask("POST", "/memories", { key: "size", value: "Short and kind", place: { scope: "project" } });
   const first = await api.ask("GET", "/memories?limit=1");
   expectSchema("listMemories", first.body);

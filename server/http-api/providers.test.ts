@@ -87,7 +87,7 @@ test("a program tests a provider at its own address and lists its models; a serv
   expect(JSON.stringify(tested.body)).not.toContain(OLD);
   expect((await api.ask("GET", `/providers/${id}/models`)).body).toEqual({ models: ["m"] });
   expect((await api.ask("POST", "/providers/none/test")).body.error.code).toBe("not_found");
-  service.close();
+  await service.close();
   const failed = await api.ask("GET", `/providers/${id}/models`);
   expect(failed).toMatchObject({ status: 422, body: { error: { code: "provider_failed" } } });
 });

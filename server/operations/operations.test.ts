@@ -104,7 +104,7 @@ test("the browser and a program are told the same about the same workflow", asyn
   api.workflows.save({ id, revision: 1, graph: { ...graph, nodes: { ...graph.nodes, n: note as never } } });
   const troupe = { ...newServices(openDb(":memory:"), { dataDir: null }), ...api, runs: api.runs as never };
   const browser = appRouter.createCaller({
-    troupe: troupe as never,
+    troupe: troupe,
     principal: { kind: "session", id: "s" },
   });
   const [seen] = await browser.workflows.list();
@@ -144,7 +144,7 @@ test("a run that has ended is deleted by either, and what is not higher raises n
   const api = newApi();
   const troupe = { ...newServices(openDb(":memory:"), { dataDir: null }), ...api, runs: api.runs as never };
   const browser = appRouter.createCaller({
-    troupe: troupe as never,
+    troupe: troupe,
     principal: { kind: "session", id: "s" },
   });
   const input = { user_request: "May I leave?" };

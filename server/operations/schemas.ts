@@ -337,7 +337,7 @@ export const McpServer = z.object({
       state: z.enum(["none", "signed_in"]),
       host: z.string().nullable().meta({ description: "Who granted access" }),
       scope: z.string().nullable(),
-      until: Time.nullable(),
+      until: z.number().nullable().meta({ description: "Unix time in milliseconds" }),
       renews: z.boolean(),
       as_program: z.boolean(),
       wants_more: z.string().nullable(),
