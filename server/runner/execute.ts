@@ -419,7 +419,7 @@ export class Interpreter implements Engine {
     if (note === "recovered") {
       const { installation = {} } = this.s.run;
       const { rules = installation } = value;
-      const haveChanged = canonicalJson(rules as JsonObject) !== canonicalJson(installation as JsonObject);
+      const haveChanged = canonicalJson(rules) !== canonicalJson(installation);
       this.apply({
         type: "run_recovered",
         payload: {

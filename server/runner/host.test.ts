@@ -737,7 +737,7 @@ describe("after a crash", () => {
         node_type: "crew_task",
         output_keys: ["result"],
         config: { plan_description_template: "make it", plan, crew: { agents, process: "parallel" } },
-      } as never,
+      },
     });
     const answer = ({ call_id }: { call_id: string }) => `result of ${call_id.split("/")[2]}`;
     const whole = newStage({ models: fakeModels(answer) });

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { RunConfig, settingsWithoutEffect } from "@/server/domain/agent/outcome";
 import { freshEdgeId, freshId, toId } from "@/server/domain/base/ids";
 import {
-  Findings,
+  type Findings,
   isRaw,
   join,
   type Raw,

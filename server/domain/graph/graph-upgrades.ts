@@ -1,4 +1,4 @@
-import { Findings, join, type Raw } from "@/server/domain/base/lenient-reader";
+import { type Findings, join, type Raw } from "@/server/domain/base/lenient-reader";
 import { SCHEMA_VERSION } from "./graph";
 
 /** Steps that bring a graph from the version of their place to the next; version 0 is the reference documents'. */

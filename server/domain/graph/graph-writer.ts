@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isRaw, type Raw } from "@/server/domain/base/lenient-reader";
 import { writeTersely } from "@/server/domain/base/terse-writer";
 import { nodeBase } from "@/server/domain/nodes/define";
-import { nodeKinds, WorkflowNode } from "../nodes";
+import { nodeKinds, type WorkflowNode } from "../nodes";
 import { analyse } from "./analysis";
 import { SCHEMA_VERSION, WorkflowEdge, WorkflowGraph } from "./graph";
 import { withoutSecrets } from "./secrets";

@@ -3,7 +3,7 @@ import { canonicalJson } from "@/server/domain/base/values";
 import { isDefaultWord } from "@/server/domain/nodes/conditional-router";
 import { getNodeKind, isRouterNode } from "../nodes";
 import { analyse } from "./analysis";
-import { WorkflowEdge, WorkflowGraph } from "./graph";
+import { type WorkflowEdge, type WorkflowGraph } from "./graph";
 import { defined, orderedNodes, writeGraph } from "./graph-writer";
 
 const ORIGINAL_TYPES = new Map([

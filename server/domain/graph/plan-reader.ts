@@ -2,7 +2,7 @@ import { builtinRoles, findBuiltinRole } from "@/server/domain/agent/builtin-rol
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { freshId, toId } from "@/server/domain/base/ids";
 import {
-  Findings,
+  type Findings,
   isRaw,
   type Raw,
   readLeniently,

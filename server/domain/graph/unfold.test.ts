@@ -273,6 +273,19 @@ test("a crew that decides on the way who is next says why it stays a crew", () =
   expect(unfoldCrew(review, "start", crewOf(review))).toEqual({ reason: "Only a crew can be unfolded." });
 });
 
+test("a step may have a name that stands on every object", () => {
+  const agents = [{ agent_id: "ann", role_name: "Writer" }];
+  const steps = [
+    { step: "__proto__", agent: "start" },
+    { step: "start", agent: " " },
+  ];
+  const crew = CrewConfig.parse({ agents, ...pattern(...steps) });
+  const answer = unfoldCrew(inside({ agents, process: "sequential" }), "crew", crew);
+  if ("reason" in answer) throw new Error(answer.reason);
+  const roles = ["Writer", "start", " "].map((name) => ({ name, tools: [] }));
+  expect(findProblems(answer.graph, roles).filter(({ severity }) => severity === "error")).toEqual([]);
+});
+
 test("any pattern unfolds into a drawing without errors", () => {
   const word = fc.oneof(
     fc.constantFrom("start", "a", "crew", "other", "outcome", "topic", "Done", "{{ x", "é ü", "constructor"),

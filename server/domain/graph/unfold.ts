@@ -135,7 +135,7 @@ class Unfold {
       ...this.common,
       id,
       node_type: "agent_task",
-      name: words(wanted).slice(0, 200),
+      name: nameFrom(wanted).slice(0, 200),
       optional_input_keys: [...new Set([...this.common.optional_input_keys, ...about.reads])],
       output_keys: Object.keys(properties),
       ...(seconds === undefined || seconds === DEFAULTS.max_execution_time_s
@@ -173,7 +173,7 @@ class Unfold {
       };
       const key = present(keys[at], "keys[at]");
       return this.task(step.step, agent, step.agent, {
-        task: `${asTemplate(step.description ?? words(step.step))}\n\nHow the step before came out: {{${outcomeKey} | default: "this is the first step"}}`,
+        task: `${asTemplate(step.description ?? nameFrom(step.step))}\n\nHow the step before came out: {{${outcomeKey} | default: "this is the first step"}}`,
         key,
         reads: [...keys, outcomeKey],
         schema: {
@@ -195,7 +195,7 @@ class Unfold {
       const router = this.add(`${id.slice(0, 56)}_router`, (own) => ({
         id: own,
         node_type: "conditional_router",
-        name: `After ${words(step.step)}`.slice(0, 200),
+        name: `After ${nameFrom(step.step)}`.slice(0, 200),
         input_keys: [outcomeKey],
         config: {
           kind: "expression",
@@ -219,17 +219,15 @@ class Unfold {
     outcome: string,
   ): Record<string, string> {
     const named = placed.map(({ step }, at) => [step.step, present(keys[at], "keys[at]")] as const);
-    const nameFrom = JSON.stringify(outcome);
+    const literal = JSON.stringify(outcome);
     const whole = [
-      ...named.map(
-        ([name, key]) => `${JSON.stringify(name)}: ${key === last ? `state.${key}` : orElse(key)}`,
-      ),
-      `"outcome": ${nameFrom}`,
+      ...named.map(([name, key]) => `${keyOf(name)}: ${key === last ? `state.${key}` : orElse(key)}`),
+      `"outcome": ${literal}`,
       `"summary": state.${last}`,
     ];
     return Object.fromEntries(
       this.node.output_keys.map((output): [string, string] => {
-        if (output === "outcome") return [output, nameFrom];
+        if (output === "outcome") return [output, literal];
         if (output === "summary" || output === "result") return [output, `state.${last}`];
         const own = named.find(([name]) => name === output)?.[1];
         if (own) return [output, own === last ? `state.${own}` : orElse(own, `state.${last}`)];
@@ -309,7 +307,7 @@ class Unfold {
     const whole =
       shown.length === 1
         ? orElse(present(shown[0], "shown[0]")[1])
-        : `{${shown.map(([id, key]) => `${JSON.stringify(id)}: ${orElse(key)}`).join(", ")}}`;
+        : `{${shown.map(([id, key]) => `${keyOf(id)}: ${orElse(key)}`).join(", ")}}`;
     const set = Object.fromEntries(
       this.node.output_keys.map((output) => [output, keys.has(output) ? orElse(must(keys, output)) : whole]),
     );
@@ -342,7 +340,7 @@ class Unfold {
     const id = this.add(`${this.node.id.slice(0, 40)}_${name}`, (own) => ({
       id: own,
       node_type: "transform",
-      name: words(name).slice(0, 200),
+      name: nameFrom(name).slice(0, 200),
       output_keys: Object.keys(set),
       ...(this.node.output_mapping ? { output_mapping: this.node.output_mapping } : {}),
       config: { set },
@@ -423,8 +421,11 @@ const LOST = [
 
 const orElse = (key: string, other = '""') => `has(state.${key}) ? state.${key} : ${other}`;
 
+/** A step's name as a key in an expression; the one name that no object may have there gets a line more. */
+const keyOf = (name: string): string => JSON.stringify(name === "__proto__" ? `${name}_` : name);
+
 /** `code_review` -> `Code review`. */
-function words(name: string): string {
+function nameFrom(name: string): string {
   const plain = name.replace(/[_-]+/g, " ").trim() || name;
   return plain.charAt(0).toUpperCase() + plain.slice(1);
 }
