@@ -21,7 +21,7 @@ export const EdgeLine = memo(function EdgeLine(props: EdgeProps<FlowEdge>) {
   const run = useEdgeRun(id);
   const { path, x, y } = line(props);
   // A router's label already stands at its port.
-  const words = data ? edgeText(data.edge, props.sourceHandleId !== "out") : null;
+  const text = data ? edgeText(data.edge, props.sourceHandleId !== "out") : null;
   const isTiny = useContext(TinyContext);
   const hover = useContext(HoverContext);
   const isHovered = useStore(hover, ({ edgeId }) => edgeId === id);
@@ -37,11 +37,11 @@ export const EdgeLine = memo(function EdgeLine(props: EdgeProps<FlowEdge>) {
         data-kind={data?.edge.kind}
         data-problem={data?.mark?.severity}
       />
-      {(selected || isHovered || (!isTiny && (words || data?.mark || (run && run.count > 1)))) && (
+      {(selected || isHovered || (!isTiny && (text || data?.mark || (run && run.count > 1)))) && (
         <EdgeLabelRenderer>
           <Chip
             edgeId={id}
-            words={words}
+            text={text}
             x={x}
             y={y}
             count={run?.count ?? 0}
@@ -56,14 +56,14 @@ export const EdgeLine = memo(function EdgeLine(props: EdgeProps<FlowEdge>) {
 
 function Chip(props: {
   edgeId: string;
-  words: string | null;
+  text: string | null;
   x: number;
   y: number;
   count: number;
   data: FlowEdge["data"];
   isActive: boolean;
 }) {
-  const { edgeId, words, x, y, count, data, isActive } = props;
+  const { edgeId, text, x, y, count, data, isActive } = props;
   const { editing } = useCanvas();
   const hover = useContext(HoverContext);
   const { screenToFlowPosition } = useReactFlow();
@@ -80,7 +80,7 @@ function Chip(props: {
       style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}
       title={data?.mark?.text}
     >
-      {words && <span>{words}</span>}
+      {text && <span>{text}</span>}
       {count > 1 && <span className="edge-count">×{count}</span>}
       {editing && isActive && (
         <>

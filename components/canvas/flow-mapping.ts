@@ -143,8 +143,8 @@ export const rounded = ({ x, y }: XY): XY => ({ x: Math.round(x), y: Math.round(
 
 /** What a port says about a line; a plain one may carry a label that its port does not show. */
 function portEnds(portId: string) {
-  const words = edgeFrom(portId);
-  return words.edge_label === null ? { kind: words.kind } : words;
+  const ends = edgeFrom(portId);
+  return ends.edge_label === null ? { kind: ends.kind } : ends;
 }
 
 interface Drawn {

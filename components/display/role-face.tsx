@@ -43,11 +43,11 @@ function Picture({ icon, size }: { icon: string; size: number }) {
 }
 
 function initials(name: string): string {
-  const words = name
+  const nameParts = name
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
     .split(/[^\p{L}\p{N}]+/u)
     .filter(Boolean);
-  const [first = "?", second] = words;
+  const [first = "?", second] = nameParts;
   return (second ? first.slice(0, 1) + second.slice(0, 1) : first.slice(0, 2)).toUpperCase();
 }
 

@@ -91,12 +91,12 @@ export function newEditorCommands({ store, ui, view, announcer, saveNow }: Comma
   }
 
   function connect(drawn: { source: string; target: string; sourceHandle?: string | null }) {
-    const words = fitted(graph(), toConnection(drawn));
-    if (!canConnect(graph(), words)) return;
-    store.getState().edit(edits.connect, words);
-    const source = graph().nodes[words.source_node_id];
+    const connection = fitted(graph(), toConnection(drawn));
+    if (!canConnect(graph(), connection)) return;
+    store.getState().edit(edits.connect, connection);
+    const source = graph().nodes[connection.source_node_id];
     const edge = graph().edges.at(-1);
-    say(`Connected ${nameOf(words.source_node_id)} to ${nameOf(words.target_node_id)}`);
+    say(`Connected ${nameOf(connection.source_node_id)} to ${nameOf(connection.target_node_id)}`);
     // A router needs to know for which of its labels this way is.
     if (
       source &&
@@ -116,9 +116,10 @@ export function newEditorCommands({ store, ui, view, announcer, saveNow }: Comma
     const edges = [...selection.edges];
     if (nodes.length + edges.length === 0) return;
     const next = nodes[0] === undefined ? null : neighbourOf(graph(), nodes);
-    const words = nodes.length === 1 && nodes[0] ? nameOf(nodes[0]) : `${nodes.length + edges.length} things`;
+    const deletedName =
+      nodes.length === 1 && nodes[0] ? nameOf(nodes[0]) : `${nodes.length + edges.length} things`;
     store.getState().edit(edits.remove, { nodes, edges }, { select: { nodes: next ? [next] : [] } });
-    say(`Deleted ${nodes.length === 0 && edges.length === 1 ? "the connection" : words}`);
+    say(`Deleted ${nodes.length === 0 && edges.length === 1 ? "the connection" : deletedName}`);
     if (next) focus(next);
   }
 
@@ -441,15 +442,20 @@ export function freeWay(graph: WorkflowGraph, nodeId: string): PickerRequest["af
 /** A line drawn to a router's body gets the first label that has no line yet. */
 function fitted(
   graph: WorkflowGraph,
-  words: ReturnType<typeof toConnection>,
+  connection: ReturnType<typeof toConnection>,
 ): ReturnType<typeof toConnection> {
-  const source = graph.nodes[words.source_node_id];
-  if (!source || words.kind === "error" || words.edge_label || !getNodeKind(source.node_type).routes)
-    return words;
+  const source = graph.nodes[connection.source_node_id];
+  if (
+    !source ||
+    connection.kind === "error" ||
+    connection.edge_label ||
+    !getNodeKind(source.node_type).routes
+  )
+    return connection;
   const free = portsOf(source, outgoing(graph, source.id)).find(
     (port) => port.kind === "exit" && !port.isConnected,
   );
-  return free ? { ...words, edge_label: free.label } : words;
+  return free ? { ...connection, edge_label: free.label } : connection;
 }
 
 /** Where the keyboard goes when these nodes are gone: to what came before them. */

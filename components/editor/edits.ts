@@ -79,11 +79,13 @@ export const edits = {
   reconnect: edit<{ edgeId: string } & NewConnection>({
     id: "reconnect",
     label: "Move connection",
-    apply: (graph, { edgeId, ...words }) =>
-      graph.nodes[words.source_node_id] && graph.nodes[words.target_node_id]
+    apply: (graph, { edgeId, ...retargeted }) =>
+      graph.nodes[retargeted.source_node_id] && graph.nodes[retargeted.target_node_id]
         ? {
             ...graph,
-            edges: graph.edges.map((edge) => (edge.id === edgeId ? movedEdge(graph, edge, words) : edge)),
+            edges: graph.edges.map((edge) =>
+              edge.id === edgeId ? movedEdge(graph, edge, retargeted) : edge,
+            ),
           }
         : graph,
   }),
@@ -199,46 +201,46 @@ export const edits = {
 };
 
 /** Whether this connection may exist: both ends there, allowed by their kinds, and not drawn already. */
-export function canConnect(graph: WorkflowGraph, words: NewConnection): boolean {
-  const source = graph.nodes[words.source_node_id];
-  const target = graph.nodes[words.target_node_id];
+export function canConnect(graph: WorkflowGraph, connection: NewConnection): boolean {
+  const source = graph.nodes[connection.source_node_id];
+  const target = graph.nodes[connection.target_node_id];
   if (!source || !target || source.id === target.id) return false;
   if (getNodeKind(source.node_type).hasExit === false || getNodeKind(target.node_type).hasEntry === false)
     return false;
-  return !graph.edges.some((edge) => isSameConnection(edge, words));
+  return !graph.edges.some((edge) => isSameConnection(edge, connection));
 }
 
 /** An id for a new node of this kind. */
 export const newNodeId = (graph: WorkflowGraph, type: NodeType): string => freshNodeId(type, graph.nodes);
 
-function isSameConnection(edge: WorkflowEdge, words: NewConnection): boolean {
+function isSameConnection(edge: WorkflowEdge, connection: NewConnection): boolean {
   return (
-    edge.source_node_id === words.source_node_id &&
-    edge.target_node_id === words.target_node_id &&
-    edge.kind === words.kind &&
-    (edge.edge_label ?? null) === (words.edge_label ?? null)
+    edge.source_node_id === connection.source_node_id &&
+    edge.target_node_id === connection.target_node_id &&
+    edge.kind === connection.kind &&
+    (edge.edge_label ?? null) === (connection.edge_label ?? null)
   );
 }
 
-function connected(graph: WorkflowGraph, words: NewConnection): WorkflowGraph {
-  if (!canConnect(graph, words)) return graph;
+function connected(graph: WorkflowGraph, connection: NewConnection): WorkflowGraph {
+  if (!canConnect(graph, connection)) return graph;
   const id = freshEdgeId(graph.edges.map((edge) => edge.id));
-  return { ...graph, edges: [...graph.edges, WorkflowEdge.parse({ id, ...words })] };
+  return { ...graph, edges: [...graph.edges, WorkflowEdge.parse({ id, ...connection })] };
 }
 
 /** A connection keeps its words when its end moves; when its beginning moves, the new port says the words. */
-function movedEdge(graph: WorkflowGraph, edge: WorkflowEdge, words: NewConnection): WorkflowEdge {
+function movedEdge(graph: WorkflowGraph, edge: WorkflowEdge, connection: NewConnection): WorkflowEdge {
   if (
-    edge.source_node_id === words.source_node_id &&
-    (words.edge_label ?? null) === null &&
-    words.kind === edge.kind
+    edge.source_node_id === connection.source_node_id &&
+    (connection.edge_label ?? null) === null &&
+    connection.kind === edge.kind
   )
-    return { ...edge, target_node_id: words.target_node_id };
-  const keepsLabel = exitLabels(graph, words.source_node_id).length === 0;
+    return { ...edge, target_node_id: connection.target_node_id };
+  const keepsLabel = exitLabels(graph, connection.source_node_id).length === 0;
   return clean({
     ...edge,
-    ...words,
-    edge_label: keepsLabel && words.kind === "normal" ? edge.edge_label : words.edge_label,
+    ...connection,
+    edge_label: keepsLabel && connection.kind === "normal" ? edge.edge_label : connection.edge_label,
   });
 }
 

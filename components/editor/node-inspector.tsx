@@ -270,13 +270,13 @@ function Keys({
   const mentioned = mentionedKeys(node).filter(
     (key) => !node.input_keys.includes(key) && !node.optional_input_keys.includes(key),
   );
-  const words = [...node.input_keys, ...node.output_keys].join(", ");
+  const keys = [...node.input_keys, ...node.output_keys].join(", ");
   return (
     <Disclosure
       look="section"
       title={kind.ends ? "Hands out" : "Reads and writes"}
       isOpen
-      aside={words || "Nothing"}
+      aside={keys || "Nothing"}
     >
       <div data-field="input_keys" className="flex flex-col gap-2">
         <KeysField

@@ -198,15 +198,15 @@ function ProblemMark() {
   const ui = useUiStore();
   if (problems.length === 0) return null;
   const errors = problems.filter(({ severity }) => severity === "error").length;
-  const words =
+  const label =
     errors > 0
       ? `${errors} ${errors === 1 ? "problem keeps" : "problems keep"} this workflow from running`
       : `${problems.length} ${problems.length === 1 ? "warning" : "warnings"}`;
   return (
     <button
       type="button"
-      aria-label={words}
-      title={words}
+      aria-label={label}
+      title={label}
       onClick={() => ui.setState({ side: "problems" })}
       className="flex h-8 items-center gap-1.5 rounded-lg px-2 text-[13px] font-semibold tabular-nums hover:bg-ink/6"
     >

@@ -22,13 +22,13 @@ import { TemplateField } from "./template-field";
 type Arguments = Readonly<Record<string, ToolArgument>>;
 
 /** The arguments of the tool that the node names, as its schema has them; those of an unknown tool by name. */
-export function ArgumentsField({ value, onChange, ...words }: FieldProps) {
+export function ArgumentsField({ value, onChange, ...labelling }: FieldProps) {
   const { data } = useQuery(useTrpc().tools.list.queryOptions());
   const { node } = useFormScope();
   const name = (node && usesOf(node).find((use) => use.kind === "tool")?.name) ?? "";
   const tool = data?.tools.find((each) => each.name === name);
   const args = (value ?? {}) as Arguments;
-  if (!tool) return <ByName {...words} args={args} onChange={onChange} />;
+  if (!tool) return <ByName {...labelling} args={args} onChange={onChange} />;
   const fields = argumentFields(tool.input_schema);
   const set = (key: string, next: ToolArgument | undefined) => {
     const { [key]: _before, ...others } = args;
@@ -36,7 +36,7 @@ export function ArgumentsField({ value, onChange, ...words }: FieldProps) {
   };
   const strange = Object.keys(args).filter((key) => !fields.some((field) => field.key === key));
   return (
-    <Field label={words.label} error={words.error} group>
+    <Field label={labelling.label} error={labelling.error} group>
       {fields.length === 0 && strange.length === 0 ? (
         <p className="text-[13px] text-ink-3">This tool takes none.</p>
       ) : null}

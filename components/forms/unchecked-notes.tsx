@@ -3,8 +3,8 @@ import type { JsonSchema } from "@/server/domain/base/values";
 
 /** What a schema asks for and nobody checks, said where it is written or approved; nothing where all is checked. */
 export function UncheckedNotes({ schema, label }: { schema: JsonSchema | undefined; label: string }) {
-  const words = schema ? describeUnchecked(schema) : [];
-  if (words.length === 0) return null;
+  const notes = schema ? describeUnchecked(schema) : [];
+  if (notes.length === 0) return null;
   return (
     <section
       aria-label={`${label}: what is not checked`}
@@ -12,7 +12,7 @@ export function UncheckedNotes({ schema, label }: { schema: JsonSchema | undefin
     >
       <p>Not all of this is checked; the rest of it is.</p>
       <ul className="list-disc pl-5">
-        {words.map((text) => (
+        {notes.map((text) => (
           <li key={text}>{text}</li>
         ))}
       </ul>

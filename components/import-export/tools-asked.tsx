@@ -22,8 +22,8 @@ export function ToolsAsked({ roles, allowed, onAllowed }: ToolsAskedProps) {
   if (asked.size === 0) return null;
   const isAll = [...asked.keys()].every((name) => allowed.includes(name));
   const about = (name: string, by: readonly string[]) => {
-    const words = describeTool(name, known.get(name));
-    return `${words}. Asked for by ${by.join(", ")}.`;
+    const about = describeTool(name, known.get(name));
+    return `${about}. Asked for by ${by.join(", ")}.`;
   };
   return (
     <section aria-label="Tools that the roles ask for" className="flex flex-col gap-2">

@@ -38,9 +38,9 @@ export interface LibraryListProps {
 export function LibraryList({ title, noun, current, rows, ...parts }: LibraryListProps) {
   const [search, setSearch] = useState("");
   const [one, many] = noun;
-  const words = search.trim().toLowerCase().split(/\s+/);
+  const terms = search.trim().toLowerCase().split(/\s+/);
   const found = rows.filter(({ name, line }) =>
-    words.every((word) => `${name} ${line}`.toLowerCase().includes(word)),
+    terms.every((word) => `${name} ${line}`.toLowerCase().includes(word)),
   );
   return (
     <>

@@ -17,10 +17,10 @@ export function AnsweredBy({ graph }: { graph: WorkflowGraph }) {
   if (!data) return <p className="text-[13px] text-ink-3">&nbsp;</p>;
   const answering = asked.map(({ provider_id, model }) => {
     const provider = data.providers.find((one) => (provider_id ? one.id === provider_id : one.is_default));
-    if (!provider) return { words: "a provider that is missing", isSimulated: false };
+    if (!provider) return { name: "a provider that is missing", isSimulated: false };
     const name = model ?? provider.default_model;
     return {
-      words: name && !provider.simulated ? `${provider.name} (${name})` : provider.name,
+      name: name && !provider.simulated ? `${provider.name} (${name})` : provider.name,
       isSimulated: provider.simulated,
     };
   });
@@ -28,7 +28,7 @@ export function AnsweredBy({ graph }: { graph: WorkflowGraph }) {
     <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-[13px] text-ink-2">
       <Bot aria-hidden className="size-4 shrink-0 text-ink-3" />
       <span className="min-w-0">
-        Answered by {formatList([...new Set(answering.map(({ words }) => words))])}
+        Answered by {formatList([...new Set(answering.map(({ name }) => name))])}
       </span>
       {answering.some(({ isSimulated }) => isSimulated) ? <SimulatedBadge /> : null}
     </p>

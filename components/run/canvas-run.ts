@@ -75,8 +75,8 @@ function peekOf({ state, live, cursor }: RunView, nodeId: string): string | unde
   const calls = state.activations[node.activation]?.calls ?? [];
   for (let at = calls.length - 1; at >= 0; at--) {
     const text = live[present(calls[at], "calls[at]")];
-    const words = text?.content || text?.reasoning;
-    if (words) return words.slice(-PEEK).replace(/\s+/g, " ").trimStart();
+    const written = text?.content || text?.reasoning;
+    if (written) return written.slice(-PEEK).replace(/\s+/g, " ").trimStart();
   }
   return undefined;
 }

@@ -225,7 +225,7 @@ const URGENCY = { low: "can wait", medium: null, high: "urgent", critical: "most
 /** What the plan says of a task beside what is to be done: how urgent it is, until when, where it meets others. */
 function TaskTerms({ task }: { task: Task }) {
   const { deadline, tags } = task.metadata;
-  const words = [
+  const details = [
     URGENCY[task.priority],
     typeof deadline === "string" ? `until ${deadline.replace("T", " ").replace(/:00(\.0+)?Z$/, "")}` : null,
     task.estimated_duration ? `takes about ${task.estimated_duration}` : null,
@@ -233,8 +233,8 @@ function TaskTerms({ task }: { task: Task }) {
     task.human_review ? "a person looks at the result" : null,
     tags && tags.length > 0 ? `meets at ${tags.join(", ")}` : null,
   ].filter(Boolean);
-  return words.length > 0 ? (
-    <p className="text-xs text-ink-3 [overflow-wrap:anywhere]">{words.join(" · ")}</p>
+  return details.length > 0 ? (
+    <p className="text-xs text-ink-3 [overflow-wrap:anywhere]">{details.join(" · ")}</p>
   ) : null;
 }
 

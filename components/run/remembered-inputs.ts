@@ -34,8 +34,8 @@ export function summarizeInput(input: JsonObject): string {
   const parts = Object.values(input).map((value) =>
     typeof value === "string" ? value : JSON.stringify(value),
   );
-  const words = parts.join(" · ").replace(/\s+/g, " ").trim();
-  return words.length > 90 ? `${words.slice(0, 89)}…` : words || "Nothing";
+  const summary = parts.join(" · ").replace(/\s+/g, " ").trim();
+  return summary.length > 90 ? `${summary.slice(0, 89)}…` : summary || "Nothing";
 }
 
 function isRemembered(value: unknown): value is RememberedInput {

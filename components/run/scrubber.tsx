@@ -21,7 +21,7 @@ export function Scrubber() {
   const [isPlaying, setPlaying] = useState(false);
   usePlaying(isPlaying, () => setPlaying(false));
   const at = cursor ?? lastSeq;
-  const words = useMomentText(at);
+  const moment = useMomentText(at);
 
   const goTo = (seq: number) => {
     setPlaying(false);
@@ -48,7 +48,7 @@ export function Scrubber() {
         <input
           type="range"
           aria-label="Moment of the run"
-          aria-valuetext={words}
+          aria-valuetext={moment}
           className="scrubber absolute inset-0 size-full"
           min={Math.min(1, lastSeq)}
           max={Math.max(1, lastSeq)}

@@ -74,8 +74,8 @@ export function newNames(
   };
   const task = (activationId: string | undefined, taskId: string | undefined) => {
     const tasks = (activationId === undefined ? undefined : plans()[activationId])?.tasks;
-    const words = tasks?.find(({ task_id }) => task_id === taskId)?.description ?? taskId ?? "?";
-    return words.length > TASK_WORDS_MOST ? `${words.slice(0, TASK_WORDS_MOST - 1).trimEnd()}…` : words;
+    const title = tasks?.find(({ task_id }) => task_id === taskId)?.description ?? taskId ?? "?";
+    return title.length > TASK_WORDS_MOST ? `${title.slice(0, TASK_WORDS_MOST - 1).trimEnd()}…` : title;
   };
   return { node, edge, task };
 }
@@ -485,8 +485,8 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
       payload.stalls > 0 ? `${countOf(payload.stalls, "round")} without progress` : "",
       payload.replans > 0 ? `${ordinal(payload.replans + 1)} plan` : "",
     ].filter(Boolean);
-    const words = trouble.length > 0 ? ` (${trouble.join(", ")})` : "";
-    const text = `The manager took stock${step}${words}`;
+    const troubles = trouble.length > 0 ? ` (${trouble.join(", ")})` : "";
+    const text = `The manager took stock${step}${troubles}`;
     return payload.stalls > 0 ? story(text, "warning") : detail(text);
   },
   board_written: ({ payload }) =>
@@ -607,8 +607,8 @@ export const eventTypes = Object.keys(sentences) as EventType[];
 /** An agent as people call it: its id in words. "user" stands for whoever started the crew. */
 export function person(agentId: string): string {
   if (agentId.toLowerCase() === "user") return "The requester";
-  const words = agentId.replace(/[_-]+/g, " ").trim();
-  return words === "" ? agentId : words.charAt(0).toUpperCase() + words.slice(1);
+  const agentName = agentId.replace(/[_-]+/g, " ").trim();
+  return agentName === "" ? agentId : agentName.charAt(0).toUpperCase() + agentName.slice(1);
 }
 
 const who = (agentId: string | undefined) => (agentId ? person(agentId) : "The agent");

@@ -59,10 +59,10 @@ export function timelineRows(
 ): TimelineRow[] {
   const groups = new Map<string, { nodeId: string; shown: RunEvent[]; seq: number }>();
   const order: (string | RunEvent)[] = [];
-  const words = options.query?.trim().toLowerCase() ?? "";
+  const query = options.query?.trim().toLowerCase() ?? "";
   for (const event of events) {
     if (!event.activation_id) {
-      if (isShown(event, tell, options, words)) order.push(event);
+      if (isShown(event, tell, options, query)) order.push(event);
       continue;
     }
     let group = groups.get(event.activation_id);
@@ -71,7 +71,7 @@ export function timelineRows(
       groups.set(event.activation_id, group);
       order.push(event.activation_id);
     }
-    if (isShown(event, tell, options, words)) group.shown.push(event);
+    if (isShown(event, tell, options, query)) group.shown.push(event);
   }
 
   const rows: TimelineRow[] = [];
@@ -84,7 +84,7 @@ export function timelineRows(
     }
     const group = must(groups, item);
     // The heading alone tells that a node ran; only a search leaves out those without a hit.
-    if (group.shown.length === 0 && words !== "") continue;
+    if (group.shown.length === 0 && query !== "") continue;
     const isClosed = options.closed?.has(item) ?? false;
     rows.push({
       kind: "group",
@@ -123,12 +123,12 @@ function isShown(
   event: RunEvent,
   tell: (event: RunEvent) => Sentence,
   { level }: TimelineOptions,
-  words: string,
+  query: string,
 ): boolean {
-  if (level === "all" && !words) return true;
+  if (level === "all" && !query) return true;
   const sentence = tell(event);
   if (level === "story" && sentence.level !== "story") return false;
-  return !words || sentence.text.toLowerCase().includes(words) || event.type.includes(words);
+  return !query || sentence.text.toLowerCase().includes(query) || event.type.includes(query);
 }
 
 function eventRow(

@@ -75,7 +75,7 @@ function Outcome({ call }: { call: ToolCallView }) {
       </span>
     );
   const code = call.status_code;
-  const words = code === undefined ? "" : TOOL_STATUSES[code];
+  const statusText = code === undefined ? "" : TOOL_STATUSES[code];
   const isDone = call.status === "completed";
   const isRefused = call.status === "refused";
   return (
@@ -87,7 +87,11 @@ function Outcome({ call }: { call: ToolCallView }) {
         }
       >
         <span title={code === undefined ? undefined : `Status ${code}`}>
-          {isDone ? code : isRefused ? `Not carried out: ${words.toLowerCase()}` : `${words} (${code})`}
+          {isDone
+            ? code
+            : isRefused
+              ? `Not carried out: ${statusText.toLowerCase()}`
+              : `${statusText} (${code})`}
         </span>
       </Badge>
       {call.finished_at !== undefined && !isRefused ? (

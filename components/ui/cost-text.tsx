@@ -11,14 +11,14 @@ export interface CostTextProps {
 /** An amount of money, honest about what is not known. */
 export function CostText({ cost_usd, unknown_calls = 0, simulated, className }: CostTextProps) {
   const known = cost_usd ?? 0;
-  const words = formatCost(known, unknown_calls, simulated);
+  const text = formatCost(known, unknown_calls, simulated);
   const more =
     unknown_calls > 0
       ? `${unknown_calls} ${unknown_calls === 1 ? "call has" : "calls have"} no known price`
       : undefined;
   return (
     <span className={clsx("whitespace-nowrap tabular-nums", className)} title={more}>
-      {words}
+      {text}
     </span>
   );
 }

@@ -38,7 +38,7 @@ export function Field({ label, hideLabel, hint, error, aside, className, childre
     "aria-describedby": error ? `${id}e` : hint ? `${id}h` : undefined,
     "aria-invalid": error ? true : undefined,
   };
-  const words = (
+  const labelLine = (
     <>
       {label}
       {aside ? <span className="ml-auto font-normal text-ink-3">{aside}</span> : null}
@@ -55,11 +55,11 @@ export function Field({ label, hideLabel, hint, error, aside, className, childre
     >
       {group ? (
         <span id={control["aria-labelledby"]} className={labelLook}>
-          {words}
+          {labelLine}
         </span>
       ) : (
         <label id={control["aria-labelledby"]} htmlFor={control.id} className={labelLook}>
-          {words}
+          {labelLine}
         </label>
       )}
       {typeof children === "function" ? children(control) : children}

@@ -66,7 +66,7 @@ export function IconButton({
     </button>
   );
   if (plain) return button;
-  const words = shortcut ? (
+  const content = shortcut ? (
     <>
       {label} <span className="ml-1 opacity-65">{shortcut}</span>
     </>
@@ -74,7 +74,7 @@ export function IconButton({
     label
   );
   return (
-    <Tooltip content={words} side={side}>
+    <Tooltip content={content} side={side}>
       {button}
     </Tooltip>
   );

@@ -3,10 +3,10 @@ import { Drama } from "lucide-react";
 
 /** Marks what the offline demo made. `full` says it in words wherever there is room. */
 export function SimulatedBadge({ full, className }: { full?: boolean; className?: string }) {
-  const words = "Simulated — offline demo, not an AI";
+  const title = "Simulated — offline demo, not an AI";
   return (
     <span
-      title={full ? undefined : words}
+      title={full ? undefined : title}
       className={clsx(
         "inline-flex h-5 shrink-0 items-center gap-1 whitespace-nowrap rounded-md border border-dashed border-waiting/70 px-1.5 text-xs text-ink-2",
         className,
@@ -14,7 +14,7 @@ export function SimulatedBadge({ full, className }: { full?: boolean; className?
     >
       <Drama aria-hidden="true" className="size-3.5 text-waiting" strokeWidth={1.75} />
       {full ? (
-        words
+        title
       ) : (
         <>
           Simulated<span className="sr-only"> — offline demo, not an AI</span>

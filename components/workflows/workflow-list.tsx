@@ -116,10 +116,10 @@ function FilteredWorkflows({
 }) {
   const [search, setSearch] = useState("");
   const [order, setOrder] = useState<Order>("changed");
-  const words = search.trim().toLowerCase().split(/\s+/);
+  const terms = search.trim().toLowerCase().split(/\s+/);
   const found = workflows
     .filter(({ name, description }) =>
-      words.every((word) => `${name} ${description}`.toLowerCase().includes(word)),
+      terms.every((word) => `${name} ${description}`.toLowerCase().includes(word)),
     )
     .sort(orders[order]);
   return (

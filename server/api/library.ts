@@ -4,6 +4,6 @@ export const FileText = z.string().max(5 * 1024 * 1024, "The file is larger than
 
 /** research_team -> Research team */
 export function nameFrom(id: string): string {
-  const words = id.replace(/[_-]+/g, " ").trim() || id;
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  const name = id.replace(/[_-]+/g, " ").trim() || id;
+  return name.charAt(0).toUpperCase() + name.slice(1);
 }

@@ -68,12 +68,12 @@ async function askPerson(question: Question, terminal: Terminal): Promise<Person
   // Whoever agrees must see what is really asked.
   terminal.say(`\n${printableLine(question.title)}\n${printableLine(question.why)}${printable(about)}\n`);
   if (question.asks) return answerQuestion(question.asks, terminal);
-  const words = (await terminal.ask("Agree? y = yes, a = yes for the whole run, anything else = no: "))
+  const reply = (await terminal.ask("Agree? y = yes, a = yes for the whole run, anything else = no: "))
     .trim()
     .toLowerCase();
-  if (words === "y" || words === "yes") return { answer: "approve" };
-  if (words === "a") return { answer: "approve_always" };
-  return { answer: "reject", ...(words && words !== "n" && words !== "no" ? { message: words } : {}) };
+  if (reply === "y" || reply === "yes") return { answer: "approve" };
+  if (reply === "a") return { answer: "approve_always" };
+  return { answer: "reject", ...(reply && reply !== "n" && reply !== "no" ? { message: reply } : {}) };
 }
 
 /** Asks for the fields of a form one by one, each until it fits; or where to go in a browser. */

@@ -51,25 +51,25 @@ export interface Asked {
 export function adapt(error: ServerError, capability: Capability, asked: Asked): Adaptation | null {
   const { rung, hasFunctions, mayDropFunctions, hasEffort, mayChangeApi } = asked;
   if (error.status !== 400 && error.status !== 404 && error.status !== 422) return null;
-  const words = `${error.param} ${error.code} ${error.message}`;
-  if (CONTEXT.test(words) || isBadGeneration(error)) return null;
+  const refusal = `${error.param} ${error.code} ${error.message}`;
+  if (CONTEXT.test(refusal) || isBadGeneration(error)) return null;
   const learned = (change: Capability, remember = true): Adaptation => ({
     learned: change,
     remember,
   });
   // DeepSeek's thinking models want their thoughts back in every message of theirs.
-  if (/\breasoning_content\b/.test(words) && capability.wants_reasoning !== true)
+  if (/\breasoning_content\b/.test(refusal) && capability.wants_reasoning !== true)
     return learned({ wants_reasoning: true });
-  if (/stream_options|include_usage/i.test(words) && capability.stream_usage !== false)
+  if (/stream_options|include_usage/i.test(refusal) && capability.stream_usage !== false)
     return learned({ stream_usage: false });
-  if (NO_SYSTEM.test(words) && capability.system_role !== false) return learned({ system_role: false });
-  if (NAMES.test(words) && !(capability.refuses ?? []).includes("name"))
+  if (NO_SYSTEM.test(refusal) && capability.system_role !== false) return learned({ system_role: false });
+  if (NAMES.test(refusal) && !(capability.refuses ?? []).includes("name"))
     return learned({ refuses: ["name"] });
   // Newer models do their reasoning with tools in the other protocol only, and say where.
-  if (mayChangeApi && capability.api !== "responses" && /\/responses\b|\bresponses api\b/i.test(words))
+  if (mayChangeApi && capability.api !== "responses" && /\/responses\b|\bresponses api\b/i.test(refusal))
     return learned({ api: "responses" });
   // Each of the two alone may be fine.
-  if (hasFunctions && /\breasoning(?:_effort)?\b/i.test(words) && TOOLS.test(words)) {
+  if (hasFunctions && /\breasoning(?:_effort)?\b/i.test(refusal) && TOOLS.test(refusal)) {
     const { effort_with_tools } = capability;
     if (effort_with_tools !== "none")
       return learned({ effort_with_tools: hasEffort && effort_with_tools === undefined ? "omit" : "none" });
@@ -77,17 +77,19 @@ export function adapt(error: ServerError, capability: Capability, asked: Asked):
   }
   const field = FIELDS.find(
     (name) =>
-      new RegExp(`(?:^|[^\\w])${name}(?:$|[^\\w])`).test(words) && !(capability.refuses ?? []).includes(name),
+      new RegExp(`(?:^|[^\\w])${name}(?:$|[^\\w])`).test(refusal) &&
+      !(capability.refuses ?? []).includes(name),
   );
-  if (field && !FORMAT.test(error.param)) return learned(withoutField(field, words, capability));
-  if (mayDropFunctions && TOOLS.test(words)) return learned({ native_tools: false }, !THIS_TOOL.test(words));
-  if (rung !== null && rung !== "prompt" && (FORMAT.test(words) || isVague(error))) {
+  if (field && !FORMAT.test(error.param)) return learned(withoutField(field, refusal, capability));
+  if (mayDropFunctions && TOOLS.test(refusal))
+    return learned({ native_tools: false }, !THIS_TOOL.test(refusal));
+  if (rung !== null && rung !== "prompt" && (FORMAT.test(refusal) || isVague(error))) {
     const next = ResponseRung.options[ResponseRung.options.indexOf(rung) + 1] ?? "prompt";
     // A schema that the server cannot take says nothing about others.
     const isAboutThisSchema = /invalid schema|invalid_json_schema|in context=|schema is (?:too|not)/i.test(
-      words,
+      refusal,
     );
-    return learned({ response_format: next }, FORMAT.test(words) && !isAboutThisSchema);
+    return learned({ response_format: next }, FORMAT.test(refusal) && !isAboutThisSchema);
   }
   return null;
 }

@@ -85,9 +85,9 @@ function behind(body: Record<string, unknown>, depth: number): string {
   const { metadata } = body;
   if (metadata === null || typeof metadata !== "object") return "";
   const { raw, provider_name, reasons } = metadata as Record<string, unknown>;
-  const words = readError(raw, depth + 1).message;
+  const inner = readError(raw, depth + 1).message;
   const why = Array.isArray(reasons) ? reasons.filter((one) => typeof one === "string").join(", ") : "";
-  return joined(word(provider_name), words, why);
+  return joined(word(provider_name), inner, why);
 }
 
 /** How long the body asks to wait: Google's RetryInfo, or a field of that name. */

@@ -457,11 +457,11 @@ function chunksOf(body: ChatRequest, reply: Reply, vary: Numbers): unknown[] {
 
 /** The text in chunks of three to six words; joined they are the text. */
 function pieces(text: string, vary: Numbers): string[] {
-  const words = text.match(/\s*\S+\s*?(?=\s|$)|\s+$/g) ?? [];
+  const chunks = text.match(/\s*\S+\s*?(?=\s|$)|\s+$/g) ?? [];
   const found: string[] = [];
-  for (let at = 0; at < words.length; ) {
+  for (let at = 0; at < chunks.length; ) {
     const count = 3 + vary(4);
-    found.push(words.slice(at, at + count).join(""));
+    found.push(chunks.slice(at, at + count).join(""));
     at += count;
   }
   return found.join("") === text ? found : [text];

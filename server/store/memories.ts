@@ -100,7 +100,7 @@ const HALF_LIFE_MS = 30 * 24 * 3_600_000;
 const WEIGHTS = { relevance: 0.5, recency: 0.3, importance: 0.2 } as const;
 /** BM25 chooses this many; the whole score orders them. */
 const CANDIDATES = 200;
-const QUERY = { words: 32, length: 64 } as const;
+const QUERY = { terms: 32, length: 64 } as const;
 const INSIDE_RUN = ["task", "agent", "run"] as const satisfies MemoryScope[];
 
 /** Everything bound to a run: what it, its agents and its tasks remember. For deleting the run. */
@@ -125,20 +125,20 @@ const isOfEndedTask = sql`${memories.scope} = 'task' and exists (
  * query language is left. Null where there are no words.
  */
 export function toMatch(text: string): string | null {
-  const words = wordsOf(text);
-  return words.length === 0 ? null : words.map((word) => `"${word}"`).join(" OR ");
+  const terms = wordsOf(text);
+  return terms.length === 0 ? null : terms.map((word) => `"${word}"`).join(" OR ");
 }
 
 /** The same for someone who is typing: all of the words, each perhaps the beginning of one. */
 export function toFilter(text: string): string | null {
-  const words = wordsOf(text);
-  return words.length === 0 ? null : words.map((word) => `"${word}"*`).join(" AND ");
+  const terms = wordsOf(text);
+  return terms.length === 0 ? null : terms.map((word) => `"${word}"*`).join(" AND ");
 }
 
 function wordsOf(text: string): string[] {
   const words = text.slice(0, 4_000).match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
   const cut = words.map((word) => word.slice(0, QUERY.length).toWellFormed().toLowerCase());
-  return [...new Set(cut)].slice(0, QUERY.words);
+  return [...new Set(cut)].slice(0, QUERY.terms);
 }
 
 export function newMemoryStore(db: Db, now: () => number = Date.now): MemoryStore {

@@ -25,9 +25,9 @@ export interface ToolListProps {
 export function ToolList({ tools, crew, custom, servers, current }: ToolListProps) {
   const router = useRouter();
   const [search, setSearch] = useState("");
-  const words = search.trim().toLowerCase().split(/\s+/);
+  const terms = search.trim().toLowerCase().split(/\s+/);
   const fits = ({ name, description }: { name: string; description: string }) =>
-    words.every((word) => `${name} ${description}`.toLowerCase().includes(word));
+    terms.every((word) => `${name} ${description}`.toLowerCase().includes(word));
   const of = (source: ToolListed["source"]) => tools.filter((tool) => tool.source === source && fits(tool));
   const isSearching = search.trim() !== "";
   const groups: { title: string; extra?: ReactNode; items: ReactNode[] }[] = [

@@ -326,7 +326,7 @@ function MemberCard({
         </span>
         <span className="crew-state">
           <StateIcon state={look.state} />
-          <span className="truncate">{look.words}</span>
+          <span className="truncate">{look.text}</span>
         </span>
       </span>
     </button>

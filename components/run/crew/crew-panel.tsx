@@ -252,7 +252,7 @@ function MemberTitle({ scene, agentId, roleName }: { scene: CrewScene; agentId: 
           ·
         </span>
         <StateIcon state={look.state} />
-        <span className="shrink-0">{look.words}</span>
+        <span className="shrink-0">{look.text}</span>
       </p>
     </>
   );
@@ -303,8 +303,8 @@ function MemberWork({
 
 function taskTitle(scene: CrewScene, taskId: string | undefined): string {
   if (taskId === undefined) return "The work as a whole";
-  const words = scene.plan?.tasks.find(({ task_id }) => task_id === taskId)?.description ?? taskId;
-  return words.length > 44 ? `${words.slice(0, 43)}…` : words;
+  const title = scene.plan?.tasks.find(({ task_id }) => task_id === taskId)?.description ?? taskId;
+  return title.length > 44 ? `${title.slice(0, 43)}…` : title;
 }
 
 function ExchangeText({ exchange }: { exchange: CrewExchange }) {

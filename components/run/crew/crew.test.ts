@@ -276,7 +276,7 @@ test("a member's state tells what it does right now", () => {
   expect(memberLook(scene("swarm"), "technician").state).toBe("passed");
   expect(memberLook(scene("parallel"), "frontend")).toMatchObject({
     state: "tool",
-    words: "Uses file_write",
+    text: "Uses file_write",
   });
   expect(memberLook(scene("asking"), "researcher")).toMatchObject({ state: "waiting", tainted: true });
   expect(memberLook(scene("consensus"), "security").state).toBe("failed");
@@ -299,7 +299,7 @@ test("when the run is cancelled nobody works or waits any more", () => {
   ]);
   const over = sceneOf(cancelled);
   expect(over.asks.map(({ status }) => status)).toEqual(["withdrawn"]);
-  expect(memberLook(over, "researcher")).toMatchObject({ state: "stopped", words: "Stopped" });
+  expect(memberLook(over, "researcher")).toMatchObject({ state: "stopped", text: "Stopped" });
   expect(memberLook(over, "writer").state).toBe("done");
 });
 

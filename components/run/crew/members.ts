@@ -24,7 +24,7 @@ export type MemberState =
 
 export interface MemberLook {
   state: MemberState;
-  words: string;
+  text: string;
   tainted: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface MemberLook {
 export function memberLook(scene: CrewScene, agentId: string): MemberLook {
   const mine = scene.agents.filter(({ agent_id }) => agent_id === agentId);
   const tainted = mine.some((agent) => agent.tainted === true);
-  const look = (state: MemberState, words: string): MemberLook => ({ state, words, tainted });
+  const look = (state: MemberState, text: string): MemberLook => ({ state, text, tainted });
   if (scene.asks.some(({ status, agent_id }) => status === "open" && agent_id === agentId))
     return look("waiting", "Waits for you");
   const tool = scene.tools.findLast(({ status, agent_id }) => status === "running" && agent_id === agentId);

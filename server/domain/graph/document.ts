@@ -154,8 +154,8 @@ function describeForeign(value: Raw): string {
 
 /** `simple_approval_workflow` -> `Simple approval workflow`. */
 function humanName(id: string): string {
-  const words = id.replace(/[_.-]+/g, " ").trim();
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  const name = id.replace(/[_.-]+/g, " ").trim();
+  return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
 export interface WriteOptions {

@@ -93,23 +93,24 @@ const type: Keyword = (rule, making) => {
   const known = new Set(types as string[]);
   // OpenAPI's word, which generated schemas keep.
   if (making.schema.nullable === true) known.add("null");
-  const words = [...known].map((name) => present(KIND_WORDS[name], "KIND_WORDS[name]"));
+  const kinds = [...known].map((name) => present(KIND_WORDS[name], "KIND_WORDS[name]"));
   return (value, place, run) => {
     const kind = kindOf(value);
     if (known.has(kind) || (kind === "number" && known.has("integer") && Number.isInteger(value)))
       return "yes";
     const is = kind === "number" && known.has("integer") ? "one with a fraction" : KIND_WORDS[kind];
-    return run.refuse(place, `must be ${orList(words)}, not ${is}`, words);
+    return run.refuse(place, `must be ${orList(kinds)}, not ${is}`, kinds);
   };
 };
 
 function oneOfValues(options: readonly unknown[], making: Making): Check {
   const known = new Set(options.map((option) => making.canonical(option)));
-  const words = options.slice(0, 20).map(shown);
-  if (options.length > 20) words.push("…");
-  const message = options.length === 1 ? `must be ${words[0]}` : `must be one of ${words.join(", ")}`;
+  const shownOptions = options.slice(0, 20).map(shown);
+  if (options.length > 20) shownOptions.push("…");
+  const message =
+    options.length === 1 ? `must be ${shownOptions[0]}` : `must be one of ${shownOptions.join(", ")}`;
   return (value, place, run) =>
-    known.has(canonical(value, run.work)) ? "yes" : run.refuse(place, message, words);
+    known.has(canonical(value, run.work)) ? "yes" : run.refuse(place, message, shownOptions);
 }
 
 const uniqueItems: Keyword = (rule) =>
@@ -438,7 +439,7 @@ function refuseAll(why: readonly Fault[][], place: Place | null, run: Run): "no"
       ? present(faults[0], "faults[0]").wanted
       : undefined,
   );
-  if (single.every((words) => words !== undefined)) {
+  if (single.every((faults) => faults !== undefined)) {
     const words = [...new Set(single.flat())];
     return run.refuse(place, `must be ${orList(words)}`, words);
   }

@@ -94,9 +94,9 @@ export function* mediate(crew: Crew): Flow<JsonObject> {
           answer.answer === "reject" ? "HUMAN_REJECTED" : "HUMAN_TIMEOUT",
           `${crew.name} had a question that was not answered: ${decision.message}`,
         );
-      const words = answer.message ?? "Go on as you think best.";
-      crew.post(USER, manager.agent_id, words, "answer");
-      told = `${USER} answers: ${words}`;
+      const advice = answer.message ?? "Go on as you think best.";
+      crew.post(USER, manager.agent_id, advice, "answer");
+      told = `${USER} answers: ${advice}`;
       continue;
     }
     if (decision.stop === "TaskFailure" || decision.stop === "SecurityRisks")

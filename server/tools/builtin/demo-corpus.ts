@@ -213,9 +213,9 @@ function decoded(text: string): string {
 
 /** The topic of a query as part of an address. */
 function slugOf(query: string): string {
-  const words = query.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-  const telling = words.filter((word) => !COMMON.has(word));
-  return (telling.length > 0 ? telling : words).slice(0, 8).join("-") || "anything";
+  const terms = query.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const telling = terms.filter((word) => !COMMON.has(word));
+  return (telling.length > 0 ? telling : terms).slice(0, 8).join("-") || "anything";
 }
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

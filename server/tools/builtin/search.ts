@@ -44,7 +44,7 @@ export function searchTools(deps: SearchDeps): ToolInterface[] {
 function searchTool(
   deps: SearchDeps,
   purpose: SearchPurpose,
-  words: { name: string; description: string },
+  query: { name: string; description: string },
 ): ToolInterface {
   const input = z.object({
     query: z.string().trim().min(1).max(400),
@@ -65,7 +65,7 @@ function searchTool(
     }
   };
   const tool = defineTool({
-    ...words,
+    ...query,
     input,
     source: "builtin",
     risk: "LOW",

@@ -200,13 +200,13 @@ export class McpConnection {
       const status_code = statusOf(error);
       const why = wordsOf(error);
       if (status_code === 503) void this.lose(why);
-      const words = status_code === 503 ? `Not connected to "${this.name}": ${why}` : why;
+      const message = status_code === 503 ? `Not connected to "${this.name}": ${why}` : why;
       return {
         status_code,
         error:
           status_code === 408
             ? `${name} did not finish within ${Math.round(options.timeout_ms / 1000)} s`
-            : words,
+            : message,
       };
     } finally {
       this.calls.delete(call);

@@ -74,9 +74,9 @@ const Docker = z.strictObject({
 export const OperatorTool = z
   .union([Script, Python, Docker], { error: "must have type: script, python or docker" })
   .superRefine((tool, context) => {
-    const words = tool.type === "script" ? tool.command : tool.type === "docker" ? tool.args : [];
+    const parts = tool.type === "script" ? tool.command : tool.type === "docker" ? tool.args : [];
     const required = Array.isArray(tool.input.required) ? (tool.input.required as unknown[]) : [];
-    for (const [at, word] of words.entries()) {
+    for (const [at, word] of parts.entries()) {
       const at_path = [tool.type === "script" ? "command" : "args", at];
       const place = word.match(PLACE)?.[1];
       if (place === undefined && word.includes("{{"))

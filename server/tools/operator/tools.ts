@@ -44,9 +44,9 @@ function operatorTool(tool: OperatorTool, folder: string, env: NodeJS.ProcessEnv
     check: (args) => checkBySchema(tool.input, args),
     async execute(input, scope) {
       const stdin = JSON.stringify(input);
-      const { words, onKill } = commandOf(tool, input as Record<string, unknown>, folder, env);
+      const { words: commandLine, onKill } = commandOf(tool, input as Record<string, unknown>, folder, env);
       const result = await runProcess({
-        words,
+        words: commandLine,
         stdin,
         environment: {
           ...chosen([...ALWAYS, ...(tool.type === "docker" ? DOCKER : []), ...tool.env], env),

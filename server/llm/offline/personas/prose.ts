@@ -202,10 +202,10 @@ function codeOf(prompt: Prompt, review: string | null): string[] {
   const { topic } = prompt;
   const revision = roundOf(prompt);
   const part = /^\s*build the (\w+)/i.exec(prompt.task)?.[1] ?? "";
-  const words = (`${part} ${topic}`.toLowerCase().match(/[a-z0-9]+/g) ?? [])
+  const terms = (`${part} ${topic}`.toLowerCase().match(/[a-z0-9]+/g) ?? [])
     .filter((word) => word.length > 2 && !NO_NAMES.has(word))
     .slice(0, 3);
-  const name = words
+  const name = terms
     .map((word, at) => (at === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)))
     .join("")
     .replace(/^\d+/, "");

@@ -70,8 +70,8 @@ function pageToOpen(turns: readonly Message[], tools: readonly Tool[]): ToolCall
 }
 
 function sharesWords(tool: Tool, text: string): boolean {
-  const words = `${tool.name} ${tool.description}`.toLowerCase().match(/[a-z]{4,}/g) ?? [];
-  return words.some((word) => !COMMON_WORDS.has(word) && text.includes(word));
+  const terms = `${tool.name} ${tool.description}`.toLowerCase().match(/[a-z]{4,}/g) ?? [];
+  return terms.some((word) => !COMMON_WORDS.has(word) && text.includes(word));
 }
 
 /** Arguments that only the prompt can give, by their name: made up, they would be nonsense. */
