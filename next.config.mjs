@@ -1,11 +1,11 @@
-import { PHASE_PRODUCTION_BUILD } from "next/constants.js";
-
 /** @type {import("next").NextConfig} */
 const config = {
   reactCompiler: true,
   agentRules: false,
   poweredByHeader: false,
   distDir: process.env.TROUPE_DIST_DIR ?? ".next",
+  // Beside the build, only those files of packages that it uses: what scripts/package.mjs takes along.
+  output: "standalone",
   outputFileTracingRoot: import.meta.dirname,
   // The start path skips type checking: a wrong type in a test must not stop a person's `npm start`.
   typescript: { ignoreBuildErrors: !!process.env.SKIP_TYPECHECK },
@@ -41,9 +41,4 @@ const config = {
     },
   ],
 };
-
-/**
- * The build puts beside itself only those files of packages that it uses: what scripts/package.mjs takes along. Serving
- * from a clone knows nothing of it, or it would warn at every start.
- */
-export default (phase) => (phase === PHASE_PRODUCTION_BUILD ? { ...config, output: "standalone" } : config);
+export default config;

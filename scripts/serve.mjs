@@ -37,8 +37,8 @@ export async function serve({ host, port, url, dataDir, startedAt }) {
   const booted = new Promise((resolve) => {
     globalThis.__troupeUp = resolve;
   });
-  // Reading the configuration anew takes what only a build needs; a package has it as the build read it.
-  if (isPacked) process.env.__NEXT_PRIVATE_STANDALONE_CONFIG = builtConfig();
+  // As the build read it: reading it anew takes what only a build needs, and warns that a package was gathered.
+  process.env.__NEXT_PRIVATE_STANDALONE_CONFIG = builtConfig();
   try {
     const { default: next } = await import("next");
     const application = next({
