@@ -79,12 +79,12 @@ export const edits = {
   reconnect: edit<{ edgeId: string } & NewConnection>({
     id: "reconnect",
     label: "Move connection",
-    apply: (graph, { edgeId, ...retargeted }) =>
-      graph.nodes[retargeted.source_node_id] && graph.nodes[retargeted.target_node_id]
+    apply: (graph, { edgeId, ...connection }) =>
+      graph.nodes[connection.source_node_id] && graph.nodes[connection.target_node_id]
         ? {
             ...graph,
             edges: graph.edges.map((edge) =>
-              edge.id === edgeId ? movedEdge(graph, edge, retargeted) : edge,
+              edge.id === edgeId ? movedEdge(graph, edge, connection) : edge,
             ),
           }
         : graph,
@@ -302,10 +302,10 @@ function withoutButConnected(graph: WorkflowGraph, id: string): WorkflowGraph {
   const bridges = into.flatMap((edge) => targets.map((target) => ({ edge, target })));
   return bridges.reduce(
     (next, { edge, target }) => {
-      const words = { ...edge, target_node_id: target };
-      if (!canConnect(next, words)) return next;
+      const bridge = { ...edge, target_node_id: target };
+      if (!canConnect(next, bridge)) return next;
       const fresh = freshEdgeId(next.edges.map(({ id }) => id));
-      return { ...next, edges: [...next.edges, { ...words, id: fresh }] };
+      return { ...next, edges: [...next.edges, { ...bridge, id: fresh }] };
     },
     removed(graph, new Set([id]), new Set()),
   );

@@ -13,8 +13,9 @@ export function must<K, V>(map: ReadonlyMap<K, V>, key: K): Exclude<V, undefined
 }
 
 /**
- * A value that is there, null being one: JSON has it. Throws where it is undefined: a fault of the program. `what`: what it is in the code, for whoever
- * looks for the fault. A constant, so that nothing is made where all is well: this stands in loops.
+ * A value that is there, null being one: JSON has it. Throws where it is undefined: a fault of the program. `what`: what
+ * it is in the code, for whoever looks for the fault. A constant, so that nothing is made where all is well: this stands
+ * in loops.
  */
 export function present<T>(value: T, what: string): Exclude<T, undefined> {
   if (value === undefined) throw absent(what);
