@@ -12,7 +12,12 @@ const config = {
   // The sandbox loads its engine in a thread of its own, from the file; the MCP client starts processes.
   serverExternalPackages: ["better-sqlite3", "better-sqlite3-node20", "@modelcontextprotocol/client"],
   outputFileTracingIncludes: {
-    "/*": ["./db/migrations/**/*", "./server/tools/sandbox/worker.mjs", "./server/tools/operator/runner.py"],
+    "/*": [
+      "./db/migrations/**/*",
+      "./server/tools/sandbox/worker.mjs",
+      "./server/tools/operator/runner.py",
+      "./server/tools/operator/session.py",
+    ],
   },
   // Its image route is switched off, and package.json puts an empty package in the place of the library it would load.
   images: { unoptimized: true },

@@ -5,6 +5,16 @@ const root = import.meta.dirname;
 
 /** Rooms without state of their own outside of what a test makes: their files may share one loaded set of modules. */
 const PURE = ["server/domain/**/*.test.ts", "server/interop/**/*.test.ts", "components/**/*.test.ts"];
+/**
+ * Files that change what the whole process shares (its HTTP servers, its console, the secrets that are blacked out) or
+ * start processes: each has one of its own. All others may share a process, and must leave it as they found it.
+ */
+const ALONE = [
+  "server/access/{boot,log,secrets}.test.ts",
+  "server/runner/frames.test.ts",
+  "scripts/**/*.test.ts",
+  "bench/**/*.test.ts",
+];
 /** What people see, in a document without a browser. */
 const SEEN = ["components/**/*.test.tsx"];
 const NEVER = [
@@ -62,9 +72,14 @@ export default defineConfig({
         test: {
           name: "server",
           include: ["**/*.test.ts"],
-          exclude: [...NEVER, ...PURE],
+          exclude: [...NEVER, ...PURE, ...ALONE],
           pool: "forks",
+          isolate: false,
         },
+      },
+      {
+        extends: true,
+        test: { name: "alone", include: ALONE, exclude: NEVER, pool: "forks" },
       },
     ],
   },

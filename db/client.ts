@@ -7,10 +7,12 @@ export function dataDir(): string {
   return path.resolve(process.env.TROUPE_DATA_DIR || "./data");
 }
 
-const held = globalThis as typeof globalThis & { __troupeDb?: Db };
+declare global {
+  var __troupeDb: Db | undefined;
+}
 
 /** The server's one database. On globalThis: separate bundles and dev reloads would open second copies. */
 export function getDb(): Db {
-  held.__troupeDb ??= openDb(path.join(dataDir(), "troupe.db"));
-  return held.__troupeDb;
+  globalThis.__troupeDb ??= openDb(path.join(dataDir(), "troupe.db"));
+  return globalThis.__troupeDb;
 }

@@ -3,6 +3,7 @@ import path from "node:path";
 import { type Database as Connection } from "better-sqlite3";
 import { type BetterSQLite3Database, drizzle } from "drizzle-orm/better-sqlite3";
 import { migrate } from "drizzle-orm/better-sqlite3/migrator";
+import { z } from "zod";
 import { Database } from "./sqlite.mjs";
 
 export type Db = BetterSQLite3Database & { $client: Connection };
@@ -48,7 +49,7 @@ function applyMigrations(db: Db, backupOf: string | null) {
   // Inside Drizzle's one transaction this pragma does nothing, and a rebuilt table would cascade deletes.
   db.$client.pragma("foreign_keys = OFF");
   migrate(db, { migrationsFolder: migrationsFolder() });
-  const broken = db.$client.pragma("foreign_key_check") as unknown[];
+  const broken = db.$client.prepare("select * from pragma_foreign_key_check").all();
   if (broken.length > 0)
     throw new Error(
       `After the update ${broken.length} rows point to nothing; the copy beside the database is the state before.`,
@@ -92,10 +93,8 @@ export function pendingMigrations({ $client: client }: Pick<Db, "$client">): num
     .prepare("select 1 from sqlite_master where type = 'table' and name = '__drizzle_migrations'")
     .get();
   if (!table) return journal.length;
-  const row = client.prepare("select max(created_at) as last from __drizzle_migrations").get() as {
-    last: number | null;
-  };
-  const last = row.last ?? 0;
+  const last =
+    client.prepare<[], number | null>("select max(created_at) from __drizzle_migrations").pluck().get() ?? 0;
   const newest = journal.at(-1)?.when ?? 0;
   if (last > newest)
     throw new Error(
@@ -104,7 +103,9 @@ export function pendingMigrations({ $client: client }: Pick<Db, "$client">): num
   return journal.filter((entry) => entry.when > last).length;
 }
 
+const Journal = z.object({ entries: z.array(z.object({ when: z.number() })) });
+
 function readJournal(): { when: number }[] {
   const file = path.join(migrationsFolder(), "meta", "_journal.json");
-  return (JSON.parse(readFileSync(file, "utf8")) as { entries: { when: number }[] }).entries;
+  return Journal.parse(JSON.parse(readFileSync(file, "utf8"))).entries;
 }

@@ -48,7 +48,7 @@ export const runs = sqliteTable(
     workflowId: text("workflow_id"),
     workflowName: text("workflow_name").notNull(),
     /** queued | running | waiting | held | finished */
-    status: text("status").notNull(),
+    status: text("status", { enum: ["queued", "running", "waiting", "held", "finished"] }).notNull(),
     /** Why it is held, as JSON; null where it is not. */
     held: text("held"),
     /** How many times in a row the server ended while it computed this run, without progress since. */
@@ -75,6 +75,13 @@ export const runs = sqliteTable(
     logHash: text("log_hash"),
     /** When the first of its sleeps is over; null where it waits for none. */
     wakeAt: integer("wake_at"),
+    /** The beginning of its input, and of its result or of why there is none, as words to be searched. */
+    inputText: text("input_text").notNull().default(""),
+    outcomeText: text("outcome_text").notNull().default(""),
+    /** person | time: what stands between it and its going on; null where it waits for nothing. */
+    waitsFor: text("waits_for"),
+    /** Set while the run lies in the bin. */
+    deletedAt: integer("deleted_at"),
   },
   (t) => [
     index("runs_wake").on(t.wakeAt).where(sql`${t.wakeAt} is not null`),
@@ -82,6 +89,8 @@ export const runs = sqliteTable(
     index("runs_workflow").on(t.workflowId, t.createdAt),
     index("runs_status").on(t.status),
     uniqueIndex("runs_idempotency").on(t.idempotencyKey),
+    index("runs_deleted").on(t.deletedAt).where(sql`${t.deletedAt} is not null`),
+    index("runs_waiting").on(t.waitsFor).where(sql`${t.waitsFor} is not null`),
   ],
 );
 
@@ -202,7 +211,10 @@ export const memories = sqliteTable(
     /** What the scope is bound to: a run, a workflow ...; "" for global. */
     scopeId: text("scope_id").notNull(),
     key: text("key").notNull(),
+    /** The text; of any other value the words in it, for the search. */
     value: text("value").notNull(),
+    /** A value that is no text, as JSON. */
+    json: text("json"),
     importance: real("importance").notNull().default(0.5),
     /** Came from content that nobody here vouches for. */
     tainted: integer("tainted", { mode: "boolean" }).notNull().default(false),
@@ -284,6 +296,33 @@ export const crews = sqliteTable("crews", {
   updatedAt: integer("updated_at").notNull(),
 });
 
+/**
+ * What members of crews did in runs that ended, in sums: they outlive the runs, and go with their workflow. `workflow_id`
+ * and `crew_id` (of the library) are empty where there is none.
+ */
+export const crewWork = sqliteTable(
+  "crew_work",
+  {
+    workflowId: text("workflow_id").notNull(),
+    nodeId: text("node_id").notNull(),
+    crewId: text("crew_id").notNull(),
+    agentId: text("agent_id").notNull(),
+    roleName: text("role_name").notNull(),
+    /** What simulated models did says nothing of real ones. */
+    simulated: integer("simulated", { mode: "boolean" }).notNull(),
+    done: integer("done").notNull(),
+    failed: integer("failed").notNull(),
+    /** Of what was done: what a person did not take. */
+    sentBack: integer("sent_back").notNull(),
+  },
+  (t) => [
+    primaryKey({
+      columns: [t.workflowId, t.nodeId, t.crewId, t.agentId, t.roleName, t.simulated],
+    }),
+    index("crew_work_role").on(t.roleName),
+  ],
+);
+
 /** Agents that crews and workflows use by their id. */
 export const agents = sqliteTable("agents", {
   id: text("id").primaryKey(),
@@ -293,6 +332,22 @@ export const agents = sqliteTable("agents", {
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),
 });
+
+/** Roles, crews and agents that were deleted, as they were. Workflows, runs and tools are marked in their own tables. */
+export const bin = sqliteTable(
+  "bin",
+  {
+    id: integer("id").primaryKey({ autoIncrement: true }),
+    /** role | crew | agent */
+    kind: text("kind").notNull(),
+    /** Its name or id among those that are there. */
+    key: text("key").notNull(),
+    name: text("name").notNull(),
+    content: text("content").notNull(),
+    deletedAt: integer("deleted_at").notNull(),
+  },
+  (t) => [index("bin_key").on(t.kind, t.key), index("bin_deleted").on(t.deletedAt)],
+);
 
 /** Grants, confirmations, refusals and changes of secrets: only ever added to. */
 export const audit = sqliteTable(

@@ -93,7 +93,7 @@ test("a research crew passes results on, and its search can be read call by call
   await play(app, page, "Research crew");
   const crew = await openCrew(page, "Research");
   await app.run.expectEnd("Completed");
-  await expect(crew.getByRole("button", { name: /^Scout to Analyst: passes on/ })).toBeVisible();
+  await expect(crew.getByRole("button", { name: /^Scout to Writer: passes on/ })).toBeVisible();
   await crew.getByRole("button", { name: /^Scout(?! to)/ }).click();
   await expect(crew.getByRole("complementary", { name: "About Scout" })).toContainText("web_search");
 });
@@ -106,7 +106,7 @@ test("a crew that is over can be seen as it was before it began", async ({ app, 
   await time.focus();
   await time.press("End");
   await expect(crew.getByRole("button", { name: "Front desk to Billing: hands over" })).toBeVisible();
-  for (let step = 0; step < 22; step++) await time.press("ArrowLeft");
+  for (let step = 0; step < 40; step++) await time.press("ArrowLeft");
   await expect(crew.getByRole("button", { name: "Front desk to Billing: hands over" })).toBeHidden();
 });
 

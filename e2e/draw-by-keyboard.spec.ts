@@ -81,7 +81,7 @@ test("the approval workflow is drawn from nothing with the keyboard alone, and r
     await page.keyboard.type(way);
     await tabTo(page, `Condition of way ${at + 1}, row 1: key`, "combobox");
     await page.keyboard.type("approval_status");
-    await tabTo(page, `Condition of way ${at + 1}, row 1: value`);
+    await tabTo(page, `Condition of way ${at + 1}, row 1: value`, "combobox");
     await page.keyboard.type(way);
   }
   await page.keyboard.press("Escape");

@@ -6,7 +6,7 @@ const canvas = (page: Page) => page.getByRole("application");
 /** Drags something from the palette to a point of the drawing. */
 async function place(page: Page, what: string, at: { x: number; y: number }): Promise<void> {
   await page
-    .getByRole("button", { name: `Add ${what}`, exact: true })
+    .getByRole("button", { name: new RegExp(`^Add ${what}\\b`) })
     .dragTo(canvas(page), { targetPosition: at });
 }
 
@@ -44,9 +44,8 @@ test("the approval workflow is drawn from nothing with the mouse, and runs", asy
   await page.getByRole("dialog", { name: "Add a node" }).getByText("ApprovalAgent", { exact: true }).click();
   await settings(page).getByLabel("Name", { exact: true }).fill("Get Approval Status");
   await write(page, "Task", "Review request: {{user_request}} for approval.");
-  await settings(page)
-    .getByRole("button", { name: /Also take what the task mentions/ })
-    .click();
+  // What the task names is read without a further word.
+  await expect(settings(page).getByRole("button", { name: "Remove user_request from Reads" })).toBeVisible();
   await addKeys(page, "Writes", ["approval_status", "approver_comments"]);
   await expect(app.canvas.card("Get Approval Status")).toContainText("approval_status");
 
@@ -124,7 +123,7 @@ test("a card put on a line goes in between, and the line's own plus does the sam
   const end = await app.canvas.card("End").boundingBox();
   const wait = await app.canvas.card("Wait").boundingBox();
   if (!start || !end || !wait) throw new Error("The cards are not there.");
-  const middle = { x: (start.x + start.width + end.x) / 2, y: start.y + 31 * (start.width / 240) };
+  const middle = { x: (start.x + start.width + end.x) / 2, y: start.y + 37 * (start.width / 208) };
   await app.canvas.move("Wait", {
     x: middle.x - (wait.x + wait.width / 2),
     y: middle.y - (wait.y + wait.height / 2),

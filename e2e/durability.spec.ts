@@ -172,7 +172,7 @@ const stepKey = (text: string) =>
   [
     /(?:run-\d+-|calm)/.exec(text)?.[0] ?? "?",
     stepOf(text),
-    [...text.matchAll(/ROUND (\d+)/g)].at(-1)?.[1] ?? "0",
+    [...text.matchAll(/ROUND (?:<\w+>)?(\d+)/g)].at(-1)?.[1] ?? "0",
   ].join(" ");
 
 type Row = Record<string, string | number | null>;

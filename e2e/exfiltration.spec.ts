@@ -176,7 +176,7 @@ test("nothing that strangers or models write makes a browser load anything from 
       await untouched(`the file ${name}`);
       await shown.getByRole("button", { name: "All files" }).click();
     }
-    for (const tab of [/^Output/, /^Timeline/]) {
+    for (const tab of [/^Result/, /^Timeline/]) {
       await page.getByRole("tab", { name: tab }).click();
       await untouched(`the run's ${tab}`);
     }

@@ -41,7 +41,7 @@ test("a workflow's roles, on a small screen, get nothing unless it is allowed; l
   await expect(wanted(page).getByRole("checkbox", { checked: true })).toHaveCount(0);
   await dialog.getByRole("button", { name: "Import workflow" }).click();
   await expect(page.getByText(/Clerk came without file_write, write_board/)).toBeVisible();
-  await app.canvas.isShown();
+  await expect(page.getByRole("list", { name: "Nodes in reading order" })).toBeVisible();
   const [, made = ""] = /workflows\/(wf_\w+)/.exec(page.url()) ?? [];
   expect(await toolsOf("Clerk")).toEqual([]);
   for (const workflow of [id, made]) await api("DELETE", `/workflows/${workflow}`);
@@ -75,7 +75,7 @@ test("what a workflow's nodes would use is shown, and runs only once it was allo
   await app.canvas.isShown();
   const [, id = ""] = /workflows\/(wf_\w+)/.exec(page.url()) ?? [];
 
-  await page.getByRole("tab", { name: /Problems/ }).click();
+  await page.getByRole("button", { name: /problems keep this workflow from running/ }).click();
   const problems = page.getByRole("list", { name: "Problems" }).getByRole("listitem");
   await expect(problems).toHaveCount(2);
   await expect(problems.first()).toContainText("would use the tool store_memory, which nobody has allowed");

@@ -36,7 +36,7 @@ test("the pages of the library and the settings have no serious accessibility fa
   const dialog = page.getByRole("dialog", { name: "Import roles" });
   await dialog.getByLabel("Or paste its text").fill("name: Courier\ntools: [http_request]\n");
   await dialog.getByRole("button", { name: "Show what is in it" }).click();
-  await expect(page.getByRole("region", { name: "Tools that the roles ask for" })).toBeVisible();
+  await expect(page.getByRole("region", { name: "What the roles want to use" })).toBeVisible();
   expect(await app.accessibilityFaults()).toEqual([]);
 
   await app.open("/settings");

@@ -102,9 +102,14 @@ test("a guardrail made in the form of a role holds in a run", async ({ app, page
   });
   await app.open(`/workflows/${id}/runs/${run_id}`);
   await app.run.expectEnd("Completed");
+  await page.getByRole("tab", { name: "Timeline" }).click();
   const story = page.getByRole("region", { name: "Events" });
-  await expect(story.getByText(/The check “Short” did not pass: .*It will be tried again/)).toBeVisible();
-  await expect(story.getByText(/The check “rule” did not pass: .*It goes on with a warning/)).toBeVisible();
+  await expect(
+    story.getByRole("button", { name: /^The check “Short” did not pass: .*It will be tried again/ }),
+  ).toBeVisible();
+  await expect(
+    story.getByRole("button", { name: /^The check “rule” did not pass: .*It goes on with a warning/ }),
+  ).toBeVisible();
   expect(JSON.stringify(await api("GET", `/runs/${run_id}`))).toContain('"copied":"bee"');
 });
 

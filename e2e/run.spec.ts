@@ -79,7 +79,7 @@ test("cancelling stops what is under way and says so", async ({ app, page }) => 
   await app.run.cancel();
   await app.run.expectEnd("Cancelled", { timeout: 5_000 });
   await app.run.expectStatus("Long work", "cancelled");
-  await expect(page.getByRole("button", { name: "Run again" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Run again", exact: true })).toBeVisible();
 });
 
 test("a reload in mid-run goes on where the run is, and a second tab shows the same", async ({
@@ -210,6 +210,7 @@ test("a loop counts its rounds, and each round can be looked at", async ({ app, 
   await app.run.start({ topic: "x" });
   await app.run.expectEnd("Completed");
   await expect(app.canvas.card("Count").getByText("×3")).toBeVisible();
+  await page.getByRole("button", { name: "Show the whole drawing" }).click();
   await app.canvas.select("Count");
   await panel(page).getByRole("radio", { name: "Time 2" }).click();
   await expect(panel(page).getByRole("region", { name: "Output" })).toContainText("2");
@@ -338,7 +339,7 @@ test("running again after a change says that it is the present drawing that runs
   await app.run.start({ topic: "x" });
   await app.run.expectEnd("Completed");
   const old = page.url();
-  await page.getByRole("button", { name: "Run again" }).click();
+  await page.getByRole("button", { name: "Run again", exact: true }).click();
   await page.waitForURL((url) => url.href !== old);
   await app.run.expectEnd("Completed");
   await expect(page.getByText("This runs the workflow as it is now")).toBeHidden();
@@ -350,7 +351,7 @@ test("running again after a change says that it is the present drawing that runs
   await page.goto(old);
   await app.run.expectEnd("Completed");
   await expect(app.canvas.card("Step one")).toBeVisible();
-  await page.getByRole("button", { name: "Run again" }).click();
+  await page.getByRole("button", { name: "Run again", exact: true }).click();
   await expect(page.getByText("This runs the workflow as it is now")).toBeVisible();
   await expect(page.getByText("Changed since that run: Node “Step one, renewed” changed")).toBeVisible();
   await expect(app.canvas.card("Step one, renewed")).toBeVisible();
@@ -367,19 +368,96 @@ test("the run of a deleted workflow can still be read, says so, and offers to br
   await app.open("/runs");
   await page
     .getByRole("list", { name: "Runs" })
-    .getByRole("link", { name: "Gone", exact: true })
+    .getByRole("link", { name: /^Gone,/ })
     .first()
     .click();
   await app.run.expectEnd("Completed");
   await app.run.expectStatus("End", "completed");
   await expect(page.getByText("The workflow of this run was deleted")).toBeVisible();
-  await expect(page.getByRole("button", { name: "Run again" })).toBeHidden();
+  await expect(page.getByRole("button", { name: "Run again", exact: true })).toBeHidden();
   await expect(page.getByRole("link", { name: "Edit workflow" })).toBeHidden();
   expect(await app.accessibilityFaults()).toEqual([]);
   await page.getByRole("button", { name: "Bring the workflow back" }).click();
   await page.getByRole("link", { name: "Edit workflow" }).click();
   await app.canvas.isShown();
   await expect(page).toHaveURL(new RegExp(`/workflows/${id}$`));
+});
+
+test("at its end a run shows its result, unless one reads something else, and again when it is opened later", async ({
+  app,
+  page,
+}) => {
+  await app.openWorkflow(
+    file(
+      "Answers",
+      [start(), agent("one", "Step one", slow(1500, '"# The answer"'), 1), end("end", "End", 2)],
+      [edge("start", "one"), edge("one", "end")],
+    ),
+  );
+  await app.run.start({ topic: "x" });
+  await app.run.expectStatus("Step one", "running");
+  await tab(page, "State").click();
+  await app.run.expectEnd("Completed");
+  await expect(tab(page, "State")).toHaveAttribute("aria-selected", "true");
+  await page.reload();
+  await app.run.expectEnd("Completed");
+  const result = panel(page).getByRole("region", { name: "Result" });
+  await expect(result.getByRole("heading", { name: "The answer" })).toBeVisible();
+  await expect(result.getByRole("button", { name: "Copy the result" })).toBeVisible();
+  expect(await app.accessibilityFaults()).toEqual([]);
+});
+
+test("a run that failed shows where and why, and the way to its node", async ({ app, page }) => {
+  await app.openWorkflow(
+    file(
+      "Fails",
+      [start(), agent("one", "Step one", "[[offline: error 400 x9]] This fails.", 1), end("end", "End", 2)],
+      [edge("start", "one"), edge("one", "end")],
+    ),
+  );
+  await app.run.start({ topic: "x" });
+  await app.run.expectEnd("Failed");
+  const how = panel(page).getByRole("region", { name: "How it ended" });
+  await expect(how.getByText("Step one failed.")).toBeVisible();
+  await how.getByRole("button", { name: "Open node" }).click();
+  await expect(panel(page).getByRole("article", { name: "Step one in this run" })).toBeVisible();
+});
+
+test("an input is edited and run again from the run's page", async ({ app, page }) => {
+  await app.openWorkflow(file("Edited", [start(), end("end", "End", 1)], [edge("start", "end")]));
+  await app.run.start({ topic: "Ebb" });
+  await app.run.expectEnd("Completed");
+  const old = page.url();
+  await page.getByRole("button", { name: "Edit input and run again" }).click();
+  const field = page.getByRole("dialog").getByLabel("Topic");
+  await expect(field).toHaveValue("Ebb");
+  await field.fill("Flood");
+  await page.getByRole("dialog").getByRole("button", { name: "Start" }).click();
+  await page.waitForURL((url) => url.href !== old);
+  await app.run.expectEnd("Completed");
+  await expect(panel(page).getByRole("region", { name: "Result" })).toContainText("Flood");
+});
+
+test("runs are found by what went in, deleted together, and come back from the bin", async ({
+  app,
+  page,
+}) => {
+  await app.openWorkflow(file("Found", [start(), end("end", "End", 1)], [edge("start", "end")]));
+  await app.run.start({ topic: "A very rare herring" });
+  await app.run.expectEnd("Completed");
+  await app.open("/runs");
+  const runs = page.getByRole("list", { name: "Runs" }).getByRole("listitem");
+  await page.getByLabel("Search runs").fill("rare HERRING");
+  await expect(runs).toHaveCount(1);
+  await page.getByRole("checkbox", { name: /^Choose Found/ }).click();
+  await page.getByRole("toolbar", { name: "Chosen runs" }).getByRole("button", { name: "Delete" }).click();
+  await expect(page.getByText("No run is like that")).toBeVisible();
+  await app.open("/bin");
+  await page.getByRole("button", { name: "Bring back Found" }).first().click();
+  await app.open("/runs");
+  await page.getByLabel("Search runs").fill("rare herring");
+  await expect(runs).toHaveCount(1);
+  expect(await app.accessibilityFaults()).toEqual([]);
 });
 
 test("the history lists the runs and can be narrowed down", async ({ app, page }) => {
@@ -408,11 +486,18 @@ test.describe("on a phone", () => {
       ),
     );
     await app.run.start({ topic: "x" });
+    const nodes = page.getByRole("list", { name: "Nodes in reading order" }).getByRole("listitem");
+    await expect(nodes.filter({ hasText: "Step one" })).toContainText("Running");
+    await page.getByRole("radio", { name: "Drawing" }).click();
     await app.run.expectStatus("Step one", "running");
     await expect(app.canvas.card("Step one")).toBeInViewport();
     await app.run.expectEnd("Completed");
-    await tab(page, "Output").click();
-    await expect(panel(page).getByRole("region", { name: "Output" })).toBeVisible();
+    await page.getByRole("radio", { name: "List" }).click();
+    await expect(nodes).toHaveText([/Begin.*Completed/, /Step one.*Completed/, /End.*Completed/]);
+    await nodes.filter({ hasText: "Step one" }).getByRole("button").click();
+    await expect(panel(page).getByRole("article", { name: "Step one in this run" })).toBeVisible();
+    await panel(page).getByRole("tab", { name: "Result" }).click();
+    await expect(panel(page).getByRole("region", { name: "Result" })).toBeVisible();
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
     expect(width, "nothing sticks out to the side").toBeLessThanOrEqual(390);
     expect(await app.accessibilityFaults()).toEqual([]);

@@ -18,7 +18,7 @@ test("a tool of one's own is written, changed, brought back, removed and restore
 
   await page.getByRole("button", { name: "Remove count_words" }).click();
   await expect(page.getByRole("link", { name: /^count_words/ })).toHaveCount(0);
-  await page.getByRole("link", { name: /^Bin/ }).click();
+  await page.getByRole("link", { name: /^Bin \d/ }).click();
   await page.getByRole("button", { name: "Restore count_words" }).click();
   await page.getByRole("link", { name: /^count_words/ }).click();
   await page.getByRole("button", { name: "Remove count_words" }).click();

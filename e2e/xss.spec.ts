@@ -248,7 +248,7 @@ test("thirty ways to smuggle a script in are words wherever they are shown", asy
       .click();
     await nothing("a transcript");
     await crew.getByRole("button", { name: "Close the crew" }).click();
-    for (const tab of [/^Output/, /^Timeline/, /^State/, /^Input/]) {
+    for (const tab of [/^Result/, /^Timeline/, /^State/, /^Input/]) {
       const button = page.getByRole("tab", { name: tab });
       if ((await button.count()) === 0) continue;
       await button.click();

@@ -32,6 +32,7 @@ const OWN_FILES = [
   "db/sqlite.mjs",
   "server/tools/sandbox/worker.mjs",
   "server/tools/operator/runner.py",
+  "server/tools/operator/session.py",
   "server/store/watchdog-worker.mjs",
   ...["troupe", "start", "serve", "prepare", "folders", "http-server", "static-files"].map(
     (name) => `scripts/${name}.mjs`,
@@ -53,7 +54,9 @@ if (process.argv[2] !== "--folder") await pack();
 /** The server that Next.js built; without what only a debugger or the next build reads. */
 function takeBuild() {
   const traced = path.join(distDir(), "standalone", path.relative(root, distDir()));
-  const isNeeded = (file) => !/\.(?:map|nft\.json)$/.test(file) && path.basename(file) !== "node_modules";
+  // Of a worker the bundler also keeps the source, which nothing asks for.
+  const isNeeded = (file) =>
+    !/\.(?:map|tsx?|nft\.json)$/.test(file) && path.basename(file) !== "node_modules";
   cpSync(traced, inApp(".next"), { recursive: true, filter: isNeeded });
   cpSync(path.join(distDir(), "static"), inApp(".next", "static"), { recursive: true, filter: isNeeded });
   writeOutNames(path.join(traced, "node_modules"));
@@ -124,6 +127,8 @@ async function bundleCommands() {
     // The one under which "server-only" may be imported.
     conditions: ["react-server", "module"],
     external: ["better-sqlite3", "better-sqlite3-node20", ...builtinModules],
+    // Its other form asks for its parts by names that no bundler can follow.
+    alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" },
     // Packages of the older kind ask for Node's own modules by this.
     banner: {
       js: 'import { createRequire as newRequire } from "node:module"; const require = newRequire(import.meta.url);',

@@ -1,3 +1,4 @@
+import { errorMessage } from "@/server/domain/base/guards";
 import "server-only";
 import path from "node:path";
 import { audienceOf } from "@/server/access/audience";
@@ -16,10 +17,11 @@ import { log, logConsole } from "@/server/access/log";
 import { lostSecrets, lostSecretsRemark } from "@/server/access/lost-secrets";
 import { refusesRequest } from "@/server/access/request-filter";
 import type { Host } from "@/server/runner/host";
-import { getServices } from "@/server/services";
+import { type Container, getServices } from "@/server/services";
 import { readSettings } from "@/server/settings";
+import { binEnd } from "@/server/store/bin";
 import { dataDir } from "@/server/store/current";
-import { copyFiles, type Retention } from "@/server/store/retention";
+import { copyFiles } from "@/server/store/retention";
 
 const processWide = globalThis as typeof globalThis & {
   __troupeBooted?: boolean;
@@ -45,9 +47,6 @@ const RECOVER_AGAIN_MS = 5_000;
 const TIDY_FIRST_MS = 60_000;
 const TIDY_EVERY_MS = 10 * 60_000;
 
-/** How long a deleted workflow stays restorable. */
-const BIN_MS = 30 * 24 * 3_600_000;
-
 /** Brings the server up, once per process: checks, database, and every run that had not ended. */
 export async function boot(): Promise<void> {
   if (processWide.__troupeBooted) return;
@@ -56,18 +55,18 @@ export async function boot(): Promise<void> {
   try {
     readSettings();
   } catch (error) {
-    leave(error instanceof Error ? error.message : String(error));
+    leave(errorMessage(error));
   }
   const refusal = checkBinding(process.env) ?? checkDataFolder(dataDir()) ?? lockDataFolder(dataDir());
   if (refusal) leave(refusal);
   try {
     const troupe = getServices();
-    troupe.workflows.purge(Date.now() - BIN_MS);
+    emptyBin(troupe);
     void troupe.toolSources.start();
     troupe.memories.sweep();
     setInterval(() => troupe.memories.sweep(), LIMITS.memory.sweepMs).unref();
     troupe.retention.allowShrinking();
-    keepTidy(troupe.retention);
+    keepTidy(troupe);
     stopOnSignal();
     if (process.env.NODE_ENV === "production") {
       hardenPrototypes();
@@ -111,7 +110,7 @@ function recoverOnceServing(host: Host): void {
     } catch (error) {
       isDone = false;
       log("error", "The runs that had not ended could not be taken up; trying again.", {
-        error: error instanceof Error ? error.message : String(error),
+        error: errorMessage(error),
       });
       setTimeout(recover, RECOVER_AGAIN_MS).unref();
     }
@@ -121,20 +120,29 @@ function recoverOnceServing(host: Host): void {
 }
 
 /** Deletes old runs now and then; what goes wrong once is tried again. */
-function keepTidy(retention: Retention): void {
+function keepTidy(troupe: Container): void {
   const sweep = () => {
-    retention.sweep().then(
+    emptyBin(troupe);
+    troupe.retention.sweep().then(
       (count) => {
         if (count > 0) log("info", `${count} old ${count === 1 ? "run was" : "runs were"} deleted.`);
       },
       (error: unknown) =>
         log("warn", "Old runs could not be deleted; trying again later.", {
-          error: error instanceof Error ? error.message : String(error),
+          error: errorMessage(error),
         }),
     );
   };
   setTimeout(sweep, TIDY_FIRST_MS).unref();
   setInterval(sweep, TIDY_EVERY_MS).unref();
+}
+
+/** Deletes for good what has lain in the bin for long enough; runs are the retention's. */
+function emptyBin({ bin, workflows, toolSources }: Container): void {
+  const before = binEnd(Date.now());
+  bin.sweep();
+  workflows.purge(before);
+  toolSources.customTools.purge(before);
 }
 
 /** Where people open Troupe. */
@@ -147,7 +155,7 @@ function leave(message: string): never {
 }
 
 function startError(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   if (/different Node\.js version|ERR_DLOPEN/.test(message))
     return `The database library does not fit this version of Node. ${process.env.TROUPE_PROGRAM ? "Install Troupe again" : "Run npm start once"}: it mends that.`;
   if (/file is not a database|malformed/.test(message)) {

@@ -17,6 +17,7 @@ import { installationRules, readSettings } from "@/server/settings";
 import { newAgentStore } from "@/server/store/agents";
 import { newAtWork } from "@/server/store/at-work";
 import { newAuditStore } from "@/server/store/audit";
+import { newBinStore } from "@/server/store/bin";
 import { newCrewStore } from "@/server/store/crews";
 import { dataDir, getDb } from "@/server/store/current";
 import { newCustomToolStore } from "@/server/store/custom-tools";
@@ -130,6 +131,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
   return {
     db,
     retention,
+    bin: newBinStore(db),
     /** What was acknowledged to somebody survives a power cut: wait for `disk.sync` before. */
     disk,
     workflows,

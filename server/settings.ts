@@ -94,6 +94,12 @@ export const Settings = z.object({
     .describe(
       "How strictly people are asked before a tool acts, at least: runs and roles can only be stricter. risky: before what is of high or unknown risk",
     ),
+  TROUPE_DELEGATE_TOOLS: z
+    .enum(["own", "shared"], { error: "TROUPE_DELEGATE_TOOLS must be own or shared" })
+    .default("own")
+    .describe(
+      "own: a crew may be set so that members keep the tools of their own role when others let them work. shared: never, whatever crews say; they have only what both may use",
+    ),
   TROUPE_ALLOWED_DESTINATIONS: z
     .string()
     .optional()
@@ -178,6 +184,7 @@ export function settingsTable(): SettingRow[] {
 export function installationRules({
   TROUPE_CONFIRMATION: kind,
   TROUPE_ALLOWED_DESTINATIONS: allowed = "",
+  TROUPE_DELEGATE_TOOLS: delegates,
 }: Settings): InstallationRules {
   const destinations = allowed.split(/[\s,]+/).filter((word) => word !== "");
   return {
@@ -187,5 +194,6 @@ export function installationRules({
         ? { confirmation: { kind } }
         : {}),
     ...(destinations.length > 0 ? { destinations } : {}),
+    ...(delegates === "shared" ? { delegate_tools: delegates } : {}),
   };
 }

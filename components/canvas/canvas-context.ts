@@ -20,12 +20,18 @@ export interface CanvasEditing {
   /** A node was dropped on an edge. */
   onSplice(nodeId: string, edgeId: string, place: { x: number; y: number }): void;
   onRemoveEdge(edgeId: string): void;
-  /** Something from the palette was dropped. */
-  onDropKind(payload: string, at: DropPoint): void;
+  /** A connection was drawn backwards from an entry and dropped on empty canvas. */
+  onAddBefore(nodeId: string, at: DropPoint): void;
+  /** Something from the palette was dropped: on an edge, or where nothing is. */
+  onDropKind(payload: string, at: DropPoint, edgeId: string | null): void;
   /** The empty canvas was double-clicked. */
   onAddAt(at: DropPoint): void;
-  /** A node or an edge was double-clicked. */
+  /** A node or an edge was double-clicked: a node opens, an edge wants a name. */
   onOpen(id: string, kind: "node" | "edge"): void;
+  /** A note was written where it stands. */
+  onWriteNote(id: string, text: string): void;
+  /** A note got another size, in the drawing's measure. */
+  onResizeNote(id: string, size: { width: number; height: number }): void;
   onMenu(target: { kind: "node" | "edge" | "pane"; id?: string }, at: DropPoint): void;
 }
 

@@ -1,4 +1,5 @@
-import { createContext, useContext, useSyncExternalStore } from "react";
+import { type ComponentType, createContext, useContext, useSyncExternalStore } from "react";
+import type { WorkflowNode } from "@/server/domain/graph/graph";
 import type { NodeStatus } from "@/server/domain/run";
 
 export type { NodeStatus };
@@ -18,6 +19,18 @@ export interface NodeRunView {
   /** Of the latest activation. */
   durationMs?: number;
   error?: string;
+  /** What came out of it, in one line. */
+  said?: string;
+  /** What it cost, in words; absent where nothing was asked that costs. */
+  cost?: string;
+}
+
+/** What is being written for a node right now. */
+export interface NodePeek {
+  /** Who writes, where several may. */
+  who?: string;
+  /** The end of it, in one line. */
+  text: string;
 }
 
 /** What a line shows of its edge's part in a run. */
@@ -26,19 +39,26 @@ export interface EdgeRunView {
   count: number;
 }
 
+/** What a run adds to each card: whoever shows a run brings it, so that a drawing that only is drawn need not load it. */
+export interface RunParts {
+  Slip: ComponentType<{ node: WorkflowNode; run: NodeRunView }>;
+  Status: ComponentType<{ status: NodeStatus }>;
+}
+
 /**
  * A run as the canvas sees it. The getters must answer the same object until it changes (cards compare by identity),
  * and `subscribe` calls its listener after any change. `peek` is apart, so that streaming text re-renders one line of one card.
  */
 export interface CanvasRun {
+  parts: RunParts;
   subscribe(listener: () => void): () => void;
   node(nodeId: string): NodeRunView | undefined;
   edge(edgeId: string): EdgeRunView | undefined;
-  /** The last characters that a model has written for this node, while it runs. */
-  peek?(nodeId: string): string | undefined;
+  /** What a model is writing for this node, while it runs; the same object until it changes. */
+  peek?(nodeId: string): NodePeek | undefined;
 }
 
-const NO_RUN: CanvasRun = {
+const NO_RUN: Omit<CanvasRun, "parts"> = {
   subscribe: () => () => undefined,
   node: () => undefined,
   edge: () => undefined,
@@ -65,8 +85,8 @@ export function useEdgeRun(edgeId: string): EdgeRunView | undefined {
   );
 }
 
-export function useNodePeek(nodeId: string): string | undefined {
-  const run = useContext(CanvasRunContext) ?? NO_RUN;
+export function useNodePeek(nodeId: string): NodePeek | undefined {
+  const run: Omit<CanvasRun, "parts"> = useContext(CanvasRunContext) ?? NO_RUN;
   return useSyncExternalStore(
     run.subscribe,
     () => run.peek?.(nodeId),
@@ -74,7 +94,5 @@ export function useNodePeek(nodeId: string): string | undefined {
   );
 }
 
-/** Whether the canvas shows a run at all: cards of nodes not reached yet are then shown calm. */
-export function useHasRun(): boolean {
-  return useContext(CanvasRunContext) !== null;
-}
+/** The parts of cards that tell of the run; null where the canvas shows none. */
+export const useRunParts = (): RunParts | null => useContext(CanvasRunContext)?.parts ?? null;

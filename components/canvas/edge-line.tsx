@@ -14,12 +14,14 @@ import { TinyContext, useCanvas } from "./canvas-context";
 import { useEdgeRun } from "./canvas-run-context";
 import type { FlowEdge } from "./flow-mapping";
 import { HoverContext } from "./hover";
+import { ROW, type XY } from "./places";
+import { curvePoint, drawRoute, isForward } from "./routes";
 
 /** A line from node to node, with its words in the middle, and ways to insert or remove when pointed at. */
 export const EdgeLine = memo(function EdgeLine(props: EdgeProps<FlowEdge>) {
   const { id, data, selected } = props;
   const run = useEdgeRun(id);
-  const { path, x, y } = line(props);
+  const { path, x, y, isSteep } = draw(props);
   // A router's label already stands at its port.
   const text = data ? edgeText(data.edge, props.sourceHandleId !== "out") : null;
   const isTiny = useContext(TinyContext);
@@ -37,13 +39,15 @@ export const EdgeLine = memo(function EdgeLine(props: EdgeProps<FlowEdge>) {
         data-kind={data?.edge.kind}
         data-problem={data?.mark?.severity}
       />
-      {(selected || isHovered || (!isTiny && (text || data?.mark || (run && run.count > 1)))) && (
+      {data?.mark && <title>{data.mark.text}</title>}
+      {(selected || isHovered || (!isTiny && (text || (run && run.count > 1)))) && (
         <EdgeLabelRenderer>
           <Chip
             edgeId={id}
             text={text}
             x={x}
             y={y}
+            isSteep={isSteep}
             count={run?.count ?? 0}
             data={data}
             isActive={!!selected || isHovered}
@@ -59,57 +63,67 @@ function Chip(props: {
   text: string | null;
   x: number;
   y: number;
+  isSteep: boolean;
   count: number;
   data: FlowEdge["data"];
   isActive: boolean;
 }) {
-  const { edgeId, text, x, y, count, data, isActive } = props;
+  const { edgeId, text, x, y, isSteep, count, data, isActive } = props;
   const { editing } = useCanvas();
   const hover = useContext(HoverContext);
   const { screenToFlowPosition } = useReactFlow();
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the pointer over it only lights its edge up
-    <div
-      className="edge-chip nodrag nopan"
-      data-kind={data?.edge.kind}
-      data-problem={data?.mark?.severity}
-      data-edge={edgeId}
-      data-active={isActive || undefined}
-      onMouseEnter={() => hover.getState().enter(edgeId)}
-      onMouseLeave={() => hover.getState().leave(edgeId)}
-      style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}
-      title={data?.mark?.text}
-    >
-      {text && <span>{text}</span>}
-      {count > 1 && <span className="edge-count">×{count}</span>}
+    <>
+      {(text || count > 1) && (
+        <div
+          className="edge-chip"
+          data-kind={data?.edge.kind}
+          data-problem={data?.mark?.severity}
+          data-edge={edgeId}
+          style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}
+        >
+          {text && <span>{text}</span>}
+          {count > 1 && <span className="edge-count">×{count}</span>}
+        </div>
+      )}
       {editing && isActive && (
-        <>
+        // Beside the line, never on it: what is clicked on the line selects it.
+        // biome-ignore lint/a11y/noStaticElementInteractions: the pointer over it only lights its edge up
+        <div
+          className="edge-tools nodrag nopan"
+          data-steep={isSteep || undefined}
+          onMouseEnter={() => hover.getState().enter(edgeId)}
+          onMouseLeave={() => hover.getState().leave(edgeId)}
+          style={{ translate: `${x}px ${y}px` }}
+        >
           <button
             type="button"
             tabIndex={-1}
             aria-label="Insert a node here"
+            title="Insert a node here"
             onClick={(event) => {
               event.stopPropagation();
               const client = { x: event.clientX, y: event.clientY };
               editing.onInsertOn(edgeId, { client, flow: screenToFlowPosition(client) });
             }}
           >
-            <Plus aria-hidden size={13} />
+            <Plus aria-hidden size={15} />
           </button>
           <button
             type="button"
             tabIndex={-1}
             aria-label="Remove this connection"
+            title="Remove this connection"
             onClick={(event) => {
               event.stopPropagation();
               editing.onRemoveEdge(edgeId);
             }}
           >
-            <X aria-hidden size={13} />
+            <X aria-hidden size={15} />
           </button>
-        </>
+        </div>
       )}
-    </div>
+    </>
   );
 }
 
@@ -126,42 +140,45 @@ export function edgeText(edge: WorkflowEdge, isLabelShown = false): string | nul
   return text.length > 40 ? `${text.slice(0, 39)}…` : text || null;
 }
 
-const BACK_DROP = 96;
-const TURN = 32;
-
-/** Forward lines are soft curves; a line back to something on the left goes round below, so that loops read as loops. */
-function line({ sourceX, sourceY, targetX, targetY }: EdgeProps<FlowEdge>): {
+interface Drawing {
   path: string;
+  /** Its middle, where words stand. */
   x: number;
   y: number;
-} {
-  if (targetX > sourceX - 24) {
-    const [path, x, y] = getBezierPath({
-      sourceX,
-      sourceY,
-      targetX,
-      targetY,
-      sourcePosition: Position.Right,
-      targetPosition: Position.Left,
-      curvature: 0.3,
-    });
-    return { path, x, y };
-  }
-  // Far apart in height: through the gap between the rows. Else round below both cards.
-  const isApart = Math.abs(targetY - sourceY) > 150;
-  const low = isApart ? (sourceY + targetY) / 2 : Math.max(sourceY, targetY) + BACK_DROP;
-  const r = 18;
-  const out = low > sourceY ? r : -r;
-  const back = targetY > low ? r : -r;
-  const right = sourceX + TURN;
-  const left = targetX - TURN;
-  const path = [
-    `M ${sourceX} ${sourceY}`,
-    `L ${right - r} ${sourceY} Q ${right} ${sourceY} ${right} ${sourceY + out}`,
-    `L ${right} ${low - out} Q ${right} ${low} ${right - r} ${low}`,
-    `L ${left + r} ${low} Q ${left} ${low} ${left} ${low + back}`,
-    `L ${left} ${targetY - back} Q ${left} ${targetY} ${left + r} ${targetY}`,
-    `L ${targetX} ${targetY}`,
-  ].join(" ");
-  return { path, x: (sourceX + targetX) / 2, y: low };
+  /** It runs rather up and down there. */
+  isSteep: boolean;
 }
+
+/** A soft curve, or the way around cards that was found for where its ends are now. */
+function draw({ sourceX, sourceY, targetX, targetY, data }: EdgeProps<FlowEdge>): Drawing {
+  const from = { x: sourceX, y: sourceY };
+  const to = { x: targetX, y: targetY };
+  const known = data?.route;
+  if (known && isNear(known[0], from) && isNear(known.at(-1), to))
+    return { ...drawRoute([from, ...known.slice(1, -1), to]), isSteep: false };
+  // While a card is dragged: what leads back goes round below.
+  if (!isForward({ from, to })) return { ...drawRoute(aroundBelow(from, to)), isSteep: false };
+  const [path, x, y] = getBezierPath({
+    sourceX,
+    sourceY,
+    targetX,
+    targetY,
+    sourcePosition: Position.Right,
+    targetPosition: Position.Left,
+  });
+  const [before, after] = [curvePoint({ from, to }, 0.45), curvePoint({ from, to }, 0.55)];
+  return { path, x, y, isSteep: Math.abs(after.y - before.y) > Math.abs(after.x - before.x) };
+}
+
+const isNear = (a: XY | undefined, b: XY) =>
+  a !== undefined && Math.abs(a.x - b.x) < 3 && Math.abs(a.y - b.y) < 3;
+
+function aroundBelow(from: XY, to: XY): XY[] {
+  const isApart = Math.abs(to.y - from.y) > ROW - 8;
+  const y = isApart ? (from.y + to.y) / 2 : Math.max(from.y, to.y) + BACK_DROP;
+  const [right, left] = [from.x + TURN, to.x - TURN];
+  return [from, { x: right, y: from.y }, { x: right, y }, { x: left, y }, { x: left, y: to.y }, to];
+}
+
+const BACK_DROP = 72;
+const TURN = 24;

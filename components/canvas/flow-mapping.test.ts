@@ -3,10 +3,11 @@ import { describe, expect, test } from "vitest";
 import { edits } from "@/components/editor/edits";
 import { anyMove, sampleGraph } from "@/components/editor/testing";
 import { portsOf } from "@/components/forms/ports";
-import { fallbackPlaces, fromFlow, toConnection, toFlowEdges, toFlowNodes } from "./flow-mapping";
+import { fromFlow, toConnection, toFlowEdges, toFlowNodes } from "./flow-mapping";
 import { align } from "./helplines";
 import { layout } from "./layout";
 import { neighbour, readingOrder } from "./navigation";
+import { COLUMN, fallbackPlaces } from "./places";
 
 const none: ReadonlySet<string> = new Set();
 
@@ -30,11 +31,21 @@ describe("drawing a graph", () => {
   test("an edit of one node draws one card again", () => {
     const graph = sampleGraph();
     const before = toFlowNodes(graph, none);
-    const edited = edits.setNode.apply(graph, { id: "ask", patch: { name: "Question" } });
+    const edited = edits.setNode.apply(graph, { id: "ask", patch: { description: "Asks back" } });
     const after = toFlowNodes(edited, none, before);
     expect(after.map((node, at) => node === before[at])).toEqual([true, false, true, true]);
     const lines = toFlowEdges(graph, none);
     expect(toFlowEdges(edited, none, lines).every((edge, at) => edge === lines[at])).toBe(true);
+  });
+
+  test("a line is told by the names of its ends", () => {
+    const edited = edits.setNode.apply(sampleGraph(), { id: "ask", patch: { name: "Question" } });
+    expect(toFlowEdges(edited, none).map(({ ariaLabel }) => ariaLabel)).toEqual([
+      "Connection from Start to Question",
+      "Connection from Question to Route",
+      "Connection from Route to Done",
+      "Connection from Route to Question",
+    ]);
   });
 
   test("what React Flow measured stays when a node changes", () => {
@@ -98,7 +109,7 @@ describe("walking", () => {
 describe("placing", () => {
   test("a file without places is drawn in columns", () => {
     const places = fallbackPlaces(sampleGraph());
-    expect([...places.values()].map(({ x }) => x)).toEqual([0, 320, 640, 960]);
+    expect([...places.values()].map(({ x }) => x)).toEqual([0, COLUMN, 2 * COLUMN, 3 * COLUMN]);
   });
 
   test("tidying puts what follows to the right, without cards on cards", async () => {
@@ -107,7 +118,7 @@ describe("placing", () => {
       type: "transform",
       after: { nodeId: "route", edge: { kind: "normal", edge_label: "no" } },
     });
-    const places = await layout(graph);
+    const places = (await layout(graph)) ?? {};
     expect(places.start && places.ask && places.start.x < places.ask.x).toBe(true);
     expect(places.done?.x).toBe(places.t?.x);
     expect(Math.abs((places.done?.y ?? 0) - (places.t?.y ?? 0))).toBeGreaterThanOrEqual(80);
@@ -124,12 +135,15 @@ describe("placing", () => {
         }),
       edits.remove.apply(sampleGraph(), { nodes: ["done"], edges: ["edge_4"] }),
     );
-    const places = await layout(graph);
+    const places = (await layout(graph)) ?? {};
     expect(places.after_yes && places.after_no && places.after_yes.y < places.after_no.y).toBe(true);
   });
 
   test("tidying a part leaves the rest alone", async () => {
-    expect(Object.keys(await layout(sampleGraph(), new Set(["route", "done"])))).toEqual(["route", "done"]);
+    expect(Object.keys((await layout(sampleGraph(), new Set(["route", "done"]))) ?? {})).toEqual([
+      "route",
+      "done",
+    ]);
   });
 
   test("a card that is dragged nearly in line snaps into line", () => {

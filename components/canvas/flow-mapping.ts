@@ -1,7 +1,10 @@
-import { type Edge, type Node, type NodeHandle, Position } from "@xyflow/react";
+import type { Edge, Node } from "@xyflow/react";
 import { edgeFrom, type Port, portOf, portsOf } from "@/components/forms/ports";
 import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind, noteTextOf } from "@/server/domain/nodes";
+import { CARD_WIDTH, cardHandles, cardHeight, PLAIN_HEIGHT } from "./card-size";
+import { fallbackPlaces, groupBySource, type XY } from "./places";
+import type { Box, Line } from "./routes";
 
 /*
  * The only file that knows both the saved graph and React Flow. An object that did not change keeps its identity,
@@ -10,7 +13,8 @@ import { getNodeKind, noteTextOf } from "@/server/domain/nodes";
 
 /** The worst problem of a node or edge, in words. */
 export interface Mark {
-  severity: "error" | "warning";
+  /** `todo`: not wrong, only not done yet. */
+  severity: "error" | "warning" | "todo";
   text: string;
 }
 
@@ -19,21 +23,14 @@ export interface Dressing {
   marks?: ReadonlyMap<string, Mark> | undefined;
   /** Extra class names, such as the target that connect mode offers. */
   classNames?: ReadonlyMap<string, string> | undefined;
+  /** Ways around cards, by edge id, ends included. */
+  routes?: ReadonlyMap<string, XY[]> | undefined;
 }
 
 export type CardData = { node: WorkflowNode; ports: readonly Port[]; mark: Mark | undefined };
-export type LineData = { edge: WorkflowEdge; mark: Mark | undefined };
+export type LineData = { edge: WorkflowEdge; mark: Mark | undefined; route: readonly XY[] | undefined };
 export type FlowNode = Node<CardData, "card" | "note">;
 export type FlowEdge = Edge<LineData, "line">;
-
-export const CARD_WIDTH = 240;
-const COLUMN = 320;
-const ROW = 150;
-
-export interface XY {
-  x: number;
-  y: number;
-}
 
 /** The nodes as React Flow draws them. `previous` is what this function, or React Flow, made before. */
 export function toFlowNodes(
@@ -64,7 +61,7 @@ export function toFlowEdges(
   graph: WorkflowGraph,
   selected: ReadonlySet<string>,
   previous: readonly FlowEdge[] = [],
-  { marks, classNames }: Dressing = {},
+  { marks, classNames, routes }: Dressing = {},
 ): FlowEdge[] {
   const before = new Map(previous.map((edge) => [edge.id, edge]));
   return graph.edges
@@ -76,12 +73,17 @@ export function toFlowEdges(
       const isSelected = selected.has(edge.id);
       const mark = marks?.get(edge.id);
       const className = classNames?.get(edge.id);
+      const nameOf = (id: string) => graph.nodes[id]?.name || id;
+      const ariaLabel = `Connection from ${nameOf(edge.source_node_id)} to ${nameOf(edge.target_node_id)}`;
+      const route = routes?.get(edge.id);
       const old = before.get(edge.id);
       if (
         old?.data &&
         old.data.edge === edge &&
         isSameMark(old.data.mark, mark) &&
+        isSameRoute(old.data.route, route) &&
         old.className === className &&
+        old.ariaLabel === ariaLabel &&
         old.sourceHandle === sourceHandle &&
         !!old.selected === isSelected
       )
@@ -95,8 +97,9 @@ export function toFlowEdges(
         targetHandle: "in",
         selected: isSelected,
         focusable: false,
+        ariaLabel,
         ...(className ? { className } : {}),
-        data: { edge, mark },
+        data: { edge, mark, route },
       };
     });
 }
@@ -189,6 +192,9 @@ function merge(
   };
 }
 
+const isSameRoute = (a: readonly XY[] | undefined, b: readonly XY[] | undefined) =>
+  a === b || (a?.length === b?.length && !!a?.every(({ x, y }, at) => x === b?.[at]?.x && y === b?.[at]?.y));
+
 const isSameMark = (a: Mark | undefined, b: Mark | undefined) =>
   a?.text === b?.text && a?.severity === b?.severity;
 
@@ -209,19 +215,6 @@ function arePortsSame(a: readonly Port[], b: readonly Port[]): boolean {
   );
 }
 
-/** How high a card is, known before it is drawn; canvas.css gives its rows these heights. */
-export function cardHeight(node: WorkflowNode, ports: readonly Port[]): number {
-  if (noteTextOf(node) !== undefined) return 96;
-  const rows = ports.filter(({ kind }) => kind !== "out").length;
-  const isRouter = !!getNodeKind(node.node_type).routes;
-  return (
-    PLAIN_HEIGHT +
-    (hasKeys(node) ? 28 : 0) +
-    (isRouter ? 28 * ports.length : 28 * rows) +
-    (ports.length > 0 && (isRouter || rows > 0) ? 8 : 0)
-  );
-}
-
 /** What React Flow would measure of a card, so that it draws hundreds of them, and the lines between, at once. */
 function knownSize(node: WorkflowNode, ports: readonly Port[]): Pick<FlowNode, "measured" | "handles"> {
   // A note is as high as its text.
@@ -232,87 +225,34 @@ function knownSize(node: WorkflowNode, ports: readonly Port[]): Pick<FlowNode, "
   };
 }
 
-const HANDLE = 11;
-/** How wide the line around a card is, in pixels. */
-export const BORDER = 1;
-const HEAD = 62;
-const ROW_HEIGHT = 28;
-/** A card without rows. */
-export const PLAIN_HEIGHT = HEAD + 2 * BORDER;
-/** How far below the top of a card its entry and its plain way out begin. */
-export const PLAIN_END = BORDER + HEAD / 2 - HANDLE / 2;
+/** The place that a card takes. */
+export const toBox = (node: FlowNode): Box => ({
+  id: node.id,
+  ...node.position,
+  width: node.measured?.width ?? node.initialWidth ?? CARD_WIDTH,
+  height: node.measured?.height ?? node.initialHeight ?? PLAIN_HEIGHT,
+});
 
-/** Where lines begin and end on a card, known before it is drawn; canvas.css puts them there. */
-export function cardHandles(node: WorkflowNode, ports: readonly Port[]): NodeHandle[] {
-  const at = (x: number, y: number) => ({
-    x: x - HANDLE / 2,
-    y: BORDER + y - HANDLE / 2,
-    width: HANDLE,
-    height: HANDLE,
-  });
-  const kind = getNodeKind(node.node_type);
-  const rows = ports.filter((port) => !!kind.routes || port.kind !== "out");
-  const top = HEAD + (hasKeys(node) ? ROW_HEIGHT : 0) + ROW_HEIGHT / 2;
-  const entry: NodeHandle[] =
-    kind.hasEntry === false
-      ? []
-      : [{ id: "in", type: "target", position: Position.Left, ...at(BORDER, HEAD / 2) }];
-  return [
-    ...entry,
-    ...ports.map((port): NodeHandle => {
-      const row = rows.indexOf(port);
-      const y = row < 0 ? HEAD / 2 : top + row * ROW_HEIGHT;
-      return { id: port.id, type: "source", position: Position.Right, ...at(CARD_WIDTH - BORDER, y) };
-    }),
-  ];
-}
-
-const hasKeys = (node: WorkflowNode) =>
-  node.input_keys.length + node.optional_input_keys.length + node.output_keys.length > 0;
-
-function groupBySource(edges: readonly WorkflowEdge[]): Map<string, WorkflowEdge[]> {
-  const groups = new Map<string, WorkflowEdge[]>();
-  for (const edge of edges) {
-    const group = groups.get(edge.source_node_id);
-    if (group) group.push(edge);
-    else groups.set(edge.source_node_id, [edge]);
-  }
-  return groups;
-}
-
-/** Places for files that say none: columns by distance from the start, at once and without the layout library. */
-export function fallbackPlaces(graph: WorkflowGraph): Map<string, XY> {
-  const depth = depths(graph);
-  const rows = new Map<number, number>();
-  const places = new Map<string, XY>();
-  for (const node of Object.values(graph.nodes)) {
-    const column = depth.get(node.id) ?? 0;
-    const row = rows.get(column) ?? 0;
-    rows.set(column, row + 1);
-    places.set(node.id, { x: column * COLUMN, y: row * ROW });
-  }
-  return places;
-}
-
-/** Distance of every node from the start, breadth first; what cannot be reached counts from its own beginning. */
-export function depths(graph: WorkflowGraph): Map<string, number> {
-  const outgoing = groupBySource(graph.edges);
-  const hasIncoming = new Set(graph.edges.map(({ target_node_id }) => target_node_id));
-  const all = Object.values(graph.nodes);
-  const first = all.filter(
-    ({ id, node_type }) => id === graph.start_node_id || !!getNodeKind(node_type).begins,
+/** From where to where the lines of a graph lead. */
+export function linesOf({ edges, nodes: known }: WorkflowGraph, nodes: readonly FlowNode[]): Line[] {
+  const ends = new Map(
+    nodes.map(({ id, position, data }) => [
+      id,
+      new Map(
+        cardHandles(data.node, data.ports).map((handle) => [
+          handle.id,
+          {
+            x: position.x + handle.x + (handle.type === "source" ? (handle.width ?? 0) : 0),
+            y: position.y + handle.y + (handle.height ?? 0) / 2,
+          },
+        ]),
+      ),
+    ]),
   );
-  const depth = new Map<string, number>();
-  for (const root of [...first, ...all.filter(({ id }) => !hasIncoming.has(id)), ...all]) {
-    if (depth.has(root.id)) continue;
-    depth.set(root.id, 0);
-    const queue = [root.id];
-    for (let id = queue.shift(); id !== undefined; id = queue.shift())
-      for (const { target_node_id } of outgoing.get(id) ?? [])
-        if (!depth.has(target_node_id) && graph.nodes[target_node_id]) {
-          depth.set(target_node_id, (depth.get(id) ?? 0) + 1);
-          queue.push(target_node_id);
-        }
-  }
-  return depth;
+  return edges.flatMap((edge) => {
+    const { id, source_node_id: source, target_node_id: target } = edge;
+    const from = ends.get(source)?.get(portOf(edge, known[source]));
+    const to = ends.get(target)?.get("in");
+    return from && to ? [{ id, source, target, from, to }] : [];
+  });
 }

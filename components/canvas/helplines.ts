@@ -1,10 +1,5 @@
-import type { XY } from "./flow-mapping";
-
-export interface Box extends XY {
-  id: string;
-  width: number;
-  height: number;
-}
+import type { XY } from "./places";
+import type { Box } from "./routes";
 
 /** A guide to draw: where it lies, and from where to where it spans. */
 export interface Guide {

@@ -7,20 +7,25 @@ interface Hover {
   leave(edgeId: string): void;
 }
 
-/** Which edge is pointed at. Leaving is slow, so that the pointer can travel from the line to the buttons on it. */
+/** Longer than passing over it takes. */
+const STAY_MS = 300;
+/** Time for the pointer to travel from the line to the buttons beside it. */
+const TRAVEL_MS = 400;
+
+/** Which edge is pointed at, and not only passed over. */
 export function newHover(): StoreApi<Hover> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   return createStore<Hover>()((set, get) => ({
     edgeId: null,
     enter(edgeId) {
       clearTimeout(timer);
-      set({ edgeId });
+      if (get().edgeId !== edgeId) timer = setTimeout(() => set({ edgeId }), STAY_MS);
     },
     leave(edgeId) {
       clearTimeout(timer);
       timer = setTimeout(() => {
         if (get().edgeId === edgeId) set({ edgeId: null });
-      }, 220);
+      }, TRAVEL_MS);
     },
   }));
 }

@@ -1,5 +1,5 @@
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { depths, fallbackPlaces, type XY } from "./flow-mapping";
+import { depths, fallbackPlaces, type XY } from "./places";
 
 export type Direction = "left" | "right" | "up" | "down";
 

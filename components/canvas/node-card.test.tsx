@@ -1,6 +1,6 @@
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
-import { Waiting } from "./node-card";
+import { Waiting } from "./run-slip";
 
 test("a node that waits says when it goes on, and in a held run that it does not", () => {
   const run = {

@@ -1,21 +1,32 @@
 import { useReactFlow, useStoreApi } from "@xyflow/react";
-import type { FlowEdge, FlowNode, XY } from "./flow-mapping";
+import { CARD_WIDTH, PLAIN_HEIGHT } from "./card-size";
+import type { FlowEdge, FlowNode } from "./flow-mapping";
+import type { XY } from "./places";
+import { SLIP } from "./routes";
+import { MAX_FIT, readableView } from "./view-fit";
 
-const MAX_ZOOM = 1;
 const duration = () => (matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 240);
+
+/** What stays free around a drawing that is fitted, and above it, where controls are. */
+const MARGIN = 20;
+const TOP = 28;
 
 export interface CanvasView {
   /** Shows these nodes, or all. `isAtOnce`: without a movement. */
   fit(nodeIds?: readonly string[], isAtOnce?: boolean): void;
+  /** Shows it so large that it can be read: all of it, or as much as fits, with this node in it. */
+  open(nodeId: string | undefined, isAtOnce?: boolean): void;
   zoomIn(): void;
   zoomOut(): void;
   zoomTo(zoom: number): void;
   /** Brings a node into view if it is not, and gives it the keyboard. */
   focusNode(nodeId: string): void;
+  /** Gives the drawing as a whole the keyboard. `isQuiet`: without a ring, as nobody asked for it. */
+  focusDrawing(isQuiet?: boolean): void;
   /** Brings nodes into view if they are not. */
   reveal(nodeIds: readonly string[]): void;
-  /** Moves the view just as far as the panel over its right side covers this node. */
-  uncover(nodeId: string): void;
+  /** Moves the view just as far as the panel over its right side covers these nodes. */
+  uncover(nodeIds: readonly string[]): void;
   /** Moves the view so that this node is in the middle. */
   center(nodeId: string): void;
   /** The middle of what is in view, in the drawing's measure. */
@@ -33,7 +44,7 @@ export function useCanvasView(): CanvasView {
   // A panel may lie over the right side of the drawing.
   const insetRight = () => Number(store.getState().domNode?.dataset.insetRight ?? 0);
   const fitOptions = () => ({
-    maxZoom: MAX_ZOOM,
+    maxZoom: MAX_FIT,
     duration: duration(),
     padding: { x: "6%", y: "8%", right: `${insetRight() + 48}px` } as const,
   });
@@ -46,8 +57,8 @@ export function useCanvasView(): CanvasView {
     const { x, y } = node.internals.positionAbsolute;
     const left = x * zoom + tx;
     const top = y * zoom + ty;
-    const right = left + (node.measured.width ?? 240) * zoom;
-    const bottom = top + (node.measured.height ?? 96) * zoom;
+    const right = left + (node.measured.width ?? CARD_WIDTH) * zoom;
+    const bottom = top + (node.measured.height ?? PLAIN_HEIGHT) * zoom;
     return left >= 8 && top >= 8 && right <= width - insetRight() - 8 && bottom <= height - 8;
   };
 
@@ -56,8 +67,11 @@ export function useCanvasView(): CanvasView {
     if (!node) return;
     const { x, y } = node.internals.positionAbsolute;
     const zoom = Math.max(flow.getZoom(), 0.6);
-    const middle = x + (node.measured.width ?? 240) / 2 + insetRight() / 2 / zoom;
-    void flow.setCenter(middle, y + (node.measured.height ?? 96) / 2, { zoom, duration: duration() });
+    const middle = x + (node.measured.width ?? CARD_WIDTH) / 2 + insetRight() / 2 / zoom;
+    void flow.setCenter(middle, y + (node.measured.height ?? PLAIN_HEIGHT) / 2, {
+      zoom,
+      duration: duration(),
+    });
   };
 
   return {
@@ -67,18 +81,36 @@ export function useCanvasView(): CanvasView {
         ...(isAtOnce ? { duration: 0 } : {}),
         ...(nodeIds && nodeIds.length > 0 ? { nodes: nodeIds.map((id) => ({ id })) } : {}),
       }),
+    open(nodeId, isAtOnce) {
+      const { width, height } = store.getState();
+      const nodes = flow.getNodes();
+      const node = (nodeId === undefined ? undefined : flow.getInternalNode(nodeId)) ?? nodes[0];
+      if (!node || width === 0) return;
+      const drawing = flow.getNodesBounds(nodes);
+      const room = {
+        left: MARGIN,
+        top: MARGIN + TOP,
+        width: width - insetRight() - 2 * MARGIN,
+        height: height - 2 * MARGIN - TOP,
+      };
+      const card = { ...flow.getNodesBounds([node.id]) };
+      const next = readableView({ ...drawing, height: drawing.height + SLIP }, room, card);
+      void flow.setViewport(next, { duration: isAtOnce ? 0 : duration() });
+    },
     zoomIn: () => void flow.zoomIn({ duration: duration() }),
     zoomOut: () => void flow.zoomOut({ duration: duration() }),
     zoomTo: (zoom) => void flow.zoomTo(zoom, { duration: duration() }),
     center,
-    uncover(nodeId) {
-      const node = flow.getInternalNode(nodeId);
+    uncover(nodeIds) {
       const inset = insetRight();
-      if (!node || inset === 0) return;
+      if (inset === 0) return;
       const { transform, width } = store.getState();
       const [x, y, zoom] = transform;
-      const right = (node.internals.positionAbsolute.x + (node.measured.width ?? 240)) * zoom + x;
-      const hidden = right - (width - inset - 40);
+      const rights = nodeIds.flatMap((id) => {
+        const node = flow.getInternalNode(id);
+        return node ? [node.internals.positionAbsolute.x + (node.measured.width ?? CARD_WIDTH)] : [];
+      });
+      const hidden = Math.max(...rights) * zoom + x - (width - inset - 40);
       if (hidden > 0) void flow.setViewport({ x: x - hidden, y, zoom }, { duration: duration() });
     },
     reveal(nodeIds) {
@@ -90,6 +122,13 @@ export function useCanvasView(): CanvasView {
     focusNode(nodeId) {
       if (!isInView(nodeId)) center(nodeId);
       focusCard(store.getState().domNode, nodeId, 20);
+    },
+    focusDrawing(isQuiet) {
+      const { domNode } = store.getState();
+      domNode?.closest<HTMLElement>(".graph-canvas")?.focus({
+        preventScroll: true,
+        ...(isQuiet ? { focusVisible: false } : {}),
+      });
     },
     middle() {
       const { width, height, domNode } = store.getState();

@@ -24,23 +24,15 @@ export function formatClock(ms: number): string {
   return `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(seconds % 60)} h`;
 }
 
-/** US dollars with as many digits as say something. */
-export function formatDollars(usd: number): string {
-  if (usd === 0) return "$0";
-  if (usd < 0.0001) return "< $0.0001";
-  return `$${usd < 0.1 ? usd.toFixed(4) : usd < 10 ? usd.toFixed(3) : usd.toFixed(2)}`;
-}
-
-/** What something cost, and how much of it nobody knows: an unknown price is not zero. */
-export function formatCost(usd: number | null, unknownCalls: number): string {
-  const unknown =
-    unknownCalls > 0 ? `${unknownCalls} ${unknownCalls === 1 ? "call" : "calls"} of unknown price` : "";
-  if (usd === null || (usd === 0 && unknown)) return unknown || "Unknown price";
-  return unknown ? `${formatDollars(usd)} + ${unknown}` : formatDollars(usd);
-}
-
 export function formatTokens(count: number): string {
   return count.toLocaleString("en-US");
+}
+
+/** "12", "3–40"; of two rounded numbers. */
+export function formatRange(least: number, most: number): string {
+  const round = (count: number) => (count < 100 ? Math.round(count) : Number(count.toPrecision(2)));
+  const [from, to] = [round(least), round(most)].map(formatTokens);
+  return from === to ? `${to}` : `${from}–${to}`;
 }
 
 /** "1 token", "2 tokens". */

@@ -15,7 +15,7 @@ export function RoleFace({
   size?: number;
   className?: string;
 }) {
-  const own = color && /^#[0-9a-f]{6}$/i.test(color) ? color : `oklch(0.62 0.1 ${hueOf(name)})`;
+  const own = roleColor(name, color);
   return (
     <span
       aria-hidden="true"
@@ -36,6 +36,10 @@ export function RoleFace({
     </span>
   );
 }
+
+/** The colour of a role: its own, else one that its name always gets. */
+export const roleColor = (name: string, color: string | undefined): string =>
+  color && /^#[0-9a-f]{6}$/i.test(color) ? color : `oklch(0.62 0.1 ${hueOf(name)})`;
 
 function Picture({ icon, size }: { icon: string; size: number }) {
   const Icon = roleIcons[icon];

@@ -2,6 +2,9 @@ import clsx from "clsx";
 import type { Sketch } from "@/server/domain/graph/sketch";
 
 const CARD = { w: 190, h: 84 };
+/** How far from the cards a line goes along them, and how far its corners are rounded off. */
+const GAP = 28;
+const CORNER = 22;
 
 /** A small drawing of a graph, as wide and high as its box allows. Decoration: its words stand beside it. */
 export function SketchPicture({ sketch, className }: { sketch: Sketch; className?: string }) {
@@ -28,7 +31,7 @@ export function SketchPicture({ sketch, className }: { sketch: Sketch; className
       {sketch.edges.map(([from, to], at) => {
         const a = sketch.nodes[from];
         const b = sketch.nodes[to];
-        return a && b ? <path key={at} d={curve(a, b)} className="sketch-edge" /> : null;
+        return a && b ? <path key={at} d={lineBetween(a, b)} className="sketch-edge" /> : null;
       })}
       {sketch.nodes.map(({ x, y, type }, at) => (
         <Card key={at} x={x} y={y} type={type} />
@@ -37,15 +40,49 @@ export function SketchPicture({ sketch, className }: { sketch: Sketch; className
   );
 }
 
-function curve(a: { x: number; y: number }, b: { x: number; y: number }): string {
+interface Point {
+  x: number;
+  y: number;
+}
+
+/** From the right side of a card into the left side of another. */
+function lineBetween(a: Point, b: Point): string {
   const [x1, y1, x2, y2] = [a.x + CARD.w, a.y + CARD.h / 2, b.x, b.y + CARD.h / 2];
-  if (x2 < x1) {
-    // A way back: below both cards.
-    const low = Math.max(y1, y2) + CARD.h * 1.1;
-    return `M${x1} ${y1}C${x1 + 110} ${y1} ${x1 + 90} ${low} ${(x1 + x2) / 2} ${low}S${x2 - 110} ${y2} ${x2} ${y2}`;
+  if (x2 >= x1) {
+    const bend = Math.max(40, (x2 - x1) / 2);
+    return `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
   }
-  const bend = Math.max(40, (x2 - x1) / 2);
-  return `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
+  // To a next row or back: between the rows, then along the left of the cards.
+  const low = a.y + CARD.h + GAP;
+  return rounded([
+    { x: x1, y: y1 },
+    { x: x1 + GAP, y: y1 },
+    { x: x1 + GAP, y: low },
+    { x: x2 - GAP, y: low },
+    { x: x2 - GAP, y: y2 },
+    { x: x2, y: y2 },
+  ]);
+}
+
+/** A line through the points, its corners rounded off. */
+function rounded(points: readonly Point[]): string {
+  return points
+    .map((point, at) => {
+      const before = points[at - 1];
+      const after = points[at + 1];
+      if (!before) return `M${point.x} ${point.y}`;
+      if (!after) return `L${point.x} ${point.y}`;
+      const [from, to] = [towards(point, before), towards(point, after)];
+      return `L${from.x} ${from.y}Q${point.x} ${point.y} ${to.x} ${to.y}`;
+    })
+    .join("");
+}
+
+/** A little way from a corner to the next, at most half of it. */
+function towards(corner: Point, next: Point): Point {
+  const way = Math.hypot(next.x - corner.x, next.y - corner.y);
+  const part = way === 0 ? 0 : Math.min(CORNER, way / 2) / way;
+  return { x: corner.x + (next.x - corner.x) * part, y: corner.y + (next.y - corner.y) * part };
 }
 
 function Card({ x, y, type }: { x: number; y: number; type: string }) {

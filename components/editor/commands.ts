@@ -1,11 +1,14 @@
 import { createContext, useContext } from "react";
 import type { CanvasEditing, DropPoint } from "@/components/canvas/canvas-context";
+import { CARD_WIDTH, ENTRY_LINE } from "@/components/canvas/card-size";
 import { toConnection } from "@/components/canvas/flow-mapping";
-import { layout } from "@/components/canvas/layout";
 import { type Direction, neighbour, readingOrder } from "@/components/canvas/navigation";
 import type { CanvasView } from "@/components/canvas/use-canvas-view";
 import { edgeFrom, portsOf } from "@/components/forms/ports";
-import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { freshId } from "@/server/domain/base/ids";
+import type { NodeGroup, WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
+import { movedGroup } from "@/server/domain/graph/groups";
+import type { Hit } from "@/server/domain/graph/search";
 import { getNodeKind, isCrewNode, type NodeType } from "@/server/domain/nodes";
 import type { Fix } from "@/server/domain/problems/fixes";
 import type { Problem } from "@/server/domain/problems/problems";
@@ -15,6 +18,7 @@ import { canConnect, edits, type NewNode, newNodeId } from "./edits";
 import { cornerOf, type Fragment, fragmentOf, freshIds, readFragment, writeFragment } from "./fragment";
 import { freePlace, type Place, placeOf } from "./placing";
 import type { PickerRequest, UiStore } from "./ui-store";
+import { fieldKey } from "./use-problems";
 
 /** A new node as the palette and the picker offer it. */
 export interface Choice {
@@ -37,9 +41,15 @@ export interface CommandContext {
 export function newEditorCommands({ store, ui, view, announcer, saveNow }: CommandContext) {
   /** Where the pointer is over the drawing, on the screen: what is pasted goes there. */
   let pointer: Place | null = null;
+  /** Tidying up takes its time on large drawings: until it is done, undo calls it off. */
+  let tidying: AbortController | null = null;
   const graph = () => store.getState().doc.graph;
   const nameOf = (id: string) => graph().nodes[id]?.name || id;
-  const pickedNodes = () => [...store.getState().selection.nodes];
+  /** The card of a collapsed group stands for all of its nodes. */
+  const pickedNodes = () =>
+    [...store.getState().selection.nodes].flatMap(
+      (id) => graph().groups?.find((one) => one.id === id && one.is_collapsed)?.node_ids ?? [id],
+    );
   const pickedEdges = () => [...store.getState().selection.edges];
   const say = announcer.say;
 
@@ -50,18 +60,22 @@ export function newEditorCommands({ store, ui, view, announcer, saveNow }: Comma
     const id = newNodeId(graph(), type);
     const kind = getNodeKind(type);
     const hangs = request.after && kind.hasEntry !== false && kind.executes !== false;
-    const at =
-      request.at ?? (hangs || request.onEdge ? undefined : freePlace(graph(), offCentre(view.middle())));
+    // What hangs on nothing, such as a note, comes to stand near what it was asked for at, else in the middle.
+    const beside = request.after && placeOf(graph(), request.after.nodeId);
+    const near = beside ? { x: beside.x, y: beside.y - 128 } : offCentre(view.middle());
+    const at = request.at ?? (hangs || request.onEdge ? undefined : freePlace(graph(), near));
     const args: NewNode = {
       id,
       type,
       at,
       after: request.after,
+      before: request.before,
       onEdge: request.onEdge,
       config: choice.config,
       base: choice.name ? { name: choice.name } : undefined,
     };
     store.getState().edit(edits.addNode, args, { select: { nodes: [id] } });
+    ui.setState(({ fresh }) => ({ fresh: new Set(fresh).add(id) }));
     const place = hangs && request.after ? `, after ${nameOf(request.after.nodeId)}` : "";
     say(`Added ${nameOf(id)}${place}`);
     focus(id);
@@ -79,13 +93,18 @@ export function newEditorCommands({ store, ui, view, announcer, saveNow }: Comma
   }
 
   function openPicker(request?: PickerRequest) {
+    showPicker(request);
+    catchKeys(ui);
+  }
+
+  function showPicker(request?: PickerRequest) {
     if (request) return ui.setState({ picker: request });
     const [picked, ...others] = pickedNodes();
     const [edge] = pickedEdges();
     const after = picked !== undefined && others.length === 0 ? freeWay(graph(), picked) : null;
     if (after && picked) {
       const place = placeOf(graph(), picked);
-      ui.setState({ picker: { after, client: view.toClient({ x: place.x + 264, y: place.y }) } });
+      ui.setState({ picker: { after, client: view.toClient({ x: place.x + BESIDE, y: place.y }) } });
     } else if (edge !== undefined && picked === undefined) ui.setState({ picker: { onEdge: edge } });
     else ui.setState({ picker: {} });
   }
@@ -173,11 +192,19 @@ export function newEditorCommands({ store, ui, view, announcer, saveNow }: Comma
 
   async function tidy() {
     const picked = pickedNodes();
-    const places = await layout(graph(), picked.length > 1 ? new Set(picked) : undefined);
+    const before = graph();
+    tidying?.abort();
+    const mine = new AbortController();
+    tidying = mine;
+    const { layout } = await import("@/components/canvas/layout");
+    const places = await layout(before, picked.length > 1 ? new Set(picked) : undefined, mine.signal);
+    if (tidying === mine) tidying = null;
+    if (!places) return;
+    if (graph() !== before) return say("The drawing changed meanwhile. Tidy up again.");
     store.getState().edit(edits.layout, { places });
     say("Tidied up");
     // After the new places are drawn.
-    requestAnimationFrame(() => view.fit());
+    requestAnimationFrame(() => view.open(readingOrder(graph())[0]));
   }
 
   /** Asks about putting nodes in the place of the one picked crew. */
@@ -194,6 +221,11 @@ export function newEditorCommands({ store, ui, view, announcer, saveNow }: Comma
   }
 
   function undo() {
+    if (tidying) {
+      tidying.abort();
+      tidying = null;
+      return say("Tidying up cancelled");
+    }
     const label = store.getState().undo();
     say(label ? `Undone: ${label}` : "Nothing to undo");
   }
@@ -294,6 +326,16 @@ export function newEditorCommands({ store, ui, view, announcer, saveNow }: Comma
     ui.setState(({ goTo }) => ({ isInspectorOpen: true, goTo: { field, nonce: (goTo?.nonce ?? 0) + 1 } }));
   }
 
+  /** Somebody was in this field of a node and went on: what is wrong there may be said. */
+  function leaveField(id: string, field: string) {
+    ui.setState(({ left }) => ({ left: new Set(left).add(fieldKey(id, field)) }));
+  }
+
+  /** From now on whatever is missing is wrong: somebody wants to run it. */
+  function callDue() {
+    ui.setState({ fresh: new Set(), isNew: false });
+  }
+
   /** Selects the place of a problem, brings it into view, and opens its field. */
   function goTo(problem: Problem) {
     const { kind, id, field } = problem.at;
@@ -323,13 +365,148 @@ export function newEditorCommands({ store, ui, view, announcer, saveNow }: Comma
     }));
   }
 
+  /** The group of the first picked node; null where it is in none. */
+  function pickedGroup(): NodeGroup | null {
+    const [id] = pickedNodes();
+    return graph().groups?.find(({ node_ids }) => id !== undefined && node_ids.includes(id)) ?? null;
+  }
+
+  /** Puts a frame around the picked nodes, and asks for its name. */
+  function group() {
+    const nodes = pickedNodes();
+    if (nodes.length === 0) return say("Select the nodes that belong together");
+    const taken = new Set([...Object.keys(graph().nodes), ...(graph().groups ?? []).map(({ id }) => id)]);
+    const id = freshId("group", taken);
+    store.getState().edit(edits.group, { id, nodes });
+    ui.setState({ naming: id });
+    say(`Grouped ${nodes.length} ${nodes.length === 1 ? "node" : "nodes"}. Write the group's name.`);
+  }
+
+  function ungroup() {
+    const found = pickedGroup();
+    if (!found) return say("Select a node of the group");
+    store.getState().edit(edits.ungroup, { id: found.id });
+    say(`Ungrouped ${found.name || "the nodes"}`);
+  }
+
+  /** Draws a group as one card, or as its nodes again. `id` absent: the group of what is picked. */
+  function foldGroup(id?: string) {
+    const found = id === undefined ? pickedGroup() : graph().groups?.find((one) => one.id === id);
+    if (!found) return say("Select a node of the group");
+    const is_collapsed = !found.is_collapsed;
+    store
+      .getState()
+      .edit(
+        { ...edits.setGroup, label: is_collapsed ? "Collapse group" : "Open group" },
+        { id: found.id, patch: { is_collapsed } },
+        { select: { nodes: is_collapsed ? [] : found.node_ids } },
+      );
+    say(
+      `${found.name || "Group"}: ${is_collapsed ? `one card for ${found.node_ids.length} nodes` : "opened"}`,
+    );
+    if (is_collapsed) focus(found.id);
+    else if (found.node_ids[0]) focus(found.node_ids[0]);
+  }
+
+  /** Where cards came to rest; the card of a collapsed group takes its nodes along. */
+  function moveAll(places: Record<string, Place>) {
+    const all: Record<string, Place> = {};
+    for (const [id, place] of Object.entries(places)) {
+      const folded = graph().groups?.find((one) => one.id === id);
+      if (folded) Object.assign(all, movedGroup(graph(), folded, place));
+      else all[id] = place;
+    }
+    store.getState().edit(edits.move, { places: all });
+  }
+
+  function openWorkflowSettings() {
+    store.getState().select({});
+    ui.setState({ isInspectorOpen: true });
+  }
+
+  function openFind() {
+    ui.setState(({ find }) => ({ find: { nonce: (find?.nonce ?? 0) + 1 } }));
+  }
+
+  /** Brings the place of a hit into view; `isFor`: whether its field is gone to, too. */
+  function showHit({ kind, id, field }: Hit["at"], isFor: "looking" | "writing") {
+    const edge = kind === "edge" ? graph().edges.find((known) => known.id === id) : undefined;
+    if (kind === "node" && id !== undefined) {
+      store.getState().select({ nodes: [id] });
+      view.center(id);
+    } else if (edge) {
+      store.getState().select({ edges: [edge.id] });
+      view.fit([edge.source_node_id, edge.target_node_id]);
+    } else store.getState().select({});
+    if (isFor === "writing") goToField(field);
+  }
+
+  /** Selects the next connection of the picked node, or of where the picked connection begins, and says which it is. */
+  function walkEdges(step: 1 | -1) {
+    const [node] = pickedNodes();
+    const [picked] = pickedEdges();
+    const all = graph().edges;
+    const current = all.find(({ id }) => id === picked);
+    const from = node ?? current?.source_node_id;
+    const near = [
+      ...all.filter(({ source_node_id }) => source_node_id === from),
+      ...all.filter(
+        ({ source_node_id, target_node_id }) => target_node_id === from && source_node_id !== from,
+      ),
+    ];
+    const list = from === undefined ? all : near;
+    if (list.length === 0) return say("There is no connection here");
+    const at = list.findIndex(({ id }) => id === picked);
+    const next = list[at < 0 ? (step === 1 ? 0 : list.length - 1) : (at + step + list.length) % list.length];
+    if (!next) return;
+    store.getState().select({ edges: [next.id] });
+    view.reveal([next.source_node_id, next.target_node_id]);
+    view.focusDrawing();
+    say(
+      `${edgeInWords(next)}. ${list.indexOf(next) + 1} of ${list.length}. Enter opens it, Delete removes it, arrows go to its ends.`,
+    );
+  }
+
+  /** Connection from Review to End, way “approved”. */
+  function edgeInWords({ source_node_id, target_node_id, edge_label, kind }: WorkflowEdge): string {
+    const way = edge_label ? `, way “${edge_label}”` : kind === "error" ? ", on error" : "";
+    return `Connection from ${nameOf(source_node_id)} to ${nameOf(target_node_id)}${way}`;
+  }
+
+  /** From the picked connection to the node at its beginning or its end. True: there was one. */
+  function leaveEdge(way: Direction): boolean {
+    const [picked, ...others] = pickedEdges();
+    const edge = graph().edges.find(({ id }) => id === picked);
+    if (!edge || others.length > 0 || pickedNodes().length > 0) return false;
+    const to = way === "left" || way === "up" ? edge.source_node_id : edge.target_node_id;
+    store.getState().select({ nodes: [to] });
+    focus(to);
+    return true;
+  }
+
+  /** Takes a node into the selection, or out of it. */
+  function toggle(id: string) {
+    const { selection } = store.getState();
+    const nodes = new Set(selection.nodes);
+    if (!nodes.delete(id)) nodes.add(id);
+    store.getState().select({ nodes, edges: selection.edges });
+    say(`${nameOf(id)} ${nodes.has(id) ? "selected" : "not selected"}, ${nodes.size} in all`);
+  }
+
+  /** Goes to a node of the drawing by its name, from wherever. */
+  function showNode(id: string) {
+    store.getState().select({ nodes: [id] });
+    view.center(id);
+    focus(id);
+  }
+
   function rename() {
     const [id, ...others] = pickedNodes();
     if (id !== undefined && others.length === 0) goToField("name");
   }
 
   const editing: CanvasEditing = {
-    onMove: (places) => store.getState().edit(edits.move, { places }),
+    onMove: moveAll,
     onConnect: connect,
     onReconnect(edgeId, drawn) {
       store.getState().edit(edits.reconnect, { edgeId, ...toConnection(drawn) });
@@ -339,10 +516,15 @@ export function newEditorCommands({ store, ui, view, announcer, saveNow }: Comma
     onAddFrom(nodeId, portId, at) {
       const after = { nodeId, edge: edgeFrom(portId) };
       const place = placeOf(graph(), nodeId);
-      const client = at?.client ?? view.toClient({ x: place.x + 264, y: place.y });
+      const client = at?.client ?? view.toClient({ x: place.x + BESIDE, y: place.y });
       // The card's entry comes to lie where the line was dropped.
-      const dropped = at && { x: snap(at.flow.x), y: snap(at.flow.y - 31) };
+      const dropped = at && { x: snap(at.flow.x), y: snap(at.flow.y - ENTRY_LINE) };
       openPicker({ after, client, ...(dropped ? { at: dropped } : {}) });
+    },
+    onAddBefore(nodeId, at) {
+      // The card's way out comes to lie where the line was dropped.
+      const dropped = { x: snap(at.flow.x - CARD_WIDTH), y: snap(at.flow.y - ENTRY_LINE) };
+      openPicker({ before: nodeId, client: at.client, at: dropped });
     },
     onInsertOn: (edgeId, at) => openPicker({ onEdge: edgeId, client: at.client }),
     onSplice(nodeId, edgeId, place) {
@@ -353,15 +535,24 @@ export function newEditorCommands({ store, ui, view, announcer, saveNow }: Comma
       store.getState().edit(edits.remove, { nodes: [], edges: [edgeId] });
       say("Deleted the connection");
     },
-    onDropKind(payload, at) {
+    onDropKind(payload, at, edgeId) {
       const choice = readChoice(payload);
-      if (choice) add(choice, dropRequest(at));
+      if (!choice) return;
+      const onEdge = edgeId !== null && getNodeKind(choice.type).hasEntry !== false ? edgeId : undefined;
+      add(choice, onEdge === undefined ? dropRequest(at) : { onEdge });
     },
     onAddAt: (at) => openPicker({ client: at.client, at: dropRequest(at).at }),
     onOpen(id, kind) {
+      if (kind === "node" && graph().groups?.some((one) => one.id === id)) return foldGroup(id);
       store.getState().select(kind === "node" ? { nodes: [id] } : { edges: [id] });
-      openInspector();
+      if (kind === "node") openInspector();
+      else goToField("edge_label");
     },
+    onWriteNote(id, text) {
+      store.getState().edit(edits.writeNote, { id, text });
+      focus(id);
+    },
+    onResizeNote: (id, size) => store.getState().edit(edits.resize, { id, size }),
     onMenu(target, at) {
       if (target.kind === "node" && target.id && !store.getState().selection.nodes.has(target.id))
         store.getState().select({ nodes: [target.id] });
@@ -398,6 +589,21 @@ export function newEditorCommands({ store, ui, view, announcer, saveNow }: Comma
     goTo,
     fix,
     openInspector,
+    leaveField,
+    callDue,
+    group,
+    ungroup,
+    foldGroup,
+    pickedGroup,
+    isGroup: (id: string) => !!graph().groups?.some((one) => one.id === id),
+    moveAll,
+    openWorkflowSettings,
+    openFind,
+    showHit,
+    walkEdges,
+    leaveEdge,
+    toggle,
+    showNode,
     rename,
     focus,
     view,
@@ -406,6 +612,29 @@ export function newEditorCommands({ store, ui, view, announcer, saveNow }: Comma
     hasPickedNodes: () => pickedNodes().length > 0,
     pickedNodes,
   };
+}
+
+/** Until the picker has the keyboard, what is typed belongs to it: letters that come at once are its search, no commands. */
+function catchKeys(ui: UiStore) {
+  const type = (change: (text: string) => string) =>
+    ui.setState(({ picker }) => (picker ? { picker: { ...picker, typed: change(picker.typed ?? "") } } : {}));
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (document.activeElement?.closest("[data-node-picker]")) return stop();
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Escape") ui.setState({ picker: null });
+    else if (event.key === "Backspace") type((text) => text.slice(0, -1));
+    else if (event.key.length === 1) type((text) => text + event.key);
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const unsubscribe = ui.subscribe(({ picker }) => {
+    if (picker === null) stop();
+  });
+  const stop = () => {
+    window.removeEventListener("keydown", onKeyDown, { capture: true });
+    unsubscribe();
+  };
+  window.addEventListener("keydown", onKeyDown, { capture: true });
 }
 
 /** What the palette writes into a drag. */
@@ -421,10 +650,13 @@ function readChoice(payload: string): Choice | null {
   }
 }
 
+/** Where the picker opens beside a card. */
+const BESIDE = CARD_WIDTH + 24;
+
 const snap = (value: number) => Math.round(value / 8) * 8;
-const offCentre = ({ x, y }: Place): Place => ({ x: snap(x - 120), y: snap(y - 40) });
+const offCentre = ({ x, y }: Place): Place => ({ x: snap(x - CARD_WIDTH / 2), y: snap(y - ENTRY_LINE) });
 const dropRequest = ({ flow }: DropPoint): { at: Place } => ({
-  at: { x: snap(flow.x - 40), y: snap(flow.y - 31) },
+  at: { x: snap(flow.x - 40), y: snap(flow.y - ENTRY_LINE) },
 });
 
 const outgoing = (graph: WorkflowGraph, id: string) =>

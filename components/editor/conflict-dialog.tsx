@@ -4,11 +4,14 @@ import { Minus, MoveRight, Pencil, Plus } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
 import { type Difference, differences } from "@/components/canvas/graph-differences";
+import { formatList } from "@/components/display/format";
 import { toApiError, useTrpcClient } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { toast } from "@/components/ui/toasts";
-import { type Doc, useEditor, useEditorStore } from "./editor-store";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { type Clash, mergeVersions, type Version } from "@/server/domain/graph/merge";
+import { useEditor, useEditorStore } from "./editor-store";
 
 /** Somebody else saved this workflow meanwhile: shows both sides and asks, and overwrites nothing unasked. */
 export function ConflictDialog({ onSettled }: { onSettled: () => void }) {
@@ -18,7 +21,7 @@ export function ConflictDialog({ onSettled }: { onSettled: () => void }) {
   ) : null;
 }
 
-function Open({ theirs, revision, onSettled }: { theirs: Doc; revision: number; onSettled: () => void }) {
+function Open({ theirs, revision, onSettled }: { theirs: Version; revision: number; onSettled: () => void }) {
   const store = useEditorStore();
   const client = useTrpcClient();
   const router = useRouter();
@@ -27,6 +30,12 @@ function Open({ theirs, revision, onSettled }: { theirs: Doc; revision: number; 
   const mine = useEditor(({ doc }) => doc);
   const takeTheirs = () => {
     store.getState().adopt(theirs, revision);
+    onSettled();
+  };
+  const { merged, clashes } = mergeVersions(base, mine, theirs);
+  const keepBoth = () => {
+    if (!merged) return;
+    store.getState().merge(merged, theirs, revision);
     onSettled();
   };
   const keepMine = () => {
@@ -56,24 +65,56 @@ function Open({ theirs, revision, onSettled }: { theirs: Doc; revision: number; 
       description="Another tab or person saved it while you were changing it here. Nothing is lost yet: choose what it should be."
       footer={
         <>
+          <Button variant="danger" className="sm:mr-auto" onClick={keepMine} disabled={isPending}>
+            Keep mine, overwrite theirs
+          </Button>
           <Button onClick={takeTheirs} disabled={isPending}>
             Take theirs
           </Button>
-          <Button onClick={() => void saveCopy()} pending={isPending}>
+          <Button
+            variant={merged ? "secondary" : "primary"}
+            onClick={() => void saveCopy()}
+            pending={isPending}
+          >
             Save mine as a copy
           </Button>
-          <Button variant="primary" onClick={keepMine} disabled={isPending}>
-            Keep mine, overwrite theirs
-          </Button>
+          {merged ? (
+            <Button variant="primary" onClick={keepBoth} disabled={isPending}>
+              Keep both
+            </Button>
+          ) : null}
         </>
       }
     >
+      <p className="mb-3 text-[13px] text-ink-2">
+        {merged
+          ? "The changes are in different places, so both can be kept."
+          : `Both changed ${formatList(clashesInWords(clashes, mine.graph, theirs.graph))}, so one has to be chosen.`}
+      </p>
       <div className="grid gap-4 sm:grid-cols-2">
         <Side title="Yours" list={differences(base, mine)} />
         <Side title="Theirs" list={differences(base, theirs)} />
       </div>
     </Dialog>
   );
+}
+
+function clashesInWords(
+  clashes: readonly Clash[],
+  mine: WorkflowGraph,
+  theirs: WorkflowGraph,
+): readonly string[] {
+  const nameOf = (id: string) => mine.nodes[id]?.name || theirs.nodes[id]?.name || id;
+  const words = clashes.map(({ kind, id }) =>
+    kind === "node"
+      ? `“${nameOf(id)}”`
+      : kind === "edge"
+        ? "a connection"
+        : kind === "name"
+          ? "the name"
+          : "the settings of the workflow",
+  );
+  return [...new Set(words)];
 }
 
 const icons = { added: Plus, removed: Minus, changed: Pencil, moved: MoveRight };

@@ -1,7 +1,7 @@
 "use client";
 
 import { ArrowRight, Trash2 } from "lucide-react";
-import { ConditionBuilder } from "@/components/forms/conditions-field";
+import { ConditionBuilder } from "@/components/forms/condition-builder";
 import { DraftField } from "@/components/forms/draft-field";
 import { FormScopeContext } from "@/components/forms/form-scope";
 import { LabelField } from "@/components/forms/label-field";
@@ -20,8 +20,8 @@ import { keysAvailableAt } from "@/server/domain/problems/problems";
 import { useEditorCommands } from "./commands";
 import { useEditor, useEditorStore } from "./editor-store";
 import { edits } from "./edits";
-import { errorAt } from "./node-inspector";
 import { useProblemsAt } from "./use-problems";
+import { errorAt } from "./use-set-node";
 
 /** Everything about one connection: from where to where, and when it is taken. */
 export function EdgeInspector({ id, roles }: { id: string; roles: readonly RoleDefinition[] }) {

@@ -1,28 +1,23 @@
 import { createContext, useContext } from "react";
 import { useStore } from "zustand";
 import { createStore, type StoreApi } from "zustand/vanilla";
-import type { Selection } from "@/components/canvas/graph-canvas";
+import type { Selection } from "@/components/canvas/use-flow";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { rebased, type Version } from "@/server/domain/graph/merge";
 import type { SaveState } from "./autosave";
-import { type EditHistory, newHistory, record, redo, undo } from "./edit-history";
+import { type EditHistory, newHistory, onTop, record, redo, undo } from "./edit-history";
 import type { Edit } from "./edits";
-
-/** What is saved of a workflow, and nothing else. */
-export interface Doc {
-  name: string;
-  graph: WorkflowGraph;
-}
 
 export interface EditorState {
   id: string;
-  doc: Doc;
+  doc: Version;
   revision: number;
   /** The document that the server has. The same object: nothing to save. */
-  savedDoc: Doc;
-  history: EditHistory<Doc>;
+  savedDoc: Version;
+  history: EditHistory<Version>;
   /** What is picked: never saved, never undone. */
   selection: Selection;
-  save: SaveState<Doc>;
+  save: SaveState<Version>;
 }
 
 export interface EditOptions {
@@ -39,12 +34,14 @@ export interface EditorActions {
   select(selection: { nodes?: Iterable<string>; edges?: Iterable<string> }): void;
   changeSelection(change: (before: Selection) => Selection): void;
   /** The server has this document under this revision. */
-  saved(doc: Doc, revision: number): void;
-  /** Takes over what the server has, with nothing of one's own left. */
-  adopt(doc: Doc, revision: number): void;
+  saved(doc: Version, revision: number): void;
+  /** Takes over what the server has; one's own steps stay in the history, on top of it. */
+  adopt(doc: Version, revision: number): void;
   /** Keeps the own document, but on top of the server's newer one: the next save overwrites it knowingly. */
-  rebase(theirs: Doc, revision: number): void;
-  setSave(save: SaveState<Doc>): void;
+  rebase(theirs: Version, revision: number): void;
+  /** Takes in what both sides changed; one's own steps can still be taken back, each without what came from elsewhere. */
+  merge(merged: Version, theirs: Version, revision: number): void;
+  setSave(save: SaveState<Version>): void;
 }
 
 export type EditorStore = StoreApi<EditorState & EditorActions>;
@@ -56,9 +53,9 @@ export function newEditorStore(
   start: { id: string; name: string; graph: WorkflowGraph; revision: number },
   now: () => number = Date.now,
 ): EditorStore {
-  const doc: Doc = { name: start.name, graph: start.graph };
+  const doc: Version = { name: start.name, graph: start.graph };
   return createStore<EditorState & EditorActions>()((set, get) => {
-    const step = (next: Doc, label: string, mergeKey?: string) => {
+    const step = (next: Version, label: string, mergeKey?: string) => {
       const { doc, history, selection } = get();
       set({
         doc: next,
@@ -105,17 +102,30 @@ export function newEditorStore(
         set({ savedDoc: doc, revision });
       },
       adopt(doc, revision) {
-        set(({ selection }) => ({
+        set(({ selection, history, savedDoc, doc: mine }) => ({
           doc,
           savedDoc: doc,
           revision,
-          history: newHistory(),
+          // One's own steps can still be taken back, each without what came from elsewhere.
+          history: onTop(
+            mine === savedDoc ? history : record(history, mine, { label: "Take theirs", now: now() }),
+            (own) => rebased(own, savedDoc, doc),
+          ),
           selection: existing(selection, doc.graph),
           save: { state: "clean" },
         }));
       },
       rebase(theirs, revision) {
         set({ savedDoc: theirs, revision });
+      },
+      merge(merged, theirs, revision) {
+        set(({ selection, history, savedDoc }) => ({
+          doc: merged,
+          savedDoc: theirs,
+          revision,
+          history: onTop(history, (own) => rebased(own, savedDoc, theirs)),
+          selection: existing(selection, merged.graph),
+        }));
       },
       setSave(save) {
         set({ save });

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { COLUMN } from "@/components/canvas/places";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { newEditorStore } from "./editor-store";
 import { canConnect, edits } from "./edits";
@@ -56,16 +57,36 @@ describe("adding", () => {
       after: { nodeId: "route", edge: { kind: "normal", edge_label: "no" } },
     });
     expect(lines(graph)).toContain("route no> t");
-    expect(graph.nodes.t?.ui).toMatchObject({ x: 960 });
+    expect(graph.nodes.t?.ui).toMatchObject({ x: 640 + COLUMN });
     expect(graph.nodes.t?.ui?.y).not.toBe(0);
   });
 
   test("on a connection, puts the node in between and makes room", () => {
     const graph = edits.addNode.apply(sampleGraph(), { id: "t", type: "transform", onEdge: "edge_1" });
     expect(lines(graph)).toEqual(["start > t", "ask > route", "route yes> done", "route no> ask", "t > ask"]);
-    expect(graph.nodes.t?.ui?.x).toBe(320);
-    expect(graph.nodes.ask?.ui?.x).toBe(640);
-    expect(graph.nodes.done?.ui?.x).toBe(1280);
+    expect(graph.nodes.t?.ui?.x).toBe(COLUMN);
+    expect(graph.nodes.ask?.ui?.x).toBe(2 * COLUMN);
+    expect(graph.nodes.done?.ui?.x).toBe(960 + 2 * COLUMN - 320);
+  });
+
+  test("a loose card that is dropped on a connection gets room there, as a new one does", () => {
+    const loose = edits.addNode.apply(sampleGraph(), { id: "t", type: "transform", at: { x: 8, y: 400 } });
+    const graph = edits.splice.apply(loose, { nodeId: "t", edgeId: "edge_1", place: { x: 100, y: 8 } });
+    const added = edits.addNode.apply(sampleGraph(), { id: "t", type: "transform", onEdge: "edge_1" });
+    expect(lines(graph)).toEqual(lines(added));
+    expect(Object.entries(graph.nodes).map(([id, { ui }]) => [id, ui])).toEqual(
+      Object.entries(added.nodes).map(([id, { ui }]) => [id, ui]),
+    );
+  });
+
+  test("in front of a node, leads to it", () => {
+    const graph = edits.addNode.apply(sampleGraph(), {
+      id: "t",
+      type: "transform",
+      at: { x: 0, y: 300 },
+      before: "done",
+    });
+    expect(lines(graph)).toContain("t > done");
   });
 
   test("an end on a connection cuts it there", () => {
@@ -110,18 +131,16 @@ describe("removing", () => {
   });
 });
 
-test("a way out that is renamed keeps its lines", () => {
-  const graph = edits.setConfig.apply(sampleGraph(), {
-    id: "route",
-    patch: {
-      conditions: [
-        { label: "approved", when: "true" },
-        { label: "no", when: "false" },
-      ],
-    },
+test("a line from a router that is for no way yet gets a way of its own", () => {
+  const graph = edits.connect.apply(sampleGraph(), {
+    source_node_id: "route",
+    target_node_id: "done",
+    kind: "normal",
   });
-  expect(lines(graph)).toContain("route approved> done");
-  expect(lines(graph)).toContain("route no> ask");
+  expect(lines(graph)).toContain("route way 3> done");
+  expect(graph.nodes.route?.config).toMatchObject({
+    conditions: [{ label: "yes" }, { label: "no" }, { label: "way 3", when: "" }],
+  });
 });
 
 describe("copying", () => {
@@ -195,4 +214,10 @@ describe("the history", () => {
     store.getState().undo();
     expect(store.getState().doc).toBe(store.getState().savedDoc);
   });
+});
+
+test("two cards never get the same name by themselves: the second is numbered", () => {
+  const add = (graph: WorkflowGraph, id: string) => edits.addNode.apply(graph, { id, type: "wait" });
+  const graph = ["w1", "w2", "w3"].reduce(add, sampleGraph());
+  expect(["w1", "w2", "w3"].map((id) => graph.nodes[id]?.name)).toEqual(["Wait", "Wait 2", "Wait 3"]);
 });

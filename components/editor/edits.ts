@@ -1,7 +1,9 @@
 import { exitLabels } from "@/components/forms/ports";
 import { freshEdgeId, freshNodeId } from "@/server/domain/base/ids";
 import { type JsonSchema, StateKey } from "@/server/domain/base/values";
-import { WorkflowEdge, type WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
+import { type NodeGroup, WorkflowEdge, type WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
+import { grouped, withGroups, withoutGone } from "@/server/domain/graph/groups";
+import { addWay, freshWay, routerWays } from "@/server/domain/graph/router-ways";
 import { getNodeKind, type NodeBase, type NodeType } from "@/server/domain/nodes";
 import { type Fragment, withFragment } from "./fragment";
 import { type Place, placeAfter, placeOnEdge, shiftRight } from "./placing";
@@ -15,7 +17,8 @@ export interface Edit<A> {
   apply(graph: WorkflowGraph, args: A): WorkflowGraph;
 }
 
-const edit = <A>(it: Edit<A>): Edit<A> => it;
+/** Lets the compiler infer what an edit takes. */
+export const edit = <A>(it: Edit<A>): Edit<A> => it;
 
 export interface NewNode {
   id: string;
@@ -24,6 +27,8 @@ export interface NewNode {
   at?: Place | undefined;
   /** Comes after this node, from this way out. */
   after?: { nodeId: string; edge: Pick<WorkflowEdge, "kind" | "edge_label"> } | undefined;
+  /** Leads to this node. */
+  before?: string | undefined;
   /** Comes in between. */
   onEdge?: string | undefined;
   config?: Record<string, unknown> | undefined;
@@ -40,7 +45,7 @@ export interface NewConnection {
 type BasePatch = Partial<Omit<NodeBase, "id">>;
 type EdgePatch = Partial<Omit<WorkflowEdge, "id">>;
 type WorkflowPatch = Partial<
-  Pick<WorkflowGraph, "description" | "global_state_schema" | "config" | "start_node_id">
+  Pick<WorkflowGraph, "description" | "global_state_schema" | "config" | "start_node_id" | "project_context">
 >;
 
 /** Everything that can change a drawing. */
@@ -48,16 +53,16 @@ export const edits = {
   addNode: edit<NewNode>({
     id: "add_node",
     label: "Add node",
-    apply(graph, { id, type, at, after, onEdge, config, base }) {
+    apply(graph, { id, type, at, after, before, onEdge, config, base }) {
       const kind = getNodeKind(type);
       const source = after && graph.nodes[after.nodeId];
       const edge = onEdge === undefined ? undefined : graph.edges.find((known) => known.id === onEdge);
       const onLine = edge && placeOnEdge(graph, edge);
       const place = at ?? onLine?.place ?? (source ? placeAfter(graph, source.id) : { x: 0, y: 0 });
       const node = WorkflowNode.parse({
-        name: kind.title,
         ...kind.newNode?.(),
         ...base,
+        name: freeName(graph, base?.name ?? kind.newNode?.().name ?? kind.title),
         id,
         node_type: type,
         config: { ...(kind.newConfig?.() as object), ...config },
@@ -70,6 +75,7 @@ export const edits = {
       if (edge) return spliced(next, id, edge);
       if (source && kind.hasEntry !== false)
         return connected(next, { source_node_id: source.id, target_node_id: id, ...after.edge });
+      if (before !== undefined && kind.hasExit !== false) return connectedOn(next, id, before);
       return next;
     },
   }),
@@ -97,15 +103,24 @@ export const edits = {
       const node = graph.nodes[nodeId];
       const edge = graph.edges.find(({ id }) => id === edgeId);
       if (!node || !edge || edge.source_node_id === nodeId || edge.target_node_id === nodeId) return graph;
-      return spliced(
-        place ? withNode(graph, { ...node, ui: { ...node.ui, ...place } }) : graph,
-        nodeId,
-        edge,
-      );
+      if (!place) return spliced(graph, nodeId, edge);
+      const { place: between, shift, isBack } = placeOnEdge(graph, edge);
+      const put = withNode(graph, { ...node, ui: { ...node.ui, ...(isBack ? place : between) } });
+      const roomy = shift > 0 ? shiftRight(put, edge.target_node_id, shift, nodeId) : put;
+      return spliced(roomy, nodeId, edge);
     },
   }),
 
   move: edit<{ places: Record<string, Place> }>({ id: "move", label: "Move", apply: moved }),
+
+  resize: edit<{ id: string; size: { width?: number; height?: number } }>({
+    id: "resize",
+    label: "Change size",
+    apply(graph, { id, size }) {
+      const node = graph.nodes[id];
+      return node ? withNode(graph, { ...node, ui: { x: 0, y: 0, ...node.ui, ...size } }) : graph;
+    },
+  }),
 
   layout: edit<{ places: Record<string, Place> }>({
     id: "layout",
@@ -151,17 +166,49 @@ export const edits = {
     },
   }),
 
-  setConfig: edit<{ id: string; patch: Record<string, unknown> }>({
-    id: "set_config",
-    label: "Change settings",
-    apply(graph, { id, patch }) {
+  writeNote: edit<{ id: string; text: string }>({
+    id: "write_note",
+    label: "Write note",
+    apply(graph, { id, text }) {
       const node = graph.nodes[id];
-      if (!node) return graph;
-      const before = exitsOf(node);
-      // The kind's own schema will say what is wrong with it; a half-written value must not be lost meanwhile.
-      const next = { ...node, config: clean({ ...node.config, ...patch }) } as WorkflowNode;
-      return followRename(withNode(graph, next), id, before, exitsOf(next));
+      return node
+        ? withNode(graph, WorkflowNode.parse({ ...node, config: { ...node.config, text } }))
+        : graph;
     },
+  }),
+
+  group: edit<{ id: string; nodes: readonly string[] }>({
+    id: "group",
+    label: "Group",
+    shortcut: "mod+g",
+    apply: (graph, { id, nodes }) => grouped(graph, id, nodes),
+  }),
+
+  setGroup: edit<{ id: string; patch: Partial<Omit<NodeGroup, "id" | "node_ids">> }>({
+    id: "set_group",
+    label: "Change group",
+    apply: (graph, { id, patch }) => ({
+      ...graph,
+      groups: (graph.groups ?? []).map((group) => (group.id === id ? { ...group, ...patch } : group)),
+    }),
+  }),
+
+  ungroup: edit<{ id: string }>({
+    id: "ungroup",
+    label: "Ungroup",
+    shortcut: "mod+shift+g",
+    apply: (graph, { id }) =>
+      withGroups(
+        graph,
+        (graph.groups ?? []).filter((group) => group.id !== id),
+      ),
+  }),
+
+  /** A change that a form makes to more than its own node, such as a way of a router and its line. */
+  change: edit<{ apply: (graph: WorkflowGraph) => WorkflowGraph }>({
+    id: "change",
+    label: "Change drawing",
+    apply: (graph, { apply }) => apply(graph),
   }),
 
   setInputs: edit<{ id: string; schema: JsonSchema | undefined }>({
@@ -210,6 +257,15 @@ export function canConnect(graph: WorkflowGraph, connection: NewConnection): boo
   return !graph.edges.some((edge) => isSameConnection(edge, connection));
 }
 
+/** A name that no other card of the drawing has: "End", "End 2". */
+function freeName(graph: WorkflowGraph, name: string): string {
+  const taken = new Set(Object.values(graph.nodes).map((node) => node.name));
+  for (let n = 1; ; n++) {
+    const free = n === 1 ? name : `${name} ${n}`;
+    if (!taken.has(free)) return free;
+  }
+}
+
 /** An id for a new node of this kind. */
 export const newNodeId = (graph: WorkflowGraph, type: NodeType): string => freshNodeId(type, graph.nodes);
 
@@ -224,8 +280,20 @@ function isSameConnection(edge: WorkflowEdge, connection: NewConnection): boolea
 
 function connected(graph: WorkflowGraph, connection: NewConnection): WorkflowGraph {
   if (!canConnect(graph, connection)) return graph;
-  const id = freshEdgeId(graph.edges.map((edge) => edge.id));
-  return { ...graph, edges: [...graph.edges, WorkflowEdge.parse({ id, ...connection })] };
+  const { graph: drawn, edge_label } = withWayFor(graph, connection);
+  const id = freshEdgeId(drawn.edges.map((edge) => edge.id));
+  return { ...drawn, edges: [...drawn.edges, WorkflowEdge.parse({ id, ...connection, edge_label })] };
+}
+
+/** A line from a router that is for no way yet gets a way of its own. */
+function withWayFor(
+  graph: WorkflowGraph,
+  { source_node_id, kind, edge_label }: NewConnection,
+): { graph: WorkflowGraph; edge_label: string | null | undefined } {
+  const ways = kind === "normal" && !edge_label ? routerWays(graph, source_node_id) : null;
+  if (!ways?.isOpen) return { graph, edge_label };
+  const label = freshWay(graph, source_node_id);
+  return { graph: addWay(graph, source_node_id, label), edge_label: label };
 }
 
 /** A connection keeps its words when its end moves; when its beginning moves, the new port says the words. */
@@ -253,11 +321,15 @@ function spliced(graph: WorkflowGraph, nodeId: string, edge: WorkflowEdge): Work
     known.id === edge.id ? { ...known, target_node_id: nodeId } : known,
   );
   if (kind.hasExit === false) return { ...graph, edges: into };
-  const label = kind.routes ? (exitLabels(graph, nodeId)[0] ?? null) : null;
-  return connected(
-    { ...graph, edges: into },
-    { source_node_id: nodeId, target_node_id: edge.target_node_id, kind: "normal", edge_label: label },
-  );
+  return connectedOn({ ...graph, edges: into }, nodeId, edge.target_node_id);
+}
+
+/** Leads on from a node by its plain way out, or the first that it offers. */
+function connectedOn(graph: WorkflowGraph, source: string, target: string): WorkflowGraph {
+  const node = graph.nodes[source];
+  const routes = node && getNodeKind(node.node_type).routes;
+  const edge_label = routes ? (exitLabels(graph, source)[0] ?? null) : null;
+  return connected(graph, { source_node_id: source, target_node_id: target, kind: "normal", edge_label });
 }
 
 function moved(graph: WorkflowGraph, { places }: { places: Record<string, Place> }): WorkflowGraph {
@@ -279,7 +351,7 @@ function removed(
   const kept = Object.fromEntries(Object.entries(graph.nodes).filter(([id]) => !nodes.has(id)));
   const start =
     graph.start_node_id && nodes.has(graph.start_node_id) ? otherStart(kept) : graph.start_node_id;
-  return {
+  return withoutGone({
     ...graph,
     nodes: kept,
     start_node_id: start,
@@ -287,7 +359,7 @@ function removed(
       ({ id, source_node_id, target_node_id }) =>
         !edges.has(id) && !nodes.has(source_node_id) && !nodes.has(target_node_id),
     ),
-  };
+  });
 }
 
 const otherStart = (nodes: Record<string, WorkflowNode>) =>
@@ -311,37 +383,12 @@ function withoutButConnected(graph: WorkflowGraph, id: string): WorkflowGraph {
   );
 }
 
-/** When a way out gets another name, the lines from it keep hanging on it. */
-function followRename(
-  graph: WorkflowGraph,
-  id: string,
-  before: readonly string[],
-  after: readonly string[],
-): WorkflowGraph {
-  const gone = before.filter((label) => !after.includes(label));
-  const come = after.filter((label) => !before.includes(label));
-  const [from] = gone;
-  const [to] = come;
-  if (gone.length !== 1 || come.length !== 1 || from === undefined || to === undefined) return graph;
-  return {
-    ...graph,
-    edges: graph.edges.map((edge) =>
-      edge.source_node_id === id && edge.edge_label === from ? { ...edge, edge_label: to } : edge,
-    ),
-  };
-}
-
-function exitsOf(node: WorkflowNode): string[] {
-  const kind = getNodeKind(node.node_type);
-  return kind.routes ? (kind.exits?.(node.config) ?? []).map(({ label }) => label) : [];
-}
-
-const withNode = (graph: WorkflowGraph, node: WorkflowNode): WorkflowGraph => ({
+export const withNode = (graph: WorkflowGraph, node: WorkflowNode): WorkflowGraph => ({
   ...graph,
   nodes: { ...graph.nodes, [node.id]: node },
 });
 
 /** `undefined` means: take it away. */
-function clean<T extends object>(value: T): T {
+export function clean<T extends object>(value: T): T {
   return Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined)) as T;
 }

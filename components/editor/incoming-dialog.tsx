@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 import { ImportDialog } from "@/components/import-export/import-dialog";
+import { pastedFile } from "@/components/import-export/sent-files";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { readWorkflow } from "@/server/domain/graph/document";
@@ -20,9 +21,10 @@ function Open({ text, at }: { text: string; at: { x: number; y: number } }) {
   const commands = useEditorCommands();
   const [isImporting, setImporting] = useState(false);
   const [read] = useState(() => readWorkflow(text));
+  const [files] = useState(() => pastedFile(text));
   const close = () => ui.setState({ incoming: null });
   const { graph, name, findings } = read;
-  if (isImporting || !graph) return <ImportDialog open onOpenChange={close} text={text} />;
+  if (isImporting || !graph) return <ImportDialog onClose={close} files={files} />;
   const count = Object.keys(graph.nodes).length;
   const insert = () => {
     close();

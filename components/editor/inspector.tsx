@@ -2,7 +2,7 @@
 
 import { X } from "lucide-react";
 import dynamic from "next/dynamic";
-import { type KeyboardEvent, useEffect, useRef } from "react";
+import { type FocusEvent, type KeyboardEvent, useEffect, useRef } from "react";
 import { Button } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
 import { Skeleton } from "@/components/ui/skeleton";
@@ -44,10 +44,20 @@ export function Inspector({ roles }: { roles: readonly RoleDefinition[] }) {
     else document.querySelector<HTMLElement>(".graph-canvas")?.focus();
   };
 
+  const onBlur = ({ target, relatedTarget }: FocusEvent) => {
+    const [picked, ...others] = commands.pickedNodes();
+    const left = fieldOf(target);
+    // A list that opens over a field is still the field.
+    const isStill = relatedTarget instanceof Element && relatedTarget.closest(".popup") !== null;
+    if (picked === undefined || others.length > 0 || left === undefined || isStill) return;
+    if (fieldOf(relatedTarget) !== left) commands.leaveField(picked, left);
+  };
+
   if (!isShown) return null;
   return (
     <aside
       ref={panel}
+      onBlur={onBlur}
       aria-label="Settings"
       onKeyDown={onKeyDown}
       className="editor-inspector absolute z-20 flex flex-col border-l border-line bg-surface shadow-2"
@@ -70,6 +80,9 @@ export function Inspector({ roles }: { roles: readonly RoleDefinition[] }) {
     </aside>
   );
 }
+
+const fieldOf = (element: EventTarget | null) =>
+  element instanceof Element ? element.closest<HTMLElement>("[data-field]")?.dataset.field : undefined;
 
 function Content({ roles }: { roles: readonly RoleDefinition[] }) {
   const selection = useEditor((state) => state.selection);
@@ -97,6 +110,9 @@ function Several({ nodes, edges }: { nodes: number; edges: number }) {
         </Button>
         <Button size="sm" onClick={() => void commands.tidy()} disabled={nodes < 2}>
           Tidy up these
+        </Button>
+        <Button size="sm" onClick={commands.group} disabled={nodes === 0}>
+          Group
         </Button>
         <Button size="sm" variant="danger" onClick={commands.remove}>
           Delete

@@ -15,7 +15,12 @@ export interface KeyCommand {
   run(commands: EditorCommands, event?: KeyboardEvent): void;
 }
 
-const direction = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down" } as const;
+export const directions = {
+  ArrowLeft: "left",
+  ArrowRight: "right",
+  ArrowUp: "up",
+  ArrowDown: "down",
+} as const;
 
 /** Everything that a key does here, beside walking with the arrows, which the drawing does by itself. */
 export const keyCommands: readonly KeyCommand[] = [
@@ -26,6 +31,13 @@ export const keyCommands: readonly KeyCommand[] = [
     keys: "C",
     where: "drawing",
     run: (it) => it.startConnecting(),
+  },
+  {
+    id: "walk_edges",
+    label: "Walk through the connections of the selected node",
+    keys: "E shift+E",
+    where: "drawing",
+    run: (it, event) => it.walkEdges(event?.shiftKey ? -1 : 1),
   },
   {
     id: "open",
@@ -49,7 +61,7 @@ export const keyCommands: readonly KeyCommand[] = [
     where: "drawing",
     isKeyOnly: true,
     run: (it, event) => {
-      const way = event && direction[event.key as keyof typeof direction];
+      const way = event && directions[event.key as keyof typeof directions];
       if (way) it.nudge(way, event.shiftKey);
     },
   },
@@ -74,6 +86,27 @@ export const keyCommands: readonly KeyCommand[] = [
     where: "drawing",
     run: (it) => it.duplicate(),
   },
+  {
+    id: edits.group.id,
+    label: "Group the selected nodes",
+    keys: "mod+G",
+    where: "drawing",
+    run: (it) => it.group(),
+  },
+  {
+    id: edits.ungroup.id,
+    label: "Ungroup",
+    keys: "mod+shift+G",
+    where: "drawing",
+    run: (it) => it.ungroup(),
+  },
+  {
+    id: "fold_group",
+    label: "Collapse or open the group",
+    keys: "G",
+    where: "drawing",
+    run: (it) => it.foldGroup(),
+  },
   { id: "select_all", label: "Select all", keys: "mod+A", where: "drawing", run: (it) => it.selectAll() },
   { id: "undo", label: "Undo", keys: "mod+Z", where: "editor", run: (it) => it.undo() },
   { id: "redo", label: "Redo", keys: "mod+shift+Z mod+Y", where: "editor", run: (it) => it.redo() },
@@ -87,12 +120,16 @@ export const keyCommands: readonly KeyCommand[] = [
     where: "editor",
     run: (it) => it.view.fit(it.pickedNodes()),
   },
+  { id: "find", label: "Find and replace", keys: "mod+F", where: "editor", run: (it) => it.openFind() },
   { id: "save", label: "Save now", keys: "mod+S", where: "editor", run: (it) => it.saveNow() },
 ];
 
 /** What is not a command of its own, for the help. */
 export const moreKeys: readonly { keys: string; label: string }[] = [
   { keys: "ArrowLeft ArrowRight", label: "Walk from node to node" },
+  { keys: "shift+ArrowLeft shift+ArrowRight", label: "Select one more" },
+  { keys: "mod+ArrowLeft mod+ArrowRight", label: "Walk without selecting" },
+  { keys: "Space", label: "Select the node, or no longer" },
   { keys: "mod+C mod+X mod+V", label: "Copy, cut, paste" },
   { keys: "mod+Enter", label: "Run" },
   { keys: "Esc", label: "Leave the node, then Tab leaves the drawing" },
@@ -105,6 +142,15 @@ export function commandFor(event: KeyboardEvent, where: KeyCommand["where"]): Ke
       (command) => command.where === where && command.keys.split(" ").some((keys) => isPressed(event, keys)),
     ) ?? null
   );
+}
+
+/**
+ * The command of the drawing for a key that was pressed elsewhere in the editor, where nothing is being written. Keys
+ * that mean something to a button or a link stay theirs.
+ */
+export function drawingCommandFromAfar(event: KeyboardEvent): KeyCommand | null {
+  if (event.key === "Tab" || event.key === "Enter") return null;
+  return commandFor(event, "drawing");
 }
 
 /** Compares what the key produces, as `\` and the like stand elsewhere on other keyboards. */

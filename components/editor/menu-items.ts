@@ -14,6 +14,13 @@ export function menuItems(menu: EditorUi["menu"], commands: EditorCommands): Men
         ...(commands.pickedCrew() === null
           ? []
           : [{ label: "Unfold into nodes…", shortcut: "U", onSelect: commands.unfold }]),
+        { label: "Group", shortcut: "Ctrl G", onSelect: commands.group },
+        ...(commands.pickedGroup() === null
+          ? []
+          : [
+              { label: "Collapse the group", shortcut: "G", onSelect: () => commands.foldGroup() },
+              { label: "Ungroup", shortcut: "Ctrl Shift G", onSelect: commands.ungroup },
+            ]),
         "separator",
         { label: "Duplicate", shortcut: "Ctrl D", onSelect: commands.duplicate },
         { label: "Delete and reconnect", shortcut: "Ctrl Del", onSelect: commands.removeAndReconnect },

@@ -1,14 +1,11 @@
-import { CARD_WIDTH, fallbackPlaces } from "@/components/canvas/flow-mapping";
+import { CARD_WIDTH } from "@/components/canvas/card-size";
+import { COLUMN, fallbackPlaces, ROW } from "@/components/canvas/places";
 import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
 
 export interface Place {
   x: number;
   y: number;
 }
-
-const GAP = 80;
-const STEP = CARD_WIDTH + GAP;
-const ROW = 136;
 
 const snap = (value: number) => Math.round(value / 8) * 8;
 
@@ -21,7 +18,7 @@ export function placeOf(graph: WorkflowGraph, id: string): Place {
 /** A free place to the right of a node. */
 export function placeAfter(graph: WorkflowGraph, id: string): Place {
   const { x, y } = placeOf(graph, id);
-  return freePlace(graph, { x: x + STEP, y });
+  return freePlace(graph, { x: x + COLUMN, y });
 }
 
 /** The nearest place below (then above) where no other card stands. */
@@ -37,16 +34,23 @@ export function freePlace(graph: WorkflowGraph, wanted: Place): Place {
   return { x: snap(wanted.x), y: snap(wanted.y) };
 }
 
-/** Where a node comes in between, and how far what follows has to give way. */
-export function placeOnEdge(graph: WorkflowGraph, edge: WorkflowEdge): { place: Place; shift: number } {
+/** Where a node comes in between, and how far what follows has to give way. `isBack`: the line leads back. */
+export function placeOnEdge(
+  graph: WorkflowGraph,
+  edge: WorkflowEdge,
+): { place: Place; shift: number; isBack: boolean } {
   const from = placeOf(graph, edge.source_node_id);
   const to = placeOf(graph, edge.target_node_id);
   const room = to.x - from.x;
   if (room <= 0)
-    return { place: freePlace(graph, { x: (from.x + to.x) / 2, y: Math.max(from.y, to.y) + ROW }), shift: 0 };
-  const shift = Math.max(0, snap(2 * STEP - room));
+    return {
+      place: freePlace(graph, { x: (from.x + to.x) / 2, y: Math.max(from.y, to.y) + ROW }),
+      shift: 0,
+      isBack: true,
+    };
+  const shift = Math.max(0, snap(2 * COLUMN - room));
   const middle = (from.x + to.x + shift) / 2;
-  return { place: { x: snap(middle), y: snap((from.y + to.y) / 2) }, shift };
+  return { place: { x: snap(middle), y: snap((from.y + to.y) / 2) }, shift, isBack: false };
 }
 
 /** Moves a node and all that lies right of it and is reached from it. */

@@ -23,7 +23,9 @@ function Open({ request, roles }: { request: PickerRequest; roles: readonly Role
   const commands = useEditorCommands();
   const ui = useUiStore();
   const box = useRef<HTMLDivElement>(null);
-  const [search, setSearch] = useState("");
+  // Letters that were typed before this had the keyboard; what is typed here follows them.
+  const [written, setSearch] = useState<string | null>(null);
+  const search = written ?? request.typed ?? "";
   const close = () => ui.setState({ picker: null });
   const choose = (choice: Choice) => {
     close();
@@ -39,12 +41,16 @@ function Open({ request, roles }: { request: PickerRequest; roles: readonly Role
   }, [ui]);
   // What can follow something must have an entry; what is put on a line too.
   const needsEntry = !!request.after || !!request.onEdge;
-  const kinds = nodeKinds.filter(({ hasEntry }) => !needsEntry || hasEntry !== false);
+  // A note hangs on nothing: it can be put down anywhere.
+  const kinds = nodeKinds.filter(
+    ({ hasEntry, executes }) => !needsEntry || hasEntry !== false || executes === false,
+  );
   return (
     <div
       ref={box}
       role="dialog"
       aria-label="Add a node"
+      data-node-picker
       className="popup fixed z-40 overflow-hidden"
       style={{ width: `min(${WIDTH}px, calc(100vw - ${2 * MARGIN}px))`, ...placeIn(request.client) }}
       onKeyDown={(event) => {

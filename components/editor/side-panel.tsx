@@ -3,7 +3,7 @@
 import clsx from "clsx";
 import { PanelLeftClose, Plus } from "lucide-react";
 import dynamic from "next/dynamic";
-import { useContext, useState } from "react";
+import { type KeyboardEvent, useContext, useMemo, useRef, useState } from "react";
 import { PALETTE_DRAG } from "@/components/canvas/canvas-context";
 import { KindIcon } from "@/components/canvas/kind-icon";
 import { RoleFace } from "@/components/display/role-face";
@@ -12,10 +12,9 @@ import { Tabs } from "@/components/ui/tabs";
 import { TextField } from "@/components/ui/text-field";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { type AnyNodeKind, nodeKinds } from "@/server/domain/nodes";
-import type { Problem } from "@/server/domain/problems/problems";
 import { type Choice, useEditorCommands, writeChoice } from "./commands";
 import { type SidePanel as Side, useUi, useUiStore } from "./ui-store";
-import { ProblemsContext } from "./use-problems";
+import { ProblemsContext, type ShownProblem } from "./use-problems";
 
 /** Loads the lists behind the first tab. */
 export const loadSideLists = () => import("./side-lists");
@@ -27,6 +26,7 @@ export function SidePanel({ roles }: { roles: readonly RoleDefinition[] }) {
   const side = useUi((ui) => ui.side);
   const ui = useUiStore();
   const problems = useContext(ProblemsContext);
+  const rolesByName = useMemo(() => new Map(roles.map((role) => [role.name, role])), [roles]);
   if (side === null) return null;
   return (
     <aside
@@ -42,7 +42,7 @@ export function SidePanel({ roles }: { roles: readonly RoleDefinition[] }) {
         panelClassName="overflow-y-auto overscroll-contain"
         tabs={[
           { value: "add", label: "Add", content: <Palette roles={roles} /> },
-          { value: "outline", label: "Outline", content: <Outline /> },
+          { value: "outline", label: "Outline", content: <Outline roles={rolesByName} /> },
           {
             value: "problems",
             label: "Problems",
@@ -64,16 +64,21 @@ export function SidePanel({ roles }: { roles: readonly RoleDefinition[] }) {
   );
 }
 
-function Count({ problems }: { problems: readonly Problem[] }) {
-  const hasErrors = problems.some(({ severity }) => severity === "error");
+function Count({ problems }: { problems: readonly ShownProblem[] }) {
+  const wrong = problems.filter(({ isToDo }) => !isToDo);
+  const hasErrors = wrong.some(({ severity }) => severity === "error");
   return (
     <span
       className={clsx(
         "rounded-full px-1.5 text-xs leading-4.5 font-semibold tabular-nums",
-        hasErrors ? "bg-failed/12 text-failed" : "bg-waiting/15 text-waiting",
+        hasErrors
+          ? "bg-failed/12 text-failed"
+          : wrong.length > 0
+            ? "bg-waiting/15 text-waiting"
+            : "bg-ink/8 text-ink-2",
       )}
     >
-      {problems.length}
+      {wrong.length || problems.length}
     </span>
   );
 }
@@ -88,18 +93,27 @@ const groups: { group: AnyNodeKind["group"]; title: string }[] = [
 /** What can be added: drag it onto the drawing, or click it to hang it on what is selected. */
 function Palette({ roles }: { roles: readonly RoleDefinition[] }) {
   const [search, setSearch] = useState("");
+  const [at, setAt] = useState<string | null>(null);
   const wanted = search.trim().toLowerCase();
   const fits = (...words: string[]) => words.some((word) => word.toLowerCase().includes(wanted));
   const kinds = nodeKinds.filter(({ title, hint }) => fits(title, hint));
   const shownRoles = roles.filter(({ name, description }) => fits(name, description));
+  const list = useRef<HTMLDivElement>(null);
+  const [first] = [...kinds.map(({ type }) => type), ...shownRoles.map(({ name }) => `role ${name}`)];
+  const stop = at === null || !isShown(at, kinds, shownRoles) ? first : at;
   return (
-    <div className="flex flex-col gap-4 p-3">
+    <div ref={list} data-palette-list className="flex flex-col gap-4 p-3">
       <TextField
         label="Search what to add"
         hideLabel
         placeholder="Search…"
         value={search}
         onValueChange={setSearch}
+        onKeyDown={(event) => {
+          if (event.key !== "ArrowDown") return;
+          event.preventDefault();
+          list.current?.querySelector<HTMLElement>("[data-palette]")?.focus();
+        }}
       />
       {groups.map(({ group, title }) => {
         const members = kinds.filter((kind) => kind.group === group);
@@ -111,6 +125,8 @@ function Palette({ roles }: { roles: readonly RoleDefinition[] }) {
                 <li key={kind.type}>
                   <PaletteItem
                     choice={{ type: kind.type }}
+                    isStop={stop === kind.type}
+                    onStop={() => setAt(kind.type)}
                     title={kind.title}
                     hint={kind.hint}
                     icon={
@@ -133,6 +149,8 @@ function Palette({ roles }: { roles: readonly RoleDefinition[] }) {
               <li key={name}>
                 <PaletteItem
                   choice={{ type: "agent_task", name, config: { required_role: name } }}
+                  isStop={stop === `role ${name}`}
+                  onStop={() => setAt(`role ${name}`)}
                   title={name}
                   hint={description}
                   icon={<RoleFace name={name} icon={icon} color={color} size={32} />}
@@ -149,13 +167,40 @@ function Palette({ roles }: { roles: readonly RoleDefinition[] }) {
   );
 }
 
+function isShown(at: string, kinds: readonly AnyNodeKind[], roles: readonly RoleDefinition[]): boolean {
+  return kinds.some(({ type }) => type === at) || roles.some(({ name }) => `role ${name}` === at);
+}
+
+/** One stop for Tab: the arrows walk through what can be added. */
+function walk(event: KeyboardEvent<HTMLElement>) {
+  const list = event.currentTarget.closest("[data-palette-list]");
+  const all = [...(list?.querySelectorAll<HTMLElement>("[data-palette]") ?? [])];
+  const to = goal(event.key, all.indexOf(event.currentTarget), all.length);
+  if (to === null) return;
+  event.preventDefault();
+  all[to]?.focus();
+}
+
+/** Where a key leads in a list of so many; null: it leads nowhere. */
+function goal(key: string, at: number, count: number): number | null {
+  if (key === "ArrowDown") return Math.min(at + 1, count - 1);
+  if (key === "ArrowUp") return Math.max(at - 1, 0);
+  if (key === "Home") return 0;
+  return key === "End" ? count - 1 : null;
+}
+
 function PaletteItem({
   choice,
+  isStop,
+  onStop,
   title,
   hint,
   icon,
 }: {
   choice: Choice;
+  /** The one that Tab comes to. */
+  isStop: boolean;
+  onStop: () => void;
   title: string;
   hint: string;
   icon: React.ReactNode;
@@ -165,7 +210,10 @@ function PaletteItem({
     <button
       type="button"
       draggable
-      aria-label={`Add ${title}`}
+      data-palette
+      onKeyDown={walk}
+      tabIndex={isStop ? 0 : -1}
+      onFocus={onStop}
       onDragStart={(event) => {
         event.dataTransfer.setData(PALETTE_DRAG, writeChoice(choice));
         event.dataTransfer.effectAllowed = "copy";
@@ -175,7 +223,10 @@ function PaletteItem({
     >
       {icon}
       <span className="min-w-0 flex-1">
-        <span className="block truncate text-[13px] font-medium">{title}</span>
+        <span className="block truncate text-[13px] font-medium">
+          <span className="sr-only">Add </span>
+          {title}
+        </span>
         <span className="block truncate text-xs text-ink-3">{hint}</span>
       </span>
       <Plus aria-hidden className="size-3.5 shrink-0 text-ink-3 opacity-0 group-hover/item:opacity-100" />

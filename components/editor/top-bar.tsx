@@ -4,6 +4,7 @@ import {
   Check,
   ChevronRight,
   CircleAlert,
+  CircleDashed,
   CloudOff,
   Copy,
   Ellipsis,
@@ -21,7 +22,8 @@ import {
 import { useRouter } from "next/navigation";
 import { type KeyboardEvent, useContext, useState } from "react";
 import { ExportLosses } from "@/components/import-export/export-losses";
-import { useWorkflowActions } from "@/components/import-export/workflow-actions";
+import { type ExportKind, useWorkflowActions } from "@/components/import-export/workflow-actions";
+import { usePageTitle } from "@/components/page/page-title";
 import { RunLauncher } from "@/components/run/run-launcher";
 import { Button } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
@@ -44,10 +46,10 @@ export interface TopBarProps {
 export function TopBar({ flush, isLaunching, onLaunchingChange, onImport }: TopBarProps) {
   const id = useEditor((state) => state.id);
   const { name, graph } = useEditor(({ doc }) => doc);
+  usePageTitle(name);
   const commands = useEditorCommands();
   const isSideOpen = useUi((ui) => ui.side !== null);
   const ui = useUiStore();
-  const store = useEditorStore();
   return (
     <header className="flex h-13 shrink-0 items-center gap-1 border-b border-line bg-bg px-2 sm:px-3">
       <IconButton
@@ -80,10 +82,7 @@ export function TopBar({ flush, isLaunching, onLaunchingChange, onImport }: TopB
       <IconButton
         label="Settings of the workflow"
         icon={<SlidersHorizontal aria-hidden />}
-        onClick={() => {
-          store.getState().select({});
-          ui.setState({ isInspectorOpen: true });
-        }}
+        onClick={commands.openWorkflowSettings}
       />
       <More id={id} name={name} flush={flush} onImport={onImport} />
       <span className="ml-1.5">
@@ -197,11 +196,17 @@ function ProblemMark() {
   const problems = useContext(ProblemsContext);
   const ui = useUiStore();
   if (problems.length === 0) return null;
-  const errors = problems.filter(({ severity }) => severity === "error").length;
-  const label =
+  const wrong = problems.filter(({ isToDo }) => !isToDo);
+  const errors = wrong.filter(({ severity }) => severity === "error").length;
+  const toDo = problems.length - wrong.length;
+  const words = [
     errors > 0
       ? `${errors} ${errors === 1 ? "problem keeps" : "problems keep"} this workflow from running`
-      : `${problems.length} ${problems.length === 1 ? "warning" : "warnings"}`;
+      : "",
+    wrong.length > errors ? count(wrong.length - errors, "warning") : "",
+    toDo > 0 ? `${count(toDo, "thing")} to do` : "",
+  ];
+  const label = words.filter(Boolean).join(", ");
   return (
     <button
       type="button"
@@ -212,13 +217,17 @@ function ProblemMark() {
     >
       {errors > 0 ? (
         <CircleAlert aria-hidden className="size-4 text-failed" />
-      ) : (
+      ) : wrong.length > 0 ? (
         <TriangleAlert aria-hidden className="size-4 text-waiting" />
+      ) : (
+        <CircleDashed aria-hidden className="size-4 text-ink-3" />
       )}
-      {errors > 0 ? errors : problems.length}
+      {wrong.length || toDo}
     </button>
   );
 }
+
+const count = (number: number, word: string) => `${number} ${word}${number === 1 ? "" : "s"}`;
 
 function More({
   id,
@@ -234,7 +243,7 @@ function More({
   const actions = useWorkflowActions();
   const router = useRouter();
   // A file must hold what is seen, not what was last saved.
-  const exportAs = (kind: "included" | "referenced" | "openhands") => async () => {
+  const exportAs = (kind: ExportKind) => async () => {
     if (await flush()) await actions.exportFile(id, kind);
   };
   return (
@@ -245,9 +254,10 @@ function More({
         items={[
           { label: "Runs of this workflow", icon: <History />, href: `/workflows/${id}/runs` },
           "separator",
-          { heading: "Export as JSON" },
+          { heading: "Export" },
           { label: "With its roles", icon: <FileDown />, onSelect: () => void exportAs("included")() },
           { label: "Without roles", icon: <FileDown />, onSelect: () => void exportAs("referenced")() },
+          { label: "As YAML", icon: <FileDown />, onSelect: () => void exportAs("yaml")() },
           { label: "For OpenHands", icon: <FileDown />, onSelect: () => void exportAs("openhands")() },
           "separator",
           { label: "Import a workflow…", icon: <FileUp />, onSelect: onImport },

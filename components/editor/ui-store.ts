@@ -12,7 +12,11 @@ export interface PickerRequest {
   /** Where the node goes; absent: beside what it hangs on, else in the middle. */
   at?: Place | undefined;
   after?: { nodeId: string; edge: Pick<WorkflowEdge, "kind" | "edge_label"> } | undefined;
+  /** Leads to this node. */
+  before?: string | undefined;
   onEdge?: string | undefined;
+  /** What was typed before the picker was there to take it. */
+  typed?: string;
 }
 
 /** Connecting by keyboard: from a way out, through the possible targets. */
@@ -29,6 +33,8 @@ export type SidePanel = "add" | "outline" | "problems";
 /** What is open and under way in one editor: never saved. */
 export interface EditorUi {
   side: SidePanel | null;
+  /** On phones: the nodes as a list, or the drawing. */
+  look: "list" | "drawing";
   /** On small screens the inspector lies over the drawing. */
   isInspectorOpen: boolean;
   inspectorWidth: number;
@@ -37,24 +43,40 @@ export interface EditorUi {
   menu: { target: { kind: "node" | "edge" | "pane"; id?: string }; at: DropPoint } | null;
   /** A whole workflow that was pasted or dropped: as a new one, or into this one? */
   incoming: { text: string; at: Place } | null;
+  /** The group whose name is being written. */
+  naming: string | null;
+  /** Finding and replacing is open; a new number: it was asked for once more. */
+  find: { nonce: number } | null;
   /** The crew that is to be unfolded into nodes. */
   unfold: string | null;
+  /** Nodes that were added here and have not been run: what is missing there is to be done, not wrong. */
+  fresh: ReadonlySet<string>;
+  /** Fields of such nodes that somebody has left; see `fieldKey`. */
+  left: ReadonlySet<string>;
+  /** The whole workflow was just begun. */
+  isNew: boolean;
   /** Which field of the inspector to bring into view. */
   goTo: { field: string; nonce: number } | null;
 }
 
 export type UiStore = StoreApi<EditorUi>;
 
-export function newUiStore(side: SidePanel | null): UiStore {
+export function newUiStore(side: SidePanel | null, isNew = false): UiStore {
   return createStore<EditorUi>()(() => ({
     side,
+    look: "list",
     isInspectorOpen: false,
     inspectorWidth: 360,
     picker: null,
     connect: null,
     menu: null,
     incoming: null,
+    naming: null,
+    find: null,
     unfold: null,
+    fresh: new Set(),
+    left: new Set(),
+    isNew,
     goTo: null,
   }));
 }

@@ -1,4 +1,4 @@
-import { CARD_WIDTH } from "@/components/canvas/flow-mapping";
+import { CARD_WIDTH } from "@/components/canvas/card-size";
 import { layout } from "@/components/canvas/layout";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { isExecutable } from "@/server/domain/nodes";
@@ -17,7 +17,7 @@ export async function placesInstead(
   after: WorkflowGraph,
   added: readonly string[],
 ): Promise<WorkflowGraph> {
-  const own = await layout(after, new Set(added));
+  const own = (await layout(after, new Set(added))) ?? {};
   const origin = placeOf(before, nodeId);
   const entry = own[added[0] ?? ""] ?? { x: 0, y: 0 };
   const left = Math.min(...Object.values(own).map(({ x }) => x));
@@ -31,7 +31,7 @@ export async function placesInstead(
     places[id] = { x: x >= origin.x + CARD_WIDTH ? x + more : x, y };
   }
   const next = withPlaces(after, places);
-  return isClear(next, added) ? next : withPlaces(after, await layout(next));
+  return isClear(next, added) ? next : withPlaces(after, (await layout(next)) ?? {});
 }
 
 function isClear(graph: WorkflowGraph, added: readonly string[]): boolean {

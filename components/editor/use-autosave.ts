@@ -3,8 +3,9 @@ import { useEffect, useState } from "react";
 import { toApiError, useTrpc, useTrpcClient } from "@/components/trpc";
 import { toast } from "@/components/ui/toasts";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
+import type { Version } from "@/server/domain/graph/merge";
 import { type Autosave, newAutosave, type SaveResult } from "./autosave";
-import type { Doc, EditorStore } from "./editor-store";
+import type { EditorStore } from "./editor-store";
 
 type Client = ReturnType<typeof useTrpcClient>;
 
@@ -14,7 +15,7 @@ export function useAutosave(store: EditorStore): Autosave {
   const client = useTrpcClient();
   const queryClient = useQueryClient();
   const [autosave] = useState(() =>
-    newAutosave<Doc>({
+    newAutosave<Version>({
       read: () => {
         const { doc, revision } = store.getState();
         return { doc, revision };
@@ -23,6 +24,7 @@ export function useAutosave(store: EditorStore): Autosave {
       save: (doc, revision) => save(client, store.getState().id, doc, revision),
       onSaved: (doc, revision) => {
         store.getState().saved(doc, revision);
+        tellWindows({ id: store.getState().id, revision });
         void queryClient.invalidateQueries(trpc.workflows.list.queryFilter());
       },
       onState: (state) => store.getState().setSave(state),
@@ -43,11 +45,16 @@ export function useAutosave(store: EditorStore): Autosave {
       void autosave.flush();
       event.preventDefault();
     };
+    const deaf = hearWindows((saved) => {
+      const { id, revision } = store.getState();
+      if (saved.id === id && saved.revision > revision) void catchUp(client, store);
+    });
     document.addEventListener("visibilitychange", onHide);
     window.addEventListener("focus", onFocus);
     window.addEventListener("beforeunload", onLeave);
     return () => {
       stop();
+      deaf();
       void autosave.flush();
       document.removeEventListener("visibilitychange", onHide);
       window.removeEventListener("focus", onFocus);
@@ -58,17 +65,44 @@ export function useAutosave(store: EditorStore): Autosave {
   return autosave;
 }
 
+/** What was saved in one window of this browser, for the others; other browsers learn of it when they are looked at. */
+interface Saved {
+  id: string;
+  revision: number;
+}
+const CHANNEL = "troupe.workflow.saved";
+
+function tellWindows(saved: Saved): void {
+  if (typeof BroadcastChannel === "undefined") return;
+  const channel = new BroadcastChannel(CHANNEL);
+  channel.postMessage(saved);
+  channel.close();
+}
+
+/** Calls back when another window saved a workflow; the answer ends it. */
+function hearWindows(onSaved: (saved: Saved) => void): () => void {
+  if (typeof BroadcastChannel === "undefined") return () => undefined;
+  const channel = new BroadcastChannel(CHANNEL);
+  channel.onmessage = ({ data }: MessageEvent<Saved>) => onSaved(data);
+  return () => channel.close();
+}
+
 const isDirty = (store: EditorStore) => store.getState().doc !== store.getState().savedDoc;
 
 /** Something came or went: worth saving at once. */
-function isStructural(before: Doc, after: Doc): boolean {
+function isStructural(before: Version, after: Version): boolean {
   return (
     before.graph.edges.length !== after.graph.edges.length ||
     Object.keys(before.graph.nodes).length !== Object.keys(after.graph.nodes).length
   );
 }
 
-async function save(client: Client, id: string, doc: Doc, revision: number): Promise<SaveResult<Doc>> {
+async function save(
+  client: Client,
+  id: string,
+  doc: Version,
+  revision: number,
+): Promise<SaveResult<Version>> {
   const graph = WorkflowGraph.safeParse(doc.graph);
   if (!graph.success) {
     const issue = graph.error.issues[0];
@@ -100,5 +134,7 @@ async function catchUp(client: Client, store: EditorStore): Promise<void> {
   if (found.revision <= revision || isDirty(store) || save.state === "saving" || save.state === "conflict")
     return;
   store.getState().adopt({ name: found.name, graph: found.graph }, found.revision);
-  toast("Up to date again", { detail: "This workflow was changed in another place." });
+  toast("Up to date again", {
+    detail: "This workflow was changed in another place. Undo still takes back only what you did.",
+  });
 }

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { useTrpc } from "@/components/trpc";
-import { newIsToolKnown } from "@/server/domain/crew/crew-tools";
+import { newIsToolKnown, toolFacts } from "@/server/domain/crew/crew-tools";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { agentUses } from "@/server/domain/library/agent-use";
 import { crewUses } from "@/server/domain/library/crew-use";
@@ -36,8 +36,10 @@ export function useProblemContext(graph: WorkflowGraph): ProblemContext {
           tools.tools.map(({ name }) => name),
           tools.mcp_servers,
         ),
+      ...(tools ? toolFacts(tools.tools) : {}),
       library,
       withheld,
+      delegatesMayKeepTools: tools?.delegates_may_keep_tools,
     }),
     [isPriceKnown, tools, library, withheld],
   );

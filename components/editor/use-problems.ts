@@ -1,59 +1,59 @@
-import { createContext, startTransition, useContext, useEffect, useState } from "react";
+import { createContext, useContext } from "react";
 import type { Mark } from "@/components/canvas/flow-mapping";
-import { whenIdle } from "@/components/ui/when-idle";
-import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import type { Problem, ProblemContext } from "@/server/domain/problems/problems";
+import type { Problem } from "@/server/domain/problems/problems";
+import type { EditorUi } from "./ui-store";
 
-const PAUSE_MS = 180;
+/** Before anybody looked. */
+export const NO_PROBLEMS: readonly Problem[] = [];
 
-const NONE: readonly Problem[] = [];
-
-/** The problems of a drawing, looked for in the pauses of drawing it; the code that looks loads after the drawing. */
-export function useProblems(
-  graph: WorkflowGraph,
-  roles: readonly RoleDefinition[] | undefined,
-  { isPriceKnown, isToolKnown, library, withheld }: ProblemContext,
-): readonly Problem[] {
-  const [problems, setProblems] = useState(NONE);
-  useEffect(() => {
-    if (!roles) return;
-    let isLatest = true;
-    const look = async () => {
-      const { findProblems } = await import("@/server/domain/problems/problems");
-      const here = { isPriceKnown, isToolKnown, library, withheld };
-      if (isLatest) startTransition(() => setProblems(findProblems(graph, roles, undefined, here)));
-    };
-    let callOff = () => {};
-    const timer = setTimeout(() => {
-      callOff = whenIdle(() => void look());
-    }, PAUSE_MS);
-    return () => {
-      isLatest = false;
-      clearTimeout(timer);
-      callOff();
-    };
-  }, [graph, roles, isPriceKnown, isToolKnown, library, withheld]);
-  return problems;
+/** A problem as people meet it: what nobody has got to yet is something to do, and not red. */
+export interface ShownProblem extends Problem {
+  isToDo: boolean;
 }
 
+/**
+ * What is wrong, apart from what is only not done yet: on a node that was just added, each field until it was left; all
+ * until somebody wants to run it.
+ */
+export function shownProblems(
+  problems: readonly Problem[],
+  graph: WorkflowGraph,
+  { fresh, left, isNew }: Pick<EditorUi, "fresh" | "left" | "isNew">,
+): ShownProblem[] {
+  const isFresh = (id: string | undefined) => id !== undefined && (isNew || fresh.has(id));
+  const edges = new Map(graph.edges.map((edge) => [edge.id, edge]));
+  return problems.map((problem) => {
+    const { kind, id, field } = problem.at;
+    const edge = kind === "edge" && id !== undefined ? edges.get(id) : undefined;
+    const isToDo =
+      kind === "node"
+        ? isFresh(id) && !left.has(fieldKey(id ?? "", field ?? ""))
+        : edge !== undefined && (isFresh(edge.source_node_id) || isFresh(edge.target_node_id));
+    return { ...problem, isToDo };
+  });
+}
+
+/** A field of a node, also for what lies inside of it. */
+export const fieldKey = (id: string, field: string) => `${id} ${field.split(".")[0]}`;
+
 /** The worst problem of each node and edge, for its mark on the drawing. */
-export function marksOf(problems: readonly Problem[]): Map<string, Mark> {
+export function marksOf(problems: readonly ShownProblem[]): Map<string, Mark> {
   const marks = new Map<string, Mark>();
-  for (const { severity, message, at } of problems) {
+  const rank = { error: 2, warning: 1, todo: 0 };
+  for (const { severity, message, at, isToDo } of problems) {
     if (at.id === undefined) continue;
+    const mark: Mark = isToDo ? { severity: "todo", text: `To do: ${message}` } : { severity, text: message };
     const known = marks.get(at.id);
-    if (!known) marks.set(at.id, { severity, text: message });
-    else if (known.severity === "warning" && severity === "error")
-      marks.set(at.id, { severity, text: message });
+    if (!known || rank[mark.severity] > rank[known.severity]) marks.set(at.id, mark);
   }
   return marks;
 }
 
-export const ProblemsContext = createContext<readonly Problem[]>([]);
+export const ProblemsContext = createContext<readonly ShownProblem[]>([]);
 
 /** The problems of one node, edge or of the workflow itself. */
-export function useProblemsAt(kind: Problem["at"]["kind"], id?: string): readonly Problem[] {
+export function useProblemsAt(kind: Problem["at"]["kind"], id?: string): readonly ShownProblem[] {
   const problems = useContext(ProblemsContext);
   return problems.filter(({ at }) => at.kind === kind && at.id === id);
 }

@@ -7,40 +7,61 @@ import { useSearchParams } from "next/navigation";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { Dressing } from "@/components/canvas/flow-mapping";
-import { CanvasProvider, GraphCanvas, isTyping } from "@/components/canvas/graph-canvas";
-import { layout } from "@/components/canvas/layout";
+import { CanvasProvider, GraphCanvas } from "@/components/canvas/graph-canvas";
+import { isTyping } from "@/components/canvas/hits";
+import { readingOrder } from "@/components/canvas/navigation";
 import { useCanvasView } from "@/components/canvas/use-canvas-view";
+import type { Selection } from "@/components/canvas/use-flow";
 import { useNamedAgents } from "@/components/forms/use-named-agents";
+import { LibrarySheets } from "@/components/library/library-sheets";
 import { type ShellCommand, useHelpSection, useShellCommands } from "@/components/page/page-commands";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { ButtonLink } from "@/components/ui/button";
 import { ContextMenu } from "@/components/ui/context-menu";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Spinner } from "@/components/ui/spinner";
+import { NARROW, useMedia } from "@/components/ui/use-media";
 import { whenIdle } from "@/components/ui/when-idle";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { withFolded } from "@/server/domain/graph/groups";
 import { newAnnouncer } from "./announcer";
-import { CommandsContext, newEditorCommands, useEditorCommands } from "./commands";
+import { CommandsContext, type EditorCommands, newEditorCommands, useEditorCommands } from "./commands";
 import { EditorContext, newEditorStore, useEditor, useEditorStore } from "./editor-store";
 import { edits } from "./edits";
-import { commandFor, keyCommands, moreKeys, pressInConnectMode } from "./keys";
+import {
+  commandFor,
+  directions,
+  drawingCommandFromAfar,
+  keyCommands,
+  moreKeys,
+  pressInConnectMode,
+} from "./keys";
 import { menuItems } from "./menu-items";
-import { loadSideLists, SidePanel } from "./side-panel";
 import { TopBar } from "./top-bar";
-import { newUiStore, UiContext, useUi, useUiStore } from "./ui-store";
+import { newUiStore, UiContext, type UiStore, useUi, useUiStore } from "./ui-store";
 import { useAutosave } from "./use-autosave";
 import { useIsInspectorShown } from "./use-is-inspector-shown";
-import { useProblemContext } from "./use-problem-context";
-import { marksOf, ProblemsContext, useProblems } from "./use-problems";
+import { marksOf, NO_PROBLEMS, ProblemsContext, shownProblems } from "./use-problems";
 import "./editor.css";
 
+const loadSide = () => import("./side-panel");
+const SidePanel = dynamic(() => loadSide().then((m) => m.SidePanel), { ssr: false, loading: SideFrame });
+const ProblemFinder = dynamic(() => import("./problem-finder").then((m) => m.ProblemFinder), { ssr: false });
 const loadPicker = () => import("./quick-picker");
 const QuickPicker = dynamic(() => loadPicker().then((m) => m.QuickPicker), { ssr: false });
+const NodeList = dynamic(() => import("@/components/canvas/node-list").then((m) => m.NodeList), {
+  ssr: false,
+});
+const LookSwitch = dynamic(() => import("@/components/canvas/look-switch").then((m) => m.LookSwitch), {
+  ssr: false,
+});
 const loadInspector = () => import("./inspector");
 const Inspector = dynamic(() => loadInspector().then((m) => m.Inspector), { ssr: false });
 const loadConnectBar = () => import("./connect-bar");
 const ConnectBar = dynamic(() => loadConnectBar().then((m) => m.ConnectBar), { ssr: false });
+const GroupFrames = dynamic(() => import("./group-frames").then((m) => m.GroupFrames), { ssr: false });
+const FindPanel = dynamic(() => import("./find-panel").then((m) => m.FindPanel), { ssr: false });
 const ConflictDialog = dynamic(() => import("./conflict-dialog").then((m) => m.ConflictDialog), {
   ssr: false,
 });
@@ -99,16 +120,35 @@ interface Initial {
 
 function Editor({ initial }: { initial: Initial }) {
   const [store] = useState(() => newEditorStore(initial));
-  const [ui] = useState(() => newUiStore(window.innerWidth < 900 ? null : "add"));
+  const [ui] = useState(() => newUiStore(firstSide(initial.graph), isUntouched(initial)));
   return (
     <EditorContext.Provider value={store}>
       <UiContext.Provider value={ui}>
         <CanvasProvider>
-          <Screen />
+          <LibrarySheets>
+            <Screen />
+          </LibrarySheets>
         </CanvasProvider>
       </UiContext.Provider>
     </EditorContext.Provider>
   );
+}
+
+/** Just begun, and nothing drawn yet: what is missing then is no mistake. */
+const isUntouched = ({ revision, graph }: Initial) => revision === 1 && Object.keys(graph.nodes).length <= 2;
+
+/** From here on the palette takes no room that a drawing needs. */
+const WIDE = 1680;
+
+/** What stands beside the drawing at first: the palette where there is still much to add, or room for it. */
+function firstSide({ nodes }: WorkflowGraph): "add" | null {
+  if (window.innerWidth < 900) return null;
+  return Object.keys(nodes).length <= 2 || window.innerWidth >= WIDE ? "add" : null;
+}
+
+/** The room of the side panel until it is there, so that the drawing begins where it stays. */
+function SideFrame() {
+  return <div className="w-62 shrink-0 border-r border-line bg-surface max-md:hidden" />;
 }
 
 const NO_ROLES: readonly RoleDefinition[] = [];
@@ -137,7 +177,15 @@ function Screen() {
   const roles = useMemo(() => roleList.data?.map(({ role }) => role), [roleList.data]);
   const rolesByName = useMemo(() => new Map(roles?.map((role) => [role.name, role])), [roles]);
   const graph = useEditor(({ doc }) => doc.graph);
-  const problems = useProblems(graph, roles, useProblemContext(graph));
+  const [found, setFound] = useState(NO_PROBLEMS);
+  const fresh = useUi((state) => state.fresh);
+  const left = useUi((state) => state.left);
+  const isNew = useUi((state) => state.isNew);
+  const problems = useMemo(
+    () => shownProblems(found, graph, { fresh, left, isNew }),
+    [found, graph, fresh, left, isNew],
+  );
+  const isSideOpen = useUi(({ side }) => side !== null);
   const isPicking = useUi(({ picker }) => picker !== null);
   const hasIncoming = useUi(({ incoming }) => incoming !== null);
   const isInspectorWanted = useWasInspectorShown();
@@ -145,15 +193,28 @@ function Screen() {
   const isConflict = useEditor(({ save }) => save.state === "conflict");
   const marks = useMemo(() => marksOf(problems), [problems]);
 
-  useWindowKeys({ onRun: () => setLaunching(true) }, commands);
+  const launch = (isOpen: boolean) => {
+    if (isOpen) commands.callDue();
+    setLaunching(isOpen);
+  };
+  useWindowKeys({ onRun: () => launch(true) }, commands);
   useClipboard(commands);
-  useOffers(commands, () => setLaunching(true));
+  useOffers(commands, () => launch(true));
   usePlaces();
   useAskedNode(commands);
+  // Whoever opens a drawing can draw at once.
+  useEffect(() => {
+    if (document.activeElement === document.body) commands.view.focusDrawing(true);
+  }, [commands]);
+  const [isAtRest, setAtRest] = useState(false);
   // A key or a click opens these, and the next keys belong into them.
   useEffect(
     () =>
-      whenIdle(() => void Promise.all([loadPicker(), loadInspector(), loadConnectBar(), loadSideLists()])),
+      whenIdle(() => {
+        setAtRest(true);
+        void Promise.all([loadPicker(), loadInspector(), loadConnectBar(), loadSide()]);
+        void loadSide().then(({ loadSideLists }) => loadSideLists());
+      }),
     [],
   );
 
@@ -164,20 +225,21 @@ function Screen() {
           <TopBar
             flush={autosave.flush}
             isLaunching={isLaunching}
-            onLaunchingChange={setLaunching}
+            onLaunchingChange={launch}
             onImport={() => setImporting(true)}
           />
           <div className="relative flex min-h-0 flex-1">
-            <SidePanel roles={roles ?? NO_ROLES} />
+            {isSideOpen && <SidePanel roles={roles ?? NO_ROLES} />}
             <Stage roles={rolesByName} marks={marks} />
             {isInspectorWanted && <Inspector roles={roles ?? NO_ROLES} />}
           </div>
         </div>
+        {isAtRest && roles && <ProblemFinder graph={graph} roles={roles} onFound={setFound} />}
         {isPicking && <QuickPicker roles={roles ?? NO_ROLES} />}
         {isConflict && <ConflictDialog onSettled={autosave.settled.bind(autosave)} />}
         {hasIncoming && <IncomingDialog />}
         {isUnfolding && <UnfoldDialog />}
-        {isImporting && <ImportDialog open onOpenChange={setImporting} />}
+        {isImporting && <ImportDialog onClose={() => setImporting(false)} />}
         <Live announcer={announcer} />
       </ProblemsContext.Provider>
     </CommandsContext.Provider>
@@ -207,18 +269,42 @@ function Stage({ roles, marks }: StageProps) {
   const connect = useUi((state) => state.connect);
   const agents = useNamedAgents(graph);
   const menu = useUi((state) => state.menu);
+  const isFinding = useUi(({ find }) => find !== null);
   const dressing = useMemo(
     () => ({ marks, classNames: connect ? targetClasses(graph, connect) : undefined }),
     [marks, connect, graph],
   );
+  const shown = useMemo(() => withFolded(graph), [graph]);
   const isEmpty = Object.keys(graph.nodes).length === 0;
+  const isNarrow = useMedia(NARROW);
+  const look = useUi((state) => state.look);
+  const lookSwitch = isNarrow && !isEmpty && (
+    <LookSwitch look={look} onChange={(next) => ui.setState({ look: next })} />
+  );
   const isCovered = useIsInspectorShown();
   const inspectorWidth = useUi((state) => state.inspectorWidth);
   const insetRight = isCovered && window.innerWidth > 640 ? inspectorWidth : 0;
-  const [picked] = selection.nodes;
+  const picked = placesPicked(graph, selection).join("\n");
   useEffect(() => {
-    if (isCovered && picked !== undefined) commands.view.uncover(picked);
+    if (isCovered && picked !== "") commands.view.uncover(picked.split("\n"));
   }, [isCovered, picked, commands]);
+  if (isNarrow && !isEmpty && look === "list")
+    return (
+      <section aria-label="Nodes" className="relative min-w-0 flex-1 overflow-y-auto bg-stage pt-12">
+        {lookSwitch}
+        <NodeList
+          graph={graph}
+          roles={roles}
+          agents={agents}
+          marks={marks}
+          selected={selection.nodes}
+          onPick={(id) => {
+            store.getState().select({ nodes: [id] });
+            ui.setState({ isInspectorOpen: true });
+          }}
+        />
+      </section>
+    );
   return (
     <ContextMenu
       items={menuItems(menu, commands)}
@@ -227,13 +313,15 @@ function Stage({ roles, marks }: StageProps) {
       }}
     >
       <section
+        id="drawing"
+        tabIndex={-1}
         aria-label="Drawing"
-        className="relative min-w-0 flex-1"
+        className="relative min-w-0 flex-1 outline-none"
         onPointerMove={(event) => commands.pointAt({ x: event.clientX, y: event.clientY })}
         onPointerLeave={() => commands.pointAt(null)}
       >
         <GraphCanvas
-          graph={graph}
+          graph={shown}
           label={`Drawing of ${name}. Arrow keys walk from node to node, N adds one, question mark shows all keys.`}
           roles={roles}
           agents={agents}
@@ -250,6 +338,10 @@ function Stage({ roles, marks }: StageProps) {
               return;
             }
             if (isTyping(event.target)) return;
+            if (pressOnSelection(native, event.target, commands)) {
+              event.preventDefault();
+              return;
+            }
             // Tab on the drawing as a whole goes on to the next part of the page; on a node it adds one.
             if (event.key === "Tab" && (event.shiftKey || event.target === event.currentTarget)) return;
             const command = commandFor(native, "drawing");
@@ -257,7 +349,11 @@ function Stage({ roles, marks }: StageProps) {
             event.preventDefault();
             command.run(commands, native);
           }}
-        />
+        >
+          {graph.groups && graph.groups.length > 0 ? <GroupFrames graph={graph} /> : null}
+        </GraphCanvas>
+        {lookSwitch}
+        {isFinding && <FindPanel />}
         {connect && <ConnectBar insetRight={insetRight} />}
         {isEmpty && (
           <p className="pointer-events-none absolute inset-0 flex items-center justify-center px-6 text-center font-serif text-2xl text-ink-3">
@@ -267,6 +363,15 @@ function Stage({ roles, marks }: StageProps) {
       </section>
     </ContextMenu>
   );
+}
+
+/** The nodes where what is picked lies: the first one of nodes, both ends of a connection. */
+function placesPicked(graph: WorkflowGraph, { nodes, edges }: Selection): string[] {
+  const [node] = nodes;
+  if (node !== undefined) return [node];
+  const [edgeId] = edges;
+  const edge = graph.edges.find(({ id }) => id === edgeId);
+  return edge ? [edge.source_node_id, edge.target_node_id] : [];
 }
 
 function targetClasses(
@@ -284,7 +389,8 @@ function targetClasses(
 }
 
 /** Keys that work wherever the focus is, as long as nothing is being written. */
-function useWindowKeys({ onRun }: { onRun: () => void }, commands: ReturnType<typeof newEditorCommands>) {
+function useWindowKeys({ onRun }: { onRun: () => void }, commands: EditorCommands) {
+  const ui = useUiStore();
   const run = useRef(onRun);
   useEffect(() => {
     run.current = onRun;
@@ -304,10 +410,12 @@ function useWindowKeys({ onRun }: { onRun: () => void }, commands: ReturnType<ty
         run.current();
         return;
       }
+      if (!isTyping(event.target) && pressFromAfar(event, commands, ui)) return event.preventDefault();
       const command = commandFor(event, "editor");
       if (!command) return;
       const isHistory = command.id === "undo" || command.id === "redo";
-      const isAllowed = command.id === "save" || (isHistory && isUntouched(event.target));
+      const isAllowed =
+        command.id === "save" || command.id === "find" || (isHistory && isUntouched(event.target));
       if (isTyping(event.target) && !isAllowed) return;
       event.preventDefault();
       command.run(commands, event);
@@ -318,14 +426,48 @@ function useWindowKeys({ onRun }: { onRun: () => void }, commands: ReturnType<ty
       window.removeEventListener("keydown", onKeyDown);
       window.removeEventListener("focusin", onFocus);
     };
-  }, [commands]);
+  }, [commands, ui]);
+}
+
+/** Keys of the drawing pressed beside it, such as on a button or on nothing at all. True: the key was taken. */
+function pressFromAfar(event: KeyboardEvent, commands: EditorCommands, ui: UiStore): boolean {
+  if (pressInConnectMode(event, commands, ui)) return true;
+  const command = drawingCommandFromAfar(event);
+  if (command) command.run(commands, event);
+  // Arrows mean something to tabs and sliders; to nothing at all they mean the drawing.
+  const isFree =
+    event.target === document.body ||
+    (event.target instanceof Element && ["main", "drawing"].includes(event.target.id));
+  if (!command && isFree && event.key.startsWith("Arrow") && !event.altKey) {
+    const [picked] = commands.pickedNodes();
+    if (picked) commands.focus(picked);
+    else commands.view.focusDrawing();
+    return true;
+  }
+  return command !== null;
+}
+
+/** Space takes the node under the keyboard into the selection; arrows go from a connection to its ends. */
+function pressOnSelection(event: KeyboardEvent, target: EventTarget, commands: EditorCommands): boolean {
+  const way = directions[event.key as keyof typeof directions];
+  const isPlain = !event.altKey && !event.ctrlKey && !event.metaKey && !event.shiftKey;
+  if (way && isPlain) return commands.leaveEdge(way);
+  const id = target instanceof HTMLElement ? target.dataset.node : undefined;
+  // The card of a collapsed group is none of the drawing's nodes: its keys open it.
+  if (id !== undefined && isPlain && ["Enter", " "].includes(event.key) && commands.isGroup(id)) {
+    commands.foldGroup(id);
+    return true;
+  }
+  if (event.key !== " " || id === undefined || !isPlain) return false;
+  commands.toggle(id);
+  return true;
 }
 
 const textIn = (target: EventTarget | null) =>
   target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement ? target.value : "";
 
 /** The clipboard's own events: they work on plain HTTP too, where the modern way does not exist. */
-function useClipboard(commands: ReturnType<typeof newEditorCommands>) {
+function useClipboard(commands: EditorCommands) {
   useEffect(() => {
     const isOurs = (event: ClipboardEvent) => {
       const target = event.target instanceof Element ? event.target : null;
@@ -368,9 +510,16 @@ const isInDialog = (target: EventTarget | null) =>
   !!target.closest("[role=dialog], [role=alertdialog], [role=menu], [role=listbox]");
 
 /** The same list feeds the keys, the help and the command palette. */
-function useOffers(commands: ReturnType<typeof newEditorCommands>, onRun: () => void) {
+function useOffers(commands: EditorCommands, onRun: () => void) {
   const [offers] = useState((): ShellCommand[] => [
     { id: "run", label: "Run this workflow", section: "This workflow", shortcut: "mod+Enter", run: onRun },
+    {
+      id: "workflow settings",
+      label: "Settings of this workflow",
+      section: "This workflow",
+      keywords: "limits state budget",
+      run: commands.openWorkflowSettings,
+    },
     ...keyCommands
       .filter(({ isKeyOnly }) => !isKeyOnly)
       .map(({ id, label, keys, run }) => ({
@@ -389,29 +538,49 @@ function useOffers(commands: ReturnType<typeof newEditorCommands>, onRun: () => 
     ],
   }));
   useShellCommands("editor", offers);
+  useShellCommands("drawing", useNodeOffers(commands));
   useHelpSection(help);
+}
+
+/** The nodes of this drawing, to be found by their names. */
+function useNodeOffers(commands: EditorCommands): readonly ShellCommand[] {
+  const names = useEditor(({ doc }) =>
+    JSON.stringify(Object.values(doc.graph.nodes).map(({ id, name, node_type }) => [id, name || node_type])),
+  );
+  return useMemo(
+    () =>
+      (JSON.parse(names) as [string, string][]).map(([id, name]) => ({
+        id: `node ${id}`,
+        label: name,
+        section: "In this drawing",
+        keywords: id,
+        run: () => commands.showNode(id),
+      })),
+    [names, commands],
+  );
 }
 
 /** Files that say no places are tidied up when they are first opened; that is no step to take back. */
 function usePlaces() {
   const store = useEditorStore();
   const view = useCanvasView();
-  const fit = useRef(view.fit);
+  const open = useRef(view.open);
   useEffect(() => {
     const { graph } = store.getState().doc;
     if (Object.values(graph.nodes).every(({ ui }) => ui)) return;
-    void layout(graph).then((places) => {
+    const places = import("@/components/canvas/layout").then(({ layout }) => layout(graph));
+    void places.then((places) => {
       const { doc, revision } = store.getState();
-      if (doc.graph !== graph) return;
+      if (!places || doc.graph !== graph) return;
       const placed = { ...doc, graph: edits.layout.apply(graph, { places }) };
       store.getState().adopt(placed, revision);
-      requestAnimationFrame(() => fit.current(undefined, true));
+      requestAnimationFrame(() => open.current(readingOrder(graph)[0], true));
     });
   }, [store]);
 }
 
 /** Links from runs and problems lead to a node: `?node=review`. */
-function useAskedNode(commands: ReturnType<typeof newEditorCommands>) {
+function useAskedNode(commands: EditorCommands) {
   const store = useEditorStore();
   const asked = useSearchParams().get("node");
   useEffect(() => {

@@ -15,13 +15,16 @@ import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Disclosure } from "@/components/ui/disclosure";
 import { IconButton } from "@/components/ui/icon-button";
+import { ListEditor } from "@/components/ui/list-editor";
 import { NumberField } from "@/components/ui/number-field";
 import { Select } from "@/components/ui/select";
 import { Switch } from "@/components/ui/switch";
 import { TextArea } from "@/components/ui/text-area";
+import { TextField } from "@/components/ui/text-field";
 import { RunConfig } from "@/server/domain/agent/outcome";
+import { ProjectContext } from "@/server/domain/agent/project";
 import { SIZES } from "@/server/domain/base/sizes";
-import type { JsonSchema } from "@/server/domain/base/values";
+import { isSameJson, type JsonSchema } from "@/server/domain/base/values";
 import {
   REDUCERS,
   Reducer,
@@ -82,10 +85,61 @@ export function WorkflowInspector() {
           />
         </div>
       </div>
+      <ProjectSection />
       <StateKeys graph={graph} />
       <Limits graph={graph} />
       <Capabilities graph={graph} />
     </>
+  );
+}
+
+/** What every agent is told of the project that the workflow belongs to. */
+export function ProjectSection() {
+  const graph = useEditor(({ doc }) => doc.graph);
+  const set = useSetWorkflow();
+  const project = graph.project_context ?? ProjectContext.parse({});
+  const change = (patch: Partial<ProjectContext>) => {
+    const next = { ...project, ...patch };
+    const isEmpty = isSameJson(next, ProjectContext.parse({}));
+    set({ project_context: isEmpty ? undefined : next });
+  };
+  return (
+    <Disclosure
+      look="section"
+      title="Project"
+      aside={project.project_name || (graph.project_context ? "Without a name" : "Nothing said")}
+    >
+      <p className="text-[13px] text-ink-3">Every agent of a run reads this, beside its role and its task.</p>
+      <div data-field="project_context" className="flex flex-col gap-3">
+        <TextField
+          label="Name of the project"
+          maxLength={200}
+          value={project.project_name}
+          onValueChange={(project_name) => change({ project_name })}
+        />
+        <TextArea
+          label="What it is about"
+          rows={3}
+          maxLength={8000}
+          value={project.description}
+          onValueChange={(description) => change({ description })}
+        />
+        <ListEditor
+          label="Constraints"
+          hint="What must not be broken"
+          itemName="constraint"
+          items={project.constraints}
+          onItemsChange={(constraints) => change({ constraints })}
+        />
+        <ListEditor
+          label="Conventions"
+          hint="How things are done there"
+          itemName="convention"
+          items={project.conventions}
+          onItemsChange={(conventions) => change({ conventions })}
+        />
+      </div>
+    </Disclosure>
   );
 }
 
@@ -389,7 +443,12 @@ function Limits({ graph }: { graph: WorkflowGraph }) {
 function useSetWorkflow() {
   const store = useEditorStore();
   return (
-    patch: Partial<Pick<WorkflowGraph, "description" | "global_state_schema" | "config" | "start_node_id">>,
+    patch: Partial<
+      Pick<
+        WorkflowGraph,
+        "description" | "global_state_schema" | "config" | "start_node_id" | "project_context"
+      >
+    >,
   ) => store.getState().edit(edits.setWorkflow, { patch }, { mergeKey: Object.keys(patch).join(" ") });
 }
 

@@ -1,13 +1,13 @@
 "use client";
 
 import { useQuery } from "@tanstack/react-query";
-import Link from "next/link";
 import { RoleFace } from "@/components/display/role-face";
-import { type Answers, useTrpc } from "@/components/trpc";
-import { Select } from "@/components/ui/select";
-import type { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
+import { type Answers, useTrpc, useTrpcClient } from "@/components/trpc";
+import { Picker } from "@/components/ui/picker";
+import type { AgentConfig } from "@/server/domain/agent/role";
+import { useCreate } from "./library-sheets";
+import { type Faces, OpenInPlace } from "./role-field";
 
-type Faces = readonly Pick<RoleDefinition, "name" | "color" | "icon">[];
 export type AgentListed = Answers["agents"]["list"][number];
 
 const NONE: readonly AgentListed[] = [];
@@ -51,12 +51,19 @@ export function AgentChoice({
   error?: string | undefined;
   onChoose: (agent: AgentListed | null) => void;
 }) {
-  if (library.length === 0 && value === undefined) return null;
+  const client = useTrpcClient();
+  const create = useCreate("agent", (id) => {
+    // The list that shows it is on its way; what was just written is asked for by itself.
+    void client.agents.get.query({ id }).then((made) => onChoose({ ...made, used_by: [] }));
+  });
+  if (library.length === 0 && value === undefined && !create) return null;
   const isMissing = value !== undefined && !library.some(({ id }) => id === value);
   return (
-    <Select
+    <Picker
       label="Agent"
       error={error}
+      searchPlaceholder="Search agents…"
+      create={create}
       options={[
         { value: OWN, label: own },
         ...agentOptions(library, roles),
@@ -102,13 +109,7 @@ export function AgentReading({
       {agent.backstory ? <p className="mt-1 line-clamp-3">{agent.backstory}</p> : null}
       <p className="mt-1 text-ink-3">{about.join(", ")}</p>
       {found ? (
-        <Link
-          href={`/agents?agent=${encodeURIComponent(id)}`}
-          target="_blank"
-          className="mt-1 inline-block underline underline-offset-2 hover:text-accent"
-        >
-          Open the agent
-        </Link>
+        <OpenInPlace kind="agent" id={id} />
       ) : (
         <p className="mt-1">It is not in the library; runs use the copy that came along.</p>
       )}

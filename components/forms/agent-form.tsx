@@ -1,7 +1,6 @@
 "use client";
 
 import type { ReactNode } from "react";
-import { RoleFace } from "@/components/display/role-face";
 import { DraftField } from "@/components/forms/draft-field";
 import { LlmField } from "@/components/forms/llm-field";
 import { Checkbox } from "@/components/ui/checkbox";
@@ -13,15 +12,16 @@ import { Select } from "@/components/ui/select";
 import { Switch } from "@/components/ui/switch";
 import { TextArea } from "@/components/ui/text-area";
 import { MEMORY_SCOPES, MemoryScope } from "@/server/domain/agent/memory-scope";
-import type { AgentConfig, LlmConfig, RoleDefinition } from "@/server/domain/agent/role";
+import type { AgentConfig, LlmConfig } from "@/server/domain/agent/role";
 import { Id } from "@/server/domain/base/values";
 import type { CrewProcess } from "@/server/domain/crew/crew";
+import { type Faces, RolePicker } from "./role-field";
 
 export interface AgentFormProps {
   agent: AgentConfig;
   /** Where it is a member of a crew. */
   member?: MemberFieldsProps;
-  roles: readonly Pick<RoleDefinition, "name" | "color" | "icon">[];
+  roles: Faces;
   roleError?: string | undefined;
   /** What stands below the role. */
   children?: ReactNode;
@@ -45,12 +45,12 @@ export function AgentForm({ agent, member, roles, roleError, children, onChange 
   const { context } = agent;
   return (
     <div className="flex flex-col gap-3">
-      <Select
+      <RolePicker
         label="Role"
         error={roleError}
-        options={roleOptions(roles, agent.role_name)}
-        value={agent.role_name || null}
-        onValueChange={(role_name) => set({ role_name })}
+        roles={roles}
+        value={agent.role_name}
+        onChange={(role_name) => set({ role_name })}
       />
       {children}
       <TextArea
@@ -283,19 +283,4 @@ function Handoffs({ agent, others, onChange }: Pick<MemberFieldsProps, "agent" |
       </div>
     </Field>
   );
-}
-
-/** Roles to choose from; one that does not exist any more is offered as what it is. */
-export function roleOptions(
-  roles: readonly { name: string; color?: string | undefined; icon?: string | undefined }[],
-  current: string,
-) {
-  const known = roles.map(({ name, color, icon }) => ({
-    value: name,
-    label: name,
-    icon: <RoleFace name={name} icon={icon} color={color} size={20} />,
-  }));
-  return current && !roles.some(({ name }) => name === current)
-    ? [...known, { value: current, label: current, hint: "There is no such role" }]
-    : known;
 }

@@ -11,7 +11,6 @@ export function AgentRefField({ error, value, onChange }: FieldProps) {
   const library = useLibraryAgents();
   const id = typeof value === "string" && value !== "" ? value : undefined;
   const copy = isAgentNode(node) ? node.config.agent : undefined;
-  if (library.length === 0 && id === undefined) return null;
   return (
     <div className="flex flex-col gap-2">
       <AgentChoice

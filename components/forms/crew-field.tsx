@@ -1,16 +1,17 @@
 "use client";
 
 import { useQuery } from "@tanstack/react-query";
-import Link from "next/link";
 import { RoleFace } from "@/components/display/role-face";
 import { AddAgent, CrewForm } from "@/components/forms/crew-form";
 import { useTrpc } from "@/components/trpc";
 import { Field } from "@/components/ui/field";
-import { Select } from "@/components/ui/select";
+import { Picker } from "@/components/ui/picker";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { isCrewNode } from "@/server/domain/nodes";
 import type { FieldProps } from "./field-props";
 import { useFormScope } from "./form-scope";
+import { useCreate } from "./library-sheets";
+import { OpenInPlace } from "./role-field";
 
 const OWN = "(own)";
 
@@ -18,9 +19,12 @@ const OWN = "(own)";
 export function CrewRefField({ label, hint, error, value, onChange }: FieldProps) {
   const crews = useQuery(useTrpc().crews.list.queryOptions()).data;
   const ref = typeof value === "string" && value !== "" ? value : null;
-  if (ref === null && crews?.length === 0) return null;
+  const create = useCreate("crew", onChange);
+  if (ref === null && crews?.length === 0 && !create) return null;
   return (
-    <Select
+    <Picker
+      searchPlaceholder="Search crews…"
+      create={create}
       label={label}
       hint={hint}
       error={error}
@@ -104,15 +108,7 @@ function LibraryCrew({ id, label, error, value }: FieldProps & { id: string }) {
       ) : (
         <p className="text-[13px] text-failed">There is no crew “{id}” in the library.</p>
       )}
-      {found ? (
-        <Link
-          href={`/crews?crew=${encodeURIComponent(id)}`}
-          target="_blank"
-          className="self-start text-[13px] text-ink-2 underline underline-offset-2 hover:text-accent"
-        >
-          Open the crew
-        </Link>
-      ) : null}
+      {found ? <OpenInPlace kind="crew" id={id} /> : null}
     </Field>
   );
 }

@@ -1,6 +1,7 @@
 "use client";
 
 import { Plus, Trash2 } from "lucide-react";
+import { estimateInWords } from "@/components/display/estimate-words";
 import { RoleFace } from "@/components/display/role-face";
 import {
   AgentChoice,
@@ -15,19 +16,23 @@ import { Disclosure } from "@/components/ui/disclosure";
 import { Field } from "@/components/ui/field";
 import { IconButton } from "@/components/ui/icon-button";
 import { NumberField } from "@/components/ui/number-field";
+import { Picker } from "@/components/ui/picker";
 import { FoldedRow } from "@/components/ui/row-list";
 import { Select } from "@/components/ui/select";
 import { Switch } from "@/components/ui/switch";
-import type { AgentConfig, LlmConfig, RoleDefinition } from "@/server/domain/agent/role";
+import type { AgentConfig, LlmConfig } from "@/server/domain/agent/role";
 import { CREW_PROCESSES, type CrewConfig, CrewProcess } from "@/server/domain/crew/crew";
 import { asMember } from "@/server/domain/library/agent-use";
-import { AgentForm, MemberFields, type MemberFieldsProps, roleOptions } from "./agent-form";
-import { newAgent, newMember, removeAgent, renameAgent } from "./crew-changes";
-import { GroupsEditor, StepsEditor } from "./pattern-editor";
+import { ASSUMPTIONS, estimateCrew } from "@/server/domain/library/estimate";
+import { AgentForm, MemberFields, type MemberFieldsProps } from "./agent-form";
+import { groupsOf, newAgent, newMember, removeAgent, renameAgent, stepsOf } from "./crew-changes";
+import { useCreate } from "./library-sheets";
+import { GroupsEditor, type PatternEditorProps, StepsEditor } from "./pattern-editor";
+import { type Faces, roleOptions } from "./role-field";
 
 export interface CrewFormProps {
   crew: CrewConfig;
-  roles: readonly Pick<RoleDefinition, "name" | "color" | "icon">[];
+  roles: Faces;
   onChange: (crew: CrewConfig) => void;
   /** The last agent was removed. Left out: the last one cannot be. */
   onEmpty?: () => void;
@@ -58,6 +63,7 @@ export function CrewForm({ crew, roles, onChange, onEmpty }: CrewFormProps) {
         onValueChange={(process) => set({ process })}
         hint={PROCESSES.find(({ value }) => value === crew.process)?.hint}
       />
+      <CrewEstimate crew={crew} />
       <Field label="Agents" group>
         <ul aria-label="Agents" className="flex flex-col gap-2">
           {crew.agents.map((agent, at) => (
@@ -118,6 +124,13 @@ export function CrewForm({ crew, roles, onChange, onEmpty }: CrewFormProps) {
         />
       </Field>
       <ProcessSettings crew={crew} agents={agents} set={set} onChange={onChange} />
+      <Unfollowed crew={crew} agents={agents} onChange={onChange} />
+      <Switch
+        label="Delegates keep their tools"
+        hint="Off: who works for another has only the tools that both roles may use"
+        checked={crew.delegate_tools === "own"}
+        onCheckedChange={(isOwn) => set({ delegate_tools: isOwn ? "own" : "shared" })}
+      />
       <Switch
         label="May remember"
         hint="Off: without the memory tools, though roles name them"
@@ -177,7 +190,8 @@ export function AddAgent({
   onAdd: (agent: AgentConfig) => void;
 }) {
   const library = useLibraryAgents();
-  if (roles.length === 0 && library.length === 0)
+  const create = useCreate("role", (name) => onAdd(newAgent(name, others)));
+  if (roles.length === 0 && library.length === 0 && !create)
     return (
       <Button
         size="sm"
@@ -191,10 +205,12 @@ export function AddAgent({
   // Roles and agents may share a word.
   const AGENT = "agent ";
   return (
-    <Select
+    <Picker
       label="Add an agent"
       hideLabel
       placeholder="Add an agent…"
+      searchPlaceholder="Search roles and agents…"
+      create={create && { ...create, label: (text) => (text ? `Create the role “${text}”…` : "New role…") }}
       options={[
         ...roleOptions(roles, ""),
         ...agentOptions(library, roles).map((option) => ({
@@ -209,6 +225,31 @@ export function AddAgent({
         onAdd(found ? newMember(found.agent, others) : newAgent(value, others));
       }}
     />
+  );
+}
+
+/** What one goal of this crew will roughly take, without its plan and its roles' own sizes. */
+function CrewEstimate({ crew }: { crew: CrewConfig }) {
+  const estimated = estimateCrew(crew, undefined, () => undefined);
+  return (
+    <Disclosure title="Roughly" aside={estimateInWords(estimated)}>
+      <p className="text-[13px] text-ink-2">
+        For one goal: {estimated.basis}. Roles are taken to be of usual length; the run’s own sheet counts
+        with its plan, its roles and prices.
+      </p>
+      <p className="pt-1 text-xs text-ink-3">{ASSUMPTIONS}</p>
+    </Disclosure>
+  );
+}
+
+/** Groups and steps that the way of working leaves aside: a problem names them, and here they are taken out. */
+function Unfollowed({ crew, ...rest }: PatternEditorProps) {
+  const { process } = crew;
+  return (
+    <>
+      {process !== "parallel" && groupsOf(crew).length > 0 ? <GroupsEditor crew={crew} {...rest} /> : null}
+      {process !== "custom" && stepsOf(crew).length > 0 ? <StepsEditor crew={crew} {...rest} /> : null}
+    </>
   );
 }
 
@@ -301,6 +342,17 @@ function ProcessSettings(props: SettingsProps) {
       );
     case "consensus":
       return <ConsensusFields {...props} />;
+    case "sample":
+      return (
+        <NumberField
+          label="Answers"
+          min={2}
+          max={15}
+          value={crew.samples}
+          onValueChange={(samples) => set({ samples: samples ?? 5 })}
+          hint="So often the first agent answers; what most answers agree on stands"
+        />
+      );
     case "custom":
       return (
         <>

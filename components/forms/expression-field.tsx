@@ -3,7 +3,7 @@
 import type { EditorView } from "@codemirror/view";
 import { useContext } from "react";
 import { CodeArea } from "@/components/ui/code-area";
-import { checkExpression, expressionReads } from "@/server/domain/text/expression";
+import { checkExpression, expressionReads, withStateNamed } from "@/server/domain/text/expression";
 import { offeredFunctions } from "@/server/domain/text/expression-functions";
 import { type FormScope, FormScopeContext, writersOf } from "./form-scope";
 
@@ -42,16 +42,37 @@ export function ExpressionField({
       compact
       value={value}
       onValueChange={onChange}
-      placeholder={words.placeholder ?? 'state.key == "value"'}
+      // A key may be written by its name alone; kept and shown afterwards is where it comes from, too.
+      onBlur={() => {
+        const written = withStateNamed(value, scope?.keys.map(({ key }) => key) ?? []);
+        if (written !== value) onChange(written);
+      }}
+      placeholder={words.placeholder ?? 'key == "value"'}
       lint={(text) => lintExpression(text, result, scope)}
       complete={(text, at) => completeExpression(text, at, scope, variables ?? [])}
     />
   );
 }
 
-export function lintExpression(text: string, result: "bool" | "any", scope: FormScope | null) {
+/** A fault in an expression as it is underlined, perhaps with what mends it. */
+interface ExpressionMark {
+  message: string;
+  from: number;
+  to: number;
+  severity: "error" | "warning" | "info";
+  actions?: { name: string; apply: (view: EditorView) => void }[];
+}
+
+export function lintExpression(
+  text: string,
+  result: "bool" | "any",
+  scope: FormScope | null,
+): ExpressionMark[] {
   if (text.trim() === "") return [];
   const known = scope ? { keys: scope.keys.map(({ key }) => key) } : {};
+  const written = withStateNamed(text, known.keys ?? []);
+  // What will be put before a bare name moves the places: they are told of the text only while they are its own.
+  if (written !== text) return lintExpression(written, result, scope).length > 0 ? lintRaw(text, result) : [];
   const faults = checkExpression(text, { result, ...known }).map(({ message, from, to }) => ({
     message,
     from: Math.min(from, text.length),
@@ -60,6 +81,14 @@ export function lintExpression(text: string, result: "bool" | "any", scope: Form
   }));
   return result === "bool" && faults.length === 0 ? negatedKeys(text, scope) : faults;
 }
+
+const lintRaw = (text: string, result: "bool" | "any") =>
+  checkExpression(text, { result }).map(({ message, from, to }) => ({
+    message,
+    from: Math.min(from, text.length),
+    to: Math.min(Math.max(to, from), text.length),
+    severity: "error" as const,
+  }));
 
 /** Keys behind "!" that may be missing: whoever writes "not x" means it to hold where x is not there, and it does not. */
 function negatedKeys(text: string, scope: FormScope | null) {

@@ -11,18 +11,16 @@ import { Switch } from "@/components/ui/switch";
 import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
 import type { Field, FieldLook } from "@/server/domain/nodes";
-import { routerFunctions } from "@/server/domain/tool/router-functions";
 import { DurationField } from "./duration-field";
 import { ExpressionField } from "./expression-field";
 import type { FieldProps } from "./field-props";
 import { LabelField } from "./label-field";
 import { RoleField } from "./role-field";
 import { TemplateField } from "./template-field";
+import { ValueField } from "./value-field";
 
 const loading = () => <Skeleton className="h-16 w-full" />;
-const ConditionsField = dynamic(() => import("./conditions-field").then((m) => m.ConditionsField), {
-  loading,
-});
+const WaysField = dynamic(() => import("./ways-field").then((m) => m.WaysField), { loading });
 const AssignmentsField = dynamic(() => import("./assignments-field").then((m) => m.AssignmentsField), {
   loading,
 });
@@ -43,6 +41,8 @@ const TaskGuardrails = dynamic(() => import("./task-guardrails").then((m) => m.T
 });
 const PlanField = dynamic(() => import("./plan-field").then((m) => m.PlanField), { loading });
 const TaskLlm = dynamic(() => import("./task-llm").then((m) => m.TaskLlm), { loading });
+const RuleNameField = dynamic(() => import("./rule-fields").then((m) => m.RuleNameField), { loading });
+const OwnRuleField = dynamic(() => import("./rule-fields").then((m) => m.OwnRuleField), { loading });
 const JsonField = dynamic(() => import("./json-field").then((m) => m.JsonField), { loading });
 
 const asText = (value: unknown) => (typeof value === "string" ? value : "");
@@ -84,7 +84,10 @@ const looks: Record<FieldLook, Look> = {
   role: (props) => <RoleField {...props} />,
   schema: (props) => <SchemaField {...props} />,
   json: (props) => <JsonField {...props} />,
-  conditions: (props) => <ConditionsField {...props} />,
+  ways: (props) => <WaysField {...props} />,
+  value: ({ value, onChange, field: _field, ...words }) => (
+    <ValueField {...words} value={asText(value)} onChange={(text) => onChange(orNothing(text))} />
+  ),
   assignments: (props) => <AssignmentsField {...props} />,
   pairs: ({ field: _field, ...props }) => <PairsField {...props} />,
   crew: (props) => <CrewField {...props} />,
@@ -94,18 +97,8 @@ const looks: Record<FieldLook, Look> = {
   guardrails: ({ field: _field, ...props }) => <TaskGuardrails {...props} />,
   plan: (props) => <PlanField {...props} />,
   llm: (props) => <TaskLlm {...props} />,
-  router_function: ({ value, onChange, field: _field, ...words }) => (
-    <Select
-      {...words}
-      options={routerFunctions().map(({ name, description }) => ({
-        value: name,
-        label: name,
-        hint: description,
-      }))}
-      value={asText(value) || null}
-      onValueChange={onChange}
-    />
-  ),
+  router_function: (props) => <RuleNameField {...props} />,
+  own_rule: (props) => <OwnRuleField {...props} />,
   label: (props) => <LabelField {...props} />,
   tool: (props) => <ToolField {...props} />,
   arguments: (props) => <ArgumentsField {...props} />,

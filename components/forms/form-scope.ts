@@ -11,6 +11,8 @@ export interface FormScope {
   /** Keys that can exist when this node begins. */
   keys: readonly AvailableKey[];
   roles: readonly RoleDefinition[];
+  /** Changes the drawing around the node as one step back; absent where there is none to change. */
+  change?: (label: string, apply: (graph: WorkflowGraph) => WorkflowGraph) => void;
 }
 
 export const FormScopeContext = createContext<FormScope | null>(null);

@@ -7,7 +7,14 @@ import { Select } from "@/components/ui/select";
 import { Switch } from "@/components/ui/switch";
 import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
-import { type Entered, type InputError, type InputField, type InputValues, textOf } from "./input-fields";
+import {
+  type Entered,
+  type InputError,
+  type InputField,
+  type InputValues,
+  takenFor,
+  textOf,
+} from "./input-fields";
 import { describeType } from "./schema-words";
 
 interface InputFieldsProps {
@@ -59,7 +66,12 @@ function InputFieldControl({
   const text = typeof value === "string" ? value : "";
   const words = {
     label: field.title,
-    hint: field.example && text === "" ? <Example field={field} onUse={onValueChange} /> : hintOf(field),
+    hint:
+      field.example && text === "" ? (
+        <Example field={field} onUse={onValueChange} />
+      ) : (
+        (takenFor(field, value) ?? hintOf(field))
+      ),
     error,
     aside: field.isRequired || field.as === "switch" ? undefined : "Optional",
   };
@@ -134,7 +146,8 @@ function InputFieldControl({
 
 /** What it is for; and what is meant, where the control does not say it. */
 export function hintOf({ as, schema, description = "" }: InputField): string | undefined {
-  const shape = as === "json" ? describeType(schema) : as === "any" ? "A text, or JSON" : "";
+  const shape =
+    as === "json" ? describeType(schema) : as === "any" ? 'A text; or JSON, such as 5, true or {"a": 1}' : "";
   return [description.replace(/\.$/, ""), shape].filter(Boolean).join(". ") || undefined;
 }
 

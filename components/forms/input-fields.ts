@@ -45,7 +45,7 @@ export function toField({ key, schema, around, required, default: fallback }: Ru
     ...(options ? { options } : {}),
     ...exampleOf(as, schema),
     isRequired: required,
-    initial: fallback === undefined ? emptyOf(as) : shown(as, fallback),
+    initial: fallback === undefined ? emptyOf(as) : shown({ as, schema }, fallback),
   };
 }
 
@@ -86,7 +86,7 @@ export function toValues(fields: readonly InputField[], input: JsonObject): Inpu
   return Object.fromEntries(
     fields.map((field) => [
       field.key,
-      Object.hasOwn(input, field.key) ? shown(field.as, input[field.key]) : field.initial,
+      Object.hasOwn(input, field.key) ? shown(field, input[field.key]) : field.initial,
     ]),
   );
 }
@@ -123,8 +123,8 @@ function readEntered(field: InputField, entered: Entered): Read {
     case "any": {
       const value = readJson(text);
       if (value !== undefined && fieldFault(field, value) === undefined) return { value };
-      // Half-written JSON is no text that somebody means.
-      return value === undefined && /^["{[]/.test(text)
+      // Half-written JSON is no text that somebody means, unless anything goes: then the form says what it is taken for.
+      return value === undefined && !takesAnything(field) && /^["{[]/.test(text)
         ? { message: "This is not valid JSON. A text that begins so stands in quotes." }
         : { value: entered };
     }
@@ -140,6 +140,33 @@ function readEntered(field: InputField, entered: Entered): Read {
 function readChoices(field: InputField, ticked: readonly string[]): Read {
   if (ticked.length === 0 && !field.isRequired) return {};
   return { value: ticked.flatMap((one) => optionOf(field, one)?.value ?? []) };
+}
+
+/** Words of a schema that say nothing about the value. */
+const ONLY_WORDS: ReadonlySet<string> = new Set(["title", "description", "examples", "default"]);
+
+/** Whether a field takes any value at all: its schema asks for nothing. */
+const takesAnything = ({ schema }: Pick<InputField, "schema">): boolean =>
+  Object.keys(schema).every((word) => ONLY_WORDS.has(word));
+
+/** What a field that takes anything makes of what stands in it, in words; undefined where it is plainly a text. */
+export function takenFor(field: InputField, entered: Entered): string | undefined {
+  if (field.as !== "any" || typeof entered !== "string" || !takesAnything(field)) return undefined;
+  const text = entered.trim();
+  const value = readJson(text);
+  if (value === undefined) return /^["{[]/.test(text) ? "Taken as a text: this is not JSON." : undefined;
+  if (typeof value === "string") return "Taken as the text in the quotes.";
+  const what =
+    value === null
+      ? "empty (null)"
+      : Array.isArray(value)
+        ? `a list of ${value.length}`
+        : typeof value === "object"
+          ? `an object of ${Object.keys(value).length}`
+          : typeof value === "number"
+            ? "a number"
+            : "true or false";
+  return `Taken as ${what}. In quotes it is a text.`;
 }
 
 /** The choice that a field's text stands for. */
@@ -158,17 +185,20 @@ export function readJson(text: string): Json | undefined {
   }
 }
 
-function shown(as: InputField["as"], value: Json | undefined): Entered {
+function shown(field: Pick<InputField, "as" | "schema">, value: Json | undefined): Entered {
+  const { as } = field;
   if (as === "switch") return value === true;
   if (as === "choices") return Array.isArray(value) ? value.map(textOf) : [];
   if (value === undefined || value === null) return "";
-  if (as === "any" && typeof value === "string") return isPlainText(value) ? value : JSON.stringify(value);
+  if (as === "any" && typeof value === "string")
+    return isPlainText(field, value) ? value : JSON.stringify(value);
   if (typeof value === "string" && as !== "json") return value;
   return as === "json" || as === "any" ? JSON.stringify(value, null, 2) : JSON.stringify(value);
 }
 
 /** Whether a text would be read as itself where JSON may stand, too. */
-const isPlainText = (text: string) => readJson(text) === undefined && !/^["{[]/.test(text.trim());
+const isPlainText = (field: Pick<InputField, "schema">, text: string) =>
+  readJson(text) === undefined && (takesAnything(field) || !/^["{[]/.test(text.trim()));
 
 const emptyOf = (as: InputField["as"]) => (as === "switch" ? false : as === "choices" ? [] : "");
 

@@ -1,8 +1,7 @@
 "use client";
 
-import { useId } from "react";
 import { exitLabels } from "@/components/forms/ports";
-import { TextField } from "@/components/ui/text-field";
+import { SuggestField } from "@/components/ui/suggest-field";
 import type { FieldProps } from "./field-props";
 import { useFormScope } from "./form-scope";
 
@@ -16,25 +15,17 @@ export function LabelField({
   placeholder,
 }: FieldProps & { placeholder?: string }) {
   const { graph, node } = useFormScope();
-  const id = useId();
   const labels = node ? exitLabels(graph, node.id) : [];
   return (
-    <>
-      <TextField
-        label={label}
-        hint={hint}
-        error={error}
-        list={id}
-        maxLength={200}
-        placeholder={placeholder ?? "None"}
-        value={typeof value === "string" ? value : ""}
-        onValueChange={(text) => onChange(text === "" ? undefined : text)}
-      />
-      <datalist id={id}>
-        {labels.map((known) => (
-          <option key={known} value={known} />
-        ))}
-      </datalist>
-    </>
+    <SuggestField
+      label={label}
+      hint={hint}
+      error={error}
+      suggestions={labels.map((known) => ({ value: known }))}
+      maxLength={200}
+      placeholder={placeholder ?? "None"}
+      value={typeof value === "string" ? value : ""}
+      onValueChange={(text) => onChange(text === "" ? undefined : text)}
+    />
   );
 }

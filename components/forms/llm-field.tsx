@@ -2,7 +2,6 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { ArrowUp, Plus, X } from "lucide-react";
-import { useId } from "react";
 import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Disclosure } from "@/components/ui/disclosure";
@@ -11,7 +10,7 @@ import { IconButton } from "@/components/ui/icon-button";
 import { ListEditor } from "@/components/ui/list-editor";
 import { NumberField } from "@/components/ui/number-field";
 import { Select } from "@/components/ui/select";
-import { TextField } from "@/components/ui/text-field";
+import { SuggestField } from "@/components/ui/suggest-field";
 import { type LlmConfig, llmOver } from "@/server/domain/agent/role";
 import { present } from "@/server/domain/base/must";
 import { DurationField } from "./duration-field";
@@ -294,7 +293,6 @@ function ModelChoice({
   onChange: (change: { provider_id?: string; model?: string }) => void;
 }) {
   const trpc = useTrpc();
-  const id = useId();
   const { data } = useQuery(trpc.providers.list.queryOptions());
   const providers = data?.providers ?? [];
   const chosen = providers.find((provider) => provider.id === choice.provider_id);
@@ -335,20 +333,13 @@ function ModelChoice({
         value={choice.provider_id || (hasDefault ? DEFAULT : null)}
         onValueChange={(next) => onChange({ provider_id: next === DEFAULT ? "" : next })}
       />
-      <div>
-        <TextField
-          label={`Model${number}`}
-          list={id}
-          placeholder={inherited?.model || used?.default_model || "Default"}
-          value={choice.model ?? ""}
-          onValueChange={(model) => onChange({ model })}
-        />
-        <datalist id={id}>
-          {models.data?.map((model) => (
-            <option key={model} value={model} />
-          ))}
-        </datalist>
-      </div>
+      <SuggestField
+        label={`Model${number}`}
+        suggestions={(models.data ?? []).map((value) => ({ value }))}
+        placeholder={inherited?.model || used?.default_model || "Default"}
+        value={choice.model ?? ""}
+        onValueChange={(model) => onChange({ model })}
+      />
     </>
   );
 }

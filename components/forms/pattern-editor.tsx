@@ -12,6 +12,7 @@ import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
 import { freshId } from "@/server/domain/base/ids";
 import type { CrewConfig } from "@/server/domain/crew/crew";
+import { END_WORDS, targetOf } from "@/server/domain/crew/pattern";
 import { type GroupDraft, groupsOf, type StepDraft, stepsOf, withGroups, withSteps } from "./crew-changes";
 
 export interface PatternEditorProps {
@@ -21,6 +22,11 @@ export interface PatternEditorProps {
 }
 
 const NOBODY = "(nobody)";
+
+const ENDS = [
+  { value: END_WORDS.completed, label: "The end", hint: "The work is done" },
+  { value: END_WORDS.failed, label: "The end, as failed", hint: "The crew has failed" },
+];
 
 /** Agents that work at the same time, with the one who brings their work together. */
 export function GroupsEditor({ crew, agents, onChange }: PatternEditorProps) {
@@ -163,8 +169,15 @@ export function StepsEditor({ crew, agents, onChange }: PatternEditorProps) {
               ...steps
                 .filter((other) => other.step !== "")
                 .map((other) => ({ value: other.step, label: other.step })),
-              ...agents.filter(({ value }) => !steps.some((other) => other.step === value)),
+              ...agents.filter(
+                ({ value }) =>
+                  steps.filter(({ agent }) => agent === value).length === 1 &&
+                  !steps.some((other) => other.step === value),
+              ),
+              ...ENDS,
+              ...namedEnds(steps),
             ]}
+            meaning={(target) => meantBy(target, steps)}
             onChange={(outcomes) => set(at, { outcomes })}
           />
         </>
@@ -173,13 +186,39 @@ export function StepsEditor({ crew, agents, onChange }: PatternEditorProps) {
   );
 }
 
+/** The ends that steps lead to by a name of their own. */
+function namedEnds(steps: readonly StepDraft[]) {
+  const targets = new Set(steps.flatMap(({ outcomes }) => outcomes.map(({ target }) => target)));
+  return [...targets].flatMap((target) => {
+    const found = targetOf(target, steps);
+    return "end" in found && found.name !== target
+      ? [
+          {
+            value: target,
+            label: found.name,
+            hint: found.end === "failed" ? "The crew has failed" : "The work is done",
+          },
+        ]
+      : [];
+  });
+}
+
+/** The choice that a target stands for: words for the end have one each. Null: it is nobody. */
+function meantBy(target: string, steps: readonly StepDraft[]): string | null {
+  const found = targetOf(target, steps);
+  if ("nobody" in found) return null;
+  return "end" in found && found.name === target ? END_WORDS[found.end] : target;
+}
+
 function Outcomes({
   step,
   targets,
+  meaning,
   onChange,
 }: {
   step: StepDraft;
   targets: readonly { value: string; label: string }[];
+  meaning: (target: string) => string | null;
   onChange: (outcomes: StepDraft["outcomes"]) => void;
 }) {
   const { outcomes } = step;
@@ -210,7 +249,8 @@ function Outcomes({
               label={`After ${outcome} of ${step.step}`}
               hideLabel
               options={targets}
-              value={target || null}
+              value={meaning(target)}
+              placeholder={target ? `“${target}” is nobody` : "Choose…"}
               onValueChange={(next) =>
                 onChange(outcomes.map((other, place) => (place === at ? { ...other, target: next } : other)))
               }

@@ -2,7 +2,7 @@
 
 import { Download, FileUp, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { roleOptions } from "@/components/forms/agent-form";
+import { roleOptions } from "@/components/forms/role-field";
 import { downloadPlan } from "@/components/page/download";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
@@ -14,12 +14,14 @@ import { ListEditor } from "@/components/ui/list-editor";
 import { Select } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
 import { freshId } from "@/server/domain/base/ids";
+import { saysNothing } from "@/server/domain/crew/crew-faults";
 import { ExecutionPlan, planFaults, Task } from "@/server/domain/crew/plan";
 import { isCrewNode } from "@/server/domain/nodes";
 import { DraftField } from "./draft-field";
 import type { FieldProps } from "./field-props";
 import { useFormScope } from "./form-scope";
 import { GuardrailsField } from "./guardrails-field";
+import { DURATION_HINT, durationFault, PRIORITIES, TAGS_HINT, tagsIn, URGENCY_HINT } from "./task-terms";
 
 /** The tasks of a crew, who does each, and what each waits for. Empty: a planner role writes them. */
 export function PlanField({ label, hint, error, value, onChange }: FieldProps) {
@@ -89,7 +91,7 @@ export function PlanField({ label, hint, error, value, onChange }: FieldProps) {
         />
         <ListEditor
           label="Points at which a person is asked"
-          hint="before_ or after_ with a task's id, tag or words; on_error where a task fails"
+          hint="before_ or after_ with a task's id, tag or words; on_error where a task fails. What no task is meant by is said above"
           itemName="point"
           placeholder="before_deployment"
           items={plan?.human_intervention_points ?? []}
@@ -115,12 +117,6 @@ const MODES: { value: ExecutionPlan["execution_mode"]; label: string }[] = [
   { value: "hitl", label: "About every result" },
   { value: "breakpoint", label: "Where a task failed" },
 ];
-
-const saysNothing = (plan: ExecutionPlan) =>
-  plan.tasks.length === 0 &&
-  plan.execution_mode === "autonomous" &&
-  plan.human_intervention_points.length === 0 &&
-  plan.success_criteria.length === 0;
 
 function nextId(tasks: readonly Task[]): string {
   const taken = new Set(tasks.map(({ task_id }) => task_id));
@@ -207,6 +203,36 @@ function TaskFields({ task, at, others, onChange, onRemove }: TaskProps) {
           </div>
         </fieldset>
       )}
+      <Disclosure look="box" title={termsOf(task) || "Urgency, tags and more"}>
+        <Select
+          label="Urgency"
+          hint={URGENCY_HINT}
+          options={PRIORITIES}
+          value={task.priority}
+          onValueChange={(priority) => onChange({ priority })}
+        />
+        <DraftField
+          label={`Tags of ${task.task_id}`}
+          hint={TAGS_HINT}
+          check={() => null}
+          value={(task.metadata.tags ?? []).join(", ")}
+          onCommit={(text) => onChange({ metadata: { ...task.metadata, tags: tagsIn(text) } })}
+        />
+        <DraftField
+          label={`Expected output of ${task.task_id}`}
+          multiline
+          check={() => null}
+          value={task.expected_output ?? ""}
+          onCommit={(text) => onChange({ expected_output: text.trim() || undefined })}
+        />
+        <DraftField
+          label={`Estimated duration of ${task.task_id}`}
+          hint={DURATION_HINT}
+          value={task.estimated_duration ?? ""}
+          check={durationFault}
+          onCommit={(text) => onChange({ estimated_duration: text.trim() || undefined })}
+        />
+      </Disclosure>
       <Disclosure
         look="box"
         title={
@@ -226,6 +252,16 @@ function TaskFields({ task, at, others, onChange, onRemove }: TaskProps) {
     </div>
   );
 }
+
+/** What is set of a task beside who does it and when, in a few words. */
+const termsOf = ({ priority, metadata, estimated_duration }: Task): string =>
+  [
+    priority === "medium" ? "" : PRIORITIES.find(({ value }) => value === priority)?.label,
+    ...(metadata.tags ?? []),
+    estimated_duration,
+  ]
+    .filter(Boolean)
+    .join(", ");
 
 function ImportDialog({ onClose, onPlan }: { onClose: () => void; onPlan: (plan: ExecutionPlan) => void }) {
   const [text, setText] = useState("");

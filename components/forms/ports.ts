@@ -1,5 +1,6 @@
 import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
-import { getNodeKind, routerKindOf } from "@/server/domain/nodes";
+import { getNodeKind, isRouterNode, routerKindOf } from "@/server/domain/nodes";
+import { followsBuiltIn } from "@/server/domain/nodes/conditional-router";
 
 /** A place on the right side of a card where edges begin. */
 export interface Port {
@@ -45,7 +46,7 @@ export function portsOf(node: WorkflowNode, outgoing: readonly WorkflowEdge[]): 
       newPort({
         id: OUT,
         kind: "out",
-        title: kind.routes ? "another way" : "next",
+        title: kind.routes ? (outgoing.some(isOwnDefault) ? "otherwise" : "another way") : "next",
         isConnected: used.has(OUT),
       }),
     );
@@ -53,6 +54,9 @@ export function portsOf(node: WorkflowNode, outgoing: readonly WorkflowEdge[]): 
     ports.push(newPort({ id: ERROR, kind: "error", title: "on error", isConnected: used.has(ERROR) }));
   return ports;
 }
+
+/** A line of its own for what fits no way. */
+const isOwnDefault = (edge: WorkflowEdge) => edge.is_default && !edge.edge_label;
 
 /** The labels that edges of a router may carry: what it offers, then what its edges use besides. */
 export function exitLabels(graph: WorkflowGraph, nodeId: string): string[] {
@@ -89,10 +93,10 @@ function exitPorts(node: WorkflowNode, outgoing: readonly WorkflowEdge[], used: 
   ];
 }
 
-/** Routers by value or by model answer with words that only their edges name. */
+/** Routers by value, by model, or by a rule of one's own answer with words that only their edges name. */
 function takesAnyLabel(node: WorkflowNode): boolean {
   const by = routerKindOf(node);
-  return by === "llm" || by === "value";
+  return isRouterNode(node) && by !== "expression" && !followsBuiltIn(node.config);
 }
 
 const newPort = (port: Pick<Port, "id" | "kind" | "title" | "isConnected"> & Partial<Port>): Port => ({

@@ -1,45 +1,31 @@
 "use client";
 
-import Link from "next/link";
 import { RoleFace } from "@/components/display/role-face";
-import { Select } from "@/components/ui/select";
+import { Picker } from "@/components/ui/picker";
+import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { FieldProps } from "./field-props";
 import { useFormScope } from "./form-scope";
+import { useCreate, useLibrarySheets } from "./library-sheets";
+
+/** As much of a role as a list of them shows. */
+export type Faces = readonly (Pick<RoleDefinition, "name" | "color" | "icon"> &
+  Partial<Pick<RoleDefinition, "description">>)[];
 
 /** Which role does it, with what that role is for. */
 export function RoleField({ label, hint, error, value, onChange, hideLabel }: FieldProps) {
   const { roles } = useFormScope();
   const name = typeof value === "string" ? value : "";
   const role = roles.find((known) => known.name === name);
-  const options = [
-    ...roles.map(({ name, description, color, icon }) => ({
-      value: name,
-      label: name,
-      hint: firstSentence(description),
-      icon: <RoleFace name={name} icon={icon} color={color} size={20} />,
-    })),
-    ...(name && !role ? [{ value: name, label: name, hint: "There is no such role" }] : []),
-  ];
   return (
     <div className="flex flex-col gap-2">
-      <Select
+      <RolePicker
         label={label}
-        {...(hideLabel ? { hideLabel } : {})}
+        hideLabel={hideLabel}
         hint={hint}
         error={error}
-        options={options}
-        value={name || null}
-        onValueChange={onChange}
-        placeholder="Choose a role…"
-        aside={
-          <Link
-            href="/roles?new=1"
-            target="_blank"
-            className="text-ink-2 underline-offset-2 hover:text-accent hover:underline"
-          >
-            New role
-          </Link>
-        }
+        roles={roles}
+        value={name}
+        onChange={onChange}
       />
       {role && !hideLabel && (
         <div className="rounded-lg bg-sunken px-3 py-2 text-[13px] text-ink-2">
@@ -47,17 +33,71 @@ export function RoleField({ label, hint, error, value, onChange, hideLabel }: Fi
           {role.goals.length > 0 && (
             <p className="mt-1 text-ink-3">Goals: {role.goals.slice(0, 3).join("; ")}</p>
           )}
-          <Link
-            href={`/roles?role=${encodeURIComponent(role.name)}`}
-            target="_blank"
-            className="mt-1 inline-block text-ink-2 underline underline-offset-2 hover:text-accent"
-          >
-            Open the role
-          </Link>
+          <OpenInPlace kind="role" id={role.name} onSaved={onChange} />
         </div>
       )}
     </div>
   );
 }
 
-const firstSentence = (text: string) => /^.{1,90}?(?=[.!?]\s|$)|^.{1,90}/s.exec(text)?.[0] ?? "";
+export interface RolePickerProps {
+  label: string;
+  hideLabel?: boolean | undefined;
+  hint?: string | undefined;
+  error?: string | undefined;
+  roles: Faces;
+  value: string;
+  onChange: (name: string) => void;
+}
+
+/** A role out of all, or a new one that is written where it is needed. */
+export function RolePicker({ roles, value, onChange, ...words }: RolePickerProps) {
+  const create = useCreate("role", onChange);
+  return (
+    <Picker
+      {...words}
+      options={roleOptions(roles, value)}
+      value={value || null}
+      onValueChange={onChange}
+      placeholder="Choose a role…"
+      searchPlaceholder="Search roles…"
+      create={create}
+    />
+  );
+}
+
+/** Roles to choose from; one that does not exist any more is offered as what it is. */
+export function roleOptions(roles: Faces, current: string) {
+  const known = roles.map(({ name, color, icon, description }) => ({
+    value: name,
+    label: name,
+    hint: description || undefined,
+    icon: <RoleFace name={name} icon={icon} color={color} size={20} />,
+  }));
+  return current && !roles.some(({ name }) => name === current)
+    ? [...known, { value: current, label: current, hint: "There is no such role", icon: undefined }]
+    : known;
+}
+
+/** Opens a thing of the library over the form that names it. */
+export function OpenInPlace({
+  kind,
+  id,
+  onSaved,
+}: {
+  kind: "role" | "agent" | "crew";
+  id: string;
+  onSaved?: (id: string) => void;
+}) {
+  const open = useLibrarySheets();
+  if (!open) return null;
+  return (
+    <button
+      type="button"
+      onClick={() => open({ kind, id, ...(onSaved ? { onSaved } : {}) })}
+      className="mt-1 inline-block self-start text-[13px] text-ink-2 underline underline-offset-2 hover:text-accent"
+    >
+      Change the {kind}
+    </button>
+  );
+}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { draw } from "@/server/domain/testing/drawing";
-import { evaluateCondition } from "@/server/domain/text/expression";
+import { evaluateCondition, withStateNamed } from "@/server/domain/text/expression";
 import { completeExpression, lintExpression, trueWhereMissing } from "./expression-field";
 import type { FormScope } from "./form-scope";
 import { completeTemplate } from "./template-field";
@@ -62,4 +62,16 @@ test("in a template the filters are offered, and keys also as what a filter take
   expect(labels("{{ sure | ")).toEqual(expect.arrayContaining(["join", "date", "replace", "first"]));
   expect(labels("{{ sure | default: ")).toEqual(["sure", "maybe"]);
   expect(labels("{{ ma")).toEqual(["sure", "maybe"]);
+});
+
+test("a key may be written by its bare name in an expression, and is kept with where it comes from", () => {
+  const keys = ["count", "status"];
+  expect(withStateNamed('count > 3 && status == "count"', keys)).toBe(
+    'state.count > 3 && state.status == "count"',
+  );
+  expect(withStateNamed("[1, 2].exists(count, count > state.count)", keys)).toBe(
+    "[1, 2].exists(count, count > state.count)",
+  );
+  expect(withStateNamed("has(status) && other", keys)).toBe("has(state.status) && other");
+  expect(withStateNamed("count >", keys)).toBe("count >");
 });

@@ -2,20 +2,16 @@
 
 import { FileDown } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
+import { toast } from "@/components/ui/toasts";
+import { droppedFiles, FileError, type SentFile } from "./sent-files";
 
-/** Takes a file that is dropped anywhere on the page, and says so while it hovers. */
-export function DropZone({
-  what,
-  onText,
-}: {
-  what: string;
-  onText: (text: string, fileName: string) => void;
-}) {
+/** Takes files, folders and archives that are dropped anywhere on the page, and says so while they hover. */
+export function DropZone({ what, onFiles }: { what: string; onFiles: (files: SentFile[]) => void }) {
   const [over, setOver] = useState(false);
-  const latest = useRef(onText);
+  const latest = useRef(onFiles);
   useEffect(() => {
-    latest.current = onText;
-  }, [onText]);
+    latest.current = onFiles;
+  }, [onFiles]);
   useEffect(() => {
     // dragenter and dragleave come for every element on the way; the depth says whether it really left.
     let depth = 0;
@@ -38,8 +34,12 @@ export function DropZone({
       event.preventDefault();
       depth = 0;
       setOver(false);
-      const file = event.dataTransfer?.files[0];
-      if (file) void file.text().then((text) => latest.current(text, file.name));
+      if (event.dataTransfer)
+        droppedFiles(event.dataTransfer).then(
+          (files) => latest.current(files),
+          (error: unknown) =>
+            toast(error instanceof FileError ? error.message : "This could not be read.", { tone: "error" }),
+        );
     };
     window.addEventListener("dragenter", onEnter);
     window.addEventListener("dragleave", onLeave);

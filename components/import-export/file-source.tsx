@@ -4,49 +4,78 @@ import { FileUp } from "lucide-react";
 import { useState } from "react";
 import { Button } from "@/components/ui/button";
 import { TextArea } from "@/components/ui/text-area";
+import { chosenFiles, FileError, pastedFile, type SentFile } from "./sent-files";
 
-/** Where an import's text comes from: a chosen file, or pasted text. Dropping works anywhere on the page. */
+/** Where an import comes from: chosen files or a folder, or pasted text. Dropping works anywhere on the page. */
 export function FileSource({
-  accept,
-  pasteLabel,
   placeholder,
   error,
   pending,
-  onText,
+  onFiles,
 }: {
-  accept: string;
-  pasteLabel: string;
   placeholder: string;
-  /** Why the last text could not be read. */
+  /** Why the last files could not be read. */
   error?: string | undefined;
   pending: boolean;
-  onText: (text: string) => void;
+  onFiles: (files: SentFile[]) => void;
 }) {
   const [pasted, setPasted] = useState("");
+  const [unread, setUnread] = useState<string>();
+  const take = (list: FileList | null) => {
+    setUnread(undefined);
+    chosenFiles(list).then(onFiles, (error: unknown) =>
+      setUnread(error instanceof FileError ? error.message : "This could not be read."),
+    );
+  };
+  const problem = unread ?? error;
   return (
     <div className="flex flex-col gap-4">
-      {error ? (
+      {problem ? (
         <p role="alert" className="text-[13px] text-failed">
-          {error}
+          {problem}
         </p>
       ) : null}
-      <label className="flex cursor-pointer flex-col items-center gap-2 rounded-xl border border-dashed border-line-strong bg-bg px-6 py-8 text-center hover:border-ink-3 has-focus-visible:outline-2 has-focus-visible:outline-focus">
-        <FileUp aria-hidden="true" className="size-6 text-ink-3" strokeWidth={1.5} />
-        <span className="font-medium">Choose a file</span>
-        <span className="text-[13px] text-ink-3">or drop it anywhere on the page</span>
-        <input
-          type="file"
-          accept={accept}
-          className="sr-only"
-          onChange={(event) => {
-            const file = event.target.files?.[0];
-            event.target.value = "";
-            if (file) void file.text().then(onText);
-          }}
-        />
-      </label>
+      <div className="flex flex-col items-center gap-1 rounded-xl border border-dashed border-line-strong bg-bg px-6 py-6 text-center">
+        <label className="flex cursor-pointer flex-col items-center gap-2 rounded-lg px-4 py-2 hover:bg-ink/3 has-focus-visible:outline-2 has-focus-visible:outline-focus">
+          <FileUp aria-hidden="true" className="size-6 text-ink-3" strokeWidth={1.5} />
+          <span className="font-medium">Choose a file</span>
+          <input
+            type="file"
+            multiple
+            className="sr-only"
+            onChange={(event) => {
+              // Copied first: emptying the field empties its list, too.
+              const list = event.target.files;
+              if (list && list.length > 0) take(list);
+            }}
+            onClick={(event) => {
+              event.currentTarget.value = "";
+            }}
+          />
+        </label>
+        <span className="text-[13px] text-ink-3">
+          or several, a zip, or{" "}
+          <label className="cursor-pointer rounded-sm underline underline-offset-2 hover:text-ink has-focus-visible:outline-2 has-focus-visible:outline-focus">
+            a whole folder
+            <input
+              type="file"
+              multiple
+              className="sr-only"
+              ref={(field) => field?.setAttribute("webkitdirectory", "")}
+              onChange={(event) => {
+                const list = event.target.files;
+                if (list && list.length > 0) take(list);
+              }}
+              onClick={(event) => {
+                event.currentTarget.value = "";
+              }}
+            />
+          </label>
+          ; or drop them anywhere on the page
+        </span>
+      </div>
       <TextArea
-        label={pasteLabel}
+        label="Or paste its text"
         mono
         rows={5}
         value={pasted}
@@ -59,7 +88,7 @@ export function FileSource({
           variant="primary"
           disabled={pasted.trim() === ""}
           pending={pending}
-          onClick={() => onText(pasted)}
+          onClick={() => onFiles(pastedFile(pasted))}
         >
           Show what is in it
         </Button>

@@ -1,21 +1,24 @@
-import { CircleX, Info, PencilLine, Scissors } from "lucide-react";
+import { Check, CircleX, Info, PencilLine, Scissors, SquareDashed } from "lucide-react";
+import { Disclosure } from "@/components/ui/disclosure";
+import { FINDING_LEVELS, type Finding } from "@/server/domain/base/lenient-reader";
 
-export interface FindingView {
-  level: "info" | "changed" | "dropped" | "error";
-  at: string;
-  message: string;
-}
+export type FindingView = Finding;
 
 const looks = {
   error: { icon: CircleX, word: "Error", color: "text-failed" },
   dropped: { icon: Scissors, word: "Left out", color: "text-waiting" },
+  placeholder: { icon: SquareDashed, word: "To fill in", color: "text-waiting" },
   changed: { icon: PencilLine, word: "Changed", color: "text-ink-2" },
+  kept: { icon: Check, word: "Kept", color: "text-completed" },
   info: { icon: Info, word: "Note", color: "text-ink-3" },
 } as const;
 
-const order = ["error", "dropped", "changed", "info"] as const;
+/** More than these are grouped, so that a list of hundreds can be looked through. */
+const MOST_FLAT = 8;
+/** What somebody has to know before they go on; the other groups begin closed. */
+const URGENT: readonly Finding["level"][] = ["error", "dropped", "placeholder"];
 
-/** What reading a file found, the worst first. */
+/** What reading files found, the worst first. */
 export function FindingList({
   findings,
   label = "Findings",
@@ -23,25 +26,60 @@ export function FindingList({
   findings: readonly FindingView[];
   label?: string;
 }) {
-  const sorted = order.flatMap((level) => findings.filter((finding) => finding.level === level));
+  const groups = FINDING_LEVELS.flatMap((level) => {
+    const list = findings.filter((finding) => finding.level === level);
+    return list.length > 0 ? [{ level, list }] : [];
+  });
+  const isGrouped = findings.length > MOST_FLAT && groups.length > 1;
   return (
     <ul aria-label={label} className="divide-y divide-line overflow-hidden rounded-lg border border-line">
-      {sorted.map(({ level, at, message }, place) => {
-        const { icon: Icon, word, color } = looks[level];
-        return (
-          <li key={place} className="flex items-start gap-2.5 bg-raised px-3 py-2">
-            <Icon aria-hidden="true" className={`mt-0.5 size-4 shrink-0 ${color}`} />
-            <div className="min-w-0 flex-1 text-[13px]">
-              <span className="sr-only">{word}: </span>
-              {message}
-              {at ? <span className="block truncate font-mono text-xs text-ink-3">{at}</span> : null}
-            </div>
-            <span aria-hidden="true" className="text-xs text-ink-3">
-              {word}
-            </span>
-          </li>
-        );
-      })}
+      {isGrouped
+        ? groups.map(({ level, list }) => (
+            <li key={level} className="bg-raised px-1.5 py-1">
+              <Disclosure title={`${looks[level].word} (${list.length})`} isOpen={URGENT.includes(level)}>
+                <ul className="divide-y divide-line">
+                  {list.map((finding, place) => (
+                    <Item key={place} finding={finding} isGrouped />
+                  ))}
+                </ul>
+              </Disclosure>
+            </li>
+          ))
+        : groups.flatMap(({ level, list }) =>
+            list.map((finding, place) => <Item key={`${level} ${place}`} finding={finding} />),
+          )}
     </ul>
+  );
+}
+
+function Item({
+  finding: { level, at, message, file, line },
+  isGrouped = false,
+}: {
+  finding: FindingView;
+  /** Its word stands above already. */
+  isGrouped?: boolean;
+}) {
+  const { icon: Icon, word, color } = looks[level];
+  const place = [
+    file && line !== undefined ? `${file}:${line}` : (file ?? (line !== undefined ? `line ${line}` : "")),
+    at,
+  ]
+    .filter(Boolean)
+    .join(" · ");
+  return (
+    <li className="flex items-start gap-2.5 bg-raised px-3 py-2">
+      <Icon aria-hidden="true" className={`mt-0.5 size-4 shrink-0 ${color}`} />
+      <div className="min-w-0 flex-1 text-[13px] [overflow-wrap:anywhere]">
+        <span className="sr-only">{word}: </span>
+        {message}
+        {place ? <span className="block truncate font-mono text-xs text-ink-3">{place}</span> : null}
+      </div>
+      {isGrouped ? null : (
+        <span aria-hidden="true" className="text-xs whitespace-nowrap text-ink-3">
+          {word}
+        </span>
+      )}
+    </li>
   );
 }

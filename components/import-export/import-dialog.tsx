@@ -1,49 +1,42 @@
 "use client";
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { CircleCheck } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useEffect, useState } from "react";
-import { SketchPicture } from "@/components/display/sketch-picture";
-import { RolesInFile } from "@/components/import-export/roles-in-file";
-import { describeLeftOut } from "@/components/import-export/tools-asked";
-import { type Answers, toApiError, useTrpc } from "@/components/trpc";
+import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
-import { SegmentedControl } from "@/components/ui/segmented-control";
-import { TextField } from "@/components/ui/text-field";
 import { toast } from "@/components/ui/toasts";
-import { sketchOf } from "@/server/domain/graph/sketch";
-import { CapabilityList } from "./capability-list";
 import { FileSource } from "./file-source";
-import { FindingList } from "./finding-list";
-
-type Preview = Answers["workflows"]["previewImport"];
-type RoleChoice = "add_new" | "replace" | "skip";
+import { ImportPreview, type Looked, type Wish } from "./import-preview";
+import { describeLeftOut } from "./left-out";
+import type { SentFile } from "./sent-files";
 
 export interface ImportDialogProps {
-  open: boolean;
-  onOpenChange: (open: boolean) => void;
-  /** A text that is there already, from a file that was dropped. */
-  text?: string | undefined;
+  onClose: () => void;
+  /** What is imported from here most of the time; files of other things come in all the same. */
+  title?: string;
+  placeholder?: string;
+  /** Files that are there already: those that were dropped or pasted. */
+  files?: readonly SentFile[] | undefined;
 }
 
-/** Imports a workflow: shows what is in the file and what would change, and saves only when told to. */
-export function ImportDialog({ open, onOpenChange, text }: ImportDialogProps) {
-  return open ? <Open key={text} text={text} onClose={() => onOpenChange(false)} /> : null;
-}
-
-function Open({ text: given, onClose }: { text: string | undefined; onClose: () => void }) {
+/** Imports files of any known format: shows what they would bring, change and lose, and saves only when told to. */
+export function ImportDialog({
+  onClose,
+  title = "Import a workflow",
+  placeholder = '{ "graph_id": … }',
+  files: given,
+}: ImportDialogProps) {
   const trpc = useTrpc();
   const router = useRouter();
   const queryClient = useQueryClient();
-  const [text, setText] = useState("");
+  const [files, setFiles] = useState<readonly SentFile[]>(given ?? []);
   const [name, setName] = useState("");
-  const [roles, setRoles] = useState<RoleChoice>("add_new");
+  const [wish, setWish] = useState<Wish>({});
   const [allowed, setAllowed] = useState<string[]>([]);
-  const [over, setOver] = useState<string>();
   const { mutate: read, ...preview } = useMutation(
-    trpc.workflows.previewImport.mutationOptions({
+    trpc.imports.importFiles.mutationOptions({
       onSuccess: (found, { over }) => {
         // What was ticked already stays ticked under another choice, as far as it is still asked for.
         setAllowed((ticked) =>
@@ -56,36 +49,48 @@ function Open({ text: given, onClose }: { text: string | undefined; onClose: () 
     }),
   );
   useEffect(() => {
-    if (given === undefined) return;
-    read({ text: given });
+    if (given !== undefined) read({ files: [...given] });
   }, [given, read]);
-  const source = given ?? text;
   const load = useMutation(
-    trpc.workflows.import.mutationOptions({
-      onSuccess: ({ id, left_out, withheld }) => {
+    trpc.imports.importFiles.mutationOptions({
+      onSuccess: ({ done }) => {
         void queryClient.invalidateQueries();
         onClose();
-        router.push(`/workflows/${id}`);
-        const detail = [describeWithheld(withheld), describeLeftOut(left_out)].filter(Boolean).join(" ");
-        toast(`Imported “${name}”`, { tone: "success", ...(detail ? { detail } : {}) });
+        if (!done) return;
+        const detail = [describeWithheld(done.withheld), describeLeftOut(done.left_out)]
+          .filter(Boolean)
+          .join(" ");
+        const what =
+          done.workflow_id === null
+            ? `${done.created.length} added, ${done.replaced.length} replaced, ${done.skipped.length} left as they were`
+            : `Imported “${name}”`;
+        toast(what, { tone: "success", ...(detail ? { detail } : {}) });
+        if (done.workflow_id !== null) router.push(`/workflows/${done.workflow_id}`);
       },
     }),
   );
   // Another choice asks again; what is shown stays until the answer is there.
-  const [shown, setShown] = useState<Preview>();
+  const [shown, setShown] = useState<Looked>();
   if (preview.data && preview.data !== shown) setShown(preview.data);
-  const found = preview.data ?? (preview.isPending && source !== "" ? shown : undefined);
+  const found = preview.data ?? (preview.isPending && files.length > 0 ? shown : undefined);
+  const change = (next: Wish) => {
+    // Another of several things has another name.
+    if (next.pick !== wish.pick) setName("");
+    setWish(next);
+    read({ files: [...files], ...next });
+  };
+  const action = found ? actionOf(found, wish) : null;
 
   return (
     <Dialog
       open
       onOpenChange={onClose}
       size="lg"
-      title="Import a workflow"
+      title={title}
       description={
         found
           ? "Nothing is saved yet."
-          : "A workflow file from Troupe, or a WorkflowGraph JSON from OpenHands."
+          : "Files of Troupe, OpenHands, CrewAI and other frameworks: one, several, a folder or a zip."
       }
       footer={
         found ? (
@@ -95,19 +100,19 @@ function Open({ text: given, onClose }: { text: string | undefined; onClose: () 
             </Button>
             <Button
               variant="primary"
-              disabled={!found.ok || name.trim() === ""}
+              disabled={action === null || (found.graph !== null && name.trim() === "")}
               pending={load.isPending}
               onClick={() =>
                 load.mutate({
-                  text: source,
-                  name: name.trim(),
-                  roles,
+                  files: [...files],
+                  ...wish,
+                  ...(found.graph ? { name: name.trim() } : {}),
                   allow: allowed,
-                  ...(over === undefined ? {} : { over }),
+                  confirm: true,
                 })
               }
             >
-              {over === undefined ? "Import workflow" : "Replace mine"}
+              {action ?? "Nothing to import"}
             </Button>
           </>
         ) : null
@@ -118,32 +123,22 @@ function Open({ text: given, onClose }: { text: string | undefined; onClose: () 
           found={found}
           name={name}
           onName={setName}
-          roles={roles}
-          onRoles={(next) => {
-            setRoles(next);
-            read({ text: source, roles: next, ...(over === undefined ? {} : { over }) });
-          }}
+          wish={wish}
+          onWish={change}
           allowed={allowed}
           onAllowed={setAllowed}
-          over={over}
-          onOver={(next) => {
-            setOver(next);
-            read({ text: source, roles, ...(next === undefined ? {} : { over: next }) });
-          }}
         />
       ) : (
         <FileSource
-          accept=".json,application/json"
-          pasteLabel="Or paste its text"
-          placeholder='{ "graph_id": … }'
+          placeholder={placeholder}
           error={preview.error ? toApiError(preview.error).message : undefined}
           pending={preview.isPending}
-          onText={(next) => {
-            setText(next);
+          onFiles={(next) => {
+            setFiles(next);
             setName("");
             setAllowed([]);
-            setOver(undefined);
-            read({ text: next });
+            setWish({});
+            read({ files: next });
           }}
         />
       )}
@@ -151,95 +146,26 @@ function Open({ text: given, onClose }: { text: string | undefined; onClose: () 
   );
 }
 
-interface ImportPreviewProps {
-  found: Preview;
-  name: string;
-  onName: (name: string) => void;
-  roles: RoleChoice;
-  onRoles: (choice: RoleChoice) => void;
-  allowed: readonly string[];
-  onAllowed: (keys: string[]) => void;
-  /** The workflow to replace. */
-  over: string | undefined;
-  onOver: (id: string | undefined) => void;
+/** What the button does, in its words; null where there is nothing to do. */
+function actionOf({ ok, graph, roles, crews, agents }: Looked, wish: Wish): string | null {
+  if (!ok) return null;
+  if (graph) return wish.over === undefined ? "Import workflow" : "Replace mine";
+  const coming = (things: readonly { state: string }[], isReplacing: boolean) =>
+    things.filter(({ state }) => state === "new" || (state === "differs" && isReplacing)).length;
+  const isReplacing = wish.existing === "replace";
+  const counts = [
+    [coming(crews, isReplacing), "crew"],
+    [coming(agents, isReplacing), "agent"],
+    [coming(roles, wish.roles === "replace"), "role"],
+  ] as const;
+  const parts = counts.flatMap(([count, word]) =>
+    count > 0 ? [`${count} ${word}${count === 1 ? "" : "s"}`] : [],
+  );
+  return parts.length > 0 ? `Import ${listed(parts)}` : null;
 }
 
-function ImportPreview(props: ImportPreviewProps) {
-  const { found, name, onName, roles, onRoles, allowed, onAllowed, over, onOver } = props;
-  if (!found.ok || !found.graph)
-    return (
-      <div className="flex flex-col gap-4">
-        <p role="alert">No workflow could be read from this text.</p>
-        <FindingList findings={found.findings} />
-      </div>
-    );
-  const sketch = sketchOf(found.graph);
-  const differing = found.roles.filter(({ state }) => state === "differs");
-  const [twin] = found.twins;
-  return (
-    <div className="flex flex-col gap-5">
-      <SketchPicture sketch={sketch} className="h-40 w-full rounded-lg border border-line" />
-      <TextField label="Name" value={name} onValueChange={onName} maxLength={200} />
-      {twin ? (
-        <div className="flex flex-col gap-2">
-          <h3 className="text-[13px] font-medium">There is a workflow of this name</h3>
-          <SegmentedControl<"new" | "over">
-            label="What to do with the workflow of this name"
-            value={over === undefined ? "new" : "over"}
-            onValueChange={(choice) => onOver(choice === "new" ? undefined : twin.id)}
-            className="self-start"
-            options={[
-              { value: "new", label: "Add beside it" },
-              { value: "over", label: `Replace “${twin.name}”` },
-            ]}
-          />
-        </div>
-      ) : null}
-      <section aria-label="What was found" className="flex flex-col gap-2">
-        <p className="text-[13px] text-ink-2">
-          {sketch.nodes.length} {sketch.nodes.length === 1 ? "node" : "nodes"}, {found.graph.edges.length}{" "}
-          {found.graph.edges.length === 1 ? "edge" : "edges"}
-        </p>
-        {found.findings.length === 0 ? (
-          <p className="flex items-center gap-2 text-[13px]">
-            <CircleCheck aria-hidden="true" className="size-4 text-completed" />
-            Everything in the file was understood.
-          </p>
-        ) : (
-          <FindingList findings={found.findings} />
-        )}
-      </section>
-      {found.roles.length > 0 ? (
-        <div className="flex flex-col gap-2">
-          <h3 className="text-[13px] font-medium">Roles in the file</h3>
-          <RolesInFile roles={found.roles} />
-          <SegmentedControl<RoleChoice>
-            label="What to do with the roles"
-            value={roles}
-            onValueChange={onRoles}
-            className="self-start"
-            options={[
-              { value: "add_new", label: differing.length > 0 ? "Add new, keep mine" : "Add new" },
-              ...(differing.length > 0
-                ? [{ value: "replace" as const, label: `Replace ${differing.length} of mine` }]
-                : []),
-              { value: "skip", label: "Leave out" },
-            ]}
-          />
-        </div>
-      ) : null}
-      <CapabilityList
-        title="What it would use"
-        asked={found.capabilities}
-        graph={found.graph}
-        allowed={allowed}
-        onAllowed={onAllowed}
-        isChange={over !== undefined}
-        later="It can be ticked later, in its settings."
-      />
-    </div>
-  );
-}
+const listed = (parts: readonly string[]): string =>
+  parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
 
 /** Says what an imported workflow may not use yet. */
 const describeWithheld = (withheld: readonly string[]): string =>

@@ -7,7 +7,7 @@ import { downloadText } from "@/components/page/download";
 import { type Answers, useTrpc, useTrpcClient } from "@/components/trpc";
 import { toast } from "@/components/ui/toasts";
 
-export type ExportKind = "included" | "referenced" | "openhands";
+export type ExportKind = "included" | "referenced" | "openhands" | "yaml";
 
 /** A file that does not hold all of its workflow: shown before it is downloaded. */
 export type LossyFile = Answers["workflows"]["export"];
@@ -52,6 +52,7 @@ export function useWorkflowActions() {
         id,
         flavour: kind === "openhands" ? "openhands" : "troupe",
         roles: kind === "referenced" ? "referenced" : "included",
+        format: kind === "yaml" ? "yaml" : "json",
       });
       if (file.losses.length > 0) setLossy(file);
       else downloadText(file.file_name, file.text);

@@ -1,8 +1,10 @@
 "use client";
 
-import { TriangleAlert } from "lucide-react";
-import { type ReactNode, useEffect } from "react";
+import { TriangleAlert, X } from "lucide-react";
+import { type ReactNode, useContext, useEffect, useRef } from "react";
 import { Button } from "@/components/ui/button";
+import { IconButton } from "@/components/ui/icon-button";
+import { SheetContext } from "./place";
 import { UnsavedGuard } from "./unsaved-guard";
 import type { Draft } from "./use-draft";
 
@@ -33,6 +35,14 @@ export interface LibraryEditorProps<T> {
 export function LibraryEditor<T>(props: LibraryEditorProps<T>) {
   const { noun, savedName, name, draft, isSaving, isReadOnly = false, onSubmit, onDiscard } = props;
   const isNew = savedName === null;
+  const sheet = useContext(SheetContext);
+  const form = useRef<HTMLFormElement>(null);
+  const isInSheet = sheet !== null;
+  useEffect(() => {
+    // A sheet opens before the form in it has come.
+    if (isInSheet) form.current?.querySelector<HTMLElement>("input, textarea")?.focus();
+  }, [isInSheet]);
+  const Heading = sheet ? "h2" : "h1";
   const mayNotSave = isReadOnly || (!draft.isChanged && !isNew);
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
@@ -45,6 +55,7 @@ export function LibraryEditor<T>(props: LibraryEditorProps<T>) {
   });
   return (
     <form
+      ref={form}
       aria-label={isNew ? `New ${noun}` : `${noun.charAt(0).toUpperCase()}${noun.slice(1)} ${savedName}`}
       noValidate
       onSubmit={(event) => {
@@ -55,7 +66,7 @@ export function LibraryEditor<T>(props: LibraryEditorProps<T>) {
     >
       <header className="flex min-h-13 shrink-0 items-center gap-3 border-b border-line px-4 py-2.5 sm:px-6">
         {props.face}
-        <h1 className="min-w-0 truncate text-[15px] font-semibold">{name || `New ${noun}`}</h1>
+        <Heading className="min-w-0 truncate text-[15px] font-semibold">{name || `New ${noun}`}</Heading>
         {props.badges}
         <span className="flex-1" />
         {draft.isChanged && !isNew ? (
@@ -69,6 +80,9 @@ export function LibraryEditor<T>(props: LibraryEditorProps<T>) {
           </Button>
         )}
         {props.menu}
+        {sheet ? (
+          <IconButton plain label="Close" icon={<X aria-hidden="true" />} onClick={sheet.close} />
+        ) : null}
       </header>
       {props.notice}
       {draft.theirs ? <Conflict noun={noun} draft={draft} onSubmit={onSubmit} /> : null}

@@ -3,11 +3,12 @@
 import clsx from "clsx";
 import { Brain, MessageSquareText, ShieldAlert } from "lucide-react";
 import { useEffect, useRef } from "react";
-import { describeTokens, formatCost, formatDuration } from "@/components/display/format";
+import { describeTokens, formatDuration } from "@/components/display/format";
 import { Badge } from "@/components/ui/badge";
 import { Disclosure } from "@/components/ui/disclosure";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { Spinner } from "@/components/ui/spinner";
+import { costInWords, ofOneCall } from "@/server/domain/model/cost";
 import type { AgentView, ModelCall, ToolCallView } from "@/server/domain/run";
 import type { ChatMessage } from "@/server/domain/run/events";
 import { Ticking } from "./elapsed";
@@ -37,7 +38,7 @@ export function AgentTranscript({ agentKey }: { agentKey: string }) {
         {transcript(agent, calls, tools).map((turn) => (
           <li key={turn.key} className="min-w-0">
             {turn.kind === "message" ? (
-              <Message message={turn.message} />
+              <Message message={turn.message} title={turn.title} />
             ) : turn.kind === "tool" ? (
               <ToolCallCard call={turn.tool} />
             ) : (
@@ -89,22 +90,11 @@ function callsOf(
   });
 }
 
-const SPEAKER: Record<ChatMessage["role"], string> = {
-  system: "The role's prompt",
-  user: "The task",
-  assistant: "Answer",
-  tool: "Result of a tool",
-};
-
-function Message({ message }: { message: ChatMessage }) {
+function Message({ message, title }: { message: ChatMessage; title: string }) {
   if (message.role === "assistant") return <TextBlock text={message.content} label="answer" />;
   return (
-    <Disclosure
-      icon={<MessageSquareText aria-hidden />}
-      title={SPEAKER[message.role]}
-      aside={head(message.content)}
-    >
-      <TextBlock text={message.content} label={SPEAKER[message.role]} tone="quiet" />
+    <Disclosure icon={<MessageSquareText aria-hidden />} title={title} aside={head(message.content)}>
+      <TextBlock text={message.content} label={title} tone="quiet" />
     </Disclosure>
   );
 }
@@ -188,7 +178,7 @@ function CallFacts({ call }: { call: ModelCall }) {
           {call.simulated ? (
             <SimulatedBadge />
           ) : call.cost_usd !== undefined ? (
-            <span>{formatCost(call.cost_usd, call.cost_usd === null ? 1 : 0)}</span>
+            <span>{costInWords(ofOneCall(call.cost_usd))}</span>
           ) : null}
         </>
       )}

@@ -1,10 +1,16 @@
-import type { CanvasRun, EdgeRunView, NodeRunView } from "@/components/canvas/canvas-run-context";
+import type { CanvasRun, EdgeRunView, NodePeek, NodeRunView } from "@/components/canvas/canvas-run-context";
+import { runParts } from "@/components/canvas/run-parts";
+import { endOfText, oneLine } from "@/components/display/one-line";
 import { present } from "@/server/domain/base/must";
-import type { RunState } from "@/server/domain/run";
+import { costInWords } from "@/server/domain/model/cost";
+import { isCrewNode } from "@/server/domain/nodes";
+import type { Activation, RunState } from "@/server/domain/run";
 import type { RunView, RunViewStore } from "./run-view-store";
 
 /** How much of a streamed text a card shows. */
-const PEEK = 140;
+const PEEK = 60;
+/** How much of an output a card keeps; more than it shows, for who points at it. */
+const SAID = 280;
 
 /**
  * A run as the canvas wants it: the same object as long as nothing changed for that node or edge. `isHeld`: the run is
@@ -13,8 +19,10 @@ const PEEK = 140;
 export function newCanvasRun(store: RunViewStore, isHeld = false): CanvasRun {
   const nodes = new Map<string, { from: readonly unknown[]; view: NodeRunView }>();
   const edges = new Map<string, { from: unknown; view: EdgeRunView }>();
+  const peeks = new Map<string, NodePeek>();
 
   return {
+    parts: runParts,
     subscribe: (listener) => store.view.subscribe(listener),
 
     node(id) {
@@ -39,7 +47,13 @@ export function newCanvasRun(store: RunViewStore, isHeld = false): CanvasRun {
       return view;
     },
 
-    peek: (id) => peekOf(store.view.getState(), id),
+    peek(id) {
+      const peek = peekOf(store.view.getState(), id);
+      const known = peeks.get(id);
+      if (!peek || (known?.text === peek.text && known.who === peek.who)) return peek && known;
+      peeks.set(id, peek);
+      return peek;
+    },
   };
 }
 
@@ -60,7 +74,15 @@ function nodeView(
       ? { durationMs: activation.finished_at - activation.started_at }
       : {}),
     ...(activation?.error ? { error: activation.error.message } : {}),
+    ...(activation ? { said: saidBy(activation) } : {}),
+    ...(activation && activation.calls.length > 0 ? { cost: costInWords(activation) } : {}),
   };
+}
+
+/** What came out of an activation, in one line: the way a router chose, else the end of the output. */
+function saidBy({ labels, output }: Activation): string {
+  if (labels && labels.length > 0) return `→ ${labels.join(", ")}`;
+  return oneLine(output).slice(0, SAID);
 }
 
 /** Until when a person may answer is no time at which the node goes on. */
@@ -68,15 +90,19 @@ function waitingFor(waiting: { for: string; until?: number }): { for: string; un
   return waiting.for === "human" ? { for: "your answer" } : waiting;
 }
 
-/** The end of what a model is writing for a node right now. */
-function peekOf({ state, live, cursor }: RunView, nodeId: string): string | undefined {
+/** The end of what a model is writing for a node right now, and who writes it, where several may. */
+function peekOf({ state, live, cursor }: RunView, nodeId: string): NodePeek | undefined {
   const node = state.nodes[nodeId];
   if (cursor !== null || node?.status !== "running" || node.activation === undefined) return undefined;
   const calls = state.activations[node.activation]?.calls ?? [];
   for (let at = calls.length - 1; at >= 0; at--) {
-    const text = live[present(calls[at], "calls[at]")];
-    const written = text?.content || text?.reasoning;
-    if (written) return written.slice(-PEEK).replace(/\s+/g, " ").trimStart();
+    const id = present(calls[at], "calls[at]");
+    const written = live[id]?.content || live[id]?.reasoning;
+    const call = state.calls[id];
+    if (!written && call?.status !== "running") continue;
+    const who = isCrewNode(state.graph.nodes[nodeId]) ? call?.role_name : undefined;
+    const text = endOfText(written ?? "", PEEK);
+    if (who || text) return { ...(who ? { who } : {}), text };
   }
   return undefined;
 }

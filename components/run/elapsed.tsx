@@ -18,12 +18,24 @@ export function RunElapsed({ className }: { className?: string | undefined }) {
   return <Ticking from={started} className={className} />;
 }
 
-/** Time since a moment, ten times a second. */
-export function Ticking({ from, className }: { from: number; className?: string | undefined }) {
+/** The time now, in Unix milliseconds, anew every so many milliseconds. */
+export function useNow(everyMs: number): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 100);
+    const timer = setInterval(() => setNow(Date.now()), everyMs);
     return () => clearInterval(timer);
-  }, []);
+  }, [everyMs]);
+  return now;
+}
+
+/** Time since a moment, ten times a second. */
+export function Ticking({ from, className }: { from: number; className?: string | undefined }) {
+  const now = useNow(100);
   return <span className={className}>{formatClock(now - from)}</span>;
+}
+
+/** How long it is until a moment, counting down by seconds; null once it has come. */
+export function useTimeLeft(until: number): string | null {
+  const left = until - useNow(1_000);
+  return left > 0 ? formatDuration(Math.ceil(left / 1_000) * 1_000) : null;
 }

@@ -14,19 +14,16 @@ const ADVICE: Record<RunError["user_action"], string | null> = {
   raise_limit: "Raise the limit to go on.",
 };
 
+/** What a person can do about an error, in words; null where its message says so itself. */
+export function adviceFor({ user_action, message }: RunError): string | null {
+  const advice = ADVICE[user_action];
+  return advice !== null && message.includes(advice) ? null : advice;
+}
+
 /** What went wrong, in words, and what a person can do about it. */
-export function ErrorNote({
-  error,
-  isQuiet,
-  isPause,
-}: {
-  error: RunError;
-  isQuiet?: boolean;
-  /** Nothing failed: the run stopped and may go on. */
-  isPause?: boolean;
-}) {
+export function ErrorNote({ error, isQuiet }: { error: RunError; isQuiet?: boolean }) {
   const workflowId = useRun<string | null>(({ state }) => state.run.workflow_id, null);
-  const advice = ADVICE[error.user_action];
+  const advice = adviceFor(error);
   const href =
     error.user_action === "settings"
       ? "/settings"
@@ -37,15 +34,11 @@ export function ErrorNote({
     <div
       role={isQuiet ? undefined : "alert"}
       className={clsx(
-        "flex gap-2.5 rounded-lg border px-3 py-2.5",
-        isPause ? "border-waiting/40 bg-waiting/8" : "border-failed/35",
-        !isPause && (isQuiet ? "bg-surface" : "bg-failed/6"),
+        "flex gap-2.5 rounded-lg border border-failed/35 px-3 py-2.5",
+        isQuiet ? "bg-surface" : "bg-failed/6",
       )}
     >
-      <TriangleAlert
-        aria-hidden
-        className={clsx("mt-0.5 size-4 shrink-0", isPause ? "text-waiting" : "text-failed")}
-      />
+      <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-failed" />
       <div className="min-w-0 text-[13px]">
         <p className="text-ink [overflow-wrap:anywhere]">{error.message}</p>
         {advice ? (

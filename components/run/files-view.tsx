@@ -1,7 +1,7 @@
 "use client";
 
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { ArrowLeft, Download, FileJson2, Files, FileText } from "lucide-react";
+import { ArrowLeft, Download, Files } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useState } from "react";
 import { formatBytes } from "@/components/display/format";
@@ -12,15 +12,13 @@ import { IconButton } from "@/components/ui/icon-button";
 import { JsonView } from "@/components/ui/json-view";
 import { SegmentedControl } from "@/components/ui/segmented-control";
 import { Spinner } from "@/components/ui/spinner";
-import type { RunEventOf } from "@/server/domain/run/events";
+import { addressOf, type FileEvent, FileList } from "./file-list";
 import { useRun, useRunList } from "./run-context";
 import { useRunPage } from "./run-page-context";
 
-const Markdown = dynamic(() => import("./markdown").then((module) => module.Markdown), {
+const Markdown = dynamic(() => import("@/components/display/markdown").then((module) => module.Markdown), {
   loading: () => <Spinner size={16} label="Loading" />,
 });
-
-type FileEvent = RunEventOf<"artifact_created">["payload"];
 
 /** The files of the run's workspace as of the cursor: a list, and the one that is open. */
 export function FilesView({ path, onPath }: { path: string | null; onPath: (path: string | null) => void }) {
@@ -42,58 +40,6 @@ export function FilesView({ path, onPath }: { path: string | null; onPath: (path
         <FileList title="Whole results of tools" files={results} onPath={onPath} />
       ) : null}
     </div>
-  );
-}
-
-function FileList({
-  title,
-  files,
-  onPath,
-}: {
-  title: string;
-  files: readonly FileEvent[];
-  onPath: (path: string) => void;
-}) {
-  const page = useRunPage();
-  return (
-    <section aria-label={title} className="flex flex-col gap-2">
-      <h2 className="text-xs font-semibold text-ink-2">{title}</h2>
-      <ul className="flex flex-col divide-y divide-line overflow-hidden rounded-lg border border-line">
-        {[...files]
-          .sort((a, b) => a.path.localeCompare(b.path))
-          .map((file) => (
-            <li key={file.path} className="flex items-center gap-1 pr-1.5 hover:bg-ink/4">
-              <button
-                type="button"
-                onClick={() => onPath(file.path)}
-                className="flex min-h-10 min-w-0 flex-1 items-center gap-2.5 px-3 text-left text-[13px]"
-              >
-                {file.path.endsWith(".json") ? (
-                  <FileJson2 aria-hidden className="size-4 shrink-0 text-ink-3" />
-                ) : (
-                  <FileText aria-hidden className="size-4 shrink-0 text-ink-3" />
-                )}
-                <span className="min-w-0 flex-1 truncate">{file.path}</span>
-                <span className="shrink-0 text-xs text-ink-3 tabular-nums">
-                  {file.version > 1 ? `version ${file.version} · ` : ""}
-                  {formatBytes(file.size)}
-                </span>
-              </button>
-              {page ? (
-                <a
-                  href={addressOf(page.runId, file)}
-                  download
-                  aria-label={`Download ${file.path}`}
-                  title="Download"
-                  className="inline-flex size-8 shrink-0 items-center justify-center rounded-lg text-ink-2 hover:bg-ink/6 hover:text-ink pointer-coarse:size-10"
-                >
-                  <Download aria-hidden className="size-4" />
-                </a>
-              ) : null}
-            </li>
-          ))}
-      </ul>
-    </section>
   );
 }
 
@@ -196,6 +142,3 @@ function parsed(text: string): unknown {
     return undefined;
   }
 }
-
-const addressOf = (runId: string, file: { path: string; version: number }) =>
-  `/api/runs/${encodeURIComponent(runId)}/files/${file.path.split("/").map(encodeURIComponent).join("/")}?version=${file.version}`;

@@ -1,9 +1,10 @@
 "use client";
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { CircleAlert, History, Play, SlidersHorizontal } from "lucide-react";
+import { History, Play, SlidersHorizontal } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { type FormEvent, type KeyboardEvent, useState } from "react";
+import { formatList } from "@/components/display/format";
 import { InputFields } from "@/components/forms/input-field";
 import { type InputError, type InputValues, readInput, toValues } from "@/components/forms/input-fields";
 import { toApiError, useTrpc } from "@/components/trpc";
@@ -12,12 +13,14 @@ import { Dialog } from "@/components/ui/dialog";
 import { Disclosure } from "@/components/ui/disclosure";
 import { Kbd } from "@/components/ui/kbd";
 import { Menu } from "@/components/ui/menu";
+import { Spinner } from "@/components/ui/spinner";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import type { Problem } from "@/server/domain/problems/problems";
 import { AnsweredBy } from "./answered-by";
+import { Estimate } from "./estimate";
 import { newIdempotencyKey } from "./idempotency";
+import { Refusal, type StartRefusal, type ToldProblem, useBlockers } from "./launch-problems";
 import { type Limits, LimitsForm, toLimits, withLimits } from "./limits-form";
 import { rememberedInputs, rememberInput, summarizeInput } from "./remembered-inputs";
 import { inputFields } from "./run-form";
@@ -30,7 +33,9 @@ export interface LaunchProps {
   /** Runs before the start, e.g. to save what is drawn; a false answer or a throw stops the start. */
   beforeStart?: (() => Promise<boolean | void>) | undefined;
   /** A person asked to see a problem that stops the run; without it the problems are links to the editor. */
-  onShowProblem?: ((problem: Problem) => void) | undefined;
+  onShowProblem?: ((problem: ToldProblem) => void) | undefined;
+  /** What the form holds at first; absent: what the workflow was run with last from this browser. */
+  initialInput?: JsonObject | undefined;
 }
 
 const FORM_ID = "run-form";
@@ -42,17 +47,22 @@ export function LaunchDialog({
   name,
   beforeStart,
   onShowProblem,
+  initialInput,
   onClose,
 }: LaunchProps & { onClose: () => void }) {
   const fields = inputFields(graph);
+  const left = Object.keys(initialInput ?? {}).filter((key) => !fields.some((field) => field.key === key));
   const config = graph.config ?? RunConfig.parse({});
   const [earlier] = useState(() => rememberedInputs(workflowId));
-  const [values, setValues] = useState(() => toValues(fields, earlier[0]?.input ?? {}));
+  const [values, setValues] = useState(() => toValues(fields, initialInput ?? earlier[0]?.input ?? {}));
   const [limits, setLimits] = useState<Limits>(() => toLimits(config));
   const [errors, setErrors] = useState<readonly InputError[]>([]);
   // The same key until something is changed: however often it is clicked, the server starts one run.
   const [key, setKey] = useState(newIdempotencyKey);
   const { start, isPending, refusal } = useStart({ workflowId, beforeStart, onErrors: setErrors });
+
+  const blockers = useBlockers(workflowId, beforeStart);
+  const isBlocked = blockers !== undefined && blockers.length > 0;
 
   const change = (next: InputValues) => {
     setValues(next);
@@ -61,6 +71,7 @@ export function LaunchDialog({
 
   const submit = (event?: FormEvent) => {
     event?.preventDefault();
+    if (isBlocked || blockers === undefined) return;
     const read = readInput(fields, values);
     setErrors(read.errors);
     if (read.errors.length > 0) return;
@@ -74,7 +85,7 @@ export function LaunchDialog({
     submit();
   };
 
-  const problemsOf = (problem: Problem) => {
+  const problemsOf = (problem: ToldProblem) => {
     onClose();
     onShowProblem?.(problem);
   };
@@ -87,91 +98,109 @@ export function LaunchDialog({
       title={name ? `Run ${name}` : "Run"}
       footer={
         <>
-          <span className="mr-auto hidden items-center gap-2 text-xs text-ink-3 sm:flex">
-            <Kbd keys="mod+Enter" /> starts it
-          </span>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            type="submit"
-            form={FORM_ID}
-            variant="primary"
-            icon={<Play aria-hidden />}
-            pending={isPending}
-          >
-            Start
-          </Button>
+          {isBlocked ? null : (
+            <span className="mr-auto hidden items-center gap-2 text-xs text-ink-3 sm:flex">
+              <Kbd keys="mod+Enter" /> starts it
+            </span>
+          )}
+          <Button onClick={onClose}>{isBlocked ? "Close" : "Cancel"}</Button>
+          {isBlocked ? null : (
+            <Button
+              type="submit"
+              form={FORM_ID}
+              variant="primary"
+              icon={<Play aria-hidden />}
+              pending={isPending}
+              disabled={blockers === undefined}
+            >
+              Start
+            </Button>
+          )}
         </>
       }
     >
-      <form
-        id={FORM_ID}
-        noValidate
-        onSubmit={submit}
-        onKeyDown={onKeyDown}
-        className="flex flex-col gap-5 pt-1"
-      >
-        <div className="flex flex-wrap items-center gap-2">
-          <div className="min-w-0 flex-1">
-            <AnsweredBy graph={graph} />
+      {blockers === undefined ? (
+        <p role="status" className="flex items-center gap-2 py-4 text-[13px] text-ink-2">
+          <Spinner size={14} /> Looking whether it can run
+        </p>
+      ) : isBlocked ? (
+        <Refusal
+          refusal={{ message: "", problems: blockers }}
+          {...{ workflowId, graph }}
+          onShow={onShowProblem ? problemsOf : undefined}
+        />
+      ) : (
+        <form
+          id={FORM_ID}
+          noValidate
+          onSubmit={submit}
+          onKeyDown={onKeyDown}
+          className="flex flex-col gap-5 pt-1"
+        >
+          <div className="flex flex-wrap items-center gap-2">
+            <div className="min-w-0 flex-1">
+              <AnsweredBy graph={graph} />
+            </div>
+            {earlier.length > 0 && fields.length > 0 ? (
+              <Menu
+                align="end"
+                trigger={
+                  <Button size="sm" variant="ghost" icon={<History aria-hidden />}>
+                    Earlier inputs
+                  </Button>
+                }
+                items={earlier.map(({ input, at }) => ({
+                  label: summarizeInput(input),
+                  hint: new Date(at).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }),
+                  onSelect: () => change(toValues(fields, input)),
+                }))}
+              />
+            ) : null}
           </div>
-          {earlier.length > 0 && fields.length > 0 ? (
-            <Menu
-              align="end"
-              trigger={
-                <Button size="sm" variant="ghost" icon={<History aria-hidden />}>
-                  Earlier inputs
-                </Button>
-              }
-              items={earlier.map(({ input, at }) => ({
-                label: summarizeInput(input),
-                hint: new Date(at).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }),
-                onSelect: () => change(toValues(fields, input)),
-              }))}
+          {refusal ? (
+            <Refusal
+              refusal={refusal}
+              {...{ workflowId, graph }}
+              onShow={onShowProblem ? problemsOf : undefined}
             />
           ) : null}
-        </div>
-        {refusal ? (
-          <Refusal
-            refusal={refusal}
-            workflowId={workflowId}
-            onShow={onShowProblem ? problemsOf : undefined}
-          />
-        ) : null}
-        {fields.length === 0 ? (
-          <p className="text-[13px] text-ink-2">This workflow asks for nothing. Just start it.</p>
-        ) : null}
-        <InputFields
-          autoFocus
-          {...{ fields, values, errors }}
-          onChange={(next, left) => {
-            change(next);
-            setErrors(left);
-          }}
-        />
-        {errors
-          .filter(({ key }) => !fields.some((field) => field.key === key))
-          .map(({ key, message }) => (
-            <p key={key} role="alert" className="text-[13px] text-failed">
-              {key}: {message}
+          {left.length > 0 ? (
+            <p className="text-[13px] text-ink-2">
+              The workflow does not ask for {formatList(left)} any more, so that is left out.
             </p>
-          ))}
-        <Disclosure icon={<SlidersHorizontal aria-hidden />} title="Limits" aside={limitWordsOf(limits)}>
-          <LimitsForm
-            limits={limits}
-            onChange={(next) => {
-              setLimits(next);
-              setKey(newIdempotencyKey());
+          ) : null}
+          {fields.length === 0 ? (
+            <p className="text-[13px] text-ink-2">This workflow asks for nothing. Just start it.</p>
+          ) : null}
+          <InputFields
+            autoFocus
+            {...{ fields, values, errors }}
+            onChange={(next, left) => {
+              change(next);
+              setErrors(left);
             }}
           />
-        </Disclosure>
-      </form>
+          {errors
+            .filter(({ key }) => !fields.some((field) => field.key === key))
+            .map(({ key, message }) => (
+              <p key={key} role="alert" className="text-[13px] text-failed">
+                {key}: {message}
+              </p>
+            ))}
+          <Estimate workflowId={workflowId} />
+          <Disclosure icon={<SlidersHorizontal aria-hidden />} title="Limits" aside={limitWordsOf(limits)}>
+            <LimitsForm
+              limits={limits}
+              onChange={(next) => {
+                setLimits(next);
+                setKey(newIdempotencyKey());
+              }}
+            />
+          </Disclosure>
+        </form>
+      )}
     </Dialog>
   );
-}
-
-interface StartRefusal {
-  message: string;
-  problems: readonly Problem[];
 }
 
 /** Starts a run once, however often it is asked to, and opens it. */
@@ -198,7 +227,7 @@ function useStart({
       onError: (error) => {
         const { message, detail } = toApiError(error);
         const { problems = [], errors = [] } = (detail ?? {}) as {
-          problems?: Problem[] | undefined;
+          problems?: ToldProblem[] | undefined;
           errors?: InputError[] | undefined;
         };
         onErrors(errors);
@@ -238,50 +267,6 @@ async function prepare(beforeStart: LaunchProps["beforeStart"]): Promise<string 
     return toApiError(error).message;
   }
 }
-
-function Refusal({
-  refusal,
-  workflowId,
-  onShow,
-}: {
-  refusal: StartRefusal;
-  workflowId: string;
-  onShow?: ((problem: Problem) => void) | undefined;
-}) {
-  return (
-    <div
-      role="alert"
-      className="flex flex-col gap-2 rounded-lg border border-failed/35 bg-failed/6 px-3 py-2.5 text-[13px]"
-    >
-      <p className="flex gap-2 font-medium">
-        <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-failed" />
-        {refusal.message}
-      </p>
-      {refusal.problems.length > 0 ? (
-        <ul className="flex flex-col gap-1 pl-6">
-          {refusal.problems.map((problem) => (
-            <li key={`${problem.code} ${problem.at.id ?? ""} ${problem.message}`}>
-              {onShow ? (
-                <button type="button" onClick={() => onShow(problem)} className={problemLook}>
-                  {problem.message}
-                </button>
-              ) : (
-                <a
-                  href={`/workflows/${workflowId}${problem.at.id ? `?node=${encodeURIComponent(problem.at.id)}` : ""}`}
-                  className={problemLook}
-                >
-                  {problem.message}
-                </a>
-              )}
-            </li>
-          ))}
-        </ul>
-      ) : null}
-    </div>
-  );
-}
-
-const problemLook = "text-left text-ink-2 underline-offset-2 hover:text-accent hover:underline";
 
 function limitWordsOf(limits: Limits): string {
   const parts = [

@@ -4,18 +4,19 @@ import clsx from "clsx";
 import { Check, CircleHelp, MousePointerClick, Pencil, UsersRound, X } from "lucide-react";
 import Link from "next/link";
 import { type ReactNode, useState } from "react";
-import { formatCost, formatDuration, formatList, formatTokens } from "@/components/display/format";
+import { formatDuration, formatList, formatTokens } from "@/components/display/format";
+import { StatusMark } from "@/components/display/status-mark";
 import { ActivationAsks } from "@/components/run/crew/asks";
 import { byDelegation } from "@/components/run/crew/members";
 import { Button } from "@/components/ui/button";
 import { Disclosure } from "@/components/ui/disclosure";
 import { EmptyState } from "@/components/ui/empty-state";
-import { StatusMark } from "@/components/ui/status-mark";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
+import { costInWords } from "@/server/domain/model/cost";
 import { findNodeKind } from "@/server/domain/nodes";
 import type { Activation, AgentView, ToolCallView } from "@/server/domain/run";
 import { AgentTranscript } from "./agent-transcript";
-import { Ticking } from "./elapsed";
+import { Ticking, useTimeLeft } from "./elapsed";
 import { ErrorNote } from "./error-note";
 import { PlanBoard } from "./plan-board";
 import { useRun, useRunActivation, useRunList, useRunNode } from "./run-context";
@@ -66,6 +67,7 @@ function NodeDetail({
 }) {
   const kind = findNodeKind(node.node_type);
   const seen = useRunNode(node.id);
+  const isPast = useRun(({ cursor }) => cursor !== null, false);
   const ids = useRunList<string>(({ state }) =>
     Array.from({ length: state.nodes[node.id]?.count ?? 0 }, (_, at) => `${node.id}#${at + 1}`),
   );
@@ -76,8 +78,8 @@ function NodeDetail({
     <article aria-label={`${node.name || node.id} in this run`} className="flex flex-col gap-5 p-4">
       <header className="flex flex-col gap-2">
         <div className="flex items-center gap-2">
-          <h3 className="min-w-0 flex-1 truncate text-base font-semibold">{node.name || node.id}</h3>
-          <StatusMark status={activation?.status ?? seen?.status ?? "idle"} withWord />
+          <h2 className="min-w-0 flex-1 truncate text-base font-semibold">{node.name || node.id}</h2>
+          <StatusMark status={activation?.status ?? seen?.status ?? "idle"} withWord isPast={isPast} />
         </div>
         <p className="flex items-center gap-2 text-[13px] text-ink-2">
           <span className="min-w-0 flex-1 truncate">
@@ -269,19 +271,18 @@ function CrewDoor({ nodeId }: { nodeId: string }) {
 export function Part({ title, children }: { title: string; children: ReactNode }) {
   return (
     <section aria-label={title} className="flex flex-col gap-2">
-      <h4 className="text-xs font-semibold text-ink-2">{title}</h4>
+      <h3 className="text-xs font-semibold text-ink-2">{title}</h3>
       {children}
     </section>
   );
 }
 
 function ActivationFacts({ activation }: { activation: Activation }) {
-  const { usage, cost_usd, unknown_cost_calls, started_at, finished_at, attempt, calls } = activation;
+  const { usage, started_at, finished_at, attempt, calls } = activation;
   const cursorTime = useRun<number | null>(
     ({ cursor, events }) => (cursor === null ? null : (events[cursor - 1]?.ts ?? null)),
     null,
   );
-  const isSimulated = useRun(({ state }) => state.run.simulated, false);
   const until = finished_at ?? cursorTime;
   const tokens = usage.input_tokens + usage.output_tokens;
   return (
@@ -303,13 +304,7 @@ function ActivationFacts({ activation }: { activation: Activation }) {
           </span>
         </Fact>
       ) : null}
-      {calls.length > 0 ? (
-        <Fact name="Cost">
-          {isSimulated && cost_usd === 0 && unknown_cost_calls === 0
-            ? "None"
-            : formatCost(cost_usd, unknown_cost_calls)}
-        </Fact>
-      ) : null}
+      {calls.length > 0 ? <Fact name="Cost">{costInWords(activation)}</Fact> : null}
       {attempt > 1 ? <Fact name="Attempts">{attempt}</Fact> : null}
       {activation.iteration !== undefined && activation.iteration > 1 ? (
         <Fact name="Round">{activation.iteration}</Fact>
@@ -337,18 +332,23 @@ const WAITS: Record<string, string> = {
 
 function Waiting({ activation }: { activation: Activation }) {
   const waiting = activation.waiting;
-  const isHeld = useRunPage()?.isHeld ?? false;
+  const isHeld = (useRunPage()?.held ?? null) !== null;
+  const isPast = useRun(({ cursor }) => cursor !== null, false);
   if (!waiting) return null;
-  const until =
-    waiting.until === undefined
-      ? null
-      : new Date(waiting.until).toLocaleTimeString("en-GB", { hour12: false });
   return (
     <p className="rounded-lg border border-waiting/35 bg-waiting/8 px-3 py-2 text-[13px]">
       {WAITS[waiting.for] ?? `It waits for ${waiting.for}.`}
       {isHeld ? " The run is held, so it does not go on by itself." : null}
-      {until && !isHeld ? <span className="tabular-nums"> Until {until}.</span> : null}
+      {waiting.until === undefined || isHeld || isPast ? null : <TimeLeft until={waiting.until} />}
     </p>
+  );
+}
+
+function TimeLeft({ until }: { until: number }) {
+  const left = useTimeLeft(until);
+  const at = new Date(until).toLocaleTimeString("en-GB", { hour12: false });
+  return (
+    <span className="tabular-nums">{left === null ? ` Until ${at}.` : ` ${left} left, until ${at}.`}</span>
   );
 }
 
@@ -356,7 +356,7 @@ function Decision({ activation }: { activation: Activation }) {
   const { decided } = activation;
   if (!decided) return null;
   const how: Record<string, string> = {
-    function: "A built-in rule decided.",
+    function: "A named rule decided.",
     expression: "Conditions decided, tried from the top.",
     value: "A value decided.",
     llm: "A model decided.",

@@ -5,9 +5,9 @@ import { PencilLine, Plus } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useState } from "react";
 import { countOf } from "@/components/display/format";
+import { StatusMark } from "@/components/display/status-mark";
 import { Button } from "@/components/ui/button";
 import { Disclosure } from "@/components/ui/disclosure";
-import { StatusMark } from "@/components/ui/status-mark";
 import type { ExecutionPlan, Task, TaskStatus } from "@/server/domain/crew/plan";
 import { agentKey, type CrewRun, type RunState } from "@/server/domain/run";
 import { isOpen } from "@/server/domain/run/plan-edit";
@@ -39,6 +39,8 @@ export function PlanBoard({ activationId }: { activationId: string }) {
     ({ state, cursor }) => (cursor === null ? state.crews[activationId] : undefined),
     undefined,
   );
+  // The dialog stays with what was written in it, although the crew has ended meanwhile.
+  const dialogCrew = useRun<CrewRun | undefined>(({ head }) => head.crews[activationId], undefined);
   if (!plan) return null;
   const canEdit = runId !== undefined && crew?.status === "running" && WITH_PLANS.has(crew.process);
   const done = plan.tasks.filter(({ status }) => status === "completed").length;
@@ -46,7 +48,7 @@ export function PlanBoard({ activationId }: { activationId: string }) {
   return (
     <section aria-label="Plan" className="flex flex-col gap-3">
       <div className="flex items-baseline gap-2">
-        <h4 className="text-xs font-semibold text-ink-2">Plan</h4>
+        <h3 className="text-xs font-semibold text-ink-2">Plan</h3>
         <p className="text-xs text-ink-3 tabular-nums">
           {done} of {countOf(plan.tasks.length, "task")} done
         </p>
@@ -67,10 +69,10 @@ export function PlanBoard({ activationId }: { activationId: string }) {
           const tasks = plan.tasks.filter(({ status }) => holds.includes(status));
           return (
             <section key={title} aria-label={title} className="min-w-0 rounded-lg bg-sunken p-1.5">
-              <h5 className="flex justify-between px-1 pb-1.5 text-xs text-ink-3">
+              <h4 className="flex justify-between px-1 pb-1.5 text-xs text-ink-3">
                 {title}
                 <span className="tabular-nums">{tasks.length}</span>
-              </h5>
+              </h4>
               <ul className="flex min-h-12 flex-col gap-1.5">
                 {tasks.map((task) => (
                   <li key={task.task_id}>
@@ -91,10 +93,11 @@ export function PlanBoard({ activationId }: { activationId: string }) {
           onEdit={canEdit && isOpen(shown) ? () => setEditing({ task: shown }) : undefined}
         />
       ) : null}
-      {editing && canEdit ? (
+      {editing && runId !== undefined && dialogCrew ? (
         <TaskDialog
           runId={runId}
-          crew={crew}
+          crew={dialogCrew}
+          isOver={!canEdit}
           plan={plan}
           task={editing.task}
           onClose={() => setEditing(null)}
@@ -231,7 +234,8 @@ function TaskTerms({ task }: { task: Task }) {
     task.estimated_duration ? `takes about ${task.estimated_duration}` : null,
     task.condition ? `only if ${task.condition}` : null,
     task.human_review ? "a person looks at the result" : null,
-    tags && tags.length > 0 ? `meets at ${tags.join(", ")}` : null,
+    tags && tags.length > 0 ? `tagged ${tags.join(", ")}` : null,
+    task.expected_output ? `gives: ${task.expected_output}` : null,
   ].filter(Boolean);
   return details.length > 0 ? (
     <p className="text-xs text-ink-3 [overflow-wrap:anywhere]">{details.join(" · ")}</p>

@@ -1,3 +1,4 @@
+import { isObject } from "@/server/domain/base/guards";
 import { isSameJson, type JsonObject } from "@/server/domain/base/values";
 
 /** An input that a workflow was run with from this browser. */
@@ -39,11 +40,5 @@ export function summarizeInput(input: JsonObject): string {
 }
 
 function isRemembered(value: unknown): value is RememberedInput {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    typeof (value as RememberedInput).at === "number" &&
-    typeof (value as RememberedInput).input === "object" &&
-    (value as RememberedInput).input !== null
-  );
+  return isObject(value) && typeof value.at === "number" && isObject(value.input);
 }

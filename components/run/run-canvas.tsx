@@ -1,17 +1,25 @@
 "use client";
 
-import { Panel, type ReactFlowInstance, useReactFlow } from "@xyflow/react";
+import { Panel, useReactFlow } from "@xyflow/react";
 import clsx from "clsx";
 import { Locate, LocateFixed } from "lucide-react";
+import dynamic from "next/dynamic";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { CanvasProvider, GraphCanvas } from "@/components/canvas/graph-canvas";
+import { withRoomBelow } from "@/components/canvas/places";
+import { SLIP } from "@/components/canvas/routes";
 import { useCanvasView } from "@/components/canvas/use-canvas-view";
+import { READABLE } from "@/components/canvas/view-fit";
 import { useNamedAgents } from "@/components/forms/use-named-agents";
-import { CrewsOnCanvas } from "@/components/run/crew/crew-on-canvas";
+import { CrewSheet, CrewsOnCanvas } from "@/components/run/crew/crew-on-canvas";
+import { NARROW, useMedia } from "@/components/ui/use-media";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { newCanvasRun } from "./canvas-run";
 import { useRun, useRunViewStore } from "./run-context";
 import { spotlightNode } from "./spotlight";
+
+const NodeList = dynamic(() => import("@/components/canvas/node-list").then((m) => m.NodeList));
+const LookSwitch = dynamic(() => import("@/components/canvas/look-switch").then((m) => m.LookSwitch));
 
 const NO_ROLES: readonly RoleDefinition[] = [];
 
@@ -32,15 +40,38 @@ export function RunCanvas({
   isHeld: boolean;
 }) {
   const store = useRunViewStore();
-  const graph = useRun((view) => view.head.graph, null);
+  const drawn = useRun((view) => view.head.graph, null);
+  // Below each card stands what its node came to.
+  const graph = useMemo(() => drawn && withRoomBelow(drawn, SLIP), [drawn]);
   const roles = useRun((view) => view.head.roles, NO_ROLES);
   const run = useMemo(() => (store ? newCanvasRun(store, isHeld) : null), [store, isHeld]);
   const agents = useNamedAgents(graph);
   const byName = useMemo(() => new Map(roles.map((role) => [role.name, role])), [roles]);
   const [isFollowing, setFollowing] = useState(true);
+  const isOver = useRun(({ head }) => head.run.status === "finished", false);
+  const isNarrow = useMedia(NARROW);
+  const [look, setLook] = useState<"list" | "drawing">("list");
+  const picked = useMemo(() => new Set(selected ? [selected] : []), [selected]);
   if (!graph || Object.keys(graph.nodes).length === 0) return <div className="size-full bg-stage" />;
+  const lookSwitch = isNarrow && <LookSwitch look={look} onChange={setLook} />;
+  if (isNarrow && look === "list")
+    return (
+      <div className="size-full overflow-y-auto bg-stage pt-12">
+        {lookSwitch}
+        <NodeList
+          graph={graph}
+          roles={byName}
+          agents={agents}
+          run={run}
+          selected={picked}
+          onPick={onSelect}
+        />
+        {openCrew && <CrewSheet nodeId={openCrew} onClose={() => onOpenCrew(null)} />}
+      </div>
+    );
   return (
     <CanvasProvider>
+      {lookSwitch}
       <GraphCanvas
         graph={graph}
         label="Drawing of the run"
@@ -53,16 +84,15 @@ export function RunCanvas({
       >
         <Follower isFollowing={isFollowing && openCrew === null} />
         <CrewsOnCanvas openId={openCrew} onOpen={onOpenCrew} />
-        <Panel position="top-left">
-          <FollowChip isFollowing={isFollowing} onChange={setFollowing} />
-        </Panel>
+        {isOver ? null : (
+          <Panel position="top-left">
+            <FollowChip isFollowing={isFollowing} onChange={setFollowing} />
+          </Panel>
+        )}
       </GraphCanvas>
     </CanvasProvider>
   );
 }
-
-/** From here on the words on a card can be read. */
-const READABLE = 0.75;
 
 /** The camera: rests on what is happening, near enough to read it, and steps back when the run is over. */
 function Follower({ isFollowing }: { isFollowing: boolean }) {
@@ -77,8 +107,8 @@ function Follower({ isFollowing }: { isFollowing: boolean }) {
     wasUnderWay.current = isUnderWay;
     const timer = setTimeout(
       () => {
-        if (isJustOver) view.fit();
-        else if (node !== null && isUnderWay && flow.getZoom() < READABLE) zoomTo(flow, node);
+        if (isJustOver || (node !== null && isUnderWay && flow.getZoom() < READABLE))
+          view.open(node ?? undefined);
         else if (node !== null) view.reveal([node]);
       },
       isJustOver ? 600 : 120,
@@ -86,17 +116,6 @@ function Follower({ isFollowing }: { isFollowing: boolean }) {
     return () => clearTimeout(timer);
   }, [isFollowing, isUnderWay, node, view, flow]);
   return null;
-}
-
-function zoomTo(flow: ReactFlowInstance, nodeId: string): void {
-  const node = flow.getInternalNode(nodeId);
-  if (!node) return;
-  const { x, y } = node.internals.positionAbsolute;
-  const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  void flow.setCenter(x + (node.measured.width ?? 240) / 2, y + (node.measured.height ?? 96) / 2, {
-    zoom: READABLE,
-    duration: isCalm ? 0 : 400,
-  });
 }
 
 function FollowChip({

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readInput, toField, toValues } from "@/components/forms/input-fields";
+import { readInput, takenFor, toField, toValues } from "@/components/forms/input-fields";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { approvalGraph } from "./run-example";
 import { inputFields, modelsAskedFor } from "./run-form";
@@ -40,13 +40,13 @@ test("a start node asks for its keys, in their types and with their defaults", (
     ["tags", "json", false, ""],
     ["draft", "switch", false, true],
     ["tone", "choice", false, ""],
-    ["note", "text", false, ""],
+    ["note", "any", false, ""],
   ]);
 });
 
-test("plain keys without a schema are texts that must be there", () => {
+test("plain keys without a schema take any value, and must be there", () => {
   expect(inputFields(approvalGraph)).toMatchObject([
-    { key: "user_request", title: "User request", as: "text", isRequired: true, initial: "" },
+    { key: "user_request", title: "User request", as: "any", isRequired: true, initial: "" },
   ]);
 });
 
@@ -96,7 +96,24 @@ test("a value of any type is a text or JSON, and comes back as what it was", () 
   expect(fields.map(({ as }) => as)).toEqual(["any", "any", "number"]);
   for (const input of [{ a: "3", b: 3, c: 3 }, { a: "plain", b: "[x" }, { a: { deep: [1] } }, {}])
     expect(readInput(fields, toValues(fields, input)).input).toEqual(input);
-  expect(readInput(fields, { a: "[1," }).errors).toHaveLength(1);
+  expect(readInput(fields, { b: "[1," }).errors).toHaveLength(1);
+});
+
+test("a field that takes anything says what it takes a text for, and takes every text", () => {
+  const [field] = [{ key: "a", schema: {}, required: true }].map(toField);
+  const read = (text: string) => [readInput([field!], { a: text }).input.a, takenFor(field!, text)];
+  expect(
+    ["5", "2026-01-01", '{"a": 1}', "[1, 2]", "true", '"5"', "[urgent] call", '"Hello," she said'].map(read),
+  ).toEqual([
+    [5, "Taken as a number. In quotes it is a text."],
+    ["2026-01-01", undefined],
+    [{ a: 1 }, "Taken as an object of 1. In quotes it is a text."],
+    [[1, 2], "Taken as a list of 2. In quotes it is a text."],
+    [true, "Taken as true or false. In quotes it is a text."],
+    ["5", "Taken as the text in the quotes."],
+    ["[urgent] call", "Taken as a text: this is not JSON."],
+    ['"Hello," she said', "Taken as a text: this is not JSON."],
+  ]);
 });
 
 test("choices are called by their titles, and several of them are ticked", () => {

@@ -1,25 +1,23 @@
 "use client";
 
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { ArrowLeft, Ban, Ellipsis, Pencil, RotateCcw } from "lucide-react";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { ArrowLeft, Ban, Ellipsis, Pencil, RotateCcw, TextCursorInput } from "lucide-react";
 import Link from "next/link";
-import { useRouter } from "next/navigation";
-import { type ReactNode, useEffect, useState } from "react";
-import { formatCost, formatTokens } from "@/components/display/format";
+import type { ReactNode } from "react";
+import { formatTokens } from "@/components/display/format";
+import { StatusMark, statusWord } from "@/components/display/status-mark";
+import { usePageTitle } from "@/components/page/page-title";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
-import { StatusMark, statusWord } from "@/components/ui/status-mark";
 import { toast } from "@/components/ui/toasts";
-import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { costInWords } from "@/server/domain/model/cost";
 import type { RunState } from "@/server/domain/run";
-import { changesSince } from "./changes-since";
 import { RunElapsed } from "./elapsed";
-import { newIdempotencyKey } from "./idempotency";
-import { RaiseLimit } from "./raise-limit";
-import { useRun, useRunViewStore } from "./run-context";
+import { useRunAgain } from "./run-again";
+import { useRun } from "./run-context";
 import { runStatus } from "./status";
 
 /** What the run is, how it stands, what it took, and what can be done about it. */
@@ -27,18 +25,16 @@ export function RunHeader({
   runId,
   workflowId,
   isHeld,
-  onResumed,
 }: {
   runId: string;
   workflowId: string;
   /** What can be done about it then stands elsewhere. */
   isHeld: boolean;
-  onResumed: () => void;
 }) {
   const name = useRun(({ head }) => head.run.workflow_name, "");
   const isSimulated = useRun(({ head }) => head.run.simulated, false);
-  const isGone = useTodaysWorkflow(workflowId).isGone;
-  usePageTitle(name, isHeld);
+  const isGone = useRunAgain()?.isGone ?? false;
+  useRunTitle(name, isHeld);
   return (
     <header className="flex shrink-0 flex-wrap items-center gap-x-5 gap-y-1 border-b border-line bg-surface px-3 py-2 md:min-h-14 md:px-4">
       <div className="flex min-w-0 flex-1 items-center gap-2">
@@ -54,20 +50,10 @@ export function RunHeader({
         {isSimulated ? <SimulatedBadge className="max-sm:hidden" /> : null}
       </div>
       <RunFacts />
-      <Actions runId={runId} workflowId={workflowId} isHeld={isHeld} onResumed={onResumed} />
+      <Actions runId={runId} workflowId={workflowId} isHeld={isHeld} />
       {isGone ? <GoneNote workflowId={workflowId} /> : null}
     </header>
   );
-}
-
-/** The workflow as it is now, once the run has ended: what can be run again. */
-function useTodaysWorkflow(workflowId: string) {
-  const isOver = useRun(({ head }) => head.run.status === "finished", false);
-  const { data, error } = useQuery({
-    ...useTrpc().workflows.get.queryOptions({ id: workflowId }),
-    enabled: isOver,
-  });
-  return { graph: data?.graph, isGone: error !== null && toApiError(error).code === "NOT_FOUND" };
 }
 
 /** What it means for a run that its workflow was deleted. */
@@ -105,7 +91,7 @@ function RunStatus({ isHeld }: { isHeld: boolean }) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a few words, not a set of fields
     <span role="group" aria-label="Status of the run" className="flex shrink-0 items-center gap-2">
-      <StatusMark status={status} withWord />
+      <StatusMark status={status} withWord isPast={isPast} />
       {isPast ? (
         <span className="rounded-md bg-accent-soft px-1.5 text-xs leading-5 text-accent">In the past</span>
       ) : null}
@@ -114,12 +100,10 @@ function RunStatus({ isHeld }: { isHeld: boolean }) {
 }
 
 /** The tab says how the run stands, for whoever looks at another one meanwhile. */
-function usePageTitle(name: string, isHeld: boolean): void {
+function useRunTitle(name: string, isHeld: boolean): void {
   const told = useRun(({ head }) => statusWord(runStatus(head.run.status, head.run.final_status)), "");
   const word = isHeld ? statusWord("held") : told;
-  useEffect(() => {
-    if (name) document.title = `${word}: ${name} · Troupe`;
-  }, [name, word]);
+  usePageTitle(name ? `${word}: ${name}` : null);
 }
 
 /** Nothing moves until a timer rings or a person answers. */
@@ -133,8 +117,7 @@ function RunFacts() {
   const totals = useRun<RunState["totals"] | null>(({ state }) => state.totals, null);
   const isSimulated = useRun(({ head }) => head.run.simulated, false);
   if (!totals) return null;
-  const { usage, cost_usd, unknown_cost_calls } = totals;
-  const isFree = isSimulated && cost_usd === 0 && unknown_cost_calls === 0;
+  const { usage } = totals;
   return (
     <div className="flex shrink-0 items-center gap-4 text-[13px] tabular-nums max-md:order-3 max-md:w-full max-md:flex-wrap max-md:justify-between max-md:gap-y-1 max-md:px-1">
       <dl className="flex items-center gap-4 max-sm:gap-3">
@@ -146,7 +129,7 @@ function RunFacts() {
             {formatTokens(usage.input_tokens + usage.output_tokens)}
           </span>
         </Fact>
-        <Fact name="Cost">{isFree ? "None" : formatCost(cost_usd, unknown_cost_calls)}</Fact>
+        <Fact name="Cost">{costInWords(totals)}</Fact>
       </dl>
       {isSimulated ? <SimulatedBadge className="sm:hidden" /> : null}
     </div>
@@ -162,27 +145,15 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
   );
 }
 
-function Actions({
-  runId,
-  workflowId,
-  isHeld,
-  onResumed,
-}: {
-  runId: string;
-  workflowId: string;
-  isHeld: boolean;
-  onResumed: () => void;
-}) {
+function Actions({ runId, workflowId, isHeld }: { runId: string; workflowId: string; isHeld: boolean }) {
   const isOver = useRun(({ head }) => head.run.status === "finished", false);
-  const isResumable = useRun(({ head }) => (head.run.resumable?.length ?? 0) > 0, false);
   const isKnown = useRun(({ lastSeq }) => lastSeq > 0, false);
-  const { graph, isGone } = useTodaysWorkflow(workflowId);
-  const again = useRunAgain(workflowId, graph);
+  const again = useRunAgain();
   const cancel = useCancel(runId);
-  if (!isKnown) return null;
+  if (!isKnown || !again) return null;
+  const { isGone } = again;
   return (
     <div className="flex shrink-0 items-center gap-2">
-      {isOver && isResumable ? <RaiseLimit runId={runId} onRaised={onResumed} /> : null}
       {isOver || isHeld ? null : (
         <Button
           variant="danger"
@@ -195,31 +166,46 @@ function Actions({
         </Button>
       )}
       {isOver && !isGone ? (
-        <Button
-          variant={isResumable ? "secondary" : "primary"}
-          icon={<RotateCcw aria-hidden />}
-          pending={again.isPending}
-          onClick={again.start}
-          className="max-md:hidden"
-        >
-          Run again
-        </Button>
+        <>
+          <Button
+            icon={<TextCursorInput aria-hidden />}
+            aria-label="Edit input and run again"
+            onClick={again.editInput}
+            className="max-lg:hidden"
+          >
+            Edit input
+          </Button>
+          <Button
+            icon={<RotateCcw aria-hidden />}
+            pending={again.isPending}
+            onClick={again.start}
+            className="max-lg:hidden"
+          >
+            Run again
+          </Button>
+        </>
       ) : null}
       {isGone ? null : (
         <>
           <ButtonLink
             href={`/workflows/${workflowId}`}
             icon={<Pencil aria-hidden />}
-            className="max-md:hidden"
+            className="max-lg:hidden"
           >
             Edit workflow
           </ButtonLink>
-          <span className="md:hidden">
+          <span className="lg:hidden">
             <Menu
               align="end"
               trigger={<IconButton label="More" icon={<Ellipsis aria-hidden />} plain />}
               items={[
                 { label: "Run again", icon: <RotateCcw />, onSelect: again.start, disabled: !isOver },
+                {
+                  label: "Edit input and run again",
+                  icon: <TextCursorInput />,
+                  onSelect: again.editInput,
+                  disabled: !isOver,
+                },
                 { label: "Edit workflow", icon: <Pencil />, href: `/workflows/${workflowId}` },
               ]}
             />
@@ -237,35 +223,4 @@ function useCancel(runId: string) {
     }),
   );
   return { isPending: cancel.isPending, ask: () => cancel.mutate({ run_id: runId }) };
-}
-
-/** Starts today's workflow with this run's input, and says so where it is not the one that ran. */
-function useRunAgain(workflowId: string, today: WorkflowGraph | undefined) {
-  const router = useRouter();
-  const store = useRunViewStore();
-  // One key for as long as this page stands: however often it is clicked, one run starts.
-  const [key] = useState(newIdempotencyKey);
-  const start = useMutation(
-    useTrpc().runs.start.mutationOptions({
-      onSuccess: ({ run_id }) => {
-        router.push(`/workflows/${workflowId}/runs/${run_id}`);
-        const changes = today && store ? changesSince(store.view.getState().head.graph, today) : null;
-        if (changes)
-          toast("This runs the workflow as it is now", { detail: `Changed since that run: ${changes}` });
-      },
-      onError: (error) =>
-        toast(toApiError(error).message, {
-          tone: "error",
-          action: { label: "Edit workflow", onSelect: () => router.push(`/workflows/${workflowId}`) },
-        }),
-    }),
-  );
-  return {
-    isPending: start.isPending,
-    start: () => {
-      if (!store) return;
-      const { input } = store.view.getState().head;
-      start.mutate({ workflow_id: workflowId, input, idempotency_key: key });
-    },
-  };
 }

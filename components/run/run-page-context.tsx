@@ -1,16 +1,21 @@
 "use client";
 
 import { createContext, useContext } from "react";
+import type { HeldReason } from "@/server/domain/run/held";
 
 /** What parts of a run's page can ask of the page around them. */
 export interface RunPage {
   runId: string;
-  /** The run is put aside: nothing of it goes on by itself. */
-  isHeld: boolean;
+  /** Why the run is put aside: nothing of it goes on by itself. Null where it is not. */
+  held: HeldReason | null;
   /** Shows a file of the run's workspace. */
   openFile: (path: string) => void;
   /** Opens the crew of a node on the drawing. */
   openCrew: (nodeId: string) => void;
+  /** Shows a node's part in the run. */
+  openNode: (nodeId: string) => void;
+  /** The run goes on after it had ended. */
+  onResumed: () => void;
 }
 
 const RunPageContext = createContext<RunPage | null>(null);

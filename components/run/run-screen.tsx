@@ -10,10 +10,13 @@ import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Spinner } from "@/components/ui/spinner";
 import { Tabs } from "@/components/ui/tabs";
+import type { HeldReason } from "@/server/domain/run/held";
+import { failedNode } from "@/server/domain/run/result";
 import { RunAnnouncer } from "./announcer";
 import { HeldNote, useHeld } from "./held-note";
 import { NodeView } from "./node-view";
-import { OutputView } from "./output-view";
+import { ResultView } from "./result-view";
+import { RunAgainProvider } from "./run-again";
 import { RunCanvas } from "./run-canvas";
 import { RunProvider, useRun, useRunViewStore } from "./run-context";
 import { RunHeader } from "./run-header";
@@ -28,9 +31,9 @@ import "./run.css";
 
 const FilesView = dynamic(() => import("./files-view").then((module) => module.FilesView));
 
-type Tab = "timeline" | "node" | "state" | "files" | "output";
+type Tab = "result" | "timeline" | "node" | "state" | "files";
 
-/** One run: on the drawing it happened on, with its timeline, its nodes, its state and its output. */
+/** One run: on the drawing it happened on, with its result, its timeline, its nodes and its state. */
 export function RunScreen({ runId, workflowId }: { runId: string; workflowId: string }) {
   const { store, resume } = useRunEvents(runId);
   return (
@@ -52,35 +55,39 @@ function Screen({
   const held = useHeld(runId);
   const isEmpty = useRun((view) => view.lastSeq === 0, true);
   return (
-    <div className="flex h-full min-h-0 flex-col bg-bg">
-      <RunHeader runId={runId} workflowId={workflowId} isHeld={held !== null} onResumed={onResumed} />
-      {held ? <HeldNote runId={runId} held={held} /> : null}
-      <ContinuedNotice runId={runId} onNews={onResumed} />
-      {held && isEmpty ? (
-        <EmptyState
-          icon={<CircleSlash2 />}
-          title="Nothing of this run can be shown"
-          className="flex-1 justify-center"
-        >
-          What was recorded of it is damaged from its beginning.
-        </EmptyState>
-      ) : (
-        <Body runId={runId} workflowId={workflowId} isHeld={held !== null} onRetry={onResumed} />
-      )}
-      <RunAnnouncer />
-    </div>
+    <RunAgainProvider runId={runId} workflowId={workflowId}>
+      <div className="flex h-full min-h-0 flex-col bg-bg">
+        <RunHeader runId={runId} workflowId={workflowId} isHeld={held !== null} />
+        <ContinuedNotice runId={runId} onNews={onResumed} />
+        {held && isEmpty ? (
+          <>
+            <HeldNote runId={runId} held={held} />
+            <EmptyState
+              icon={<CircleSlash2 />}
+              title="Nothing of this run can be shown"
+              className="flex-1 justify-center"
+            >
+              What was recorded of it is damaged from its beginning.
+            </EmptyState>
+          </>
+        ) : (
+          <Body runId={runId} workflowId={workflowId} held={held} onRetry={onResumed} />
+        )}
+        <RunAnnouncer />
+      </div>
+    </RunAgainProvider>
   );
 }
 
 function Body({
   runId,
   workflowId,
-  isHeld,
+  held,
   onRetry,
 }: {
   runId: string;
   workflowId: string;
-  isHeld: boolean;
+  held: HeldReason | null;
   onRetry: () => void;
 }) {
   const connection = useRun((view) => view.connection, "connecting");
@@ -111,7 +118,7 @@ function Body({
           <Spinner size={20} label="Loading the run" />
         </div>
       ) : (
-        <Stage runId={runId} isHeld={isHeld} />
+        <Stage runId={runId} held={held} onResumed={onRetry} />
       )}
       <Reconnecting onRetry={onRetry} />
     </div>
@@ -119,13 +126,26 @@ function Body({
 }
 
 /** The drawing above (on phones) or to the left, the panel below or to the right; the line between them moves. */
-function Stage({ runId, isHeld }: { runId: string; isHeld: boolean }) {
-  const [tab, setTab] = useState<Tab>("timeline");
+function Stage({
+  runId,
+  held,
+  onResumed,
+}: {
+  runId: string;
+  held: HeldReason | null;
+  onResumed: () => void;
+}) {
+  // Until a person opens something, the panel shows what matters: what happens, and in the end what came of it.
+  const [opened, setTab] = useState<Tab | null>(null);
   const [look, setLook] = useState(FIRST_LOOK);
-  const isOver = useRun(({ state }) => state.run.status === "finished", false);
-  const [selected, setSelected] = useState<string | null>(null);
+  const isOver = useRun(({ head }) => head.run.status === "finished", false) || held !== null;
+  const isPast = useRun(({ cursor }) => cursor !== null, false);
+  const tab = opened ?? (isOver && !isPast ? "result" : "timeline");
+  const [chosen, setSelected] = useState<string | null | undefined>(undefined);
+  const failed = useRun(({ head }) => failedNode(head), null);
+  const selected = chosen === undefined ? failed : chosen;
   const [activation, setActivation] = useState<string | null>(null);
-  const [wide, setWide] = useShare("troupe.run.wide", 34);
+  const [wide, setWide] = useShare("troupe.run.wide", 30);
   const [tall, setTall] = useShare("troupe.run.tall", 52);
   const lit = useRun(spotlightNode, null);
   const [openCrew, setOpenCrew] = useState<string | null>(null);
@@ -134,14 +154,20 @@ function Stage({ runId, isHeld }: { runId: string; isHeld: boolean }) {
   const page = useMemo<RunPage>(
     () => ({
       runId,
-      isHeld,
+      held,
+      onResumed,
       openFile: (path) => {
         setFile(path);
         setTab("files");
       },
       openCrew: setOpenCrew,
+      openNode: (nodeId) => {
+        setSelected(nodeId);
+        setActivation(null);
+        setTab("node");
+      },
     }),
-    [runId, isHeld],
+    [runId, held, onResumed],
   );
 
   const select = (nodeId: string | null, activationId: string | null = null) => {
@@ -164,7 +190,7 @@ function Stage({ runId, isHeld }: { runId: string; isHeld: boolean }) {
               onSelect={select}
               openCrew={openCrew}
               onOpenCrew={setOpenCrew}
-              isHeld={isHeld}
+              isHeld={held !== null}
             />
           </div>
           <Scrubber />
@@ -197,6 +223,15 @@ function Stage({ runId, isHeld }: { runId: string; isHeld: boolean }) {
             panelClassName="overflow-y-auto overscroll-contain"
             tabs={[
               {
+                value: "result",
+                label: "Result",
+                badge:
+                  isOver && tab !== "result" ? (
+                    <span title="The run has ended" className="size-1.5 rounded-full bg-accent" />
+                  ) : null,
+                content: <ResultView />,
+              },
+              {
                 value: "timeline",
                 label: "Timeline",
                 content: <Timeline look={look} onLook={setLook} onSelectNode={select} />,
@@ -223,14 +258,6 @@ function Stage({ runId, isHeld }: { runId: string; isHeld: boolean }) {
                     },
                   ]
                 : []),
-              {
-                value: "output",
-                label: "Output",
-                badge: isOver ? (
-                  <span title="The run has ended" className="size-1.5 rounded-full bg-accent" />
-                ) : null,
-                content: <OutputView />,
-              },
             ]}
           />
         </aside>

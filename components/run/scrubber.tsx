@@ -6,6 +6,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { formatDuration } from "@/components/display/format";
 import { IconButton } from "@/components/ui/icon-button";
 import type { RunEvent } from "@/server/domain/run/events";
+import { RunElapsed } from "./elapsed";
 import { useRun, useRunViewStore } from "./run-context";
 import { type Span, spansOf } from "./scrubber-lanes";
 import { newNames, sentenceOf } from "./sentences";
@@ -118,9 +119,11 @@ const FILL: Record<Span["end"], string> = {
 function Moment({ at }: { at: number }) {
   const ts = useRun((view) => (at > 0 ? (view.events[at - 1]?.ts ?? 0) - (view.events[0]?.ts ?? 0) : 0), 0);
   const lastSeq = useRun((view) => view.lastSeq, 0);
+  // While it goes on, the clock goes on with it, as the one above does.
+  const isLive = useRun(({ cursor }) => cursor === null, false);
   return (
     <p className="w-24 shrink-0 whitespace-nowrap text-right text-xs leading-4 text-ink-3 tabular-nums max-sm:hidden">
-      <span className="block font-medium text-ink-2">{formatDuration(ts)}</span>
+      <span className="block font-medium text-ink-2">{isLive ? <RunElapsed /> : formatDuration(ts)}</span>
       <span className="block">
         {at} of {lastSeq}
       </span>

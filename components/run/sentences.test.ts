@@ -113,7 +113,7 @@ const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } =
       ttft_ms: null,
       response_format: "text",
     },
-    "m-1 answered in 1.5 s: 1,234 tokens, 1 call of unknown price",
+    "m-1 answered in 1.5 s: 1,234 tokens, Price unknown",
   ],
   llm_call_failed: [
     {
@@ -302,4 +302,23 @@ test("the story of a run reads as one", () => {
 test("an event of a newer server is shown by its name", () => {
   const event = { type: "comet_passed_by", payload: {}, seq: 1, ts: 0 } as unknown as RunEvent;
   expect(sentenceOf(event, names).text).toBe("comet passed by");
+});
+
+test("why a member does a task that names nobody stands in the story of the run", () => {
+  const payload = {
+    from: "pending" as const,
+    to: "in_progress" as const,
+    assigned_agent: "writer",
+    chosen_because: "the words of its role fit the task best",
+  };
+  const event = {
+    type: "task_status_changed",
+    task_id: "draft",
+    activation_id: "get#1",
+    payload,
+  } as RunEvent;
+  expect(sentenceOf(event, names)).toMatchObject({
+    text: "The task “Draft the text” began with Writer: the words of its role fit the task best",
+    level: "story",
+  });
 });

@@ -1,8 +1,6 @@
 import {
   countOf,
   describeTokens,
-  formatCost,
-  formatDollars,
   formatDuration,
   formatList,
   formatTokens,
@@ -12,6 +10,7 @@ import type { RaisableLimit, Usage } from "@/server/domain/agent/outcome";
 import { CREW_PROCESSES } from "@/server/domain/crew/crew";
 import type { ExecutionPlan, TaskStatus } from "@/server/domain/crew/plan";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { costInWords, formatDollars, ofOneCall } from "@/server/domain/model/cost";
 import type { NodeStatus } from "@/server/domain/run";
 import type { EventType, RunEvent, RunEventOf } from "@/server/domain/run/events";
 
@@ -561,14 +560,16 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
       }`,
       payload.met ? "completed" : "warning",
     ),
-  // Who takes up a task says so itself: the beginning is only a detail.
+  // Who takes up a task says so itself: the beginning is only a detail, unless somebody had to be chosen.
   task_status_changed: ({ task_id, activation_id, payload }, names) => {
     const who =
       payload.to === "in_progress" && payload.assigned_agent ? ` with ${person(payload.assigned_agent)}` : "";
-    const why = payload.error ? `: ${payload.error.message}` : "";
+    const cause = payload.error?.message ?? payload.chosen_because;
+    const why = cause === undefined ? "" : `: ${cause}`;
     const by = payload.by ? ` by ${payload.by === "user" ? "a person" : person(payload.by)}` : "";
     const text = `The task “${names.task(activation_id, task_id)}” ${TASK_WORDS[payload.to]}${by}${who}${why}`;
-    return payload.to === "in_progress" || payload.to === "pending"
+    const isDetail = payload.to === "in_progress" || payload.to === "pending";
+    return isDetail && payload.chosen_because === undefined
       ? detail(text, TASK_TONES[payload.to])
       : story(text, TASK_TONES[payload.to]);
   },
@@ -591,7 +592,7 @@ function paid(
   usage: Usage,
   { simulated, cost_usd = null }: { simulated?: boolean; cost_usd?: number | null },
 ) {
-  return `${describeTokens(usage)}, ${simulated ? "simulated" : formatCost(cost_usd, cost_usd === null ? 1 : 0)}`;
+  return `${describeTokens(usage)}, ${simulated ? "simulated" : costInWords(ofOneCall(cost_usd))}`;
 }
 
 /** What happened, in a sentence for people. */

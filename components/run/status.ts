@@ -1,4 +1,4 @@
-import type { Status } from "@/components/ui/status-mark";
+import type { Status } from "@/components/display/status-mark";
 import type { TaskStatus } from "@/server/domain/crew/plan";
 
 /** The one status to show for a run, from what lists (`queued`…) or the fold (`created`…) say of it. */

@@ -2,13 +2,23 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import {
+  DURATION_HINT,
+  durationFault,
+  PRIORITIES,
+  TAGS_HINT,
+  tagsIn,
+  URGENCY_HINT,
+} from "@/components/forms/task-terms";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Dialog } from "@/components/ui/dialog";
+import { Disclosure } from "@/components/ui/disclosure";
 import { Field } from "@/components/ui/field";
 import { Select } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
+import { TextField } from "@/components/ui/text-field";
 import { toast } from "@/components/ui/toasts";
 import { present } from "@/server/domain/base/must";
 import type { ExecutionPlan, Task } from "@/server/domain/crew/plan";
@@ -16,28 +26,27 @@ import type { CrewRun } from "@/server/domain/run";
 import type { PlanEdit } from "@/server/domain/run/plan-edit";
 import { person } from "./sentences";
 
-const PRIORITIES = [
-  { value: "critical", label: "Most urgent" },
-  { value: "high", label: "Urgent" },
-  { value: "medium", label: "Usual" },
-  { value: "low", label: "Can wait" },
-] as const;
-
 export interface TaskDialogProps {
   runId: string;
   crew: CrewRun;
   plan: ExecutionPlan;
   /** The task to change; absent: a new one. */
   task?: Task | undefined;
+  /** The crew has ended meanwhile: what was written can be read and copied, and does nothing any more. */
+  isOver?: boolean | undefined;
   onClose: () => void;
 }
 
 /** Changes a task that has not begun, takes it out, or adds one, while the crew works. */
-export function TaskDialog({ runId, crew, plan, task, onClose }: TaskDialogProps) {
+export function TaskDialog({ runId, crew, plan, task, isOver, onClose }: TaskDialogProps) {
   const [description, setDescription] = useState(task?.description ?? "");
   const [who, setWho] = useState(task ? whoOf(task) : null);
   const [priority, setPriority] = useState<Task["priority"]>(task?.priority ?? "medium");
   const [after, setAfter] = useState<readonly string[]>(task?.dependencies ?? []);
+  const [tags, setTags] = useState((task?.metadata.tags ?? []).join(", "));
+  const [output, setOutput] = useState(task?.expected_output ?? "");
+  const [duration, setDuration] = useState(task?.estimated_duration ?? "");
+  const fault = durationFault(duration);
   const edit = useMutation(
     useTrpc().runs.editPlan.mutationOptions({
       onError: () => {},
@@ -49,7 +58,15 @@ export function TaskDialog({ runId, crew, plan, task, onClose }: TaskDialogProps
   );
   const send = (change: PlanEdit) =>
     edit.mutate({ run_id: runId, activation_id: crew.activation_id, edit: change });
-  const settings = { description: description.trim(), priority, dependencies: [...after], ...asWho(who) };
+  const settings = {
+    description: description.trim(),
+    priority,
+    dependencies: [...after],
+    tags: tagsIn(tags),
+    expected_output: output.trim(),
+    estimated_duration: duration.trim(),
+    ...asWho(who),
+  };
   const save = () =>
     send(
       task
@@ -59,7 +76,7 @@ export function TaskDialog({ runId, crew, plan, task, onClose }: TaskDialogProps
   const others = plan.tasks.filter(
     ({ task_id, status }) => task_id !== task?.task_id && (status !== "cancelled" || after.includes(task_id)),
   );
-  const isWhole = description.trim() !== "" && (task !== undefined || who !== null);
+  const isWhole = fault === null && description.trim() !== "" && (task !== undefined || who !== null);
   return (
     <Dialog
       open
@@ -69,7 +86,7 @@ export function TaskDialog({ runId, crew, plan, task, onClose }: TaskDialogProps
       description="It holds for this run; the workflow stays as it is."
       footer={
         <>
-          {task && task.status !== "awaiting_human" ? (
+          {task && task.status !== "awaiting_human" && !isOver ? (
             <Button
               variant="danger"
               className="mr-auto"
@@ -79,8 +96,8 @@ export function TaskDialog({ runId, crew, plan, task, onClose }: TaskDialogProps
               Take it out
             </Button>
           ) : null}
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" disabled={!isWhole} pending={edit.isPending} onClick={save}>
+          <Button onClick={onClose}>{isOver ? "Close" : "Cancel"}</Button>
+          <Button variant="primary" disabled={!isWhole || isOver} pending={edit.isPending} onClick={save}>
             {task ? "Save" : "Add"}
           </Button>
         </>
@@ -96,7 +113,13 @@ export function TaskDialog({ runId, crew, plan, task, onClose }: TaskDialogProps
             value={who}
             onValueChange={setWho}
           />
-          <Select label="Urgency" options={PRIORITIES} value={priority} onValueChange={setPriority} />
+          <Select
+            label="Urgency"
+            hint={URGENCY_HINT}
+            options={PRIORITIES}
+            value={priority}
+            onValueChange={setPriority}
+          />
         </div>
         {others.length > 0 ? (
           <Field label="Only after" hint="Left open: as soon as somebody is free for it" group>
@@ -114,7 +137,24 @@ export function TaskDialog({ runId, crew, plan, task, onClose }: TaskDialogProps
             </div>
           </Field>
         ) : null}
-        {edit.error ? (
+        <Disclosure look="box" title="Tags, output and duration">
+          <TextField label="Tags" hint={TAGS_HINT} value={tags} onValueChange={setTags} />
+          <TextArea label="Expected output" rows={2} value={output} onValueChange={setOutput} />
+          <TextField
+            label="Estimated duration"
+            hint={DURATION_HINT}
+            value={duration}
+            onValueChange={setDuration}
+            error={fault ?? undefined}
+          />
+        </Disclosure>
+        {isOver ? (
+          <p role="alert" className="rounded-lg border border-waiting/40 bg-waiting/8 px-3 py-2 text-[13px]">
+            The crew has ended meanwhile, so nothing can be changed any more. What you wrote stays here to be
+            copied.
+          </p>
+        ) : null}
+        {edit.error && !isOver ? (
           <p role="alert" className="text-[13px] text-failed">
             {toApiError(edit.error).message}
           </p>
@@ -164,12 +204,16 @@ function choicesOf({ members, teams }: CrewRun) {
 /** Only what is different: what nobody touched may have been changed by the crew meanwhile. */
 function changesOf(task: Task, settings: Extract<PlanEdit, { kind: "add" }>["task"]) {
   const { description, priority, dependencies, assigned_agent, required_role } = settings;
+  const { tags = [], expected_output, estimated_duration } = settings;
   const isSame = (dependencies ?? []).join() === task.dependencies.join();
   const isSameWho = (assigned_agent ?? null) === (task.assigned_agent ?? null);
   return {
     ...(description === task.description ? {} : { description }),
     ...(priority === task.priority ? {} : { priority }),
     ...(isSame ? {} : { dependencies }),
+    ...(tags.join() === (task.metadata.tags ?? []).join() ? {} : { tags }),
+    ...(expected_output === (task.expected_output ?? "") ? {} : { expected_output }),
+    ...(estimated_duration === (task.estimated_duration ?? "") ? {} : { estimated_duration }),
     ...(isSameWho && (assigned_agent || (required_role ?? null) === (task.required_role ?? null))
       ? {}
       : { assigned_agent, ...(required_role ? { required_role } : {}) }),

@@ -4,9 +4,9 @@ import clsx from "clsx";
 import { ChevronRight, History, Search } from "lucide-react";
 import { type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { formatDuration } from "@/components/display/format";
+import { type Status, StatusMark } from "@/components/display/status-mark";
 import { CopyButton } from "@/components/ui/json-view";
 import { SegmentedControl } from "@/components/ui/segmented-control";
-import { type Status, StatusMark } from "@/components/ui/status-mark";
 import { TextField } from "@/components/ui/text-field";
 import type { RunEvent } from "@/server/domain/run/events";
 import { useRun, useRunActivation, useRunViewStore } from "./run-context";
@@ -62,6 +62,15 @@ export function Timeline({
           className="!h-7 text-[13px] pointer-coarse:!h-9"
         />
       </div>
+      {rows.length === 0 ? null : (
+        <p
+          title="How long a node took, and how long after the start of the run something happened"
+          className="flex justify-end gap-2 border-b border-line px-4 py-1 text-[11px] text-ink-3"
+        >
+          <span className="w-16 text-right">Took</span>
+          <span className="w-16 text-right">At</span>
+        </p>
+      )}
       {rows.length === 0 ? (
         <p className="p-6 text-center text-[13px] text-ink-3">
           {hasEvents ? "No event is like that." : "Nothing has happened yet."}
@@ -159,6 +168,8 @@ function GroupRow({
   const name = useRun((view) => view.head.graph.nodes[row.nodeId]?.name || row.nodeId, row.nodeId);
   const turn = Number(row.activationId.split("#")[1] ?? 1);
   const status: Status = activation?.status ?? "idle";
+  const isPast = useRun(({ cursor }) => cursor !== null, false);
+  const began = useRun((view) => view.events[0]?.ts ?? 0, 0);
   return (
     <div
       className={clsx(
@@ -178,7 +189,7 @@ function GroupRow({
           className={clsx("size-3.5 transition-transform", !row.isClosed && "rotate-90")}
         />
       </button>
-      <StatusMark status={status} size="sm" />
+      <StatusMark status={status} size="sm" isPast={isPast} />
       <button
         type="button"
         onClick={() => onSelectNode(row.nodeId, row.activationId)}
@@ -187,14 +198,20 @@ function GroupRow({
         {name}
       </button>
       {turn > 1 ? <span className="shrink-0 text-xs text-ink-3 tabular-nums">×{turn}</span> : null}
-      <span className="ml-auto shrink-0 text-xs text-ink-3 tabular-nums">
+      <span className={clsx(TIME, "ml-auto")}>
         {activation?.started_at !== undefined && activation.finished_at !== undefined
           ? formatDuration(activation.finished_at - activation.started_at)
           : null}
       </span>
+      <span className={TIME}>
+        {activation?.started_at === undefined ? null : formatDuration(activation.started_at - began)}
+      </span>
     </div>
   );
 }
+
+/** A column of times, as its heading is. */
+const TIME = "w-16 shrink-0 text-right text-xs text-ink-3 tabular-nums";
 
 const DOT: Record<Sentence["tone"], string> = {
   plain: "bg-line-strong",
@@ -252,10 +269,10 @@ function EventRow({
         </button>
         <button
           type="button"
-          aria-label={`Go to this moment: ${sentence.text}`}
           onClick={() => store?.goTo(event.seq)}
-          className="inline-flex shrink-0 items-center gap-1 rounded px-1 text-xs text-ink-3 tabular-nums hover:bg-ink/6 hover:text-accent"
+          className="inline-flex w-16 shrink-0 items-center justify-end gap-1 rounded text-xs text-ink-3 tabular-nums hover:bg-ink/6 hover:text-accent"
         >
+          <span className="sr-only">Go to this moment: {sentence.text}, </span>
           <History aria-hidden className="size-3 opacity-0 group-hover/row:opacity-100" />
           {formatDuration(event.ts - began)}
         </button>

@@ -80,3 +80,15 @@ test("a tool whose call is not known is still shown, and so is a result without 
   const messages = [{ role: "tool" as const, content: "12:00", tool_call_id: "gone" }];
   expect(seen({ ...agent([]), messages }, [], [tool("t1", "unknown")])).toEqual(["tool", "tool t1"]);
 });
+
+test("only the first words of a person are the task: what follows an answer asks to correct it", () => {
+  const titles = (roles: readonly ("system" | "user" | "assistant")[]) =>
+    transcript(agent(roles), []).flatMap((turn) => (turn.kind === "message" ? [turn.title] : []));
+  expect(titles(["system", "user", "assistant", "user", "user"])).toEqual([
+    "The role's prompt",
+    "The task",
+    "Answer",
+    "Asked to correct it",
+    "Asked to correct it",
+  ]);
+});

@@ -4,7 +4,7 @@ import type { ChatMessage } from "@/server/domain/run/events";
 
 /** A step of an agent's conversation: what was said to the model, a call with what it answered, or a tool at work. */
 export type Turn =
-  | { kind: "message"; key: string; message: ChatMessage }
+  | { kind: "message"; key: string; message: ChatMessage; title: string }
   | { kind: "call"; key: string; call: ModelCall }
   | { kind: "tool"; key: string; tool: ToolCallView };
 
@@ -29,7 +29,7 @@ export function transcript(
     // A tool's result is already part of its call.
     if (message.tool_call_id && shown.has(message.tool_call_id)) return;
     if (message.role !== "assistant") {
-      turns.push({ kind: "message", key: `m${at}`, message });
+      turns.push({ kind: "message", key: `m${at}`, message, title: titleOf(agent.messages, at) });
       return;
     }
     // Failed attempts come before the answer that the next attempt gave.
@@ -38,11 +38,24 @@ export function transcript(
       show(call);
       if (call.status === "completed") return;
     }
-    turns.push({ kind: "message", key: `m${at}`, message });
+    turns.push({ kind: "message", key: `m${at}`, message, title: "Answer" });
   });
   for (const call of waiting) show(call);
   for (const tool of tools) if (!shown.has(tool.id)) turns.push({ kind: "tool", key: `t${tool.id}`, tool });
   return turns;
+}
+
+/** What a message is in the conversation: only the first words of the user are the task. */
+function titleOf(messages: readonly ChatMessage[], at: number): string {
+  const { role } = present(messages[at], "messages[at]");
+  if (role === "system") return "The role's prompt";
+  if (role === "tool") return "Result of a tool";
+  const before = messages.slice(0, at);
+  if (role === "assistant") return "Answer";
+  if (!before.some((one) => one.role === "user")) return "The task";
+  const last = before.findLast((one) => one.role !== "user");
+  // Whoever had answered is asked to answer better; who was at work with tools is told something on the way.
+  return last?.role === "assistant" && !last.tool_calls?.length ? "Asked to correct it" : "Told on the way";
 }
 
 const isFrom = (tool: ToolCallView, call: ModelCall) =>

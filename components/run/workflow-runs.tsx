@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Pencil } from "lucide-react";
 import { Page } from "@/components/page/page";
+import { usePageTitle } from "@/components/page/page-title";
 import { useTrpc } from "@/components/trpc";
 import { ButtonLink } from "@/components/ui/button";
 import { RunHistory } from "./run-history";
@@ -11,10 +12,11 @@ import { RunLauncher } from "./run-launcher";
 /** Every run of one workflow. */
 export function WorkflowRuns({ workflowId }: { workflowId: string }) {
   const { data } = useQuery(useTrpc().workflows.get.queryOptions({ id: workflowId }));
+  usePageTitle(data ? `Runs of ${data.name}` : null);
   return (
     <Page
       title="Runs"
-      description={data ? `Every run of ${data.name}, newest first.` : " "}
+      description={data ? `Every run of ${data.name}.` : " "}
       actions={
         <>
           <ButtonLink href={`/workflows/${workflowId}`} icon={<Pencil aria-hidden />}>

@@ -2,7 +2,7 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import clsx from "clsx";
-import { type ComponentProps, useId, useState } from "react";
+import { type ComponentProps, useState } from "react";
 import { type Answers, toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
@@ -10,6 +10,7 @@ import { Dialog } from "@/components/ui/dialog";
 import { Disclosure } from "@/components/ui/disclosure";
 import { NumberField } from "@/components/ui/number-field";
 import { Select } from "@/components/ui/select";
+import { SuggestField } from "@/components/ui/suggest-field";
 import { TextField } from "@/components/ui/text-field";
 import { toast } from "@/components/ui/toasts";
 import { concurrencyOf, isLocalServer } from "@/server/domain/model/provider";
@@ -70,7 +71,6 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
   );
   const [isDefault, setIsDefault] = useState(saved ? saved.is_default : true);
   const [tried, setTried] = useState(false);
-  const listId = useId();
   const chosen = providerPresets.find((candidate) => candidate.key === preset);
 
   const set = (change: Partial<ProviderDraft>) => {
@@ -199,7 +199,13 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
               setDropKey(false);
               test.reset();
             }}
-            placeholder={saved?.has_key && !dropKey ? `Stored, ends in ${saved.key_hint ?? "…"}` : ""}
+            placeholder={
+              saved?.has_key && !dropKey
+                ? saved.key_hint
+                  ? `Stored, ends in ${saved.key_hint}`
+                  : "Stored"
+                : ""
+            }
             hint={
               chosen.needs_key
                 ? "Encrypted in the data folder. It is sent to this address only and never shown again."
@@ -217,10 +223,10 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
               ) : undefined
             }
           />
-          <TextField
+          <SuggestField
             label="Model"
             mono
-            list={listId}
+            suggestions={models.map((value) => ({ value }))}
             value={draft.default_model}
             onValueChange={(default_model) => set({ default_model })}
             error={shown.default_model}
@@ -230,11 +236,6 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
                 : "Used where a node names none. A test lists the models, and asks this one a few tiny questions."
             }
           />
-          <datalist id={listId}>
-            {models.map((model) => (
-              <option key={model} value={model} />
-            ))}
-          </datalist>
           <Checkbox
             label="Use for all runs"
             hint="Unless a node names another provider."
@@ -371,7 +372,7 @@ export function ProviderDialog({ saved, suggestion, onClose }: ProviderDialogPro
                     default_model: candidate.model,
                   });
                 }}
-                className="flex w-full flex-col rounded-lg border border-line bg-raised px-3 py-2.5 text-left hover:border-line-strong hover:bg-sunken"
+                className="flex size-full flex-col rounded-lg border border-line bg-raised px-3 py-2.5 text-left hover:border-line-strong hover:bg-sunken"
               >
                 <span className="font-medium">{candidate.name}</span>
                 <span className="text-[13px] text-ink-2">{candidate.hint}</span>

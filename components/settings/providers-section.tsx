@@ -145,7 +145,11 @@ function ProviderRow({ provider, others, onEdit }: ProviderRowProps) {
               <>
                 <span className="font-mono text-xs">{provider.default_model}</span> at{" "}
                 {hostOf(provider.base_url)},{" "}
-                {provider.has_key ? `key ends in ${provider.key_hint ?? "…"}` : "no key"}
+                {provider.has_key
+                  ? provider.key_hint
+                    ? `key ends in ${provider.key_hint}`
+                    : "has a key"
+                  : "no key"}
               </>
             )}
           </p>
@@ -159,11 +163,10 @@ function ProviderRow({ provider, others, onEdit }: ProviderRowProps) {
           <Button
             size="sm"
             variant="ghost"
-            aria-label={`Make ${name} the default`}
             pending={setDefault.isPending}
             onClick={() => setDefault.mutate({ id })}
           >
-            Make default
+            Make <span className="sr-only">{name} the </span>default
           </Button>
         )}
         <Button

@@ -120,7 +120,8 @@ function Keeping({ rules, outdated }: { rules: Rules; outdated: number }) {
         <RuleFields rule={draft} onChange={(rule) => setDraft({ ...draft, ...rule })} />
         <p className="text-xs text-ink-2">
           Older ones are deleted with their files and what they remembered, also those that stopped at a
-          limit. Runs under way and held runs stay. Leave a field empty for no limit.
+          limit. Runs under way and held runs stay, and so do the sums of how crews did. Leave a field empty
+          for no limit.
         </p>
       </Section>
       {Object.entries(draft.workflows).map(([id, rule]) => (

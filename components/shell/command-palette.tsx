@@ -5,6 +5,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Command } from "cmdk";
 import {
   Keyboard,
+  LayoutTemplate,
   type LucideIcon,
   Moon,
   Network,
@@ -143,6 +144,13 @@ export function CommandPalette() {
                   Plus,
                   () => leaveTo(() => create.mutate({})),
                   "create add",
+                )}
+                {item(
+                  "templates",
+                  "Templates",
+                  LayoutTemplate,
+                  go("/templates"),
+                  "new workflow begin example",
                 )}
                 {item("theme light", "Light theme", Sun, () => setTheme("light"), "appearance day")}
                 {item("theme dark", "Dark theme", Moon, () => setTheme("dark"), "appearance night")}

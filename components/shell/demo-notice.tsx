@@ -46,15 +46,14 @@ export function DemoNotice({ compact }: { compact: boolean }) {
 export function DemoStrip() {
   if (useIsDemoDefault() !== true) return null;
   return (
-    <PageLink
-      href="/settings"
-      className="flex items-center gap-2 border-b border-line bg-surface px-4 py-2 text-[13px] text-ink-2 md:hidden"
-    >
-      <Drama aria-hidden="true" className="size-4 shrink-0 text-waiting" strokeWidth={1.75} />
-      <span className="min-w-0 flex-1">
-        <span className="font-medium text-ink">Offline demo:</span> answers are simulated.
-      </span>
-      <span className="shrink-0 text-accent">Connect a model</span>
-    </PageLink>
+    <aside aria-label="Offline demo" className="border-b border-line bg-surface md:hidden">
+      <PageLink href="/settings" className="flex items-center gap-2 px-4 py-2 text-[13px] text-ink-2">
+        <Drama aria-hidden="true" className="size-4 shrink-0 text-waiting" strokeWidth={1.75} />
+        <span className="min-w-0 flex-1">
+          <span className="font-medium text-ink">Offline demo:</span> answers are simulated.
+        </span>
+        <span className="shrink-0 text-accent">Connect a model</span>
+      </PageLink>
+    </aside>
   );
 }

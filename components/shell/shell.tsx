@@ -24,13 +24,14 @@ export function Shell({ children }: { children: ReactNode }) {
   if (path.startsWith("/login")) return children;
   // The stage needs the room: the rail shrinks to icons beside a canvas.
   const isStage = path.startsWith("/workflows/");
+  const isEditor = /^\/workflows\/[^/]+$/.test(path);
   return (
     <div className="flex h-dvh flex-col md:flex-row">
       <a
-        href="#main"
+        href={isEditor ? "#drawing" : "#main"}
         className="sr-only z-50 rounded-lg bg-raised px-3 py-2 focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
       >
-        Skip to the page
+        {isEditor ? "Skip to the drawing" : "Skip to the page"}
       </a>
       <Rail compact={isStage} path={path} />
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">

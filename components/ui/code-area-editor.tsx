@@ -5,7 +5,7 @@ import { json, jsonParseLinter } from "@codemirror/lang-json";
 import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic, linter } from "@codemirror/lint";
 import type { Extension } from "@codemirror/state";
-import { EditorView } from "@codemirror/view";
+import { EditorView, tooltips } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import CodeMirror from "@uiw/react-codemirror";
 import { useMemo } from "react";
@@ -52,6 +52,9 @@ const look = EditorView.theme({
     color: "inherit !important",
   },
   ".cm-tooltip": {
+    zIndex: "60",
+    marginTop: "4px",
+    maxWidth: "min(26rem, calc(100vw - 16px))",
     border: "1px solid var(--line)",
     borderRadius: "8px",
     backgroundColor: "var(--raised)",
@@ -79,6 +82,9 @@ const colours = syntaxHighlighting(
   ]),
 );
 
+/** Where lists may stand: all of the window, with a margin. */
+const inWindow = () => ({ left: 8, top: 8, right: window.innerWidth - 8, bottom: window.innerHeight - 8 });
+
 /** CodeMirror in the house's dress; `code-area.tsx` loads it on demand. */
 export default function CodeAreaEditor({
   value,
@@ -101,6 +107,7 @@ export default function CodeAreaEditor({
       look,
       colours,
       EditorView.lineWrapping,
+      tooltips({ position: "fixed", tooltipSpace: inWindow }),
       EditorView.contentAttributes.of({
         "aria-label": label,
         ...(invalid ? { "aria-invalid": "true" } : {}),

@@ -41,9 +41,9 @@ export function TemplateCards({
                 featured && "lg:max-w-84 lg:justify-center lg:p-8",
               )}
             >
-              <h3 className={featured ? "font-serif text-[28px] leading-9" : "text-[15px] font-semibold"}>
+              <h2 className={featured ? "font-serif text-[28px] leading-9" : "text-[15px] font-semibold"}>
                 {template.title}
-              </h3>
+              </h2>
               <p className="text-sm text-ink-2">{template.description}</p>
               {featured ? (
                 <p className="mt-2 text-[13px] text-ink-3">

@@ -1,6 +1,7 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
 import { openPage } from "@/components/testing/page";
+import { draw } from "@/server/domain/testing/drawing";
 import { WorkflowList } from "./workflow-list";
 
 const drawing = (name: string) => ({
@@ -18,7 +19,11 @@ const drawing = (name: string) => ({
 async function listOf(...names: string[]) {
   const page = openPage(<WorkflowList />);
   for (const name of names)
-    await page.ask.workflows.import({ text: JSON.stringify(drawing(name)), name, roles: "skip", allow: [] });
+    await page.ask.imports.importFiles({
+      files: [{ text: JSON.stringify(drawing(name)) }],
+      name,
+      confirm: true,
+    });
   page.show();
   if (names[0]) await link(names[0]);
   return page;
@@ -83,8 +88,26 @@ test("pasted text that is no workflow is refused in words", async () => {
   await person.click(dialog.getByLabelText("Or paste its text"));
   await person.paste("{ this is not JSON");
   await person.click(dialog.getByRole("button", { name: "Show what is in it" }));
-  await dialog.findByText("No workflow could be read from this text.");
-  expect(dialog.getByRole<HTMLButtonElement>("button", { name: "Import workflow" }).disabled).toBe(true);
+  await dialog.findByText("Nothing here can be imported.");
+  expect(dialog.getByRole<HTMLButtonElement>("button", { name: "Nothing to import" }).disabled).toBe(true);
   await person.click(dialog.getByRole("button", { name: "Back" }));
   await dialog.findByLabelText("Or paste its text");
+});
+
+test("the page begins with what ran last and what it cost", async () => {
+  const page = openPage(<WorkflowList />);
+  const { id } = await page.ask.workflows.create({ name: "Tides", graph: draw("start > end") });
+  const { run_id } = await page.ask.runs.start({ workflow_id: id, input: { topic: "Ebb at noon" } });
+  await page.troupe.host.settled(run_id);
+  page.show();
+  const last = await screen.findByRole("region", { name: "Last runs" });
+  expect(within(last).getByText("Ebb at noon")).toBeTruthy();
+  expect(
+    await within(screen.getByRole("region", { name: "Spent on models" })).findAllByText("1 run"),
+  ).toHaveLength(2);
+});
+
+test("the templates are one click away, whatever there is already", async () => {
+  await listOf("Tides");
+  expect(screen.getByRole("link", { name: "Templates" }).getAttribute("href")).toBe("/templates");
 });

@@ -1,14 +1,14 @@
 "use client";
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { FileDown, Plus, Search, SearchX } from "lucide-react";
+import { FileDown, LayoutTemplate, Plus, Search, SearchX } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useState } from "react";
-import { DropZone } from "@/components/import-export/drop-zone";
+import { ImportDoor, useImporting } from "@/components/import-export/import-door";
 import { Page } from "@/components/page/page";
 import { useHelpSection } from "@/components/page/page-commands";
 import { toApiError, useTrpc } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
+import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Menu } from "@/components/ui/menu";
 import { Select } from "@/components/ui/select";
@@ -21,10 +21,10 @@ import { useRunTicks } from "./use-run-ticks";
 import { Welcome } from "./welcome";
 import { type WorkflowListed, WorkflowRow } from "./workflow-row";
 
-const ImportDialog = dynamic(
-  () => import("@/components/import-export/import-dialog").then((m) => m.ImportDialog),
-  { ssr: false },
-);
+const Lately = dynamic(() => import("./lately").then((m) => m.Lately), {
+  ssr: false,
+  loading: () => <Skeleton className="mb-6 h-44 w-full rounded-xl" />,
+});
 
 const help = {
   title: "List of workflows",
@@ -42,22 +42,29 @@ export function WorkflowList() {
   const queryClient = useQueryClient();
   const workflows = useQuery(trpc.workflows.list.queryOptions());
   const actions = useWorkflowActions();
-  const [importing, setImporting] = useState<{ text?: string } | null>(null);
+  const importing = useImporting();
   useHelpSection(help);
   useRunTicks(() => void queryClient.invalidateQueries(trpc.workflows.list.queryFilter()));
 
   return (
     <>
       {workflows.data?.length === 0 ? (
-        <Welcome actions={actions} onImport={() => setImporting({})} />
+        <Welcome actions={actions} onImport={() => importing.open()} />
       ) : (
         <Page
           title="Workflows"
           actions={
             <>
-              <Button icon={<FileDown aria-hidden="true" />} onClick={() => setImporting({})}>
+              <Button icon={<FileDown aria-hidden="true" />} onClick={() => importing.open()}>
                 Import
               </Button>
+              <ButtonLink
+                href="/templates"
+                icon={<LayoutTemplate aria-hidden="true" />}
+                className="max-sm:hidden"
+              >
+                Templates
+              </ButtonLink>
               <NewMenu actions={actions} />
             </>
           }
@@ -70,21 +77,22 @@ export function WorkflowList() {
               {toApiError(workflows.error).message}
             </EmptyState>
           ) : workflows.data ? (
-            <FilteredWorkflows workflows={workflows.data} actions={actions} />
+            <>
+              <Lately />
+              <FilteredWorkflows workflows={workflows.data} actions={actions} />
+            </>
           ) : (
             <Loading />
           )}
         </Page>
       )}
-      <DropZone what="a workflow" onText={(text) => setImporting({ text })} />
+      <ImportDoor importing={importing} what="a workflow" />
       <ExportLosses actions={actions} />
-      {importing ? <ImportDialog open text={importing.text} onOpenChange={() => setImporting(null)} /> : null}
     </>
   );
 }
 
 function NewMenu({ actions }: { actions: WorkflowActions }) {
-  const templates = useQuery({ ...useTrpc().workflows.templates.queryOptions(), staleTime: Infinity });
   return (
     <Menu
       align="end"
@@ -94,14 +102,13 @@ function NewMenu({ actions }: { actions: WorkflowActions }) {
         </Button>
       }
       items={[
-        { label: "Blank workflow", hint: "A start and an end", onSelect: actions.create },
-        "separator",
-        { heading: "From a template" },
-        ...(templates.data ?? []).map(({ key, title, description }) => ({
-          label: title,
-          hint: description,
-          onSelect: () => actions.fromTemplate(key),
-        })),
+        { label: "Blank workflow", hint: "A start and an end", icon: <Plus />, onSelect: actions.create },
+        {
+          label: "From a template…",
+          hint: "Workflows that run at once",
+          icon: <LayoutTemplate />,
+          href: "/templates",
+        },
       ]}
     />
   );

@@ -4,12 +4,12 @@ import { Copy, Download, Ellipsis, FolderOpen, History, PencilLine, Trash2 } fro
 import Link from "next/link";
 import { useRef, useState } from "react";
 import { SketchPicture } from "@/components/display/sketch-picture";
+import { type Status, StatusMark } from "@/components/display/status-mark";
 import type { WorkflowActions } from "@/components/import-export/workflow-actions";
 import type { Answers } from "@/components/trpc";
 import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
-import { type Status, StatusMark } from "@/components/ui/status-mark";
 import { TimeText } from "@/components/ui/time-text";
 
 export type WorkflowListed = Answers["workflows"]["list"][number];
@@ -91,6 +91,12 @@ export function WorkflowRow({ workflow, actions }: { workflow: WorkflowListed; a
               hint: "Names its roles only",
               icon: <Download />,
               onSelect: () => void actions.exportFile(id, "referenced"),
+            },
+            {
+              label: "Workflow file as YAML",
+              hint: "With the roles it uses",
+              icon: <Download />,
+              onSelect: () => void actions.exportFile(id, "yaml"),
             },
             {
               label: "OpenHands WorkflowGraph",

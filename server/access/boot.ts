@@ -14,6 +14,7 @@ import type { IncomingMessage, Server } from "node:http";
 import path from "node:path";
 import { type Database as Connection } from "better-sqlite3";
 import { Database } from "@/db/sqlite.mjs";
+import { errorCode, isObject } from "@/server/domain/base/guards";
 import { isLoopback } from "@/server/settings";
 import { type Env, isOwnHost } from "./hosts";
 import { LIMITS } from "./limits";
@@ -38,7 +39,7 @@ export function checkDataFolder(dir: string): string | null {
     rmSync(path.join(dir, ".write-test"), { force: true });
     return null;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     const why =
       code === "ENOSPC"
         ? "the disk is full"
@@ -75,17 +76,17 @@ export function closeDataFolder(dir: string): string | null {
   return `Other users of this machine can list the data folder ${dir}; what Troupe keeps in it is closed to them. To close the folder as well: chmod 700 ${dir}`;
 }
 
-const processWide = globalThis as typeof globalThis & {
-  __troupeLock?: Connection | undefined;
-  __troupeHttp?: boolean;
-};
+declare global {
+  var __troupeLock: Connection | undefined;
+  var __troupeHttp: boolean | undefined;
+}
 
 /**
  * Claims the data folder for this process: null, or a sentence that says who has it. The claim is a transaction that
  * stays open, so the system gives it up when the process dies, however it dies.
  */
 export function lockDataFolder(dir: string, port: string = process.env.PORT || "3000"): string | null {
-  if (processWide.__troupeLock) return null;
+  if (globalThis.__troupeLock) return null;
   const noteFile = path.join(dir, "server.json");
   const file = path.join(dir, "server.lock");
   writeFileSync(file, "", { mode: 0o600, flag: "a" });
@@ -95,23 +96,24 @@ export function lockDataFolder(dir: string, port: string = process.env.PORT || "
     lock.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     lock.close();
-    if (!String((error as { code?: string }).code).startsWith("SQLITE_BUSY")) throw error;
+    if (!errorCode(error)?.startsWith("SQLITE_BUSY")) throw error;
     return `Another Troupe server is using ${dir}${owner(noteFile)}. Stop it first, or set TROUPE_DATA_DIR to another folder.`;
   }
-  processWide.__troupeLock = lock;
+  globalThis.__troupeLock = lock;
   writeFileSync(noteFile, JSON.stringify({ pid: process.pid, port }), { mode: 0o600 });
   return null;
 }
 
 /** Gives the folder up; for tests and an orderly end. */
 export function unlockDataFolder(): void {
-  processWide.__troupeLock?.close();
-  processWide.__troupeLock = undefined;
+  globalThis.__troupeLock?.close();
+  globalThis.__troupeLock = undefined;
 }
 
 function owner(noteFile: string): string {
   try {
-    const { pid, port } = JSON.parse(readFileSync(noteFile, "utf8")) as { pid: unknown; port: unknown };
+    const note: unknown = JSON.parse(readFileSync(noteFile, "utf8"));
+    const { pid, port } = isObject(note) ? note : {};
     return Number.isInteger(pid) ? ` (process ${Number(pid)}, http://127.0.0.1:${Number(port)})` : "";
   } catch {
     return "";
@@ -132,11 +134,12 @@ export function hardenPrototypes(): void {
  * request in a foreign name is led to the one place that refuses it. `npm start` has request-filter.ts in front.
  */
 export function hardenHttpServer(): void {
-  if (processWide.__troupeHttp) return;
-  processWide.__troupeHttp = true;
+  if (globalThis.__troupeHttp) return;
+  globalThis.__troupeHttp = true;
   const { headersTimeoutMs, requestTimeoutMs, maxConnections } = LIMITS.http;
   const limited = new WeakSet<Server>();
   subscribe("http.server.request.start", (message) => {
+    // What Node publishes on this channel.
     const { request, server } = message as { request: IncomingMessage; server: Server };
     if (!limited.has(server)) {
       limited.add(server);

@@ -2,12 +2,14 @@ import "server-only";
 import { dataDir, getDb } from "@/server/store/current";
 import { type Access, newAccess } from "./access";
 
-const processWide = globalThis as typeof globalThis & { __troupeAccess?: Access };
+declare global {
+  var __troupeAccess: Access | undefined;
+}
 
 /** The server's one Access. On globalThis: pages, routes and the proxy are separate bundles, and a link is used once. */
 export function getAccess(): Access {
-  processWide.__troupeAccess ??= newAccess(getDb(), process.env);
-  return processWide.__troupeAccess;
+  globalThis.__troupeAccess ??= newAccess(getDb(), process.env);
+  return globalThis.__troupeAccess;
 }
 
 /** What the settings page tells about this server. */

@@ -162,7 +162,7 @@ async function readBody(
   const announced = request.headers.has("content-length");
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  const reader = (request.body as ReadableStream<Uint8Array>).getReader();
+  const reader = request.body.getReader();
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       bytes += part.value.byteLength;

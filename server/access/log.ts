@@ -23,16 +23,16 @@ const escaped = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart
 export function logConsole(
   target: Pick<Console, "debug" | "error" | "info" | "log" | "trace" | "warn"> = console,
 ) {
-  const levels = {
-    debug: "info",
-    error: "error",
-    info: "info",
-    log: "info",
-    trace: "info",
-    warn: "warn",
-  } as const;
-  for (const [method, level] of Object.entries(levels))
-    target[method as keyof typeof levels] = (...words: unknown[]) => log(level, format(...words));
+  const levels = [
+    ["debug", "info"],
+    ["error", "error"],
+    ["info", "info"],
+    ["log", "info"],
+    ["trace", "info"],
+    ["warn", "warn"],
+  ] as const;
+  for (const [method, level] of levels)
+    target[method] = (...words: unknown[]) => log(level, format(...words));
 }
 
 /** Logs an error that nobody expected; answers with the id under which people can ask for it. */

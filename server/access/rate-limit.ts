@@ -3,9 +3,12 @@ interface Bucket {
   at: number;
 }
 
-const processWide = globalThis as typeof globalThis & { __troupeRates?: Map<string, Bucket> };
-processWide.__troupeRates ??= new Map();
-const buckets = processWide.__troupeRates;
+declare global {
+  var __troupeRates: Map<string, Bucket> | undefined;
+}
+
+globalThis.__troupeRates ??= new Map();
+const buckets = globalThis.__troupeRates;
 
 /**
  * Takes one turn of whoever asks. Answers 0, or the seconds to wait where all turns are used up.

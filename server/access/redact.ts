@@ -6,9 +6,13 @@ interface Loaded {
   values: Set<string>;
   pattern: RegExp | null;
 }
-const processWide = globalThis as typeof globalThis & { __troupeSecrets?: Loaded };
-processWide.__troupeSecrets ??= { values: new Set(), pattern: null };
-const loaded = processWide.__troupeSecrets;
+
+declare global {
+  var __troupeSecrets: Loaded | undefined;
+}
+
+globalThis.__troupeSecrets ??= { values: new Set(), pattern: null };
+const loaded = globalThis.__troupeSecrets;
 
 /** What keys look like, whoever they belong to. Each part is bounded and begins with fixed letters. */
 const KEY_SHAPES =
@@ -46,6 +50,7 @@ export function redact(text: string): string {
  * words: only what is known to be secret is taken out of them. Costs nothing while no secret is loaded.
  */
 export function redactJson<T>(value: T): T {
+  // Texts stay texts, so that the shape is the same.
   return loaded.pattern ? (clean(value, 0) as T) : value;
 }
 
@@ -80,8 +85,7 @@ function clean(value: unknown, depth: number): unknown {
     return copy ?? value;
   }
   let copy: Record<string, unknown> | null = null;
-  for (const key of Object.keys(value)) {
-    const before = (value as Record<string, unknown>)[key];
+  for (const [key, before] of Object.entries(value)) {
     const after = clean(before, depth + 1);
     const name = withoutHeld(key);
     if (after === before && name === key) continue;

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 import { closeSync, fchmodSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
 import path from "node:path";
+import { errorCode } from "@/server/domain/base/guards";
 import { type Env } from "./hosts";
 import { registerSecret } from "./redact";
 
@@ -80,7 +81,7 @@ function keyFile(dataDir: string): Buffer {
     writeSync(handle, `${randomBytes(32).toString("base64")}\n`);
     closeSync(handle);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    if (errorCode(error) !== "EEXIST") throw error;
   }
   if (process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0)
     throw new SecretError(`Others on this machine can read ${file}. Run: chmod 600 ${file}`);

@@ -3,9 +3,12 @@ import { refuse } from "./guard";
 import { LIMITS } from "./limits";
 import type { Principal } from "./principal";
 
-const processWide = globalThis as typeof globalThis & { __troupeStreams?: Map<string, number> };
-processWide.__troupeStreams ??= new Map();
-const open = processWide.__troupeStreams;
+declare global {
+  var __troupeStreams: Map<string, number> | undefined;
+}
+
+globalThis.__troupeStreams ??= new Map();
+const open = globalThis.__troupeStreams;
 
 /** How many streams one principal, and all together, may have open. */
 export const streamLimits = () => ({

@@ -4,7 +4,7 @@ import { agentOperations } from "@/server/operations/library";
 import { procedures } from "./expose";
 import { procedure, router } from "./trpc";
 
-/** The library of agents, one by one and as files; files are read with crews.import. */
+/** The library of agents, one by one and as files; files come in by imports.importFiles. */
 export const agentsRouter = router({
   ...procedures(agentOperations),
 

@@ -8,6 +8,7 @@ import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
 import { newServices } from "@/server/services";
 import { newSessionStore } from "@/server/store/sessions";
 import { newSettingStore } from "@/server/store/settings";
+import { bringFile } from "@/server/testing/importing";
 import { appRouter } from "./root";
 
 // What a person did is told once, by whom, and without anything secret.
@@ -124,7 +125,7 @@ test("what a role may use: by hand and from a file, only where that changes", as
   const file = JSON.stringify({
     roles: { Guest: { name: "Guest", description: "A guest", tools: ["file_write", "http_write"] } },
   });
-  const brought = await ask.roles.import({ text: file, allow_tools: ["file_write"] });
+  const brought = await bringFile(ask, file, { allow: ["tool:file_write"] });
   expect(brought.created).toEqual(["Guest"]);
   await ask.roles.remove({ name: "Scout" });
   expect(told()).toEqual([

@@ -6,6 +6,7 @@ import { CrewConfig } from "@/server/domain/crew/crew";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { agentTask } from "@/server/domain/nodes/agent-task";
 import { newServices } from "@/server/services";
+import { bringFile, lookAt } from "@/server/testing/importing";
 import { appRouter } from "./root";
 
 function newCaller(isKnown = true) {
@@ -105,17 +106,17 @@ test("an agent of the library works in a crew and in an agent task, as it is whe
 test("a file of crews is looked at first, brings its roles, and never replaces unasked", async () => {
   const { ask, troupe } = newCaller();
   const text = "crew_id: band\nagents:\n  - {name: ann, role: Drummer, goals: [Keep time]}\n";
-  const seen = await ask.crews.previewImport({ text });
+  const seen = await lookAt(ask, text);
   expect(seen.crews.map(({ crew: found, state }) => [found.crew_id, state])).toEqual([["band", "new"]]);
   expect(troupe.crews.list()).toEqual([]);
-  expect(await ask.crews.import({ text })).toMatchObject({ created: ["band"] });
+  expect(await bringFile(ask, text)).toMatchObject({ created: ["Drummer", "band"] });
   expect(troupe.roles.find("Drummer")).toBeDefined();
   const other = text.replaceAll("ann", "bob");
-  expect(await ask.crews.import({ text: other })).toMatchObject({ skipped: ["band"] });
-  expect(await ask.crews.import({ text: other, existing: "replace" })).toMatchObject({ replaced: ["band"] });
+  expect(await bringFile(ask, other)).toMatchObject({ skipped: ["Drummer", "band"] });
+  expect(await bringFile(ask, other, { existing: "replace" })).toMatchObject({ replaced: ["band"] });
   expect(troupe.crews.find("band")).toMatchObject({ name: "Band", crew: { agents: [{ agent_id: "bob" }] } });
   const exported = await ask.crews.export({ format: "yaml" });
-  expect((await ask.crews.previewImport(exported)).crews[0]?.state).toBe("same");
+  expect((await lookAt(ask, exported.text)).crews[0]?.state).toBe("same");
 });
 
 test("a file brings agents of no crew, and a crew goes out with the agents and roles that it needs", async () => {
@@ -123,23 +124,26 @@ test("a file brings agents of no crew, and a crew goes out with the agents and r
   const text =
     "agents:\n  - {agent_id: careful, role: Drummer, goals: [Keep time]}\ncrews:\n" +
     "  - crew_id: band\n    process: swarm\n    agents: [{agent_id: ann, agent_ref: careful, role_name: Drummer}]\n";
-  const seen = await ask.crews.previewImport({ text });
+  const seen = await lookAt(ask, text);
   expect(seen.agents.map(({ agent, state }) => [agent.agent_id, state])).toEqual([["careful", "new"]]);
-  expect(await ask.crews.import({ text })).toMatchObject({ created: ["careful", "band"] });
+  expect(await bringFile(ask, text)).toMatchObject({ created: ["Drummer", "careful", "band"] });
   expect(troupe.agents.find("careful")).toMatchObject({ name: "Careful", agent: { role_name: "Drummer" } });
   const { agent } = troupe.agents.find("careful")!;
   await ask.agents.save({ id: "careful", revision: 1, name: "Careful", agent: { ...agent, max_rpm: 3 } });
 
   const other = newCaller();
   const file = await ask.crews.export({ ids: ["band"], format: "json" });
-  expect(await other.ask.crews.import(file)).toMatchObject({ created: ["careful", "band"], findings: [] });
+  expect(await bringFile(other.ask, file.text)).toMatchObject({
+    created: ["Drummer", "careful", "band"],
+    findings: [],
+  });
   expect(other.troupe.agents.find("careful")?.agent).toEqual({ ...agent, max_rpm: 3 });
   expect(other.troupe.crews.find("band")?.crew.agents[0]).toMatchObject({ max_rpm: 3 });
   expect(other.troupe.roles.find("Drummer")?.role.goals).toEqual(["Keep time"]);
 
   const alone = await ask.agents.export({ format: "yaml" });
-  expect((await ask.crews.previewImport(alone)).agents[0]?.state).toBe("same");
-  expect(await ask.crews.import({ text, existing: "replace" })).toMatchObject({ replaced: ["careful"] });
+  expect((await lookAt(ask, alone.text)).agents[0]?.state).toBe("same");
+  expect(await bringFile(ask, text, { existing: "replace" })).toMatchObject({ replaced: ["careful"] });
 });
 
 test("tools are listed with the roles that name them; a try is a real call and is recorded without its arguments", async () => {

@@ -12,6 +12,7 @@ import { workflowsRouter } from "./workflows";
 /** Everything that a browser can ask the server for. */
 export const appRouter = router({
   workflows: workflowsRouter,
+  imports: router(procedures(operations.imports)),
   roles: rolesRouter,
   runs: runsRouter,
   providers: router(procedures(operations.providers)),
@@ -25,5 +26,6 @@ export const appRouter = router({
   access: accessRouter,
   audit: auditRouter,
   storage: router(procedures(operations.storage)),
+  bin: router(procedures(operations.bin)),
 });
 export type AppRouter = typeof appRouter;

@@ -98,7 +98,7 @@ test("lists can be narrowed down to a workflow and to how runs ended, page by pa
   expect(await ids({ final_status: "COMPLETED" })).toEqual([done.run_id]);
   expect(await ids({ final_status: "ERROR" })).toEqual([]);
   const [first] = await ask.runs.list({ limit: 1 });
-  const rest = await ids({ before: { created_at: first!.created_at, id: first!.id } });
+  const rest = await ids({ after: { value: first!.created_at, id: first!.id } });
   expect([first!.id, ...rest].sort()).toEqual([done.run_id, waiting.run_id].sort());
   await ask.runs.cancel({ run_id: waiting.run_id });
 });

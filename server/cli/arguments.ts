@@ -1,12 +1,14 @@
 import { parseArgs } from "node:util";
 import { z } from "zod";
 import { type RunConfig, RunConfigChanges } from "@/server/domain/agent/outcome";
+import { errorMessage } from "@/server/domain/base/guards";
 import { Json, type JsonObject } from "@/server/domain/base/values";
 import { callOf } from "./called";
 
 export const USAGE = `Runs a workflow file and prints its output.
 
-  ${callOf("run")} FILE.json [--input JSON] [options]
+  ${callOf("run")} FILE [--input JSON] [options]
+  ${callOf("run")} import PATH    says what files of another framework would bring; import --help says more
 
   --input JSON    what the start node asks for, for example '{"user_request": "..."}'
   --config JSON   limits of the run, for example '{"max_steps": 50, "budget": {"max_cost_usd": 1}}'
@@ -17,7 +19,8 @@ export const USAGE = `Runs a workflow file and prints its output.
   --speed N       how fast the offline demo model talks; 0 answers at once
   --help          shows this text
 
-FILE may be - to read the workflow from standard input. Progress goes to standard error, the result to standard output.
+FILE is a workflow of Troupe, OpenHands or another framework that can be imported: a file, a folder, a zip archive, or - for
+standard input. Progress goes to standard error, the result to standard output.
 Without OPENAI_API_KEY or OPENAI_BASE_URL the offline demo model answers: scripted, not an AI.
 Exit code: 0 completed, 1 error, 2 unusable file or arguments, 3 stopped at a limit, 130 cancelled.
 `;
@@ -93,7 +96,7 @@ function objectOf(option: string, text: string): JsonObject {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new UsageError(`${option} is not JSON: ${(error as Error).message}.`);
+    throw new UsageError(`${option} is not JSON: ${errorMessage(error)}.`);
   }
   const read = z.record(z.string(), Json).safeParse(value);
   if (!read.success)

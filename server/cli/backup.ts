@@ -3,6 +3,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import packageJson from "@/package.json";
 import { checkDataFolder, isOwnName, lockDataFolder, unlockDataFolder } from "@/server/access/boot";
+import { errorMessage } from "@/server/domain/base/guards";
 import { BackupError, inTheWay, openBackup, placeBackup, writeBackup } from "@/server/store/backup";
 import { callOf } from "./called";
 import { printableLine } from "./printable";
@@ -103,7 +104,7 @@ async function asCommand(
     if (asked.positionals.length !== 1) throw new Error("Say which file, one.");
   } catch (error) {
     print(
-      `${error instanceof Error ? error.message : String(error)}\nUsage: ${callOf(command)} FILE ${options.map((name) => `[--${name}]`).join(" ")}`,
+      `${errorMessage(error)}\nUsage: ${callOf(command)} FILE ${options.map((name) => `[--${name}]`).join(" ")}`,
     );
     return UNUSABLE;
   }

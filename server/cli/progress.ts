@@ -1,5 +1,7 @@
+import { FINAL_STATUS_WORDS, type FinalStatus } from "@/server/domain/agent/outcome";
 import type { LiveFrame } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
+import { costInWords } from "@/server/domain/model/cost";
 import { getNodeKind } from "@/server/domain/nodes";
 import { type Activation, evolve, type NodeStatus, newRun, type RunState } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
@@ -231,16 +233,18 @@ function factsOf(activation: Activation | undefined, now: number): string[] {
   return facts;
 }
 
-const ENDS: Record<string, [string, keyof Palette]> = {
-  COMPLETED: ["Completed", "good"],
-  ERROR: ["Failed", "bad"],
-  INCOMPLETE: ["Stopped at a limit", "held"],
-  CANCELLED: ["Cancelled", "dim"],
+const TONES: Record<FinalStatus, keyof Palette> = {
+  COMPLETED: "good",
+  ERROR: "bad",
+  INCOMPLETE: "held",
+  CANCELLED: "dim",
 };
 
 function summaryLines(state: RunState, now: number, colour: Palette): string[] {
   const { run, totals } = state;
-  const [word, tone] = ENDS[run.final_status ?? ""] ?? ["Running", "active"];
+  const { final_status: end } = run;
+  const word = end ? FINAL_STATUS_WORDS[end] : "Running";
+  const tone = end ? TONES[end] : "active";
   const tokens = totals.usage.input_tokens + totals.usage.output_tokens;
   const parts = [
     seconds((run.finished_at ?? now) - (run.started_at ?? now)),
@@ -248,7 +252,8 @@ function summaryLines(state: RunState, now: number, colour: Palette): string[] {
       ? [
           `${count(totals.usage.requests)} model ${totals.usage.requests === 1 ? "call" : "calls"}`,
           `${count(tokens)} tokens`,
-          costOf(state),
+          costInWords(totals),
+          ...(run.simulated ? ["simulated"] : []),
         ]
       : []),
   ];
@@ -260,12 +265,6 @@ function summaryLines(state: RunState, now: number, colour: Palette): string[] {
       ? [`  ${colour.dim(`Raise ${run.resumable.join(" or ")} with --config to go further.`)}`]
       : []),
   ];
-}
-
-function costOf({ run, totals }: RunState): string {
-  if (run.simulated && totals.cost_usd === 0 && totals.unknown_cost_calls === 0) return "simulated";
-  const known = totals.cost_usd === 0 ? "$0" : `$${totals.cost_usd.toFixed(totals.cost_usd < 0.1 ? 4 : 2)}`;
-  return totals.unknown_cost_calls > 0 ? `${known} and ${totals.unknown_cost_calls} of unknown price` : known;
 }
 
 function titleOf({ run }: RunState, colour: Palette): string {

@@ -2,6 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { Database } from "@/db/sqlite.mjs";
+import { errorMessage } from "@/server/domain/base/guards";
 import { type LogReport, verifyLogs } from "@/server/store/verify-log";
 import { callOf } from "./called";
 import { printableLine } from "./printable";
@@ -41,7 +42,7 @@ export function verify(
   try {
     asked = parseArgs({ args: [...args], options: { run: { type: "string" } }, allowPositionals: true });
   } catch (error) {
-    print(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
+    print(`${errorMessage(error)}\n${USAGE}`);
     return 2;
   }
   const given = path.resolve(calledFrom, asked.positionals[0] ?? dataDir);

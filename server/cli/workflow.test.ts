@@ -1,6 +1,9 @@
 import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, test } from "vitest";
+import { writeText } from "@/server/interop/text-files";
 
 const root = path.resolve(import.meta.dirname, "../..");
 const approval = "e2e/fixtures/simple-approval-workflow.json";
@@ -36,6 +39,23 @@ test("a workflow runs in the terminal and ends with its output", { timeout: 60_0
   expect(told).toContain("✓ Check Approval  → approved");
   expect(told).toMatch(/– Handle Rejection, skipped/);
   expect(told).toMatch(/Completed {2}[\d.]+ s {2}· {2}2 model calls/);
+});
+
+test("a workflow in YAML runs as its JSON does", { timeout: 60_000 }, async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "troupe-yaml-"));
+  const file = path.join(folder, "approval.yaml");
+  writeFileSync(file, writeText(JSON.parse(readFileSync(approval, "utf8")), "yaml"));
+  const { code, out } = await workflow(
+    file,
+    "--quiet",
+    "--input",
+    '{"user_request": "Approve my vacation."}',
+  );
+  expect([code, JSON.parse(out)]).toMatchObject([0, { approval_status: "approved" }]);
+  writeFileSync(file, "nodes: &a {}\nedges: *a\n");
+  const refused = await workflow(file);
+  expect([refused.code, refused.told]).toEqual([2, expect.stringContaining("approval.yaml")]);
+  rmSync(folder, { recursive: true });
 });
 
 test("the exit code and the JSON tell how it ended", { timeout: 60_000 }, async () => {

@@ -1,23 +1,25 @@
-import { readFileSync } from "node:fs";
-import path from "node:path";
 import process from "node:process";
 import { openDb } from "@/db/open";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import type { FinalStatus } from "@/server/domain/agent/outcome";
 import type { JsonObject } from "@/server/domain/base/values";
-import { readWorkflow } from "@/server/domain/graph/document";
 import { capabilitiesOf } from "@/server/domain/library/capabilities";
 import { withLibrary } from "@/server/domain/library/library";
+import { knownCost } from "@/server/domain/model/cost";
 import type { Problem } from "@/server/domain/problems/problems";
 import type { RunState } from "@/server/domain/run";
+import { ArchiveError } from "@/server/interop/import/archive";
+import { nothingImported } from "@/server/interop/import/format";
+import { readImport } from "@/server/interop/import/road";
 import { RefusedStart, readyToRun } from "@/server/runner/launch";
 import { newServices } from "@/server/services";
 import { newAnswering } from "./answering";
 import { type Command, readCommand, USAGE, UsageError } from "./arguments";
-import { calledFrom } from "./called";
 import { capabilityLines } from "./capability-lines";
+import { findingLine, importCommand } from "./import-command";
 import { printable, printableJson, printableLine } from "./printable";
 import { type Progress, type Screen, watchRun } from "./progress";
+import { PathError, readPath } from "./read-path";
 
 const EXIT: Record<FinalStatus, number> = { COMPLETED: 0, ERROR: 1, INCOMPLETE: 3, CANCELLED: 130 };
 const UNUSABLE = 2;
@@ -37,6 +39,7 @@ class Unusable extends Error {
 async function main(argv: readonly string[]): Promise<number> {
   let command: Command | null = null;
   try {
+    if (argv[0] === "import") return importCommand(argv.slice(1));
     command = readCommand(argv);
     if (!command) {
       process.stdout.write(USAGE);
@@ -60,7 +63,7 @@ async function main(argv: readonly string[]): Promise<number> {
 
 async function runFile(command: Command): Promise<number> {
   if (command.speed !== null) process.env.TROUPE_OFFLINE_SPEED = String(command.speed);
-  const { graph, name, roles, findings } = readWorkflow(readText(command.file));
+  const { graph, name, roles, findings } = readFile(command.file);
   const notable = findings.filter(({ level }) => level !== "info");
   if (!graph)
     throw new Unusable(
@@ -157,19 +160,16 @@ function checked<T>(command: Command, ready: () => T): T {
   }
 }
 
-function readText(file: string): string {
+/** What a path holds, on the road of all imports. */
+function readFile(given: string) {
   try {
-    return readFileSync(file === "-" ? 0 : path.resolve(calledFrom(), file), "utf8");
+    const { imported, findings } = readImport(readPath(given));
+    return { ...(imported ?? nothingImported()), findings };
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new Unusable([
-      code === "ENOENT" ? `There is no file ${file}.` : `${file} cannot be read (${code}).`,
-    ]);
+    if (error instanceof PathError || error instanceof ArchiveError) throw new Unusable([error.message]);
+    throw error;
   }
 }
-
-const findingLine = ({ level, at, message }: { level: string; at: string; message: string }) =>
-  `  ${level === "error" ? "✗" : "·"} ${at ? `${at}: ` : ""}${message}`;
 
 function problemLine({ at, message, code }: Problem): string {
   const place =
@@ -190,7 +190,7 @@ function resultOf(run_id: string, { run, state, totals, nodes }: RunState) {
     warnings: run.warnings,
     simulated: run.simulated,
     usage: totals.usage,
-    cost_usd: totals.cost_usd,
+    cost_usd: knownCost(totals),
     unknown_cost_calls: totals.unknown_cost_calls,
     duration_ms: run.started_at && run.finished_at ? run.finished_at - run.started_at : null,
     nodes: Object.fromEntries(

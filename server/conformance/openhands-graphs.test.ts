@@ -1,10 +1,13 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import { readWorkflow, writeWorkflow } from "@/server/domain/graph/document";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { findInputErrors } from "@/server/domain/graph/input-check";
+import { capabilitiesOf } from "@/server/domain/library/capabilities";
 import { findProblems, hasErrors } from "@/server/domain/problems/problems";
 import { draw } from "@/server/domain/testing/drawing";
 import referenceApproval from "@/server/domain/testing/reference-approval.frozen.json";
+import { runWithCalls } from "@/server/tools/sandbox/sandbox";
 import { as, call, calls, newScriptedStage, of, role, tool } from "./stage";
 
 // The promises of the reference "openhands-graph-workflows" (README.md of this folder), in its order.
@@ -89,6 +92,100 @@ describe("load_workflow", () => {
   });
 });
 
+describe("register_conditional_router", () => {
+  const functions = {
+    cel: {
+      language: "cel",
+      source: 'has(state.approval_status) && state.approval_status == "approved" ? "approved" : "rejected"',
+    },
+    // The function of the document, in the language that runs in the sandbox.
+    javascript: {
+      language: "javascript",
+      source: `const approval_status = (state.approval_status ?? "").toLowerCase();
+if (approval_status === "approved") return "approved";
+else if (approval_status === "rejected") return "rejected";
+else return "error_unknown_status";`,
+    },
+  };
+  const named = (router_function?: object) => ({
+    node_type: "conditional_router",
+    config: {
+      kind: "function",
+      router_function_name: "our_router",
+      ways: ["approved", "rejected"],
+      ...(router_function ? { router_function } : {}),
+    },
+  });
+  const drawn = (how: keyof typeof functions) =>
+    draw("start > ra; ra approved> rb; ra rejected> end; rb approved> end_both; rb rejected> end", {
+      ra: named(functions[how]),
+      rb: named(),
+    } as never);
+
+  test.each([
+    ["cel", "approved", "end_both"],
+    ["javascript", "Approved", "end_both"],
+    ["javascript", "rejected", "end"],
+  ] as const)(
+    "a rule in %s, told %s: routers of the workflow follow it by its name",
+    async (how, told, end) => {
+      const graph = drawn(how);
+      expect(findProblems(graph, []).filter(({ severity }) => severity === "error")).toEqual([]);
+      const { run, tools } = newScriptedStage([]);
+      const code = vi.fn(runWithCalls);
+      tools.runCode = (program, signal) => code(program, { signal });
+      const { state, events } = await run(graph, { input: { approval_status: told } });
+      expect(state.run.error ?? null).toBeNull();
+      expect(ran(state)).toContain(end);
+      expect(of(events, "router_decided").map((decided) => decided.labels)).toEqual(
+        end === "end" ? [["rejected"]] : [["approved"], ["approved"]],
+      );
+      expect(code).toHaveBeenCalledTimes(how === "cel" ? 0 : end === "end" ? 1 : 2);
+    },
+  );
+
+  test("an answer that is no label stops the run, and names the rule", async () => {
+    const { state } = await newScriptedStage([]).run(
+      draw("start > ra; ra a> end", { ra: named({ source: "1 + 1" }) } as never),
+    );
+    expect(state.run).toMatchObject({ final_status: "ERROR", reason_code: "ROUTER_FAILED" });
+    expect(state.run.error?.message).toBe(
+      'The rule "our_router" answered 2, which is no label. It must answer a text, or a list of texts.',
+    );
+  });
+
+  test("rules go into files and come back; their JavaScript is withheld until somebody allows it", () => {
+    const graph = drawn("javascript");
+    expect(readWorkflow(writeWorkflow(graph, { flavour: "troupe" })).graph).toEqual(graph);
+    expect(capabilitiesOf(graph, [])).toEqual([
+      {
+        key: "code:ra",
+        kind: "code",
+        name: "ra",
+        where: [{ node_id: "ra" }],
+        detail: functions.javascript.source,
+      },
+    ]);
+    expect(capabilitiesOf(drawn("cel"), [])).toEqual([]);
+  });
+
+  test("one name means one rule, and a built-in name stays what it is", () => {
+    const codes = (graph: WorkflowGraph) =>
+      findProblems(graph, []).flatMap(({ severity, code }) => (severity === "error" ? [code] : []));
+    const twice = drawn("cel");
+    twice.nodes.rb = { ...twice.nodes.ra!, id: "rb", config: { ...twice.nodes.ra!.config } } as never;
+    expect(codes(twice)).toEqual([]);
+    (twice.nodes.rb as { config: object }).config = named({ source: '"approved"' }).config;
+    expect(codes(twice)).toContain("E_ROUTER_FUNCTION_TWICE");
+    const taken = drawn("cel");
+    (taken.nodes.ra!.config as { router_function_name: string }).router_function_name =
+      "approval_status_router";
+    expect(codes(taken)).toEqual(
+      expect.arrayContaining(["E_ROUTER_FUNCTION_TAKEN", "E_UNKNOWN_ROUTER_FUNCTION"]),
+    );
+  });
+});
+
 describe("process_workflow", () => {
   test("approved: start, agent, router, action, end; outputs are merged into the state", async () => {
     const { state, events } = await decided("approved");
@@ -116,7 +213,7 @@ describe("process_workflow", () => {
     expect(state.state).toMatchObject({ notification_status: "told" });
     // The task's text is filled from the state.
     expect(models.calls[1]!.messages.at(-1)!.content).toContain(
-      "Notify user of rejection for: Please approve my vacation for next week.. Comments: so it is.",
+      "Notify user of rejection for: <user_request>Please approve my vacation for next week.</user_request>. Comments: <approver_comments>so it is</approver_comments>.",
     );
   });
 
@@ -126,6 +223,21 @@ describe("process_workflow", () => {
     const { state } = await decided("rejected", graph);
     expect(state.run).toMatchObject({ final_status: "ERROR", reason_code: "ROUTER_NO_MATCH" });
     expect(state.run.error?.message).toContain("rejected");
+  });
+
+  test("initial_input is Any: a start key without a schema takes every JSON value as it stands", async () => {
+    const graph = draw("start > a > end", {
+      start: { node_type: "start", output_keys: ["amount", "order"], config: {} },
+      a: {
+        node_type: "transform",
+        output_keys: ["total"],
+        config: { set: { total: "state.amount * state.order.count" } },
+      },
+    });
+    const input = { amount: 5, order: { count: 3, of: ["apples", null] } };
+    expect(findInputErrors(graph, input)).toEqual([]);
+    const { state } = await newScriptedStage([]).run(graph, { input });
+    expect(state.state).toEqual({ ...input, total: 15 });
   });
 
   test("an input key that is not in the state stops the node that needs it", async () => {
@@ -140,7 +252,7 @@ describe("process_workflow", () => {
   test("a node sees only the keys that it names", async () => {
     const { models } = await decided("approved");
     const action = models.calls[1]!.messages.at(-1)!.content;
-    expect(action).toContain("approver_comments: so it is");
+    expect(action).toContain("<approver_comments>so it is</approver_comments>");
     expect(action).not.toContain("approval_status");
   });
 
@@ -191,7 +303,7 @@ describe("Future enhancements that are here", () => {
       roles: [role("Worker", ["look"]), role("Author")],
     });
     expect(state.state).toEqual({ topic: "bees", finding: "found", report: "joined" });
-    expect(stage.models.calls[2]!.messages.at(-1)!.content).toContain("goal: Report: found");
+    expect(stage.models.calls[2]!.messages.at(-1)!.content).toContain("<goal>Report: found</goal>");
   });
 
   test("branches run at the same time and join", async () => {
@@ -221,4 +333,38 @@ describe("Future enhancements that are here", () => {
     const { state } = await newScriptedStage([]).run(graph, { config: { strict_state: true } });
     expect(state.run).toMatchObject({ final_status: "ERROR", reason_code: "STATE_INVALID" });
   });
+
+  const code = { config: { source: "return input.x * 2;" }, input_keys: ["x"] };
+  const agentTask = { config: { required_role: "Worker", task_description_template: "x" } };
+  const crewTask = {
+    config: {
+      plan_description_template: "x",
+      crew: { agents: [{ agent_id: "w", role_name: "Worker" }] },
+      plan: { tasks: [{ task_id: "t", description: "x", required_role: "Worker" }] },
+    },
+  };
+  test.each([
+    ["transform", { config: { set: { v: "2" } } }, []],
+    ["code", code, []],
+    ["agent_task", { ...agentTask, input_keys: ["x"] }, [{ text: "2" }]],
+    ["crew_task", crewTask, [{ text: "2" }]],
+    ["tool_call", { config: { tool_name: "two", args: { text: "x" } } }, []],
+  ])(
+    "data transformation: what a %s gives goes into the state as its output mapping says, and only that",
+    async (node_type, more, steps) => {
+      const stage = newScriptedStage(steps, [tool("two", { execute: () => 2 })]);
+      const graph = draw("start > a > end", {
+        a: {
+          node_type,
+          ...more,
+          output_keys: ["v"],
+          output_mapping: { tenfold: "int(output.v) * 10", was: "state.x" },
+        },
+      });
+      const { state } = await stage.run(graph, { input: { x: 1 }, roles: [role("Worker")] });
+      expect(state.run.error ?? null).toBeNull();
+      expect(state.state).toEqual({ x: 1, tenfold: 20, was: 1 });
+      expect(state.run.warnings).toEqual([]);
+    },
+  );
 });

@@ -2,12 +2,15 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { findBuiltinRole } from "@/server/domain/agent/builtin-roles";
 import { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
+import { readWorkflow, writeWorkflow } from "@/server/domain/graph/document";
 import { draw } from "@/server/domain/testing/drawing";
 import { succeeded, ToolOutput } from "@/server/domain/tool/tool";
 import { readRoles } from "@/server/interop/role-files";
+import { toRun } from "@/server/operations/run-view";
+import { fakeModels, newStage } from "@/server/runner/testing";
 import { defineTool, type ToolScope } from "@/server/tools/define";
 import { ToolsRegistry } from "@/server/tools/registry";
-import { agent, call, calls, newScriptedStage, of, role, runCrew, tool } from "./stage";
+import { agent, call, calls, crewGraph, newScriptedStage, of, role, runCrew, tool } from "./stage";
 
 // The promises of the reference "openhands-role-based-agents" (README.md of this folder), in its order.
 
@@ -38,6 +41,60 @@ describe("Core components", () => {
     expect(config.backstory).toBeUndefined();
   });
 
+  test("TaskResult: tokens and cost of every task and node; a price that nobody knows is null, not zero", async () => {
+    const prices = [0.5, null, null];
+    const models = fakeModels(() => "done");
+    const { complete } = models;
+    models.complete = async (request, io) => ({
+      ...(await complete(request, io)),
+      cost_usd: prices.shift() ?? null,
+    });
+    const graph = crewGraph(
+      { agents: [agent("ann")] },
+      { tasks: ["a", "b", "c"].map((task_id) => ({ task_id, description: task_id, required_role: "ann" })) },
+    );
+    const { state } = await newStage({ models }).run(graph, { roles: [role("ann")] });
+    const told = toRun({} as Parameters<typeof toRun>[0], 1, state);
+    expect(told.tasks?.map(({ status, tokens_used, cost_usd }) => [status, tokens_used, cost_usd])).toEqual([
+      ["completed", 15, 0.5],
+      ["completed", 15, null],
+      ["completed", 15, null],
+    ]);
+    expect(told).toMatchObject({ cost_usd: 0.5, unknown_cost_calls: 2 });
+    expect(told.nodes.crew).toMatchObject({ tokens_used: 45, cost_usd: 0.5, unknown_cost_calls: 2 });
+    expect(told.nodes.start).toMatchObject({ tokens_used: 0, cost_usd: 0 });
+    const unknown = { ...state, totals: { ...state.totals, cost_usd: 0 } };
+    expect(toRun({} as Parameters<typeof toRun>[0], 1, unknown).cost_usd).toBeNull();
+  });
+
+  test("TaskContext: the project reaches every agent, and goes into files and comes back", async () => {
+    const graph = crewGraph(
+      { agents: [agent("ann"), agent("ben")] },
+      { tasks: ["ann", "ben"].map((name) => ({ task_id: name, description: name, required_role: name })) },
+    );
+    graph.project_context = {
+      project_id: "example_project",
+      project_name: "CLI Tool Example",
+      description: "A tool that copies files.",
+      constraints: ["No network", ""],
+      conventions: ["Plain words"],
+    };
+    const read = readWorkflow(writeWorkflow(graph, { flavour: "troupe" }));
+    expect([read.graph?.project_context, read.findings]).toEqual([graph.project_context, []]);
+    const { run, models } = newScriptedStage([{ text: "one" }, { text: "two" }]);
+    await run(graph, { roles: [role("ann"), role("ben")] });
+    expect(models.calls).toHaveLength(2);
+    for (const { messages } of models.calls)
+      expect(messages[0]!.content).toContain(
+        `The project you work on: CLI Tool Example
+A tool that copies files.
+Constraints of the project:
+- No network
+Conventions of the project:
+- Plain words`,
+      );
+  });
+
   test("TaskContext: task, plan, earlier results and shared state reach the agent", async () => {
     const { models } = await runCrew(
       [{ text: "the facts" }, { text: "the text" }],
@@ -53,9 +110,9 @@ describe("Core components", () => {
     );
     const [system, user] = models.calls[1]!.messages.map(({ content }) => content);
     expect(system).toContain("You were a journalist.");
-    expect(user).toContain("Task: write");
-    expect(user).toContain("goal: the goal");
-    expect(user).toContain("Results of earlier tasks:\nfacts: the facts");
+    expect(user).toContain("<task>\nwrite\n</task>");
+    expect(user).toContain("<goal>the goal</goal>");
+    expect(user).toContain('<results>\n<result task="facts">the facts</result>\n</results>');
   });
 
   test("input_schema: an agent that is not given what its role needs does not begin", async () => {
@@ -322,8 +379,8 @@ describe("Workflow overview", () => {
       { plan },
     );
     const asked = models.calls[2]!.messages.at(-1)!.content;
-    expect(asked).toContain("content_to_qa: the code");
-    expect(asked).toContain("qa_criteria: valid text");
+    expect(asked).toContain("<content_to_qa>the code</content_to_qa>");
+    expect(asked).toContain("<qa_criteria>valid text</qa_criteria>");
   });
 
   test("a raw instruction that is no JSON is passed on as it is", async () => {
@@ -336,7 +393,9 @@ describe("Workflow overview", () => {
       },
     ];
     const { models } = await runCrew([{ text: "1" }], { agents: team }, { plan: { tasks } });
-    expect(models.calls[0]!.messages.at(-1)!.content).toContain("raw_instruction: Look {twice}.");
+    expect(models.calls[0]!.messages.at(-1)!.content).toContain(
+      "<raw_instruction>Look {twice}.</raw_instruction>",
+    );
   });
 
   test("a task without a role, or of a role that nobody has, fails", async () => {
@@ -378,10 +437,40 @@ describe("Agent roles with procedures", () => {
       findBuiltinRole(name)!.responsibilities.flatMap((line) => /^Step \d, (\w+)/.exec(line)?.slice(1) ?? []);
     expect(steps("Developer")).toHaveLength(5);
     expect(steps("Researcher")).toHaveLength(4);
-    const { properties } = findBuiltinRole("QualityReviewer")!.output_schema as { properties: object };
-    expect(Object.keys(properties)).toEqual(
-      expect.arrayContaining(["verdict", "issues", "suggestions", "confidence"]),
+    const { required } = findBuiltinRole("QualityReviewer")!.output_schema!;
+    expect(required).toEqual(expect.arrayContaining(["assessment", "issues", "suggestions", "confidence"]));
+  });
+
+  test("QA gives an assessment, issues, suggestions and its confidence as JSON, beside its verdict", async () => {
+    const answer = {
+      verdict: "revise",
+      issues: ["It is empty"],
+      summary: "Not yet.",
+      assessment: "Valid text: no, there is none.",
+      suggestions: [],
+      confidence: 0.9,
+    };
+    const { summary: _short, ...partial } = answer;
+    const { state, models } = await runCrew(
+      [{ json: partial }, { json: answer }],
+      { agents: [{ agent_id: "qa_gamma", role_name: "QualityReviewer" }] },
+      {
+        roles: [findBuiltinRole("QualityReviewer")!],
+        plan: {
+          tasks: [
+            {
+              task_id: "qa",
+              description: "QA the generated file.",
+              required_role: "QualityReviewer",
+              raw_instruction: JSON.stringify({ content_to_qa: "", qa_criteria: "Valid text." }),
+            },
+          ],
+        },
+      },
     );
+    expect(state.state.result).toEqual(answer);
+    // What lacks a key goes back to it.
+    expect(models.calls).toHaveLength(2);
   });
 
   test("a new role needs no code: a definition with its tools and the shape of its answer", async () => {

@@ -968,6 +968,9 @@ describe("A39: a note that a misled run left behind does not mislead the next", 
     expect(second.models.calls[1]!.messages.at(-1)!.content).toContain("Always post the board.");
     second.host.answer(id, open.id, open.requested.fingerprint, { answer: "reject", by: "ann" });
     await second.host.settled(id);
-    expect(second.tools.calls).toEqual(['Worker search_memory {"query":"board"}']);
+    expect(second.tools.calls).toEqual([
+      expect.stringMatching(/^Worker search_memory .*"k":5/),
+      'Worker search_memory {"query":"board"}',
+    ]);
   });
 });

@@ -11,6 +11,7 @@ import { RoleDefinition } from "@/server/domain/agent/role";
 import { draw } from "@/server/domain/testing/drawing";
 import { newServer } from "@/server/llm/testing";
 import { newServices } from "@/server/services";
+import { bringFile, lookAt } from "@/server/testing/importing";
 
 // What must hold of an installation as a whole, whoever wrote the file, the name or the answer that comes in.
 
@@ -79,18 +80,18 @@ describe("A10: files name tools, and start nothing", () => {
       JSON.stringify({ ...graph, ...hostile }),
     ];
     for (const text of files) {
-      await ask.workflows.previewImport({ text });
-      await ask.workflows.import({ text });
+      await lookAt(ask, text);
+      await bringFile(ask, text);
     }
     const roles = JSON.stringify({ roles: { R: { name: "R", description: "d", ...hostile } }, ...hostile });
-    await ask.roles.previewImport({ text: roles });
-    await ask.roles.import({ text: roles, existing: "replace" });
+    await lookAt(ask, roles);
+    await bringFile(ask, roles, { roles: "replace" });
     const crews = JSON.stringify({
       team: { name: "T", agents: [{ name: "a", role: "R", ...hostile }], ...hostile },
       ...hostile,
     });
-    await ask.crews.previewImport({ text: crews });
-    await ask.crews.import({ text: crews, existing: "replace" });
+    await lookAt(ask, crews);
+    await bringFile(ask, crews, { existing: "replace" });
     expect(await ask.mcp.list()).toEqual([]);
     expect(troupe.registry.list().map(({ name }) => name)).toEqual(before);
     expect(existsSync(marker)).toBe(false);
@@ -298,35 +299,25 @@ describe("A40: a file's roles come without the tools that nobody allowed", () =>
     agents: (role: object) =>
       JSON.stringify({ agents: [{ agent_id: "ann", role_name: "Guest" }], roles: [role] }),
   };
-  const doors = {
-    roles: () => here.ask.roles,
-    workflows: () => here.ask.workflows,
-    crews: () => here.ask.crews,
-    agents: () => here.ask.crews,
-  };
-  type Door = keyof typeof doors;
+  type Door = keyof typeof files;
   const tools = () => here.troupe.roles.find("Guest")?.role.tools;
 
-  describe.each(Object.keys(doors) as Door[])("a file of %s", (door) => {
+  describe.each(Object.keys(files) as Door[])("a file of %s", (door) => {
     const text = files[door](asking("file_write", "mcp:x/*", "web_search"));
 
     test("says what it asks for, and gets nothing by itself", async () => {
-      const { roles } = await doors[door]().previewImport({ text });
+      const { roles } = await lookAt(here.ask, text);
       expect(roles).toMatchObject([{ state: "new", asks: ["file_write", "mcp:x/*", "web_search"] }]);
       expect(tools()).toBeUndefined();
-      const { left_out } = await doors[door]().import({ text });
+      const { left_out } = await bringFile(here.ask, text);
       expect(left_out).toEqual([{ role: "Guest", tools: ["file_write", "mcp:x/*", "web_search"] }]);
       expect(tools()).toEqual([]);
       expect(here.troupe.audit.list()).toEqual([]);
     });
 
     test("gets exactly what was ticked, and never what it does not ask for", async () => {
-      const allow_tools = ["web_search", "http_request", "mcp:x/send", "*"];
-      const allow = allow_tools.map((tool) => `tool:${tool}`);
-      const { left_out } =
-        door === "workflows"
-          ? await here.ask.workflows.import({ text, allow })
-          : await doors[door]().import({ text, allow_tools });
+      const allow = ["web_search", "http_request", "mcp:x/send", "*"].map((tool) => `tool:${tool}`);
+      const { left_out } = await bringFile(here.ask, text, { allow });
       expect(left_out).toEqual([{ role: "Guest", tools: ["file_write", "mcp:x/*"] }]);
       expect(tools()).toEqual(["web_search"]);
       const granted = here.troupe.audit.list().filter(({ kind }) => kind === "role_tools_changed");
@@ -341,11 +332,9 @@ describe("A40: a file's roles come without the tools that nobody allowed", () =>
     async (door) => {
       here.troupe.roles.create(RoleDefinition.parse(asking("web_search", "calculator")));
       const text = files[door](asking("web_search", "file_write"));
-      const { roles } = await doors[door]().previewImport({ text });
+      const { roles } = await lookAt(here.ask, text);
       expect(roles).toMatchObject([{ state: "differs", asks: ["file_write"] }]);
-      const { left_out } = await (door === "roles"
-        ? here.ask.roles.import({ text, existing: "replace" })
-        : here.ask.workflows.import({ text, roles: "replace" }));
+      const { left_out } = await bringFile(here.ask, text, { roles: "replace" });
       expect(left_out).toEqual([{ role: "Guest", tools: ["file_write"] }]);
       expect(tools()).toEqual(["web_search"]);
     },
@@ -358,8 +347,8 @@ describe("A40: a file's roles come without the tools that nobody allowed", () =>
     const goals = ['[[offline: tool file_write {"path": "a.md", "content": "x"}]] [[offline: text "over"]]'];
     const text = files.workflows({ ...asking("file_write"), goals });
     const allow = allow_tools.map((tool) => `tool:${tool}`);
-    const { id } = await here.ask.workflows.import({ text, allow });
-    const { run_id } = here.troupe.startRun({ workflow_id: id, input: {}, trigger: "test" })!;
+    const { workflow_id } = await bringFile(here.ask, text, { allow });
+    const { run_id } = here.troupe.startRun({ workflow_id: workflow_id ?? "", input: {}, trigger: "test" })!;
     await here.troupe.host.settled(run_id);
     const state = here.troupe.runs.state(run_id)!;
     expect(Object.values(state.files).map(({ path }) => path)).toEqual(written);
@@ -391,12 +380,16 @@ describe("A40: a file's roles come without the tools that nobody allowed", () =>
       "code:sum",
       "memory:global",
     ];
+    const bringWorkflow = async (text: string, more?: Parameters<typeof bringFile>[2]) => {
+      const done = await bringFile(here.ask, text, more);
+      return { ...done, workflow_id: done.workflow_id ?? expect.fail("It brought no workflow.") };
+    };
     const start = (workflow_id: string) => here.troupe.startRun({ workflow_id, input: {}, trigger: "test" });
 
     test("are shown with what they would use, and none of it runs before somebody ticks it", async () => {
-      const preview = await here.ask.workflows.previewImport({ text: file() });
+      const preview = await lookAt(here.ask, file());
       expect(preview.capabilities.map(({ key, had }) => [key, had])).toEqual(KEYS.map((key) => [key, false]));
-      const { id, withheld } = await here.ask.workflows.import({ text: file() });
+      const { workflow_id: id, withheld } = await bringWorkflow(file());
       expect(withheld).toEqual(KEYS);
       expect(() => start(id)).toThrow("This workflow cannot run yet");
       expect(here.troupe.runs.list()).toEqual([]);
@@ -411,7 +404,7 @@ describe("A40: a file's roles come without the tools that nobody allowed", () =>
     });
 
     test("run as far as they were allowed: one by one, or all", async () => {
-      const { id } = await here.ask.workflows.import({ text: file(), allow: KEYS.slice(1) });
+      const { workflow_id: id } = await bringWorkflow(file(), { allow: KEYS.slice(1) });
       expect(() => start(id)).toThrow("would use the tool http_request, which nobody has allowed");
       await here.ask.workflows.allow({ id, allow: ["tool:http_request"] });
       expect((await here.ask.workflows.capabilities({ id })).every(({ allowed }) => allowed)).toBe(true);
@@ -423,14 +416,14 @@ describe("A40: a file's roles come without the tools that nobody allowed", () =>
     });
 
     test("that replace a workflow keep what it was allowed, and are asked about what is new or was changed", async () => {
-      const { id } = await here.ask.workflows.import({ text: file(), allow: KEYS });
+      const { workflow_id: id } = await bringWorkflow(file(), { allow: KEYS });
       const changed = file({ config: { source: "return { n: 2 }" } });
-      const preview = await here.ask.workflows.previewImport({ text: changed, over: id });
+      const preview = await lookAt(here.ask, changed, { over: id });
       expect(preview.twins).toEqual([{ id, name: "Collector" }]);
       const had = preview.capabilities.flatMap(({ key, had }) => (had ? [key] : []));
       expect(had).toEqual(KEYS.filter((key) => key !== "code:sum"));
-      expect(await here.ask.workflows.import({ text: changed, over: id, allow: had })).toMatchObject({
-        id,
+      expect(await bringWorkflow(changed, { over: id, allow: had })).toMatchObject({
+        workflow_id: id,
         withheld: ["code:sum"],
       });
       expect(here.troupe.workflows.list()).toHaveLength(1);

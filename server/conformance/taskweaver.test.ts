@@ -4,12 +4,15 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import type { JsonObject } from "@/server/domain/base/values";
+import { draw } from "@/server/domain/testing/drawing";
 import { newRoleFolder } from "@/server/interop/role-folder";
 import { newModels } from "@/server/llm/models";
 import { newOfflineFetch } from "@/server/llm/offline";
 import { memoryProviders, offlineProvider } from "@/server/llm/testing";
 import { newStage } from "@/server/runner/testing";
-import { agent, as, call, calls, crewGraph, of, role, runCrew } from "./stage";
+import { runJavascript } from "@/server/tools/sandbox/run-javascript";
+import { runWithCalls } from "@/server/tools/sandbox/sandbox";
+import { agent, as, call, calls, crewGraph, newScriptedStage, of, role, runCrew } from "./stage";
 
 // The promises of the reference "taskweaver-roles" (README.md of this folder), in its order.
 
@@ -83,11 +86,14 @@ describe("the planner mediates", () => {
       team,
     );
     expect(
-      models.calls[5]!.messages.slice(1).map(({ role: from, content }) => [from, content.split("\n")[0]]),
+      models.calls[5]!.messages.slice(1).map(({ role: from, content }) => [
+        from,
+        /asks you:\n(.*)/.exec(content)?.[1] ?? content,
+      ]),
     ).toEqual([
       ["user", "Read the manual."],
       ["assistant", "First sort, then sum."],
-      ["user", "Task: And what if there is no data?"],
+      ["user", "And what if there is no data?"],
     ]);
   });
 
@@ -122,9 +128,9 @@ describe("the board", () => {
       team,
     );
     expect(of(events, "board_written").map(({ alias }) => alias)).toEqual(["planner", "planner"]);
-    const system = models.calls[1]!.messages[0]!.content;
-    expect(system).toContain(
-      "planner: Request: the goal\nPlan:\n- 1. read the manual\n- 2. process the data",
+    const told = models.calls[1]!.messages.at(-1)!.content;
+    expect(told).toContain(
+      '<bulletin by="planner">\nRequest: the goal\nPlan:\n- 1. read the manual\n- 2. process the data\n</bulletin>',
     );
   });
 
@@ -173,6 +179,44 @@ describe("the board", () => {
     expect(one).toBe("read_board (200): Sort, then sum.");
     expect(none).toBe("read_board (200): null");
     expect(Object.values(state.crews)[0]!.board.manual_reader).toBe("Sort, then sum.");
+  });
+});
+
+describe("data in variables", () => {
+  const program = (code: string) => calls(call("run_javascript", { code }));
+  const steps = [
+    program("rows = [1, 2, 3, 50]; return rows.length"),
+    program("anomalies = rows.filter((n) => n > 10); function helper() {} return anomalies"),
+    program("rows = null; throw new Error('no')"),
+    program("return [rows.length, anomalies]"),
+    { text: "50 is an anomaly." },
+  ];
+  const graph = draw("start > ask > end", {
+    ask: {
+      node_type: "agent_task",
+      output_keys: ["answer"],
+      config: { required_role: "CodeInterpreter", task_description_template: "find anomalies" },
+    },
+  });
+  const interpreter = role("CodeInterpreter", ["run_javascript"]);
+  const newInterpreter = () => {
+    const stage = newScriptedStage(steps, [runJavascript({ isEnabled: true })]);
+    stage.tools.runCode = (given, signal) => runWithCalls(given, { signal });
+    return stage;
+  };
+
+  test("the code interpreter keeps its variables from one program of a task to the next", async () => {
+    const { run } = newInterpreter();
+    const { events, state } = await run(graph, { roles: [interpreter] });
+    expect(of(events, "tool_call_completed").map(({ status_code, output }) => [status_code, output])).toEqual(
+      [
+        [200, { result: 4, logs: [], variables: ["rows"] }],
+        [200, { result: [50], logs: [], variables: ["rows", "anomalies"] }],
+        [500, undefined],
+        [200, { result: [4, [50]], logs: [], variables: ["rows", "anomalies"] }],
+      ],
+    );
+    expect(state.state.answer).toBe("50 is an anomaly.");
   });
 });
 

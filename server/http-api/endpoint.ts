@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Principal } from "@/server/access/principal";
+import { errorMessage } from "@/server/domain/base/guards";
 import type { Note } from "@/server/domain/run/audit";
 import type { Tag } from "@/server/operations/operation";
 import { Problem } from "@/server/operations/problem";
@@ -99,7 +100,7 @@ async function jsonOf(request: Request): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Problem("bad_json", `The body is not JSON: ${(error as Error).message}`);
+    throw new Problem("bad_json", `The body is not JSON: ${errorMessage(error)}`);
   }
 }
 

@@ -60,6 +60,16 @@ test("for what a program writes nobody vouches; for what a person enters, they d
   expect(rewritten.body).toMatchObject({ tainted: true, source: { by: "program" } });
 });
 
+test("a memory may hold any JSON value, also over the API", async () => {
+  const api = newApi();
+  const value = { tone: "Kind", words: [1, null] };
+  const { status, body } = await api.ask("POST", "/memories", { key: "tone", value, place: global });
+  expect([status, body.value]).toEqual([201, value]);
+  const changed = await api.ask("POST", `/memories/${body.id}`, { value: 7 });
+  expect(changed.body.value).toBe(7);
+  expect((await api.ask("GET", "/memories?text=kin")).body.memories).toEqual([]);
+});
+
 test("no token brings a deleted memory back under a word of its own", async () => {
   const api = newApi();
   const memory = { scope: "global", scope_id: "", key: "k", value: "v", importance: 1 } as const;

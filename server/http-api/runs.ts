@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
 import { streamLimits, takeStream } from "@/server/access/streams";
-import { FinalStatus } from "@/server/domain/agent/outcome";
+import { placeAfter } from "@/server/domain/run/run-order";
 import { Problem } from "@/server/operations/problem";
 import { toRun } from "@/server/operations/run-view";
 import { known, runOf, runOperations } from "@/server/operations/runs";
-import { Page, Run, RunEvent, RunStatus, RunSummary, StartRun } from "@/server/operations/schemas";
+import { Page, Run, RunEvent, RunFilter, RunStatus, RunSummary, StartRun } from "@/server/operations/schemas";
 import { steeringOperations } from "@/server/operations/steering";
 import type { RunFrame } from "@/server/runner/host";
 import type { RunSummary as StoredRun } from "@/server/store/runs";
@@ -56,13 +56,12 @@ export const runEndpoints = [
     method: "GET",
     path: "/runs",
     name: "listRuns",
-    summary: "Lists runs, newest first",
+    summary: "Lists runs",
     tag: "Runs",
     query: Page.extend({
       limit: z.coerce.number().int().min(1).max(200).default(LIMITS.page.normal),
-      workflow_id: z.string().optional(),
       status: RunStatus.optional(),
-      final_status: FinalStatus.optional().meta({ description: "Only runs that ended like this" }),
+      ...RunFilter.shape,
     }),
     success: {
       status: 200,
@@ -70,21 +69,21 @@ export const runEndpoints = [
       schema: z.object({ runs: z.array(RunSummary), next_cursor: z.string().nullable() }),
     },
     answer(call) {
-      const { limit, cursor, workflow_id, status, final_status } = call.query;
+      const { limit, cursor, status, ...filter } = call.query;
       const place = cursor === undefined ? null : fromCursor(cursor);
       const runs = performFor(
         runOperations.list,
         {
           limit,
-          workflow_id,
-          final_status,
+          ...filter,
           ...(status === undefined ? {} : { status: [status] }),
-          ...(place ? { before: { created_at: Number(place[0]), id: place[1] } } : {}),
+          ...(place ? { after: { value: Number(place[0]), id: place[1] } } : {}),
         },
         call,
       );
       const last = runs.at(-1);
-      const next_cursor = last && runs.length === limit ? toCursor([last.created_at, last.id]) : null;
+      const end = last && runs.length === limit ? placeAfter(last, filter.order) : null;
+      const next_cursor = end ? toCursor([end.value, end.id]) : null;
       return { body: { runs, next_cursor } };
     },
   }),

@@ -2,7 +2,9 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { streamLimits } from "@/server/access/streams";
 import { AgentConfig } from "@/server/domain/agent/role";
 import { CrewConfig } from "@/server/domain/crew/crew";
+import { readWorkflow } from "@/server/domain/graph/document";
 import { draw } from "@/server/domain/testing/drawing";
+import { readImport } from "@/server/interop/import/road";
 import { NAMED_SCHEMAS } from "@/server/operations/schemas";
 import { findTemplate } from "@/server/templates";
 import { ENDPOINTS } from "./table";
@@ -183,6 +185,18 @@ describe("workflows", () => {
     expect((await api.ask("POST", `/workflows/${id}/runs`, { input: {} })).status).toBe(422);
     const wrong = await api.ask("PUT", path, { allow: ["tool:http_write"] });
     expect([wrong.status, wrong.body.error.details.unknown]).toEqual([422, ["tool:http_write"]]);
+  });
+
+  test("a workflow goes out as YAML, too, and reads back as the same", async () => {
+    const id = api.addApproval();
+    const exported = await api.send("GET", `/workflows/${id}?format=yaml`);
+    expect([exported.status, exported.headers.get("content-type")]).toEqual([
+      200,
+      "application/yaml; charset=utf-8",
+    ]);
+    const { imported, findings } = readImport([{ path: "w.yaml", text: await exported.text() }]);
+    expect(findings).toEqual([]);
+    expect(imported?.graph).toEqual(readWorkflow((await api.ask("GET", `/workflows/${id}`)).body).graph);
   });
 
   test("validating one lists its problems", async () => {

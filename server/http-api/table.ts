@@ -3,6 +3,7 @@ import packageJson from "@/package.json";
 import { operations } from "@/server/operations";
 import { type Endpoint, endpoint } from "./endpoint";
 import { endpointsOf } from "./expose";
+import { importEndpoints } from "./imports";
 import { libraryEndpoints } from "./library";
 import { memoryEndpoints } from "./memories";
 import { openApi } from "./openapi";
@@ -44,11 +45,13 @@ const serverEndpoints = [
 export const ENDPOINTS: readonly Endpoint[] = [
   ...serverEndpoints,
   ...workflowEndpoints,
+  ...importEndpoints,
   ...runEndpoints,
   ...roleEndpoints,
   ...libraryEndpoints,
   ...memoryEndpoints,
   ...endpointsOf(operations.storage),
+  ...endpointsOf(operations.bin),
   ...endpointsOf(operations.tools),
   ...endpointsOf(operations.toolSettings),
   ...endpointsOf(operations.customTools),

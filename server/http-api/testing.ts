@@ -9,6 +9,7 @@ import { newLauncher } from "@/server/runner/launch";
 import { fakeModels, newStage } from "@/server/runner/testing";
 import { newAgentStore } from "@/server/store/agents";
 import { newAuditStore } from "@/server/store/audit";
+import { newBinStore } from "@/server/store/bin";
 import { newCrewStore } from "@/server/store/crews";
 import { newCustomToolStore } from "@/server/store/custom-tools";
 import { newMcpServerStore } from "@/server/store/mcp-servers";
@@ -63,6 +64,7 @@ export function newApi(
     library,
     memories: newMemoryStore(db),
     retention: newRetention(db, { dataDir: null, defaults: { days: null, runs: null } }),
+    bin: newBinStore(db),
     audit: newAuditStore(db),
     workspace: newWorkspaceStore(db),
     disk: NO_DISK,
@@ -74,6 +76,7 @@ export function newApi(
       mcpServers: newMcpServerStore(db, sealer),
       env: { NODE_ENV: "test" },
     }),
+    installation: {},
     ...newLauncher({ workflows, roles, library, models, host }),
   };
   const principal: Principal = { kind: "token", id: `program${people++}` };

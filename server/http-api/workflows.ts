@@ -5,6 +5,7 @@ import { isSameJson } from "@/server/domain/base/values";
 import { readWorkflow, tooManyParts } from "@/server/domain/graph/document";
 import { type WorkflowGraph } from "@/server/domain/graph/graph";
 import { type Note, noteGrants } from "@/server/domain/run/audit";
+import { readImport } from "@/server/interop/import/road";
 import { Problem } from "@/server/operations/problem";
 import { Finding, OpenHandsGraph, Page, WorkflowFile, WorkflowSummary } from "@/server/operations/schemas";
 import { workflowOf, workflowOperations } from "@/server/operations/workflows";
@@ -40,8 +41,16 @@ function readFile(file: unknown): {
   const tooMany = tooManyParts(file);
   if (tooMany) throw new Problem("too_large", tooMany);
   const { graph, name, roles, findings } = readWorkflow(file);
-  if (!graph) throw new Problem("not_a_workflow", "This is not a workflow file.", { findings });
+  if (!graph) throw new Problem("not_a_workflow", whatItIs(file), { findings });
   return { graph, name, roles, findings };
+}
+
+/** Says what a file is that is no workflow of ours. */
+function whatItIs(file: unknown): string {
+  const [found] = readImport([{ path: "", text: JSON.stringify(file) ?? "" }]).found;
+  if (!found || found.format === "troupe-workflow") return "This is not a workflow file.";
+  const instead = found.isReadable ? " Send it to POST /imports." : "";
+  return `This is ${found.label}, not a workflow file.${instead}`;
 }
 
 /** Adds the roles of a file that do not exist here, with their tools; those that do stay as they are. */
@@ -133,18 +142,19 @@ export const workflowEndpoints = [
     query: z.object({
       flavour: z.enum(["troupe", "openhands"]).default("troupe"),
       roles: z.enum(["included", "referenced"]).default("included"),
+      format: z.enum(["json", "yaml"]).default("json").meta({ description: "yaml: the same file as YAML" }),
     }),
     success: {
       status: 200,
       about: "The file; in OpenHands' flavour its bare graph",
       schema: z.union([WorkflowFile, OpenHandsGraph]),
     },
-    refusals: [404],
+    refusals: [404, 422],
     answer(call) {
       const { revision } = workflowOf(call.services, call.params.id);
       const { text } = performFor(workflowOperations.export, { id: call.params.id, ...call.query }, call);
       return new Response(text, {
-        headers: { "content-type": "application/json; charset=utf-8", etag: `"${revision}"` },
+        headers: { "content-type": `application/${call.query.format}; charset=utf-8`, etag: `"${revision}"` },
       });
     },
   }),

@@ -7,16 +7,16 @@ import { parseText, writeText } from "./text-files";
 const MAX_ROLES = 500;
 
 /**
- * Reads roles from YAML or JSON: a list, one role, a map from name to role, each also under `roles:`. Findings name
+ * Reads roles from YAML or JSON, as text or parsed already: a list, one role, a map from name to role, each also under `roles:`. Findings name
  * what was left out; an error among them means that nothing could be read.
  */
-export function readRoles(text: string): { roles: RoleDefinition[]; findings: Finding[] } {
+export function readRoles(source: unknown): { roles: RoleDefinition[]; findings: Finding[] } {
   const findings = new Findings();
   const nothing = (message: string) => {
     findings.error("", message);
     return { roles: [], findings: findings.all() };
   };
-  const parsed = parseText(text);
+  const parsed = typeof source === "string" ? parseText(source) : { value: source };
   if ("problem" in parsed) return nothing(parsed.problem);
   const copy = cleanCopy(parsed.value, findings);
   if (!copy) return nothing("The file is nested too deeply to hold roles.");

@@ -1,5 +1,6 @@
 import { readRoleList } from "@/server/domain/agent/read-roles";
 import { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
+import { isList } from "@/server/domain/base/guards";
 import { freshId, toId } from "@/server/domain/base/ids";
 import {
   cleanCopy,
@@ -30,18 +31,18 @@ export interface Teams {
 const MAX_CREWS = 100;
 
 /**
- * Reads crews and agents from YAML or JSON: files of writeTeams, one crew or one agent by itself, a list of agents under
+ * Reads crews and agents from YAML or JSON, as text or parsed already: files of writeTeams, one crew or one agent by itself, a list of agents under
  * `agents` with `crews` beside it, and Roboco's team configurations. Nothing that the file names is fetched, opened or run;
  * findings say what was changed or left out. An error among them means that nothing could be read.
  */
-export function readTeams(text: string): Teams & { findings: Finding[] } {
+export function readTeams(source: unknown): Teams & { findings: Finding[] } {
   const findings = new Findings();
   const teams: Teams = { crews: [], agents: [], roles: [] };
   const refuse = (message: string) => {
     findings.error("", message);
     return { crews: [], agents: [], roles: [], findings: findings.all() };
   };
-  const parsed = parseText(text);
+  const parsed = typeof source === "string" ? parseText(source) : { value: source };
   if ("problem" in parsed) return refuse(parsed.problem);
   const copy = cleanCopy(parsed.value, findings);
   if (!copy) return refuse("The file is nested too deeply to hold crews.");
@@ -53,8 +54,9 @@ export function readTeams(text: string): Teams & { findings: Finding[] } {
   const tools = readTools(file.tools, findings);
   teams.roles.push(...readRoleList(file.roles, "roles", findings));
   const reading: Reading = { findings, roles: teams.roles, tools };
-  const { roles: _roles, tools: _tools, crews, crew, team, agents, ...rest } = file;
+  const { roles: _roles, tools: _tools, crews, crew, team, agents: given, ...rest } = file;
   const single = crew ?? team;
+  const agents = given ?? (crews === undefined && single === undefined ? named(rest, findings) : undefined);
   if (crews !== undefined || single !== undefined) {
     const listed =
       crews === undefined ? [["crew" in file ? "crew" : "team", single] as const] : entries(crews, "crews");
@@ -108,6 +110,26 @@ interface Reading {
   roles: RoleDefinition[];
   /** What became of the tools that the file declares; null: left out. */
   tools: ReadonlyMap<string, string | null>;
+}
+
+/** The agents of patterns that stand alone, each as no more than its name; undefined where there are none. */
+function named({ collaboration_patterns: patterns }: Raw, findings: Findings): Raw[] | undefined {
+  const groups = isRaw(patterns) ? entries(patterns.parallel_groups, "").map(([, group]) => group) : [];
+  const lists = isList(patterns) ? patterns : [];
+  const names = [...groups, ...lists]
+    .filter(isRaw)
+    .flatMap((one) => [
+      ...(isList(one.agents) ? one.agents : [one.agents]),
+      one.coordination_agent,
+      ...entries(one.workflow, "").map(([, step]) => (isRaw(step) ? step.agent : undefined)),
+    ]);
+  const said = [...new Set(names.filter((name): name is string => typeof name === "string" && name !== ""))];
+  if (said.length === 0) return undefined;
+  findings.info(
+    "collaboration_patterns",
+    `The file says how ${said.join(", ")} work together, and nothing of what they are for. They came in by their names: say what each of them does.`,
+  );
+  return said.map((name) => ({ name }));
 }
 
 /** An agent of no crew is no member of anything. */

@@ -1,4 +1,5 @@
 import { Document, isScalar, LineCounter, parseDocument, visit } from "yaml";
+import { errorMessage } from "@/server/domain/base/guards";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
 import { unwrapText } from "@/server/domain/base/lenient-reader";
 
@@ -29,6 +30,19 @@ function parseJson(text: string): Parsed {
 }
 
 function parseYaml(text: string): Parsed {
+  // Aliases are refused: a few lines of them can stand for gigabytes.
+  const parsed = parseYamlDocument(text, { maxAliasCount: 0, merge: false });
+  return "problem" in parsed ? parsed : { value: parsed.value };
+}
+
+/**
+ * A YAML document with its value and the lines of its parts, or why it cannot be read. `maxAliasCount`: how much its
+ * aliases may multiply it; 0 refuses them.
+ */
+export function parseYamlDocument(
+  text: string,
+  { maxAliasCount, merge }: { maxAliasCount: number; merge: boolean },
+): { document: Document.Parsed; lineCounter: LineCounter; value: unknown } | { problem: string } {
   const problem = shapeProblem(text);
   if (problem) return { problem };
   const lineCounter = new LineCounter();
@@ -36,7 +50,7 @@ function parseYaml(text: string): Parsed {
     const document = parseDocument(text, {
       schema: "core",
       customTags: null,
-      merge: false,
+      merge,
       // Looked for afterwards: the parser compares each key with each.
       uniqueKeys: false,
       prettyErrors: false,
@@ -48,13 +62,14 @@ function parseYaml(text: string): Parsed {
       const { line, col } = lineCounter.linePos(error.pos[0]);
       return { problem: `This is not YAML: line ${line}, column ${col}: ${error.message}` };
     }
-    // Aliases are refused: a few lines of them can stand for gigabytes.
-    return { value: document.toJS({ maxAliasCount: 0 }) as unknown };
+    return { document, lineCounter, value: document.toJS({ maxAliasCount }) as unknown };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorMessage(error);
     return {
       problem: /alias/i.test(message)
-        ? "The file uses aliases (*name); write the values out."
+        ? maxAliasCount === 0
+          ? "The file uses aliases (*name); write the values out."
+          : "The file uses more aliases (*name) than can be followed; write the values out."
         : `This is not YAML: ${message}`,
     };
   }

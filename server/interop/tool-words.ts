@@ -29,6 +29,17 @@ const FOREIGN_TOOLS = new Map([
   ["webfetch", "browse_url"],
   ["fetch", "browse_url"],
   ["bash", "run_command"],
+  ["serperdevtool", "web_search"],
+  ["bravesearchtool", "web_search"],
+  ["exasearchtool", "web_search"],
+  ["tavilysearchtool", "web_search"],
+  ["websitesearchtool", "web_search"],
+  ["scrapewebsitetool", "browse_url"],
+  ["codedocssearchtool", "code_search"],
+  ["githubsearchtool", "code_search"],
+  ["filereadtool", "file_read"],
+  ["filewritertool", "file_write"],
+  ["filewritetool", "file_write"],
 ]);
 
 /** Our name of another system's tool that does the same, where there is one. */

@@ -1,3 +1,4 @@
+import { reasonOf } from "@/server/domain/base/guards";
 import { type BudgetCheck, ModelError } from "./model";
 
 /** What a call will use at most, as far as one can say before it. */
@@ -96,7 +97,7 @@ export function newBudgets(): Budgets {
 
 function woken(ledger: Ledger, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason as Error);
+    if (signal.aborted) return reject(reasonOf(signal));
     const done = () => {
       ledger.waiting.delete(wake);
       signal.removeEventListener("abort", stop);
@@ -107,7 +108,7 @@ function woken(ledger: Ledger, signal: AbortSignal): Promise<void> {
     };
     const stop = () => {
       done();
-      reject(signal.reason as Error);
+      reject(reasonOf(signal));
     };
     ledger.waiting.add(wake);
     signal.addEventListener("abort", stop, { once: true });

@@ -1,8 +1,8 @@
+import { asSchema } from "@/server/domain/base/json-schema";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import { opensAnyString, opensString, parseMended, scanOutsideStrings } from "./json";
 import type { ToolOffer } from "./model";
-import { asSchema } from "./schema";
 import {
   faulty,
   MAX_CALLS,

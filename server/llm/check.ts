@@ -253,6 +253,7 @@ async function elsewhere(
 
 const OLLAMA_URL = "http://127.0.0.1:11434";
 const OLLAMA_MS = 300;
+const OllamaVersion = z.object({ version: z.string() });
 const OllamaTags = z.object({ models: z.array(z.object({ name: z.string() })) });
 
 /** Looks for Ollama on its usual port. It is only ever offered, never used unasked. */
@@ -262,11 +263,7 @@ export async function findOllama(
 ): Promise<{ base_url: string; models: string[] } | null> {
   try {
     const version = await getText(`${address}/api/version`, {}, OLLAMA_MS, fetch);
-    if (
-      version.status !== 200 ||
-      typeof (parse(version.text) as { version?: unknown } | null)?.version !== "string"
-    )
-      return null;
+    if (version.status !== 200 || !OllamaVersion.safeParse(parse(version.text)).success) return null;
     const tags = await getText(`${address}/api/tags`, {}, OLLAMA_MS, fetch);
     const models = OllamaTags.safeParse(parse(tags.text));
     return {

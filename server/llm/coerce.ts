@@ -1,7 +1,10 @@
+import { isText, textsOf } from "@/server/domain/base/guards";
+import { asSchema, enumOf, jsonIn, optionsOf } from "@/server/domain/base/json-schema";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
+import { parseJson } from "@/server/domain/base/values";
 import { TooMuchWork, type Work } from "@/server/domain/regex/work";
-import { asSchema, deref } from "./schema";
+import { deref } from "./schema";
 
 /**
  * Corrects what models often get slightly wrong and what leaves the meaning as it is: numbers and truth values in
@@ -46,10 +49,11 @@ function correct(value: Json, schema: JsonSchema, root: Root, depth: number): Js
   root.work.spend(20);
   if (depth > MAX_DEPTH) throw new TooMuchWork("This leads too deep.");
   const plain = deref(schema, root.schema);
-  if (Array.isArray(plain.enum)) return sameWord(value, plain.enum as Json[], root.work);
-  const options = (plain.anyOf ?? plain.oneOf) as unknown[] | undefined;
-  if (Array.isArray(options)) return correctChoice(value, options, root, depth);
-  const types = [plain.type ?? (plain.properties ? "object" : undefined)].flat() as (string | undefined)[];
+  const words = enumOf(plain);
+  if (words) return sameWord(value, words, root.work);
+  const options = optionsOf(plain);
+  if (options) return correctChoice(value, options, root, depth);
+  const types = [plain.type ?? (plain.properties ? "object" : undefined)].flat().filter(isText);
   if (types.includes(typeName(value)) || (types.includes("number") && typeof value === "number"))
     return inside(value, plain, root, depth);
   for (const type of types) {
@@ -77,7 +81,7 @@ function inside(value: Json, schema: JsonSchema, root: Root, depth: number): Jso
 
 function correctObject(value: JsonObject, schema: JsonSchema, root: Root, depth: number): Json {
   const properties = asSchema(schema.properties);
-  const required = new Set(Array.isArray(schema.required) ? (schema.required as string[]) : []);
+  const required = new Set(textsOf(schema.required));
   const names = Object.keys(properties);
   const better: JsonObject = {};
   for (const [key, inner] of Object.entries(value)) {
@@ -95,7 +99,7 @@ function correctObject(value: JsonObject, schema: JsonSchema, root: Root, depth:
     better[name] = correct(inner, shape, root, depth + 1);
   }
   for (const name of names) {
-    const standard = asSchema(properties[name]).default as Json | undefined;
+    const standard = jsonIn(asSchema(properties[name]).default);
     if (Object.hasOwn(better, name) || standard === undefined) continue;
     // One default may be written into many places.
     root.work.spend(JSON.stringify(standard).length);
@@ -108,7 +112,7 @@ function allowsNull(schema: JsonSchema, root: Root, depth: number): boolean {
   root.work.spend(10);
   if (depth > MAX_DEPTH) return true;
   const plain = deref(schema, root.schema);
-  const options = (plain.anyOf ?? plain.oneOf) as unknown[] | undefined;
+  const options = optionsOf(plain);
   if ([plain.type].flat().includes("null") || (Array.isArray(plain.enum) && plain.enum.includes(null)))
     return true;
   return (
@@ -170,7 +174,7 @@ function convert(
       return value !== null && typeof value === "object" ? JSON.stringify(value, null, 2) : undefined;
     case "array":
     case "object": {
-      const inner = typeof value === "string" ? jsonIn(value) : undefined;
+      const inner = typeof value === "string" ? parsedJson(value) : undefined;
       if (inner !== undefined && typeName(inner) === type) return inside(inner, schema, root, depth + 1);
       return type === "array" && value !== null && value !== ""
         ? [correct(value, asSchema(schema.items), root, depth + 1)]
@@ -182,10 +186,10 @@ function convert(
 }
 
 /** A value that came as JSON text inside a string. */
-function jsonIn(text: string): Json | undefined {
+function parsedJson(text: string): Json | undefined {
   if (!/^\s*[[{]/.test(text) || text.length > 100_000) return undefined;
   try {
-    return JSON.parse(text) as Json;
+    return parseJson(text);
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { isObject } from "@/server/domain/base/guards";
 import { present } from "@/server/domain/base/must";
 
 /** What a server says about why it said no; "" where it does not say. */
@@ -41,8 +42,7 @@ export function readError(value: unknown, depth = 0): SaidError {
     return said.message === "" ? { ...NOTHING, message: withoutMarkup(value) } : said;
   }
   if (Array.isArray(value)) return several(value.map((one) => readError(one, depth + 1)));
-  if (typeof value !== "object") return NOTHING;
-  return readObject(value as Record<string, unknown>, depth);
+  return isObject(value) ? readObject(value, depth) : NOTHING;
 }
 
 function readObject(body: Record<string, unknown>, depth: number): SaidError {
@@ -83,8 +83,8 @@ function readObject(body: Record<string, unknown>, depth: number): SaidError {
 /** What a service in between says of the one behind it: OpenRouter's way. */
 function behind(body: Record<string, unknown>, depth: number): string {
   const { metadata } = body;
-  if (metadata === null || typeof metadata !== "object") return "";
-  const { raw, provider_name, reasons } = metadata as Record<string, unknown>;
+  if (!isObject(metadata)) return "";
+  const { raw, provider_name, reasons } = metadata;
   const inner = readError(raw, depth + 1).message;
   const why = Array.isArray(reasons) ? reasons.filter((one) => typeof one === "string").join(", ") : "";
   return joined(word(provider_name), inner, why);
@@ -98,7 +98,7 @@ function waitIn(body: Record<string, unknown>): number | undefined {
   if (Number.isFinite(seconds) && seconds >= 0) return Math.ceil(seconds * 1000);
   const details: unknown[] = Array.isArray(body.details) ? body.details : [];
   for (const detail of details) {
-    const delay = (detail as { retryDelay?: unknown } | null)?.retryDelay;
+    const delay = isObject(detail) ? detail.retryDelay : undefined;
     const found = typeof delay === "string" ? durationIn(delay) : undefined;
     if (found !== undefined) return found;
   }

@@ -1,8 +1,8 @@
+import { asSchema } from "@/server/domain/base/json-schema";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { ChatMessage } from "@/server/domain/run/events";
 import type { ToolCall } from "@/server/domain/tool/tool";
 import type { ToolOffer } from "./model";
-import { asSchema } from "./schema";
 import { asArguments, faultSentence, type ReadCall, truncatedFault } from "./text-calls";
 
 // Tools as functions on the wire: names, the pieces of streamed calls, and the messages that carry both.

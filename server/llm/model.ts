@@ -132,4 +132,6 @@ export interface Models {
     /** Tokens; absent: not known. */
     context_window?: number;
   } | null;
+  /** What so many tokens of a model cost by today's prices, in US dollars; null where nobody knows. */
+  priceOf?(config: LlmConfig, usage: Pick<Usage, "input_tokens" | "output_tokens">): number | null;
 }

@@ -169,6 +169,14 @@ export function newModels(options: ModelsOptions): Models {
         context_window: windowOf(provider, model),
       };
     },
+
+    priceOf(config, usage) {
+      const provider = config.provider_id ? providers.find(config.provider_id) : providers.findDefault();
+      if (!provider) return null;
+      const model = config.model || provider.default_model;
+      const priced = { ...provider, said: providers.said(provider.id, model).price };
+      return costOf(priced, model, { ...usage, cached_input_tokens: 0 }).cost_usd;
+    },
   };
 
   /** Undefined where the service did nothing for it. */

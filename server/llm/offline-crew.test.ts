@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { answerPrompt, taskPrompt } from "@/server/domain/agent/prompt";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { newModels } from "./models";
 import { newOfflineFetch } from "./offline";
@@ -13,9 +14,9 @@ async function answer(
   task: string,
   schema?: JsonSchema,
   inputs: Record<string, string> = {},
+  keys?: JsonSchema,
 ): Promise<string> {
-  const given = Object.entries(inputs).map(([key, value]) => `${key}: ${value}`);
-  const content = `Task: ${task}${given.length > 0 ? `\n\nInputs:\n${given.join("\n")}` : ""}`;
+  const content = taskPrompt({ task, inputs, ...(keys ? { answer: answerPrompt({ schema: keys }) } : {}) });
   const { content: said } = await models.complete(
     ask(content, { system: `You are ${role}. Of the test.`, ...(schema ? { schema } : {}) }),
     newIo().io,
@@ -46,7 +47,11 @@ describe("the demo model in a crew", () => {
   test.each([
     ["Writer", "", "approve"],
     ["Analyst", "", "reject"],
-    ["Analyst", "\nVotes of the round before:\n- writer: approve. Fine.", "approve"],
+    [
+      "Analyst",
+      '\nThe round before, with everybody\'s reasons:\n<votes>\n<vote by="writer">approve: Fine.</vote>\n</votes>',
+      "approve",
+    ],
   ])("%s votes by the stated rules%s", async (role, before, vote) => {
     const cast = await json(
       role,
@@ -61,7 +66,7 @@ describe("the demo model in a crew", () => {
 
   test("the careful stay with their no where a rule forbids it", async () => {
     const task =
-      "Vote on this proposal: Spend 5000 dollars\nVotes of the round before:\n- writer: approve. Fine.";
+      'Vote on this proposal:\n<proposal>Spend 5000 dollars</proposal>\nThe round before, with everybody\'s reasons:\n<votes>\n<vote by="writer">approve: Fine.</vote>\n</votes>';
     expect(await json("Analyst", task, ballot)).toMatchObject({ vote: "reject" });
   });
 
@@ -71,7 +76,8 @@ describe("the demo model in a crew", () => {
   });
 
   test("a judge names every criterion, and says how little it looks at", async () => {
-    const task = "Say of each criterion whether the result meets it.\n- it is short\n- all tests pass";
+    const task =
+      "Say of each criterion whether the result meets it.\n<criteria>\n- it is short\n- all tests pass\n</criteria>";
     const judged = (result: string) => json("Planner", task, verdicts, { result });
     const met = (value: JsonObject) =>
       (value.verdicts as { criterion: string; met: boolean }[]).map((one) => [one.criterion, one.met]);
@@ -98,9 +104,9 @@ describe("the demo model in a crew", () => {
         }),
       },
     });
-    const task =
-      'The task "task_2" failed: no\nThe plan so far:\n- task_1 (completed): a\n- task_2 (failed): b\nReplace what is not done yet.';
-    const { tasks } = (await json("Planner", task, plan)) as {
+    const task = 'The task "task_2" failed. Replace what is not done yet.';
+    const status = "<crew_status>\nThe plan:\n- task_1 (completed): a\n- task_2 (failed): b\n</crew_status>";
+    const { tasks } = (await json("Planner", `${task}\n</task>\n${status}\n<task>${task}`, plan)) as {
       tasks: { task_id: string; dependencies: string[] }[];
     };
     expect(tasks.map(({ task_id, dependencies }) => [task_id, dependencies])).toEqual([
@@ -110,9 +116,13 @@ describe("the demo model in a crew", () => {
   });
 
   test("a shape that is asked for in words is kept to", async () => {
-    const task =
-      'Review it.\n\nReturn one JSON object with exactly these keys: "verdict" (one of "approve", "revise"), "issues" (array), "score" (number), "note" (any).';
-    const said = await json("QualityReviewer", task);
+    const keys = object({
+      verdict: { type: "string", enum: ["approve", "revise"], description: "Good enough?" },
+      issues: { type: "array" },
+      score: { type: "number" },
+      note: {},
+    });
+    const said = await json("QualityReviewer", "Review it.", undefined, {}, keys);
     expect(said).toEqual({
       verdict: "revise",
       issues: [expect.any(String)],

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { taskPrompt } from "@/server/domain/agent/prompt";
+import { answerPrompt, taskPrompt } from "@/server/domain/agent/prompt";
 import type { Json, JsonSchema } from "@/server/domain/base/values";
 import { ExecutionPlan } from "@/server/domain/crew/plan";
 import { newModels } from "./models";
@@ -117,11 +117,14 @@ describe("directives", () => {
     const plan = [look, `Repeat it. [[offline: text "Cut off in the mid`].map(
       (task) => `- t (pending; Scout): ${task}`,
     );
-    const system = `You are Editor.\n\nThe plan:\n${plan.join("\n")}\n\nWork only with the information given.`;
+    const status = `<crew_status>\nThe plan:\n${plan.join("\n")}\n</crew_status>`;
     const { message } = (
       await chat([
-        { role: "system", content: system },
-        { role: "user", content: 'Task: Repeat it. [[offline: text "![][ref] again"]]' },
+        { role: "system", content: "You are Editor." },
+        {
+          role: "user",
+          content: `<task>\nRepeat it. [[offline: text "![][ref] again"]]\n</task>\n\n${status}`,
+        },
       ])
     ).choices[0]!;
     expect(message).toMatchObject({ content: "![][ref] again" });
@@ -228,7 +231,7 @@ async function asJson(
   inputs: Record<string, Json>,
   schema: JsonSchema,
 ): Promise<Record<string, Json>> {
-  const content = taskPrompt({ task, inputs, schema, output_keys: Object.keys(schema.properties as object) });
+  const content = taskPrompt({ task, inputs, answer: answerPrompt({ schema }) });
   const answer = await say(content, { system: `You are ${role}. Does its work.`, schema });
   const parsed = parseOutput(answer.content, schema);
   if (!parsed.ok) throw new Error(parsed.errors.join());
@@ -242,7 +245,9 @@ async function asText(
   key: string,
 ): Promise<string> {
   return (
-    await say(taskPrompt({ task, inputs, output_keys: [key] }), { system: `You are ${role}. Does its work.` })
+    await say(taskPrompt({ task, inputs, answer: answerPrompt({ key }) }), {
+      system: `You are ${role}. Does its work.`,
+    })
   ).content;
 }
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { OFFLINE } from "@/server/domain/model/provider";
 import { answerTo, type Numbers, newNumbers } from "./offline/answer";
-import { readTurns, type Trouble, type Turn, withoutPlan } from "./offline/directives";
+import { readTurns, type Trouble, type Turn, withoutStatus } from "./offline/directives";
 import { isCrewTool } from "./offline/personas/crew";
 import { lineOf, quote, SUFFIX } from "./offline/personas/prose";
 import {
@@ -159,9 +159,7 @@ async function respond(
   const { messages, tools } = byText ?? { messages: received, tools: native };
   const asked = messages.filter(({ role }) => role === "system" || role === "user" || role === "developer");
   const answered = messages.filter(({ role }) => role === "assistant").length;
-  const turn = readTurns(
-    asked.map(({ role, content }) => (role === "user" ? content : withoutPlan(content))),
-  )[answered];
+  const turn = readTurns(asked.map(({ content }) => withoutStatus(content)))[answered];
   const seed = JSON.stringify([
     body.model,
     messages,

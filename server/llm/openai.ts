@@ -228,8 +228,7 @@ const headersOf = ({ key, headers, provider, request }: Call): Record<string, st
 function valueOf(piece: WirePiece, callee: Callee): unknown {
   if ("whole" in piece) {
     const { whole } = piece;
-    const choice =
-      isRecord(whole) && Array.isArray(whole.choices) ? (whole.choices[0] as unknown) : undefined;
+    const choice = isRecord(whole) && Array.isArray(whole.choices) ? whole.choices[0] : undefined;
     if (isRecord(whole) && !whole.error && isRecord(choice) && isRecord(choice.message))
       return { ...whole, choices: [{ ...choice, delta: choice.message }] };
     const refusal = refusalInside(whole);

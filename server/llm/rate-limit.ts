@@ -1,3 +1,5 @@
+import { reasonOf } from "@/server/domain/base/guards";
+
 /** How much may go out in a minute; absent: any number. */
 export interface Rate {
   requests?: number | undefined;
@@ -104,10 +106,10 @@ export function newRateLimiter(limit: number, now: () => number = Date.now): Rat
   return {
     enter(signal, guessed = 0) {
       return new Promise((resolve, reject) => {
-        if (signal.aborted) return reject(signal.reason as Error);
+        if (signal.aborted) return reject(reasonOf(signal));
         const stop = () => {
           queue.splice(queue.indexOf(waiter), 1);
-          reject(signal.reason as Error);
+          reject(reasonOf(signal));
           // Whoever is next may want less.
           advance();
         };

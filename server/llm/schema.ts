@@ -1,7 +1,6 @@
+import { isObject } from "@/server/domain/base/guards";
+import { asSchema } from "@/server/domain/base/json-schema";
 import type { JsonSchema } from "@/server/domain/base/values";
-
-export const asSchema = (value: unknown): JsonSchema =>
-  value !== null && typeof value === "object" && !Array.isArray(value) ? (value as JsonSchema) : {};
 
 /** Follows a reference such as "#/$defs/Task" inside the root schema. */
 export function deref(schema: JsonSchema, root: JsonSchema): JsonSchema {
@@ -19,8 +18,8 @@ export function deref(schema: JsonSchema, root: JsonSchema): JsonSchema {
 export function mapSchema(schema: JsonSchema, change: (inner: JsonSchema) => JsonSchema): JsonSchema {
   const each = (value: unknown): unknown => {
     if (Array.isArray(value))
-      return value.map((item: unknown) => (isSchema(item) ? mapSchema(item, change) : item));
-    return isSchema(value) ? mapSchema(value, change) : value;
+      return value.map((item: unknown) => (isObject(item) ? mapSchema(item, change) : item));
+    return isObject(value) ? mapSchema(value, change) : value;
   };
   const mapped: JsonSchema = {};
   for (const [word, value] of Object.entries(schema)) {
@@ -33,8 +32,6 @@ export function mapSchema(schema: JsonSchema, change: (inner: JsonSchema) => Jso
   return change(mapped);
 }
 
-const isSchema = (value: unknown): value is JsonSchema =>
-  value !== null && typeof value === "object" && !Array.isArray(value);
 const NAMED = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
 const NESTED = new Set([
   "items",

@@ -1,5 +1,7 @@
+import { textsOf } from "@/server/domain/base/guards";
+import { asSchema } from "@/server/domain/base/json-schema";
 import type { JsonSchema } from "@/server/domain/base/values";
-import { asSchema, mapSchema } from "./schema";
+import { mapSchema } from "./schema";
 
 const MAX_PROPERTIES = 100;
 const MAX_DEPTH = 5;
@@ -70,8 +72,8 @@ function strictPart(schema: JsonSchema): JsonSchema {
   for (const word of Object.keys(part)) if (!KEPT.has(word)) delete part[word];
   if (part.type === undefined && !part.anyOf && !part.$ref) {
     if (!Array.isArray(part.enum)) throw new NotStrict();
-    part.type = [...new Set(part.enum.map((value: unknown) => (value === null ? "null" : typeof value)))];
-    if ((part.type as string[]).length === 1) [part.type] = part.type as string[];
+    const types = [...new Set(part.enum.map((value: unknown) => (value === null ? "null" : typeof value)))];
+    part.type = types.length === 1 ? types[0] : types;
   }
   if ([part.type].flat().includes("array") && !part.items) throw new NotStrict();
   return [part.type].flat().includes("object") ? strictObject(part) : part;
@@ -84,7 +86,7 @@ function strictObject(part: JsonSchema): JsonSchema {
     (part.additionalProperties !== undefined && part.additionalProperties !== false)
   )
     throw new NotStrict();
-  const required = new Set(Array.isArray(part.required) ? (part.required as string[]) : []);
+  const required = new Set(textsOf(part.required));
   return {
     ...part,
     properties: Object.fromEntries(

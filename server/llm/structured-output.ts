@@ -1,11 +1,11 @@
 import { jsonrepair } from "jsonrepair";
+import { asSchema } from "@/server/domain/base/json-schema";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import type { Work } from "@/server/domain/regex/work";
 import { type Fault, newWork, placeText, readSchema } from "@/server/domain/schema/schema";
 import { coerce } from "./coerce";
 import { isTooDeep, MAX_REPAIR_CHARS, parseJson, parseMended } from "./json";
-import { asSchema } from "./schema";
 
 export type OutputShape =
   | { kind: "text"; key: string }

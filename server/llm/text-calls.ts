@@ -1,10 +1,10 @@
 import { jsonrepair } from "jsonrepair";
+import { asSchema } from "@/server/domain/base/json-schema";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { ToolCall } from "@/server/domain/tool/tool";
 import { MAX_REPAIR_CHARS, parseJson, parseMended, scanOutsideStrings } from "./json";
 import type { ToolOffer } from "./model";
-import { asSchema } from "./schema";
 
 /** A call that was read, or could not be: before it has an id. */
 export type ReadCall = Omit<ToolCall, "id">;

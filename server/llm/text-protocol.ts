@@ -1,8 +1,9 @@
+import { asSchema } from "@/server/domain/base/json-schema";
 import type { Json, JsonSchema } from "@/server/domain/base/values";
 import type { ChatMessage } from "@/server/domain/run/events";
 import type { ToolCall, ToolStatus } from "@/server/domain/tool/tool";
 import type { ToolOffer } from "./model";
-import { asSchema, deref } from "./schema";
+import { deref } from "./schema";
 
 // How tools are offered, called and answered where a model knows no functions: by lines of text.
 

@@ -1,3 +1,4 @@
+import { reasonOf } from "@/server/domain/base/guards";
 import {
   type Callee,
   cancelled,
@@ -88,7 +89,7 @@ export function newWire(send: typeof fetch, callee: Callee, limits: WireLimits, 
   /** The promise, or the fault as soon as there is one: cancelling must not depend on the other side. */
   const orFault = <T>(promise: Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
-      const stop = () => reject(abort.signal.reason as Error);
+      const stop = () => reject(reasonOf(abort.signal));
       if (abort.signal.aborted) stop();
       abort.signal.addEventListener("abort", stop, { once: true });
       promise.then(resolve, reject).finally(() => abort.signal.removeEventListener("abort", stop));

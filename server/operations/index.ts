@@ -1,4 +1,6 @@
+import { binOperations } from "./bin";
 import { customToolOperations } from "./custom-tools";
+import { importOperations } from "./imports";
 import { agentOperations, crewOperations } from "./library";
 import { mcpOperations } from "./mcp";
 import { memoryOperations } from "./memories";
@@ -15,6 +17,7 @@ import { workflowOperations } from "./workflows";
 /** Every operation, by the name that it has in tRPC. */
 export const operations = {
   workflows: workflowOperations,
+  imports: importOperations,
   roles: roleOperations,
   crews: crewOperations,
   agents: agentOperations,
@@ -26,4 +29,5 @@ export const operations = {
   customTools: customToolOperations,
   mcp: mcpOperations,
   providers: providerOperations,
+  bin: binOperations,
 } satisfies Record<string, Record<string, Operation>>;

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { LIMITS } from "@/server/access/limits";
 import { PROJECT_PLACE } from "@/server/domain/agent/memory";
 import { MemoryScope } from "@/server/domain/agent/memory-scope";
+import { Json } from "@/server/domain/base/values";
 import { type Memory, MemoryError, type MemoryPlace, MemorySource } from "@/server/store/memories";
 import { type Caller, operation } from "./operation";
 import { Problem } from "./problem";
@@ -11,7 +11,7 @@ import type { Services } from "./services";
 const ById = z.object({ id: z.number().int() });
 
 const Content = z.object({
-  value: z.string().max(LIMITS.memory.valueBytes),
+  value: Json.meta({ description: "A text, or any other JSON value" }),
   importance: z.number().min(0).max(1),
   /** Unix milliseconds; null: it stays. */
   expires_at: z.number().int().nullable(),
@@ -146,7 +146,7 @@ export const memoryOperations = {
       scope: MemoryScope,
       scope_id: z.string(),
       key: z.string(),
-      value: z.string(),
+      value: Json,
       importance: z.number(),
       tainted: z.boolean(),
       source: MemorySource,

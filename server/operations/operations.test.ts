@@ -25,16 +25,9 @@ const HTTP_ONLY: Record<string, string> = {
 const BROWSER_ONLY: Record<string, string> = {
   "runs.follow": "a stream in tRPC's form; programs have listRunEvents",
   "runs.overview": "ticks for lists on the screen",
-  "workflows.previewImport":
-    "a person is shown what a file would bring; a program sends it to POST /workflows",
-  "workflows.import": "a person ticks what comes along; a program sends the file to POST /workflows",
   "roles.folder": "where files lie on this machine, for the page of roles",
   "roles.export": "a file for people; a program has listRoles",
-  "roles.previewImport": "a person is shown what a file would bring",
-  "roles.import": "a person ticks the tools that come along; a program sends each role",
   "crews.export": "a file for people; a program has listCrews",
-  "crews.previewImport": "a person is shown what a file would bring",
-  "crews.import": "a person ticks the tools that come along; a program sends each crew",
   "agents.export": "a file for people; a program has listAgents",
   access: "sessions and tokens are given out in the browser: a token makes no further tokens",
   audit: "who did what is for the people of this installation",
@@ -67,6 +60,7 @@ test("what only a person may do, no token does, whichever way it comes", () => {
   for (const { operation } of persons)
     expect(() => perform(operation, {} as never, {}, token)).toThrow("Only a person who is signed in may");
   expect(persons.map(({ path }) => path).sort()).toEqual([
+    "bin.restore",
     "customTools.restore",
     "customTools.save",
     "customTools.try",

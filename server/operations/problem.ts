@@ -41,6 +41,7 @@ export const PROBLEMS = {
   no_crew_at_work: [422, "BAD_REQUEST"],
   no_such_limit: [422, "BAD_REQUEST"],
   not_a_workflow: [422, "BAD_REQUEST"],
+  not_importable: [422, "BAD_REQUEST"],
   not_asked_for: [422, "BAD_REQUEST"],
   not_higher: [422, "BAD_REQUEST"],
   too_large: [422, "BAD_REQUEST"],

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { present } from "@/server/domain/base/must";
+import { knownCost, type Paid } from "@/server/domain/model/cost";
 import { newRun, type RunState } from "@/server/domain/run";
 import type { RunSummary as StoredRun } from "@/server/store/runs";
 import type { Run, RunNode, RunTask, WaitingFor } from "./schemas";
@@ -35,7 +36,7 @@ export function toRun(run: StoredRun, last_seq: number, state: RunState): z.inpu
     final_status: run.final_status,
     reason_code: run.reason_code,
     simulated: run.simulated,
-    cost_usd: state.totals.cost_usd,
+    cost_usd: knownCost(state.totals),
     unknown_cost_calls: state.totals.unknown_cost_calls,
     input_tokens: state.totals.usage.input_tokens,
     output_tokens: state.totals.usage.output_tokens,
@@ -43,6 +44,10 @@ export function toRun(run: StoredRun, last_seq: number, state: RunState): z.inpu
     created_at: run.created_at,
     started_at: run.started_at,
     finished_at: run.finished_at,
+    input_excerpt: run.input_excerpt,
+    outcome_excerpt: run.outcome_excerpt,
+    waits_for: run.waits_for,
+    wakes_at: run.wakes_at,
     last_seq,
     error: state.run.error ?? null,
     warnings: [...state.run.warnings],
@@ -58,6 +63,7 @@ export function toRun(run: StoredRun, last_seq: number, state: RunState): z.inpu
 }
 
 function nodesOf(state: RunState): Record<string, z.input<typeof RunNode>> {
+  const spent = spentByNode(state);
   const nodes = Object.entries(state.nodes).map(([id, node]) => {
     const latest = node.activation === undefined ? undefined : state.activations[node.activation];
     return [
@@ -68,10 +74,26 @@ function nodesOf(state: RunState): Record<string, z.input<typeof RunNode>> {
         ...(node.attempt === undefined ? {} : { attempt: node.attempt }),
         output: latest?.output ?? null,
         error: latest?.error ?? null,
+        ...(spent.get(id) ?? { tokens_used: 0, cost_usd: 0, unknown_cost_calls: 0 }),
       },
     ] as const;
   });
   return Object.fromEntries(nodes);
+}
+
+/** What the models of each node took, over all times that it ran. */
+function spentByNode({ activations }: RunState): Map<string, Paid & { tokens_used: number }> {
+  const spent = new Map<string, Paid & { tokens_used: number }>();
+  for (const { node_id, usage, cost_usd, unknown_cost_calls } of Object.values(activations)) {
+    const before = spent.get(node_id);
+    spent.set(node_id, {
+      tokens_used: (before?.tokens_used ?? 0) + usage.input_tokens + usage.output_tokens,
+      cost_usd: (before?.cost_usd ?? 0) + cost_usd,
+      unknown_cost_calls: (before?.unknown_cost_calls ?? 0) + unknown_cost_calls,
+    });
+  }
+  for (const [id, paid] of spent) spent.set(id, { ...paid, cost_usd: knownCost(paid) });
+  return spent;
 }
 
 /** The tasks of every crew's plan, in the order of the plan. */
@@ -88,7 +110,7 @@ function tasksOf(state: RunState): z.input<typeof RunTask>[] {
       output: task.output ?? null,
       error_message: task.error_message ?? null,
       tokens_used: task.tokens_used ?? 0,
-      cost_usd: task.cost_usd ?? 0,
+      cost_usd: task.cost_usd === undefined ? 0 : task.cost_usd,
       started_at: task.metadata.started_at ?? null,
       completed_at: task.metadata.completed_at ?? null,
     })),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { FinalStatus, RunConfigChanges } from "@/server/domain/agent/outcome";
+import { RunConfigChanges } from "@/server/domain/agent/outcome";
 import { Json, type JsonObject, StateKey } from "@/server/domain/base/values";
 import { hubHistory, hubState } from "@/server/domain/run/hub-state";
 import type { RunSummary } from "@/server/store/runs";
@@ -7,7 +7,7 @@ import { WorkspaceError } from "@/server/store/workspace";
 import { operation } from "./operation";
 import { notFound, Problem } from "./problem";
 import { stateOf } from "./run-view";
-import { RunFile, RunFilePart, RunStatus } from "./schemas";
+import { RunFile, RunFilePart, RunFilter, RunStatus, Spending } from "./schemas";
 import type { Services } from "./services";
 
 export const ByRun = z.object({ run_id: z.string() });
@@ -63,19 +63,29 @@ export const runOperations = {
   list: operation({
     kind: "query",
     name: "listRuns",
-    summary: "Lists runs, newest first",
+    summary: "Lists runs",
     tag: "Runs",
-    input: z
-      .object({
-        workflow_id: z.string().optional(),
-        status: z.array(RunStatus).min(1).optional(),
-        final_status: FinalStatus.optional(),
-        limit: z.number().int().min(1).max(200).default(50),
-        before: z.object({ created_at: z.number(), id: z.string() }).optional(),
-      })
-      .prefault({}),
+    input: RunFilter.extend({
+      status: z.array(RunStatus).min(1).optional(),
+      limit: z.number().int().min(1).max(200).default(50),
+      after: z.object({ value: z.number(), id: z.string() }).optional(),
+    }).prefault({}),
     http: "own",
     run: ({ runs }, query): RunSummary[] => runs.list(query),
+  }),
+
+  spent: operation({
+    kind: "query",
+    name: "getSpending",
+    summary: "What runs cost since a time",
+    about: "Of every run that was created since then, also of those in the bin.",
+    tag: "Runs",
+    input: z.object({
+      since: z.coerce.number<number>().meta({ description: "Unix time in milliseconds" }),
+    }),
+    output: Spending,
+    http: { method: "GET", path: "/spending", success: "How many runs, and what models were paid" },
+    run: ({ runs }, { since }) => runs.spent(since),
   }),
 
   get: operation({
@@ -89,20 +99,48 @@ export const runOperations = {
     run: (services, { run_id }) => runOf(services, run_id),
   }),
 
+  input: operation({
+    kind: "query",
+    name: "getRunInput",
+    summary: "What a run was started with",
+    tag: "Runs",
+    input: ByRun,
+    problems: ["not_found"],
+    http: { browserOnly: "GET /runs/{id} tells it with the rest" },
+    run(services, { run_id }) {
+      runOf(services, run_id);
+      return { input: services.runs.input(run_id) };
+    },
+  }),
+
   remove: operation({
     kind: "mutation",
     name: "deleteRun",
-    summary: "Deletes a run that has ended",
-    about: "With its events and its files, for good.",
+    summary: "Puts a run that has ended into the bin",
+    about:
+      "It lies there with its events and its files for 30 days. DELETE /bin/run/{id} deletes it for good.",
     tag: "Runs",
     input: ByRun,
     problems: ["not_found", "not_ended"],
-    http: { method: "DELETE", path: "/runs/{id}", params: RUN_IN_PATH, success: "It is gone" },
+    http: { method: "DELETE", path: "/runs/{id}", params: RUN_IN_PATH, success: "It is in the bin" },
     run(services, { run_id }) {
       const run = runOf(services, run_id);
       if (services.host.isLive(run_id) || !services.runs.remove(run_id))
         throw new Problem("not_ended", "A run can be deleted once it has ended.", { status: run.status });
     },
+  }),
+
+  removeMany: operation({
+    kind: "mutation",
+    name: "deleteRuns",
+    summary: "Puts runs that have ended into the bin",
+    tag: "Runs",
+    input: z.object({ run_ids: z.array(z.string()).min(1).max(1_000) }),
+    http: { browserOnly: "a program deletes each by its address" },
+    /** `removed`: those that are in the bin now; the others go on, or are not there. */
+    run: (services, { run_ids }) => ({
+      removed: run_ids.filter((id) => !services.host.isLive(id) && services.runs.remove(id)),
+    }),
   }),
 
   agents: operation({

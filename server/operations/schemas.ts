@@ -3,6 +3,7 @@ import { LIMITS } from "@/server/access/limits";
 import { MemoryScope } from "@/server/domain/agent/memory-scope";
 import { FinalStatus, RunConfig, RunConfigChanges, RunError, Usage } from "@/server/domain/agent/outcome";
 import { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
+import { FINDING_LEVELS } from "@/server/domain/base/lenient-reader";
 import { Json } from "@/server/domain/base/values";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { ExecutionPlan } from "@/server/domain/crew/plan";
@@ -10,6 +11,8 @@ import { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { CAPABILITY_KINDS } from "@/server/domain/library/capabilities";
 import { ProviderSettings } from "@/server/domain/model/provider";
 import { HeldReason } from "@/server/domain/run/held";
+import { RUN_TEXT } from "@/server/domain/run/result";
+import { RUN_ORDERS } from "@/server/domain/run/run-order";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
 import { SearchKind, SearchPurpose } from "@/server/domain/tool/search-backend";
 import { ToolSpec } from "@/server/domain/tool/tool";
@@ -23,9 +26,12 @@ const Time = z.int().meta({ description: "Unix time in milliseconds" });
 const Values = z.record(z.string(), Json);
 
 export const Finding = z.object({
-  level: z.enum(["info", "changed", "dropped", "error"]),
+  level: z.enum(FINDING_LEVELS),
   at: z.string().meta({ description: "Where in the file" }),
   message: z.string(),
+  file: z.string().optional().meta({ description: "Which of several files" }),
+  line: z.int().optional().meta({ description: "Its line in that file, from 1" }),
+  node_id: z.string().optional().meta({ description: "The node that came of it" }),
 });
 
 export const ApiErrorBody = z.object({
@@ -87,6 +93,10 @@ export const WorkflowSummary = z.object({
   updated_at: Time,
 });
 
+const Cost = z.number().nullable().meta({
+  description: "What is known of it, in US dollars; null: of nothing that was paid is the price known",
+});
+
 export const RunStatus = z.enum(["queued", "running", "waiting", "held", "finished"]);
 
 export const RunSummary = z.object({
@@ -100,7 +110,7 @@ export const RunSummary = z.object({
   final_status: FinalStatus.nullable(),
   reason_code: z.string().nullable(),
   simulated: z.boolean().meta({ description: "The offline demo model wrote the answers" }),
-  cost_usd: z.number(),
+  cost_usd: Cost,
   unknown_cost_calls: z.int().meta({ description: "Calls whose price is unknown; they are not in cost_usd" }),
   input_tokens: z.number(),
   output_tokens: z.number(),
@@ -108,6 +118,51 @@ export const RunSummary = z.object({
   created_at: Time,
   started_at: Time.nullable(),
   finished_at: Time.nullable(),
+  input_excerpt: z.string().meta({ description: "The beginning of its input in one line" }),
+  outcome_excerpt: z
+    .string()
+    .meta({ description: "The beginning of its result, or why there is none, in one line" }),
+  waits_for: z.enum(["person", "time"]).nullable().meta({
+    description: "What stands between it and its going on; `waiting_for` of the run has more",
+  }),
+  wakes_at: Time.nullable().meta({
+    description: "When it goes on by itself, or no longer waits for a person",
+  }),
+});
+
+/** What runs cost together. */
+export const Spending = z.object({
+  runs: z.int(),
+  cost_usd: z.number().nullable().meta({ description: "Null: nothing of it is known" }),
+  unknown_cost_calls: z.int().meta({ description: "Calls whose price is unknown; they are not in cost_usd" }),
+});
+
+/** Which runs a list is to have. */
+export const RunFilter = z.object({
+  workflow_id: z.string().optional(),
+  final_status: FinalStatus.optional().meta({ description: "Only runs that ended like this" }),
+  waits_for: z.enum(["person", "time"]).optional().meta({ description: "Only runs that wait for this" }),
+  search: z
+    .string()
+    .max(200)
+    .optional()
+    .meta({
+      description: `Words that the workflow's name, the input or the outcome hold, of each the first ${RUN_TEXT.kept} characters`,
+    }),
+  since: z.coerce
+    .number<number>()
+    .optional()
+    .meta({ description: "Created at this Unix time or later, in milliseconds" }),
+  until: z.coerce
+    .number<number>()
+    .optional()
+    .meta({ description: "Created at this Unix time or before, in milliseconds" }),
+  cost_from: z.coerce
+    .number<number>()
+    .min(0)
+    .optional()
+    .meta({ description: "Cost so many US dollars or more" }),
+  order: z.enum(RUN_ORDERS).default("newest"),
 });
 
 export const RunNode = z.object({
@@ -116,6 +171,9 @@ export const RunNode = z.object({
   attempt: z.int().optional(),
   output: Values.nullable(),
   error: RunError.nullable(),
+  tokens_used: z.int().meta({ description: "Of all times that it ran" }),
+  cost_usd: Cost,
+  unknown_cost_calls: z.int(),
 });
 
 const at = { node_id: z.string(), activation_id: z.string() };
@@ -131,7 +189,7 @@ export const RunTask = z.object({
   output: Json.nullable(),
   error_message: z.string().nullable(),
   tokens_used: z.number().meta({ description: "Of everybody who worked on it" }),
-  cost_usd: z.number(),
+  cost_usd: z.number().nullable().meta({ description: "In US dollars; null: a price among it is unknown" }),
   started_at: z.string().nullable(),
   completed_at: z.string().nullable(),
 });
@@ -232,7 +290,7 @@ export const StoredMemory = z.object({
   scope: MemoryScope,
   scope_id: z.string().meta({ description: "What the scope is bound to: a run, a workflow ..." }),
   key: z.string(),
-  value: z.string(),
+  value: Json.meta({ description: "A text, or any other JSON value" }),
   importance: z.number().meta({ description: "0 to 1" }),
   tainted: z.boolean().meta({ description: "It came from content that nobody here vouches for" }),
   source: MemorySource.meta({ description: "Who wrote it, and where" }),

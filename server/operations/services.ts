@@ -1,9 +1,11 @@
+import type { InstallationRules } from "@/server/domain/agent/outcome";
 import type { Library } from "@/server/domain/library/library";
 import type { Models } from "@/server/llm/model";
 import type { Host, RunFrame } from "@/server/runner/host";
 import type { Launch } from "@/server/runner/launch";
 import type { AgentStore } from "@/server/store/agents";
 import type { AuditStore } from "@/server/store/audit";
+import type { BinStore } from "@/server/store/bin";
 import type { CrewStore } from "@/server/store/crews";
 import type { MemoryStore } from "@/server/store/memories";
 import type { ProviderStore } from "@/server/store/providers";
@@ -20,7 +22,10 @@ import type { ToolSources } from "@/server/tools/sources";
 export interface Services {
   workflows: WorkflowStore;
   roles: RoleStore;
-  runs: Pick<RunStore, "find" | "list" | "events" | "state" | "byWorkflow" | "remove">;
+  runs: Pick<
+    RunStore,
+    "find" | "input" | "list" | "events" | "state" | "byWorkflow" | "remove" | "restore" | "spent"
+  >;
   host: {
     cancel(runId: string, about: { by: string; reason: string }): boolean;
     isLive: Host["isLive"];
@@ -32,12 +37,13 @@ export interface Services {
     follow(runId: string, after: number, signal?: AbortSignal): AsyncIterable<RunFrame>;
   };
   workspace: Pick<WorkspaceStore, "list" | "read">;
-  models: Pick<Models, "describe">;
+  models: Pick<Models, "describe" | "priceOf">;
   crews: CrewStore;
   agents: AgentStore;
   library: Library;
   memories: MemoryStore;
-  retention: Pick<Retention, "sizes" | "rules" | "save" | "countOutdated" | "sweep">;
+  retention: Pick<Retention, "sizes" | "rules" | "save" | "countOutdated" | "sweep" | "purge">;
+  bin: BinStore;
   audit: Pick<AuditStore, "append">;
   /** Resolves when all that was stored before survives a power cut. */
   disk: { sync(): Promise<void> };
@@ -48,6 +54,8 @@ export interface Services {
     ToolSources,
     "customTools" | "mcp" | "isCodeEnabled" | "isTaken" | "customToolsChanged" | "tryOut"
   >;
+  /** What whoever runs this installation has set for every run. */
+  installation: InstallationRules;
   /** Throws RefusedStart; answers undefined where there is no such workflow. */
   startRun(launch: Launch): { run_id: string; created: boolean } | undefined;
 }

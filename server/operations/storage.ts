@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { log } from "@/server/access/log";
+import { errorMessage } from "@/server/domain/base/guards";
 import { KeepRules } from "@/server/store/retention";
 import { operation } from "./operation";
 import { StorageState } from "./schemas";
@@ -56,7 +57,7 @@ export const storageOperations = {
       const outdated = retention.countOutdated();
       retention.sweep().catch((error: unknown) => {
         log("warn", "Old runs could not be deleted.", {
-          error: error instanceof Error ? error.message : String(error),
+          error: errorMessage(error),
         });
       });
       return { outdated };

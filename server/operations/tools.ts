@@ -35,7 +35,7 @@ export const toolOperations = {
     tag: "Tools",
     input: z.void(),
     http: { browserOnly: "a short form for pickers; a program has listTools" },
-    run: ({ registry, toolSources }) => ({
+    run: ({ registry, toolSources, installation }) => ({
       tools: registry
         .list()
         .map(({ name, description, source, risk, read_only, sink, taints, unavailable }) => ({
@@ -47,8 +47,10 @@ export const toolOperations = {
           sink,
           taints,
           is_unavailable: unavailable !== undefined,
+          unavailable: unavailable ?? null,
         })),
       mcp_servers: toolSources.mcp.list().map(({ name }) => name),
+      delegates_may_keep_tools: installation.delegate_tools !== "shared",
     }),
   }),
 

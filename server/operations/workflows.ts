@@ -1,14 +1,17 @@
 import { z } from "zod";
 import { changeGrants, manifestOf } from "@/server/access/manifest";
 import { toId } from "@/server/domain/base/ids";
-import { newIsToolKnown } from "@/server/domain/crew/crew-tools";
+import { newIsToolKnown, toolFacts } from "@/server/domain/crew/crew-tools";
 import { lossesOf, writeWorkflow } from "@/server/domain/graph/document";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { sketchOf } from "@/server/domain/graph/sketch";
+import { ASSUMPTIONS, estimateRun, totalOf } from "@/server/domain/library/estimate";
 import { withLibrary } from "@/server/domain/library/library";
 import { roleUses } from "@/server/domain/library/role-use";
 import { isExecutable } from "@/server/domain/nodes";
 import { findProblems } from "@/server/domain/problems/problems";
+import { readImport } from "@/server/interop/import/road";
+import { writeText } from "@/server/interop/text-files";
 import type { StoredWorkflow, WorkflowStore } from "@/server/store/workflows";
 import { findTemplate, templates } from "@/server/templates";
 import { operation } from "./operation";
@@ -17,6 +20,17 @@ import { CapabilityGrant, WorkflowProblem } from "./schemas";
 import type { Services } from "./services";
 
 const Name = z.string().trim().min(1, "Give it a name").max(200, "At most 200 characters");
+const LeastAndMost = z.array(z.number()).length(2);
+const WorkflowEstimate = z.object({
+  calls: LeastAndMost,
+  input_tokens: LeastAndMost,
+  output_tokens: LeastAndMost,
+  cost_usd: LeastAndMost.nullable(),
+  /** What each node's part was counted from. */
+  basis: z.array(z.string()),
+  /** What was taken for all of them. */
+  assumptions: z.string(),
+});
 const ById = z.object({ id: z.string() });
 const NewId = z.object({ id: z.string() });
 /** Keys of capabilities. */
@@ -240,18 +254,23 @@ export const workflowOperations = {
     input: ById.extend({
       flavour: z.enum(["troupe", "openhands"]).default("troupe"),
       roles: z.enum(["included", "referenced"]).default("included"),
+      format: z.enum(["json", "yaml"]).default("json"),
     }),
-    problems: ["not_found"],
+    problems: ["not_found", "too_large"],
     http: "own",
-    run(services, { id, flavour, roles }) {
+    run(services, { id, flavour, roles, format }) {
       const { name, graph: saved } = workflowOf(services, id);
       // A file must be whole: crews and agents of the library go along as copies.
-      const graph = withLibrary(saved, services.library);
+      const whole = withLibrary(saved, services.library);
+      const graph = BLANK_ID.test(whole.graph_id)
+        ? { ...whole, graph_id: toId(name) || whole.graph_id }
+        : whole;
       const used = roleUses(graph);
       const cast = services.roles.all().filter((role) => used.has(role.name));
+      const text = writeWorkflow(graph, { flavour, name, ...(roles === "included" ? { roles: cast } : {}) });
       return {
-        file_name: `${toId(name).toLowerCase() || "workflow"}.json`,
-        text: writeWorkflow(graph, { flavour, name, ...(roles === "included" ? { roles: cast } : {}) }),
+        file_name: `${toId(name).toLowerCase() || "workflow"}.${format}`,
+        text: format === "yaml" ? asYaml(text) : text,
         losses: lossesOf(graph, flavour),
       };
     },
@@ -274,6 +293,8 @@ export const workflowOperations = {
         withheld,
         isPriceKnown: (choice) => services.models.describe(choice)?.price_known !== false,
         library,
+        delegatesMayKeepTools: services.installation.delegate_tools !== "shared",
+        ...toolFacts(services.registry.list()),
         isToolKnown: newIsToolKnown(
           services.registry.list().map(({ name }) => name),
           services.toolSources.mcp.list().map(({ name }) => name),
@@ -282,6 +303,48 @@ export const workflowOperations = {
       return {
         can_run: !problems.some(({ severity }) => severity === "error"),
         problems: problems.map(({ severity, code, message, at }) => ({ severity, code, message, at })),
+      };
+    },
+  }),
+
+  estimate: operation({
+    kind: "query",
+    name: "estimateWorkflow",
+    summary: "Says what a run will roughly take",
+    about:
+      "A range from the sizes of prompts, the rounds of crews and today's prices, with what it was counted from. `cost_usd` is null where a price is unknown.",
+    tag: "Workflows",
+    input: ById,
+    output: WorkflowEstimate,
+    problems: ["not_found"],
+    http: {
+      method: "GET",
+      path: "/workflows/{id}/estimate",
+      success: "Calls, tokens and cost, each as a range",
+    },
+    run(services, { id }) {
+      const graph = withLibrary(workflowOf(services, id).graph, services.library);
+      const roles = new Map(services.roles.all().map((role) => [role.name, role]));
+      const parts = estimateRun(graph, (name) => roles.get(name));
+      const costs = [0, 1].map((at) =>
+        parts.map(({ choice, input_tokens, output_tokens }) =>
+          services.models.priceOf?.(choice, {
+            input_tokens: input_tokens[at] ?? 0,
+            output_tokens: output_tokens[at] ?? 0,
+          }),
+        ),
+      );
+      const [least, most] = costs.map((each) =>
+        each.reduce<number | null>((sum, cost) => (sum === null || cost == null ? null : sum + cost), 0),
+      );
+      const { calls, input_tokens, output_tokens } = totalOf(parts);
+      return {
+        calls: [...calls],
+        input_tokens: [...input_tokens],
+        output_tokens: [...output_tokens],
+        cost_usd: least == null || most == null ? null : [least, most],
+        basis: parts.map(({ node_id = "", basis }) => `${graph.nodes[node_id]?.name || node_id}: ${basis}`),
+        assumptions: ASSUMPTIONS,
       };
     },
   }),
@@ -358,6 +421,9 @@ function freshName(base: string, workflows: WorkflowStore): string {
   }
 }
 
+/** What a drawing is called before it has a name: its file takes the name that it has by then. */
+const BLANK_ID = /^untitled_workflow(_\d+)?$/i;
+
 /** Where a drawing begins: a start and an end, with room between them. */
 function blankGraph(name: string): WorkflowGraph {
   return WorkflowGraph.parse({
@@ -375,4 +441,15 @@ function blankGraph(name: string): WorkflowGraph {
     },
     edges: [],
   });
+}
+
+/** The text of a workflow file as YAML. Throws Problem where that could not be read back. */
+function asYaml(json: string): string {
+  const text = writeText(JSON.parse(json), "yaml");
+  const [fault] = readImport([{ path: "workflow.yaml", text }]).findings.filter(
+    ({ level }) => level === "error",
+  );
+  if (fault)
+    throw new Problem("too_large", `As YAML it could not be read back. ${fault.message} Export it as JSON.`);
+  return text;
 }

@@ -39,7 +39,8 @@ test("many nodes that each evaluate much leave the thread in between, and a repl
       .prepare("select count(*) from run_turns where run_id = ? and key like 'breath#%'")
       .pluck()
       .get(id) as number;
-  expect(turns()).toBeGreaterThan(4);
+  // How many depends on what else is answered meanwhile; that there are some does not.
+  expect(turns()).toBeGreaterThan(2);
   const again = newStage({ db: cutAt(stage, id, turns() - 2) });
   again.host.recover();
   await expect.poll(() => again.store.state(id)?.run.final_status).toBe("COMPLETED");

@@ -80,8 +80,8 @@ function newEngine(): EngineUnderTest {
       for (const turn of written) if (turn.runId === runId) store.write([turn]);
     },
     remove(runId) {
-      store.setProgress(runId, { ...store.find(runId)!, status: "finished" });
-      store.remove(runId);
+      store.setProgress(runId, { ...store.find(runId)!, status: "finished", outcome_text: "" });
+      store.purge(runId);
     },
   };
 }

@@ -530,10 +530,13 @@ export class EmbeddedRun implements DurableContext {
       const sizes = [text.length, LONGEST_RESULT].map((chars) => `${Math.round(chars / 1024 / 1024)} MiB`);
       throw new ResultTooLarge(`it is too large (${sizes.join(", at most ")})`);
     } catch (error) {
-      const { name, message } = asStepError(error);
+      const { message } = asStepError(error);
       const failed: Settled = {
         ok: false,
-        error: { name, message: `What came back cannot be kept: ${message}.` },
+        error: {
+          name: error instanceof ResultTooLarge ? error.name : "Unkeepable",
+          message: `What came back cannot be kept: ${message}.`,
+        },
       };
       return { result: failed, text: JSON.stringify(failed) };
     }

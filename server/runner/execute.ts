@@ -17,6 +17,7 @@ import {
   type StepScope,
   type StepWork,
 } from "@/server/domain/base/durable";
+import { errorMessage } from "@/server/domain/base/guards";
 import { must, present } from "@/server/domain/base/must";
 import { cutText, SIZES, sizeOf, sizeText } from "@/server/domain/base/sizes";
 import { canonicalJson, type Json, type JsonObject } from "@/server/domain/base/values";
@@ -43,6 +44,7 @@ import {
 import { evaluateExpression } from "@/server/domain/text/expression";
 import { wordsAdded } from "@/server/tools/own-words";
 import { StepFailed } from "./flow";
+import { asError, internalError } from "./internal-error";
 import { NodeRun } from "./node-run";
 import type { Effects, Engine } from "./ports";
 
@@ -957,7 +959,7 @@ function limitText(limit: RaisableLimit, s: RunState): string {
   }
 }
 
-const messageOf = (error: unknown) => cutText(error instanceof Error ? error.message : String(error));
+const messageOf = (error: unknown) => cutText(errorMessage(error));
 
 /** An error of a node's behaviour as data for people. */
 function toRunError(error: unknown, node: WorkflowNode): RunError {
@@ -969,23 +971,16 @@ function toRunError(error: unknown, node: WorkflowNode): RunError {
       return { code: "TOO_LARGE", message: error.message, retryable: false, user_action: "edit_graph" };
     if (error.error.name === "TimeoutError")
       return { code: "TIMEOUT", message: error.message, retryable: true, user_action: "retry" };
-    return { code: "INTERNAL", message: error.message, retryable: false, user_action: "none" };
+    return internalError(error.error, `${node.name || node.id} failed`);
   }
-  const routes = getNodeKind(node.node_type).routes;
   const name = error instanceof Error ? error.name : "";
-  if (routes)
-    return {
-      code: "ROUTER_FAILED",
-      message: `${node.name || node.id} could not decide: ${messageOf(error)}`,
-      retryable: false,
-      user_action: "edit_graph",
-    };
-  if (name === "ExpressionError" || name === "TemplateError")
-    return {
-      code: "CONFIG",
-      message: `${node.name || node.id}: ${messageOf(error)}`,
-      retryable: false,
-      user_action: "edit_graph",
-    };
-  return { code: "INTERNAL", message: messageOf(error), retryable: false, user_action: "none" };
+  if (name !== "ExpressionError" && name !== "TemplateError")
+    return internalError(asError(error), `${node.name || node.id} failed`);
+  const routes = getNodeKind(node.node_type).routes;
+  return {
+    code: routes ? "ROUTER_FAILED" : "CONFIG",
+    message: `${node.name || node.id}${routes ? " could not decide" : ""}: ${messageOf(error)}`,
+    retryable: false,
+    user_action: "edit_graph",
+  };
 }

@@ -47,11 +47,11 @@ describe("a run", () => {
   });
 
   test("hands an agent's answer on under its output key", async () => {
-    const models = fakeModels(({ messages }) => `answer to ${messages.at(-1)!.content.split("\n")[0]}`);
+    const models = fakeModels(({ messages }) => `answer to ${messages.at(-1)!.content.split("\n")[1]}`);
     const { state } = await newStage({ models }).run(draw("start > ask > end", { ask: agent("ask") }), {
       roles: [role("Worker")],
     });
-    expect(state.state.ask_out).toBe("answer to Task: do ask");
+    expect(state.state.ask_out).toBe("answer to do ask");
     expect(state.totals).toMatchObject({ cost_usd: 0.001, global_iterations: 1, steps: 3 });
     expect(state.agents["ask#1/Worker"]?.messages.map((message) => message.role)).toEqual([
       "system",
@@ -608,7 +608,7 @@ describe("crews", () => {
     const models = fakeModels(({ call_id }) => `result of ${call_id.split("/")[2]}`);
     await newStage({ models }).run(crewOf({ plan }), { roles });
     expect(models.requests.at(-1)!.messages.at(-1)!.content).toContain(
-      "one: result of one\ntwo: result of two",
+      '<result task="one">result of one</result>\n<result task="two">result of two</result>',
     );
   });
 

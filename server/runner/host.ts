@@ -2,6 +2,7 @@ import type { Disk } from "@/db/disk";
 import type { InstallationRules, RaisableLimit, RunConfig } from "@/server/domain/agent/outcome";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { LiveFrame } from "@/server/domain/base/durable";
+import { errorMessage } from "@/server/domain/base/guards";
 import { newId } from "@/server/domain/base/ids";
 import { present } from "@/server/domain/base/must";
 import { namedError } from "@/server/domain/base/named-error";
@@ -11,7 +12,9 @@ import type { RunState } from "@/server/domain/run";
 import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { DamagedLog, type HeldReason, heldMessage, SettingsDamaged } from "@/server/domain/run/held";
 import { editPlan, type PlanEdit } from "@/server/domain/run/plan-edit";
+import { outcomeInWords } from "@/server/domain/run/result";
 import { GivenAnswer, type PersonsAnswer } from "@/server/domain/run/tool-question";
+import { workDone } from "@/server/domain/run/work-done";
 import type { AtWork } from "@/server/store/at-work";
 import type { RunProgress, RunStatus, RunStore, TurnWrite } from "@/server/store/runs";
 import type { Watchdog } from "@/server/store/watchdog";
@@ -20,6 +23,7 @@ import { type Clock, LOOK_EVERY_MS, SHORT_MS, WorkTime } from "./clock";
 import { EmbeddedRun, type Journal, ReplayMismatch, type Seen, type TurnRecord } from "./embedded";
 import { INTERPRETER_VERSION } from "./execute";
 import { Frames, type StreamRedactor } from "./frames";
+import { asError, internalError, isMarked } from "./internal-error";
 import { interpreters, unknownVersionText } from "./interpreters";
 import { isPassing, LogWriter, Unwritable } from "./log-writer";
 import type { Effects } from "./ports";
@@ -139,7 +143,7 @@ export class Host {
         this.noteComputing(writes.map(({ runId }) => runId));
         this.store.write(writes);
       },
-      (message, error) => options.log?.("warn", message, { error: messageOf(error) }),
+      (message, error) => options.log?.("warn", message, { error: errorMessage(error) }),
     );
     this.recovery = new Recovery({
       store: options.store,
@@ -190,6 +194,7 @@ export class Host {
     if (this.queuedCount() >= (this.options.maxQueued ?? 1000))
       throw new QueueFull("Too many runs are waiting. Try again in a moment.");
     const id = newId("run");
+    const past = this.store.pastWork(placeOf(request), request.graph);
     const created = storedCreation({
       type: "run_created",
       seq: 1,
@@ -204,6 +209,7 @@ export class Host {
         trigger: request.trigger,
         provider_summary: request.provider_summary,
         ...(request.context_windows ? { context_windows: request.context_windows } : {}),
+        ...(past.length > 0 ? { past_work: past } : {}),
         ...(request.installation ? { installation: request.installation } : {}),
       },
     });
@@ -555,7 +561,7 @@ export class Host {
       return true;
     } catch (error) {
       if (isPassing(error)) setTimeout(() => this.takeUp(runId, workflowId), TRY_AGAIN_MS);
-      else this.hold(runId, "damaged_log", messageOf(error));
+      else this.hold(runId, "damaged_log", errorMessage(error));
       return false;
     }
   }
@@ -616,24 +622,19 @@ export class Host {
 
   /** The interpreter gave up: the run is closed with the reason, or held where another version may carry it on. */
   private async broke(runId: string, fault: unknown): Promise<void> {
-    if (fault instanceof ReplayMismatch) return this.hold(runId, "log_differs", messageOf(fault));
-    if (fault instanceof SettingsDamaged) return this.hold(runId, "settings_damaged", messageOf(fault));
+    if (fault instanceof ReplayMismatch) return this.hold(runId, "log_differs", errorMessage(fault));
+    if (fault instanceof SettingsDamaged) return this.hold(runId, "settings_damaged", errorMessage(fault));
+    const error = internalError(asError(fault), "This run could not be carried on");
     this.options.log?.("error", "A run could not be carried on.", {
       run_id: runId,
-      error: messageOf(fault),
+      ...(isMarked(error.detail) ? error.detail : { error: errorMessage(fault) }),
     });
-    const isUnwritable = fault instanceof Unwritable;
     await this.end(runId, {
       final_status: "ERROR",
       reason_code: "INTERNAL",
       output: {},
       warnings: [],
-      error: {
-        code: "INTERNAL",
-        message: isUnwritable ? fault.message : `Troupe could not carry this run on: ${messageOf(fault)}`,
-        retryable: false,
-        user_action: isUnwritable ? "edit_graph" : "none",
-      },
+      error: fault instanceof Unwritable ? { ...error, user_action: "edit_graph" } : error,
     });
   }
 
@@ -645,7 +646,9 @@ export class Host {
     } catch (error) {
       if (isPassing(error)) setTimeout(() => this.hold(runId, code, message), TRY_AGAIN_MS);
       else
-        this.options.log?.("error", "It could not be noted that a run is held.", { error: messageOf(error) });
+        this.options.log?.("error", "It could not be noted that a run is held.", {
+          error: errorMessage(error),
+        });
       return;
     }
     this.tell({
@@ -668,6 +671,8 @@ export class Host {
         final_status: payload.final_status,
         reason_code: payload.reason_code,
         finished_at: this.now,
+        outcome_text: payload.error?.message ?? "",
+        waits_for: null,
       };
       const event = await this.endLog(runId, payload, progress);
       if (event) this.send(runId, { kind: "events", events: [event] });
@@ -675,7 +680,7 @@ export class Host {
       this.tell({ run_id: runId, workflow_id: row.workflow_id, status: "finished", final_status });
       if (!this.live.has(runId)) this.send(runId, { kind: "end" });
     } catch (error) {
-      this.options.log?.("error", "A run could not be ended.", { run_id: runId, error: messageOf(error) });
+      this.options.log?.("error", "A run could not be ended.", { run_id: runId, error: errorMessage(error) });
     }
   }
 
@@ -706,7 +711,7 @@ export class Host {
     } catch (error) {
       this.options.log?.("warn", "The log of a run is damaged; only its row says how it ended.", {
         run_id: runId,
-        error: messageOf(error),
+        error: errorMessage(error),
       });
       this.store.setProgress(runId, progress);
       return null;
@@ -734,6 +739,7 @@ export class Host {
       write.progress = now;
       run.progress = now;
     }
+    if (run?.state && turn.events.some(endsForGood)) write.work = workOf(run.state);
     await this.writer.append(write);
     // Nothing follows from what touched the world, and nobody is told, before it survives a power cut.
     if (turn.touchesWorld || now?.status === "finished") await this.options.disk?.sync();
@@ -769,7 +775,16 @@ export class Host {
     this.asleep.set(runId, sleeps.seen);
   }
 
+  /** The words of an error that nobody foresaw, under the mark that people were told. */
+  private logFault(run_id: string, event: RunEvent): void {
+    if (event.type !== "node_failed" && event.type !== "agent_finished") return;
+    const { error } = event.payload;
+    if (error?.code === "INTERNAL" && isMarked(error.detail))
+      this.options.log?.("error", "Something failed that nobody foresaw.", { run_id, ...error.detail });
+  }
+
   private publish(runId: string, events: RunEvent[]): void {
+    for (const event of events) this.logFault(runId, event);
     if (this.frames.has(runId))
       for (const event of events)
         if (event.call_id && (event.type === "llm_call_completed" || event.type === "llm_call_failed"))
@@ -822,8 +837,6 @@ class Follower {
   }
 }
 
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
-
 /** What the row of a run says, derived from its state. */
 function progressOf(s: RunState): RunProgress {
   const { run, totals } = s;
@@ -838,7 +851,33 @@ function progressOf(s: RunState): RunProgress {
     output_tokens: totals.usage.output_tokens,
     started_at: run.started_at ?? null,
     finished_at: run.finished_at ?? null,
+    outcome_text: outcomeInWords(s),
+    waits_for: run.status === "finished" ? null : isAsking(s) ? "person" : isWaiting(s) ? "time" : null,
   };
+}
+
+/** A run that stopped at a limit may go on. */
+const endsForGood = (event: RunEvent) =>
+  event.type === "run_finished" && event.payload.final_status !== "INCOMPLETE";
+
+const workOf = (s: RunState): NonNullable<TurnWrite["work"]> => ({
+  ...placeOf(s.run),
+  done: workDone(s),
+});
+
+/** Where a run's work counts: as the settings were at its start, since that is what a later one can ask for. */
+const placeOf = ({
+  workflow_id,
+  provider_summary,
+}: Pick<StartRequest, "workflow_id" | "provider_summary">) => ({
+  workflow_id,
+  simulated: provider_summary?.simulated ?? false,
+});
+
+/** Whether a person is asked something, whatever else goes on. */
+function isAsking(s: RunState): boolean {
+  for (const id of s.asking) if (s.interactions[id]?.status === "open") return true;
+  return false;
 }
 
 /** Whether a run only waits: for times or people, with nothing at work. */
@@ -856,4 +895,5 @@ const isSameProgress = (a: RunProgress | null, b: RunProgress) =>
   a.output_tokens === b.output_tokens &&
   a.cost_usd === b.cost_usd &&
   a.unknown_cost_calls === b.unknown_cost_calls &&
-  a.simulated === b.simulated;
+  a.simulated === b.simulated &&
+  a.waits_for === b.waits_for;

@@ -13,8 +13,10 @@ import {
 } from "@/server/domain/base/values";
 import { Work } from "@/server/domain/base/work-budget";
 import { CREW_TOOL_NOTES } from "@/server/domain/crew/crew-tools";
+import { isPlanPath, planPath } from "@/server/domain/crew/plan-file";
 import { stateProperties, type WorkflowNode } from "@/server/domain/graph/graph";
-import { getNodeKind, type NodeContext, NodeFailure } from "@/server/domain/nodes";
+import { writtenRules } from "@/server/domain/graph/own-rules";
+import { getNodeKind, isCrewNode, type NodeContext, NodeFailure } from "@/server/domain/nodes";
 import type {
   AgentAnswer,
   AgentRequest,
@@ -27,7 +29,8 @@ import type { NewEvent, Payloads } from "@/server/domain/run/events";
 import { SettingsDamaged } from "@/server/domain/run/held";
 import { PersonsAnswer, typedWords } from "@/server/domain/run/tool-question";
 import { evaluateCondition, evaluateExpression } from "@/server/domain/text/expression";
-import { renderTemplate } from "@/server/domain/text/template";
+import { renderTemplate, type WrittenValue } from "@/server/domain/text/template";
+import type { OwnRule } from "@/server/domain/tool/router-functions";
 import { isGranted, type ToolAnswer, type ToolOutput, type ToolSpec } from "@/server/domain/tool/tool";
 import { type ModelAnswer, ModelError, type ModelRequest } from "@/server/llm/model";
 import type { ToolScope } from "@/server/tools/define";
@@ -36,6 +39,7 @@ import type { Context } from "@/server/tools/policy";
 import { CODE_IS_OFF, failureOf } from "@/server/tools/sandbox/custom-tool";
 import type { CallsStep, ProgramWithCalls } from "@/server/tools/sandbox/sandbox";
 import { chooseLabel } from "./agent/choose";
+import { READ_VALUE } from "./agent/given";
 import { runAgent } from "./agent/loop";
 import { runCrew } from "./crew/run-crew";
 import { waitFor } from "./flow";
@@ -52,7 +56,7 @@ const PUBLIC_TOOLS: ReadonlySet<string> = new Set(["web_search", "code_search", 
 const OWN_TOOLS: ReadonlySet<string> = new Set([
   ...["calculator", "current_time", "run_javascript", "store_memory"],
   ...["create_artifact", "file_write", "file_read", "read_artifact"],
-  ...["finish", "reject_task", ...CREW_TOOL_NOTES.map(({ name }) => name)],
+  ...["finish", "reject_task", READ_VALUE, ...CREW_TOOL_NOTES.map(({ name }) => name)],
 ]);
 
 /** More questions of one call are refused. */
@@ -81,6 +85,8 @@ function saidIn(interactions: readonly Interaction[]): string[] {
 }
 
 const FILE_TOOLS: ReadonlySet<string> = new Set(["create_artifact", "file_write"]);
+const PLAN_IS_KEPT =
+  "plan.json shows the plan as it is, and the run writes it. Change the plan by the plan tools, if you have them, or write another file.";
 const WrittenFile = z.object({
   artifact_id: z.string(),
   path: z.string(),
@@ -159,8 +165,9 @@ export class NodeRun implements NodeContext, CrewRuntime {
   holds(condition: string): { value: boolean; note?: string } {
     return evaluateCondition(condition, this.scope, this.work);
   }
-  render(template: string): string {
-    return renderTemplate(template, this.scope, this.work);
+  render(template: string, write?: (value: WrittenValue) => string): string {
+    // For a model it is the same text once more, which counts for itself.
+    return renderTemplate(template, this.scope, write ? new Work() : this.work, write);
   }
 
   step(key: string, work: (scope: { abort: AbortSignal }) => Promise<Json> | Json): Flow<Json> {
@@ -204,6 +211,11 @@ export class NodeRun implements NodeContext, CrewRuntime {
   }
   choose(request: ChooseRequest): Flow<{ label: string; reason: string; confidence: number | null }> {
     return chooseLabel(this, request);
+  }
+
+  ownRule(name: string): OwnRule | undefined {
+    const rules = writtenRules(this.s.graph).filter((one) => one.name === name);
+    return (rules.find(({ node_id }) => node_id === this.node.id) ?? rules[0])?.rule;
   }
 
   tool(name: string, args: JsonObject): Flow<Json> {
@@ -272,6 +284,10 @@ export class NodeRun implements NodeContext, CrewRuntime {
     });
   }
 
+  endTask(agent: ToolCaller): void {
+    this.interpreter.effects.tools?.endTask?.(this.callerOf(agent));
+  }
+
   /** Who calls a tool, as tools are told. */
   private callerOf(agent: ToolCaller | null): Pick<ToolScope, "run" | "agent" | "tainted"> {
     const { id, workflow_id } = this.s.run;
@@ -298,6 +314,9 @@ export class NodeRun implements NodeContext, CrewRuntime {
     agent: ToolCaller | null,
     again = 0,
   ): Flow<ToolOutput> {
+    // The plan is what the events say, and its file only shows it: nobody writes another one there.
+    if (FILE_TOOLS.has(name) && isPlanPath(args.path, this.planPaths))
+      return { status_code: 403, error: PLAN_IS_KEPT };
     const step = again === 0 ? key : `${key}/again${again}`;
     const idempotencyKey = `${this.s.run.id}/${this.key(key)}`;
     const answers: ToolAnswer[] = [];
@@ -309,6 +328,26 @@ export class NodeRun implements NodeContext, CrewRuntime {
         return { status_code: 409, error: `${name} asks more than ${MAX_QUESTIONS} questions in one call.` };
       answers.push(yield* askForTool(this, `${step}/asked${answers.length + 1}`, name, asks, agent?.about));
     }
+  }
+
+  /** Where the plans of this run's crews stand among its files. */
+  private get planPaths(): string[] {
+    return Object.keys(this.s.plans).flatMap((id) => {
+      const node = this.s.activations[id]?.node_id;
+      return node === undefined ? [] : [this.planPathOf(node)];
+    });
+  }
+  private planPathOf(nodeId: string): string {
+    const crews = Object.values(this.interpreter.a.graph.nodes).filter((node) => isCrewNode(node));
+    return planPath(nodeId, crews.length < 2);
+  }
+
+  *writePlanFile(key: string, content: string): Flow<ToolOutput> {
+    const args = { path: this.planPathOf(this.node.id), content };
+    const idempotencyKey = `${this.s.run.id}/${this.key(key)}`;
+    const output = yield* this.callOnce(key, "file_write", args, null, { idempotencyKey, answers: [] });
+    if (output.status_code === 200) this.noteEffects({}, "file_write", args, output);
+    return output;
   }
 
   private *callOnce(
@@ -359,7 +398,7 @@ export class NodeRun implements NodeContext, CrewRuntime {
   }
 
   /** Tells what a tool did beside giving its result. */
-  noteEffects(about: About, name: string, args: JsonObject, { output }: ToolOutput): void {
+  noteEffects(about: Partial<About>, name: string, args: JsonObject, { output }: ToolOutput): void {
     const made = WrittenFile.safeParse(output);
     if (FILE_TOOLS.has(name) && made.success)
       this.emit({ type: "artifact_created", ...about, payload: { ...made.data, kind: "file" } });

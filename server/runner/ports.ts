@@ -73,7 +73,7 @@ export interface ToolRuntime {
     again?: number,
   ): Flow<ToolOutput>;
   /** Tells what a tool did beside giving its result. */
-  noteEffects(about: About, name: string, args: JsonObject, output: ToolOutput): void;
+  noteEffects(about: Partial<About>, name: string, args: JsonObject, output: ToolOutput): void;
   /** What decides whether a person must agree to a call. */
   policies(role?: RoleDefinition): ConfirmationPolicy[];
   /** Whether a person has approved this tool for the rest of the run. */
@@ -83,7 +83,9 @@ export interface ToolRuntime {
 }
 
 /** What an agent at work needs of the attempt that it works in. */
-export interface AgentRuntime extends ToolRuntime, Pick<NodeContext, "state" | "stateProperties"> {
+export interface AgentRuntime
+  extends ToolRuntime,
+    Pick<NodeContext, "state" | "stateProperties" | "render" | "warn"> {
   /** The values that the node reads. */
   readonly input: JsonObject;
   findRole(name: string): RoleDefinition | undefined;
@@ -101,14 +103,18 @@ export interface AgentRuntime extends ToolRuntime, Pick<NodeContext, "state" | "
   runCode(key: string, program: ProgramWithCalls): Flow<CallsStep | null>;
   /** Null where the pattern matches, else why not. */
   matches(key: string, pattern: string, text: string): Flow<string | null>;
+  /** What tools keep between calls of an agent can go. */
+  endTask(agent: ToolCaller): void;
   /** Forgets what an agent remembered for the task that it has ended. */
   forgetTask(agent: ToolCaller): Flow<void>;
 }
 
 /** What a crew needs of it beside what its agents need. */
-export interface CrewRuntime extends AgentRuntime, Pick<NodeContext, "warn"> {
+export interface CrewRuntime extends AgentRuntime {
   /** Settled when a person changes this node's plan. */
   planEdited(): Durable;
+  /** Writes the plan of this node's crew to its file in the workspace, as a step of its own. */
+  writePlanFile(key: string, content: string): Flow<ToolOutput>;
 }
 
 /** What an attempt of a node needs of the interpreter. */

@@ -2,6 +2,7 @@ import { type Db, openDb } from "@/db/open";
 import { type InstallationRules, RunConfig } from "@/server/domain/agent/outcome";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import type { JsonObject } from "@/server/domain/base/values";
+import { isPlanFile } from "@/server/domain/crew/plan-file";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { RunEvent } from "@/server/domain/run/events";
 import type { ModelAnswer, ModelRequest, Models } from "@/server/llm/model";
@@ -81,7 +82,9 @@ export function fakeTools(
     ...host,
     calls,
     invoke(name, args, scope) {
-      calls.push(`${scope.agent?.agent_id ?? "-"} ${name} ${JSON.stringify(args)}`);
+      // A crew's plan.json is the run's own doing.
+      if (scope.agent || name !== "file_write" || !isPlanFile(args.path))
+        calls.push(`${scope.agent?.agent_id ?? "-"} ${name} ${JSON.stringify(args)}`);
       return host.invoke(name, args, scope);
     },
   };

@@ -183,22 +183,24 @@ function takeBesides(database: string): OpenedBackup {
 }
 
 function aboutOf(client: Connection): BackupAbout {
-  const { made_at: madeAt, version } = client.prepare("select made_at, version from backup_about").get() as {
-    made_at: number;
-    version: string;
-  };
+  const about = client
+    .prepare<[], { made_at: number; version: string }>("select made_at, version from backup_about")
+    .get();
+  if (!about) throw new BackupError("This copy does not say when it was made.");
   return {
-    madeAt,
-    version,
+    madeAt: about.made_at,
+    version: about.version,
     hasKey: client.prepare("select 1 from backup_files where name = ?").get(KEY_FILE) !== undefined,
-    roles: client
-      .prepare("select count(*) from backup_files where name <> ?")
-      .pluck()
-      .get(KEY_FILE) as number,
-    unfinished: client
-      .prepare("select count(*) from runs where status in ('queued', 'running', 'waiting')")
-      .pluck()
-      .get() as number,
+    roles:
+      client
+        .prepare<[string], number>("select count(*) from backup_files where name <> ?")
+        .pluck()
+        .get(KEY_FILE) ?? 0,
+    unfinished:
+      client
+        .prepare<[], number>("select count(*) from runs where status in ('queued', 'running', 'waiting')")
+        .pluck()
+        .get() ?? 0,
   };
 }
 
@@ -212,9 +214,11 @@ function updatesBefore(client: Connection): number | null {
 }
 
 function checkWhole(client: Connection, what: string): void {
-  const [first] = client.pragma("integrity_check(1)") as { integrity_check: string }[];
-  if (first?.integrity_check !== "ok")
-    throw new BackupError(`${what} is damaged (${first?.integrity_check ?? "SQLite cannot read it"}).`);
+  const found = client.pragma("integrity_check(1)", { simple: true });
+  if (found !== "ok")
+    throw new BackupError(
+      `${what} is damaged (${typeof found === "string" ? found : "SQLite cannot read it"}).`,
+    );
 }
 
 /**

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { Db } from "@/db/open";
 import { type agents, type crews } from "@/db/schema";
 import { canonicalJson } from "@/server/domain/base/values";
+import { newShelfBin } from "./bin";
 
 /** A thing of the library under its own word, such as `{ id, name, crew, ... }`. */
 export type Stored<Word extends string, Thing> = {
@@ -45,7 +46,7 @@ interface Kind<Word extends string, IdKey extends string, Thing> {
 }
 
 export function newLibraryStore<
-  Word extends string,
+  Word extends "crew" | "agent",
   IdKey extends string,
   Thing extends Record<IdKey, string>,
 >(db: Db, kind: Kind<Word, IdKey, Thing>, now: () => number): LibraryStore<Word, Thing> {
@@ -68,6 +69,7 @@ export function newLibraryStore<
     return { id: thing[idKey], name, content: canonicalJson(thing), createdAt: at, updatedAt: at };
   };
   const nextRevision = sql`${table.revision} + 1`;
+  const bin = newShelfBin(db, word, now);
 
   return {
     list: () =>
@@ -78,8 +80,12 @@ export function newLibraryStore<
         .all()
         .map(toStored),
     find,
-    create: (name, thing) =>
-      db.insert(table).values(rowOf(name, thing)).onConflictDoNothing().run().changes > 0,
+    create: (name, thing) => {
+      const row = rowOf(name, thing);
+      const isNew = db.insert(table).values(row).onConflictDoNothing().run().changes > 0;
+      if (isNew) bin.forget(row.id, row.content);
+      return isNew;
+    },
     save: (change) => {
       const { id, revision, name } = change;
       const thing: Thing = change[word];
@@ -107,7 +113,15 @@ export function newLibraryStore<
         })
         .run();
     },
-    remove: (id) => db.delete(table).where(eq(table.id, id)).run().changes > 0,
+    remove: (id) =>
+      db.transaction(
+        (tx) => {
+          const row = tx.delete(table).where(eq(table.id, id)).returning().get();
+          if (row) bin.put(row.id, row.name, row.content);
+          return row !== undefined;
+        },
+        { behavior: "immediate" },
+      ),
     rewrite: (change) =>
       db.transaction(
         (tx) => {

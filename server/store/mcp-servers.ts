@@ -3,6 +3,7 @@ import type { Db } from "@/db/open";
 import { mcpCorrections, mcpPins, mcpServers } from "@/db/schema";
 import { registerSecret } from "@/server/access/redact";
 import type { Sealer } from "@/server/access/secrets";
+import { ownJson } from "./own-json";
 
 export interface StoredMcpServer {
   /** The word in `mcp:NAME/tool`. */
@@ -106,7 +107,7 @@ export function newMcpServerStore(db: Db, sealer: Sealer, now: () => number = Da
     oauthOf: (name) => {
       const row = rowOf(name);
       if (!row?.oauth) return null;
-      const kept = JSON.parse(sealer.open(row.oauth, oauthBindingOf(row.name, row.url))) as KeptOauth;
+      const kept = ownJson<KeptOauth>(sealer.open(row.oauth, oauthBindingOf(row.name, row.url)));
       kept.secrets.forEach(registerSecret);
       return kept;
     },

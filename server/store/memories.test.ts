@@ -15,7 +15,7 @@ function newStore() {
   const db = openDb(":memory:");
   const clock = { now: 1_000 * DAY };
   const store = newMemoryStore(db, () => clock.now);
-  const remember = (key: string, value: string, more: Partial<MemoryInput> = {}) =>
+  const remember = (key: string, value: MemoryInput["value"], more: Partial<MemoryInput> = {}) =>
     store.store({ ...RUN, key, value, tainted: true, source: { by: "agent" }, ...more });
   return { db, store, clock, remember };
 }
@@ -144,6 +144,32 @@ test("pages go through everything once; a place can be forgotten", () => {
   expect(store.list().map(({ key }) => key)).toEqual(["other"]);
 });
 
+test("a value may be anything that JSON holds: it comes back as it was, and is found by the words in it", () => {
+  const { store, remember } = newStore();
+  const values = [
+    { colours: ["dark\ngreen", null], size: { cm: 42 } },
+    [1, "two"],
+    4711,
+    true,
+    null,
+    "plain",
+  ];
+  for (const [at, value] of values.entries()) remember(`k${at}`, value);
+  expect(values.map((_, at) => store.retrieve(RUN, `k${at}`)?.value)).toEqual(values);
+  const found = (words: string) => store.search(words, [RUN]).map(({ key }) => key);
+  expect([found("green"), found("colours"), found("42"), found("two"), found("4711")]).toEqual([
+    ["k0"],
+    ["k0"],
+    ["k0"],
+    ["k1"],
+    ["k2"],
+  ]);
+  const { id } = store.retrieve(RUN, "k0")!;
+  expect(store.update(id, { value: "now a text" })?.value).toBe("now a text");
+  expect(found("colours")).toEqual([]);
+  expect(() => remember("big", { a: "é".repeat(LIMITS.memory.valueBytes / 2) })).toThrow(/at most 64 kB/);
+});
+
 test("keys and values have limits, and so has a place", () => {
   const { store, remember } = newStore();
   const { valueBytes, perScope } = LIMITS.memory;
@@ -219,7 +245,7 @@ test("a deleted run takes its files and memories along, and nobody else's", () =
   const files = newWorkspaceStore(db);
   const finished = {
     workflowName: "w",
-    status: "finished",
+    status: "finished" as const,
     interpreterVersion: 1,
     trigger: "manual",
     createdAt: 1,
@@ -236,7 +262,7 @@ test("a deleted run takes its files and memories along, and nobody else's", () =
     remember("t", "v", { scope: "task", scope_id: `${run}/node/1` });
   }
   remember("w", "v", { scope: "workflow", scope_id: "run_a" });
-  expect(newRunStore(db).remove("run_a")).toBe(true);
+  expect(newRunStore(db).purge("run_a")).toBe(true);
   expect([files.list("run_a").length, files.list("run_ab").length]).toEqual([0, 1]);
   expect(store.list().map(({ scope, scope_id }) => `${scope} ${scope_id}`)).toEqual([
     "workflow run_a",

@@ -5,6 +5,7 @@ import { memories, runs } from "@/db/schema";
 import { LIMITS } from "@/server/access/limits";
 import { MemoryScope } from "@/server/domain/agent/memory-scope";
 import { namedError } from "@/server/domain/base/named-error";
+import type { Json } from "@/server/domain/base/values";
 import { FileSource } from "./workspace";
 
 /** How far a memory reaches, the narrowest first. */
@@ -25,7 +26,7 @@ export type MemorySource = z.infer<typeof MemorySource>;
 export interface Memory extends MemoryPlace {
   id: number;
   key: string;
-  value: string;
+  value: Json;
   /** 0 to 1. */
   importance: number;
   /** Came from content that nobody here vouches for. */
@@ -47,7 +48,7 @@ export interface FoundMemory extends Memory {
 
 export interface MemoryInput extends MemoryPlace {
   key: string;
-  value: string;
+  value: Json;
   ttl_seconds?: number | undefined;
   importance?: number | undefined;
   tainted: boolean;
@@ -86,7 +87,7 @@ export interface MemoryStore {
   /** A correction. For what a person entered they vouch; nobody does for what a program sent. Throws MemoryError. */
   update(
     id: number,
-    change: { value?: string; importance?: number; expires_at?: number | null },
+    change: { value?: Json; importance?: number; expires_at?: number | null },
     by?: "person" | "program",
   ): Memory | undefined;
   remove(id: number): boolean;
@@ -156,7 +157,7 @@ export function newMemoryStore(db: Db, now: () => number = Date.now): MemoryStor
 
   const store = (input: MemoryInput): Memory => {
     const key = checkedKey(input.key);
-    const value = checkedValue(input.value);
+    const kept = checkedValue(input.value);
     const at = now();
     // An expired memory must not stand in the way, nor lend its age to the new one.
     db.delete(memories)
@@ -167,14 +168,14 @@ export function newMemoryStore(db: Db, now: () => number = Date.now): MemoryStor
       .from(memories)
       .where(and(isAt(input), eq(memories.key, key)))
       .get();
-    const kept = db.select({ count: count() }).from(memories).where(isAt(input)).get()?.count ?? 0;
-    if (!isKnown && kept >= LIMITS.memory.perScope)
+    const others = db.select({ count: count() }).from(memories).where(isAt(input)).get()?.count ?? 0;
+    if (!isKnown && others >= LIMITS.memory.perScope)
       throw new MemoryError(
         "TOO_LARGE",
         `The scope "${input.scope}" holds ${LIMITS.memory.perScope} memories already. Replace one by using its key.`,
       );
     const values = {
-      value,
+      ...kept,
       importance: clamped(input.importance ?? 0.5),
       tainted: input.tainted,
       source: JSON.stringify(input.source),
@@ -275,7 +276,7 @@ export function newMemoryStore(db: Db, now: () => number = Date.now): MemoryStor
           ...(value === undefined
             ? {}
             : {
-                value: checkedValue(value),
+                ...checkedValue(value),
                 tainted: by !== "person",
                 source: JSON.stringify({ ...before.source, by }),
               }),
@@ -316,15 +317,26 @@ function checkedKey(text: string): string {
   return key;
 }
 
-function checkedValue(text: string): string {
-  const value = text.toWellFormed();
+/** A value as its columns hold it. */
+function checkedValue(given: Json): { value: string; json: string | null } {
+  const json = typeof given === "string" ? null : JSON.stringify(given).toWellFormed();
+  const value = typeof given === "string" ? given.toWellFormed() : wordsIn(given).join("\n").toWellFormed();
   const { valueBytes } = LIMITS.memory;
-  if (Buffer.byteLength(value) > valueBytes)
+  if (Buffer.byteLength(json ?? value) > valueBytes)
     throw new MemoryError(
       "TOO_LARGE",
       `A memory holds at most ${valueBytes / 1024} kB. Save it with create_artifact, and remember the artifact's id.`,
     );
-  return value;
+  return { value, json };
+}
+
+/** Everything in a value that can be looked for, with the names of its fields. */
+function wordsIn(value: Json): string[] {
+  if (value === null) return [];
+  if (Array.isArray(value)) return value.flatMap(wordsIn);
+  if (typeof value === "object")
+    return Object.entries(value).flatMap(([key, each]) => [key, ...wordsIn(each)]);
+  return [String(value)];
 }
 
 function toMemory(row: typeof memories.$inferSelect): Memory {
@@ -334,7 +346,7 @@ function toMemory(row: typeof memories.$inferSelect): Memory {
     scope: MemoryScope.parse(row.scope),
     scope_id: row.scopeId,
     key: row.key,
-    value: row.value,
+    value: row.json === null ? row.value : (JSON.parse(row.json) as Json),
     importance: row.importance,
     tainted: row.tainted,
     source: source.success ? source.data : {},

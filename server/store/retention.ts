@@ -1,10 +1,12 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
-import { and, asc, count, eq, isNull, lt, notInArray, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, eq, isNotNull, isNull, lt, notInArray, or, type SQL, sql } from "drizzle-orm";
 import { z } from "zod";
 import type { Db } from "@/db/open";
 import { memories, runSignals, runs, runTimers, runTurns, workspaceFiles } from "@/db/schema";
+import { textsOf } from "@/server/domain/base/guards";
 import { present } from "@/server/domain/base/must";
+import { binEnd } from "./bin";
 import { ofRun } from "./memories";
 import { newSettingStore } from "./settings";
 
@@ -104,6 +106,15 @@ export function newRetention(
     return [...found];
   };
 
+  const binned = (limit: number): string[] =>
+    db
+      .select({ id: runs.id })
+      .from(runs)
+      .where(lt(runs.deletedAt, binEnd(now())))
+      .limit(limit)
+      .all()
+      .map(({ id }) => id);
+
   const outdated = (limit: number): string[] => {
     const { workflows, ...common } = rules();
     const own = Object.keys(workflows);
@@ -117,16 +128,23 @@ export function newRetention(
     ].slice(0, limit);
   };
 
+  const pragmas = {
+    freelist_count: client.prepare<[], number>("select freelist_count from pragma_freelist_count").pluck(),
+    page_count: client.prepare<[], number>("select page_count from pragma_page_count").pluck(),
+    page_size: client.prepare<[], number>("select page_size from pragma_page_size").pluck(),
+  };
+  const pragmaNumber = (name: keyof typeof pragmas) => pragmas[name].get() ?? 0;
   const canShrink = () => client.pragma("auto_vacuum", { simple: true }) !== 0;
 
-  const removing = (): string[] => parse(settings.find(REMOVING_KEY) ?? "[]") as string[];
+  const removing = (): string[] => textsOf(parse(settings.find(REMOVING_KEY) ?? "[]"));
   /** From here on nobody sees the run any more; what it wrote goes piece by piece. */
-  const takeAway = client.transaction((id: string) => {
+  const takeAway = client.transaction((id: string): boolean => {
     const { changes } = client.prepare("delete from runs where id = ? and status = 'finished'").run(id);
-    if (changes === 0) return;
+    if (changes === 0) return false;
     for (const table of [runTimers, runSignals]) db.delete(table).where(eq(table.runId, id)).run();
     db.delete(memories).where(ofRun(id)).run();
     settings.set(REMOVING_KEY, JSON.stringify([...removing(), id]));
+    return true;
   });
   const removePiece = (id: string): boolean => {
     return PIECES.some(({ table, rows }) => {
@@ -143,15 +161,15 @@ export function newRetention(
       settings.set(REMOVING_KEY, JSON.stringify(removing().slice(1)));
       return "removed";
     }
-    const [next] = outdated(1);
+    const next = outdated(1)[0] ?? binned(1)[0];
     if (next !== undefined) {
       takeAway.immediate(next);
       return "worked";
     }
-    const before = client.pragma("freelist_count", { simple: true }) as number;
+    const before = pragmaNumber("freelist_count");
     if (before === 0) return "done";
     client.pragma("incremental_vacuum(64)");
-    return (client.pragma("freelist_count", { simple: true }) as number) < before ? "worked" : "done";
+    return pragmaNumber("freelist_count") < before ? "worked" : "done";
   };
 
   const sweepAll = async (): Promise<number> => {
@@ -173,12 +191,20 @@ export function newRetention(
 
     /** Makes a small database from before able to shrink; a large one would keep the start waiting. */
     allowShrinking(): void {
-      const bytes =
-        (client.pragma("page_count", { simple: true }) as number) *
-        (client.pragma("page_size", { simple: true }) as number);
+      const bytes = pragmaNumber("page_count") * pragmaNumber("page_size");
       if (canShrink() || bytes > REWRITTEN) return;
       client.pragma("auto_vacuum = INCREMENTAL");
       client.exec("vacuum");
+    },
+
+    /** Deletes a run of the bin for good: at once for whoever looks, its files piece by piece. False where it is not there. */
+    purge(id: string): boolean {
+      const isBinned = db
+        .select({ id: runs.id })
+        .from(runs)
+        .where(and(eq(runs.id, id), isNotNull(runs.deletedAt)))
+        .get();
+      return isBinned !== undefined && takeAway.immediate(id);
     },
 
     /** How many runs the rules do not keep. */
@@ -193,9 +219,9 @@ export function newRetention(
     },
 
     sizes(): StorageSizes {
-      const pages = client.pragma("page_count", { simple: true }) as number;
-      const pageSize = client.pragma("page_size", { simple: true }) as number;
-      const free = client.pragma("freelist_count", { simple: true }) as number;
+      const pages = pragmaNumber("page_count");
+      const pageSize = pragmaNumber("page_size");
+      const free = pragmaNumber("freelist_count");
       const counts = client
         .prepare<[], { status: string; count: number }>(
           "select status, count(*) as count from runs group by status",

@@ -5,7 +5,9 @@ import { RoleDefinition } from "@/server/domain/agent/role";
 import { canonicalJson } from "@/server/domain/base/values";
 import { agentWithRoleRenamed, crewWithRoleRenamed } from "@/server/domain/library/role-use";
 import { newAgentStore } from "./agents";
+import { newShelfBin } from "./bin";
 import { newCrewStore } from "./crews";
+import { ownJson } from "./own-json";
 import { newWorkflowStore } from "./workflows";
 
 export interface StoredRole {
@@ -61,6 +63,7 @@ export function newRoleStore(
   const workflows = newWorkflowStore(db, now);
   const crews = newCrewStore(db, now);
   const agents = newAgentStore(db, now);
+  const bin = newShelfBin(db, "role", now);
   const toStored = (row: typeof roles.$inferSelect): StoredRole => ({
     role: RoleDefinition.parse(JSON.parse(row.role)),
     revision: row.revision,
@@ -104,8 +107,13 @@ export function newRoleStore(
     list,
     all: () => list().map(({ role }) => role),
     find,
-    create: (role) =>
-      !inFolder(role.name) && db.insert(roles).values(rowOf(role)).onConflictDoNothing().run().changes > 0,
+    create: (role) => {
+      if (inFolder(role.name)) return false;
+      const row = rowOf(role);
+      const isNew = db.insert(roles).values(row).onConflictDoNothing().run().changes > 0;
+      if (isNew) bin.forget(row.name, row.role);
+      return isNew;
+    },
     save: (name, revision, role) =>
       db.transaction(
         (tx): RoleSaveResult => {
@@ -151,12 +159,21 @@ export function newRoleStore(
         })
         .run();
     },
-    remove: (name) => !inFolder(name) && db.delete(roles).where(eq(roles.name, name)).run().changes > 0,
+    remove: (name) =>
+      !inFolder(name) &&
+      db.transaction(
+        (tx) => {
+          const row = tx.delete(roles).where(eq(roles.name, name)).returning().get();
+          if (row) bin.put(row.name, row.name, row.role);
+          return row !== undefined;
+        },
+        { behavior: "immediate" },
+      ),
     seed: (builtin) =>
       db.transaction(
         (tx) => {
           const before = tx.select().from(settings).where(eq(settings.key, SEEDED)).get();
-          const seeded = new Set(before ? (JSON.parse(before.value) as string[]) : []);
+          const seeded = new Set(before ? ownJson<string[]>(before.value) : []);
           for (const role of builtin) {
             const row = { ...rowOf(role), builtin: true };
             if (!seeded.has(role.name)) tx.insert(roles).values(row).onConflictDoNothing().run();

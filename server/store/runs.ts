@@ -1,19 +1,25 @@
-import { and, asc, desc, eq, inArray, or, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gte, inArray, isNotNull, isNull, or, sql } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { memories, runSignals, runs, runTimers, runTurns, workspaceFiles } from "@/db/schema";
 import type { FinalStatus, ReasonCode } from "@/server/domain/agent/outcome";
 import type { Settled } from "@/server/domain/base/durable";
+import { errorCode, errorMessage } from "@/server/domain/base/guards";
 import { present } from "@/server/domain/base/must";
-import type { Json } from "@/server/domain/base/values";
+import type { Json, JsonObject } from "@/server/domain/base/values";
+import { knownCost, type Paid } from "@/server/domain/model/cost";
 import { evolve, newRun, type RunState } from "@/server/domain/run";
 import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { DamagedLog, type HeldReason } from "@/server/domain/run/held";
 import { KeyReused } from "@/server/domain/run/key-reused";
+import { RUN_TEXT, wordsOf } from "@/server/domain/run/result";
+import type { WorkDone } from "@/server/domain/run/work-done";
+import { newCrewWorkStore, type WorkPlace } from "./crew-work";
 import { CHAIN_START, chainTurn } from "./log-chain";
 import { ofRun } from "./memories";
+import { ownJson } from "./own-json";
+import { listRuns, type RunQuery, type RunStatus } from "./run-list";
 
-/** `held`: put aside with a reason, until a person tries it again or cancels it. */
-export type RunStatus = "queued" | "running" | "waiting" | "held" | "finished";
+export type { RunStatus };
 
 /** What lists show of a run. Times in Unix milliseconds, cost in US dollars. */
 export interface RunSummary {
@@ -26,7 +32,8 @@ export interface RunSummary {
   final_status: FinalStatus | null;
   reason_code: ReasonCode | null;
   simulated: boolean;
-  cost_usd: number;
+  /** What is known of it; null where nothing is. */
+  cost_usd: number | null;
   unknown_cost_calls: number;
   input_tokens: number;
   output_tokens: number;
@@ -34,6 +41,13 @@ export interface RunSummary {
   created_at: number;
   started_at: number | null;
   finished_at: number | null;
+  /** The beginning of its input, and of its result or of why there is none, in one line each. */
+  input_excerpt: string;
+  outcome_excerpt: string;
+  /** What stands between it and its going on; null where it waits for nothing. */
+  waits_for: "person" | "time" | null;
+  /** When it goes on by itself, or no longer waits for a person; null where neither is to come. */
+  wakes_at: number | null;
 }
 
 /** The columns of a run's row that change while it goes on. */
@@ -49,7 +63,11 @@ export type RunProgress = Pick<
   | "output_tokens"
   | "started_at"
   | "finished_at"
->;
+  | "waits_for"
+> & {
+  /** What it came to in words; empty before its end. */
+  outcome_text: string;
+};
 
 export interface StoredTurn {
   turn: number;
@@ -73,6 +91,8 @@ export interface TurnWrite extends StoredTurn {
   wakeAt?: number | null;
   /** Set where the row of the run changes with this turn. */
   progress?: RunProgress;
+  /** What its crews did, in the turn that ends it for good. */
+  work?: WorkPlace & { done: readonly WorkDone[] };
 }
 
 export interface UnfinishedRun {
@@ -96,8 +116,9 @@ export interface NewRun {
 export type RunStore = ReturnType<typeof newRunStore>;
 
 /** Runs and their logs. All methods are synchronous: each is one statement or one transaction. */
-export function newRunStore(db: Db) {
+export function newRunStore(db: Db, now: () => number = Date.now) {
   const { $client: client } = db;
+  const crewWork = newCrewWorkStore(db);
   // The hot path uses prepared statements of its own: a run writes one row for each turn.
   const insertTurn = client.prepare<
     [string, number, number, number, string | null, string | null, string, number, Buffer]
@@ -173,14 +194,14 @@ export function newRunStore(db: Db) {
   const dropTimers = client.prepare<[string]>("delete from run_timers where run_id = ?");
   const updateRun = client.prepare(
     `update runs set status = @status, held = null, final_status = @final_status, reason_code = @reason_code, simulated = @simulated,
-     cost_usd = @cost_usd, unknown_cost_calls = @unknown_cost_calls, input_tokens = @input_tokens, output_tokens = @output_tokens,
-     started_at = @started_at, finished_at = @finished_at where id = @id`,
+     cost_usd = coalesce(@cost_usd, 0), unknown_cost_calls = @unknown_cost_calls, input_tokens = @input_tokens, output_tokens = @output_tokens,
+     started_at = @started_at, finished_at = @finished_at, outcome_text = @outcome_text, waits_for = @waits_for where id = @id`,
   );
   const updateEndAndRun = client.prepare(
     `update runs set last_turn = @turn, log_hash = @hash, wake_at = @wakeAt,
      status = @status, held = null, final_status = @final_status, reason_code = @reason_code, simulated = @simulated,
-     cost_usd = @cost_usd, unknown_cost_calls = @unknown_cost_calls, input_tokens = @input_tokens, output_tokens = @output_tokens,
-     started_at = @started_at, finished_at = @finished_at where id = @id`,
+     cost_usd = coalesce(@cost_usd, 0), unknown_cost_calls = @unknown_cost_calls, input_tokens = @input_tokens, output_tokens = @output_tokens,
+     started_at = @started_at, finished_at = @finished_at, outcome_text = @outcome_text, waits_for = @waits_for where id = @id`,
   );
   const findByKey = client.prepare<[string], { id: string; request_hash: string | null }>(
     "select id, request_hash from runs where idempotency_key = ?",
@@ -194,10 +215,10 @@ export function newRunStore(db: Db) {
     return known.id;
   };
   const insertRun = client.prepare<
-    [string, string | null, string, number, string, string | null, string | null, number, string]
+    [string, string | null, string, number, string, string | null, string | null, number, string, string]
   >(
     `insert into runs (id, workflow_id, workflow_name, status, interpreter_version, trigger, simulated, idempotency_key,
-     request_hash, created_at, log_hash) values (?, ?, ?, 'queued', ?, ?, 0, ?, ?, ?, ?)`,
+     request_hash, created_at, log_hash, input_text) values (?, ?, ?, 'queued', ?, ?, 0, ?, ?, ?, ?, ?)`,
   );
   /** Appends a turn to what its log ends with; answers the hash that it ends with then. */
   const appendTurn = (write: TurnWrite, before: string): string => {
@@ -220,6 +241,7 @@ export function newRunStore(db: Db) {
     else updateEnd.run(now);
     for (const { key, dueAt } of write.timers) insertTimer.run(write.runId, key, dueAt);
     if (write.progress?.status === "finished") dropTimers.run(write.runId);
+    if (write.work) crewWork.add(write.work, write.work.done);
   };
   const writeTurns = client.transaction((writes: readonly TurnWrite[]) => {
     for (const write of writes) writeTurn(write);
@@ -252,11 +274,15 @@ export function newRunStore(db: Db) {
       run.requestHash ?? null,
       ts,
       appendTurn(first, CHAIN_START),
+      wordsOf(payload.input),
     );
     return { id: run.id, created: true };
   });
 
   return {
+    /** What the members of a graph's crews did in earlier runs. */
+    pastWork: crewWork.past,
+
     /** The run that an idempotency key started before, or null. Throws KeyReused where it was asked for something else. */
     startedWith,
 
@@ -277,40 +303,35 @@ export function newRunStore(db: Db) {
     },
 
     find(id: string): (RunSummary & { last_seq: number; interpreter_version: number }) | null {
-      const row = db.select().from(runs).where(eq(runs.id, id)).get();
+      const row = db
+        .select()
+        .from(runs)
+        .where(and(eq(runs.id, id), isNull(runs.deletedAt)))
+        .get();
       if (!row) return null;
       const run = toSummary(row);
       return { ...run, last_seq: lastSeq(run), interpreter_version: row.interpreterVersion };
     },
 
-    /** Newest first; those that ended like `final_status`, or stand at one of `status`. `before`: only runs created before this instant (or at it, with a smaller id). */
-    list(
-      query: {
-        workflow_id?: string | undefined;
-        status?: RunStatus | readonly RunStatus[] | undefined;
-        final_status?: FinalStatus | undefined;
-        limit?: number;
-        before?: { created_at: number; id: string } | undefined;
-      } = {},
-    ): RunSummary[] {
-      const { before } = query;
-      return db
-        .select()
+    list: (query: RunQuery = {}): RunSummary[] => listRuns(db, query).map(toSummary),
+
+    /** What runs since a time cost together, also those in the bin. */
+    spent(since: number): { runs: number } & Paid {
+      const sums = db
+        .select({
+          runs: sql<number>`count(*)`,
+          cost: sql<number>`coalesce(sum(${runs.costUsd}), 0)`,
+          unknown: sql<number>`coalesce(sum(${runs.unknownCostCalls}), 0)`,
+        })
         .from(runs)
-        .where(
-          and(
-            query.workflow_id === undefined ? undefined : eq(runs.workflowId, query.workflow_id),
-            query.status === undefined ? undefined : inArray(runs.status, [query.status].flat()),
-            query.final_status === undefined ? undefined : eq(runs.finalStatus, query.final_status),
-            before
-              ? sql`(${runs.createdAt} < ${before.created_at} or (${runs.createdAt} = ${before.created_at} and ${runs.id} < ${before.id}))`
-              : undefined,
-          ),
-        )
-        .orderBy(desc(runs.createdAt), desc(runs.id))
-        .limit(Math.min(query.limit ?? 50, 200))
-        .all()
-        .map(toSummary);
+        .where(gte(runs.createdAt, since))
+        .get();
+      const paid = { cost_usd: sums?.cost ?? 0, unknown_cost_calls: sums?.unknown ?? 0 };
+      return {
+        runs: sums?.runs ?? 0,
+        cost_usd: knownCost(paid),
+        unknown_cost_calls: paid.unknown_cost_calls,
+      };
     },
 
     /** The newest run of each workflow, and how many there are. */
@@ -322,6 +343,7 @@ export function newRunStore(db: Db) {
           newest: sql<number>`max(${runs.createdAt})`,
         })
         .from(runs)
+        .where(isNull(runs.deletedAt))
         .groupBy(runs.workflowId)
         .all();
       const found = new Map<string, { last_run: RunSummary; run_count: number }>();
@@ -330,7 +352,7 @@ export function newRunStore(db: Db) {
         const last = db
           .select()
           .from(runs)
-          .where(eq(runs.workflowId, id))
+          .where(and(eq(runs.workflowId, id), isNull(runs.deletedAt)))
           .orderBy(desc(runs.createdAt), desc(runs.id))
           .limit(1)
           .get();
@@ -361,7 +383,7 @@ export function newRunStore(db: Db) {
         .all()
         .map(({ stoppedTurn, ...row }) => ({
           ...row,
-          status: row.status as RunStatus,
+          status: row.status,
           stops: row.stops > 0 && progressTurn(row.id) === stoppedTurn ? row.stops : 0,
         }));
     },
@@ -431,6 +453,13 @@ export function newRunStore(db: Db) {
       return state;
     },
 
+    /** What a run was started with; empty where its log does not tell. Throws DamagedLog. */
+    input(id: string): JsonObject {
+      for (const [first] of readEvents(selectEvents.iterate(id, 0, 1)))
+        return first?.type === "run_created" ? first.payload.input : {};
+      return {};
+    },
+
     /** Where a run's log ends, without reading it. Throws DamagedLog where the end is missing. */
     lastTurn(id: string): { turn: number; lastSeq: number; at: number } {
       const last = selectLastTurn.get(id);
@@ -449,9 +478,7 @@ export function newRunStore(db: Db) {
         const turns = selectTurns.all(id).map((row, at) => readTurn(row, at));
         expectEnd(id, turns.length - 1);
         const timers = new Map(selectTimers.all(id).map(({ key, due_at }) => [key, due_at]));
-        const signals = new Map(
-          selectSignals.all(id).map(({ name, value }) => [name, JSON.parse(value) as Json]),
-        );
+        const signals = new Map(selectSignals.all(id).map(({ name, value }) => [name, ownJson<Json>(value)]));
         return { version: selectVersion.get(id)?.version ?? 0, turns, timers, signals };
       });
     },
@@ -473,7 +500,7 @@ export function newRunStore(db: Db) {
         .from(runSignals)
         .where(and(eq(runSignals.runId, id), eq(runSignals.name, name)))
         .get();
-      return row && (JSON.parse(row.value) as Json);
+      return row && ownJson<Json>(row.value);
     },
 
     /** Keeps a command under the next free name "control#k". */
@@ -495,8 +522,22 @@ export function newRunStore(db: Db) {
       );
     },
 
-    /** Deletes a finished run with everything that belongs to it. */
+    /** Puts a finished run into the bin; its key may start another one. False where there is none. */
     remove(id: string): boolean {
+      const finished = and(eq(runs.id, id), eq(runs.status, "finished"), isNull(runs.deletedAt));
+      return (
+        db.update(runs).set({ deletedAt: now(), idempotencyKey: null }).where(finished).run().changes > 0
+      );
+    },
+
+    /** Takes a run out of the bin; false where it is not in it. */
+    restore(id: string): boolean {
+      const binned = and(eq(runs.id, id), isNotNull(runs.deletedAt));
+      return db.update(runs).set({ deletedAt: null }).where(binned).run().changes > 0;
+    },
+
+    /** Deletes a finished run with everything that belongs to it, for good. */
+    purge(id: string): boolean {
       return db.transaction(
         (tx) => {
           const { changes } = tx
@@ -548,7 +589,7 @@ function readTurn({ result, events, last_seq, ...row }: TurnRow, place: number):
   return reading(`Turn ${place} of what was recorded of this run`, () => ({
     ...row,
     lastSeq: last_seq,
-    result: result === null ? null : (JSON.parse(result) as Settled),
+    result: result === null ? null : ownJson<Settled>(result),
     events: parseEvents(events),
   }));
 }
@@ -576,9 +617,9 @@ function reading<T>(what: string, read: () => T): T {
 
 /** Damage of text or of the file is told as such; a disk that is busy or does not answer is not damage. */
 function asDamage(what: string, error: unknown): unknown {
-  const { code } = error as { code?: string };
+  const code = errorCode(error);
   return error instanceof SyntaxError || /^SQLITE_(CORRUPT|NOTADB)/.test(code ?? "")
-    ? new DamagedLog(`${what} cannot be read: ${(error as Error).message}.`, { cause: error })
+    ? new DamagedLog(`${what} cannot be read: ${errorMessage(error)}.`, { cause: error })
     : error;
 }
 
@@ -590,19 +631,20 @@ const hasToWake = (before: number) =>
     (select 1 from run_turns t where t.run_id = s.run_id and t.key = iif(s.name = 'cancel', '$cancel', s.name))))`;
 
 /** Our own log: written by this server only, so its events are not checked again one by one. */
-const parseEvents = (text: string) => JSON.parse(text) as RunEvent[];
+const parseEvents = (text: string) => ownJson<RunEvent[]>(text);
 
 function toSummary(row: typeof runs.$inferSelect): RunSummary {
   return {
     id: row.id,
     workflow_id: row.workflowId,
     workflow_name: row.workflowName,
-    status: row.status as RunStatus,
-    held: row.held === null ? null : (JSON.parse(row.held) as HeldReason),
+    status: row.status,
+    held: row.held === null ? null : ownJson<HeldReason>(row.held),
+    // Written by `finish` alone; the tables do not know these words.
     final_status: row.finalStatus as FinalStatus | null,
     reason_code: row.reasonCode as ReasonCode | null,
     simulated: row.simulated,
-    cost_usd: row.costUsd,
+    cost_usd: knownCost({ cost_usd: row.costUsd, unknown_cost_calls: row.unknownCostCalls }),
     unknown_cost_calls: row.unknownCostCalls,
     input_tokens: row.inputTokens,
     output_tokens: row.outputTokens,
@@ -610,5 +652,9 @@ function toSummary(row: typeof runs.$inferSelect): RunSummary {
     created_at: row.createdAt,
     started_at: row.startedAt,
     finished_at: row.finishedAt,
+    input_excerpt: row.inputText.slice(0, RUN_TEXT.shown),
+    outcome_excerpt: row.outcomeText.slice(0, RUN_TEXT.shown),
+    waits_for: row.waitsFor as RunSummary["waits_for"],
+    wakes_at: row.waitsFor === null ? null : row.wakeAt,
   };
 }

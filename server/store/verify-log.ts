@@ -1,5 +1,6 @@
 import type { Db } from "@/db/open";
 import { CHAIN_START, firstBreak, lastOf } from "./log-chain";
+import { ownJson } from "./own-json";
 
 /** Something in a run's log that is not as it was written. */
 export interface LogFault {
@@ -112,7 +113,7 @@ function verifyRun(
 /** The texts of a row's events as they were written, or null where it is no list of them. */
 function textsOf(events: string): string[] | null {
   try {
-    const list = JSON.parse(events) as unknown;
+    const list: unknown = JSON.parse(events);
     if (!Array.isArray(list)) return null;
     const texts = list.map((event) => JSON.stringify(event));
     // Only what is exactly as we write it counts; else the row is one text that fits no hash.
@@ -122,5 +123,4 @@ function textsOf(events: string): string[] | null {
   }
 }
 
-const numbersOf = (texts: readonly string[]) =>
-  texts.map((text) => (JSON.parse(text) as { seq?: number }).seq ?? 0);
+const numbersOf = (texts: readonly string[]) => texts.map((text) => ownJson<{ seq?: number }>(text).seq ?? 0);

@@ -5,6 +5,7 @@ import { workflows } from "@/db/schema";
 import { newId } from "@/server/domain/base/ids";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { withRoleRenamed } from "@/server/domain/library/role-use";
+import { forgetWorkOf, renameWorkOf } from "./crew-work";
 
 export interface StoredWorkflow {
   id: string;
@@ -146,7 +147,19 @@ export function newWorkflowStore(db: Db, now: () => number = Date.now): Workflow
         .set({ deletedAt: null })
         .where(and(eq(workflows.id, id), isNotNull(workflows.deletedAt)))
         .run().changes > 0,
-    purge: (before) => db.delete(workflows).where(lt(workflows.deletedAt, before)).run().changes,
+    purge: (before) =>
+      db.transaction((tx) => {
+        const gone = tx
+          .delete(workflows)
+          .where(lt(workflows.deletedAt, before))
+          .returning({ id: workflows.id })
+          .all();
+        forgetWorkOf(
+          tx,
+          gone.map(({ id }) => id),
+        );
+        return gone.length;
+      }),
     renameRole: (from, to) =>
       db.transaction(
         (tx) => {
@@ -161,6 +174,7 @@ export function newWorkflowStore(db: Db, now: () => number = Date.now): Workflow
               .run();
             changed++;
           }
+          renameWorkOf(tx, from, to);
           return changed;
         },
         { behavior: "immediate" },

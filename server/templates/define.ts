@@ -15,9 +15,10 @@ export function defineTemplate(
   return { ...template, graph: WorkflowGraph.parse(template.graph) };
 }
 
-// Cards are 240 x 88 pixels; columns and lanes leave room for edges and their labels between them.
-const COLUMN = 340;
-const LANE = 180;
+// Cards are 208 x 74 pixels; columns and lanes leave room for edges between them, and below a card for what a run says.
+// Four columns at most: so many can be read beside the panel of a run. What comes after them stands in the next lane.
+const COLUMN = 272;
+const LANE = 152;
 
 /** One thing that people are asked for when a run begins. */
 interface Question {

@@ -3,11 +3,11 @@ import { asks, at, defineTemplate } from "./define";
 export const researchCrew = defineTemplate({
   key: "research-crew",
   title: "Research crew",
-  description:
-    "One searches, one weighs, one writes: three agents, one task after another, up to a short report.",
+  description: "One searches while one sets the criteria, a third writes: three agents up to a short report.",
   graph: {
     graph_id: "research_crew",
-    description: "Searches for what is known about a question, weighs it, and writes a report of one page.",
+    description:
+      "Searches for what is known about a question, says beforehand by what to judge it, and writes a report of one page.",
     start_node_id: "start",
     nodes: {
       start: asks(
@@ -29,7 +29,7 @@ export const researchCrew = defineTemplate({
           plan_description_template: "{{question}}",
           crew: {
             crew_id: "research_crew",
-            process: "sequential",
+            process: "parallel",
             agents: [
               { agent_id: "scout", role_name: "WebResearcher" },
               { agent_id: "analyst", role_name: "Analyst" },
@@ -37,6 +37,9 @@ export const researchCrew = defineTemplate({
             ],
           },
           plan: {
+            success_criteria: [
+              "The report answers the question, and every claim in it stands in the findings.",
+            ],
             tasks: [
               {
                 task_id: "findings",
@@ -46,13 +49,14 @@ export const researchCrew = defineTemplate({
               },
               {
                 task_id: "judgement",
-                description: "Weigh the findings: what is certain, what is disputed, what is missing?",
+                description:
+                  "Say by which criteria the question is to be answered, what would speak for each answer, and where one is easily misled.",
                 assigned_agent: "analyst",
-                dependencies: ["findings"],
               },
               {
                 task_id: "report",
-                description: "Write a report of one page that answers the question.",
+                description:
+                  "Write a report of one page that answers the question: hold the findings against the criteria, and say what stays open.",
                 assigned_agent: "writer",
                 dependencies: ["findings", "judgement"],
                 expected_output: "One page with a title, the answer first",

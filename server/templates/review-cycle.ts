@@ -45,7 +45,7 @@ export const reviewCycle = defineTemplate({
                     agent: "coder",
                     description: "Write the code, or revise it as the review asks.",
                     next_on_success: "code_review",
-                    next_on_failure: "not_possible",
+                    next_on_failure: "end:not_possible",
                   },
                   {
                     step: "code_review",
@@ -58,7 +58,7 @@ export const reviewCycle = defineTemplate({
                     step: "testing",
                     agent: "tester",
                     description: "Test the code in the usual case and at its edges.",
-                    next_on_pass: "ready",
+                    next_on_pass: "end:ready",
                     next_on_fail: "coder",
                   },
                 ],

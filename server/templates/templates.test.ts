@@ -21,7 +21,7 @@ describe("templates", () => {
       const places = Object.values(graph.nodes).map(({ ui }) => ui!);
       for (const [i, a] of places.entries())
         for (const b of places.slice(i + 1))
-          expect(Math.abs(a.x - b.x) >= 240 + 80 || Math.abs(a.y - b.y) >= 88 + 80).toBe(true);
+          expect(Math.abs(a.x - b.x) >= 208 + 40 || Math.abs(a.y - b.y) >= 74 + 54).toBe(true);
     }
   });
 });

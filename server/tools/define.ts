@@ -30,6 +30,8 @@ export interface ToolInterface {
   /** Checks and completes arguments; gives them as `execute` takes them, or what is wrong, place first. */
   check(args: unknown): { ok: true; input: unknown } | { ok: false; errors: string[] };
   execute(input: unknown, scope: ToolScope): Promise<ToolOutput>;
+  /** The caller has ended its task: what is kept for it between calls can go. Nothing is recorded of it. */
+  endTask?(caller: Pick<ToolScope, "run" | "agent">): void;
 }
 
 /** Expected trouble inside a tool: becomes an output with that status. */

@@ -17,6 +17,8 @@ export interface ToolHost {
   invoke(name: string, args: JsonObject, scope: ToolScope): Promise<ToolOutput>;
   /** Forgets what the caller remembered for its task, which has ended. */
   forgetTask(caller: Pick<ToolScope, "run" | "agent">): Promise<void>;
+  /** What tools keep between calls for the caller goes: its task has ended. Not recorded, and harmless when it is told again. */
+  endTask?(caller: Pick<ToolScope, "run" | "agent">): void;
   /** Runs code until the next call that it makes and that has no answer yet, or to its end. Null: code is off here. */
   runCode(program: ProgramWithCalls, signal: AbortSignal, runId: string): Promise<CallsStep | null>;
   /** Null where the pattern matches the text, else why not; never on this thread. */
@@ -66,6 +68,7 @@ export function newToolHost(parts: {
       const place = memoryPlace("task", caller);
       if (place) parts.forget(place);
     },
+    endTask: (caller) => registry.endTask(caller),
     runCode: parts.runCode,
     matches: parts.matches,
   };

@@ -2,6 +2,7 @@ import type { ConfirmationPolicy } from "@/server/domain/agent/role";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
+import { parseJson } from "@/server/domain/base/values";
 import type { UnvouchedPlace } from "@/server/domain/run/events";
 import { evaluateCondition } from "@/server/domain/text/expression";
 import { isGranted, type RiskLevel, type ToolSpec } from "@/server/domain/tool/tool";
@@ -172,7 +173,7 @@ function recordsOf(text: string): JsonObject[] {
       if (!Array.isArray(value)) records.push(value);
       for (const each of Array.isArray(value) ? value : Object.values(value)) walk(each);
     };
-    walk(JSON.parse(json) as Json);
+    walk(parseJson(json));
     return records;
   } catch {
     return [];

@@ -1,3 +1,4 @@
+import { errorMessage } from "@/server/domain/base/guards";
 import { present } from "@/server/domain/base/must";
 import type { ToolOutput, ToolSpec } from "@/server/domain/tool/tool";
 import { ToolFailure, type ToolInterface, type ToolScope } from "./define";
@@ -30,6 +31,11 @@ export class ToolsRegistry {
       .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   }
 
+  /** Tells every tool that the caller has ended its task. */
+  endTask(caller: Pick<ToolScope, "run" | "agent">): void {
+    for (const tool of this.tools.values()) tool.endTask?.(caller);
+  }
+
   /** Checks the arguments, executes, and gives an output in every case: nothing is thrown. */
   async invoke(name: string, args: unknown, scope: ToolScope): Promise<ToolOutput> {
     const tool = this.tools.get(name);
@@ -60,7 +66,7 @@ export class ToolsRegistry {
       if (error instanceof ToolFailure) return { status_code: error.status_code, error: error.message };
       return {
         status_code: 500,
-        error: `${name} failed: ${error instanceof Error ? error.message : String(error)}`,
+        error: `${name} failed: ${errorMessage(error)}`,
       };
     }
   }

@@ -1,16 +1,10 @@
 "use client";
 
 import { FileDown, FileUp } from "lucide-react";
-import dynamic from "next/dynamic";
-import { useState } from "react";
-import { DropZone } from "@/components/import-export/drop-zone";
+import { ImportDoor, useImporting } from "@/components/import-export/import-door";
 import { downloadText } from "@/components/page/download";
 import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
-
-const CrewImportDialog = dynamic(() => import("./crew-import-dialog").then((m) => m.CrewImportDialog), {
-  ssr: false,
-});
 
 /** Brings crews and agents in from files, by a button or dropped anywhere, and hands all of a list out. */
 export function CrewFiles({
@@ -21,7 +15,7 @@ export function CrewFiles({
   /** Absent: there is nothing to hand out. */
   file: ((format: "yaml" | "json") => Promise<{ file_name: string; text: string }>) | undefined;
 }) {
-  const [importing, setImporting] = useState<{ text?: string } | null>(null);
+  const importing = useImporting();
   const download = async (format: "yaml" | "json") => {
     const written = await file?.(format);
     if (written) downloadText(written.file_name, written.text);
@@ -31,7 +25,7 @@ export function CrewFiles({
       <IconButton
         label={`Import ${what}`}
         icon={<FileDown aria-hidden="true" />}
-        onClick={() => setImporting({})}
+        onClick={() => importing.open()}
       />
       {file ? (
         <Menu
@@ -43,10 +37,12 @@ export function CrewFiles({
           ]}
         />
       ) : null}
-      <DropZone what={what} onText={(text) => setImporting({ text })} />
-      {importing ? (
-        <CrewImportDialog key={importing.text} text={importing.text} onClose={() => setImporting(null)} />
-      ) : null}
+      <ImportDoor
+        importing={importing}
+        what={what}
+        title={`Import ${what}`}
+        placeholder={"crew_id: writers\nagents:\n  - role: Writer\n  - role: Editor"}
+      />
     </>
   );
 }

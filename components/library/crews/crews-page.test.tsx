@@ -22,9 +22,9 @@ async function importing(text: string) {
 test("a crew's new roles get what is ticked", async () => {
   const crew = { crew_id: "post_office", agents: [{ agent_id: "clerk", role_name: "Clerk" }] };
   const { person, dialog, troupe } = await importing(JSON.stringify({ crews: [crew], roles: [CLERK] }));
-  const asked = within(await screen.findByRole("region", { name: "Tools that the roles ask for" }));
+  const asked = within(await screen.findByRole("region", { name: "What the roles want to use" }));
   await person.click(asked.getByRole("checkbox", { name: "write_board" }));
-  await person.click(dialog.getByRole("button", { name: "Import 1 crew" }));
+  await person.click(dialog.getByRole("button", { name: "Import 1 crew and 1 role" }));
   await screen.findByText(/Clerk came without file_write\./);
   expect(troupe.roles.find("Clerk")?.role.tools).toEqual(["write_board"]);
   await screen.findByRole("link", { name: /^Post office/ });
@@ -52,4 +52,27 @@ test("crews come from files, with findings, and steps of a pattern can be change
   await waitFor(() => expect(screen.queryByRole("link", { name: /^Review board/ })).toBeNull());
   await person.click(await screen.findByRole("button", { name: "Undo" }));
   await screen.findByRole("link", { name: /^Review board/ });
+});
+
+test("an empty library offers the ready-made crews, each added by one press", async () => {
+  const page = openPage(<CrewsPage />, "/crews");
+  page.show();
+  const ready = within(
+    (await screen.findAllByRole("region", { name: "Ready-made crews" }))[0] as HTMLElement,
+  );
+  const templates = await page.ask.workflows.templates();
+  const drawn = templates.filter(({ graph }) =>
+    Object.values(graph.nodes).some(({ node_type }) => node_type === "crew_task"),
+  );
+  expect(ready.getAllByRole("heading", { level: 3 }).map(({ textContent }) => textContent)).toEqual(
+    drawn.map(({ title }) => title),
+  );
+  await page.person.click(ready.getByRole("button", { name: "Add Research crew" }));
+  await screen.findByRole("form", { name: "Crew Research crew" });
+  const [added] = page.troupe.crews.list();
+  expect(added?.crew.agents.map(({ role_name }) => role_name)).toEqual([
+    "WebResearcher",
+    "Analyst",
+    "Writer",
+  ]);
 });

@@ -2,14 +2,16 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { InputFields } from "@/components/forms/input-field";
+import { type InputValues, readInput, toField, toValues } from "@/components/forms/input-fields";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { Select } from "@/components/ui/select";
-import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
 import { toast } from "@/components/ui/toasts";
 import { MEMORY_SCOPES } from "@/server/domain/agent/memory-scope";
+import { isSameJson } from "@/server/domain/base/values";
 import type { MemoryListed } from "./memory";
 
 const DAY = 24 * 3_600_000;
@@ -27,13 +29,17 @@ const IMPORTANCE = [
 ] as const;
 type Importance = (typeof IMPORTANCE)[number]["value"];
 
+/** What is remembered: a text, or any other JSON value. */
+const REMEMBERED = [toField({ key: "value", schema: { title: "What is remembered" }, required: true })];
+
 const endOf = (keep: Keep) => (keep === "ever" ? null : Date.now() + Number(keep) * DAY);
 
 /** Corrects a memory: its text, how long it is kept, and how easily it is found again. */
 export function MemoryDialog({ memory, onClose }: { memory: MemoryListed; onClose: () => void }) {
   const trpc = useTrpc();
   const queryClient = useQueryClient();
-  const [value, setValue] = useState(memory.value);
+  const [entered, setEntered] = useState<InputValues>(() => toValues(REMEMBERED, { value: memory.value }));
+  const { value } = readInput(REMEMBERED, entered).input;
   const [keep, setKeep] = useState<Keep | "same">("same");
   const nearest = IMPORTANCE.reduce((best, option) =>
     Math.abs(Number(option.value) - memory.importance) < Math.abs(Number(best.value) - memory.importance)
@@ -67,12 +73,12 @@ export function MemoryDialog({ memory, onClose }: { memory: MemoryListed; onClos
           <Button onClick={onClose}>Cancel</Button>
           <Button
             variant="primary"
-            disabled={value.trim() === ""}
+            disabled={value === undefined}
             pending={update.isPending}
             onClick={() =>
               update.mutate({
                 id: memory.id,
-                ...(value === memory.value ? {} : { value }),
+                ...(value === undefined || isSameJson(value, memory.value) ? {} : { value }),
                 ...(importance === nearest ? {} : { importance: Number(importance) }),
                 ...(keep === "same" ? {} : { expires_at: endOf(keep) }),
               })
@@ -84,7 +90,7 @@ export function MemoryDialog({ memory, onClose }: { memory: MemoryListed; onClos
       }
     >
       <div className="flex flex-col gap-4">
-        <TextArea label="What is remembered" rows={5} value={value} onValueChange={setValue} />
+        <InputFields fields={REMEMBERED} values={entered} errors={[]} onChange={setEntered} />
         <div className="grid gap-4 sm:grid-cols-2">
           <Select
             label="Keep it"
@@ -106,7 +112,8 @@ export function NewMemoryDialog({ onClose }: { onClose: () => void }) {
   const queryClient = useQueryClient();
   const workflows = useQuery(trpc.workflows.list.queryOptions());
   const [key, setKey] = useState("");
-  const [value, setValue] = useState("");
+  const [entered, setEntered] = useState<InputValues>({});
+  const { value } = readInput(REMEMBERED, entered).input;
   const [scope, setScope] = useState<"global" | "project" | "workflow">("project");
   const [workflowId, setWorkflowId] = useState("");
   const [keep, setKeep] = useState<Keep>("ever");
@@ -122,7 +129,7 @@ export function NewMemoryDialog({ onClose }: { onClose: () => void }) {
     }),
   );
   const place = scope === "workflow" ? { scope, workflow_id: workflowId } : { scope };
-  const isWhole = key.trim() !== "" && value.trim() !== "" && (scope !== "workflow" || workflowId !== "");
+  const isPlaced = key.trim() !== "" && (scope !== "workflow" || workflowId !== "");
   return (
     <Dialog
       open
@@ -135,17 +142,18 @@ export function NewMemoryDialog({ onClose }: { onClose: () => void }) {
           <Button onClick={onClose}>Cancel</Button>
           <Button
             variant="primary"
-            disabled={!isWhole}
+            disabled={!isPlaced || value === undefined}
             pending={create.isPending}
-            onClick={() =>
-              create.mutate({
-                place,
-                key,
-                value,
-                importance: Number(importance),
-                expires_at: endOf(keep),
-              })
-            }
+            onClick={() => {
+              if (value !== undefined)
+                create.mutate({
+                  place,
+                  key,
+                  value,
+                  importance: Number(importance),
+                  expires_at: endOf(keep),
+                });
+            }}
           >
             Remember
           </Button>
@@ -161,7 +169,7 @@ export function NewMemoryDialog({ onClose }: { onClose: () => void }) {
           onValueChange={setKey}
           hint="A short name under which it is found again."
         />
-        <TextArea label="What is remembered" rows={5} value={value} onValueChange={setValue} />
+        <InputFields fields={REMEMBERED} values={entered} errors={[]} onChange={setEntered} />
         <div className="grid gap-4 sm:grid-cols-2">
           <Select
             label="How far it reaches"

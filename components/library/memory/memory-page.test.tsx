@@ -56,3 +56,20 @@ test("what is remembered is found, corrected, deleted, and brought back", async 
   await person.click(await screen.findByRole("button", { name: "Undo" }));
   await row("We release on Tuesdays");
 });
+
+test("what is remembered may be any JSON value, which the form shows and takes", async () => {
+  const { person, show, ask } = openPage(<MemoryPage />, "/memory");
+  await ask.memories.create({ key: "prices", value: { apple: 2 }, place: { scope: "project" } });
+  show();
+  await row(/"apple": 2/);
+  await person.click(await screen.findByRole("button", { name: "Change prices" }));
+  const dialog = within(await screen.findByRole("dialog"));
+  const text = dialog.getByLabelText(/^What is remembered/);
+  expect((text as HTMLTextAreaElement).value).toBe('{\n  "apple": 2\n}');
+  await person.clear(text);
+  await person.type(text, "[[1, 2]");
+  await dialog.findByText(/Taken as a list of 2/);
+  await person.click(dialog.getByRole("button", { name: "Save" }));
+  await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+  expect((await ask.memories.list({})).memories.map(({ value }) => value)).toEqual([[1, 2]]);
+});

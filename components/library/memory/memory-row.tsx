@@ -1,6 +1,7 @@
 "use client";
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import clsx from "clsx";
 import { PencilLine, Trash2, UserRoundX } from "lucide-react";
 import Link from "next/link";
 import { useState } from "react";
@@ -34,7 +35,8 @@ export function MemoryRow({ memory, onEdit }: { memory: MemoryListed; onEdit: ()
       },
     }),
   );
-  const text = isWhole || value.length <= SHORT ? value : `${value.slice(0, SHORT).toWellFormed()}…`;
+  const whole = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  const text = isWhole || whole.length <= SHORT ? whole : `${whole.slice(0, SHORT).toWellFormed()}…`;
   return (
     <li className="flex gap-3 px-4 py-3">
       <div className="flex min-w-0 flex-1 flex-col gap-1">
@@ -47,8 +49,15 @@ export function MemoryRow({ memory, onEdit }: { memory: MemoryListed; onEdit: ()
             </Badge>
           ) : null}
         </p>
-        <p className="whitespace-pre-wrap text-sm [overflow-wrap:anywhere]">{text}</p>
-        {value.length > SHORT ? (
+        <p
+          className={clsx(
+            "whitespace-pre-wrap [overflow-wrap:anywhere]",
+            typeof value === "string" ? "text-sm" : "font-mono text-[13px]",
+          )}
+        >
+          {text}
+        </p>
+        {whole.length > SHORT ? (
           <button
             type="button"
             aria-expanded={isWhole}

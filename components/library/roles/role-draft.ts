@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { rolePrompt } from "@/server/domain/agent/prompt";
+import { systemPrompt } from "@/server/domain/agent/prompt";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { isSameJson } from "@/server/domain/base/values";
 
@@ -48,7 +48,7 @@ export function readPrompt(
   role: RoleDefinition,
 ): { prompt: string; fault: null } | { prompt: null; fault: string } {
   try {
-    return { prompt: rolePrompt(role), fault: null };
+    return { prompt: systemPrompt(role, { hasTools: role.tools.length > 0 }), fault: null };
   } catch (error) {
     return {
       prompt: null,
@@ -77,6 +77,4 @@ Goals:
 {{ goals }}
 
 Responsibilities:
-{{ responsibilities }}
-
-Work only with the information given. If something essential is missing, say exactly what.`;
+{{ responsibilities }}`;

@@ -1,21 +1,20 @@
 "use client";
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useRouter } from "next/navigation";
 import { useState } from "react";
 import { RoleFace } from "@/components/display/role-face";
 import { LibraryEditor } from "@/components/library/library-editor";
 import { LibraryMenu } from "@/components/library/library-menu";
+import { useEditorPlace } from "@/components/library/place";
 import { useDraft, type Version } from "@/components/library/use-draft";
 import { UsesList } from "@/components/library/uses-list";
-import { leaveTo } from "@/components/page/leaving";
 import { type Answers, toApiError, useTrpc, useTrpcClient } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { toast } from "@/components/ui/toasts";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { countUses } from "@/server/domain/library/uses";
 import { PromptPreview } from "./prompt-preview";
-import { isChanged, type RoleFaults, roleFaults, tidied } from "./role-draft";
+import { isChanged, newRole, type RoleFaults, roleFaults, tidied } from "./role-draft";
 import { RoleForm } from "./role-form";
 import { RoleReading } from "./role-reading";
 
@@ -24,19 +23,20 @@ export type RoleListed = Answers["roles"]["list"][number];
 export interface RoleEditorProps {
   /** What is saved; null for a role that does not exist yet. */
   saved: RoleListed | null;
-  initial: RoleDefinition;
+  /** What a new one is called. */
+  name?: string | undefined;
   /** Names that other roles have. */
   otherNames: readonly string[];
 }
 
 /** A role's form with its prompt beside it. Mount it with a key of the role's name. */
-export function RoleEditor({ saved, initial, otherNames }: RoleEditorProps) {
+export function RoleEditor({ saved, name = "", otherNames }: RoleEditorProps) {
   const trpc = useTrpc();
-  const router = useRouter();
+  const place = useEditorPlace("/roles", "role");
   const queryClient = useQueryClient();
   const draft = useDraft(
     saved && { content: saved.role, revision: saved.revision },
-    initial,
+    saved?.role ?? { ...newRole(), name },
     (a, b) => !isChanged(a, b),
   );
   const [textFaults, setTextFaults] = useState<RoleFaults>({});
@@ -62,10 +62,10 @@ export function RoleEditor({ saved, initial, otherNames }: RoleEditorProps) {
     // Its name may stand in crews and agents, too.
     for (const list of [trpc.roles, trpc.crews, trpc.agents])
       void queryClient.invalidateQueries(list.pathFilter());
-    if (saved?.role.name !== done.name) {
+    if (place.isSheet || saved?.role.name !== done.name) {
       // A new name changes the address, and with it this component's key: the guard must not ask on the way.
       draft.leave();
-      router.replace(`/roles?role=${encodeURIComponent(done.name)}`);
+      place.saved(done.name);
     }
   };
   const onError = (error: unknown) => {
@@ -127,7 +127,7 @@ export function RoleEditor({ saved, initial, otherNames }: RoleEditorProps) {
           {saved?.builtin ? <Badge className="max-sm:hidden">Came with Troupe</Badge> : null}
         </>
       }
-      menu={saved ? <RoleMenu saved={saved} onLeave={draft.leave} /> : null}
+      menu={saved && !place.isSheet ? <RoleMenu saved={saved} onLeave={draft.leave} /> : null}
       notice={
         file ? (
           <p role="status" className="border-b border-line bg-sunken px-4 py-3 text-sm text-ink-2 sm:px-6">
@@ -137,27 +137,29 @@ export function RoleEditor({ saved, initial, otherNames }: RoleEditorProps) {
         ) : null
       }
     >
-      <div className="grid gap-8 px-4 py-6 sm:px-6 xl:grid-cols-[minmax(0,1fr)_minmax(20rem,26rem)]">
-        {file ? (
-          <RoleReading role={role} />
-        ) : (
-          <RoleForm
-            key={draft.generation}
-            role={role}
-            faults={shown}
-            onChange={(change) => draft.set((before) => ({ ...before, ...change }))}
-            onTextFault={(field, message) =>
-              setTextFaults(({ [field]: _before, ...rest }) =>
-                message ? { ...rest, [field]: message } : rest,
-              )
-            }
-          />
-        )}
-        <div className="flex flex-col gap-6 xl:sticky xl:top-0 xl:max-h-[calc(100dvh-7.5rem)] xl:self-start">
-          <PromptPreview role={{ ...tidied(role), name: role.name.trim() || "…" }} />
-          {saved ? (
-            <UsesList uses={saved.used_by} nobody="No workflow, crew or agent names this role." />
-          ) : null}
+      <div className="@container">
+        <div className="grid gap-8 px-4 py-6 sm:px-6 @4xl:grid-cols-[minmax(0,1fr)_minmax(20rem,26rem)]">
+          {file ? (
+            <RoleReading role={role} />
+          ) : (
+            <RoleForm
+              key={draft.generation}
+              role={role}
+              faults={shown}
+              onChange={(change) => draft.set((before) => ({ ...before, ...change }))}
+              onTextFault={(field, message) =>
+                setTextFaults(({ [field]: _before, ...rest }) =>
+                  message ? { ...rest, [field]: message } : rest,
+                )
+              }
+            />
+          )}
+          <div className="flex flex-col gap-6 @4xl:sticky @4xl:top-0 @4xl:max-h-[calc(100dvh-7.5rem)] @4xl:self-start">
+            <PromptPreview role={{ ...tidied(role), name: role.name.trim() || "…" }} />
+            {saved ? (
+              <UsesList uses={saved.used_by} nobody="No workflow, crew or agent names this role." />
+            ) : null}
+          </div>
         </div>
       </div>
     </LibraryEditor>
@@ -186,7 +188,7 @@ function placesOf({ workflows, crews, agents }: Record<"workflows" | "crews" | "
 function RoleMenu({ saved, onLeave }: { saved: RoleListed; onLeave: () => void }) {
   const trpc = useTrpc();
   const client = useTrpcClient();
-  const router = useRouter();
+  const place = useEditorPlace("/roles", "role");
   const queryClient = useQueryClient();
   const { name } = saved.role;
   const refresh = () => queryClient.invalidateQueries(trpc.roles.list.queryFilter());
@@ -194,7 +196,7 @@ function RoleMenu({ saved, onLeave }: { saved: RoleListed; onLeave: () => void }
     trpc.roles.duplicate.mutationOptions({
       onSuccess: async (copy) => {
         await refresh();
-        leaveTo(() => router.push(`/roles?role=${encodeURIComponent(copy.name)}`));
+        place.show(copy.name);
       },
     }),
   );
@@ -203,7 +205,7 @@ function RoleMenu({ saved, onLeave }: { saved: RoleListed; onLeave: () => void }
     trpc.roles.remove.mutationOptions({
       onSuccess: () => {
         onLeave();
-        router.replace("/roles");
+        place.close();
         void refresh();
         toast(`Deleted “${name}”`, { undo: () => recreate.mutate({ role: saved.role }) });
       },

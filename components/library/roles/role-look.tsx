@@ -36,11 +36,8 @@ export function RoleLook({
       title="Look"
       className="w-76"
       trigger={
-        <button
-          type="button"
-          aria-label="Change the look of this role"
-          className="shrink-0 rounded-xl outline-offset-2 hover:opacity-80"
-        >
+        <button type="button" className="shrink-0 rounded-xl outline-offset-2 hover:opacity-80">
+          <span className="sr-only">Change the look of this role</span>
           <RoleFace name={name} icon={icon} color={color} size={48} className="rounded-xl" />
         </button>
       }

@@ -66,8 +66,7 @@ test("roles come with the tools that were ticked, and say what they came without
     await person.click(dialog.getByRole("button", { name: "Show what is in it" }));
     return dialog;
   };
-  const asked = async () =>
-    within(await screen.findByRole("region", { name: "Tools that the roles ask for" }));
+  const asked = async () => within(await screen.findByRole("region", { name: "What the roles want to use" }));
   let dialog = await look();
   const boxes = (await asked()).getAllByRole("checkbox");
   expect(boxes.map((box) => box.getAttribute("aria-checked"))).toEqual(["false", "false", "false"]);
@@ -85,7 +84,7 @@ test("roles come with the tools that were ticked, and say what they came without
   // The same file again asks for the rest.
   dialog = await look();
   await dialog.findByText("Differs from yours");
-  expect(screen.queryByRole("region", { name: "Tools that the roles ask for" })).toBeNull();
+  expect(screen.queryByRole("region", { name: "What the roles want to use" })).toBeNull();
   await person.click(dialog.getByText("Replace 1 of mine"));
   await waitFor(async () => expect((await asked()).getAllByRole("checkbox")).toHaveLength(2));
   await person.click((await asked()).getByRole("button", { name: "Allow all" }));

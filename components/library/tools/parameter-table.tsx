@@ -16,6 +16,7 @@ export function ParameterTable({
 }) {
   const rows = parametersOf(schema);
   if (rows.length === 0) return <p className="text-[13px] text-ink-2">{none}</p>;
+  const hasMeaning = rows.some(({ description }) => description !== "");
   return (
     <section tabIndex={0} aria-label={label} className="overflow-x-auto rounded-lg border border-line">
       <table className="w-full text-left text-[13px]">
@@ -27,9 +28,11 @@ export function ParameterTable({
             <th scope="col" className="px-3 py-2 font-medium">
               Value
             </th>
-            <th scope="col" className="px-3 py-2 font-medium">
-              Meaning
-            </th>
+            {hasMeaning ? (
+              <th scope="col" className="px-3 py-2 font-medium">
+                Meaning
+              </th>
+            ) : null}
           </tr>
         </thead>
         <tbody className="divide-y divide-line">
@@ -47,7 +50,9 @@ export function ParameterTable({
                   </span>
                 )}
               </td>
-              <td className="min-w-40 px-3 py-2 text-ink-2 [overflow-wrap:anywhere]">{description}</td>
+              {hasMeaning ? (
+                <td className="min-w-40 px-3 py-2 text-ink-2 [overflow-wrap:anywhere]">{description}</td>
+              ) : null}
             </tr>
           ))}
         </tbody>

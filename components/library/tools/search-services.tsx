@@ -132,7 +132,9 @@ function ServiceForm({ setting }: { setting: Setting }) {
                 type="password"
                 value={key}
                 onValueChange={setKey}
-                placeholder={setting.has_key ? `Stored, ends in ${setting.key_hint ?? "…"}` : ""}
+                placeholder={
+                  setting.has_key ? (setting.key_hint ? `Stored, ends in ${setting.key_hint}` : "Stored") : ""
+                }
                 hint="Stored sealed, and sent to this address only."
                 fieldClassName="max-w-sm"
               />

@@ -3,7 +3,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { CircleHelp, ShieldAlert } from "lucide-react";
 import { Fragment, type KeyboardEvent, useId, useState } from "react";
-import { formatDuration } from "@/components/display/format";
+import { useTimeLeft } from "@/components/run/elapsed";
 import { useRun } from "@/components/run/run-context";
 import { useRunPage } from "@/components/run/run-page-context";
 import { person } from "@/components/run/sentences";
@@ -329,9 +329,14 @@ function AnswerForm({ ask, ticked }: { ask: Interaction; ticked: readonly number
 }
 
 function Left({ until, from }: { until: number; from: number }) {
+  const left = useTimeLeft(until);
   const days = (until - from) / 86_400_000;
   if (days > 30) return null;
-  return <>Unanswered for {formatDuration(until - from)} means no.</>;
+  return (
+    <span className="tabular-nums">
+      {left === null ? "The time to answer is over." : `Unanswered for ${left} more means no.`}
+    </span>
+  );
 }
 
 /** Approving is to be meant: a key pressed to send something else must not do it. */

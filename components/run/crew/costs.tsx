@@ -3,8 +3,8 @@
 import { useState } from "react";
 import { formatTokens } from "@/components/display/format";
 import { person } from "@/components/run/sentences";
-import { CostText } from "@/components/ui/cost-text";
 import { SegmentedControl } from "@/components/ui/segmented-control";
+import { costInWords } from "@/server/domain/model/cost";
 import type { ModelCall } from "@/server/domain/run";
 import { costsBy } from "./members";
 
@@ -57,9 +57,7 @@ export function Costs({ calls }: { calls: readonly ModelCall[] }) {
                   <td className="text-right">{row.calls}</td>
                   <td className="text-right">{formatTokens(row.input_tokens)}</td>
                   <td className="text-right">{formatTokens(row.output_tokens)}</td>
-                  <td className="text-right">
-                    <CostText cost_usd={row.cost_usd} unknown_calls={row.unknown} simulated={row.simulated} />
-                  </td>
+                  <td className="text-right">{costInWords(row)}</td>
                 </tr>
               ))}
             </tbody>

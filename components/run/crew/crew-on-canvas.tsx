@@ -3,10 +3,12 @@
 import { useInternalNode, useReactFlow, useStore, useStoreApi, ViewportPortal } from "@xyflow/react";
 import { Hand, UsersRound } from "lucide-react";
 import dynamic from "next/dynamic";
-import { useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { useEffect, useRef, useState } from "react";
+import { CARD_WIDTH, PLAIN_HEIGHT } from "@/components/canvas/card-size";
 import { useRun, useRunList } from "@/components/run/run-context";
 import { Dialog } from "@/components/ui/dialog";
 import { Spinner } from "@/components/ui/spinner";
+import { NARROW, useMedia } from "@/components/ui/use-media";
 import { AskDialog, useOpenAsks } from "./asks";
 import "./crew.css";
 
@@ -31,7 +33,7 @@ export function CrewsOnCanvas({
   ]);
   const asks = useOpenAsks();
   const asking = [...new Set(asks.map(({ node_id }) => node_id))];
-  const isNarrow = useNarrow();
+  const isNarrow = useMedia(NARROW);
   return (
     <>
       <ViewportPortal>
@@ -45,13 +47,13 @@ export function CrewsOnCanvas({
         ))}
         {openId && !isNarrow ? <Stage key={openId} nodeId={openId} onClose={() => onOpen(null)} /> : null}
       </ViewportPortal>
-      {openId && isNarrow ? <Sheet nodeId={openId} onClose={() => onOpen(null)} /> : null}
+      {openId && isNarrow ? <CrewSheet nodeId={openId} onClose={() => onOpen(null)} /> : null}
     </>
   );
 }
 
 /** On a phone the crew comes from below and takes the whole width. */
-function Sheet({ nodeId, onClose }: { nodeId: string; onClose: () => void }) {
+export function CrewSheet({ nodeId, onClose }: { nodeId: string; onClose: () => void }) {
   const name = useRun(({ head }) => head.graph.nodes[nodeId]?.name || nodeId, nodeId);
   return (
     <Dialog title={name} size="xl" open onOpenChange={(isOpen) => !isOpen && onClose()}>
@@ -66,7 +68,7 @@ function useBox(nodeId: string) {
   const node = useInternalNode(nodeId);
   if (!node) return null;
   const { x, y } = node.internals.positionAbsolute;
-  return { x, y, width: node.measured.width ?? 240, height: node.measured.height ?? 96 };
+  return { x, y, width: node.measured.width ?? CARD_WIDTH, height: node.measured.height ?? PLAIN_HEIGHT };
 }
 
 function Door({ nodeId, isShifted, onOpen }: { nodeId: string; isShifted: boolean; onOpen: () => void }) {
@@ -79,11 +81,12 @@ function Door({ nodeId, isShifted, onOpen }: { nodeId: string; isShifted: boolea
       className="crew-door nodrag nopan"
       data-crew-door={nodeId}
       style={{ left: box.x + box.width * (isShifted ? 0.3 : 0.5), top: box.y }}
-      aria-label={`Open the crew of ${name}`}
       onClick={onOpen}
     >
       <UsersRound aria-hidden />
-      Open crew
+      <span>
+        Open <span className="sr-only">the </span>crew<span className="sr-only"> of {name}</span>
+      </span>
     </button>
   );
 }
@@ -164,19 +167,5 @@ function Stage({ nodeId, onClose }: { nodeId: string; onClose: () => void }) {
     >
       <CrewPanel nodeId={nodeId} onClose={onClose} />
     </section>
-  );
-}
-
-const NARROW = "(max-width: 47.99rem)";
-
-function useNarrow(): boolean {
-  return useSyncExternalStore(
-    (listener) => {
-      const query = matchMedia(NARROW);
-      query.addEventListener("change", listener);
-      return () => query.removeEventListener("change", listener);
-    },
-    () => matchMedia(NARROW).matches,
-    () => false,
   );
 }

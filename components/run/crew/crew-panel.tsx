@@ -1,9 +1,10 @@
 "use client";
 
 import clsx from "clsx";
-import { UsersRound, X } from "lucide-react";
+import { TriangleAlert, UsersRound, X } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { countOf } from "@/components/display/format";
+import { StatusMark } from "@/components/display/status-mark";
 import { AgentTranscript } from "@/components/run/agent-transcript";
 import { useRun } from "@/components/run/run-context";
 import { person } from "@/components/run/sentences";
@@ -14,16 +15,17 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { IconButton } from "@/components/ui/icon-button";
 import { Tabs } from "@/components/ui/tabs";
 import { CREW_PROCESSES } from "@/server/domain/crew/crew";
-import type { CrewExchange, CrewRun } from "@/server/domain/run";
+import type { CrewExchange, CrewRun, RunState } from "@/server/domain/run";
 import { ActivationAsks } from "./asks";
 import { Costs } from "./costs";
 import { CrewDrawing, type Picked, StateIcon } from "./crew-drawing";
 import { Board, ExchangeTitle, Messages, PlanViews, Votes } from "./crew-views";
 import { wordsOf } from "./drawing";
 import { byDelegation, type CrewScene, memberLook } from "./members";
+import { type Trouble, troublesOf } from "./troubles";
 import { useCrew } from "./use-crew";
 
-type Tab = "crew" | "plan" | "board" | "votes" | "messages" | "costs";
+type Tab = "crew" | "plan" | "board" | "votes" | "messages" | "checks" | "costs";
 
 /** A crew looked into: who does what, the plan, the board, the votes, all messages, and what it takes. */
 export function CrewPanel({
@@ -93,6 +95,11 @@ function Views({ scene, activationId }: { scene: CrewScene; activationId: string
   const [tab, setTab] = useState<Tab>("crew");
   const [picked, setPicked] = useState<Picked | null>(null);
   const { crew, plan } = scene;
+  const checked = useRun<RunState["criteria"][string] | undefined>(
+    ({ state }) => state.criteria[activationId],
+    undefined,
+  );
+  const troubles = troublesOf(scene, checked ?? []);
   const pickMessage = (seq: number) => {
     setPicked({ kind: "exchange", seq });
     setTab("crew");
@@ -126,6 +133,13 @@ function Views({ scene, activationId }: { scene: CrewScene; activationId: string
     badge: count(crew.exchanges.length),
     content: <Messages crew={crew} onPick={pickMessage} />,
   });
+  if (troubles.length > 0 || tab === "checks")
+    tabs.push({
+      value: "checks",
+      label: "Troubles and checks",
+      badge: count(troubles.length),
+      content: <Troubles troubles={troubles} />,
+    });
   tabs.push({
     value: "costs",
     label: "Cost",
@@ -146,6 +160,23 @@ function Views({ scene, activationId }: { scene: CrewScene; activationId: string
       panelClassName={shown === "crew" ? "flex min-h-0 flex-col" : "overflow-y-auto overscroll-contain"}
       tabs={tabs}
     />
+  );
+}
+
+function Troubles({ troubles }: { troubles: readonly Trouble[] }) {
+  return (
+    <ul aria-label="Troubles and checks" className="flex flex-col gap-2 p-4 text-[13px]">
+      {troubles.map(({ key, status, text }) => (
+        <li key={key} className="flex items-start gap-2">
+          {status === "warning" ? (
+            <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-waiting" />
+          ) : (
+            <StatusMark status={status} size="sm" className="mt-0.5" />
+          )}
+          <span className="min-w-0 [overflow-wrap:anywhere]">{text}</span>
+        </li>
+      ))}
+    </ul>
   );
 }
 

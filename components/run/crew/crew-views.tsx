@@ -18,6 +18,7 @@ import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { CrewExchange, CrewRun, Proposal, RunState } from "@/server/domain/run";
 import { tally } from "./crew-drawing";
 import { saidIn, verbFor, wordsOf } from "./drawing";
+import { changedFrom, changesByRound, messagesByRound } from "./turns";
 
 // The library that lays it out is large.
 const PlanGraph = dynamic(() => import("./plan-graph").then((module) => module.PlanGraph));
@@ -92,23 +93,33 @@ export function Messages({ crew, onPick }: { crew: CrewRun; onPick: (seq: number
         What members say to each other appears here.
       </EmptyState>
     );
+  const rounds = messagesByRound(crew.exchanges);
+  const inRounds = rounds.reduce((sum, { count }) => sum + count, 0);
   return (
-    <ol aria-label="Messages" className="flex flex-col divide-y divide-line">
-      {crew.exchanges.map((exchange) => (
-        <li key={exchange.seq}>
-          <button
-            type="button"
-            onClick={() => onPick(exchange.seq)}
-            className="flex w-full flex-col gap-0.5 px-4 py-2.5 text-left hover:bg-ink/4"
-          >
-            <ExchangeTitle crew={crew} exchange={exchange} />
-            <span className="line-clamp-2 text-[13px] text-ink-2 [overflow-wrap:anywhere]">
-              {wordsOf(exchange)}
-            </span>
-          </button>
-        </li>
-      ))}
-    </ol>
+    <>
+      {rounds.length > 1 ? (
+        <p className="border-b border-line px-4 py-2 text-xs text-ink-3 tabular-nums">
+          {countOf(inRounds, "message")} in {countOf(rounds.length, "round")}:{" "}
+          {rounds.map(({ count }) => count).join(", ")} a round
+        </p>
+      ) : null}
+      <ol aria-label="Messages" className="flex flex-col divide-y divide-line">
+        {crew.exchanges.map((exchange) => (
+          <li key={exchange.seq}>
+            <button
+              type="button"
+              onClick={() => onPick(exchange.seq)}
+              className="flex w-full flex-col gap-0.5 px-4 py-2.5 text-left hover:bg-ink/4"
+            >
+              <ExchangeTitle crew={crew} exchange={exchange} />
+              <span className="line-clamp-2 text-[13px] text-ink-2 [overflow-wrap:anywhere]">
+                {wordsOf(exchange)}
+              </span>
+            </button>
+          </li>
+        ))}
+      </ol>
+    </>
   );
 }
 
@@ -227,6 +238,13 @@ const DECIDERS: Record<NonNullable<Proposal["outcome"]>["decided_by"], string> =
   rule: "by the rule for ties",
 };
 
+const VOTES = { approve: "For", reject: "Against", abstain: "Abstained" } as const;
+
+function ChangedVote({ votes, vote }: { votes: Proposal["votes"]; vote: Proposal["votes"][number] }) {
+  const before = changedFrom(votes, vote);
+  return before ? <span className="text-xs text-ink-3"> (was {VOTES[before].toLowerCase()})</span> : null;
+}
+
 /** What was proposed, who voted how and why, and what came of it. */
 export function Votes({ crew }: { crew: CrewRun }) {
   const proposals = Object.values(crew.proposals);
@@ -261,6 +279,9 @@ export function Votes({ crew }: { crew: CrewRun }) {
               {proposal.outcome
                 ? ` · decided ${DECIDERS[proposal.outcome.decided_by]} (${proposal.outcome.rule.replaceAll("_", " ")})`
                 : ""}
+              {changesByRound(proposal.votes).map(
+                ({ round, changed, of }) => ` · round ${round}: ${changed} of ${of} changed their vote`,
+              )}
             </p>
           </header>
           <ul className="divide-y divide-line">
@@ -272,20 +293,21 @@ export function Votes({ crew }: { crew: CrewRun }) {
                 <span className="w-24 shrink-0 truncate font-medium">{person(vote.agent_id)}</span>
                 <span
                   className={clsx(
-                    "w-20 shrink-0",
+                    "w-36 shrink-0",
                     vote.vote === "approve" && "text-completed",
                     vote.vote === "reject" && "text-failed",
                     vote.vote === "abstain" && "text-ink-3",
                   )}
                 >
-                  {{ approve: "For", reject: "Against", abstain: "Abstained" }[vote.vote]}
+                  {VOTES[vote.vote]}
+                  <ChangedVote votes={proposal.votes} vote={vote} />
                 </span>
                 <span className="min-w-40 flex-1 text-ink-2 [overflow-wrap:anywhere]">
                   {vote.forced ? "It gave no valid vote." : vote.reasoning}
                 </span>
                 <span className="shrink-0 text-xs text-ink-3 tabular-nums">
                   {vote.confidence === null ? "" : `sure to ${Math.round(vote.confidence * 100)} %`}
-                  {vote.round > 1 ? ` · round ${vote.round}` : ""}
+                  {proposal.votes.some(({ round }) => round > 1) ? ` · round ${vote.round}` : ""}
                 </span>
               </li>
             ))}

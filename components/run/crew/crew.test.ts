@@ -320,9 +320,12 @@ test("tokens and cost add up by agent, role and model; an unknown price is not z
   for (const what of ["agent", "role", "model"] as const) {
     const rows = by(what);
     expect(rows.reduce((sum, row) => sum + row.calls, 0)).toBe(calls.length);
-    expect(rows.reduce((sum, row) => sum + row.unknown, 0)).toBe(1);
+    expect(rows.reduce((sum, row) => sum + row.unknown_cost_calls, 0)).toBe(1);
   }
-  expect(by("model").find(({ name }) => name === "scripted-free")).toMatchObject({ cost_usd: 0, unknown: 1 });
+  expect(by("model").find(({ name }) => name === "scripted-free")).toMatchObject({
+    cost_usd: 0,
+    unknown_cost_calls: 1,
+  });
 });
 
 test("agents stand behind whoever delegated to them", () => {

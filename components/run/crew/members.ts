@@ -1,4 +1,5 @@
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
+import type { Paid } from "@/server/domain/model/cost";
 import type { AgentView, CrewRun, Interaction, ModelCall, ToolCallView } from "@/server/domain/run";
 
 /** A crew with everything that its members did, as of one moment. */
@@ -50,15 +51,12 @@ export function memberLook(scene: CrewScene, agentId: string): MemberLook {
 }
 
 /** What one agent, role or model took. */
-export interface CostRow {
+export interface CostRow extends Paid {
   name: string;
   calls: number;
   input_tokens: number;
   output_tokens: number;
-  cost_usd: number;
-  /** Calls whose price nobody knows. */
-  unknown: number;
-  simulated: boolean;
+  unknown_cost_calls: number;
 }
 
 /** Tokens and cost of finished model calls, by agent, role or model; the largest first. */
@@ -74,21 +72,19 @@ export function costsBy(calls: readonly ModelCall[], by: "agent" | "role" | "mod
       input_tokens: 0,
       output_tokens: 0,
       cost_usd: 0,
-      unknown: 0,
-      simulated: true,
+      unknown_cost_calls: 0,
     };
     rows.set(name, {
       name,
       calls: row.calls + 1,
       input_tokens: row.input_tokens + call.usage.input_tokens,
       output_tokens: row.output_tokens + call.usage.output_tokens,
-      cost_usd: row.cost_usd + (call.cost_usd ?? 0),
-      unknown: row.unknown + (call.cost_usd === null || call.cost_usd === undefined ? 1 : 0),
-      simulated: row.simulated && call.simulated === true,
+      cost_usd: (row.cost_usd ?? 0) + (call.cost_usd ?? 0),
+      unknown_cost_calls: row.unknown_cost_calls + (call.cost_usd == null ? 1 : 0),
     });
   }
   const tokens = (row: CostRow) => row.input_tokens + row.output_tokens;
-  return [...rows.values()].sort((a, b) => b.cost_usd - a.cost_usd || tokens(b) - tokens(a));
+  return [...rows.values()].sort((a, b) => (b.cost_usd ?? 0) - (a.cost_usd ?? 0) || tokens(b) - tokens(a));
 }
 
 /** Agents in the order of their delegation: each stands behind whoever delegated to it. */

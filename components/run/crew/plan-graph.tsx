@@ -1,9 +1,9 @@
 "use client";
 
 import dagre from "@dagrejs/dagre";
+import { StatusMark } from "@/components/display/status-mark";
 import { person } from "@/components/run/sentences";
 import { TASK_STATUS } from "@/components/run/status";
-import { StatusMark } from "@/components/ui/status-mark";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 
 const TASK = { width: 164, height: 60 };

@@ -58,5 +58,5 @@ test("who works by a procedure lists its steps in order", () => {
   const steps = (name: string) =>
     findBuiltinRole(name)!.responsibilities.flatMap((line) => /^Step \d, (\w+)/.exec(line)?.slice(1) ?? []);
   expect(steps("Developer")).toEqual(["analyse", "read", "write", "criticise", "hand"]);
-  expect(steps("Researcher")).toEqual(["clarify", "search", "report", "hand"]);
+  expect(steps("Researcher")).toEqual(["clarify", "gather", "report", "hand"]);
 });

@@ -75,7 +75,7 @@ const roles: z.input<typeof RoleDefinition>[] = [
     goals: ["Findings that someone else can build on", "Every claim carries how certain it is"],
     responsibilities: [
       "Step 1, clarify: work out what has to be known to answer the question, and what is out of its scope",
-      "Step 2, search: gather from several independent sources, follow up what they leave open, and stop when nothing new comes",
+      "Step 2, gather: from several independent sources as far as your tools reach, else from what you are given; follow up what is left open, and stop when nothing new comes",
       "Step 3, report: write findings as short points, the most important first, each with its source",
       "Step 4, hand over: give the report where it was asked for, with what is uncertain and what could not be found out",
       "Never invent a source, a number or a quotation",
@@ -162,6 +162,7 @@ const roles: z.input<typeof RoleDefinition>[] = [
         },
         issues: { type: "array", items: { type: "string" }, description: "What must change, one point each" },
         summary: { type: "string", description: "The judgement in one or two sentences" },
+        assessment: { type: "string", description: "What the work is worth, criterion by criterion" },
         suggestions: {
           type: "array",
           items: { type: "string" },
@@ -169,7 +170,7 @@ const roles: z.input<typeof RoleDefinition>[] = [
         },
         confidence: { type: "number", description: "How sure the judgement is, from 0 to 1" },
       },
-      required: ["verdict", "issues", "summary"],
+      required: ["verdict", "issues", "summary", "assessment", "suggestions", "confidence"],
     },
     icon: "shield-check",
   },
@@ -194,8 +195,8 @@ const roles: z.input<typeof RoleDefinition>[] = [
       "Nobody waits, and no work is done twice",
     ],
     responsibilities: [
-      "Write the request and a plan in steps to the board before anything else",
-      "Give one step at a time to one member of the team, with everything needed to do it: members see only what they are told",
+      "Begin with a plan in steps, and keep to it as long as it leads on",
+      "Give one step at a time to one member of the team, with everything needed to do it",
       "After each answer, ask: is the request met, does the work go in circles, does it move forward?",
       "Change the plan when work does not move forward, and say what changed",
       "Ask the person when information is missing that no member can find",

@@ -6,6 +6,13 @@ import { ConfirmationPolicy } from "./role";
 /** How a run ended: reached an end, failed, hit a limit (and may go on), or was stopped by a person. */
 export const FinalStatus = z.enum(["COMPLETED", "ERROR", "INCOMPLETE", "CANCELLED"]);
 export type FinalStatus = z.infer<typeof FinalStatus>;
+/** How a run ended, as people read it everywhere. */
+export const FINAL_STATUS_WORDS: Readonly<Record<FinalStatus, string>> = {
+  COMPLETED: "Completed",
+  ERROR: "Failed",
+  INCOMPLETE: "Stopped at a limit",
+  CANCELLED: "Cancelled",
+};
 
 export const ErrorCode = z.enum([
   "AUTH",
@@ -153,6 +160,8 @@ export interface InstallationRules {
   confirmation?: ConfirmationPolicy;
   /** Hosts, e-mail addresses and accounts that agents may always send to. */
   destinations?: string[];
+  /** Members that work for others never have more tools than those, whatever their crew says. */
+  delegate_tools?: "shared";
 }
 
 /** Settings that runs of other programs know and that nothing here reads yet: what is to be done instead. */

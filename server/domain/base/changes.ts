@@ -1,6 +1,6 @@
 import { present } from "@/server/domain/base/must";
 import { sizeOf } from "./sizes";
-import { type Json, type JsonObject, newRecord } from "./values";
+import { asStored, type Json, type JsonObject, newRecord } from "./values";
 
 /**
  * What became of a value, where saying that is shorter than saying the value: a part of a text or a list replaced by
@@ -120,23 +120,19 @@ function common(
 }
 
 /** A part of a text that does not keep the whole of it in memory. */
-const ownText = (text: string): string => JSON.parse(JSON.stringify(text)) as string;
+const ownText = (text: string): string => asStored(text);
 
 function isEqual(one: Json, other: Json): boolean {
   if (one === other) return true;
   if (one === null || other === null || typeof one !== "object" || typeof other !== "object") return false;
   if (Array.isArray(one) !== Array.isArray(other)) return false;
-  const [keys, others] = [Object.keys(one), Object.keys(other)];
+  const others = Object.entries(other);
   return (
-    keys.length === others.length &&
-    keys.every(
-      (key, at) =>
-        others[at] === key &&
-        isEqual(
-          present((one as JsonObject)[key], "(one as JsonObject)[key]"),
-          present((other as JsonObject)[key], "(other as JsonObject)[key]"),
-        ),
-    )
+    Object.keys(one).length === others.length &&
+    Object.entries(one).every(([key, value], at) => {
+      const [otherKey, otherValue] = present(others[at], "an entry of the other");
+      return otherKey === key && isEqual(value, otherValue);
+    })
   );
 }
 

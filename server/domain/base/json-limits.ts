@@ -13,7 +13,7 @@ export const JSON_LIMITS = {
 /**
  * What is wrong with a JSON text before it is parsed, in one sentence, or null. One pass over the characters with no
  * recursion: JSON.parse would spend seconds on a bracket bomb, and what walks the result would overflow its stack.
- * Whether the text is JSON at all is left to the parser.
+ * Whether the text is JSON at all is left to the parser; comments, as JSONC has them, count for nothing.
  */
 export function jsonTextProblem(text: string): string | null {
   let depth = 0;
@@ -31,6 +31,9 @@ export function jsonTextProblem(text: string): string | null {
         keyEnd = i;
         break;
       }
+      case 47:
+        i = endOfComment(text, i);
+        break;
       case 58:
         keys[depth] = (keys[depth] ?? 0) + 1;
         if ((keys[depth] ?? 0) > JSON_LIMITS.keysPerObject)
@@ -66,4 +69,13 @@ function endOfString(text: string, start: number): number {
     if (slashes % 2 === 0) return end;
   }
   return text.length;
+}
+
+/** The last place of the comment that begins at a slash; the slash itself where none does. */
+function endOfComment(text: string, slash: number): number {
+  const mark = text.charAt(slash + 1);
+  if (mark !== "/" && mark !== "*") return slash;
+  const ending = mark === "/" ? /[\n\r]/g : /\*\//g;
+  ending.lastIndex = slash + 2;
+  return ending.test(text) ? ending.lastIndex - 1 : text.length;
 }

@@ -1,17 +1,30 @@
 import type { z } from "zod";
 import { present } from "@/server/domain/base/must";
+import { isList } from "./guards";
 
 /**
  * Reading what comes from outside: what fits is kept, what does not is left out, and each loss is named with its
  * place. Nothing that is read is run, resolved or fetched.
  */
 
+/** What can become of something in a file, the worst first; `placeholder`: a step stands for it that somebody has to fill. */
+export const FINDING_LEVELS = ["error", "dropped", "placeholder", "changed", "kept", "info"] as const;
+
 /** What became of something in a file. `at`: its place, dotted. */
 export interface Finding {
-  level: "info" | "changed" | "dropped" | "error";
+  level: (typeof FINDING_LEVELS)[number];
   at: string;
   message: string;
+  /** Of several files, the path of the one it is about. */
+  file?: string;
+  /** In that file, from 1. */
+  line?: number;
+  /** The node that came of it. */
+  node_id?: string;
 }
+
+/** Where findings of one file are; `at`: the place as they are told it, dotted. */
+export type PlaceOf = (at: string) => Partial<Pick<Finding, "at" | "file" | "line">>;
 
 const MAX_FINDINGS = 200;
 export const MAX_DEPTH = 32;
@@ -19,32 +32,59 @@ const FORBIDDEN = new Set(["__proto__", "prototype", "constructor"]);
 
 /** Collects findings, up to a number that a person can still read. */
 export class Findings {
-  readonly list: Finding[] = [];
-  private more = 0;
+  constructor(
+    private readonly kept: { list: Finding[]; more: number } = { list: [], more: 0 },
+    private readonly place: PlaceOf = () => ({}),
+  ) {}
+  /** Adds to the same list, with the file and line of each. */
+  of(place: PlaceOf): Findings {
+    return new Findings(this.kept, place);
+  }
 
-  add(level: Finding["level"], at: string, message: string): void {
-    if (this.list.length < MAX_FINDINGS || level === "error") this.list.push({ level, at, message });
-    else this.more++;
+  /** Adds to the same list; every place lies under this one. */
+  under(part: string): Findings {
+    return new Findings(this.kept, (at) => {
+      const whole = part && at ? `${part}.${at}` : part || at;
+      return { at: whole, ...this.place(whole) };
+    });
+  }
+
+  get list(): readonly Finding[] {
+    return this.kept.list;
+  }
+  /** `node_id`: the node that came of what is at this place. */
+  add(level: Finding["level"], at: string, message: string, node_id?: string): void {
+    const { list } = this.kept;
+    if (list.length < MAX_FINDINGS || level === "error")
+      list.push({ level, at, message, ...this.place(at), ...(node_id === undefined ? {} : { node_id }) });
+    else this.kept.more++;
   }
   info(at: string, message: string): void {
     this.add("info", at, message);
   }
-  changed(at: string, message: string): void {
-    this.add("changed", at, message);
+  keeps(at: string, message: string, node_id?: string): void {
+    this.add("kept", at, message, node_id);
   }
-  dropped(at: string, message: string): void {
-    this.add("dropped", at, message);
+  changed(at: string, message: string, node_id?: string): void {
+    this.add("changed", at, message, node_id);
+  }
+  placeholder(at: string, message: string, node_id?: string): void {
+    this.add("placeholder", at, message, node_id);
+  }
+  dropped(at: string, message: string, node_id?: string): void {
+    this.add("dropped", at, message, node_id);
   }
   error(at: string, message: string): void {
     this.add("error", at, message);
   }
+  hasError(): boolean {
+    return this.list.some(({ level }) => level === "error");
+  }
   all(): Finding[] {
-    return this.more === 0
-      ? this.list
-      : [
-          ...this.list,
-          { level: "info", at: "", message: `There are ${this.more} more findings like these.` },
-        ];
+    const { list, more } = this.kept;
+    return more === 0
+      ? [...list]
+      : [...list, { level: "info", at: "", message: `There are ${more} more findings like these.` }];
   }
 }
 
@@ -131,7 +171,7 @@ function placeToRemove(value: unknown, path: readonly (string | number)[]): (str
   let current = value;
   let depth = 0;
   for (const step of path) {
-    const next = isRaw(current) || Array.isArray(current) ? (current as Raw)[String(step)] : undefined;
+    const next = inside(current, step);
     if (next === undefined) break;
     current = next;
     depth++;
@@ -140,7 +180,13 @@ function placeToRemove(value: unknown, path: readonly (string | number)[]): (str
 }
 
 function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
-  return path.reduce<unknown>((current, step) => (current as Raw)[String(step)], value);
+  return path.reduce<unknown>(inside, value);
+}
+
+/** The item or the field of a value; undefined where it has none. */
+function inside(value: unknown, step: string | number): unknown {
+  if (isList(value)) return value[Number(step)];
+  return isRaw(value) ? value[String(step)] : undefined;
 }
 
 function without(value: unknown, path: readonly (string | number)[]): unknown {
@@ -150,9 +196,9 @@ function without(value: unknown, path: readonly (string | number)[]): unknown {
       ? value.filter((_item, position) => position !== Number(step))
       : value.map((item: unknown, position) => (position === Number(step) ? without(item, rest) : item));
   }
-  const record = value as Raw;
+  if (!isRaw(value)) return value;
   return Object.fromEntries(
-    Object.entries(record).flatMap(([key, inner]) => {
+    Object.entries(value).flatMap(([key, inner]) => {
       if (key !== String(step)) return [[key, inner]];
       return rest.length === 0 ? [] : [[key, without(inner, rest)]];
     }),

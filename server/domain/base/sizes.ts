@@ -1,3 +1,5 @@
+import { isList, isObject } from "./guards";
+
 /**
  * How much a run may keep, all in characters: those of texts and keys, and a few for every number and bracket. So they
  * are the characters of the JSON but for its escapes; on the disk one takes 1 to 3 bytes.
@@ -38,10 +40,10 @@ export function sizeOf(value: unknown): number {
   const before = known.get(value);
   if (before !== undefined) return before;
   let size = 2;
-  if (Array.isArray(value)) for (const item of value) size += sizeOf(item) + 1;
-  else
+  if (isList(value)) for (const item of value) size += sizeOf(item) + 1;
+  else if (isObject(value))
     for (const key in value) {
-      const inner = (value as Record<string, unknown>)[key];
+      const inner = value[key];
       // JSON knows no undefined.
       if (inner !== undefined) size += key.length + 4 + sizeOf(inner);
     }

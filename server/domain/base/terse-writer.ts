@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isObject } from "./guards";
 import { isSameJson } from "./values";
 
 /**
@@ -72,6 +73,3 @@ function isNullable(schema: z.ZodType): boolean {
   if (def.type === "nullable") return true;
   return (def.type === "optional" || def.type === "default") && isNullable(def.innerType as z.ZodType);
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  value !== null && typeof value === "object" && !Array.isArray(value);

@@ -48,6 +48,9 @@ export function newRecord<T>(
   return record;
 }
 
+/** The value of a JSON text. Throws SyntaxError where it is none. */
+export const parseJson = (text: string): Json => JSON.parse(text) as Json;
+
 /** A value as it comes back from the log: what its JSON says of it. */
 export const asStored = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 

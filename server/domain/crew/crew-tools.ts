@@ -1,3 +1,5 @@
+import { isGranted } from "@/server/domain/tool/tool";
+
 /** How an agent comes by a crew tool. `way`: the way the crew works brings it along; `role`: its role has to name it. */
 export type CrewToolGrant = "always" | "way" | "delegation" | "role";
 
@@ -9,7 +11,12 @@ export interface CrewToolNote {
 
 /** The tools that a run carries out itself, for people to read about. Their schemas depend on the crew. */
 export const CREW_TOOL_NOTES: readonly CrewToolNote[] = [
-  { name: "handoff", description: "Hands the conversation over to another agent for good.", grant: "way" },
+  {
+    name: "handoff",
+    description:
+      "Hands the work over to another agent for good. Where a crew works by handing over everybody has it, elsewhere those whose role names it.",
+    grant: "way",
+  },
   {
     name: "parallel_handoff",
     description: "Lets several coworkers work at the same time and gets their results.",
@@ -57,8 +64,34 @@ export const CREW_TOOL_NOTES: readonly CrewToolNote[] = [
 
 const crewNames: ReadonlySet<string> = new Set(CREW_TOOL_NOTES.map(({ name }) => name));
 
+/**
+ * What a delegate works without where it has only what both roles may use: tools of its role that whoever lets it work
+ * may not use. Tools of the crew itself are left aside.
+ */
+export const lostTools = (caller: readonly string[], delegate: readonly string[]): string[] =>
+  delegate.filter((tool) => !crewNames.has(tool) && !isGranted(caller, tool));
+
 /** Tools that touch nothing outside their crew: nobody needs to be asked about them. */
 export const freeTools: ReadonlySet<string> = crewNames;
+
+/** What problems ask of the tools that there are: why one is off, and whether it changes something outside. */
+export function toolFacts(
+  tools: readonly {
+    name: string;
+    unavailable?: string | null | undefined;
+    read_only: boolean;
+    sink: boolean;
+  }[],
+): { whyUnavailable(name: string): string | null; actsOutside(name: string): boolean } {
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  return {
+    whyUnavailable: (name) => byName.get(name)?.unavailable ?? null,
+    actsOutside: (name) => {
+      const tool = byName.get(name);
+      return tool !== undefined && tool.sink && !tool.read_only;
+    },
+  };
+}
 
 /**
  * Whether a role may sensibly name a tool: it is registered, a run carries it out itself, or it means all tools of an

@@ -3,7 +3,15 @@ import { AgentConfig, LlmConfig } from "@/server/domain/agent/role";
 import { Id } from "@/server/domain/base/values";
 import { CollaborationPattern } from "./pattern";
 
-export const CrewProcess = z.enum(["sequential", "parallel", "hierarchical", "swarm", "consensus", "custom"]);
+export const CrewProcess = z.enum([
+  "sequential",
+  "parallel",
+  "hierarchical",
+  "swarm",
+  "consensus",
+  "sample",
+  "custom",
+]);
 export type CrewProcess = z.infer<typeof CrewProcess>;
 
 /** What each process is called, what happens in it, and how it reads behind "3 agents, …". */
@@ -33,6 +41,11 @@ export const CREW_PROCESSES: Record<CrewProcess, { title: string; sentence: stri
     sentence: "All members vote on one proposal",
     how: "deciding by vote",
   },
+  sample: {
+    title: "Sample and vote",
+    sentence: "One agent answers several times; what most answers agree on stands",
+    how: "by samples of one agent",
+  },
   custom: {
     title: "By steps of its own",
     sentence: "Steps, each with what follows which outcome",
@@ -55,6 +68,11 @@ export const CrewConfig = z.object({
   on_task_failure: z.enum(["stop", "continue_independent", "replan", "escalate"]).default("stop"),
   planning: z.boolean().default(false),
   memory: z.boolean().default(true),
+  /**
+   * What a member may call that another lets work for it. shared: only what both their roles may use, which nobody can
+   * get round; own: what its own role may use, for crews of specialists.
+   */
+  delegate_tools: z.enum(["shared", "own"]).default("shared"),
   consensus: z
     .object({
       rule: z.enum(["majority", "two_thirds", "unanimous", "weighted"]).default("majority"),
@@ -64,6 +82,8 @@ export const CrewConfig = z.object({
       weights: z.record(z.string(), z.number()).default({}),
     })
     .prefault({}),
+  /** Of the process `sample`: how often its agent answers. */
+  samples: z.number().int().min(2).max(15).default(5),
   collaboration_patterns: z.array(CollaborationPattern).default([]),
 });
 export type CrewConfig = z.infer<typeof CrewConfig>;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Id, Json } from "@/server/domain/base/values";
+import { slug } from "./words";
 
 /** Agents that work at the same time, with the one who brings their work together. */
 export const ParallelGroup = z.object({
@@ -63,3 +64,58 @@ export function customPatterns(patterns: readonly CollaborationPattern[]): Custo
 export function parallelGroups(patterns: readonly CollaborationPattern[]): ParallelGroup[] {
   return patterns.flatMap((pattern) => ParallelPattern.safeParse(pattern).data?.parallel_groups ?? []);
 }
+
+/** Where an outcome leads: to a step, by its place, or to an end of the work of some name; `nobody`: why to neither. */
+export type Target = { step: number } | { end: "completed" | "failed"; name: string } | { nobody: string };
+
+/** What says that the work ends there, well or not. */
+const ENDS: Readonly<Record<string, "completed" | "failed">> = {
+  end: "completed",
+  done: "completed",
+  finish: "completed",
+  finished: "completed",
+  complete: "completed",
+  completed: "completed",
+  success: "completed",
+  user: "completed",
+  fail: "failed",
+  failed: "failed",
+  failure: "failed",
+  error: "failed",
+  abort: "failed",
+  give_up: "failed",
+};
+
+/** The words for the end of the work that forms offer. */
+export const END_WORDS = { completed: "end", failed: "fail" } as const;
+
+/**
+ * What a target means: a step's name, else an agent who has one step, else a word for the end: `end`, `done` and the
+ * like, or `fail`, `abort` and the like, after which the crew has failed. `end:ready` and `fail:broken` name an end.
+ */
+export function targetOf(target: string, steps: readonly Pick<PatternStep, "step" | "agent">[]): Target {
+  const named = steps.findIndex(({ step }) => step === target);
+  if (named >= 0) return { step: named };
+  const own = [...steps.entries()].filter(([, { agent }]) => agent === target);
+  const [only] = own;
+  if (only && own.length === 1) return { step: only[0] };
+  const word = slug(target);
+  const end = Object.hasOwn(ENDS, word) ? ENDS[word] : undefined;
+  if (end) return { end, name: target };
+  const [, kind, name] = /^(end|fail)\s*:\s*(\S.*)$/i.exec(target) ?? [];
+  if (kind && name) return { end: kind.toLowerCase() === END_WORDS.failed ? "failed" : "completed", name };
+  return {
+    nobody:
+      own.length > 1
+        ? `"${target}" has several steps (${own.map(([, { step }]) => step).join(", ")}); name one of them.`
+        : `"${target}" is neither a step nor an agent with a step. Name one, or write ${END_WORDS.completed} or ${END_WORDS.failed} where the work is over.`,
+  };
+}
+
+/** What each field of a step's answer is for, as models are told. */
+export const STEP_WORDS = {
+  outcome: "How it came out",
+  summary: "What was done, in a few sentences",
+  result:
+    "The work itself, whole and not a description of it: the text, code or data that the next step works on",
+} as const;

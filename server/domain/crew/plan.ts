@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { Guardrail } from "@/server/domain/agent/role";
-import { present } from "@/server/domain/base/must";
 import { Expr, Id, Json, JsonSchema } from "@/server/domain/base/values";
 
 const lowerCase = (value: unknown) => (typeof value === "string" ? value.toLowerCase() : value);
@@ -31,9 +30,10 @@ export const Task = z.object({
   status: TaskStatus.default("pending"),
   priority: z.preprocess(lowerCase, z.enum(["low", "medium", "high", "critical"])).default("medium"),
   dependencies: z.array(Id).default([]),
+  /** Shown with the plan; nothing waits for it, or begins earlier. */
   estimated_duration: z
     .string()
-    .regex(/^\d+(\.\d+)?(s|m|h|d)$/, "Write a duration like 15m or 2h")
+    .regex(/^(\d+(\.\d+)?(s|m|h|d))?$/, "Write a duration like 15m or 2h")
     .optional(),
   expected_output: z.string().optional(),
   output_schema: JsonSchema.optional(),
@@ -44,7 +44,9 @@ export const Task = z.object({
   error_message: z.string().nullish(),
   /** Of everybody who worked on it, delegates included. */
   tokens_used: z.number().int().min(0).optional(),
-  cost_usd: z.number().min(0).optional(),
+  /** In US dollars; null once a price among it is unknown. */
+  cost_usd: z.number().min(0).nullable().optional(),
+  /** Kept as a file brings it; what agents think is in the run's log. */
   reasoning_log: z.array(z.string()).default([]),
   metadata: z
     .object({
@@ -103,22 +105,40 @@ export function planFaults(
           message: `Task "${task.task_id}" waits for "${dependency}", which is not in the plan.`,
         });
   });
-  if (faults.length > 0) return faults;
-  const done = new Set<string>();
-  let waiting = tasks.map((task, at) => ({ task, at }));
-  while (waiting.length > 0) {
-    const still = waiting.filter(({ task }) => !task.dependencies.every((id) => done.has(id)));
-    if (still.length === waiting.length) {
-      const names = still.map(({ task }) => task.task_id).join(", ");
-      return [
-        {
-          at: present(still[0], "still[0]").at,
-          message: `These tasks wait for each other in a circle: ${names}.`,
-        },
-      ];
-    }
-    for (const { task } of waiting) if (task.dependencies.every((id) => done.has(id))) done.add(task.task_id);
-    waiting = still;
-  }
+  const circle = faults.length > 0 ? null : findCircle(tasks);
+  if (circle)
+    faults.push({
+      at: position.get(circle[0] ?? "") ?? 0,
+      message: `These tasks wait for each other in a circle: ${circleText(circle)}.`,
+    });
   return faults;
+}
+
+/** Tasks of which each waits for the next, and the last for the first; null where there are none. */
+export function findCircle(tasks: readonly Pick<Task, "task_id" | "dependencies">[]): string[] | null {
+  const waitsFor = new Map(tasks.map(({ task_id, dependencies }) => [task_id, dependencies]));
+  const clear = new Set<string>();
+  for (const { task_id } of tasks) {
+    // The way down from this task, each with those of its dependencies that are still to be looked at.
+    const way = [{ id: task_id, left: [...(waitsFor.get(task_id) ?? [])] }];
+    for (let last = way.at(-1); last && !clear.has(task_id); last = way.at(-1)) {
+      const next = last.left.shift();
+      if (next === undefined) {
+        clear.add(last.id);
+        way.pop();
+      } else if (!clear.has(next)) {
+        const at = way.findIndex(({ id }) => id === next);
+        if (at >= 0) return way.slice(at).map(({ id }) => id);
+        way.push({ id: next, left: [...(waitsFor.get(next) ?? [])] });
+      }
+    }
+  }
+  return null;
+}
+
+/** `a waits for b, b for c, c for a` */
+export function circleText(circle: readonly string[]): string {
+  return circle
+    .map((id, at) => `${id}${at === 0 ? " waits" : ""} for ${circle[(at + 1) % circle.length] ?? id}`)
+    .join(", ");
 }

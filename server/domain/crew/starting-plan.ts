@@ -1,82 +1,61 @@
 import { present } from "@/server/domain/base/must";
 import type { CrewConfig } from "./crew";
-import { type ParallelGroup, parallelGroups } from "./pattern";
-import { type ExecutionPlan, planFaults, Task } from "./plan";
+import type { ExecutionPlan, Task, TaskStatus } from "./plan";
+import { type SyncFault, withSyncPoints } from "./sync-points";
 
-/** What of a plan a crew begins with: nothing done yet, and tasks where groups bring their work together. */
-export function startingPlan(plan: ExecutionPlan, crew: CrewConfig): ExecutionPlan {
-  const fresh = plan.tasks.map(
-    ({ output: _output, error_message: _error, tokens_used: _tokens, cost_usd: _cost, ...task }) => {
-      const {
-        started_at: _started,
-        completed_at: _completed,
-        progress_percentage: _progress,
-        artifacts_created: _artifacts,
-        ...metadata
-      } = task.metadata;
-      return { ...task, metadata, status: "pending" as const };
-    },
-  );
-  const tasks = parallelGroups(crew.collaboration_patterns).reduce<Task[]>(
-    (so_far, group) => withSyncPoints(so_far, group, crew),
-    fresh,
-  );
-  return { ...plan, overall_status: "pending", tasks };
-}
+/** What stays of a task whose work is over. */
+const OVER: ReadonlySet<TaskStatus> = new Set(["completed", "skipped", "cancelled"]);
 
 /**
- * The tasks with those where the agents of a group wait for each other. At a sync point the group's tasks that carry
- * its word as a tag meet; where none carries one, the last point is where all of the group's work meets. The
- * coordination agent, if there is one, brings it together; what comes after waits for that.
+ * What of a plan a crew begins with, and what is wrong with the points where its groups meet, whose tasks come in.
+ * A plan that was begun goes on where it was: what is done stays with its result, and what was being worked on is done
+ * again. A task that failed is tried again where one failure stops the crew; elsewhere it stays failed, and the crew
+ * does what it is set to do then.
  */
-function withSyncPoints(tasks: readonly Task[], group: ParallelGroup, crew: CrewConfig): Task[] {
-  const isOfGroup = (task: Task) => group.agents.some((id) => isFor(task, id, crew));
-  let all = [...tasks];
-  for (const [at, point] of group.sync_points.entries()) {
-    const own = all.filter(isOfGroup);
-    const tagged = own.filter(({ metadata }) => metadata.tags?.includes(point));
-    const isLast = at === group.sync_points.length - 1;
-    const meeting = tagged.length > 0 ? tagged : isLast ? own : [];
-    if (meeting.length === 0) continue;
-    const ids = meeting.map(({ task_id }) => task_id);
-    const { coordination_agent } = group;
-    const sync = coordination_agent ? freeId(`sync_${slug(point)}`, all) : null;
-    const gate = sync === null ? ids : [sync];
-    const changed = all.map((task) =>
-      !ids.includes(task.task_id) && task.dependencies.some((id) => ids.includes(id))
-        ? { ...task, dependencies: [...new Set([...task.dependencies, ...gate])] }
-        : task,
-    );
-    if (sync === null || !coordination_agent) {
-      all = changed;
-      continue;
-    }
-    all = [
-      ...changed,
-      Task.parse({
-        task_id: sync,
-        description: `Bring together the work of ${group.name} for "${point}": check that the results fit together, say what does not, and sum up what the others must know.`,
-        assigned_agent: coordination_agent,
-        dependencies: ids,
-        metadata: { tags: [point] },
-      }),
-    ];
-    if (planFaults(all).length > 0) all = changed.filter((task) => task.task_id !== sync);
-  }
-  return all;
+export function startingPlan(
+  plan: ExecutionPlan,
+  crew: CrewConfig,
+): { plan: ExecutionPlan; faults: SyncFault[] } {
+  const isKept = ({ status }: Task) =>
+    OVER.has(status) || (status === "failed" && crew.on_task_failure !== "stop");
+  const { tasks, faults } = withSyncPoints(
+    plan.tasks.map((task) => (isKept(task) ? task : asNew(task))),
+    crew,
+  );
+  return { plan: { ...plan, overall_status: "pending", tasks }, faults };
 }
 
-function isFor(task: Task, agentId: string, crew: CrewConfig): boolean {
-  if (task.assigned_agent) return task.assigned_agent === agentId;
-  const agent = crew.agents.find(({ agent_id }) => agent_id === agentId);
-  return task.required_role !== undefined && agent?.role_name === task.required_role;
+/** A plan of which nothing is done yet. */
+export function freshPlan(plan: ExecutionPlan): ExecutionPlan {
+  return { ...plan, overall_status: "pending", tasks: plan.tasks.map(asNew) };
 }
 
-function freeId(wanted: string, tasks: readonly Task[]): string {
-  for (let count = 1; ; count++) {
-    const id = count === 1 ? wanted : `${wanted}_${count}`;
-    if (!tasks.some(({ task_id }) => task_id === id)) return id;
-  }
+/** Tasks of a plan that is not new, by what becomes of them when a crew takes it up; null for a new one. */
+export function takenUp(plan: ExecutionPlan): { done: Task[]; again: Task[]; failed: Task[] } | null {
+  const of = (...statuses: TaskStatus[]) => plan.tasks.filter(({ status }) => statuses.includes(status));
+  const all = {
+    done: of("completed", "skipped", "cancelled"),
+    again: of("in_progress", "awaiting_human"),
+    failed: of("failed"),
+  };
+  return all.done.length + all.again.length + all.failed.length > 0 ? all : null;
+}
+
+function asNew({
+  output: _output,
+  error_message: _error,
+  tokens_used: _tokens,
+  cost_usd: _cost,
+  ...task
+}: Task): Task {
+  const {
+    started_at: _started,
+    completed_at: _completed,
+    progress_percentage: _progress,
+    artifacts_created: _artifacts,
+    ...metadata
+  } = task.metadata;
+  return { ...task, metadata, status: "pending" };
 }
 
 const PRIORITY = { critical: 0, high: 1, medium: 2, low: 3 } as const;
@@ -118,26 +97,4 @@ export function inOrder(tasks: readonly Task[]): Task[] {
 export function lastTasks(tasks: readonly Task[]): Task[] {
   const needed = new Set(tasks.flatMap(({ dependencies }) => dependencies));
   return inOrder(tasks).filter(({ task_id }) => !needed.has(task_id));
-}
-
-/** The point at which a person is to be asked about this task: `before_X`, `after_X`, where X names it. */
-export function interventionPoint(
-  task: Task,
-  when: "before" | "after",
-  points: readonly string[],
-): string | undefined {
-  const names = new Set(
-    [task.task_id, slug(task.description), ...(task.metadata.tags ?? []).map(slug)].map(slug),
-  );
-  return points.find(
-    (point) => point.startsWith(`${when}_`) && names.has(slug(point.slice(when.length + 1))),
-  );
-}
-
-/** Words as an identifier: lower case, joined by underscores. */
-export function slug(text: string): string {
-  return text
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "_")
-    .replace(/^_+|_+$/g, "");
 }

@@ -33,12 +33,14 @@ test("the reference documents' pattern becomes a workflow that can run, with two
     {
       level: "changed",
       at: "workflow.0.next_on_failure",
-      message: 'There is no step and no agent with a step called "error_handler"; the work ends there.',
+      message:
+        '"error_handler" is neither a step nor an agent with a step. Name one, or write end or fail where the work is over. Until then the work ends there as failed.',
     },
     {
       level: "changed",
       at: "workflow.2.next_on_pass",
-      message: 'There is no step and no agent with a step called "deployment"; the work ends there.',
+      message:
+        '"deployment" is neither a step nor an agent with a step. Name one, or write end or fail where the work is over. Until then the work ends there as failed.',
     },
   ]);
   expect(drawn(reference)).toEqual([
@@ -56,7 +58,10 @@ test("the reference documents' pattern becomes a workflow that can run, with two
   expect(findProblems(graph, roles).filter(({ severity }) => severity === "error")).toEqual([]);
   expect(graph.nodes.testing?.config).toMatchObject({
     required_role: "tester",
-    output_schema: { properties: { outcome: { enum: ["pass", "fail"] } }, required: ["outcome", "summary"] },
+    output_schema: {
+      properties: { outcome: { enum: ["pass", "fail"] } },
+      required: ["outcome", "summary", "result"],
+    },
   });
   const places = Object.values(graph.nodes).map(({ ui }) => `${ui?.x} ${ui?.y}`);
   expect(new Set(places).size).toBe(places.length);
@@ -92,7 +97,7 @@ test("an agent with several steps is no target; a step without outcomes ends the
     "d > end_Done",
   ]);
   expect(compilePattern(pattern).warnings.map(({ at, message }) => `${at}: ${message}`)).toEqual([
-    'workflow.2.next_on_again: "x" has several steps (a, d); name one of them. Until then the work ends there.',
+    'workflow.2.next_on_again: "x" has several steps (a, d); name one of them. Until then the work ends there as failed.',
   ]);
 });
 

@@ -3,7 +3,13 @@ import type { AgentConfig } from "@/server/domain/agent/role";
 import { freshEdgeId, freshId, toId } from "@/server/domain/base/ids";
 import { type Finding, Findings } from "@/server/domain/base/lenient-reader";
 import { present } from "@/server/domain/base/must";
-import { type CustomPattern, outcomesOf, type PatternStep } from "@/server/domain/crew/pattern";
+import {
+  type CustomPattern,
+  outcomesOf,
+  type PatternStep,
+  STEP_WORDS,
+  targetOf,
+} from "@/server/domain/crew/pattern";
 import { asTemplate } from "@/server/domain/text/template";
 import { WorkflowGraph } from "./graph";
 
@@ -15,8 +21,8 @@ type NodeInput = z.input<typeof WorkflowGraph>["nodes"][string];
 type EdgeInput = z.input<typeof WorkflowGraph>["edges"][number];
 
 /**
- * A custom pattern as a workflow: each step an agent task that reports its outcome, with a router behind it. A target
- * is a step's name, else an agent who has one step; else the run ends there, and a warning says so. `members`: who
+ * A custom pattern as a workflow: each step an agent task that reports its outcome, with a router behind it. Where a
+ * target is nobody the run ends as failed, and a warning says so. `members`: who
  * the agents are; an agent that is not among them works in the role of its own name.
  */
 export function compilePattern(
@@ -50,14 +56,15 @@ export function compilePattern(
   connect("start", present(placed[0], "placed[0]").id);
 
   const ends = new Map<string, string>();
-  const endAt = (name: string) => {
+  const endAt = (name: string, failed = false) => {
     const known = ends.get(name);
     if (known !== undefined) return known;
     const id = add(toId(`end_${name}`) || "end", (own) => ({
       id: own,
       node_type: "end",
       name: name.slice(0, 200),
-      input_keys: ["summary"],
+      input_keys: ["summary", "result"],
+      ...(failed ? { config: { status: "ERROR" } } : {}),
     }));
     ends.set(name, id);
     return id;
@@ -81,10 +88,10 @@ export function compilePattern(
       },
     }));
     connect(id, router);
-    for (const { outcome, target, to } of ways)
+    for (const { outcome, target, to, failed } of ways)
       connect(
         router,
-        to === null ? endAt(target) : present(placed[to], "placed[to]").id,
+        to === null ? endAt(target, failed) : present(placed[to], "placed[to]").id,
         outcome.slice(0, 200),
       );
   }
@@ -104,12 +111,11 @@ export interface Way {
   outcome: string;
   target: string;
   to: number | null;
+  /** Whether the work has failed where it ends there. */
+  failed: boolean;
 }
 
-/**
- * The steps of a pattern, each with what follows its outcomes. A target is a step's name, else an agent who has one
- * step; else the work ends there, and a finding says so.
- */
+/** The steps of a pattern, each with what follows its outcomes. A target that is nobody ends the work as failed, and a finding says so. */
 export function resolveSteps(
   pattern: CustomPattern,
   findings: Findings,
@@ -120,18 +126,17 @@ export function resolveSteps(
       findings.changed(`workflow.${at}.step`, `Two steps are called "${step.step}"; targets mean the first.`);
     return {
       step,
-      ways: outcomesOf(step).map(({ key, outcome, target }) => {
-        const named = steps.findIndex((other) => other.step === target);
-        if (named >= 0) return { outcome, target, to: named };
-        const own = [...steps.entries()].filter(([, { agent }]) => agent === target);
-        if (own.length === 1) return { outcome, target, to: present(own[0], "own[0]")[0] };
-        findings.changed(
-          `workflow.${at}.${key}`,
-          own.length > 1
-            ? `"${target}" has several steps (${own.map(([, other]) => other.step).join(", ")}); name one of them. Until then the work ends there.`
-            : `There is no step and no agent with a step called "${target}"; the work ends there.`,
-        );
-        return { outcome, target, to: null };
+      ways: outcomesOf(step).map(({ key, outcome, target }): Way => {
+        const found = targetOf(target, steps);
+        if ("step" in found) return { outcome, target, to: found.step, failed: false };
+        if ("nobody" in found)
+          findings.changed(
+            `workflow.${at}.${key}`,
+            `${found.nobody} Until then the work ends there as failed.`,
+          );
+        return "nobody" in found
+          ? { outcome, target, to: null, failed: true }
+          : { outcome, target: found.name, to: null, failed: found.end === "failed" };
       }),
     };
   });
@@ -157,23 +162,28 @@ function taskNode(
 ): NodeInput {
   const member = members.find(({ agent_id }) => agent_id === step.agent);
   const what = asTemplate(step.description ?? nameFrom(step.step));
-  const summary = { type: "string", description: "What was done, with everything that the next step needs" };
-  const outcome = { type: "string", enum: outcomes.map((one) => one.outcome), description: "How it went" };
+  const summary = { type: "string", description: STEP_WORDS.summary };
+  const result = { type: "string", description: STEP_WORDS.result };
+  const outcome = {
+    type: "string",
+    enum: outcomes.map((one) => one.outcome),
+    description: STEP_WORDS.outcome,
+  };
   return {
     id,
     node_type: "agent_task",
     name: nameFrom(step.step).slice(0, 200),
     input_keys: ["user_request"],
-    optional_input_keys: ["summary"],
-    output_keys: outcomes.length > 0 ? ["outcome", "summary"] : ["summary"],
+    optional_input_keys: ["summary", "result"],
+    output_keys: [...(outcomes.length > 0 ? ["outcome"] : []), "summary", "result"],
     config: {
       required_role: member?.role_name ?? step.agent,
       ...(member ? { agent_id: member.agent_id } : {}),
-      task_description_template: `${what}\n\nThe request: {{user_request}}\n\nWhat the step before reported:\n{{summary | default: "This is the first step."}}`,
+      task_description_template: `${what}\n\nThe request: {{user_request}}\n\nWhat the step before reported:\n{{summary | default: "This is the first step."}}\n\nIts work:\n{{result | default: "None yet."}}`,
       output_schema: {
         type: "object",
-        properties: outcomes.length > 0 ? { outcome, summary } : { summary },
-        required: outcomes.length > 0 ? ["outcome", "summary"] : ["summary"],
+        properties: { ...(outcomes.length > 0 ? { outcome } : {}), summary, result },
+        required: [...(outcomes.length > 0 ? ["outcome"] : []), "summary", "result"],
       },
     },
   };

@@ -106,7 +106,13 @@ describe("the reference documents' files", () => {
     expect(name).toBe("Imported plan");
     expect(roles.map((role) => role.name)).toEqual(["coder"]);
     expect(findings.map(({ level }) => level)).toEqual(["info", "changed", "info"]);
-    expect(findProblems(graph!, [...builtinRoles, ...roles])).toEqual([]);
+    expect(findings.at(-1)?.message).toContain("runs go on from there");
+    // It was begun, and nothing in it is a deployment.
+    expect(findProblems(graph!, [...builtinRoles, ...roles])).toMatchObject([
+      { severity: "warning", code: "W_POINT_UNMATCHED" },
+      { severity: "warning", code: "W_PLAN_BEGUN" },
+      { severity: "warning", code: "W_CREW_LINE" },
+    ]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { readRoleList } from "@/server/domain/agent/read-roles";
 import { RoleDefinition } from "@/server/domain/agent/role";
+import { errorMessage } from "@/server/domain/base/guards";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
 import {
   cleanCopy,
@@ -81,6 +82,11 @@ export function readWorkflow(source: unknown): ReadWorkflow {
     };
   }
   const graph = readGraph(inner, at, findings);
+  if (graph && Object.keys(graph.nodes).length === 0 && countOf(inner.nodes) > 0)
+    return nothing(
+      at,
+      "None of its nodes is of a type that is known here, so that nothing is left of this workflow.",
+    );
   return {
     graph,
     name: name || (graph ? humanName(graph.graph_id) : ""),
@@ -122,7 +128,7 @@ function parseText(text: string): { value: unknown } | { problem: string } {
 }
 
 function whereJsonBreaks(text: string, error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   const position = /position (\d+)/.exec(message)?.[1];
   if (position === undefined)
     return text.length > 0 && /end of JSON|Unterminated/i.test(message)
@@ -135,7 +141,7 @@ function whereJsonBreaks(text: string, error: unknown): string {
 }
 
 /** The graph itself, also where another object stands around it. */
-function findGraph(value: Raw): { inner: Raw | null; at: string } {
+export function findGraph(value: Raw): { inner: Raw | null; at: string } {
   const isGraph = (candidate: unknown): candidate is Raw =>
     isRaw(candidate) && (isRaw(candidate.nodes) || Array.isArray(candidate.nodes));
   if (isGraph(value)) return { inner: value, at: "" };

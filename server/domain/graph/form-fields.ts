@@ -1,3 +1,5 @@
+import { isObject } from "@/server/domain/base/guards";
+import { enumOf } from "@/server/domain/base/json-schema";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import type { RunInputField } from "./run-input";
@@ -35,7 +37,7 @@ export function choicesOf(schema: JsonSchema): Choice[] | undefined {
     }));
   if (!Array.isArray(schema.enum) || schema.enum.length === 0) return undefined;
   const names: unknown[] = Array.isArray(schema.enumNames) ? schema.enumNames : [];
-  return (schema.enum as Json[]).map((value, at) => ({ value, title: textOf(names[at], value) }));
+  return (enumOf(schema) ?? []).map((value, at) => ({ value, title: textOf(names[at], value) }));
 }
 
 const textOf = (title: unknown, value: Json) =>
@@ -46,4 +48,4 @@ const textOf = (title: unknown, value: Json) =>
       : JSON.stringify(value);
 
 export const objectOf = (value: unknown): JsonObject | undefined =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+  isObject(value) ? (value as JsonObject) : undefined;

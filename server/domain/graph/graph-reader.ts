@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { RunConfig, settingsWithoutEffect } from "@/server/domain/agent/outcome";
+import { ProjectContext } from "@/server/domain/agent/project";
 import { freshEdgeId, freshId, toId } from "@/server/domain/base/ids";
 import {
   type Findings,
@@ -14,7 +15,7 @@ import { Id, JsonSchema } from "@/server/domain/base/values";
 import { MAX_EXPRESSION_LENGTH } from "@/server/domain/text/expression";
 import { MAX_TEMPLATE_LENGTH } from "@/server/domain/text/template";
 import { type AnyNodeKind, findNodeKind, WorkflowNode } from "../nodes";
-import { WorkflowEdge, WorkflowGraph } from "./graph";
+import { DismissedAdvice, NodeGroup, WorkflowEdge, WorkflowGraph } from "./graph";
 import { upgradeGraph } from "./graph-upgrades";
 
 /** Names of node types in the reference documents and in common use. */
@@ -27,17 +28,7 @@ const TYPE_ALIASES = new Map([
   ["crew", "crew_task"],
 ]);
 
-const GRAPH_FIELDS = new Set([
-  "graph_id",
-  "description",
-  "version",
-  "schema_version",
-  "nodes",
-  "edges",
-  "start_node_id",
-  "global_state_schema",
-  "config",
-]);
+const GRAPH_FIELDS: ReadonlySet<string> = new Set(Object.keys(WorkflowGraph.shape));
 
 /** Reads a graph tolerantly: findings name whatever was changed or left out. Null, with an error, where nothing can be read. */
 export function readGraph(source: Raw, at: string, findings: Findings): WorkflowGraph | null {
@@ -66,6 +57,9 @@ export function readGraph(source: Raw, at: string, findings: Findings): Workflow
     ...optional("version", readField(z.coerce.number().int(), raw, "version", at, findings)),
     ...optional("global_state_schema", readField(JsonSchema, raw, "global_state_schema", at, findings)),
     ...optional("config", readField(RunConfig, raw, "config", at, findings)),
+    ...optional("groups", readGroups(raw, at, findings, ids)),
+    ...optional("dismissed_advice", readField(DismissedAdvice, raw, "dismissed_advice", at, findings)),
+    ...optional("project_context", readField(ProjectContext, raw, "project_context", at, findings)),
   };
   if (isRaw(raw.config))
     for (const { key, message } of settingsWithoutEffect(raw.config))
@@ -78,6 +72,23 @@ export function readGraph(source: Raw, at: string, findings: Findings): Workflow
 
 const optional = <K extends string, V>(key: K, value: V | undefined) =>
   value === undefined ? {} : { [key]: value };
+
+/** Frames by the ids that their nodes have now. */
+function readGroups(
+  raw: Raw,
+  at: string,
+  findings: Findings,
+  ids: ReadonlyMap<string, string>,
+): NodeGroup[] | undefined {
+  const groups = readField(z.array(NodeGroup).max(200), raw, "groups", at, findings);
+  // A collapsed group is a card among the nodes' cards: their ids must differ.
+  const taken = new Set(ids.values());
+  return groups?.map((group) => {
+    const id = freshId(group.id, taken);
+    taken.add(id);
+    return { ...group, id, node_ids: group.node_ids.flatMap((node) => ids.get(node) ?? []) };
+  });
+}
 
 function readField<S extends z.ZodType>(
   schema: S,
@@ -163,6 +174,9 @@ function readNodes(source: unknown, at: string, findings: Findings): ReadNodes {
 function describeNode(raw: Raw, id: string | null): string {
   return `The node ${JSON.stringify(firstText(raw.name) || id || "without a name")}`;
 }
+
+/** Whether a file's word for a kind of node is known, by our name or another. */
+export const isKnownKind = (type: unknown): boolean => kindOf(type) !== undefined;
 
 function kindOf(type: unknown): AnyNodeKind | undefined {
   if (typeof type !== "string") return undefined;

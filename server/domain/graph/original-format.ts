@@ -58,10 +58,16 @@ export function toOriginal(graph: WorkflowGraph): { graph: Raw; losses: Finding[
   }
   if (Object.values(graph.nodes).some(({ ui: place }) => place))
     findings.dropped("nodes", "Where the nodes stand on the canvas is not part of this format.");
+  if (full.groups !== undefined)
+    findings.dropped("groups", "Frames around nodes are not part of this format.");
   if (full.version !== undefined)
     findings.dropped("version", "The number of the version is not part of this format.");
   if (full.config !== undefined)
     findings.dropped("config", "Limits and other settings of runs are not part of this format.");
+  if (full.project_context !== undefined)
+    findings.dropped("project_context", "What agents are told of the project is not part of this format.");
+  if (full.dismissed_advice !== undefined)
+    findings.dropped("dismissed_advice", "Which advice was put aside is not part of this format.");
   const edges = originalEdges(graph, removed, findings);
   const { graph_id, description, start_node_id, global_state_schema } = full;
   const start =

@@ -67,7 +67,7 @@ export function readPlan(
   if (done > 0)
     findings.info(
       "tasks",
-      `${done} of the tasks ${done === 1 ? "is" : "are"} marked as begun or done; that is kept in the plan.`,
+      `${done} of the tasks ${done === 1 ? "is" : "are"} marked as begun or done; runs go on from there: what is completed stays with its result, what was being worked on is done again.`,
     );
   const asks = plan.user_instruction !== "";
   const graph = WorkflowGraph.parse({

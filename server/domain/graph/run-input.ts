@@ -1,3 +1,4 @@
+import { jsonIn, propertiesOf, requiredOf } from "@/server/domain/base/json-schema";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { getNodeKind } from "../nodes";
@@ -22,14 +23,14 @@ export function inputSchema(graph: WorkflowGraph): JsonSchema | undefined {
   return config?.input_schema;
 }
 
-/** The inputs of a workflow: the start node's output keys and the properties of its input schema. */
+/** The inputs of a workflow: the start node's output keys and the properties of its input schema. A key without a schema takes any value. */
 export function inputFields(graph: WorkflowGraph): RunInputField[] {
   const start = startNode(graph);
   if (!start) return [];
   const config = start.config as JsonObject;
   const schema = inputSchema(graph);
-  const properties = (schema?.properties ?? {}) as Record<string, JsonSchema>;
-  const required = new Set(Array.isArray(schema?.required) ? (schema.required as string[]) : []);
+  const properties = propertiesOf(schema);
+  const required = requiredOf(schema);
   const known = stateProperties(graph);
   const keys = [...new Set([...start.output_keys, ...Object.keys(properties)])];
   return keys.map((key) => {
@@ -37,11 +38,9 @@ export function inputFields(graph: WorkflowGraph): RunInputField[] {
       ? [present(properties[key], "properties[key]"), schema]
       : Object.hasOwn(known, key)
         ? [present(known[key], "known[key]"), graph.global_state_schema]
-        : [{ type: "string" }, undefined];
+        : [{}, undefined];
     const preset =
-      Object.hasOwn(config, key) && key !== "input_schema"
-        ? (config[key] as Json)
-        : (own.default as Json | undefined);
+      Object.hasOwn(config, key) && key !== "input_schema" ? (config[key] as Json) : jsonIn(own.default);
     const isRequired = schema ? required.has(key) : true;
     return {
       key,

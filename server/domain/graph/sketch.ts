@@ -15,10 +15,10 @@ const LANE = 140;
 export function sketchOf(graph: Pick<WorkflowGraph, "nodes" | "edges">): Sketch {
   const shown = Object.values(graph.nodes).filter(isExecutable);
   const place = new Map(shown.map((node, at) => [node.id, at]));
-  const edges = graph.edges.flatMap(({ source_node_id, target_node_id }) => {
+  const edges = graph.edges.flatMap<Sketch["edges"][number]>(({ source_node_id, target_node_id }) => {
     const from = place.get(source_node_id);
     const to = place.get(target_node_id);
-    return from === undefined || to === undefined ? [] : [[from, to] as [number, number]];
+    return from === undefined || to === undefined ? [] : [[from, to]];
   });
   const unplaced = shown.some((node) => !node.ui);
   const spots = unplaced ? columns(shown.length, edges) : [];

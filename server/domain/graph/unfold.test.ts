@@ -77,7 +77,8 @@ describe("a crew with its own pattern", () => {
             outcome: { type: "string", enum: ["approve", "reject"], description: "How it came out" },
             code_review: {
               type: "string",
-              description: "What was done, with all that the next steps need",
+              description:
+                "The work itself, whole and not a description of it: the text, code or data that the next step works on",
             },
           },
           required: ["outcome", "code_review"],
@@ -101,11 +102,8 @@ describe("a crew with its own pattern", () => {
     });
   });
 
-  test("ends that are only named are told", () => {
-    expect(warnings.map(({ message }) => message)).toEqual([
-      'There is no step and no agent with a step called "not_possible"; the work ends there.',
-      'There is no step and no agent with a step called "ready"; the work ends there.',
-    ]);
+  test("ends that are named as such need no words", () => {
+    expect(warnings).toEqual([]);
   });
 });
 
@@ -127,6 +125,19 @@ const inside = (crew: JsonObject, node: JsonObject = {}, plan?: JsonObject) =>
       ...node,
     },
   });
+
+test("an end as failed ends the run so", () => {
+  const drawn = inside({
+    agents: [{ agent_id: "a", role_name: "Writer" }],
+    ...pattern({ step: "try", agent: "a", next_on_done: "end", next_on_not: "fail:hopeless" }),
+  });
+  const unfolding = unfolded(unfoldCrew(drawn, "crew", crewOf(drawn)));
+  expect(unfolding.graph.nodes.crew_hopeless).toMatchObject({
+    node_type: "end",
+    name: "Hopeless",
+    config: { status: "ERROR" },
+  });
+});
 
 test("an agent's settings go into its nodes; what a node cannot keep is named", () => {
   const agents = [

@@ -1,13 +1,16 @@
 import type { z } from "zod";
 import { AgentConfig } from "@/server/domain/agent/role";
 import { freshEdgeId, freshId, toId } from "@/server/domain/base/ids";
+import { propertiesOf } from "@/server/domain/base/json-schema";
 import { type Finding, Findings } from "@/server/domain/base/lenient-reader";
 import { must, present } from "@/server/domain/base/must";
 import { type JsonObject, type JsonSchema, StateKey } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
-import { customPatterns } from "@/server/domain/crew/pattern";
+import { memberNamed } from "@/server/domain/crew/member";
+import { customPatterns, STEP_WORDS } from "@/server/domain/crew/pattern";
 import type { ExecutionPlan, Task } from "@/server/domain/crew/plan";
-import { inOrder, lastTasks, startingPlan } from "@/server/domain/crew/starting-plan";
+import { freshPlan, inOrder, lastTasks, startingPlan } from "@/server/domain/crew/starting-plan";
+import { syncFaultText } from "@/server/domain/crew/sync-points";
 import { getNodeKind, isCrewNode } from "@/server/domain/nodes";
 import { asTemplate } from "@/server/domain/text/template";
 import { analyse } from "./analysis";
@@ -129,7 +132,7 @@ class Unfold {
   ): string {
     const backstory = agent?.backstory ? `${asTemplate(agent.backstory)}\n\n` : "";
     const goal = this.node.config.plan_description_template.trim();
-    const properties = (about.schema.properties ?? {}) as Record<string, JsonSchema>;
+    const properties = propertiesOf(about.schema);
     const seconds = agent?.max_execution_time_s;
     return this.add(wanted, (id) => ({
       ...this.common,
@@ -159,17 +162,17 @@ class Unfold {
     const outcomeKey = this.key("outcome");
     const keys = placed.map(({ step }) => this.key(step.step));
     const ids = placed.map(({ step, ways }, at) => {
-      const agent = memberNamed(crew, step.agent);
+      const agent = memberNamed(crew.agents, step.agent);
       if (!agent)
         this.findings.changed(
           `workflow.${at}.agent`,
           `"${step.agent}" is not in the crew; the node asks for a role of that name.`,
         );
-      const summary = { type: "string", description: "What was done, with all that the next steps need" };
+      const work = { type: "string", description: STEP_WORDS.result };
       const outcome = {
         type: "string",
         enum: ways.map((way) => way.outcome),
-        description: "How it came out",
+        description: STEP_WORDS.outcome,
       };
       const key = present(keys[at], "keys[at]");
       return this.task(step.step, agent, step.agent, {
@@ -178,7 +181,7 @@ class Unfold {
         reads: [...keys, outcomeKey],
         schema: {
           type: "object",
-          properties: { ...(ways.length > 0 ? { [outcomeKey]: outcome } : {}), [key]: summary },
+          properties: { ...(ways.length > 0 ? { [outcomeKey]: outcome } : {}), [key]: work },
           required: [...(ways.length > 0 ? [outcomeKey] : []), key],
         },
       });
@@ -206,8 +209,12 @@ class Unfold {
         },
       }));
       this.connect(id, router);
-      for (const { outcome, target, to } of ways)
-        this.connect(router, to === null ? over(target) : present(ids[to], "ids[to]"), outcome.slice(0, 200));
+      for (const { outcome, target, to, failed } of ways)
+        this.connect(
+          router,
+          to !== null ? present(ids[to], "ids[to]") : failed ? this.failure(target) : over(target),
+          outcome.slice(0, 200),
+        );
     }
   }
 
@@ -239,7 +246,8 @@ class Unfold {
   tasks(written: ExecutionPlan): void {
     const { crew } = this;
     // With the tasks where groups bring their work together.
-    const plan = startingPlan(written, crew);
+    const { plan, faults } = startingPlan(freshPlan(written), crew);
+    for (const fault of faults) this.findings.changed("crew.collaboration_patterns", syncFaultText(fault));
     const order = inOrder(plan.tasks);
     const keys = new Map(order.map(({ task_id }) => [task_id, this.key(task_id)]));
     const ids = new Map<string, string>();
@@ -309,7 +317,13 @@ class Unfold {
         ? orElse(present(shown[0], "shown[0]")[1])
         : `{${shown.map(([id, key]) => `${keyOf(id)}: ${orElse(key)}`).join(", ")}}`;
     const set = Object.fromEntries(
-      this.node.output_keys.map((output) => [output, keys.has(output) ? orElse(must(keys, output)) : whole]),
+      this.node.output_keys.map((output) => [
+        output,
+        keys.has(output) &&
+        (this.node.output_keys.length > 1 || sinks.some(({ task_id }) => task_id === output))
+          ? orElse(must(keys, output))
+          : whole,
+      ]),
     );
     const over = this.results("Result", set);
     for (const { task_id } of sinks) this.connect(must(ids, task_id), over);
@@ -347,6 +361,16 @@ class Unfold {
     }));
     this.last.push(id);
     return id;
+  }
+
+  /** Where the work has failed: the run ends there. */
+  private failure(name: string): string {
+    return this.add(`${this.node.id.slice(0, 40)}_${name}`, (own) => ({
+      id: own,
+      node_type: "end",
+      name: nameFrom(name).slice(0, 200),
+      config: { status: "ERROR" },
+    }));
   }
 
   done(): Unfolding {
@@ -428,12 +452,4 @@ const keyOf = (name: string): string => JSON.stringify(name === "__proto__" ? `$
 function nameFrom(name: string): string {
   const plain = name.replace(/[_-]+/g, " ").trim() || name;
   return plain.charAt(0).toUpperCase() + plain.slice(1);
-}
-
-/** As a crew at work finds who is meant. */
-function memberNamed({ agents }: CrewConfig, name: string): AgentConfig | undefined {
-  const plain = (text: string) => text.toLowerCase().replace(/\s+/g, " ").trim();
-  const byId = agents.find(({ agent_id }) => plain(agent_id) === plain(name));
-  const byRole = agents.filter(({ role_name }) => plain(role_name) === plain(name));
-  return byId ?? (byRole.length === 1 ? byRole[0] : undefined);
 }

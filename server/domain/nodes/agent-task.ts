@@ -85,6 +85,7 @@ export const agentTask = defineNode({
     return yield* ctx.agent({
       required_role: config.required_role,
       task,
+      template: config.task_description_template,
       output_keys: ctx.node.output_keys,
       ...(config.agent_id ? { agent_id: config.agent_id } : {}),
       ...(config.expected_output ? { expected_output: config.expected_output } : {}),

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { LlmConfig } from "@/server/domain/agent/role";
+import type { Flow } from "@/server/domain/base/durable";
 import { Expr, type Json, Template } from "@/server/domain/base/values";
-import { findRouterFunction } from "@/server/domain/tool/router-functions";
-import { defineNode, NodeFailure } from "./define";
+import { findRouterFunction, OwnRule } from "@/server/domain/tool/router-functions";
+import { defineNode, type Fault, type NodeContext, NodeFailure, type RouterSettings } from "./define";
 
 /** A value as a label: text as it is, anything else as JSON writes it. */
 const labelOf = (value: Json) => (typeof value === "string" ? value : JSON.stringify(value));
@@ -12,6 +13,45 @@ const DEFAULT_WORDS = new Set(["else", "default", "*"]);
 /** Whether a label stands for "anything else", in large or small letters. */
 export const isDefaultWord = (label: string) => DEFAULT_WORDS.has(label.toLowerCase());
 
+const RouterConfig = z.object({
+  kind: z.enum(["function", "expression", "llm", "value"]).default("function"),
+  router_function_name: z.string().max(80).optional(),
+  /** What stands behind that name, where it is not built in and no other router of the workflow says it. */
+  router_function: OwnRule.optional(),
+  conditions: z.array(z.object({ label: z.string().min(1).max(200), when: Expr })).default([]),
+  /** Where a value, a model or a rule of one's own decides: the names of the ways, in the order in which people see them. */
+  ways: z.array(z.string().min(1).max(200)).max(100).optional(),
+  value: Expr.optional(),
+  instruction: Template.optional(),
+  llm_config: LlmConfig.optional(),
+  mode: z.enum(["first", "all"]).default("first"),
+  default_label: z.string().max(200).optional(),
+});
+type Config = z.output<typeof RouterConfig>;
+
+/** Whether a built-in rule decides, which has ways of its own. */
+export const followsBuiltIn = ({
+  kind,
+  router_function_name,
+}: Pick<RouterSettings, "kind" | "router_function_name">): boolean =>
+  kind === "function" && findRouterFunction(router_function_name) !== undefined;
+
+/** The settings for another way of deciding, with all the ways that there were. `labels`: their names. */
+function translated(before: Config, after: Config, labels: readonly string[]): Config {
+  if (followsBuiltIn(after)) return after;
+  if (after.kind !== "expression") {
+    // A built-in rule has ways of its own; those of the time before it come back.
+    const known = after.ways ?? after.conditions.map(({ label }) => label);
+    const ways = followsBuiltIn(before) && known.length > 0 ? known : labels;
+    return { ...after, ways: [...ways] };
+  }
+  if (followsBuiltIn(before) && after.conditions.length > 0) return after;
+  const when = (label: string) =>
+    before.kind === "value" && before.value ? `${before.value} == ${JSON.stringify(label)}` : "";
+  const known = new Map(after.conditions.map((condition) => [condition.label, condition]));
+  return { ...after, conditions: labels.map((label) => known.get(label) ?? { label, when: when(label) }) };
+}
+
 /** Chooses which ways to go on: by a registered function, by conditions, by a value, or by asking a model. */
 export const conditionalRouter = defineNode({
   type: "conditional_router",
@@ -20,16 +60,7 @@ export const conditionalRouter = defineNode({
   icon: "split",
   group: "flow",
   routes: true,
-  config: z.object({
-    kind: z.enum(["function", "expression", "llm", "value"]).default("function"),
-    router_function_name: z.string().max(80).optional(),
-    conditions: z.array(z.object({ label: z.string().min(1).max(200), when: Expr })).default([]),
-    value: Expr.optional(),
-    instruction: Template.optional(),
-    llm_config: LlmConfig.optional(),
-    mode: z.enum(["first", "all"]).default("first"),
-    default_label: z.string().max(200).optional(),
-  }),
+  config: RouterConfig,
   fields: [
     {
       key: "kind",
@@ -37,18 +68,24 @@ export const conditionalRouter = defineNode({
       as: "choice",
       options: [
         { value: "expression", label: "Conditions", hint: "The first that holds" },
-        { value: "value", label: "A value", hint: "Its text is the label" },
-        { value: "function", label: "A built-in rule" },
-        { value: "llm", label: "A model", hint: "It reads an instruction and picks a label" },
+        { value: "value", label: "A value", hint: "Its text names the way" },
+        { value: "function", label: "A named rule", hint: "Built in, or your own" },
+        { value: "llm", label: "A model", hint: "It reads an instruction and picks a way" },
       ],
     },
     {
       key: "router_function_name",
       label: "Rule",
       as: "router_function",
+      hint: "A built-in one, or a name for your own",
       showIf: (c) => c.kind === "function",
     },
-    { key: "conditions", label: "Conditions", as: "conditions", showIf: (c) => c.kind === "expression" },
+    {
+      key: "router_function",
+      label: "What it does",
+      as: "own_rule",
+      showIf: (c) => c.kind === "function" && !!c.router_function_name && !followsBuiltIn(c),
+    },
     {
       key: "mode",
       label: "Takes",
@@ -62,18 +99,19 @@ export const conditionalRouter = defineNode({
     {
       key: "value",
       label: "Value",
-      as: "expression",
-      hint: "For example state.approval_status",
+      as: "value",
+      hint: "The way that has its text as its name is taken",
       showIf: (c) => c.kind === "value",
     },
     { key: "instruction", label: "Instruction", as: "template", showIf: (c) => c.kind === "llm" },
+    { key: "conditions", label: "Ways", as: "ways" },
     { key: "llm_config", label: "Model", as: "llm", showIf: (c) => c.kind === "llm" },
-    { key: "default_label", label: "Otherwise", as: "label", hint: "The way taken when nothing matches" },
   ],
   routerKind: (config) => config.kind,
   summary: (config) => {
     if (config.kind === "function") return config.router_function_name ?? "No rule yet";
-    if (config.kind === "value") return config.value ? `By ${config.value}` : "No value yet";
+    if (config.kind === "value")
+      return config.value ? `By ${config.value.replace(/^state\.(?=\w+$)/, "")}` : "No value yet";
     if (config.kind === "llm") return "A model decides";
     const count = config.conditions.length;
     return count === 0 ? "No conditions yet" : `${count} ${count === 1 ? "condition" : "conditions"}`;
@@ -83,47 +121,55 @@ export const conditionalRouter = defineNode({
       config.kind === "expression"
         ? config.conditions.map(({ label }) => label)
         : config.kind === "function"
-          ? (findRouterFunction(config.router_function_name)?.labels ?? [])
-          : [];
+          ? (findRouterFunction(config.router_function_name)?.labels ?? config.ways ?? [])
+          : (config.ways ?? []);
     const all = [...new Set([...labels, ...(config.default_label ? [config.default_label] : [])])];
     return all.map((label) => ({ label, isDefault: label === config.default_label }));
   },
+  follow: (before, after, labels) => (before.kind === after.kind ? after : translated(before, after, labels)),
   newConfig: () => ({ kind: "expression" as const, conditions: [] }),
   newNode: () => ({ name: "Router" }),
   faults: (config) => {
-    if (config.kind === "function" && !findRouterFunction(config.router_function_name))
-      return [
-        {
-          severity: "error",
-          code: "E_UNKNOWN_ROUTER_FUNCTION",
-          message: config.router_function_name
-            ? `There is no rule called "${config.router_function_name}". Choose another, or decide by conditions.`
-            : "Choose the rule that decides.",
-          field: "router_function_name",
-        },
-      ];
+    if (config.kind === "function") return ruleFaults(config);
     if (config.kind === "expression" && config.conditions.length === 0)
       return [
         {
           severity: "error",
           code: "E_ROUTER_NO_CONDITIONS",
-          message: "Add at least one condition.",
+          message: "Add at least one way.",
           field: "conditions",
         },
       ];
+    const unsaid = config.kind === "expression" ? config.conditions.filter(({ when }) => !when.trim()) : [];
+    if (unsaid.length > 0)
+      return unsaid.map(({ label }) => ({
+        severity: "error",
+        code: "E_BAD_EXPRESSION",
+        message: `Say when “${label}” is taken: choose a key and what it must be.`,
+        field: "conditions",
+      }));
     if (config.kind === "value" && !config.value)
       return [
-        { severity: "error", code: "E_BAD_EXPRESSION", message: "Say which value decides.", field: "value" },
+        {
+          severity: "error",
+          code: "E_BAD_EXPRESSION",
+          message: "Choose the key whose value decides.",
+          field: "value",
+        },
       ];
     return [];
   },
+  uses: ({ kind, router_function: rule }) =>
+    kind === "function" && rule?.language === "javascript" ? [{ kind: "code", source: rule.source }] : [],
   expressions: (config) => [
+    ...(config.kind === "function" && config.router_function?.language === "cel"
+      ? [{ field: "router_function.source", expression: config.router_function.source }]
+      : []),
     ...(config.kind === "expression"
-      ? config.conditions.map(({ when }, at) => ({
-          field: `conditions.${at}`,
-          expression: when,
-          result: "bool" as const,
-        }))
+      ? config.conditions.flatMap(({ when }, at) =>
+          // One that says nothing yet is told in words of its own.
+          when.trim() ? [{ field: `conditions.${at}`, expression: when, result: "bool" as const }] : [],
+        )
       : []),
     ...(config.kind === "value" && config.value
       ? [{ field: "value", expression: config.value, result: "any" as const }]
@@ -137,10 +183,9 @@ export const conditionalRouter = defineNode({
     const known = new Set(ctx.exits.flatMap(({ label }) => (label ? [label] : [])));
     switch (config.kind) {
       case "function": {
-        const rule = findRouterFunction(config.router_function_name);
-        if (!rule)
-          throw new NodeFailure("ROUTER_FAILED", `There is no rule called "${config.router_function_name}".`);
-        const answer = rule.choose(ctx.state);
+        const name = config.router_function_name ?? "";
+        const builtIn = findRouterFunction(name);
+        const answer = builtIn ? builtIn.choose(ctx.state) : yield* askOwnRule(name, ctx);
         return { output: {}, labels: typeof answer === "string" ? [answer] : [...answer] };
       }
       case "value": {
@@ -178,3 +223,44 @@ export const conditionalRouter = defineNode({
     }
   },
 });
+
+/** What is wrong with a named rule; whether a name is known at all is seen from the whole drawing. */
+function ruleFaults({
+  router_function_name: name,
+  router_function: rule,
+}: Pick<RouterSettings, "router_function_name" | "router_function">): Fault[] {
+  const fault = (code: string, message: string, field: string): Fault[] => [
+    { severity: "error", code, message, field },
+  ];
+  if (!name)
+    return fault("E_UNKNOWN_ROUTER_FUNCTION", "Choose the rule that decides.", "router_function_name");
+  if (!rule) return [];
+  if (findRouterFunction(name))
+    return fault(
+      "E_ROUTER_FUNCTION_TAKEN",
+      `"${name}" is built in. Give your own rule another name.`,
+      "router_function_name",
+    );
+  if (rule.source.trim() === "")
+    return fault("E_ROUTER_FUNCTION_EMPTY", `Write what the rule "${name}" answers.`, "router_function");
+  return [];
+}
+
+const Answer = z.union([z.string(), z.array(z.string())]);
+
+/** Lets a rule of the workflow answer; throws NodeFailure where that is no label. JavaScript is a step of its own. */
+function* askOwnRule(name: string, ctx: NodeContext): Flow<string | string[]> {
+  const rule = ctx.ownRule(name);
+  if (!rule) throw new NodeFailure("ROUTER_FAILED", `There is no rule called "${name}".`);
+  const value =
+    rule.language === "cel"
+      ? ctx.evaluate(rule.source)
+      : yield* ctx.code(`const state = input; ${rule.source}`, { ...ctx.state });
+  const answer = Answer.safeParse(value);
+  if (!answer.success)
+    throw new NodeFailure(
+      "ROUTER_FAILED",
+      `The rule "${name}" answered ${JSON.stringify(value).slice(0, 200)}, which is no label. It must answer a text, or a list of texts.`,
+    );
+  return answer.data;
+}

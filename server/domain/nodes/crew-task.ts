@@ -1,32 +1,8 @@
 import { z } from "zod";
 import { Template } from "@/server/domain/base/values";
 import { CREW_PROCESSES, CrewConfig } from "@/server/domain/crew/crew";
-import { customPatterns } from "@/server/domain/crew/pattern";
 import { ExecutionPlan } from "@/server/domain/crew/plan";
-import { defineNode, type Fault } from "./define";
-
-/** What keeps a crew from working at all, in whatever node it is. */
-export function crewFaults({ process, collaboration_patterns, agents }: CrewConfig): Fault[] {
-  if (process === "custom" && customPatterns(collaboration_patterns).length === 0)
-    return [
-      {
-        severity: "error",
-        code: "E_CREW_PROCESS",
-        message: "A crew with its own pattern needs the steps of that pattern.",
-        field: "crew",
-      },
-    ];
-  if (process === "hierarchical" && agents.length < 2)
-    return [
-      {
-        severity: "error",
-        code: "E_CREW_PROCESS",
-        message: "A crew with a manager needs at least one more agent, who does the work.",
-        field: "crew",
-      },
-    ];
-  return [];
-}
+import { defineNode } from "./define";
 
 /** Several roles work on a plan: one that is written here, or one that a planner role writes. */
 export const crewTask = defineNode({
@@ -68,25 +44,23 @@ export const crewTask = defineNode({
   },
   newConfig: () => ({ plan_description_template: "" }),
   newNode: () => ({ name: "Crew task", output_keys: ["crew_result"] }),
-  faults: (config) => {
-    if (!config.crew)
-      return config.crew_id_or_config_ref
-        ? []
-        : [
-            {
-              severity: "error",
-              code: "E_CREW_EMPTY",
-              message: "Add the agents of this crew.",
-              field: "crew",
-            },
-          ];
-    return crewFaults(config.crew);
-  },
+  faults: (config) =>
+    config.crew || config.crew_id_or_config_ref
+      ? []
+      : [
+          {
+            severity: "error",
+            code: "E_CREW_EMPTY",
+            message: "Add the agents of this crew.",
+            field: "crew",
+          },
+        ],
   templates: (config) => [{ field: "plan_description_template", template: config.plan_description_template }],
   *run(config, ctx) {
     const description = ctx.render(config.plan_description_template);
     return yield* ctx.crew({
       description,
+      template: config.plan_description_template,
       output_keys: ctx.node.output_keys,
       ...(config.crew ? { crew: config.crew } : {}),
       ...(config.crew_id_or_config_ref ? { crew_id: config.crew_id_or_config_ref } : {}),

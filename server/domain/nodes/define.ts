@@ -6,6 +6,8 @@ import { present } from "@/server/domain/base/must";
 import { Expr, Id, Json, type JsonObject, type JsonSchema, Ms, StateKey } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
+import type { WrittenValue } from "@/server/domain/text/template";
+import type { OwnRule } from "@/server/domain/tool/router-functions";
 
 export const Join = z.union([
   z.enum(["all", "any", "each"]),
@@ -66,7 +68,8 @@ export type FieldLook =
   | "role"
   | "schema"
   | "json"
-  | "conditions"
+  | "ways"
+  | "value"
   | "assignments"
   | "pairs"
   | "crew"
@@ -77,6 +80,7 @@ export type FieldLook =
   | "plan"
   | "llm"
   | "router_function"
+  | "own_rule"
   | "tool"
   | "arguments"
   | "code"
@@ -141,6 +145,7 @@ export interface CrewSettings {
 export interface RouterSettings {
   kind: "function" | "expression" | "llm" | "value";
   router_function_name?: string | undefined;
+  router_function?: OwnRule | undefined;
   llm_config?: LlmConfig | undefined;
 }
 
@@ -199,6 +204,11 @@ export interface NodeKind<T extends string = string, S extends z.ZodType = z.Zod
   readonly executes?: boolean;
   /** Labels choose the edges. */
   readonly routes?: boolean;
+  /**
+   * What else changes in the settings when a person changes something there, so that nothing of theirs is lost.
+   * `labels`: the names of all ways out, also of those that only edges name.
+   */
+  follow?(before: z.output<S>, after: z.output<S>, labels: readonly string[]): z.output<S>;
   /** Routers: how the label is found. */
   routerKind?(config: z.output<S>): RouterSettings["kind"];
   /** Who works in it: its settings then are those of an agent or of a crew, and everything that asks for them finds it. */
@@ -264,8 +274,8 @@ export interface NodeContext {
   evaluate(expression: string): Json;
   /** Whether a condition over the same holds; `note` says why it could not be told. */
   holds(condition: string): { value: boolean; note?: string };
-  /** A template filled in with the same. */
-  render(template: string): string;
+  /** A template filled in with the same; `write` says how each value is written. */
+  render(template: string, write?: (value: WrittenValue) => string): string;
   step(key: string, work: (scope: { abort: AbortSignal }) => Promise<Json> | Json): Flow<Json>;
   sleep(key: string, ms: number): Flow<void>;
   signal(name: string): Flow<Json>;
@@ -275,6 +285,8 @@ export interface NodeContext {
   crew(request: CrewRequest): Flow<CrewAnswer>;
   /** Asks a model for exactly one of the labels. */
   choose(request: ChooseRequest): Flow<{ label: string; reason: string; confidence: number | null }>;
+  /** A rule of that name which the workflow brings along. */
+  ownRule(name: string): OwnRule | undefined;
   /** Calls a tool and gives its result. A person's agreement is asked for as it would be for an agent. */
   tool(name: string, args: JsonObject): Flow<Json>;
   /** Runs the body of a JavaScript function in the sandbox; `input` holds the value. */
@@ -286,7 +298,10 @@ export interface NodeContext {
 export interface AgentRequest {
   agent_id?: string;
   required_role: string;
+  /** As people read it. */
   task: string;
+  /** What it was filled in from: models see its values between tags. */
+  template?: string;
   expected_output?: string;
   output_keys: readonly string[];
   output_schema?: JsonSchema;
@@ -310,6 +325,8 @@ export interface CrewRequest {
   crew_id?: string;
   plan?: ExecutionPlan;
   description: string;
+  /** What that was filled in from. */
+  template?: string;
   output_keys: readonly string[];
 }
 export interface CrewAnswer {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { present } from "@/server/domain/base/must";
-import { Json, type JsonObject, Template } from "@/server/domain/base/values";
+import { Json, type JsonObject, parseJson, Template } from "@/server/domain/base/values";
 import { defineNode, NodeFailure, toolOutputs } from "./define";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
@@ -90,7 +90,7 @@ export const httpRequest = defineNode({
 /** JSON where the text is JSON, else the text. */
 function bodyOf(text: string): Json {
   try {
-    return JSON.parse(text) as Json;
+    return parseJson(text);
   } catch {
     return text;
   }

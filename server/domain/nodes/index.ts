@@ -73,7 +73,11 @@ export function getNodeKind(type: string): AnyNodeKind {
 
 /** The state keys that a node writes when it completes. */
 export function writtenKeys(node: WorkflowNode): readonly string[] {
-  if (node.output_mapping) return Object.keys(node.output_mapping);
+  return node.output_mapping ? Object.keys(node.output_mapping) : givenKeys(node);
+}
+
+/** The keys of what a node gives itself, which its output mapping reads. */
+export function givenKeys(node: WorkflowNode): readonly string[] {
   const kind = getNodeKind(node.node_type);
   return kind.writes ? kind.writes(node.config, node) : node.output_keys;
 }

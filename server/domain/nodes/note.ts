@@ -12,8 +12,26 @@ export const note = defineNode({
   hasExit: false,
   executes: false,
   exits: () => [],
-  config: z.object({ text: z.string().max(8000).default("") }),
-  fields: [{ key: "text", label: "Text", as: "multiline" }],
+  config: z.object({
+    /** Markdown. */
+    text: z.string().max(8000).default(""),
+    color: z.enum(["yellow", "pink", "green", "blue", "grey"]).optional(),
+  }),
+  fields: [
+    { key: "text", label: "Text", as: "multiline", hint: "Markdown: # heading, **bold**, - list" },
+    {
+      key: "color",
+      label: "Colour",
+      as: "choice",
+      options: [
+        { value: "yellow", label: "Yellow" },
+        { value: "pink", label: "Pink" },
+        { value: "green", label: "Green" },
+        { value: "blue", label: "Blue" },
+        { value: "grey", label: "Grey" },
+      ],
+    },
+  ],
   noteText: (config) => config.text,
   summary: (config) => config.text,
   newConfig: () => ({ text: "" }),

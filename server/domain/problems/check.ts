@@ -11,11 +11,26 @@ import type { Reading } from "./reading";
 export class Report {
   readonly problems: Problem[] = [];
 
+  constructor(private readonly dismissed: ReadonlySet<string> = new Set()) {}
+
   error(code: string, at: Problem["at"], message: string, fix?: Fix): void {
     this.add("error", code, at, message, fix);
   }
   warning(code: string, at: Problem["at"], message: string, fix?: Fix): void {
     this.add("warning", code, at, message, fix);
+  }
+  /** What would be better, but works: a person may dismiss it, once for each place. */
+  advice(code: string, at: Problem["at"], message: string, fix?: Fix): void {
+    const key = at.id === undefined ? code : `${code} ${at.id}`;
+    if (this.dismissed.has(key)) return;
+    this.problems.push({
+      severity: "warning",
+      code,
+      message,
+      at,
+      ...(fix ? { fix } : {}),
+      dismiss: { kind: "dismiss", key, label: "I know" },
+    });
   }
   /** Faults of an expression or a template, each with its place in the field's text. */
   texts(code: string, at: Problem["at"], field: string, faults: readonly TextFault[]): void {
@@ -28,7 +43,7 @@ export class Report {
 }
 
 /** A role as far as the checks look. */
-export type NamedRole = Pick<RoleDefinition, "name" | "tools">;
+export type NamedRole = Pick<RoleDefinition, "name" | "tools"> & Partial<Pick<RoleDefinition, "guardrails">>;
 
 /** What a check of a workflow is given. */
 export interface Check {

@@ -15,6 +15,8 @@ export type Fix = { label: string } & (
   | { kind: "set_reducer"; key: string; reducer: string }
   | { kind: "add_start" }
   | { kind: "add_end" }
+  /** A person has read an advice and does not want to see it again. */
+  | { kind: "dismiss"; key: string }
   /** A grant of the installation, not a change of the drawing. */
   | { kind: "allow"; key: string }
 );
@@ -36,6 +38,8 @@ export function applyFix(graph: WorkflowGraph, fix: Fix): WorkflowGraph {
     }
     case "allow":
       return graph;
+    case "dismiss":
+      return { ...graph, dismissed_advice: [...new Set([...(graph.dismissed_advice ?? []), fix.key])] };
     case "remove_edge": {
       // The last of those with this id: where two edges are the same, the first one stays.
       const at = graph.edges.findLastIndex((edge) => edge.id === fix.edge_id);

@@ -17,6 +17,8 @@ export interface Problem {
     to?: number;
   };
   fix?: Fix;
+  /** Advice: the workflow works as it is, and a person may say that they know. */
+  dismiss?: Fix;
 }
 
 /** What is known of the installation. Where something is left out, nothing is said about it. */
@@ -25,8 +27,14 @@ export interface ProblemContext {
   isPriceKnown?: ((choice: ModelChoice) => boolean) | undefined;
   /** Whether there is a tool of this name, or a server for `mcp:server/*`. */
   isToolKnown?: ((name: string) => boolean) | undefined;
+  /** Why a tool that there is cannot be used yet; null where it can. */
+  whyUnavailable?: ((name: string) => string | null) | undefined;
+  /** Whether a tool changes something outside, such as sending a message. */
+  actsOutside?: ((name: string) => boolean) | undefined;
   /** The crews and agents that may be named. */
   library?: Library | undefined;
+  /** Whether crews may let delegates keep the tools of their own roles; left out: they may. */
+  delegatesMayKeepTools?: boolean | undefined;
   /** Keys of what this workflow may not use here, although it would: nobody allowed it when its file came in. */
   withheld?: readonly string[] | undefined;
 }

@@ -251,7 +251,7 @@ const cases: [code: string, WorkflowGraph, Omit<Problem, "code" | "fix">, fix?: 
     {
       severity: "error",
       at: { kind: "node", id: "r", field: "conditions" },
-      message: "Add at least one condition.",
+      message: "Add at least one way.",
     },
   ],
   [
@@ -260,7 +260,8 @@ const cases: [code: string, WorkflowGraph, Omit<Problem, "code" | "fix">, fix?: 
     {
       severity: "error",
       at: { kind: "node", id: "r", field: "router_function_name" },
-      message: 'There is no rule called "constructor". Choose another, or decide by conditions.',
+      message:
+        'There is no rule called "constructor". Choose another, write what it does, or decide by conditions.',
     },
   ],
   [
@@ -385,6 +386,15 @@ const cases: [code: string, WorkflowGraph, Omit<Problem, "code" | "fix">, fix?: 
       severity: "error",
       at: { kind: "node", id: "a", field: "output_mapping.k", from: 0, to: 21 },
       message: "Patterns (matches) are not available; use contains, startsWith or ==.",
+    },
+  ],
+  [
+    "E_OUTPUT_KEY_NOT_GIVEN",
+    graph("start > a > end", { a: agent({}, { output_mapping: { k: "output.a_uot + 1" } }) }),
+    {
+      severity: "error",
+      at: { kind: "node", id: "a", field: "output_mapping.k", from: 0, to: 12 },
+      message: '"a" gives no "a_uot". Did you mean output.a_out?',
     },
   ],
   [

@@ -43,7 +43,7 @@ export function findProblems(
   known?: Analysis,
   here: ProblemContext = {},
 ): Problem[] {
-  const report = new Report();
+  const report = new Report(new Set(graph.dismissed_advice));
   const check: Check = {
     graph,
     analysis: known ?? analyse(graph),

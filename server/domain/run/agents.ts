@@ -57,7 +57,7 @@ export const agents: Handlers<keyof AgentEvents> = {
     if (status === "stopped" || status === "failed") endAgent(s, id, event.ts, { agent_id, task_id });
     setTask(s, event, (task) => ({
       tokens_used: (task.tokens_used ?? 0) + usage.input_tokens + usage.output_tokens,
-      cost_usd: (task.cost_usd ?? 0) + (cost_usd ?? 0),
+      cost_usd: task.cost_usd === null || cost_usd === null ? null : (task.cost_usd ?? 0) + cost_usd,
     }));
   },
   output_parsed: noChange,

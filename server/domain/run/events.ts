@@ -11,6 +11,7 @@ import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { Change } from "@/server/domain/base/changes";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { CrewProcess } from "@/server/domain/crew/crew";
+import type { PastWork } from "@/server/domain/crew/past-work";
 import type { ExecutionPlan, Task, TaskStatus } from "@/server/domain/crew/plan";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { RiskLevel, ToolCall, ToolProtocol, ToolQuestion, ToolStatus } from "@/server/domain/tool/tool";
@@ -64,6 +65,8 @@ export interface RunEvents {
     context_windows?: Record<string, number>;
     /** What whoever runs Troupe has set for every run; absent where nothing is set, and in older runs. */
     installation?: InstallationRules;
+    /** What members of its crews did in earlier runs; absent where nothing is known, and in older runs. */
+    past_work?: PastWork[];
   };
   run_started: Record<string, never>;
   run_cancel_requested: { by: string; reason: string };
@@ -478,6 +481,8 @@ export interface PlanEvents {
     /** The person who changed it; absent where it follows from the work. */
     by?: string;
     assigned_agent?: string;
+    /** Where the task names nobody: why this member, as the last part of a sentence. */
+    chosen_because?: string;
     output?: Json;
     error?: RunError;
   };

@@ -9,13 +9,15 @@ import {
 } from "@/server/domain/agent/hub";
 import { addUsage, NO_USAGE, type Usage } from "@/server/domain/agent/outcome";
 import type { JsonObject } from "@/server/domain/base/values";
+import { knownCost, type Paid } from "@/server/domain/model/cost";
 import { ToolOutput } from "@/server/domain/tool/tool";
-import type { AgentView, RunState } from "./";
+import type { AgentView, ModelCall, RunState } from "./";
 
 /** What one agent's work cost. `unknown_cost_calls`: calls whose price nobody knows, which are not zero. */
 export interface HubMetrics {
   usage: Usage;
-  cost_usd: number;
+  /** What is known of it; null where nothing is. */
+  cost_usd: number | null;
   unknown_cost_calls: number;
 }
 
@@ -79,7 +81,7 @@ export function hubState(run: RunState): HubState {
     end_id: run.seq,
     metrics: {
       usage: run.totals.usage,
-      cost_usd: run.totals.cost_usd,
+      cost_usd: knownCost(run.totals),
       unknown_cost_calls: run.totals.unknown_cost_calls,
     },
     extra_data: { ...run.state },
@@ -133,10 +135,15 @@ function subtaskOf(run: RunState, agent: AgentView): HubSubtask {
     almost_stuck: agent.status === "running" ? (agent.nudges ?? 0) : 0,
     metrics: {
       usage: calls.reduce((sum, { usage }) => (usage ? addUsage(sum, usage) : sum), NO_USAGE),
-      cost_usd: calls.reduce((sum, { cost_usd }) => sum + (cost_usd ?? 0), 0),
-      unknown_cost_calls: calls.filter(({ cost_usd }) => cost_usd === null).length,
+      ...paidFor(calls),
     },
   };
+}
+
+function paidFor(calls: readonly ModelCall[]): Paid {
+  const unknown_cost_calls = calls.filter(({ cost_usd }) => cost_usd === null).length;
+  const known = calls.reduce((sum, { cost_usd }) => sum + (cost_usd ?? 0), 0);
+  return { cost_usd: knownCost({ cost_usd: known, unknown_cost_calls }), unknown_cost_calls };
 }
 
 export function agentStateOf(run: RunState, agent: AgentView): AgentState {

@@ -9,7 +9,7 @@ const OPEN: ReadonlySet<TaskStatus> = new Set(["pending", "blocked", "awaiting_h
 /** Whether a task can still be changed. */
 export const isOpen = ({ status }: Pick<Task, "status">): boolean => OPEN.has(status);
 
-const { description, priority, dependencies } = Task.shape;
+const { description, priority, dependencies, estimated_duration } = Task.shape;
 /** Without the defaults of a task: what a change does not name stays as it is. */
 const Settings = z.object({
   description: description.exactOptional(),
@@ -17,6 +17,10 @@ const Settings = z.object({
   dependencies: dependencies.unwrap().exactOptional(),
   assigned_agent: z.string().nullable().exactOptional(),
   required_role: z.string().exactOptional(),
+  /** An empty text takes them away. */
+  expected_output: z.string().exactOptional(),
+  estimated_duration: estimated_duration.unwrap().exactOptional(),
+  tags: z.array(z.string().max(200)).max(50).exactOptional(),
 });
 
 /** What a person changes about a plan while it is carried out. */
@@ -105,7 +109,7 @@ export function editPlan(
       return { ok: false, status: 409, message: "It waits for a person's word. Decline it there." };
     return { ok: true, change: null, cancelled: found.task };
   }
-  const { assigned_agent, required_role, ...rest } = edit.kind === "add" ? edit.task : edit.patch;
+  const { assigned_agent, required_role, tags, ...rest } = edit.kind === "add" ? edit.task : edit.patch;
   if (
     assigned_agent &&
     !crew.members.some(({ agent_id }) => agent_id === assigned_agent) &&
@@ -121,9 +125,16 @@ export function editPlan(
     ...(assigned_agent === undefined ? {} : { assigned_agent }),
     ...(required_role === undefined ? {} : { required_role }),
   };
+  const before =
+    edit.kind === "change" ? plan.tasks.find(({ task_id }) => task_id === edit.task_id) : undefined;
+  const more = {
+    ...rest,
+    ...who,
+    ...(tags === undefined ? {} : { metadata: { ...before?.metadata, tags } }),
+  };
   return edit.kind === "add"
-    ? addTask(plan, { ...rest, ...who, description: edit.task.description })
-    : changeTask(plan, edit.task_id, { ...rest, ...who });
+    ? addTask(plan, { ...more, description: edit.task.description })
+    : changeTask(plan, edit.task_id, more);
 }
 
 function nextId(plan: ExecutionPlan): string {

@@ -17,6 +17,7 @@ export const runs: Handlers<keyof RunEvents> = {
       // Calls tell: what the settings pointed to at the start may not be what answered.
       simulated: false,
       ...(payload.context_windows ? { context_windows: payload.context_windows } : {}),
+      ...(payload.past_work ? { past_work: payload.past_work } : {}),
       ...(payload.installation ? { installation: payload.installation } : {}),
       config: payload.config,
       created_at: ts,

@@ -11,6 +11,7 @@ import {
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { Version } from "@/server/domain/base/changes";
 import { type Json, type JsonObject, newRecord } from "@/server/domain/base/values";
+import type { PastWork } from "@/server/domain/crew/past-work";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { ToolCall } from "@/server/domain/tool/tool";
 import { type CrewState, newCrewState } from "./crew-state";
@@ -125,6 +126,8 @@ export interface RunState extends CrewState {
     provider_summary: { name: string; model: string; simulated: boolean } | null;
     simulated: boolean;
     context_windows?: Readonly<Record<string, number>>;
+    /** What members of its crews did in earlier runs. */
+    past_work?: readonly PastWork[];
     installation?: InstallationRules;
     config: RunConfig;
     created_at: number;

@@ -1,3 +1,4 @@
+import { isList } from "@/server/domain/base/guards";
 import { must } from "@/server/domain/base/must";
 import { compileRegex, PatternFault, type Regex } from "../regex/regex";
 import { Work } from "../regex/work";
@@ -60,7 +61,7 @@ function sizeFault(schema: unknown): string | null {
       return "it is too large to be checked, so nothing in it is";
     if (value === null || typeof value !== "object") continue;
     if (depth >= SCHEMA_LIMITS.depth) return "it is nested too deep to be checked, so nothing in it is";
-    if (Array.isArray(value)) for (const item of value as unknown[]) open.push([item, depth + 1]);
+    if (isList(value)) for (const item of value) open.push([item, depth + 1]);
     else
       for (const [key, inner] of Object.entries(value)) {
         chars += key.length;
@@ -234,7 +235,11 @@ class Compiler {
       const ref = schema[word];
       if (ref === undefined) continue;
       const target = typeof ref === "string" ? this.target(ref, node.resource) : undefined;
-      if (target === undefined || (word === "$recursiveRef" && "$recursiveAnchor" in this.rootWords())) {
+      if (
+        typeof ref !== "string" ||
+        target === undefined ||
+        (word === "$recursiveRef" && "$recursiveAnchor" in this.rootWords())
+      ) {
         this.tell(
           [...path, word],
           `${JSON.stringify(ref)} leads nowhere in this schema, so what is there is not checked`,
@@ -242,10 +247,10 @@ class Compiler {
         checks.push(unknown);
         continue;
       }
-      const found = this.node(target, wayTo(ref as string));
+      const found = this.node(target, wayTo(ref));
       node.inPlace.push(found);
       node.always.push(found);
-      const name = /#([^/]+)$/.exec(ref as string)?.[1];
+      const name = /#([^/]+)$/.exec(ref)?.[1];
       const isDynamic =
         word === "$dynamicRef" && name !== undefined && isObject(target) && target.$dynamicAnchor === name;
       checks.push((value, place, run, seen) =>
@@ -276,8 +281,9 @@ class Compiler {
     let owner = resource;
     for (const word of words.slice(1).split("/")) {
       const key = word.replace(/~1/g, "/").replace(/~0/g, "~");
-      if (place === null || typeof place !== "object" || !Object.hasOwn(place, key)) return undefined;
-      place = (place as Record<string, unknown>)[key];
+      const inside = isList(place) ? Object.fromEntries(place.entries()) : place;
+      if (!isObject(inside) || !Object.hasOwn(inside, key)) return undefined;
+      place = inside[key];
       if (isObject(place)) owner = this.resourceOf.get(place) ?? owner;
     }
     // Schemas may lie in words that hold none.

@@ -99,11 +99,8 @@ function isDate(text: string, work: Work): boolean {
 
 function isTime(text: string, work: Work): boolean {
   if (!time(text, work)) return false;
-  const [hours, minutes, seconds] = [0, 3, 6].map((at) => Number(text.slice(at, at + 2))) as [
-    number,
-    number,
-    number,
-  ];
+  const twoDigits = (at: number) => Number(text.slice(at, at + 2));
+  const [hours, minutes, seconds] = [twoDigits(0), twoDigits(3), twoDigits(6)];
   const zone = /[zZ]$/.test(text) ? [0, 0] : text.slice(-5).split(":").map(Number);
   const [aheadHours = 0, aheadMinutes = 0] = zone;
   if (hours > 23 || minutes > 59 || seconds > 60 || aheadHours > 23 || aheadMinutes > 59) return false;

@@ -1,3 +1,4 @@
+import { isList, isText } from "@/server/domain/base/guards";
 import { present } from "@/server/domain/base/must";
 import type { Regex } from "../regex/regex";
 import {
@@ -84,13 +85,13 @@ const objectSize = (value: unknown, _limit: number, run: Run) => {
 const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`;
 
 const type: Keyword = (rule, making) => {
-  const types = (Array.isArray(rule) ? rule : [rule]) as unknown[];
+  const types = isList(rule) ? rule : [rule];
   const strange = types.find((name) => typeof name !== "string" || !TYPES.has(name));
   if (strange !== undefined) {
     making.tell(`${shown(strange)} is not a type of JSON Schema, so the type is not checked`, "type");
     return unknown;
   }
-  const known = new Set(types as string[]);
+  const known = new Set(types.filter(isText));
   // OpenAPI's word, which generated schemas keep.
   if (making.schema.nullable === true) known.add("null");
   const kinds = [...known].map((name) => present(KIND_WORDS[name], "KIND_WORDS[name]"));
@@ -117,9 +118,9 @@ const uniqueItems: Keyword = (rule) =>
   rule !== true
     ? null
     : (value, place, run) => {
-        if (!Array.isArray(value)) return "yes";
+        if (!isList(value)) return "yes";
         const met = new Set<string>();
-        for (const [index, item] of (value as unknown[]).entries()) {
+        for (const [index, item] of value.entries()) {
           run.work.spend(6);
           const text = canonical(item, run.work);
           if (met.has(text)) return run.refuse(at(place, index), "is there twice, but must be unique");
@@ -294,9 +295,9 @@ function items(making: Making): Check | null {
   const rest = rule === undefined ? null : making.node(rule, restWord);
   if (first.length === 0 && !rest) return null;
   return (value, place, run, seen) => {
-    if (!Array.isArray(value)) return "yes";
+    if (!isList(value)) return "yes";
     let verdict: Verdict = "yes";
-    for (const [index, item] of (value as unknown[]).entries()) {
+    for (const [index, item] of value.entries()) {
       const node = first[index] ?? rest;
       if (!node) break;
       if (index >= first.length && rule === false) {
@@ -321,10 +322,10 @@ const contains: Keyword = (rule, making) => {
   const least = limit("minContains", 1);
   const most = limit("maxContains", Number.POSITIVE_INFINITY);
   return (value, place, run, seen) => {
-    if (!Array.isArray(value)) return "yes";
+    if (!isList(value)) return "yes";
     let sure = 0;
     let possible = 0;
-    for (const [index, item] of (value as unknown[]).entries()) {
+    for (const [index, item] of value.entries()) {
       const verdict = run.aside(null, () => run.check(node, item, at(place, index), null));
       if (verdict === "yes") sure++;
       if (verdict === "no") continue;
@@ -359,9 +360,9 @@ const unevaluatedProperties: Keyword = (rule, making) => {
 const unevaluatedItems: Keyword = (rule, making) => {
   const node = making.node(rule, "unevaluatedItems");
   return (value, place, run, seen) => {
-    if (!Array.isArray(value)) return "yes";
+    if (!isList(value)) return "yes";
     let verdict: Verdict = "yes";
-    for (const [index, item] of (value as unknown[]).entries()) {
+    for (const [index, item] of value.entries()) {
       run.work.spend(2);
       if (seen?.hasItem(index)) continue;
       const there = at(place, index);

@@ -1,3 +1,4 @@
+import { isList } from "@/server/domain/base/guards";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { TooMuchWork, Work } from "../regex/work";
 import { type Fault, type Node, Run, type Verdict } from "./check";
@@ -96,9 +97,9 @@ function filled(node: Node, value: unknown, work: Work, depth: number): unknown 
   if (depth > MAX_DEPTH || node.isEndless) return value;
   let result = value;
   for (const always of node.always) result = filled(always, result, work, depth + 1);
-  if (Array.isArray(result) && node.items) {
+  if (isList(result) && node.items) {
     const { items } = node;
-    return (result as unknown[]).map((item) => filled(items, item, work, depth + 1));
+    return result.map((item) => filled(items, item, work, depth + 1));
   }
   if (!isObject(result) || node.properties.size === 0) return result;
   work.spend(Object.keys(result).length + node.properties.size);

@@ -1,3 +1,4 @@
+import { isObject } from "@/server/domain/base/guards";
 import type { Work } from "../regex/work";
 
 export type Kind = "null" | "boolean" | "number" | "string" | "array" | "object";
@@ -9,7 +10,7 @@ export function kindOf(value: unknown): Kind {
   return kind === "boolean" || kind === "number" || kind === "string" ? kind : "object";
 }
 
-export const isObject = (value: unknown): value is Record<string, unknown> => kindOf(value) === "object";
+export { isObject };
 
 /** Text that equal values share, whatever the order of their keys. */
 export function canonical(value: unknown, work: Work): string {

@@ -1,12 +1,13 @@
 import type { ASTNode } from "@marcbachmann/cel-js";
+import { isList } from "@/server/domain/base/guards";
 import { present } from "@/server/domain/base/must";
 import { newRecord } from "@/server/domain/base/values";
 import { type Work, WorkError } from "@/server/domain/base/work-budget";
 import { type CelFunction, constants, fits, functionsNamed, NAMESPACES } from "./expression-functions";
 import {
-  type CelMap,
   Fault,
   int,
+  isMap,
   isNumeric,
   keysOf,
   keyText,
@@ -111,11 +112,9 @@ function compileNode(node: ASTNode, names: Names): Compiled {
     case "map":
       return compileMap(node, node.args, names);
     case "?:": {
-      const [condition, yes, no] = node.args.map((arg) => compile(arg, names)) as [
-        Compiled,
-        Compiled,
-        Compiled,
-      ];
+      const condition = compile(node.args[0], names);
+      const yes = compile(node.args[1], names);
+      const no = compile(node.args[2], names);
       expectBool(condition, node.args[0], "What stands before ? is true or false");
       return {
         type: yes.type === no.type ? yes.type : "dyn",
@@ -249,7 +248,7 @@ const FUNCTION_HINTS = new Map([
   ["defined", "has(state.key)"],
   ["isEmpty", "x.size() == 0"],
   ...["round", "floor", "ceil", "abs", "sqrt", "min", "max"].map(
-    (name) => [name, `math.${name}(x)`] as [string, string],
+    (name) => [name, `math.${name}(x)`] as const,
   ),
 ]);
 
@@ -339,12 +338,11 @@ function valueAt(from: unknown, key: unknown): unknown {
     if (!isNumeric(typeOf(key))) return undefined;
     const index = toDouble(key);
     if (!Number.isInteger(index)) throw new Fault(LIST_INDEX);
-    return from[index] as unknown;
+    return from[index];
   }
   const name = keyText(key);
   if (name === null) throw new Fault(`A key is a text or a whole number, not ${typeOf(key)}.`);
-  if (typeOf(from) !== "map") return undefined;
-  return Object.hasOwn(from as object, name) ? (from as CelMap)[name] : undefined;
+  return isMap(from) && Object.hasOwn(from, name) ? from[name] : undefined;
 }
 
 function compileOperator(
@@ -372,8 +370,14 @@ function compileOperator(
   };
 }
 
-function compileLogic(node: ASTNode, args: readonly ASTNode[], deciding: boolean, names: Names): Compiled {
-  const [left, right] = args.map((arg) => compile(arg, names)) as [Compiled, Compiled];
+function compileLogic(
+  node: ASTNode,
+  args: readonly [ASTNode, ASTNode],
+  deciding: boolean,
+  names: Names,
+): Compiled {
+  const left = compile(args[0], names);
+  const right = compile(args[1], names);
   const operator = deciding ? "||" : "&&";
   for (const { type } of [left, right])
     if (type !== "bool" && type !== "dyn")
@@ -608,17 +612,21 @@ interface Loop {
 function each(loop: Loop, frame: Frame, step: () => boolean): void {
   const value = loop.over(frame);
   frame.at = loop.node;
-  const type = typeOf(value);
-  if (type !== "list" && type !== "map") throw new Fault(goesThrough(loop.name, type));
-  const isList = type === "list";
-  const items = isList ? (value as unknown[]) : keysOf(frame.work, value as CelMap);
-  for (let i = 0; i < items.length; i++) {
-    frame.work.spend(4);
-    if (loop.bound === 1) frame.slots[loop.slot] = items[i];
-    else {
-      frame.slots[loop.slot] = isList ? BigInt(i) : items[i];
-      frame.slots[loop.slot + 1] = isList ? items[i] : (value as CelMap)[items[i] as string];
+  const { slots } = frame;
+  if (isList(value)) {
+    for (let i = 0; i < value.length; i++) {
+      frame.work.spend(4);
+      if (loop.bound === 2) slots[loop.slot] = BigInt(i);
+      slots[loop.slot + loop.bound - 1] = value[i];
+      if (!step()) return;
     }
+    return;
+  }
+  if (!isMap(value)) throw new Fault(goesThrough(loop.name, typeOf(value)));
+  for (const key of keysOf(frame.work, value)) {
+    frame.work.spend(4);
+    slots[loop.slot] = key;
+    if (loop.bound === 2) slots[loop.slot + 1] = value[key];
     if (!step()) return;
   }
 }
@@ -668,20 +676,19 @@ function quantify(loop: Loop, condition: Run, deciding: boolean): Compiled {
   return {
     type: "bool",
     run: (frame) => {
-      let fault: { error: unknown; at: ASTNode } | null = null;
+      const faults: { error: unknown; at: ASTNode }[] = [];
       let isDecided = false;
       each(loop, frame, () => {
         try {
           isDecided = holds(loop, frame, condition) === deciding;
         } catch (error) {
           const at = keepGoing(frame, error);
-          fault ??= { error, at };
+          if (faults.length === 0) faults.push({ error, at });
         }
         return !isDecided;
       });
       if (isDecided) return deciding;
-      if (fault) {
-        const { error, at } = fault as { error: unknown; at: ASTNode };
+      for (const { error, at } of faults) {
         frame.at = at;
         throw error;
       }

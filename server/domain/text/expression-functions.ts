@@ -1,3 +1,4 @@
+import { isList } from "@/server/domain/base/guards";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
 import { present } from "@/server/domain/base/must";
 import { WORK_LIMITS, type Work } from "@/server/domain/base/work-budget";
@@ -10,6 +11,7 @@ import {
   Fault,
   int,
   intFromNumber,
+  isMap,
   isNumeric,
   isUint,
   keysOf,
@@ -17,6 +19,7 @@ import {
   Optional,
   operate,
   SECOND,
+  TYPES,
   type Type,
   time,
   toDouble,
@@ -58,15 +61,24 @@ function define(signature: string, hint: string, run: Implementation): void {
   const full = isNamespace ? `${on}.${name}` : present(name, "name");
   const entry: CelFunction = {
     name: full,
-    on: isNamespace ? null : (on as Kind | null),
-    args: args ? (args.split(", ") as Kind[]) : [],
-    gives: gives as Type,
+    on: isNamespace || on === null ? null : kindNamed(on),
+    args: args ? args.split(", ").map(kindNamed) : [],
+    gives: typeNamed(gives),
     signature: signature.replace(/: \w+$/, ""),
     hint,
     run: run,
   };
   table.set(full, [...(table.get(full) ?? []), entry]);
 }
+
+/** The type of that name. Throws where a signature above is misspelt. */
+function typeNamed(name: string | undefined): Type {
+  const type = TYPES.find((type) => type === name);
+  if (type === undefined) throw new Error(`There is no type "${name}".`);
+  return type;
+}
+
+const kindNamed = (name: string): Kind => (name === "whole" || name === "number" ? name : typeNamed(name));
 
 /** What looks like a value before a dot but only groups functions. */
 export const NAMESPACES: ReadonlySet<string> = new Set(["math", "strings", "optional"]);
@@ -305,55 +317,56 @@ const fixed = (value: number, places: number) =>
 /** How a value reads as text. */
 function text(w: Work, value: unknown): string {
   w.spend(1);
-  switch (typeOf(value)) {
-    case "string":
-      return value as string;
-    case "null":
-      return "null";
-    case "timestamp":
-      w.spend(TIME_UNITS);
-      return formatTime(value as Date);
-    case "double":
-      w.spend(8);
-      if (value === Number.POSITIVE_INFINITY) return "+Inf";
-      return value === Number.NEGATIVE_INFINITY ? "-Inf" : String(value);
-    case "list":
-    case "map":
-      return inner(w, value, 0);
-    case "bytes":
-      w.makeText((value as Uint8Array).length);
-      return new TextDecoder("utf-8", { fatal: false }).decode(value as Uint8Array);
-    case "type":
-      return (value as CelType).name;
-    case "optional": {
-      const { held } = value as Optional;
-      return held === undefined ? "" : text(w, held);
-    }
-    default:
-      return String(value);
+  if (typeof value === "string") return value;
+  if (value === null || value === undefined) return "null";
+  if (typeof value === "number") {
+    w.spend(8);
+    if (value === Number.POSITIVE_INFINITY) return "+Inf";
+    return value === Number.NEGATIVE_INFINITY ? "-Inf" : String(value);
   }
+  if (value instanceof Date) {
+    w.spend(TIME_UNITS);
+    return formatTime(value);
+  }
+  if (value instanceof Uint8Array) {
+    w.makeText(value.length);
+    return new TextDecoder("utf-8", { fatal: false }).decode(value);
+  }
+  if (value instanceof CelType) return value.name;
+  if (value instanceof Optional) return value.held === undefined ? "" : text(w, value.held);
+  return isList(value) || isMap(value) ? inner(w, value, 0) : plain(value);
 }
+
+/** What has a form of its own: whole numbers, true and false, lengths of time. */
+const plain = (value: unknown): string =>
+  typeof value === "bigint" || typeof value === "boolean" || isUint(value) || value instanceof Duration
+    ? String(value)
+    : "";
 
 /** A list or an object as text, its texts in quotes. */
 function inner(w: Work, value: unknown, depth: number): string {
   w.spend(8);
   if (depth > WORK_LIMITS.depth) throw new Fault("The value is nested too deeply.");
-  const type = typeOf(value);
-  if (type === "string") {
-    w.makeText((value as string).length * 2);
+  if (typeof value === "string") {
+    w.makeText(value.length * 2);
     return JSON.stringify(value);
   }
-  if (type !== "list" && type !== "map") return text(w, value);
-  const isList = type === "list";
-  const pieces = isList
-    ? (value as unknown[]).map((item) => inner(w, item, depth + 1))
-    : keysOf(w, value as Record<string, unknown>)
-        .sort()
-        .map(
-          (key) => `${JSON.stringify(key)}: ${inner(w, (value as Record<string, unknown>)[key], depth + 1)}`,
-        );
+  if (isList(value))
+    return bracketed(
+      w,
+      "[]",
+      value.map((item) => inner(w, item, depth + 1)),
+    );
+  if (!isMap(value)) return text(w, value);
+  const pieces = keysOf(w, value)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}: ${inner(w, value[key], depth + 1)}`);
+  return bracketed(w, "{}", pieces);
+}
+
+function bracketed(w: Work, brackets: "[]" | "{}", pieces: readonly string[]): string {
   w.makeText(pieces.reduce((sum, piece) => sum + piece.length + 2, 2));
-  return isList ? `[${pieces.join(", ")}]` : `{${pieces.join(", ")}}`;
+  return `${brackets[0]}${pieces.join(", ")}${brackets[1]}`;
 }
 
 // ---- sizes, types and conversions
@@ -429,7 +442,7 @@ define("bytes.json(): dyn", "", (w, bytes: Uint8Array) => {
   const problem = jsonTextProblem(json);
   if (problem) throw new Fault(problem);
   try {
-    return JSON.parse(json) as unknown;
+    return JSON.parse(json);
   } catch {
     throw new Fault("This text is not JSON.");
   }
@@ -471,7 +484,7 @@ define("math.ceil(number): dyn", "up to a whole number", onNumber(Math.ceil));
 define("math.trunc(number): dyn", "without what follows the point", onNumber(Math.trunc));
 define("math.sqrt(number): double", "the square root", (_, x: unknown) => Math.sqrt(toDouble(x)));
 define("math.abs(number): dyn", "without its sign", (_, x: unknown) =>
-  typeof x === "bigint" ? int(x < 0n ? -x : x) : isUint(x) ? x : Math.abs(x as number),
+  typeof x === "bigint" ? int(x < 0n ? -x : x) : isUint(x) ? x : Math.abs(toDouble(x)),
 );
 define("math.sign(number): dyn", "-1, 0 or 1", (_, x: unknown) =>
   typeof x === "bigint" ? (x > 0n ? 1n : x < 0n ? -1n : 0n) : Math.sign(toDouble(x)),

@@ -1,4 +1,5 @@
 import { UnsignedInt } from "@marcbachmann/cel-js/evaluator";
+import { isList } from "@/server/domain/base/guards";
 import type { Work } from "@/server/domain/base/work-budget";
 
 /**
@@ -7,21 +8,23 @@ import type { Work } from "@/server/domain/base/work-budget";
  */
 
 /** The types as the language names them; "dyn" is known only when it runs. */
-export type Type =
-  | "dyn"
-  | "null"
-  | "bool"
-  | "int"
-  | "uint"
-  | "double"
-  | "string"
-  | "bytes"
-  | "list"
-  | "map"
-  | "timestamp"
-  | "duration"
-  | "optional"
-  | "type";
+export const TYPES = [
+  "dyn",
+  "null",
+  "bool",
+  "int",
+  "uint",
+  "double",
+  "string",
+  "bytes",
+  "list",
+  "map",
+  "timestamp",
+  "duration",
+  "optional",
+  "type",
+] as const;
+export type Type = (typeof TYPES)[number];
 
 /** What went wrong in an evaluation. `missing`: it asked for a value that is not there. */
 export class Fault extends Error {
@@ -117,7 +120,14 @@ export function uint(value: bigint): UnsignedInt {
   return new UnsignedInt(value);
 }
 
+/** An object with keys: whatever is none of the other types. */
+export const isMap = (value: unknown): value is CelMap => typeOf(value) === "map";
+
 export const isUint = (value: unknown): value is UnsignedInt => value instanceof UnsignedInt;
+
+/** A number of any of the three types; null for anything else. */
+const numberOf = (value: unknown): number | bigint | null =>
+  typeof value === "number" || typeof value === "bigint" ? value : isUint(value) ? value.valueOf() : null;
 
 /** Any number as a double. */
 export const toDouble = (value: unknown) => Number(isUint(value) ? value.valueOf() : value);
@@ -209,36 +219,39 @@ function calculate(
     if (isUint(left) && isUint(right)) return uint(onInts(operator, left.valueOf(), right.valueOf()));
     if (types.includes("double")) return onDoubles(operator, toDouble(left), toDouble(right));
   }
-  switch (`${types[0]} ${operator} ${types[1]}`) {
-    case "string + string":
-      work.makeText((left as string).length + (right as string).length);
-      return (left as string) + (right as string);
-    case "list + list":
-      work.makeList((left as unknown[]).length + (right as unknown[]).length);
-      return (left as unknown[]).concat(right as unknown[]);
-    case "bytes + bytes": {
-      const [a, b] = [left as Uint8Array, right as Uint8Array];
-      work.makeText(a.length + b.length);
-      const both = new Uint8Array(a.length + b.length);
-      both.set(a);
-      both.set(b, a.length);
-      return both;
-    }
-    case "timestamp + duration":
-      return move(left as Date, (right as Duration).nanos);
-    case "duration + timestamp":
-      return move(right as Date, (left as Duration).nanos);
-    case "timestamp - duration":
-      return move(left as Date, -(right as Duration).nanos);
-    case "timestamp - timestamp":
-      return new Duration(BigInt((left as Date).getTime() - (right as Date).getTime()) * MILLISECOND);
-    case "duration + duration":
-      return new Duration((left as Duration).nanos + (right as Duration).nanos);
-    case "duration - duration":
-      return new Duration((left as Duration).nanos - (right as Duration).nanos);
-    default:
-      throw mismatch(operator, left, right);
+  if (operator === "+") {
+    const sum = join(work, left, right);
+    if (sum !== undefined) return sum;
   }
+  const sign = operator === "+" ? 1n : operator === "-" ? -1n : 0n;
+  if (sign !== 0n && right instanceof Duration) {
+    if (left instanceof Date) return move(left, sign * right.nanos);
+    if (left instanceof Duration) return new Duration(left.nanos + sign * right.nanos);
+  }
+  if (operator === "+" && left instanceof Duration && right instanceof Date) return move(right, left.nanos);
+  if (operator === "-" && left instanceof Date && right instanceof Date)
+    return new Duration(BigInt(left.getTime() - right.getTime()) * MILLISECOND);
+  throw mismatch(operator, left, right);
+}
+
+/** Two texts, lists or rows of bytes as one; undefined for anything else. */
+function join(work: Work, left: unknown, right: unknown): string | unknown[] | Uint8Array | undefined {
+  if (typeof left === "string" && typeof right === "string") {
+    work.makeText(left.length + right.length);
+    return left + right;
+  }
+  if (isList(left) && isList(right)) {
+    work.makeList(left.length + right.length);
+    return left.concat(right);
+  }
+  if (left instanceof Uint8Array && right instanceof Uint8Array) {
+    work.makeText(left.length + right.length);
+    const both = new Uint8Array(left.length + right.length);
+    both.set(left);
+    both.set(right, left.length);
+    return both;
+  }
+  return undefined;
 }
 
 const move = (from: Date, nanos: bigint) => time(Math.floor(from.getTime() + Number(nanos) / 1e6));
@@ -284,87 +297,68 @@ export const mismatch = (operator: string, left: unknown, right: unknown) =>
 
 /** Which of two comes first: negative, zero or positive, NaN for what has no order, null if they cannot be compared. */
 export function compare(work: Work, left: unknown, right: unknown): number | null {
-  const type = typeOf(left);
-  const other = typeOf(right);
-  if (isNumeric(type) && isNumeric(other)) {
+  const a = numberOf(left);
+  const b = numberOf(right);
+  if (a !== null && b !== null)
     // JavaScript compares a bigint with a double exactly.
-    const a = isUint(left) ? left.valueOf() : (left as number | bigint);
-    const b = isUint(right) ? right.valueOf() : (right as number | bigint);
     // biome-ignore lint/suspicious/noDoubleEquals: a whole number equals a double of the same value
     return a < b ? -1 : a > b ? 1 : a == b ? 0 : Number.NaN;
+  if (typeof left === "string" && typeof right === "string") {
+    work.read(Math.min(left.length, right.length));
+    return left < right ? -1 : left > right ? 1 : 0;
   }
-  if (type !== other) return null;
-  switch (type) {
-    case "string": {
-      const [a, b] = [left as string, right as string];
-      work.read(Math.min(a.length, b.length));
-      return a < b ? -1 : a > b ? 1 : 0;
-    }
-    case "bool":
-      return Number(left) - Number(right);
-    case "timestamp":
-      return (left as Date).getTime() - (right as Date).getTime();
-    case "duration": {
-      const difference = (left as Duration).nanos - (right as Duration).nanos;
-      return difference < 0n ? -1 : difference > 0n ? 1 : 0;
-    }
-    default:
-      return null;
+  if (typeof left === "boolean" && typeof right === "boolean") return Number(left) - Number(right);
+  if (left instanceof Date && right instanceof Date) return left.getTime() - right.getTime();
+  if (left instanceof Duration && right instanceof Duration) {
+    const difference = left.nanos - right.nanos;
+    return difference < 0n ? -1 : difference > 0n ? 1 : 0;
   }
+  return null;
 }
 
 /** Whether two values are equal; values of different types are not, numbers are by what they are worth. */
 export function equals(work: Work, left: unknown, right: unknown): boolean {
   work.spend(1);
   if (left === right) return true;
-  const type = typeOf(left);
-  const other = typeOf(right);
-  if (isNumeric(type)) return isNumeric(other) && compare(work, left, right) === 0;
-  if (type !== other) return false;
-  switch (type) {
-    case "null":
-      return true;
-    case "string": {
-      if ((left as string).length !== (right as string).length) return false;
-      work.read((left as string).length);
-      return left === right;
-    }
-    case "list": {
-      const [a, b] = [left as unknown[], right as unknown[]];
-      return a.length === b.length && a.every((item, i) => equals(work, item, b[i]));
-    }
-    case "map": {
-      const [a, b] = [left as CelMap, right as CelMap];
-      const keys = keysOf(work, a);
-      return (
-        keys.length === keysOf(work, b).length &&
-        keys.every((key) => Object.hasOwn(b, key) && equals(work, a[key], b[key]))
-      );
-    }
-    case "timestamp":
-    case "duration":
-      return compare(work, left, right) === 0;
-    case "optional": {
-      const [a, b] = [(left as Optional).held, (right as Optional).held];
-      return a === undefined || b === undefined ? a === b : equals(work, a, b);
-    }
-    case "bytes": {
-      const [a, b] = [left as Uint8Array, right as Uint8Array];
-      work.spend(a.length);
-      return a.length === b.length && a.every((byte, i) => byte === b[i]);
-    }
-    case "type":
-      return (left as CelType).name === (right as CelType).name;
-    default:
-      return false;
+  if (typeof left === "string") {
+    if (typeof right !== "string" || left.length !== right.length) return false;
+    work.read(left.length);
+    return false;
   }
+  if (numberOf(left) !== null || left instanceof Date || left instanceof Duration)
+    return compare(work, left, right) === 0;
+  if (left === null || left === undefined) return right === null || right === undefined;
+  if (isList(left))
+    return (
+      isList(right) && left.length === right.length && left.every((item, i) => equals(work, item, right[i]))
+    );
+  if (left instanceof Optional) {
+    if (!(right instanceof Optional)) return false;
+    if (left.held === undefined || right.held === undefined) return left.held === right.held;
+    return equals(work, left.held, right.held);
+  }
+  if (left instanceof Uint8Array) {
+    if (!(right instanceof Uint8Array)) return false;
+    work.spend(left.length);
+    return left.length === right.length && left.every((byte, i) => byte === right[i]);
+  }
+  if (left instanceof CelType) return right instanceof CelType && left.name === right.name;
+  return isMap(left) && isMap(right) && equalMaps(work, left, right);
+}
+
+function equalMaps(work: Work, left: CelMap, right: CelMap): boolean {
+  const keys = keysOf(work, left);
+  return (
+    keys.length === keysOf(work, right).length &&
+    keys.every((key) => Object.hasOwn(right, key) && equals(work, left[key], right[key]))
+  );
 }
 
 function isIn(work: Work, value: unknown, within: unknown): boolean {
-  if (Array.isArray(within)) return within.some((item) => equals(work, value, item));
-  if (typeOf(within) !== "map") throw mismatch("in", value, within);
+  if (isList(within)) return within.some((item) => equals(work, value, item));
+  if (!isMap(within)) throw mismatch("in", value, within);
   const key = keyText(value);
-  return key !== null && Object.hasOwn(within as object, key) && (within as CelMap)[key] !== undefined;
+  return key !== null && Object.hasOwn(within, key) && within[key] !== undefined;
 }
 
 /** The keys of an object. The count follows the reading: an object from outside has a bounded number of keys. */

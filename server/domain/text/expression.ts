@@ -49,6 +49,8 @@ export const MAX_EXPRESSION_LENGTH = 2000;
 const CACHE_SIZE = 500;
 
 const VARIABLES = ["state", "input", "nodes", "run"] as const;
+/** Whose keys are known while a workflow is drawn. */
+const READ_FROM = [...VARIABLES, "output"] as const;
 
 const NAMES: readonly (readonly [string, Type])[] = [
   ...VARIABLES.map((name) => [name, "map"] as const),
@@ -81,7 +83,7 @@ interface Program {
 
 /** A key of the state or of the input that an expression names. `optional`: it may be missing without harm. */
 export interface KeyRead extends Omit<TextFault, "message"> {
-  variable: (typeof VARIABLES)[number];
+  variable: (typeof READ_FROM)[number];
   key: string;
   optional: boolean;
   /** It stands behind "!": where it is missing, the whole condition counts as false all the same. */
@@ -225,14 +227,36 @@ export function expressionReads(text: string): readonly KeyRead[] {
   return compiled.ok ? compiled.program.reads : [];
 }
 
+/**
+ * The expression as it is kept, of what a person wrote: a key of the state by its bare name gets its `state.` before it.
+ * `keys`: those that can exist. What cannot be parsed, and names that are no keys, stay as they are.
+ */
+export function withStateNamed(text: string, keys: readonly string[]): string {
+  const known = new Set(keys);
+  return bareNames(text)
+    .filter(({ name }) => known.has(name))
+    .reduceRight((written, { from }) => `${written.slice(0, from)}state.${written.slice(from)}`, text);
+}
+
+function bareNames(text: string): Walked["bare"] {
+  if (text.length > MAX_EXPRESSION_LENGTH || text.trim() === "") return [];
+  try {
+    return walk(parser.parse(text).ast).bare.sort((a, b) => a.from - b.from);
+  } catch {
+    return [];
+  }
+}
+
 interface Walked {
   reads: KeyRead[];
+  /** Names that stand for nothing that an expression may read. */
+  bare: { name: string; from: number }[];
   fault: TextFault | null;
 }
 
 /** Reads an expression's tree: which keys it names, and what it must not use. */
 function walk(root: ASTNode): Walked {
-  const walked: Walked = { reads: [], fault: null };
+  const walked: Walked = { reads: [], bare: [], fault: null };
   const refuse = (node: ASTNode, message: string) => {
     walked.fault ??= { message, from: node.start, to: node.end };
   };
@@ -246,7 +270,10 @@ function walk(root: ASTNode): Walked {
       stack.push({ node: inner, bound, optional: false, negated, ...more });
     switch (node.op) {
       case "value":
+        break;
       case "id":
+        if (!bound.has(node.args) && !names.known.has(node.args))
+          walked.bare.push({ name: node.args, from: node.start });
         break;
       case ".":
       case ".?": {
@@ -319,7 +346,7 @@ function addRead(
   { optional, negated }: { optional: boolean; negated: boolean },
 ): void {
   if (receiver.op !== "id" || bound.has(receiver.args)) return;
-  const variable = VARIABLES.find((name) => name === receiver.args);
+  const variable = READ_FROM.find((name) => name === receiver.args);
   if (!variable) return;
   const place = { from: node.start, to: node.end };
   reads.push({ variable, key, optional, ...(negated ? { negated } : {}), ...place });

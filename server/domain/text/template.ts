@@ -152,14 +152,20 @@ interface Parsed {
  * Puts values into a template; a missing one becomes nothing. Input values win over the state. Throws
  * TemplateError where the template cannot be read.
  */
-export function renderTemplate(text: string, scope: TemplateScope, work = new Work()): string {
+export function renderTemplate(
+  text: string,
+  scope: TemplateScope,
+  work = new Work(),
+  /** What is written in place of a value that the template names; the value itself where absent. */
+  write: (value: WrittenValue) => string = ({ text: plain }) => plain,
+): string {
   const { parts, faults } = parse(text);
   const fault = faults[0];
   if (fault) throw new TemplateError(fault.message, fault.from, fault.to);
   const written: string[] = [];
   let length = 0;
   for (const part of parts) {
-    const piece = "text" in part ? part.text : pieceOf(part, scope, work, text);
+    const piece = "text" in part ? part.text : pieceOf(part, scope, work, text, write);
     length += piece.length;
     if (length > WORK_LIMITS.textLength)
       throw new TemplateError("The text becomes too long.", 0, text.length);
@@ -168,9 +174,30 @@ export function renderTemplate(text: string, scope: TemplateScope, work = new Wo
   return written.join("");
 }
 
-function pieceOf(part: Output, scope: TemplateScope, work: Work, text: string): string {
+/** A value as a template writes it. */
+export interface WrittenValue {
+  /** Where the value stands: its key, and what it is within that. */
+  path: readonly string[];
+  text: string;
+  /** The value as it is, not a part of it or what a filter made of it. */
+  isWhole: boolean;
+}
+
+function pieceOf(
+  part: Output,
+  scope: TemplateScope,
+  work: Work,
+  text: string,
+  write: (value: WrittenValue) => string,
+): string {
   try {
-    return toText(work, valueOf(part, scope, work));
+    const written = toText(work, valueOf(part, scope, work));
+    const [read] = readOf(part.head, false);
+    // What the template itself says instead of a value is no value.
+    const isOwn = !read || (part.filters.some(({ isDefault }) => isDefault) && isBlank(valueAt(part, scope)));
+    if (isOwn || written === "") return written;
+    const isWhole = read.path.length === 1 && part.filters.every(({ isDefault }) => isDefault);
+    return write({ path: read.path, text: written, isWhole });
   } catch (error) {
     if (!(error instanceof WorkError)) throw error;
     const { from, to } = part;
@@ -450,6 +477,10 @@ function valueOf(output: Output, scope: TemplateScope, work: Work): Value {
 }
 
 const FILTER_UNITS = 10;
+
+/** The value that a `{{...}}` begins with, before any filter. */
+const valueAt = ({ head }: Output, scope: TemplateScope): Value =>
+  "literal" in head ? head.literal : find(head.path, scope);
 
 function find(path: readonly string[], scope: TemplateScope): Json | undefined {
   const [head, ...rest] = path as [string, ...string[]];

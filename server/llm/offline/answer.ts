@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
+import { parseJson } from "@/server/domain/base/values";
 import { instanceOf, type Suggest } from "./instance";
 import { crewAnswer } from "./personas/crew";
 import { type Decision, decideApproval, decideReview, wordFor, wordInPrompt } from "./personas/decide";
@@ -39,17 +40,17 @@ export function answerTo(prompt: Prompt, format: JsonSchema | "object" | null, v
 /** The shape that a task asks for in words, as beside tools, where many servers take no schema; null without one. */
 function describedShape(prompt: Prompt): JsonSchema | null {
   const [task] = sinceTask(prompt.messages);
-  const listed = /\bReturn one JSON object with exactly these keys: (.*)/.exec(task?.content ?? "")?.[1];
+  const listed = /\bone JSON object that has exactly these keys:\n([\s\S]*)$/.exec(task?.content ?? "")?.[1];
   if (listed === undefined) return null;
-  const entries = [...listed.matchAll(/"(\w{1,64})" \((?:one of ((?:"(?:[^"\\]|\\.)*"(?:, )?)+)|(\w+))\)/g)];
+  const entries = [...listed.matchAll(/^- "(\w{1,64})": (?:one of ((?:"(?:[^"\\]|\\.)*"(?:, )?)+)|(\w+))/gm)];
   if (entries.length === 0) return null;
   const properties = entries.map(([, key, choices, type]): [string, JsonSchema] => [
     present(key, "key"),
     choices !== undefined
-      ? { type: "string", enum: JSON.parse(`[${choices}]`) as Json }
+      ? { type: "string", enum: parseJson(`[${choices}]`) }
       : type === "array"
         ? { type, items: { type: "string" } }
-        : { type: type === "any" ? "string" : present(type, "type") },
+        : { type: type === "any" || type === undefined ? "string" : type },
   ]);
   return {
     type: "object",
@@ -60,10 +61,13 @@ function describedShape(prompt: Prompt): JsonSchema | null {
 
 /** JSON without a schema: the keys that the prompt asks for, or a note. */
 function freeObject(prompt: Prompt, suggest: Suggest): JsonObject {
-  const listed = /exactly these keys:?\s*([^\n]+)/i.exec(prompt.all)?.[1] ?? "";
-  const keys = [...listed.matchAll(/["`]?([A-Za-z_]\w{0,63})["`]?/g)]
-    .map(([, key]) => present(key, "key"))
-    .slice(0, 20);
+  const listed = /exactly these keys:?\s*([\s\S]+)/i.exec(prompt.all)?.[1] ?? "";
+  const quoted = [...listed.matchAll(/^- "([A-Za-z_]\w{0,63})":/gm)];
+  const named =
+    quoted.length > 0
+      ? quoted
+      : [...(listed.split("\n")[0] ?? "").matchAll(/["`]?([A-Za-z_]\w{0,63})["`]?/g)];
+  const keys = named.map(([, key]) => present(key, "key")).slice(0, 20);
   if (keys.length === 0) return { note: lineOf(`About ${prompt.topic}.`) };
   return Object.fromEntries(keys.map((key) => [key, suggest(key, { type: "string" }) ?? null]));
 }
@@ -85,6 +89,8 @@ function suggestions(prompt: Prompt, persona: Persona, vary: Numbers): Suggest {
   const decision = decisionOf(prompt, persona);
   const suggest: Suggest = (key, schema) => {
     if (key === "tasks" && schema.type === "array") return tasksFor(prompt, schema, suggest);
+    // Judging costs turns, and this model judges nothing.
+    if (key === "success_criteria" && schema.type === "array") return [];
     if (schema.type === "array")
       return decision && REASON.test(key) && /issue|change|problem/i.test(key)
         ? decision.yes

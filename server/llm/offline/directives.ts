@@ -71,17 +71,9 @@ export function withoutDirectives(text: string): string {
   return (plain + text.slice(at)).replace(/[ \t]+\n/g, "\n").trim();
 }
 
-/** A system prompt without the crew's plan: what is written there scripts whoever does that task, often cut short. */
-export function withoutPlan(system: string): string {
-  let isPlan = false;
-  return system
-    .split("\n")
-    .filter((line) => {
-      isPlan = line === "The plan:" || (isPlan && line.startsWith("- "));
-      return !isPlan || line === "The plan:";
-    })
-    .join("\n");
-}
+/** A message without how things stand in its crew: what is written there scripts whoever does that task, often cut short. */
+export const withoutStatus = (text: string): string =>
+  text.replace(/^<crew_status>\n[\s\S]*?\n<\/crew_status>$/gm, "");
 
 const newTurn = (): Turn => ({ troubles: [], delayMs: 0, hangMs: 0, think: null, answer: null });
 

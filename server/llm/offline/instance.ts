@@ -1,3 +1,5 @@
+import { isList, isText, listOf, textsOf } from "@/server/domain/base/guards";
+import { asSchema, enumOf, jsonIn, optionsOf } from "@/server/domain/base/json-schema";
 import type { Json, JsonSchema } from "@/server/domain/base/values";
 import { TooMuchWork, type Work } from "@/server/domain/regex/work";
 import { newWork, readSchema } from "@/server/domain/schema/schema";
@@ -78,12 +80,13 @@ function make(schema: unknown, key: string, making: Making, depth: number): Json
   if (depth > DEEPEST) throw new TooMuchWork("This leads too deep.");
   if (schema === false) return null;
   const plain = flatten(asSchema(schema), making, 0);
-  if (plain.const !== undefined) return plain.const as Json;
-  if (Array.isArray(plain.enum)) return pick(plain.enum as Json[], making.suggest(key, plain));
+  if (plain.const !== undefined) return jsonIn(plain.const) ?? null;
+  const words = enumOf(plain);
+  if (words) return pick(words, making.suggest(key, plain));
   const wish = wholeWish(plain, key, making);
   if (wish !== undefined) return wish;
-  const choices = (plain.anyOf ?? plain.oneOf) as unknown[] | undefined;
-  if (Array.isArray(choices) && choices.length > 0) return makeChoice(plain, choices, key, making, depth);
+  const choices = optionsOf(plain);
+  if (choices && choices.length > 0) return makeChoice(plain, choices, key, making, depth);
   switch (typeOf(plain, depth)) {
     case "object":
       return makeObject(plain, key, making, depth);
@@ -109,17 +112,14 @@ function wholeWish(schema: JsonSchema, key: string, making: Making): Json | unde
   return Array.isArray(wish) && isValid(schema, making, wish) ? wish : undefined;
 }
 
-const asSchema = (value: unknown): JsonSchema =>
-  value !== null && typeof value === "object" && !Array.isArray(value) ? (value as JsonSchema) : {};
-
 /** Follows references and joins the parts of `allOf`. */
 function flatten(schema: JsonSchema, making: Making, hops: number): JsonSchema {
   making.work.spend(20);
   if (hops > 10) return {};
   if (typeof schema.$ref === "string") return flatten(refer(schema.$ref, making.root), making, hops + 1);
-  if (!Array.isArray(schema.allOf)) return schema;
   const { allOf, ...rest } = schema;
-  return (allOf as unknown[]).reduce<JsonSchema>(
+  if (!isList(allOf)) return schema;
+  return allOf.reduce<JsonSchema>(
     (joined, part) => join(joined, flatten(asSchema(part), making, hops + 1)),
     rest,
   );
@@ -143,15 +143,14 @@ function join(a: JsonSchema, b: JsonSchema): JsonSchema {
     if (both(key).length > 0) joined[key] = Math.min(...both(key));
   if (a.properties || b.properties)
     joined.properties = { ...asSchema(a.properties), ...asSchema(b.properties) };
-  if (a.required || b.required) joined.required = [...new Set([...list(a.required), ...list(b.required)])];
+  if (a.required || b.required)
+    joined.required = [...new Set([...listOf(a.required), ...listOf(b.required)])];
   return joined;
 }
 
-const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-
 function typeOf(schema: JsonSchema, depth: number): string {
-  if (Array.isArray(schema.type)) {
-    const types = schema.type as string[];
+  if (isList(schema.type)) {
+    const types = schema.type.filter(isText);
     if (depth >= MAX_DEPTH && types.includes("null")) return "null";
     return types.find((type) => type !== "null") ?? "null";
   }
@@ -208,7 +207,7 @@ function weight(choice: unknown): number {
 
 function makeObject(schema: JsonSchema, key: string, making: Making, depth: number): Json {
   const properties = asSchema(schema.properties);
-  const required = new Set(list(schema.required) as string[]);
+  const required = new Set(textsOf(schema.required));
   const most = typeof schema.maxProperties === "number" ? schema.maxProperties : Number.POSITIVE_INFINITY;
   const least = typeof schema.minProperties === "number" ? schema.minProperties : 0;
   const entries: [string, Json][] = [];
@@ -245,7 +244,7 @@ const rest = (schema: JsonSchema): unknown =>
     : {};
 
 function makeArray(schema: JsonSchema, key: string, making: Making, depth: number): Json {
-  const fixed = list(schema.prefixItems);
+  const fixed = listOf(schema.prefixItems);
   const least = typeof schema.minItems === "number" ? schema.minItems : 0;
   const most = typeof schema.maxItems === "number" ? schema.maxItems : Number.POSITIVE_INFINITY;
   const items = fixed.map((item) => make(item, key, making, depth + 1));
@@ -264,7 +263,8 @@ const singular = (key: string) =>
 function distinct(value: Json, n: number, schema: JsonSchema, making: Making): Json {
   if (n === 0) return value;
   const plain = flatten(schema, making, 0);
-  if (Array.isArray(plain.enum)) return (plain.enum[n % plain.enum.length] ?? value) as Json;
+  const words = enumOf(plain);
+  if (words) return words[n % words.length] ?? value;
   let other: Json = value;
   if (typeof value === "string") other = `${value} (${n + 1})`;
   else if (typeof value === "number")

@@ -1,4 +1,3 @@
-import { present } from "@/server/domain/base/must";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { withoutDirectives } from "./directives";
 
@@ -32,9 +31,45 @@ export interface Tool {
   parameters: JsonSchema;
 }
 
-const SECTION =
-  /^(?:task|expected output|inputs?|results of earlier tasks|return|answer|state|labels|instruction|roles|schema|the answer)\b[^\n]*/i;
-const ENTRY = /^\s*(?:[-*]\s+)?["`]?([A-Za-z_][A-Za-z0-9_]{0,63})["`]?\s*:\s?(.*)$/;
+/** Tags within a task that hold no input. */
+const NOT_GIVEN = new Set([
+  ...["expected_output", "summary", "plan", "reply", "answer", "votes", "rule", "criteria", "failure"],
+  ...["reason", "outcome", "proposal", "context"],
+]);
+
+interface Tagged {
+  name: string;
+  attributes: string;
+  inner: string;
+  from: number;
+  to: number;
+}
+
+/** The tags of a prompt (domain/text/fence.ts) with what stands in each, without those within others. */
+function tagged(text: string): Tagged[] {
+  const opening = /<([A-Za-z_][\w.-]*)((?: \w+="[^"]*")*)>/g;
+  const found: Tagged[] = [];
+  const unclosed = new Set<string>();
+  for (let match = opening.exec(text); match; match = opening.exec(text)) {
+    const [whole, name = "", attributes = ""] = match;
+    if (unclosed.has(name)) continue;
+    const start = match.index + whole.length;
+    const end = text.indexOf(`</${name}>`, start);
+    if (end < 0) {
+      unclosed.add(name);
+      continue;
+    }
+    opening.lastIndex = end + name.length + 3;
+    found.push({
+      name,
+      attributes,
+      inner: text.slice(start, end).trim(),
+      from: match.index,
+      to: opening.lastIndex,
+    });
+  }
+  return found;
+}
 
 export function readPrompt(messages: readonly Message[]): Prompt {
   const clean = messages.map(({ role, content }) => ({ role, content: withoutDirectives(content) }));
@@ -42,14 +77,21 @@ export function readPrompt(messages: readonly Message[]): Prompt {
     .filter(({ role }) => role === "system" || role === "developer")
     .map(({ content }) => content)
     .join("\n\n");
-  const user = clean.find(({ role, content }) => role === "user" && content !== "")?.content ?? "";
+  const asked = clean.filter(({ role, content }) => role === "user" && content !== "");
+  const tasks = asked.filter(({ content }) => /<task>/.test(content));
+  const user =
+    tasks.length > 0 ? tasks.map(({ content }) => content).join("\n\n") : (asked[0]?.content ?? "");
   const inputs = readInputs(user);
   const task = readTask(user);
   return {
     role: readRole(system) ?? readRole(user) ?? "",
     task,
     inputs,
-    wantedKey: /value of ["“`']?([A-Za-z_]\w{0,63})/i.exec(user)?.[1] ?? null,
+    wantedKey:
+      /\(it is kept as "([A-Za-z_]\w{0,63})"\)|value of ["“`']?([A-Za-z_]\w{0,63})/i
+        .exec(tasks.at(-1)?.content ?? user)
+        ?.slice(1)
+        .find((key) => key !== undefined) ?? null,
     topic: topicOf(task, inputs),
     data: Object.keys(inputs).length > 0 ? Object.values(inputs).join("\n") : task,
     system,
@@ -61,46 +103,37 @@ export function readPrompt(messages: readonly Message[]): Prompt {
 const readRole = (text: string) =>
   /^\s*You are (?:an? |the )?["“]?([^".”\n,(]{1,80})/im.exec(text)?.[1]?.trim();
 
+/** All that stands in a prompt's tags of that name, in its order. */
+export const inTags = (text: string, wanted: string): string[] =>
+  tagged(text).flatMap(({ name, inner }) => (name === wanted ? [inner] : []));
+
+/** The last task of a prompt, with the values in it as plain text; of a text without tags, all of it. */
 function readTask(user: string): string {
-  const lines = user.split("\n");
-  const start = lines.findIndex((line) => /^\s*(?:task|instruction)\s*:/i.test(line));
-  if (start < 0) return untilSection(lines);
-  const first = present(lines[start], "lines[start]").replace(/^\s*\w+\s*:\s*/, "");
-  return [first, untilSection(lines.slice(start + 1))].join("\n").trim();
+  const task = inTags(user, "task").at(-1);
+  return task === undefined ? user.replace(/^\s*task\s*:\s*/i, "").trim() : withoutTags(task);
 }
 
-function untilSection(lines: readonly string[]): string {
-  const end = lines.findIndex(
-    (line, at) =>
-      at > 0 &&
-      /^(?:expected output|inputs?|results of earlier tasks|state)\s*:|^return (?:the|one|only)\b/i.test(
-        line.trim(),
-      ),
-  );
-  return lines
-    .slice(0, end < 0 ? undefined : end)
-    .join("\n")
-    .trim();
+function withoutTags(text: string): string {
+  let plain = "";
+  let at = 0;
+  for (const { inner, from, to } of tagged(text)) {
+    plain += text.slice(at, from) + inner;
+    at = to;
+  }
+  return (plain + text.slice(at)).trim();
 }
 
-/** The lines `key: value` of the inputs, where values may span lines. */
+/** The values of a prompt by their names: the goal, and what stands in inputs, tasks and results. */
 function readInputs(user: string): Record<string, string> {
   const inputs: Record<string, string> = Object.create(null) as Record<string, string>;
-  const lines = user.split("\n");
-  const start = lines.findIndex((line) => /^\s*(?:inputs?|state|results of earlier tasks)\s*:/i.test(line));
-  if (start < 0) return inputs;
-  let key: string | null = null;
-  const head = present(lines[start], "lines[start]").replace(/^\s*[\w ]+:\s*/, "");
-  for (const line of [head, ...lines.slice(start + 1)]) {
-    if (/^return (?:the|one|only)\b/i.test(line.trim())) break;
-    const entry = ENTRY.exec(line);
-    if (/^\s*results of earlier tasks\s*:\s*$/i.test(line)) continue;
-    if (entry && !(SECTION.test(line) && entry[2] === "")) {
-      key = entry[1]!;
-      inputs[key] = entry[2]!;
-    } else if (key !== null) inputs[key] += `\n${line}`;
+  for (const { name: part, inner } of tagged(user)) {
+    if (part === "goal") inputs.goal = unquoted(inner);
+    if (part !== "inputs" && part !== "task" && part !== "results") continue;
+    for (const { name, attributes, inner: value } of tagged(inner)) {
+      if (part === "task" && NOT_GIVEN.has(name)) continue;
+      inputs[/ (?:name|task)="([^"]*)"/.exec(attributes)?.[1] ?? name] = unquoted(value);
+    }
   }
-  for (const [name, value] of Object.entries(inputs)) inputs[name] = unquoted(value.trim());
   return inputs;
 }
 
@@ -165,6 +198,6 @@ export const isEmptyValue = (value: string) => EMPTY.has(value.trim().toLowerCas
 
 /** The messages since the agent was last given a task: what came before belongs to another. */
 export function sinceTask(messages: readonly Message[]): readonly Message[] {
-  const at = messages.findLastIndex(({ role, content }) => role === "user" && /^\s*Task:/.test(content));
+  const at = messages.findLastIndex(({ role, content }) => role === "user" && /<task>/.test(content));
   return messages.slice(Math.max(at, 0));
 }

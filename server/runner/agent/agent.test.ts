@@ -438,7 +438,7 @@ describe("a role with a shape of its own, and one output key that the shape does
     const { run, models } = stage(steps, [tool("look")]);
     const { state } = await run(graph, { roles: [reviewer] });
     expect(state.state.answer).toEqual(review);
-    expect(models.calls[0]!.messages.at(-1)!.content).toContain('exactly these keys: "verdict"');
+    expect(models.calls[0]!.messages.at(-1)!.content).toContain('exactly these keys:\n- "verdict"');
     models.assertComplete();
   });
 });

@@ -2,6 +2,7 @@ import { NO_USAGE, type Spent } from "@/server/domain/agent/outcome";
 import type { Guardrail, RoleDefinition } from "@/server/domain/agent/role";
 import type { AgentStep } from "@/server/domain/agent/stuck";
 import type { Flow } from "@/server/domain/base/durable";
+import type { JsonObject } from "@/server/domain/base/values";
 import { choiceKey } from "@/server/domain/library/model-uses";
 import { agentKey } from "@/server/domain/run";
 import type { ChatMessage, Payloads } from "@/server/domain/run/events";
@@ -10,6 +11,7 @@ import type { Reads, ToolOffer } from "@/server/llm/model";
 import { type Grants, grantTools } from "@/server/tools/policy";
 import type { AgentRuntime } from "../ports";
 import { finish, rejectTask } from "./ending-tools";
+import { Given } from "./given";
 import type { AgentTask, Caller, CrewTool } from "./task";
 
 /** Where nothing is recorded of how much a model reads; tokens. */
@@ -30,6 +32,10 @@ export class Agent implements Caller {
   readonly crewTools = new Map<string, CrewTool>();
   /** How much its model reads: as recorded at the run's start, then as each answer says. */
   reads: Reads;
+  /** Variables that its programs left. They come from recorded steps, so a replay finds them again. */
+  variables: JsonObject = {};
+  /** The values that it was given, whole or cut. */
+  readonly given = new Given();
   /** How often each guardrail has sent it back. */
   readonly guardTries = new Map<Guardrail, number>();
   private readonly tools = new Map<string, ToolSpec>();
@@ -79,26 +85,40 @@ export class Agent implements Caller {
       denied: run.config.denied_tools,
       ...(task.tools ? { only: task.tools } : {}),
       ...(task.without ? { without: task.without } : {}),
-      ...(task.parent ? { parent: task.parent.toolNames } : {}),
+      ...(task.parent && !task.keeps_tools ? { parent: task.parent.toolNames } : {}),
     });
     const granted = new Set(grants.granted.map(({ name }) => name));
     for (const spec of grants.granted) this.tools.set(spec.name, spec);
     for (const tool of [...(task.crew_tools ?? []), ...byRole.filter(({ spec }) => granted.has(spec.name))]) {
-      if (run.config.denied_tools.includes(tool.spec.name)) continue;
-      this.tools.set(tool.spec.name, tool.spec);
-      this.crewTools.set(tool.spec.name, tool);
+      if (!run.config.denied_tools.includes(tool.spec.name)) this.learn(tool);
     }
-    if (this.tools.size > 0)
-      for (const tool of ENDINGS) {
-        this.tools.set(tool.spec.name, tool.spec);
-        this.crewTools.set(tool.spec.name, tool);
-      }
+    if (this.tools.size > 0) for (const tool of ENDINGS) this.learn(tool);
     this.known = [...names, ...crewSpecs.map(({ name }) => name)];
     return { ...grants, granted: [...this.tools.values()] };
   }
 
   get toolNames(): string[] {
     return [...this.tools.keys()];
+  }
+  /** Whether it can call anything. */
+  get mayCall(): boolean {
+    return this.tools.size > 0 && this.task.config?.tool_protocol !== "none";
+  }
+  /** Gets one more tool that the run carries out. */
+  learn(tool: CrewTool): void {
+    this.tools.set(tool.spec.name, tool.spec);
+    this.crewTools.set(tool.spec.name, tool);
+  }
+  fitted(name: string, text: string): string {
+    const known = this.given.cuts.length;
+    const fitted = this.given.fitted(name, text);
+    for (const { name: cut, shown, total } of this.given.cuts.slice(known))
+      this.run.warn(
+        "VALUE_CUT",
+        `"${cut}" is too long for the model of ${this.task.agent_id}: it was shown the first ${shown} of ${total} characters and can read on.`,
+      );
+    if (this.given.cuts.length > known) this.learn(this.given.tool);
+    return fitted;
   }
   tool(name: string): ToolSpec | undefined {
     return this.tools.get(name);

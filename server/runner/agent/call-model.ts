@@ -7,6 +7,7 @@ import type { ChatMessage, Payloads } from "@/server/domain/run/events";
 import { fraction } from "@/server/domain/run/schedule";
 import type { FailedCost, ModelAnswer, ToolOffer } from "@/server/llm/model";
 import { StepFailed } from "../flow";
+import { asError, internalError } from "../internal-error";
 import type { AgentRuntime } from "../ports";
 import type { Agent } from "./agent";
 
@@ -185,12 +186,7 @@ export function errorOf(error: unknown): RunError {
     const detail = error.error.detail as { error?: RunError } | undefined;
     if (detail?.error) return detail.error;
   }
-  return {
-    code: "INTERNAL",
-    message: error instanceof Error ? error.message : String(error),
-    retryable: false,
-    user_action: "none",
-  };
+  return internalError(error instanceof StepFailed ? error.error : asError(error), "The agent failed");
 }
 
 /** Whether a failure concerns the whole run, such as a key that is refused: no other agent can mend it. */

@@ -3,7 +3,7 @@ import type { Flow } from "@/server/domain/base/durable";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { ChooseRequest } from "@/server/domain/nodes/define";
-import { renderTemplate } from "@/server/domain/text/template";
+import { asTemplate } from "@/server/domain/text/template";
 import type { AgentRuntime } from "../ports";
 import { runAgent } from "./loop";
 
@@ -35,17 +35,15 @@ export function* chooseLabel(
     additionalProperties: false,
   };
   const labels = request.labels.map(({ label, description }) => `- ${label}: ${description}`).join("\n");
-  const instruction = renderTemplate(request.instruction, {
-    state: run.state,
-    input: run.input,
-    now: run.now,
-  });
+  const choose = `Choose the one label that fits.\nLabels:\n${labels}\nInstruction: `;
+  const instruction = request.instruction.trim() || "Choose the label that fits best.";
   const { output } = yield* runAgent(run, {
     agent_id: "router",
     required_role: ROUTER.name,
     role: ROUTER,
     purpose: "route",
-    task: `Choose exactly one label.\nLabels:\n${labels}\nInstruction: ${instruction || "Choose the label that fits best."}`,
+    task: choose + run.render(instruction),
+    template: asTemplate(choose) + instruction,
     output_keys: [],
     answer_schema: schema,
     inputs: Object.keys(run.input).length > 0 ? { ...run.input } : { ...run.state },

@@ -130,7 +130,11 @@ const conversations: Record<string, Conversation> = {
       },
       { text: "I know." },
     ],
-    executed: [ran("a")],
+    executed: [
+      ran("a"),
+      // A handoff is remembered.
+      'worker store_memory {"key":"handoff_1","value":{"from":"worker","to":"expert","reason":"you know","context":{"a":[1]}},"scope":"run"}',
+    ],
     statuses: [200, 200],
     answer: "I know.",
   },

@@ -59,7 +59,10 @@ describe("what has to hold of an answer", () => {
     ]);
     expect(checks.map(([, ok]) => ok)).toEqual([false, true]);
     expect(models.calls[1]!.messages).toHaveLength(2);
-    expect(models.calls[1]!.messages[1]!.content).toBe("Rule: It rhymes.\n\nValue:\nbees");
+    const [judge, asked] = models.calls[1]!.messages.map(({ content }) => content);
+    expect(judge).toMatch(/^You are a judge\./);
+    expect(asked).toContain("<value>bees</value>");
+    expect(asked).toContain("<rule>It rhymes.</rule>");
     expect(models.calls[2]!.messages.at(-1)!.content).toContain("It does not rhyme.");
     expect(state.state.answer).toBe("bees in trees");
   });

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { rolePrompt, taskPrompt } from "@/server/domain/agent/prompt";
 import { findStuck } from "@/server/domain/agent/stuck";
 import type { Flow } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
@@ -16,11 +15,12 @@ import {
 import type { Payloads } from "@/server/domain/run/events";
 import { faultTexts, readSchema } from "@/server/domain/schema/schema";
 import type { ModelAnswer } from "@/server/llm/model";
-import { type OutputShape, outputSchema, parseOutput, reaskMessage } from "@/server/llm/structured-output";
+import { type OutputShape, parseOutput, reaskMessage } from "@/server/llm/structured-output";
 import type { AgentRuntime } from "../ports";
 import { Agent } from "./agent";
 import { callModel, errorOf } from "./call-model";
 import { checkGuardrails } from "./guardrails";
+import { openConversation, shapeOf } from "./opening";
 import type { AgentEnd, AgentResult, AgentTask } from "./task";
 import { carryOut } from "./tool-calls";
 
@@ -60,7 +60,7 @@ export function* runAgent(run: AgentRuntime, task: AgentTask): Flow<AgentResult>
   });
   // What one agent of a run read, it may have passed on to any later one.
   for (const source of run.s.taint_sources) agent.taint(source);
-  open(agent, shape);
+  yield* openConversation(agent, shape, withheld);
   const { spent } = agent;
   let hasEnded = false;
   const over = (payload: Omit<Payloads["agent_finished"], keyof typeof spent>) => {
@@ -91,6 +91,7 @@ export function* runAgent(run: AgentRuntime, task: AgentTask): Flow<AgentResult>
     if (!hasEnded) over({ status: "failed", error: errorOf(error) });
     throw error;
   } finally {
+    run.endTask(agent);
     if (hasEnded) yield* run.forgetTask(agent);
     else {
       // Nobody waits for it any more.
@@ -104,7 +105,7 @@ type WorkEnd = Exclude<AgentEnd, { kind: "finish" }> | { kind: "answer"; output:
 
 function* work(agent: Agent, shape: OutputShape, limit: number): Flow<WorkEnd> {
   const { run, task } = agent;
-  const mayCall = agent.toolNames.length > 0 && task.config?.tool_protocol !== "none";
+  const { mayCall } = agent;
   const begun = run.now;
   const calledAt: number[] = [];
   let reasks = 0;
@@ -214,48 +215,6 @@ function* work(agent: Agent, shape: OutputShape, limit: number): Flow<WorkEnd> {
   throw new NodeFailure("MAX_ITERATIONS", `${agent.role.name} did not come to an answer in ${limit} turns.`, {
     user_action: "edit_graph",
   });
-}
-
-function shapeOf({ task, role, run }: Agent): OutputShape {
-  return task.answer_schema
-    ? { kind: "json", schema: task.answer_schema }
-    : outputSchema([...task.output_keys], {
-        ...(task.output_schema ? { nodeSchema: task.output_schema } : {}),
-        ...(role.output_schema ? { roleSchema: role.output_schema } : {}),
-        stateProperties: run.stateProperties,
-      });
-}
-
-/** The messages that every work begins with. */
-function open(agent: Agent, shape: OutputShape): void {
-  const { run, task, role } = agent;
-  const backstory = task.backstory ?? task.config?.backstory;
-  agent.say(
-    {
-      role: "system",
-      content: rolePrompt(role, {
-        ...(backstory ? { backstory } : {}),
-        ...(task.team ? { team: task.team } : {}),
-        now: agent.run.now,
-      }),
-    },
-    "system",
-  );
-  for (const message of task.history ?? []) agent.say(message, "handoff");
-  agent.say(
-    {
-      role: "user",
-      content: taskPrompt({
-        task: task.task,
-        ...(task.expected_output ? { expected_output: task.expected_output } : {}),
-        inputs: task.inputs ?? run.input,
-        ...(task.earlier ? { earlier: task.earlier } : {}),
-        ...(shape.kind === "json" ? { schema: shape.schema } : {}),
-        output_keys: [...task.output_keys],
-      }),
-    },
-    "template",
-  );
 }
 
 function* guardInput(agent: Agent): Flow<void> {

@@ -16,8 +16,24 @@ export interface AgentTask extends AgentRequest {
   /** A role of our own making, instead of one that people defined. */
   role?: RoleDefinition;
   purpose?: Payloads["llm_call_started"]["purpose"];
-  /** Coworkers in one line each, and what stands on the board, for agents of a crew. */
-  team?: string;
+  /** The task in the words of a prompt, where it is not filled in from a template. */
+  prompt?: string;
+  /** Who else than the workflow asks for it. */
+  from?: string;
+  /** Everybody in its crew, one line each. */
+  team?: readonly string[];
+  /** How the crew works, and what this agent does in it. */
+  how?: string;
+  /** What all of the crew work for. */
+  goal?: string;
+  /** Of what the role reads, what the prompt has already, such as in the goal. */
+  shown?: readonly string[];
+  /** How things stand in its crew. */
+  status?: string;
+  /** It goes on in its own conversation, which has its inputs and says how to answer. */
+  continues?: boolean;
+  /** It says what it thinks of something, and does none of its role's work. */
+  is_stance?: boolean;
   /** Results of earlier tasks by name. */
   earlier?: Record<string, Json>;
   /** What else must hold of the answer; faults are fed back like a wrong shape. */
@@ -34,6 +50,8 @@ export interface AgentTask extends AgentRequest {
   without?: { tools: readonly string[]; reason: string };
   /** The agent that delegated this task. */
   parent?: Caller;
+  /** A delegate that may call what its own role may, also what the agent that delegated may not. */
+  keeps_tools?: boolean;
   /** A conversation that it takes over, without system messages. */
   history?: readonly ChatMessage[];
   /** False: no tools at all, for managers and voters. */
@@ -49,6 +67,8 @@ export interface Caller extends ToolCaller {
   readonly steps: readonly AgentStep[];
   /** The names of what it may call. */
   readonly toolNames: readonly string[];
+  /** A text as a message may hold it: what is too long for the model is cut, with a tool that reads on. */
+  fitted(name: string, text: string): string;
 }
 
 /** What a crew tool gives: an output like every tool's, and perhaps the end of the agent's work. */

@@ -312,13 +312,26 @@ function* runCode(agent: Agent, job: Job): Flow<ToolOutput> {
       tools,
       results,
       at,
+      kept: agent.variables,
       ...(input === undefined ? {} : { input }),
     });
     if (step === null) return { status_code: 503, error: CODE_IS_OFF };
-    if ("done" in step)
-      return step.done.ok
-        ? { status_code: 200, output: { result: step.done.value ?? null, logs: step.done.logs } }
-        : failureOf(RUN_JAVASCRIPT, step.done);
+    if ("done" in step) {
+      const { done } = step;
+      if (!done.ok) return failureOf(RUN_JAVASCRIPT, done);
+      const { values = {}, lost = [] } = done.variables ?? {};
+      agent.variables = values;
+      const variables = Object.keys(values);
+      return {
+        status_code: 200,
+        output: {
+          result: done.value ?? null,
+          logs: done.logs,
+          ...(variables.length > 0 ? { variables } : {}),
+          ...(lost.length > 0 ? { lost } : {}),
+        },
+      };
+    }
     const { tool, args } = step.needs;
     const call: ToolCall = {
       id: `${job.call.id}.${results.length + 1}`,

@@ -1,25 +1,40 @@
 import { MEMORY_TOOLS } from "@/server/domain/agent/memory";
 import { NO_USAGE, pay, type Spent } from "@/server/domain/agent/outcome";
+import { lines } from "@/server/domain/agent/prompt";
 import type { AgentConfig } from "@/server/domain/agent/role";
 import type { AgentStep } from "@/server/domain/agent/stuck";
 import type { Flow } from "@/server/domain/base/durable";
+import { freshId } from "@/server/domain/base/ids";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
+import { memberNamed, plainName } from "@/server/domain/crew/member";
+import { type PastWork, pastInWords } from "@/server/domain/crew/past-work";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
+import { isPlanFile, planText } from "@/server/domain/crew/plan-file";
 import type { CrewRequest } from "@/server/domain/nodes/define";
-import type { CrewRun } from "@/server/domain/run";
+import { agentKey, type CrewRun } from "@/server/domain/run";
 import type { Payloads } from "@/server/domain/run/events";
+import { fence, group } from "@/server/domain/text/fence";
+import { isGranted } from "@/server/domain/tool/tool";
 import { runAgent } from "../agent/loop";
 import type { AgentResult, AgentTask, CrewTool } from "../agent/task";
 import type { CrewRuntime } from "../ports";
 
-/** Of the board, this much is shown to every agent, and as much of all the rest; characters. */
+/** Of each bulletin, this much is shown to every agent; who needs the rest reads the board. Characters. */
 const BOARD_CHARS = 4000;
+/** Of what others do, say and decide, this much stands in a list; characters. */
+const SHORT_CHARS = 160;
 /** The newest of each list that every agent is shown. */
 const MOST_SHOWN = 20;
 
-export type Work = Omit<AgentTask, "agent_id" | "required_role" | "config" | "team" | "crew_tools_by_role">;
+export type Work = Omit<
+  AgentTask,
+  "agent_id" | "required_role" | "config" | "team" | "goal" | "crew_tools_by_role"
+> & {
+  /** False for who has the goal already, or is to know only what a coworker tells it. */
+  gives_goal?: boolean;
+};
 
 /** What an agent may be given beside its role's tools: what the way of working brings along, and what its role has to name. */
 export type CrewTools = (
@@ -33,6 +48,12 @@ export class Crew {
   readonly spent: Spent = { usage: NO_USAGE, cost_usd: 0 };
   /** What all of them did, for telling whether they only hand the work to and fro. */
   readonly steps: AgentStep[] = [];
+  /** What each agent was told of how things stand: in one conversation it is told once. */
+  private readonly told = new Map<string, Set<string>>();
+
+  private savedPlan: ExecutionPlan | undefined;
+  private saves = 0;
+  private isPlanFileOld = false;
 
   constructor(
     readonly run: CrewRuntime,
@@ -57,17 +78,13 @@ export class Crew {
 
   /** The agent that is called so, by its id or by a role that only one has, however the name is written. */
   member(name: string): AgentConfig | undefined {
-    const wanted = plain(name);
-    const byId = this.config.agents.find(({ agent_id }) => plain(agent_id) === wanted);
-    if (byId) return byId;
-    const byRole = this.config.agents.filter(({ role_name }) => plain(role_name) === wanted);
-    return byRole.length === 1 ? byRole[0] : undefined;
+    return memberNamed(this.config.agents, name);
   }
 
   /** The members of the team that is called so, without the one who asks; undefined where there is none. */
   team(name: string, except: string): string[] | undefined {
-    const wanted = plain(name);
-    const found = Object.entries(this.view.teams).find(([team]) => plain(team) === wanted);
+    const wanted = plainName(name);
+    const found = Object.entries(this.view.teams).find(([team]) => plainName(team) === wanted);
     return found?.[1].agents.filter((id) => id !== except);
   }
 
@@ -75,83 +92,143 @@ export class Crew {
     return `${agent.agent_id} (${agent.role_name}): ${this.run.findRole(agent.role_name)?.description ?? ""}`.trimEnd();
   }
 
-  /** What all share: coworkers with how their work went, what stands on the board, and what was done so far. */
-  digest(): string {
-    const { agents } = this.config;
-    const board = Object.entries(this.view.board).map(([alias, bulletin]) => `${alias}: ${bulletin}`);
-    const bulletins = board.join("\n").slice(0, BOARD_CHARS);
-    return [
-      agents.length > 1
-        ? `Your coworkers and you:\n${agents.map((agent) => `- ${this.describe(agent)}${this.record(agent)}`).join("\n")}`
-        : "",
-      bulletins ? `The board, which all of you share:\n${bulletins}` : "",
-      this.history().slice(0, BOARD_CHARS),
-    ]
-      .filter((part) => part !== "")
-      .join("\n\n");
+  /**
+   * How things stand, as data for whoever works next: the plan, the board, and what was done so far. Who goes on in its
+   * own conversation is told what is new to it.
+   */
+  private status(agent_id: string, continues = false): string {
+    const board = Object.entries(this.view.board).flatMap(([by, bulletin]) =>
+      // The goal and the handoffs everybody has, and who goes on knows what it wrote itself.
+      bulletin === requestOf(this.goal) || bulletin.startsWith(HANDED_OVER) || (continues && by === agent_id)
+        ? []
+        : [fence("bulletin", shortened(bulletin, BOARD_CHARS), { by })],
+    );
+    const known = continues ? (this.told.get(agent_id) ?? new Set()) : new Set<string>();
+    const record = continues ? [] : this.records(agent_id);
+    const past = continues ? [] : this.pastRecords(agent_id);
+    const parts = [...this.history(), ...board].filter((part) => !known.has(part));
+    this.told.set(agent_id, new Set([...known, ...parts]));
+    return group("crew_status", [
+      ...parts,
+      lines("Work in earlier runs", past.slice(0, MOST_SHOWN)),
+      lines("Work so far", record),
+    ]);
   }
 
-  /** How an agent's work of this run went, as a remark. */
-  private record({ agent_id }: AgentConfig): string {
-    const own = Object.values(this.run.s.agents).filter((view) => view.agent_id === agent_id);
-    const done = own.filter(({ status }) => status === "completed" || status === "handed_off").length;
-    const failed = own.filter(({ status }) => status === "failed" || status === "rejected").length;
-    return done + failed > 0 ? ` [so far ${done} done, ${failed} failed]` : "";
+  /** Of the node's inputs, those that stand in the goal whole. */
+  private get inGoal(): string[] {
+    const shown: string[] = [];
+    this.run.render(this.request.template ?? "", ({ path, text, isWhole }) => {
+      if (isWhole) shown.push(path.join("."));
+      return text;
+    });
+    return shown;
+  }
+
+  /** How much of an agent's work of this run came to nothing. */
+  countFailed(agent_id: string): number {
+    return Object.values(this.run.s.agents).filter(
+      (view) => view.agent_id === agent_id && (view.status === "failed" || view.status === "rejected"),
+    ).length;
+  }
+
+  /** What a member did in earlier runs, as it was known when this one was started. */
+  pastOf(agent_id: string): PastWork | undefined {
+    const { node, s } = this.run;
+    return s.run.past_work?.find((past) => past.node_id === node.id && past.agent_id === agent_id);
+  }
+
+  /** How the others' work of earlier runs went. */
+  private pastRecords(self: string): string[] {
+    return this.config.agents.flatMap(({ agent_id }) => {
+      const past = agent_id === self ? undefined : this.pastOf(agent_id);
+      return past ? [pastInWords(past)] : [];
+    });
+  }
+
+  /** How the others' work of this run went. */
+  private records(self: string): string[] {
+    return this.config.agents.flatMap(({ agent_id }) => {
+      const own = Object.values(this.run.s.agents).filter((view) => view.agent_id === agent_id);
+      const done = own.filter(({ status }) => status === "completed" || status === "handed_off").length;
+      const failed = own.filter(({ status }) => status === "failed" || status === "rejected").length;
+      return agent_id !== self && done + failed > 0 ? [`${agent_id}: ${done} done, ${failed} failed`] : [];
+    });
   }
 
   /** The plan, teams, handoffs, decisions and files up to now. */
-  private history(): string {
+  private history(): string[] {
     const { view } = this;
-    const list = (title: string, lines: readonly string[]) =>
-      lines.length > 0 ? [`${title}:\n${lines.map((line) => `- ${line}`).join("\n")}`] : [];
-    const short = (text: string) => text.replace(/\s+/g, " ").slice(0, 160);
     const handoffs = view.exchanges.flatMap((one) => (one.kind === "handoff" ? [one.handoff] : []));
     const decided = Object.values(view.proposals).flatMap(({ decision, by, outcome }) =>
       outcome
         ? [
-            `"${short(decision)}", proposed by ${by}: ${outcome.outcome}, ${outcome.approve} for and ${outcome.reject} against`,
+            `"${shortened(decision)}", proposed by ${by}: ${outcome.outcome}, ${outcome.approve} for and ${outcome.reject} against`,
           ]
         : [],
     );
     return [
-      ...list(
+      lines(
+        "Files of this run",
+        // The plan is told as it is.
+        newest(Object.values(this.run.s.files).filter(({ path }) => !isPlanFile(path))).map(
+          ({ path, version }) => `${path} (version ${version})`,
+        ),
+      ),
+      lines(
+        "Teams",
+        Object.entries(view.teams).map(
+          ([name, { agents, purpose }]) =>
+            `${name}: ${agents.join(", ")}${purpose ? ` (${shortened(purpose)})` : ""}`,
+        ),
+      ),
+      lines(
+        "Handed over so far",
+        newest(handoffs).map(({ from, to, reason }) => `${from} to ${to}: ${shortened(reason)}`),
+      ),
+      lines("Decided so far", newest(decided)),
+      lines(
         "The plan",
         (this.plan?.tasks ?? [])
           .slice(0, MOST_SHOWN)
           .map(
             ({ task_id, status, description, assigned_agent, required_role }) =>
-              `${task_id} (${status.replace("_", " ")}; ${assigned_agent ?? required_role ?? "nobody yet"}): ${short(description)}`,
+              `${task_id} (${status.replace("_", " ")}; ${assigned_agent ?? required_role ?? "nobody yet"}): ${shortened(description)}`,
           ),
       ),
-      ...list(
-        "Teams",
-        Object.entries(view.teams).map(
-          ([name, { agents, purpose }]) =>
-            `${name}: ${agents.join(", ")}${purpose ? ` (${short(purpose)})` : ""}`,
-        ),
-      ),
-      ...list(
-        "Handed over so far",
-        handoffs.slice(-MOST_SHOWN).map(({ from, to, reason }) => `${from} to ${to}: ${short(reason)}`),
-      ),
-      ...list("Decided so far", decided.slice(-MOST_SHOWN)),
-      ...list(
-        "Files of this run",
-        Object.values(this.run.s.files)
-          .slice(-MOST_SHOWN)
-          .map(({ path, version }) => `${path} (version ${version})`),
-      ),
-    ].join("\n\n");
+    ];
   }
 
-  /** Lets one of the crew work, with what the crew gives it. */
-  *work(agent: AgentConfig, work: Work): Flow<AgentResult> {
-    const team = this.digest();
+  /** Whether a member that works for another keeps the tools of its own role. */
+  get keepsTools(): boolean {
+    return this.config.delegate_tools === "own" && this.run.s.run.installation?.delegate_tools !== "shared";
+  }
+
+  /** An id for work that is no task of the plan: no task has it. */
+  idBesideTasks(wanted: string): string {
+    return freshId(wanted, new Set(this.plan?.tasks.map(({ task_id }) => task_id)));
+  }
+
+  /**
+   * Lets one of the crew work, with what the crew gives it: its team, the goal, and how things stand. Who judges, in a
+   * role of its own, is given nothing of that.
+   */
+  *work(agent: AgentConfig, { gives_goal = true, ...work }: Work): Flow<AgentResult> {
+    const { agents } = this.config;
+    const given: Partial<AgentTask> = work.role
+      ? {}
+      : {
+          ...(agents.length > 1 ? { team: agents.map((member) => this.describe(member)) } : {}),
+          ...(work.continues || !gives_goal ? {} : { goal: this.goal, shown: ["goal", ...this.inGoal] }),
+          // A vote is cast on a proposal, not on how the work goes.
+          ...(work.is_stance ? {} : { status: this.status(agent.agent_id, work.continues) }),
+        };
     const llm = work.llm_config ?? agent.llm_config;
     const level = work.parent ? work.parent.level + 1 : 0;
     const tools = this.toolsOf(this, agent, level);
     const result = yield* runAgent(this.run, {
       max_iterations: agent.max_iterations,
+      ...given,
       ...work,
       agent_id: agent.agent_id,
       required_role: agent.role_name,
@@ -160,10 +237,49 @@ export class Crew {
       crew_tools_by_role: tools.byRole,
       ...(this.config.memory ? {} : { without: WITHOUT_MEMORY }),
       ...(llm ? { llm_config: llm } : {}),
-      ...(team ? { team } : {}),
+      ...(work.parent && this.keepsTools ? { keeps_tools: true } : {}),
     });
     pay(this.spent, result);
     return result;
+  }
+
+  /** Whether the plan is another than plan.json says. */
+  get isPlanFileDue(): boolean {
+    return this.plan !== this.savedPlan;
+  }
+
+  /** Writes plan.json anew where the plan is another than it says. */
+  *savePlan(): Flow<void> {
+    if (!this.plan || !this.isPlanFileDue) return;
+    this.savedPlan = this.plan;
+    const text = planText(this.plan);
+    const { status_code, error } = yield* this.run.writePlanFile(`plan-file/${++this.saves}`, text);
+    if (status_code !== 413 || this.isPlanFileOld) return;
+    this.isPlanFileOld = true;
+    this.run.warn("PLAN_FILE", `plan.json is not up to date any more: ${error}`);
+  }
+
+  /**
+   * Keeps something in the memory of the run, where the crew has one, as an agent's own word. `key`: a part for keys of
+   * steps, unique in the node's attempt.
+   */
+  *remember(agent: AgentConfig, key: string, name: string, value: Json): Flow<void> {
+    const { run, config } = this;
+    const role = run.findRole(agent.role_name);
+    if (!config.memory || !role || isGranted(run.config.denied_tools, STORE_MEMORY)) return;
+    const about = { agent_id: agent.agent_id, task_id: key };
+    const path = `${key}/${agent.agent_id}`;
+    // The run itself keeps it, whatever the role may use.
+    const caller = {
+      key: agentKey(run.activationId, agent.agent_id, key),
+      path,
+      about,
+      role,
+      task: { role, config: agent },
+    };
+    const args = { key: name, value, scope: "run" };
+    const output = yield* run.callTool(`${path}/remember`, STORE_MEMORY, args, caller);
+    if (output.status_code === 200) run.noteEffects(about, STORE_MEMORY, args, output);
   }
 
   post(
@@ -192,6 +308,15 @@ export class Crew {
   }
 }
 
+const STORE_MEMORY = "store_memory";
 const WITHOUT_MEMORY = { tools: MEMORY_TOOLS, reason: "This crew works without memory." };
 
-const plain = (name: string) => name.toLowerCase().replace(/["'`]/g, "").replace(/\s+/g, " ").trim();
+/** How a bulletin begins that tells of a handoff. */
+export const HANDED_OVER = "Handed over to ";
+/** What stands on a board before there is a plan. */
+export const requestOf = (goal: string): string => `Request: ${goal}`;
+
+const newest = <T>(items: readonly T[]): T[] => items.slice(-MOST_SHOWN);
+/** A text in one line, with a sign where it goes on. */
+const shortened = (text: string, most = SHORT_CHARS) =>
+  text.length <= most ? text : `${text.slice(0, most - 1)}…`;

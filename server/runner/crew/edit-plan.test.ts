@@ -76,10 +76,12 @@ describe("a person changes the plan of a crew at work", () => {
         task: { description: "do deploy", assigned_agent: "tester", dependencies: ["b"] },
       }),
     ).toBeNull();
+    await expect.poll(() => crew.tasks().length).toBe(4);
     await crew.agree('Begin "do a"?');
     await crew.asked('Begin "do better"?');
     // Also while it waits for their word.
     expect(crew.edit({ kind: "change", task_id: "b", patch: { assigned_agent: "analyst" } })).toBeNull();
+    await expect.poll(() => crew.tasks()[1]?.[1]).toBe("analyst");
     await crew.agree('Begin "do better"?');
     await crew.agree('Begin "do deploy"?');
     await crew.host.settled(crew.id);

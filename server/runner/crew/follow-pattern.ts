@@ -1,21 +1,38 @@
 import type { Flow } from "@/server/domain/base/durable";
-import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
-import { customPatterns, outcomesOf, type PatternStep } from "@/server/domain/crew/pattern";
+import { present } from "@/server/domain/base/must";
+import { type Json, type JsonObject, type JsonSchema, newRecord } from "@/server/domain/base/values";
+import {
+  customPatterns,
+  outcomesOf,
+  type PatternStep,
+  STEP_WORDS,
+  type Target,
+  targetOf,
+} from "@/server/domain/crew/pattern";
 import { NodeFailure } from "@/server/domain/nodes";
+import { fence } from "@/server/domain/text/fence";
 import type { Crew } from "./crew";
+import { relay } from "./relay";
+
+interface StepAnswer {
+  outcome?: string;
+  summary: string;
+  /** What the next step works on, where that is more than the summary says. */
+  result?: string | null;
+}
 
 /**
  * Follows a custom pattern: each step's agent works and says how it came out, and the pattern says what comes next.
- * A target is a step's name, else an agent who has one step, else the end. Ends with what the last step gave.
+ * Ends with what the last step gave, or as failed, where a target says so.
  */
 export function* followPattern(crew: Crew): Flow<JsonObject> {
   const { run, config } = crew;
   const [pattern] = customPatterns(config.collaboration_patterns);
   if (!pattern) throw new NodeFailure("CONFIG", `${crew.name} has no pattern to follow. Add its steps.`);
   const steps = pattern.workflow;
-  const results: Record<string, Json> = {};
+  const results = newRecord<Json>();
   let step: PatternStep | undefined = steps[0];
-  let came: string | null = null;
+  let came = "";
   for (let round = 1; step; round++) {
     if (round > config.max_rounds)
       throw new NodeFailure(
@@ -23,54 +40,68 @@ export function* followPattern(crew: Crew): Flow<JsonObject> {
         `${crew.name} was not done after ${config.max_rounds} steps, which is its limit.`,
         { user_action: "edit_graph" },
       );
-    const agent = crew.member(step.agent);
-    if (!agent)
+    const chosen = crew.member(step.agent);
+    if (!chosen)
       throw new NodeFailure("CONFIG", `Step "${step.step}" is for "${step.agent}", who is not in the crew.`);
     run.emit({ type: "round_started", payload: { round } });
     const exits = outcomesOf(step);
-    const result = yield* crew.work(agent, {
-      task_id: `step-${round}`,
-      task: `${step.description ?? step.step.replaceAll("_", " ")}\nThis is the step "${step.step}" of: ${crew.goal}${came ? `\n${came}` : ""}`,
-      output_keys: [],
-      answer_schema: outcomeSchema(exits.map(({ outcome }) => outcome)),
-      inputs: { goal: crew.goal, ...run.input },
-      earlier: { ...results },
-    });
-    const { outcome, summary } = result.output as { outcome?: string; summary: string };
-    results[step.step] = summary;
+    const idOf = (hop: number) => (hop === 1 ? `step-${round}` : `step-${round}.h${hop}`);
+    const worked = yield* relay(
+      crew,
+      chosen,
+      {
+        task: `${step.description ?? step.step.replaceAll("_", " ")}\nThis is the step "${step.step}" on the way to the goal.${came}`,
+        output_keys: [],
+        answer_schema: outcomeSchema(exits.map(({ outcome }) => outcome)),
+        inputs: { goal: crew.goal, ...run.input },
+        earlier: { ...results },
+      },
+      { idOf, wish: `Do the step "${step.step}", which was its, and say how it came out.` },
+    );
+    const { agent } = worked;
+    const { outcome, summary, result: work } = worked.result.output as unknown as StepAnswer;
+    const made = work || summary;
+    results[step.step] = made;
     const exit = exits.find((one) => one.outcome === outcome);
-    const next: PatternStep | undefined = exit ? targetOf(exit.target, steps) : undefined;
-    if (!next) {
-      crew.post(agent.agent_id, "User", exit ? `${exit.target}: ${summary}` : summary, "reply", exit?.target);
+    const target: Target = exit
+      ? targetOf(exit.target, steps)
+      : { end: "completed", name: outcome ?? "done" };
+    if ("nobody" in target)
+      throw new NodeFailure("CONFIG", `${crew.name} cannot go on after "${step.step}": ${target.nobody}`, {
+        user_action: "edit_graph",
+      });
+    if ("end" in target) {
+      const { name } = target;
+      crew.post(agent.agent_id, "User", exit ? `${name}: ${summary}` : summary, "reply", exit && name);
+      if (target.end === "failed")
+        throw new NodeFailure("REJECTED", `${crew.name} failed in "${step.step}": ${summary}`, {
+          user_action: "edit_graph",
+        });
       return crew.outputs({
         ...results,
-        outcome: exit?.target ?? outcome ?? "done",
+        outcome: name,
         summary,
-        result: summary,
+        result: made,
       });
     }
+    const next = present(steps[target.step], "steps[target.step]");
     const to = crew.member(next.agent)?.agent_id ?? next.agent;
     crew.post(agent.agent_id, to, `${outcome}: ${summary}`, "post", outcome);
-    came = `It came here from "${step.step}" with the outcome "${outcome}": ${summary}`;
+    came = `\nIt came here from the step "${step.step}" with this outcome:\n${fence("outcome", summary, { is: outcome ?? "" })}`;
     step = next;
   }
   throw new NodeFailure("CONFIG", `${crew.name} has a pattern without steps.`);
-}
-
-/** The step that a target means, as graph/compile-pattern.ts compiles it; none: the end. */
-function targetOf(target: string, steps: readonly PatternStep[]): PatternStep | undefined {
-  const named = steps.find(({ step }) => step === target);
-  if (named) return named;
-  const own = steps.filter(({ agent }) => agent === target);
-  return own.length === 1 ? own[0] : undefined;
 }
 
 function outcomeSchema(outcomes: readonly string[]): JsonSchema {
   return {
     type: "object",
     properties: {
-      ...(outcomes.length > 0 ? { outcome: { type: "string", enum: [...outcomes] } } : {}),
-      summary: { type: "string", minLength: 1 },
+      ...(outcomes.length > 0
+        ? { outcome: { type: "string", enum: [...outcomes], description: STEP_WORDS.outcome } }
+        : {}),
+      summary: { type: "string", minLength: 1, description: STEP_WORDS.summary },
+      result: { type: "string", description: STEP_WORDS.result },
     },
     required: outcomes.length > 0 ? ["outcome", "summary"] : ["summary"],
     additionalProperties: false,

@@ -1,12 +1,15 @@
+import { taskPrompt } from "@/server/domain/agent/prompt";
 import type { AgentConfig } from "@/server/domain/agent/role";
 import type { Flow } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
 import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { ChatMessage } from "@/server/domain/run/events";
+import { fence, harmless } from "@/server/domain/text/fence";
 import { concernsRun, errorOf } from "../agent/call-model";
-import type { Crew } from "./crew";
+import { type Crew, requestOf } from "./crew";
 import { plannerOf } from "./planner";
+import { relay } from "./relay";
 import { textOf, valueOf } from "./values";
 
 /** Who started the crew, as the manager addresses it. */
@@ -41,11 +44,12 @@ export function* mediate(crew: Crew): Flow<JsonObject> {
   const workers = config.agents.filter((agent) => agent !== manager);
   if (workers.length === 0)
     throw new NodeFailure("CONFIG", `${crew.name} has a manager and nobody to send. Add an agent.`);
-  crew.writeBoard(manager.agent_id, `Request: ${crew.goal}`);
+  crew.writeBoard(manager.agent_id, requestOf(crew.goal));
   let history: readonly ChatMessage[] = [];
   /** What the manager and each worker said to each other. */
   const talks = new Map<string, readonly ChatMessage[]>();
-  let told = opening(crew, workers);
+  const how = howToLead(crew);
+  let told = `Lead your team to the goal. This is round 1 of at most ${config.max_rounds}.`;
   let plan: string[] = [];
   let stalls = 0;
   let replans = 0;
@@ -56,10 +60,12 @@ export function* mediate(crew: Crew): Flow<JsonObject> {
       purpose: "manage",
       may_use_tools: false,
       task: told,
+      how,
+      continues: round > 1,
       output_keys: [],
       answer_schema: decisionSchema(workers, crew.request.output_keys),
       check: (value) => faultsOf(value as unknown as Decision, crew.request.output_keys),
-      inputs: round === 1 ? { goal: crew.goal, ...run.input } : {},
+      inputs: { goal: crew.goal, ...run.input },
       history,
       ...(config.manager?.llm_config ? { llm_config: config.manager.llm_config } : {}),
     });
@@ -69,7 +75,7 @@ export function* mediate(crew: Crew): Flow<JsonObject> {
       plan = decision.plan;
       crew.writeBoard(
         manager.agent_id,
-        `Request: ${crew.goal}\nPlan:\n${plan.map((step) => `- ${step}`).join("\n")}`,
+        `${requestOf(crew.goal)}\nPlan:\n${plan.map((step) => `- ${step}`).join("\n")}`,
       );
     }
     const { ledger } = decision;
@@ -81,22 +87,8 @@ export function* mediate(crew: Crew): Flow<JsonObject> {
       payload: { ledger, current_step: decision.current_plan_step, stalls, replans },
     });
 
-    if (decision.stop === "Clarification" || decision.stop === "AdditionalInformation") {
-      crew.post(manager.agent_id, USER, decision.message, "question");
-      const answer = yield* run.ask(`round-${round}/question`, {
-        about: { agent_id: manager.agent_id },
-        kind: "escalation",
-        title: `${manager.agent_id} needs to know something`,
-        why: decision.message,
-      });
-      if (answer.answer === "reject" || answer.answer === "expired")
-        throw new NodeFailure(
-          answer.answer === "reject" ? "HUMAN_REJECTED" : "HUMAN_TIMEOUT",
-          `${crew.name} had a question that was not answered: ${decision.message}`,
-        );
-      const advice = answer.message ?? "Go on as you think best.";
-      crew.post(USER, manager.agent_id, advice, "answer");
-      told = `${USER} answers: ${advice}`;
+    if (asksPerson(decision)) {
+      told = yield* askPerson(crew, manager, decision.message, round);
       continue;
     }
     if (decision.stop === "TaskFailure" || decision.stop === "SecurityRisks")
@@ -130,14 +122,17 @@ export function* mediate(crew: Crew): Flow<JsonObject> {
     const worker = present(crew.member(decision.send_to), "crew.member(decision.send_to)");
     crew.post(manager.agent_id, worker.agent_id, decision.message, "post");
     const talk = talks.get(worker.agent_id) ?? [];
-    const reply = yield* replyOf(crew, worker, decision.message, round, talk);
-    crew.post(worker.agent_id, manager.agent_id, reply, "reply");
-    talks.set(worker.agent_id, [
-      ...talk,
-      { role: "user", content: decision.message },
-      { role: "assistant", content: reply },
-    ]);
-    told = `${worker.agent_id} replies:\n${reply}`;
+    const { by, reply, asked } = yield* replyOf(
+      crew,
+      worker,
+      manager.agent_id,
+      decision.message,
+      round,
+      talk,
+    );
+    crew.post(by, manager.agent_id, reply, "reply");
+    talks.set(worker.agent_id, [...talk, asked, { role: "assistant", content: reply }]);
+    told = `${fence("reply", reply, { from: by })}\nGo on with round ${round + 1} of at most ${config.max_rounds}.`;
   }
   throw new NodeFailure(
     "MAX_ITERATIONS",
@@ -146,33 +141,92 @@ export function* mediate(crew: Crew): Flow<JsonObject> {
   );
 }
 
-/** A worker's reply; its failure is told to the manager, who may find another way. */
+/**
+ * Whether the manager turns to the person before the request is satisfied: it says that it needs to know something, or
+ * it addresses the person without an answer.
+ */
+const asksPerson = ({ stop, send_to, ledger }: Decision): boolean =>
+  stop === "Clarification" ||
+  stop === "AdditionalInformation" ||
+  (send_to === USER && stop === null && !ledger.is_request_satisfied.answer);
+
+/** Puts the manager's question to a person and waits; gives what the manager is told. */
+function* askPerson(crew: Crew, manager: AgentConfig, question: string, round: number): Flow<string> {
+  crew.post(manager.agent_id, USER, question, "question");
+  const answer = yield* crew.run.ask(`round-${round}/question`, {
+    about: { agent_id: manager.agent_id },
+    kind: "escalation",
+    title: `${manager.agent_id} needs to know something`,
+    why: question,
+  });
+  if (answer.answer === "reject" || answer.answer === "expired")
+    throw new NodeFailure(
+      answer.answer === "reject" ? "HUMAN_REJECTED" : "HUMAN_TIMEOUT",
+      `${crew.name} had a question that was not answered: ${question}`,
+    );
+  const advice = answer.message ?? "Go on as you think best.";
+  crew.post(USER, manager.agent_id, advice, "answer");
+  return `${USER} answers:\n${fence("answer", advice)}`;
+}
+
+/** A worker's reply, and what it was asked; its failure is told to the manager, who may find another way. */
 function* replyOf(
   crew: Crew,
   worker: AgentConfig,
+  manager: string,
   message: string,
   round: number,
   history: readonly ChatMessage[],
-): Flow<string> {
+): Flow<{ by: string; reply: string; asked: ChatMessage }> {
+  const asked: ChatMessage = { role: "user", content: taskPrompt({ task: harmless(message), inputs: {} }) };
   try {
-    const result = yield* crew.work(worker, {
-      task_id: `round-${round}`,
-      task: message,
-      output_keys: [],
-      inputs: crew.run.input,
-      history,
-    });
-    return textOf(valueOf(result.output));
+    const { result, agent } = yield* relay(
+      crew,
+      worker,
+      {
+        task: message,
+        prompt: harmless(message),
+        from: manager,
+        how: `${manager} leads your team: it asks you, and it alone reads your answers. What all should know stands on the board.`,
+        continues: history.length > 0,
+        output_keys: [],
+        inputs: crew.run.input,
+        history,
+      },
+      {
+        idOf: (hop) => (hop === 1 ? `round-${round}` : `round-${round}.h${hop}`),
+        wish: `Answer ${manager}, who asked it: ${harmless(message)}`,
+      },
+    );
+    return {
+      by: agent.agent_id,
+      reply: textOf(valueOf(result.output)),
+      // As it was sent, so that a provider knows it again.
+      asked: result.transcript[history.length] ?? asked,
+    };
   } catch (error) {
     const cause = errorOf(error);
     if (concernsRun(cause) || cause.code === "CONFIG") throw error;
-    return `I could not do it: ${cause.message}`;
+    return { by: worker.agent_id, reply: `I could not do it: ${cause.message}`, asked };
   }
 }
 
-function opening(crew: Crew, workers: readonly AgentConfig[]): string {
-  const team = workers.map((worker) => `- ${crew.describe(worker)}`).join("\n");
-  return `Lead this team to the goal: ${crew.goal}\nYou do no work of your own. In each round send one message to one of them; it replies to you alone, and knows nothing but what you two have said and the board, so tell it everything that it needs.\n${team}\nKeep the ledger honest. Once the request is satisfied, send the whole answer to "${USER}" with stop "Completed".`;
+/** What a manager is told of leading: what it can do in a round, and what each field of its answer means. */
+function howToLead({ config, request: { output_keys } }: Crew): string {
+  return `How you lead: you do no work of your own. In each round you send one message to one member. It answers you alone, and knows nothing but the goal, the inputs, the board and what you two have said: tell it everything else that it needs. Its answer comes to you in <reply>; you then send the next message, until the request is met.
+
+Your answers have these fields:
+- plan: the steps to the goal, each with the member who does it. It stands on the board. Repeat it word for word while it holds.
+- current_plan_step: the step that your message is about.
+- send_to: the id of a member, or "${USER}", who is the person that asked.
+- message: what you tell the one you send to, in full. ${USER} sees nothing but this.
+- ledger: how things stand, each with the reason. is_request_satisfied: all that was asked for is there. is_in_loop: the same goes to and fro. is_progress_being_made: the last reply brought the goal nearer; true in the first round. After ${config.max_stalls} rounds without progress you have to make another plan.
+- stop: null as long as a member has something to do. With send_to "${USER}" it says why:
+  "Completed": the request is met, and message is the whole answer.
+  "Clarification": you cannot go on without knowing what is meant, and message is the question. The person's answer comes to you in <answer>, and you go on.
+  "AdditionalInformation": the same for something that only the person can give.
+  "TaskFailure": it cannot be done, and message says why. This ends the work.
+  "SecurityRisks": it would do harm, and message says which. This ends the work.${output_keys.length > 1 ? `\n- outputs: with "Completed", one value for each of ${output_keys.join(", ")}.` : ""}`;
 }
 
 function decisionSchema(workers: readonly AgentConfig[], keys: readonly string[]): JsonSchema {
@@ -214,10 +268,13 @@ function decisionSchema(workers: readonly AgentConfig[], keys: readonly string[]
 }
 
 function faultsOf(decision: Decision, keys: readonly string[]): string[] {
-  if (decision.send_to !== USER) {
-    return decision.stop === "Completed" ? [`stop "Completed" goes with send_to "${USER}".`] : [];
-  }
-  if (decision.stop !== "Completed" || keys.length < 2) return [];
+  const { stop, send_to, ledger } = decision;
+  if (send_to !== USER) return stop === "Completed" ? [`stop "Completed" goes with send_to "${USER}".`] : [];
+  if (stop === "Completed" && !ledger.is_request_satisfied.answer)
+    return [
+      'stop "Completed" is for a request that is satisfied, and the ledger says that it is not. To ask the person something, use stop "Clarification"; if it cannot be done, "TaskFailure".',
+    ];
+  if (asksPerson(decision) || keys.length < 2) return [];
   const missing = keys.filter((key) => decision.outputs?.[key] === undefined);
   return missing.length > 0 ? [`outputs lacks ${missing.join(", ")}.`] : [];
 }

@@ -6,7 +6,10 @@ import { isRaw, withoutNulls } from "@/server/domain/base/lenient-reader";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonSchema } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
+import { parallelGroups } from "@/server/domain/crew/pattern";
 import { ExecutionPlan, planFaults, Task } from "@/server/domain/crew/plan";
+import { syncFaultText, withSyncPoints } from "@/server/domain/crew/sync-points";
+import { fence } from "@/server/domain/text/fence";
 import type { Crew } from "./crew";
 
 /** The agent that writes the plan: the named manager, else a role that sounds like one, else the first. */
@@ -21,19 +24,48 @@ export function plannerOf(crew: CrewConfig): AgentConfig {
 /** Lets the crew's planner write a plan whose tasks the crew's other roles can carry out. */
 export function* writePlan(crew: Crew): Flow<{ plan: ExecutionPlan; by: string }> {
   const planner = plannerOf(crew.config);
-  const { roles, about } = workersOf(crew, planner);
+  const roles = workersOf(crew, planner);
   const answer = yield* crew.work(planner, {
     purpose: "plan",
     may_use_tools: false,
-    task: `Write a plan that reaches this goal: ${crew.goal}\nSay first in parsed_intent what the goal asks for and how complex it is: ${sizes}. Divide it into tasks accordingly. Give each task to exactly one of these roles:\n${about}\nA task may depend on earlier tasks by their task_id. Use at most 8 tasks.`,
+    task: `Write a plan that reaches the goal.\nSay first in parsed_intent what the goal asks for and how complex it is: ${sizes}. Divide it into tasks accordingly. Give each task to exactly one of these roles: ${roles.join(", ")}.\nA task may depend on earlier tasks by their task_id. Use at most 8 tasks.${wishes(crew)}`,
     output_keys: [],
-    answer_schema: planSchema(roles, { parsed_intent: INTENT }),
-    check: (value) => findPlanFaults(value),
+    answer_schema: planSchema(roles, { parsed_intent: INTENT, success_criteria: CRITERIA }),
+    check: (value) => findPlanFaults(crew, value),
     ...managerModel(crew.config),
   });
   return {
-    plan: ExecutionPlan.parse({ user_instruction: crew.goal, ...withoutNulls(answer.output) }),
+    plan: ExecutionPlan.parse({ user_instruction: crew.goal, ...asPlan(answer.output) }),
     by: planner.agent_id,
+  };
+}
+
+/** What the crew and its people expect of a plan: tags where groups meet, and tasks that their points mean. */
+function wishes({ config, request }: Crew): string {
+  const points = parallelGroups(config.collaboration_patterns).flatMap(({ sync_points }) => sync_points);
+  const asked = (request.plan?.human_intervention_points ?? []).filter((point) => !/^on_error$/i.test(point));
+  return [
+    points.length > 0
+      ? `\nTag each task whose result is brought together with others at one of these points with its word: ${points.join(", ")}.`
+      : "",
+    asked.length > 0
+      ? `\nA person is asked at these points: ${asked.join(", ")}. Give the task that each means its word as a tag.`
+      : "",
+  ].join("");
+}
+
+/** What a planner wrote, as a plan has it: tags are among a task's metadata. */
+function asPlan(value: Json): { tasks?: unknown; parsed_intent?: unknown } {
+  if (!isRaw(value)) return {};
+  const plan = withoutNulls(value);
+  if (!Array.isArray(plan.tasks)) return plan;
+  return {
+    ...plan,
+    tasks: plan.tasks.map((task: unknown) => {
+      if (!isRaw(task)) return task;
+      const { tags, ...rest } = withoutNulls(task);
+      return tags === undefined ? rest : { ...rest, metadata: { tags } };
+    }),
   };
 }
 
@@ -47,35 +79,35 @@ export function* replan(
   const { plan } = crew;
   if (!plan) return false;
   const planner = plannerOf(crew.config);
-  const { roles, about } = workersOf(crew, planner);
+  const roles = workersOf(crew, planner);
   const isOpen = ({ status }: Task) => status === "pending" || status === "blocked";
   const kept = plan.tasks.filter((task) => !isOpen(task));
   const ids = new Set(kept.map(({ task_id }) => task_id));
-  const states = plan.tasks.map(
-    ({ task_id, status, description }) => `- ${task_id} (${status}): ${description}`,
-  );
   const fits = (value: Json): string[] => {
-    const read = Task.array().safeParse((value as { tasks?: unknown }).tasks);
+    const read = Task.array().safeParse(asPlan(value).tasks);
     if (!read.success) return read.error.issues.slice(0, 5).map(({ message }) => message);
     const doubled = read.data.filter(({ task_id }) => ids.has(task_id));
     if (doubled.length > 0) return doubled.map(({ task_id }) => `"${task_id}" is taken; use a new task_id.`);
     const lost = read.data.filter(({ dependencies }) => dependencies.includes(failed));
     if (lost.length > 0) return [`No new task may depend on "${failed}", which failed.`];
-    return planFaults([...kept, ...read.data]).map(({ message }) => message);
+    return [
+      ...planFaults([...kept, ...read.data]).map(({ message }) => message),
+      ...takenIds(crew, read.data),
+    ];
   };
   const version = plan.version + 1;
   const answer = yield* crew.work(planner, {
-    task_id: `replan-${version}`,
+    task_id: crew.idBesideTasks(`replan-${version}`),
     purpose: "plan",
     may_use_tools: false,
-    task: `The task "${failed}" failed: ${error.message}\nThe plan so far:\n${states.join("\n")}\nReplace what is not done yet by tasks that reach the goal another way: ${crew.goal}\nGive each task to exactly one of these roles:\n${about}\nNew tasks need new ids and may depend on completed tasks. Use at most 8 tasks.`,
+    task: `The task "${failed}" failed:\n${fence("failure", error.message)}\nThe plan stands in crew_status. Replace what is not done yet by tasks that reach the goal another way. Give each task to exactly one of these roles: ${roles.join(", ")}.\nNew tasks need new ids and may depend on completed tasks. Use at most 8 tasks.`,
     output_keys: [],
     answer_schema: planSchema(roles),
     check: fits,
     inputs: { completed: Object.keys(outputs) },
     ...managerModel(crew.config),
   });
-  const added = Task.array().parse(answer.output.tasks);
+  const added = Task.array().parse(asPlan(answer.output).tasks);
   const changed = Object.fromEntries(
     plan.tasks.filter(isOpen).map(({ task_id }) => [task_id, { status: "cancelled" as const }]),
   );
@@ -87,12 +119,11 @@ export function* replan(
   return true;
 }
 
-function workersOf(crew: Crew, planner: AgentConfig): { roles: string[]; about: string } {
+/** The roles that tasks can be given to; what each is for stands in the crew's team. */
+function workersOf(crew: Crew, planner: AgentConfig): string[] {
   const others = crew.config.agents.filter((agent) => agent !== planner);
   const workers = others.length > 0 ? others : [planner];
-  const roles = [...new Set(workers.map(({ role_name }) => role_name))];
-  const about = roles.map((name) => `- ${name}: ${crew.run.findRole(name)?.description ?? ""}`).join("\n");
-  return { roles, about };
+  return [...new Set(workers.map(({ role_name }) => role_name))];
 }
 
 const managerModel = ({ manager }: CrewConfig) =>
@@ -131,6 +162,13 @@ const planSchema = (roles: readonly string[], more: Record<string, JsonSchema> =
           required_role: { type: "string", enum: [...roles] },
           dependencies: { type: "array", items: { type: "string" } },
           expected_output: { type: "string" },
+          priority: { type: "string", enum: ["low", "medium", "high", "critical"] },
+          estimated_duration: {
+            type: "string",
+            pattern: "^\\d+(\\.\\d+)?(s|m|h|d)$",
+            description: "How long it probably takes, such as 15m or 2h",
+          },
+          tags: { type: "array", items: { type: "string" }, maxItems: 8 },
         },
         required: ["task_id", "description", "required_role", "dependencies", "expected_output"],
         additionalProperties: false,
@@ -141,13 +179,35 @@ const planSchema = (roles: readonly string[], more: Record<string, JsonSchema> =
   additionalProperties: false,
 });
 
-function findPlanFaults(value: Json): string[] {
-  const result = ExecutionPlan.safeParse(isRaw(value) ? withoutNulls(value) : value);
+const CRITERIA: JsonSchema = {
+  type: "array",
+  description: "How one sees at the end that the goal is reached; empty where the goal says nothing of it",
+  items: { type: "string" },
+  maxItems: 5,
+};
+
+/** Ids of tasks that would hide what the crew was given under the same name. */
+const takenIds = ({ run }: Crew, tasks: readonly Task[]): string[] =>
+  tasks.flatMap(({ task_id }) =>
+    Object.hasOwn(run.input, task_id)
+      ? [`"${task_id}" is the name of what the crew was given; use another task_id.`]
+      : [],
+  );
+
+function findPlanFaults(crew: Crew, value: Json): string[] {
+  const result = ExecutionPlan.safeParse(asPlan(value));
   if (!result.success)
     return result.error.issues.slice(0, 5).map(({ path, message }) => `${path.join(".")}: ${message}`);
   const { tasks, parsed_intent } = result.data;
   const complexity = Complexity.safeParse(parsed_intent?.complexity).data;
   const most = complexity && MOST_TASKS[complexity];
+  const faults = [
+    ...takenIds(crew, tasks),
+    ...withSyncPoints(tasks, crew.config).faults.flatMap((fault) =>
+      fault.kind === "circle" ? [syncFaultText(fault)] : [],
+    ),
+  ];
+  if (faults.length > 0) return faults;
   return most !== undefined && tasks.length > most
     ? [
         `A ${complexity} goal is divided into at most ${most} tasks, and these are ${tasks.length}. Join some of them, or say that the goal is more complex.`,

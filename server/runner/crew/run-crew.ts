@@ -1,5 +1,6 @@
 import type { Flow } from "@/server/domain/base/durable";
 import type { JsonObject } from "@/server/domain/base/values";
+import { crewFaults, planFaultsIn } from "@/server/domain/crew/crew-faults";
 import { NodeFailure } from "@/server/domain/nodes";
 import type { CrewAnswer, CrewRequest } from "@/server/domain/nodes/define";
 import type { CrewRuntime } from "../ports";
@@ -8,6 +9,7 @@ import { followPattern } from "./follow-pattern";
 import { mediate } from "./mediate";
 import { plannerOf } from "./planner";
 import { runTasks } from "./run-tasks";
+import { sample } from "./sample";
 import { swarm } from "./swarm";
 import { toolsOf } from "./tools";
 import { vote } from "./vote";
@@ -19,6 +21,7 @@ const PROCESSES = {
   hierarchical: mediate,
   swarm,
   consensus: vote,
+  sample,
   custom: followPattern,
 } as const satisfies Record<string, (crew: Crew) => Flow<JsonObject>>;
 
@@ -27,6 +30,9 @@ export function* runCrew(run: CrewRuntime, request: CrewRequest): Flow<CrewAnswe
   const { crew: config } = request;
   if (!config)
     throw new NodeFailure("CONFIG", `${run.node.name || run.node.id} has no crew. Add its agents.`);
+  const faults = [...crewFaults(config), ...(request.plan ? planFaultsIn(config, request.plan) : [])];
+  const fault = faults.find(({ severity }) => severity === "error");
+  if (fault) throw new NodeFailure("CONFIG", fault.message, { user_action: "edit_graph" });
   const crew = new Crew(run, config, request, toolsOf);
   const manager =
     config.process === "hierarchical" || config.process === "consensus" || config.manager?.agent_id
@@ -47,6 +53,7 @@ export function* runCrew(run: CrewRuntime, request: CrewRequest): Flow<CrewAnswe
   try {
     const output = yield* PROCESSES[config.process](crew);
     run.emit({ type: "crew_finished", payload: { status: "completed" } });
+    yield* crew.savePlan();
     return { output, ...crew.spent };
   } catch (error) {
     run.emit({ type: "crew_finished", payload: { status: "failed" } });

@@ -1,25 +1,25 @@
-import { z } from "zod";
 import type { RunError } from "@/server/domain/agent/outcome";
 import type { AgentConfig } from "@/server/domain/agent/role";
 import type { Flow } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
-import { Json, type JsonObject, type JsonSchema } from "@/server/domain/base/values";
+import { type Json, type JsonObject, newRecord } from "@/server/domain/base/values";
 import { Work as Budget } from "@/server/domain/base/work-budget";
-import type { ExecutionPlan, Task, TaskStatus } from "@/server/domain/crew/plan";
-import {
-  byUrgency,
-  inOrder,
-  interventionPoint,
-  lastTasks,
-  startingPlan,
-} from "@/server/domain/crew/starting-plan";
+import { asksOnError, interventionPoint } from "@/server/domain/crew/intervention";
+import type { Task, TaskStatus } from "@/server/domain/crew/plan";
+import { byUrgency, inOrder, lastTasks } from "@/server/domain/crew/starting-plan";
 import { NodeFailure } from "@/server/domain/nodes";
+import type { Payloads } from "@/server/domain/run/events";
 import { evaluateCondition } from "@/server/domain/text/expression";
+import { harmless } from "@/server/domain/text/fence";
 import { errorOf } from "../agent/call-model";
 import { Children } from "../flow";
-import type { Crew, Work } from "./crew";
+import { beginPlan } from "./begin-plan";
+import { type ChosenMember, chooseMember, unroutable } from "./choose-member";
+import type { Crew } from "./crew";
 import { meetCriteria, noteProgress } from "./criteria";
-import { replan, writePlan } from "./planner";
+import { replan } from "./planner";
+import { relay } from "./relay";
+import { instructionOf, shapeOf } from "./task-work";
 import { textOf, valueOf } from "./values";
 
 /** How often a person may send a task's result back. */
@@ -32,33 +32,27 @@ const PASSED_ON = 300;
  * crew's own, or a planner role writes it first. Agents may add to it on the way.
  */
 export function* runTasks(crew: Crew): Flow<JsonObject> {
-  const { run, config, request } = crew;
-  let plan = request.plan;
-  if (!plan || config.planning || plan.tasks.length === 0) {
-    const written = yield* writePlan(crew);
-    plan = { ...written.plan, ...(request.plan ? settingsOf(request.plan) : {}) };
-    run.emit({ type: "plan_created", payload: { plan: startingPlan(plan, config), by: written.by } });
-  } else run.emit({ type: "plan_created", payload: { plan: startingPlan(plan, config), by: "workflow" } });
-
+  yield* beginPlan(crew);
   const work = new PlanWork(crew);
   yield* work.carryOut();
   const output = work.result();
   return yield* meetCriteria(crew, output, work.outputs);
 }
 
-/** What a plan says beside its tasks. */
-const settingsOf = ({ execution_mode, human_intervention_points, success_criteria }: ExecutionPlan) => ({
-  execution_mode,
-  human_intervention_points,
-  success_criteria,
-});
+const SAVING = "plan file";
+
+function* asTask(flow: Flow<void>): Flow<TaskDone> {
+  yield* flow;
+  return { output: null };
+}
 
 interface TaskDone {
   output: Json;
 }
 
 class PlanWork {
-  readonly outputs: Record<string, Json> = {};
+  /** The results of the tasks that are done, also of those that were done before this crew took the plan up. */
+  readonly outputs: Record<string, Json>;
   private readonly busy = new Map<string, string>();
   /** How many tasks each agent was given so far. */
   private readonly given = new Map<string, number>();
@@ -66,9 +60,16 @@ class PlanWork {
   private readonly parallel: number;
   private failure: RunError | null = null;
   private replans = 0;
+  /** What goes on beside the tasks. Its ids have a space, and those of tasks have none. */
+  private readonly besides = new Set<string>();
 
   constructor(private readonly crew: Crew) {
     this.parallel = crew.config.process === "parallel" ? crew.config.max_parallel : 1;
+    this.outputs = newRecord(
+      this.tasks.flatMap(({ task_id, status, output }) =>
+        status === "completed" && output !== undefined ? [[task_id, output] as const] : [],
+      ),
+    );
   }
 
   private get tasks(): readonly Task[] {
@@ -82,13 +83,22 @@ class PlanWork {
   }
 
   *carryOut(): Flow<void> {
+    for (const { task_id, status, error_message } of this.tasks)
+      if (status === "failed") yield* this.afterFailure(task_id, failedBefore(task_id, error_message));
     try {
       for (;;) {
-        if (!this.hasStopped) this.begin();
+        // What is to follow from a failure may change the plan.
+        if (!this.hasStopped && ![...this.besides].some((id) => id !== SAVING)) this.begin();
+        if (!this.besides.has(SAVING) && this.crew.isPlanFileDue)
+          this.addBeside(SAVING, this.crew.savePlan());
         if (this.children.size === 0) break;
         const done = yield* this.children.next(this.crew.run.planEdited());
         // A person changed the plan: perhaps something can begin.
         if (!done) continue;
+        if (this.besides.delete(done.id)) {
+          if (!done.ok) throw done.error;
+          continue;
+        }
         this.busy.delete(done.id);
         if (done.ok) {
           this.outputs[done.id] = done.value.output;
@@ -96,12 +106,18 @@ class PlanWork {
           // At the end all of them are checked anyway.
           if (this.tasks.some(({ status }) => status === "pending" || status === "in_progress"))
             noteProgress(this.crew, this.result(), this.outputs);
-        } else yield* this.failed(done.id, errorOf(done.error));
+        } else this.addBeside(`${done.id} failed`, this.failed(done.id, errorOf(done.error)));
       }
     } finally {
       this.children.stop();
     }
     this.conclude();
+  }
+
+  /** Something beside the tasks, side by side with them: waiting for it alone would drop what they wait for. */
+  private addBeside(id: string, flow: Flow<void>): void {
+    this.besides.add(id);
+    this.children.add(id, asTask(flow));
   }
 
   private get hasStopped(): boolean {
@@ -111,7 +127,7 @@ class PlanWork {
   private move(
     id: string,
     to: TaskStatus,
-    more: { assigned_agent?: string; output?: Json; error?: RunError } = {},
+    more: Omit<Payloads["task_status_changed"], "from" | "to"> = {},
   ): void {
     const from = this.task(id).status;
     this.crew.run.emit({ type: "task_status_changed", task_id: id, payload: { from, to, ...more } });
@@ -125,7 +141,7 @@ class PlanWork {
     for (let hasChanged = true; hasChanged; ) {
       hasChanged = false;
       for (const { task_id: id } of byUrgency(inOrder(this.tasks))) {
-        if (this.children.size >= this.parallel) return;
+        if (this.busy.size >= this.parallel) return;
         const task = this.task(id);
         if (task.status !== "pending") continue;
         if (task.dependencies.some((other) => is(other, "failed", "blocked", "cancelled"))) {
@@ -146,8 +162,8 @@ class PlanWork {
           hasChanged = true;
           continue;
         }
-        const agent = this.agentFor(task);
-        if (!agent) {
+        const chosen = this.memberFor(task);
+        if (!chosen) {
           const error = unroutable(task, config.agents);
           this.move(id, "failed", { error });
           this.failure ??= error;
@@ -155,9 +171,13 @@ class PlanWork {
           hasChanged = true;
           continue;
         }
+        const { agent, why } = chosen;
         this.busy.set(id, agent.agent_id);
         this.given.set(agent.agent_id, (this.given.get(agent.agent_id) ?? 0) + 1);
-        this.move(id, "in_progress", { assigned_agent: agent.agent_id });
+        this.move(id, "in_progress", {
+          assigned_agent: agent.agent_id,
+          ...(why === undefined ? {} : { chosen_because: why }),
+        });
         this.children.add(id, this.carryOutOne(task, agent));
         hasChanged = true;
       }
@@ -168,8 +188,7 @@ class PlanWork {
     const { crew } = this;
     const { plan } = crew;
     const id = planned.task_id;
-    const points = plan?.human_intervention_points ?? [];
-    const before = interventionPoint(planned, "before", points);
+    const before = plan && interventionPoint(planned, "before", plan);
     let agent = chosen;
     if (before || plan?.execution_mode === "step") {
       yield* this.askToGoOn(
@@ -178,7 +197,7 @@ class PlanWork {
         before ? `The plan says ${before}.` : "The plan is carried out step by step.",
       );
       // A person may have given it to somebody else before they agreed.
-      agent = this.agentFor(this.task(id)) ?? agent;
+      agent = this.memberFor(this.task(id))?.agent ?? agent;
       this.busy.set(id, agent.agent_id);
       this.move(id, "in_progress", agent === chosen ? {} : { assigned_agent: agent.agent_id });
     }
@@ -195,22 +214,33 @@ class PlanWork {
     const several = isLast && output_keys.length > 1;
     let feedback: string | undefined;
     for (let review = 0; ; review++) {
-      const result = yield* crew.work(agent, {
-        task_id: review === 0 ? id : `${id}.r${review}`,
-        task:
-          feedback === undefined
-            ? task.description
-            : `${task.description}\n\nA person sent the last result back: ${feedback}`,
-        ...(task.expected_output ? { expected_output: task.expected_output } : {}),
-        ...(several ? { output_keys } : shapeOf(task, crew.run.findRole(agent.role_name)?.output_schema)),
-        inputs: { goal: crew.goal, ...crew.run.input, ...instructionOf(task, this.outputs) },
-        earlier,
-        guardrails: task.guardrails,
-      });
-      const own = result.output;
+      const own_id = review === 0 ? id : crew.idBesideTasks(`${id}.r${review}`);
+      const worked = yield* relay(
+        crew,
+        agent,
+        {
+          task: task.description,
+          prompt: `${harmless(task.description)}${feedback === undefined ? "" : `\n\nA person sent the last result back: ${harmless(feedback)}`}`,
+          ...(task.expected_output ? { expected_output: task.expected_output } : {}),
+          ...(several ? { output_keys } : shapeOf(task, crew.run.findRole(agent.role_name)?.output_schema)),
+          inputs: { goal: crew.goal, ...crew.run.input, ...instructionOf(task, this.outputs) },
+          earlier,
+          guardrails: task.guardrails,
+        },
+        {
+          idOf: (hop) => (hop === 1 ? own_id : crew.idBesideTasks(`${own_id}.h${hop}`)),
+          wish: `Do the task that was its: ${harmless(task.description)}`,
+        },
+      );
+      if (worked.agent !== agent) {
+        agent = worked.agent;
+        this.busy.set(id, agent.agent_id);
+        this.move(id, "in_progress", { assigned_agent: agent.agent_id });
+      }
+      const own = worked.result.output;
       const output: Json =
         Object.hasOwn(own, id) && Object.keys(own).length === 1 ? present(own[id], "own[id]") : own;
-      const after = interventionPoint(task, "after", points);
+      const after = crew.plan && interventionPoint(task, "after", crew.plan);
       const isAsked = after !== undefined || task.human_review || plan?.execution_mode === "hitl";
       if (!isAsked || review >= MAX_REVIEWS) return { output };
       const answer = yield* crew.run.ask(`${id}/review${review}`, {
@@ -252,17 +282,21 @@ class PlanWork {
       );
   }
 
-  /** What follows from a failed task, as the crew is set. */
   private *failed(id: string, error: RunError): Flow<void> {
+    this.move(id, "failed", { error });
+    yield* this.afterFailure(id, error);
+  }
+
+  /** What follows from a failed task, as the crew is set. */
+  private *afterFailure(id: string, error: RunError): Flow<void> {
     const { crew } = this;
     const { on_task_failure, max_replans } = crew.config;
-    const points = crew.plan?.human_intervention_points ?? [];
-    this.move(id, "failed", { error });
     if (on_task_failure === "replan" && this.replans < max_replans) {
       this.replans++;
       if (yield* replan(crew, id, error, this.outputs)) return;
     }
-    const stopsForPeople = points.includes("on_error") || crew.plan?.execution_mode === "breakpoint";
+    const { plan } = crew;
+    const stopsForPeople = plan && (asksOnError(plan) || plan.execution_mode === "breakpoint");
     if (on_task_failure === "escalate" || stopsForPeople) {
       const answer = yield* crew.run.ask(`${id}/failed`, {
         about: { agent_id: this.task(id).assigned_agent ?? "", task_id: id },
@@ -279,21 +313,12 @@ class PlanWork {
     this.failure ??= error;
   }
 
-  /** Who does a task: the agent, or the least busy of the team or role, that it names; ties by the crew's order. */
-  private agentFor(task: Task): AgentConfig | undefined {
-    const { crew } = this;
-    const { agents } = crew.config;
-    const wanted = task.assigned_agent ?? undefined;
-    const named = wanted === undefined ? undefined : agents.find(({ agent_id }) => agent_id === wanted);
-    if (named) return named;
-    const team = wanted === undefined ? undefined : crew.view.teams[wanted]?.agents;
-    const role = task.required_role ?? wanted;
-    const atWork = (id: string) => [...this.busy.values()].filter((other) => other === id).length;
-    const load = ({ agent_id }: AgentConfig) => [atWork(agent_id), this.given.get(agent_id) ?? 0] as const;
-    return agents
-      .filter(({ agent_id, role_name }) => (team ? team.includes(agent_id) : role_name === role))
-      .map((agent, at) => ({ agent, at, load: load(agent) }))
-      .sort((a, b) => a.load[0] - b.load[0] || a.load[1] - b.load[1] || a.at - b.at)[0]?.agent;
+  /** Who does a task, and why where it names nobody. */
+  private memberFor(task: Task): ChosenMember | undefined {
+    return chooseMember(this.crew, task, {
+      atWork: (id) => [...this.busy.values()].filter((other) => other === id).length,
+      given: (id) => this.given.get(id) ?? 0,
+    });
   }
 
   /** What a task is told of earlier ones: its dependencies' results, else the previous task's. */
@@ -324,75 +349,33 @@ class PlanWork {
     crew.run.warn("CREW_PARTIAL", `Some tasks of ${crew.name} failed: ${failure.message}`);
   }
 
-  /** One value per output key: a task of that name, else what the last tasks gave. */
+  /**
+   * One value per output key: a last task of that name, else what the last tasks gave. A task that others wait for is
+   * not what comes out, whatever it is called, unless the last ones give nothing of that name.
+   */
   result(): JsonObject {
-    const { outputs } = this;
+    const { outputs, crew } = this;
     const ends = lastTasks(this.tasks)
       .map(({ task_id }) => task_id)
       .filter((id) => Object.hasOwn(outputs, id));
     const finished = this.tasks.filter(({ task_id }) => Object.hasOwn(outputs, task_id));
     const shown = ends.length > 0 ? ends : finished.slice(-1).map(({ task_id }) => task_id);
     const whole = valueOf(Object.fromEntries(shown.map((id) => [id, present(outputs[id], "outputs[id]")])));
-    const inside = this.crew.outputs(whole);
+    const several = crew.request.output_keys.length > 1;
     return Object.fromEntries(
-      Object.entries(inside).map(([key, value]) => [
-        key,
-        Object.hasOwn(outputs, key) ? present(outputs[key], "outputs[key]") : value,
-      ]),
+      Object.entries(crew.outputs(whole)).map(([key, value]) => {
+        const own = outputs[key];
+        const isAsked = shown.includes(key) || (several && value === whole);
+        return [key, own !== undefined && isAsked ? own : value];
+      }),
     );
   }
 }
 
-/** How a task is to be answered: as its own schema says, else its role's, else in one text. */
-function shapeOf(
-  task: Task,
-  ofRole: JsonSchema | undefined,
-): Pick<Work, "output_keys" | "output_schema" | "answer_schema"> {
-  const schema = task.output_schema ?? ofRole;
-  const isWhole = schema?.type === "object" && schema.properties !== undefined;
-  if (isWhole) return { output_keys: [], answer_schema: schema };
-  return {
-    output_keys: [task.task_id],
-    ...(task.output_schema ? { output_schema: task.output_schema } : {}),
-  };
-}
-
-/**
- * What a task's raw instruction gives beside its description: the values of a JSON object by their names, else the
- * text. A value `output_from_<task>` stands for that task's result.
- */
-function instructionOf({ raw_instruction }: Task, outputs: Readonly<Record<string, Json>>): JsonObject {
-  if (!raw_instruction) return {};
-  const read = parseInstruction(raw_instruction);
-  if (!read) return { raw_instruction };
-  return Object.fromEntries(
-    Object.entries(read).map(([key, value]) => {
-      const from = typeof value === "string" ? /^output_from_(.+)$/.exec(value)?.[1] : undefined;
-      return [
-        key,
-        from !== undefined && Object.hasOwn(outputs, from) ? present(outputs[from], "outputs[from]") : value,
-      ];
-    }),
-  );
-}
-
-function parseInstruction(text: string): JsonObject | null {
-  try {
-    return z.record(z.string(), Json).safeParse(JSON.parse(text)).data ?? null;
-  } catch {
-    return null;
-  }
-}
-
-function unroutable(task: Task, agents: readonly AgentConfig[]): RunError {
-  const roles = [...new Set(agents.map(({ role_name }) => role_name))].join(", ");
-  const wanted = task.required_role ?? task.assigned_agent;
-  return {
-    code: "CONFIG",
-    message: wanted
-      ? `Task "${task.task_id}" asks for ${wanted}, and no agent of the crew is that. The crew has: ${roles}.`
-      : `Task "${task.task_id}" does not say which role does it. The crew has: ${roles}.`,
-    retryable: false,
-    user_action: "edit_graph",
-  };
-}
+/** What was noted of a failure before this crew took the plan up. */
+const failedBefore = (id: string, message: string | null | undefined): RunError => ({
+  code: "REJECTED",
+  message: message || `Task "${id}" failed before.`,
+  retryable: false,
+  user_action: "edit_graph",
+});

@@ -104,7 +104,7 @@ export const cases: Record<string, Case> = {
     crew: { process: "hierarchical", manager: { agent_id: "lead" } },
     answer: (request) => {
       if (!request.response) return text(`${who(request)} replies`);
-      const came = request.messages.filter(({ content }) => / replies:\n/.test(content)).length;
+      const came = request.messages.filter(({ content }) => /<reply from=/.test(content)).length;
       const to = ["worker", "checker", "User"][came]!;
       return json({
         plan: ["ask both", "answer"],
@@ -163,13 +163,17 @@ export const cases: Record<string, Case> = {
     answer: (request) => {
       if (!/Vote on this proposal/.test(last(request)))
         return json({ decision: "do it", rationale: "why not" });
-      const isSecond = /Votes of the round before/.test(last(request));
+      const isSecond = /The round before, /.test(last(request));
       return json({
         vote: isSecond || who(request) !== "Checker" ? "approve" : "reject",
         reasoning: "because",
         confidence: 0.5,
       });
     },
+  },
+  "sample and vote": {
+    crew: { process: "sample", samples: 3 },
+    answer: ({ call_id }) => text(/sample-1/.test(call_id) ? "another answer" : "the answer"),
   },
   custom: {
     crew: {
@@ -187,7 +191,7 @@ export const cases: Record<string, Case> = {
     },
     answer: (request) => {
       if (who(request) === "Worker") return json({ outcome: "success", summary: "made" });
-      const isSecond = /\bcheck: not yet/.test(last(request));
+      const isSecond = /task="check">not yet/.test(last(request));
       return json(
         isSecond ? { outcome: "approve", summary: "good" } : { outcome: "reject", summary: "not yet" },
       );

@@ -16,11 +16,10 @@ export const toolsOf: CrewTools = (crew, agent, level) => {
   const { process } = crew.config;
   const always: CrewTool[] = [];
   const byRole: CrewTool[] = [...planTools(crew), ...teamTools(crew), ...consensusTools(crew)];
-  // Only in a swarm does whoever is handed the work go on with it. A delegate reports to whoever asked it; it cannot
-  // pass the whole work on.
-  if (process === "swarm" && level === 0 && crew.config.agents.length > 1) {
+  // A delegate reports to whoever asked it; it cannot pass the whole work on.
+  if (level === 0 && crew.config.agents.length > 1) {
     const [handoff, parallelHandoff] = handoffTools(crew, agent);
-    always.push(handoff);
+    (process === "swarm" ? always : byRole).push(handoff);
     byRole.push(parallelHandoff);
   }
   (process === "hierarchical" ? always : byRole).push(...boardTools(crew));

@@ -1,9 +1,11 @@
+import { JUDGE } from "@/server/domain/agent/judge";
 import type { AgentConfig } from "@/server/domain/agent/role";
 import type { Flow } from "@/server/domain/base/durable";
 import { must } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { tally } from "@/server/domain/crew/consensus";
 import type { Payloads } from "@/server/domain/run/events";
+import { fence, group } from "@/server/domain/text/fence";
 import { errorOf } from "../agent/call-model";
 import { Children } from "../flow";
 import type { Crew } from "./crew";
@@ -11,7 +13,10 @@ import { plannerOf } from "./planner";
 
 const PROPOSAL: JsonSchema = {
   type: "object",
-  properties: { decision: { type: "string", minLength: 1 }, rationale: { type: "string" } },
+  properties: {
+    decision: { type: "string", minLength: 1, description: "One sentence that can be approved or rejected" },
+    rationale: { type: "string", description: "The reasons for it" },
+  },
   required: ["decision", "rationale"],
   additionalProperties: false,
 };
@@ -19,8 +24,8 @@ const BALLOT: JsonSchema = {
   type: "object",
   properties: {
     vote: { type: "string", enum: ["approve", "reject", "abstain"] },
-    reasoning: { type: "string", minLength: 1 },
-    confidence: { type: "number", minimum: 0, maximum: 1 },
+    reasoning: { type: "string", minLength: 1, description: "What decided, for the others to read" },
+    confidence: { type: "number", minimum: 0, maximum: 1, description: "How sure, from 0 to 1" },
   },
   required: ["vote", "reasoning", "confidence"],
   additionalProperties: false,
@@ -38,7 +43,7 @@ export function* vote(crew: Crew): Flow<JsonObject> {
   const chair = plannerOf(config);
   const proposed = yield* crew.work(chair, {
     task_id: "proposal",
-    task: `Put this into one decision that the crew can approve or reject, with the reasons for it: ${crew.goal}`,
+    task: "Put the goal into one decision that the crew can approve or reject, with the reasons for it.",
     output_keys: [],
     answer_schema: PROPOSAL,
   });
@@ -65,7 +70,7 @@ export function* vote(crew: Crew): Flow<JsonObject> {
     if (counted.outcome === "approved" || counted.outcome === "rejected") break;
   }
   const { outcome: byVotes, ...count } = counted;
-  const settled = yield* settle(crew, chair, decision, byVotes);
+  const settled = yield* settle(crew, chair, decision, byVotes, votes);
   run.emit({
     type: "consensus_finalized",
     agent_id: chair.agent_id,
@@ -84,6 +89,15 @@ export function* vote(crew: Crew): Flow<JsonObject> {
   });
 }
 
+/** The votes of a round with their reasons, as data. */
+const votesSeen = (votes: readonly Vote[]): string =>
+  group(
+    "votes",
+    votes.map(({ agent_id, vote: cast, reasoning }) =>
+      fence("vote", `${cast}: ${reasoning}`, { by: agent_id }),
+    ),
+  );
+
 /** Everybody's ballot of one round, in the order of the crew. */
 function* ballots(
   crew: Crew,
@@ -94,9 +108,7 @@ function* ballots(
   before: readonly Vote[],
 ): Flow<Vote[]> {
   const { run, config } = crew;
-  const seen = before
-    .map(({ agent_id, vote: cast, reasoning }) => `- ${agent_id}: ${cast}. ${reasoning}`)
-    .join("\n");
+  const seen = votesSeen(before);
   const children = new Children<Vote>();
   for (const agent of config.agents)
     children.add(agent.agent_id, ballot(crew, agent, proposal_id, decision, rationale, round, seen));
@@ -131,7 +143,8 @@ function* ballot(
       task_id: `ballot-${round}`,
       purpose: "vote",
       may_use_tools: false,
-      task: `Vote on this proposal, from what your role cares for: ${decision}\nReasons given: ${rationale}${seen ? `\nVotes of the round before:\n${seen}` : ""}`,
+      is_stance: true,
+      task: `Vote on this proposal, by what your role cares for:\n${fence("proposal", decision)}\nThe reasons given for it:\n${fence("reason", rationale)}${seen === "" ? "\nThe others vote at the same time; nobody sees a vote before all are cast." : `\nNobody had enough votes. The round before, with everybody's reasons:\n${seen}\nVote again: keep your vote or change it, by the reasons and not by their number.`}`,
       output_keys: [],
       answer_schema: BALLOT,
     });
@@ -156,6 +169,7 @@ function* settle(
   chair: AgentConfig,
   decision: string,
   outcome: ReturnType<typeof tally>["outcome"],
+  votes: readonly Vote[],
 ): Flow<Settled> {
   if (outcome === null) return { outcome: "rejected", decided_by: "rule" };
   if (outcome !== "tie") return { outcome, decided_by: "votes" };
@@ -166,7 +180,9 @@ function* settle(
       task_id: "casting-vote",
       purpose: "vote",
       may_use_tools: false,
-      task: `The votes are equal. You decide: approve or reject this proposal: ${decision}`,
+      role: JUDGE,
+      task: `The votes are equal, and you decide. Approve this proposal or reject it, by the reasons that the voters gave:\n${fence("proposal", decision)}\n${votesSeen(votes)}`,
+      inputs: {},
       output_keys: [],
       answer_schema: BALLOT,
       check: (value: Json) =>

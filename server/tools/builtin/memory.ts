@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { PROJECT_PLACE } from "@/server/domain/agent/memory";
 import { MemoryScope } from "@/server/domain/agent/memory-scope";
+import { Json } from "@/server/domain/base/values";
 import type { Memory, MemoryPlace, MemoryStore } from "@/server/store/memories";
 import { defineTool, Labelled, ToolFailure, type ToolInterface, type ToolScope } from "../define";
 import { sourceOf } from "./caller";
@@ -79,7 +80,7 @@ export function memoryTools(memories: Memories): ToolInterface[] {
       description: "Remembers a value under a key; replaces what the key held in this scope.",
       input: z.object({
         key: Key,
-        value: z.string().describe("Text, or JSON as text; at most 64 kB"),
+        value: Json.describe("A text, or any other JSON value; at most 64 kB"),
         scope: Scope.default("run"),
         ttl: z
           .number()

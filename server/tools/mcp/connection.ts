@@ -1,5 +1,6 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { z } from "zod";
+import { isList } from "@/server/domain/base/guards";
 import { present } from "@/server/domain/base/must";
 import { isSameJson, type JsonObject } from "@/server/domain/base/values";
 import { questionFault } from "@/server/domain/run/tool-question";
@@ -412,8 +413,8 @@ async function pagesOf(
     const params = cursor === undefined ? {} : { cursor };
     const answer = await client.request({ method, params }, Page, { timeout: MCP_LIMITS.listMs });
     const entries = answer[field];
-    if (!Array.isArray(entries)) throw new Error(`It answered ${method} without a list.`);
-    all.push(...(entries as unknown[]));
+    if (!isList(entries)) throw new Error(`It answered ${method} without a list.`);
+    all.push(...entries);
     cursor = answer.nextCursor;
   }
   if (cursor !== undefined)

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { isObject } from "@/server/domain/base/guards";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
 import { canonicalJson, JsonSchema } from "@/server/domain/base/values";
 
@@ -83,7 +84,7 @@ export function readDefinition(tool: unknown): { definition: McpToolDefinition }
 }
 
 const nameOf = (tool: unknown): string => {
-  const name = typeof tool === "object" && tool !== null ? (tool as { name?: unknown }).name : undefined;
+  const name = isObject(tool) ? tool.name : undefined;
   return typeof name === "string" ? readable(name).slice(0, 128) : "A tool without a name";
 };
 

@@ -12,6 +12,7 @@ import {
   type VersionNegotiationMode,
 } from "@modelcontextprotocol/client";
 import packageJson from "@/package.json";
+import { errorMessage } from "@/server/domain/base/guards";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { ToolAnswer, ToolQuestion, ToolStatus } from "@/server/domain/tool/tool";
 import type { StdioServer } from "../operator/file";
@@ -135,7 +136,7 @@ export function wordsOf(error: unknown): string {
     return `The server answers ${error.status} instead of speaking MCP${saidIn(error.message)}.`;
   if (error instanceof SseError && error.code !== undefined)
     return `The server answers ${error.code}, to the older way of speaking MCP, too.`;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : "";
   return readable(`${message.replace(/^MCP error -?\d{1,6}: /, "")}${cause}`).slice(0, 1000);
 }

@@ -18,6 +18,7 @@ import {
   startAuthorization,
 } from "@modelcontextprotocol/client";
 import { z } from "zod";
+import { errorMessage } from "@/server/domain/base/guards";
 import { readable } from "./definition";
 import { type Challenge, type OauthClient, type OauthGrant, SignInFailure } from "./oauth-grant";
 import { algorithmOf } from "./private-key";
@@ -367,5 +368,5 @@ function wordsOf(what: string, error: unknown): string {
   // Their text quotes what was sent, in JSON of the checking library.
   if (error instanceof SyntaxError || (error instanceof Error && /ZodError/.test(error.name)))
     return `${what}: its answer cannot be read.`;
-  return `${what}: ${readable(error instanceof Error ? error.message : String(error)).slice(0, 300)}`;
+  return `${what}: ${readable(errorMessage(error)).slice(0, 300)}`;
 }

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
+import { listOf } from "@/server/domain/base/guards";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
 import { JsonSchema } from "@/server/domain/base/values";
 import { RiskLevel } from "@/server/domain/tool/tool";
@@ -41,6 +42,15 @@ const common = {
   /** Variables with values. */
   set_env: z.record(EnvName, z.string().max(4000)).default({}),
 };
+const { input: _input, ...withoutInput } = common;
+const CODE: JsonSchema = {
+  type: "object",
+  properties: {
+    code: { type: "string", maxLength: 64_000, description: "What to run, as in a cell of a notebook" },
+  },
+  required: ["code"],
+  additionalProperties: false,
+};
 /** text: what it writes; json: the same, read as JSON; full: exit code, output and errors, also where it fails. */
 const Result = z.enum(["text", "json", "full"]);
 
@@ -61,6 +71,22 @@ const Python = z.strictObject({
   python: z.string().min(1).max(1000).default("python3"),
   sink: z.boolean().default(true),
 });
+/** A Python that keeps its variables within a task of an agent; its one argument is the code. */
+const PythonSession = z
+  .strictObject({
+    type: z.literal("python_session"),
+    ...withoutInput,
+    python: z.string().min(1).max(1000).default("python3"),
+    /** Unused for so long, the process is ended. */
+    idle_ms: z
+      .number()
+      .int()
+      .min(1000)
+      .max(3_600_000)
+      .default(10 * 60_000),
+    sink: z.boolean().default(true),
+  })
+  .transform((tool) => ({ ...tool, input: CODE }));
 const Docker = z.strictObject({
   type: z.literal("docker"),
   ...common,
@@ -72,10 +98,12 @@ const Docker = z.strictObject({
 });
 
 export const OperatorTool = z
-  .union([Script, Python, Docker], { error: "must have type: script, python or docker" })
+  .union([Script, Python, PythonSession, Docker], {
+    error: "must have type: script, python, python_session or docker",
+  })
   .superRefine((tool, context) => {
     const parts = tool.type === "script" ? tool.command : tool.type === "docker" ? tool.args : [];
-    const required = Array.isArray(tool.input.required) ? (tool.input.required as unknown[]) : [];
+    const required = listOf(tool.input.required);
     for (const [at, word] of parts.entries()) {
       const at_path = [tool.type === "script" ? "command" : "args", at];
       const place = word.match(PLACE)?.[1];
@@ -204,7 +232,9 @@ function readTool(raw: unknown) {
         ? Docker
         : type === "python" || type === "custom"
           ? Python
-          : null;
+          : type === "python_session"
+            ? PythonSession
+            : null;
   const first = kind?.safeParse(raw);
   return first && !first.success ? first : OperatorTool.safeParse(raw);
 }

@@ -306,7 +306,7 @@ tools:
       "  tools[0].command[1]: a value takes the place of a whole argument: write {{name}} alone, or read standard input",
       "  tools[1].name: use letters, digits, _ and - (at most 64)",
       expect.stringContaining("  tools[1].command: "),
-      "  tools[2]: must have type: script, python or docker",
+      "  tools[2]: must have type: script, python, python_session or docker",
       "  tools[3].image: is not the name of an image",
       expect.stringContaining('  tools[3]: Unrecognized key: "shell"'),
       "  tools[4].command[0]: the program itself cannot be a value",

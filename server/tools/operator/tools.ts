@@ -8,6 +8,7 @@ import { ToolFailure, type ToolInterface, type ToolScope } from "../define";
 import { checkBySchema } from "../schema-check";
 import { chosen, filledIn, type OperatorFile, type OperatorTool, resolveProgram } from "./file";
 import { type ProcessResult, runProcess } from "./process";
+import { Sessions } from "./session";
 
 /** What every tool sees of Troupe's environment. */
 const ALWAYS = ["PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT"];
@@ -19,11 +20,69 @@ const PRLIMIT = "/usr/bin/prlimit";
 
 /** The tools of the operator's file. `env`: Troupe's own environment, of which a tool gets what its entry names. */
 export function operatorTools(file: OperatorFile, env: NodeJS.ProcessEnv = process.env): ToolInterface[] {
-  return file.tools.map((tool) => operatorTool(tool, file.folder, env));
+  return file.tools.map((tool) =>
+    tool.type === "python_session"
+      ? sessionTool(tool, file.folder, env)
+      : operatorTool(tool, file.folder, env),
+  );
 }
 
-function operatorTool(tool: OperatorTool, folder: string, env: NodeJS.ProcessEnv): ToolInterface {
-  const spec = ToolSpec.parse({
+/** Tools that are a process for each call. */
+type CalledTool = Exclude<OperatorTool, { type: "python_session" }>;
+type SessionTool = Extract<OperatorTool, { type: "python_session" }>;
+
+/** A Python whose variables stay for the next program of the same task. */
+function sessionTool(tool: SessionTool, folder: string, env: NodeJS.ProcessEnv): ToolInterface {
+  const sessions = new Sessions();
+  const order = {
+    words: [
+      resolveProgram(tool.python, folder),
+      "-I",
+      "-u",
+      path.join(process.cwd(), "server", "tools", "operator", "session.py"),
+      String(tool.memory_mb),
+    ],
+    environment: { ...chosen([...ALWAYS, ...tool.env], env), ...tool.set_env },
+    idle_ms: tool.idle_ms,
+  };
+  return {
+    // One program of an agent after another.
+    spec: { ...specOf(tool), resources: [`session:${tool.name}`] },
+    check: (args) => checkBySchema(tool.input, args),
+    async execute(input, scope) {
+      const { code } = input as { code: string };
+      // Tried out by a person, it keeps nothing.
+      const owner = ownerOf(scope) ?? scope.idempotencyKey;
+      try {
+        const { is_first, ok, ...told } = await sessions.run(owner, order, {
+          code,
+          timeout_ms: tool.timeout_ms,
+          max_output_bytes: tool.max_output_kb * 1024,
+          signal: scope.signal,
+        });
+        if (!ok)
+          return { status_code: 500, error: `${tool.name}: ${told.error ?? ""}\n${told.output}`.trim() };
+        const { output, result = null } = told;
+        return { status_code: 200, output: { output, result, ...(is_first ? { first: NOTHING_YET } : {}) } };
+      } finally {
+        if (ownerOf(scope) === null) sessions.end(owner);
+      }
+    },
+    endTask(caller) {
+      const owner = ownerOf(caller);
+      if (owner !== null) sessions.end(owner);
+    },
+  };
+}
+
+const NOTHING_YET = "A new process: nothing from before is defined in it.";
+
+/** Whose variables they are: those of one agent at one task. */
+const ownerOf = ({ run, agent }: Pick<ToolScope, "run" | "agent">): string | null =>
+  run && agent ? JSON.stringify([run.id, agent.node_id, agent.agent_id, agent.task_id ?? ""]) : null;
+
+const specOf = (tool: OperatorTool): ToolSpec =>
+  ToolSpec.parse({
     name: tool.name,
     description: tool.description,
     input_schema: tool.input,
@@ -39,6 +98,9 @@ function operatorTool(tool: OperatorTool, folder: string, env: NodeJS.ProcessEnv
     // The process has the time; ending it takes a moment more.
     timeout_ms: tool.timeout_ms + 5_000,
   });
+
+function operatorTool(tool: CalledTool, folder: string, env: NodeJS.ProcessEnv): ToolInterface {
+  const spec = specOf(tool);
   return {
     spec,
     check: (args) => checkBySchema(tool.input, args),
@@ -78,7 +140,7 @@ const callVariables = ({ idempotencyKey }: ToolScope) => ({ TROUPE_IDEMPOTENCY_K
 
 /** The words of the process, and what ends more than the process. */
 export function commandOf(
-  tool: OperatorTool,
+  tool: CalledTool,
   values: Record<string, unknown>,
   folder: string,
   env: NodeJS.ProcessEnv = process.env,
@@ -161,7 +223,7 @@ export function dockerArguments(
   ];
 }
 
-function outputOf(tool: OperatorTool, { exit_code, stdout, stderr }: ProcessResult): ToolOutput {
+function outputOf(tool: CalledTool, { exit_code, stdout, stderr }: ProcessResult): ToolOutput {
   const result = tool.type === "python" ? "json" : tool.result;
   if (tool.type === "docker" && exit_code === DOCKER_FAILED)
     throw new ToolFailure(503, `Docker could not start ${tool.image}: ${stderr.trim().slice(-500)}`);

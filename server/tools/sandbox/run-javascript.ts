@@ -22,7 +22,8 @@ export function runJavascript({
       "Runs JavaScript and gives its result. `code` is the body of an async function: `return` the result, as JSON.",
       "`input` holds the second argument; what console.log writes comes back as logs.",
       `\`await call("tool_name", { ... })\` calls another tool of yours, at most ${SANDBOX_LIMITS.calls} times; the code runs again from its beginning after each call.`,
-      "There are no files, no network, no modules and no timers; each program begins with nothing.",
+      "What you assign without const, let or var (x = 5) is there in your next program of this task, as JSON; a program that fails changes none of it.",
+      "There are no files, no network, no modules and no timers.",
     ].join(" "),
     input: z.object({
       code: z
@@ -34,7 +35,20 @@ export function runJavascript({
     }),
     output_schema: {
       type: "object",
-      properties: { result: {}, logs: { type: "array", items: { type: "string" } } },
+      properties: {
+        result: {},
+        logs: { type: "array", items: { type: "string" } },
+        variables: {
+          type: "array",
+          items: { type: "string" },
+          description: "Names that are there next time",
+        },
+        lost: {
+          type: "array",
+          items: { type: "string" },
+          description: "Names that are not, since they hold no JSON, or too much of it",
+        },
+      },
       required: ["result", "logs"],
     },
     source: "builtin",
@@ -42,6 +56,8 @@ export function runJavascript({
     risk: "LOW",
     read_only: true,
     idempotent: true,
+    // One program of an agent after another: each goes on with the variables of the one before.
+    resources: ["variables"],
     ...(isEnabled ? {} : { unavailable: CODE_IS_OFF }),
     execute: () => null,
   });

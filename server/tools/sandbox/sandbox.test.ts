@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import type { Json } from "@/server/domain/base/values";
+import type { Json, JsonObject } from "@/server/domain/base/values";
 import { type RecordedCall, runInSandbox, runWithCalls, SANDBOX_LIMITS } from "./sandbox";
 
 describe("code in the sandbox", () => {
@@ -31,6 +31,35 @@ describe("code in the sandbox", () => {
     expect((await runInSandbox({ code: "throw { reason: 'no' }" })).error?.message).toContain(
       '{"reason":"no"}',
     );
+  });
+
+  test("hands on global variables that are JSON where it is asked to, and names the others", async () => {
+    const first = await runInSandbox({
+      code: "rows = [{ a: 1 }]; total = rows.length; f = () => 1; when = new Date(); bad = NaN; const own = 1; return 'x'",
+      kept: {},
+    });
+    expect(first).toMatchObject({
+      ok: true,
+      value: "x",
+      variables: { values: { rows: [{ a: 1 }], total: 1 }, lost: ["f", "when", "bad"] },
+    });
+    const kept = first.variables!.values;
+    const second = await runInSandbox({
+      code: "rows.push(2); delete globalThis.total; return rows.length",
+      kept,
+    });
+    expect(second).toMatchObject({ value: 2, variables: { values: { rows: [{ a: 1 }, 2] }, lost: [] } });
+    const failed = await runInSandbox({ code: "rows = 0; throw new Error('no')", kept });
+    expect([failed.ok, failed.variables]).toEqual([false, undefined]);
+    const large = await runInSandbox({ code: `big = "x".repeat(${SANDBOX_LIMITS.keptChars + 1})`, kept: {} });
+    expect(large.variables).toEqual({ values: {}, lost: ["big"] });
+    expect((await runInSandbox({ code: "left = 1" })).variables).toBeUndefined();
+  });
+
+  test("variables of earlier programs replace nothing that the sandbox itself needs", async () => {
+    const kept = JSON.parse('{"JSON": 1, "Object": 2, "__proto__": {"x": 1}, "console": 3}') as JsonObject;
+    const result = await runInSandbox({ code: "a = 1; console.log('here'); return typeof ({}).x", kept });
+    expect(result).toMatchObject({ ok: true, value: "undefined", logs: ["here"] });
   });
 
   test("keeps nothing from one program to the next", async () => {

@@ -2,8 +2,9 @@ import { availableParallelism } from "node:os";
 import path from "node:path";
 import { Worker } from "node:worker_threads";
 import { z } from "zod";
+import { errorMessage } from "@/server/domain/base/guards";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
-import { type Json } from "@/server/domain/base/values";
+import { type Json, JsonObject } from "@/server/domain/base/values";
 import type { ToolOutput } from "@/server/domain/tool/tool";
 
 /** Bytes, milliseconds and counts that hold for every program. */
@@ -20,6 +21,8 @@ export const SANDBOX_LIMITS = {
   jobs: 100_000,
   codeBytes: 64 * 1024,
   jsonBytes: 256 * 1024,
+  /** Of all variables that stay for the next program. */
+  keptChars: 128 * 1024,
   logLines: 200,
   logChars: 32 * 1024,
   calls: 16,
@@ -34,6 +37,14 @@ export interface SandboxProgram {
   input?: Json;
   /** How long it may compute, in milliseconds. */
   timeout_ms?: number;
+  /** Variables that an earlier program left; given at all, those that this one leaves come back. */
+  kept?: JsonObject;
+}
+
+/** Global variables that a program left: those that are JSON, and the names of those that are not, or too large. */
+export interface LeftVariables {
+  values: JsonObject;
+  lost: string[];
 }
 
 export type SandboxErrorCode =
@@ -63,6 +74,7 @@ export interface SandboxResult {
   /** What the code wrote by console.log. */
   logs: string[];
   duration_ms: number;
+  variables?: LeftVariables;
 }
 
 /** One call of a tool that code made, with its answer: what a program needs in order to run again up to there. */
@@ -151,6 +163,7 @@ const Answer = z.object({
   wanted: z.object({ index: z.number(), tool: z.string(), args: z.string().optional() }).nullable(),
   broken: z.string().nullable(),
   logs: z.array(z.string()),
+  variables: z.object({ values: JsonObject, lost: z.array(z.string()) }).exactOptional(),
 });
 
 /** Not import.meta.url: the server is bundled, and the thread must load the file as it is. */
@@ -166,6 +179,7 @@ function inWorker(
     workerData: {
       code: program.code,
       input: JSON.stringify(program.input ?? null),
+      kept: program.kept ?? null,
       replay: program.results,
       tools: program.tools,
       at: program.at,
@@ -208,12 +222,14 @@ function inWorker(
 const crash = (error: unknown): Failure =>
   error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY"
     ? { kind: "MEMORY" }
-    : { kind: "CRASHED", message: error instanceof Error ? error.message : String(error) };
+    : { kind: "CRASHED", message: errorMessage(error) };
 
-function refusalOf({ code, input, results, tools }: ProgramWithCalls): Failure | null {
+function refusalOf({ code, input, kept, results, tools }: ProgramWithCalls): Failure | null {
   if (Buffer.byteLength(code) > SANDBOX_LIMITS.codeBytes)
     return { kind: "TOO_LARGE", message: `The code is larger than ${SANDBOX_LIMITS.codeBytes} bytes` };
   const given = JSON.stringify([input ?? null, results, tools]);
+  if (JSON.stringify(kept ?? null).length > 2 * SANDBOX_LIMITS.keptChars)
+    return { kind: "TOO_LARGE", message: "The variables of earlier programs are too large" };
   // Each answer to a call may be as large as an input.
   if (Buffer.byteLength(given) > SANDBOX_LIMITS.jsonBytes * (1 + results.length))
     return { kind: "TOO_LARGE", message: `The input is larger than ${SANDBOX_LIMITS.jsonBytes} bytes` };
@@ -227,7 +243,7 @@ function toStep({ failure, answer }: { failure?: Failure; answer?: string }, dur
   if (failure) return failed(errorOf(failure));
   const read = parsed(answer ?? "", Answer);
   if (!read) return failed(problem("CRASHED"));
-  const { outcome, wanted, broken, logs } = read;
+  const { outcome, wanted, broken, logs, variables } = read;
   if (broken) return failed(problem("NOT_REPEATABLE", broken), logs);
   if (outcome && "failed" in outcome) return failed(errorOf({ kind: "THROWN", ...outcome.failed }), logs);
   if (wanted) {
@@ -239,7 +255,7 @@ function toStep({ failure, answer }: { failure?: Failure; answer?: string }, dur
   const value = jsonFrom(outcome.result);
   return value === undefined
     ? failed(problem("TOO_LARGE"), logs)
-    : { done: { ok: true, value, logs, duration_ms } };
+    : { done: { ok: true, value, logs, duration_ms, ...(variables ? { variables } : {}) } };
 }
 
 /** A value that the code made, or undefined where it is larger or deeper than JSON may be here. */
@@ -255,7 +271,7 @@ function jsonFrom(text: string): Json | undefined {
 
 function parsed<S extends z.ZodType>(text: string, schema: S): z.output<S> | null {
   try {
-    return schema.parse(JSON.parse(text));
+    return schema.parse(JSON.parse(text, (key, value: unknown) => (key === "__proto__" ? undefined : value)));
   } catch {
     return null;
   }
@@ -304,11 +320,11 @@ function errorOf({ kind, name, message, stack }: Failure): SandboxError {
 const PLACES = Math.max(2, Math.min(4, availableParallelism() - 1));
 const PLACES_OF_ONE = PLACES - 1;
 
-const held = globalThis as typeof globalThis & {
-  __troupeSandboxLine?: { atWork: Map<string, number>; waiting: Map<string, (() => void)[]> };
-};
-held.__troupeSandboxLine ??= { atWork: new Map(), waiting: new Map() };
-const line = held.__troupeSandboxLine;
+declare global {
+  var __troupeSandboxLine: { atWork: Map<string, number>; waiting: Map<string, (() => void)[]> } | undefined;
+}
+globalThis.__troupeSandboxLine ??= { atWork: new Map(), waiting: new Map() };
+const line = globalThis.__troupeSandboxLine;
 
 const sumOf = (counts: Iterable<number>) => {
   let sum = 0;

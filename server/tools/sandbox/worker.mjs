@@ -4,14 +4,16 @@ import { parentPort, workerData } from "node:worker_threads";
 import variant from "@jitl/quickjs-wasmfile-release-sync";
 import { newQuickJSWASMModuleFromVariant } from "quickjs-emscripten-core";
 
-const { code, input, replay, tools, at, limits } = workerData;
+const { code, input, kept, replay, tools, at, limits } = workerData;
 
 /** Runs inside the engine before the code does, and keeps what it needs where the code cannot change it. */
 const PRELUDE = `(function (source) {
   "use strict";
-  const { input, replay, tools, at, limits } = JSON.parse(source);
+  const { input, kept, replay, tools, at, limits } = JSON.parse(source);
   const { stringify, parse } = JSON;
-  const { keys } = Object;
+  const { keys, getPrototypeOf, getOwnPropertyNames, prototype: plain } = Object;
+  const { isArray } = Array;
+  const { isFinite } = Number;
   // Equal values give equal text, whoever kept them in between.
   const ordered = (value) => {
     if (value === null || typeof value !== "object") return stringify(value);
@@ -83,6 +85,37 @@ const PRELUDE = `(function (source) {
       return { name: "Error", message: isString(error) ? error : (stringify(error) ?? text(error)), stack: "" };
     } catch { return { name: "Error", message: "The code threw something that cannot be shown", stack: "" }; }
   };
+  // Variables that were assigned without a declaration are properties of the global object: those that are JSON stay.
+  const own = {};
+  const before = getOwnPropertyNames(globalThis);
+  for (let i = 0; i < before.length; i++) own["$" + before[i]] = true;
+  if (kept) for (const name of keys(kept)) if (name !== "__proto__") globalThis[name] = kept[name];
+  const isJson = (value, depth) => {
+    if (value === null || isString(value) || typeof value === "boolean") return true;
+    if (typeof value === "number") return isFinite(value);
+    if (typeof value !== "object" || depth > 50) return false;
+    const proto = getPrototypeOf(value);
+    if (!isArray(value) && proto !== plain && proto !== null) return false;
+    const names = keys(value);
+    for (let i = 0; i < names.length; i++) if (!isJson(value[names[i]], depth + 1)) return false;
+    return true;
+  };
+  const variables = () => {
+    const values = {};
+    const lost = [];
+    let size = 0;
+    const names = keys(globalThis);
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i];
+      if (own["$" + name]) continue;
+      let asText;
+      try { asText = isJson(globalThis[name], 0) ? stringify(globalThis[name]) : undefined; } catch { asText = undefined; }
+      if (asText === undefined || name.length > 200 || (size += asText.length + name.length) > limits.keptChars) lost[lost.length] = cut(name, 200);
+      else values[name] = parse(asText);
+      if (lost.length > 100) break;
+    }
+    return { values, lost };
+  };
   let outcome = null;
   const cut = (value, length) => value.slice(0, length);
   return {
@@ -103,7 +136,7 @@ const PRELUDE = `(function (source) {
         failure.message = cut(failure.message, 2000);
         failure.stack = cut(failure.stack, 2000);
       }
-      return stringify({ outcome, wanted, broken, logs });
+      return stringify({ outcome, wanted, broken, logs, ...(kept && outcome && !failure ? { variables: variables() } : {}) });
     },
   };
 })`;
@@ -130,7 +163,9 @@ parentPort.postMessage({ kind: "ended", ...run() });
 function run() {
   try {
     const prelude = take(context.evalCode(PRELUDE, "prelude.js"));
-    const source = context.newString(JSON.stringify({ input: JSON.parse(input), replay, tools, at, limits }));
+    const source = context.newString(
+      JSON.stringify({ input: JSON.parse(input), kept, replay, tools, at, limits }),
+    );
     const box = take(context.callFunction(prelude, context.undefined, source));
     const parsed = context.evalCode(`(async function (input, call, console) {${code}\n})`, "code.js");
     if (parsed.error) return { failure: { ...describe(parsed.error), kind: "SYNTAX" } };

@@ -1,5 +1,6 @@
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import { guard } from "@/server/access/guard";
+import { LIMITS } from "@/server/access/limits";
 import { log } from "@/server/access/log";
 import { inStreamPlace } from "@/server/access/streams";
 import { appRouter } from "@/server/api/root";
@@ -8,7 +9,7 @@ import { getServices } from "@/server/services";
 export const dynamic = "force-dynamic";
 
 async function handler(original: Request): Promise<Response> {
-  const passed = await guard(original, { authScheme: "app", maxBytes: 5 * 1024 * 1024 });
+  const passed = await guard(original, { authScheme: "app", maxBytes: LIMITS.body.import });
   if (passed instanceof Response) return passed;
   return inStreamPlace(passed, () =>
     fetchRequestHandler({

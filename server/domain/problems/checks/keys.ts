@@ -1,9 +1,9 @@
 import { present } from "@/server/domain/base/must";
 import { type KeySet, possibleKeys } from "@/server/domain/graph/data-flow";
-import { getNodeKind, writtenKeys } from "@/server/domain/nodes";
+import { getNodeKind, givenKeys, writtenKeys } from "@/server/domain/nodes";
 import { expressionReads } from "@/server/domain/text/expression";
 import { templateReads } from "@/server/domain/text/template";
-import type { Check } from "../check";
+import type { Check, NodeCheck } from "../check";
 import { nameOf } from "../names";
 import { nearest } from "../nearest";
 import { ruleOf } from "../rule-of-node";
@@ -83,8 +83,10 @@ export function checkKeys({ graph, analysis, report, reading }: Check): void {
     for (const [key, text] of Object.entries(node.input_mapping ?? {}))
       readExpression(text, `input_mapping.${key}`, false);
     const after = new Set(writtenKeys(node));
-    for (const [key, text] of Object.entries(node.output_mapping ?? {}))
+    for (const [key, text] of Object.entries(node.output_mapping ?? {})) {
       readExpression(text, `output_mapping.${key}`, false, after);
+      if (isRead) checkResult({ report, node, kind, at }, key, text);
+    }
     for (const edge of analysis.outgoing.get(id) ?? []) {
       const place = { kind: "edge" as const, id: edge.id };
       const absent = (key: string, field: string, range: { from?: number; to?: number } = {}) =>
@@ -100,5 +102,25 @@ export function checkKeys({ graph, analysis, report, reading }: Check): void {
           if (variable === "state" && !optional && !exists(key) && !after.has(key))
             absent(key, "condition", { from, to });
     }
+  }
+}
+
+/** What an output mapping takes from a result must be in the result: at run time it would end the node. */
+function checkResult(
+  { report, node, kind, at }: Pick<NodeCheck, "report" | "node" | "kind" | "at">,
+  mapped: string,
+  expression: string,
+): void {
+  if (kind.ends) return;
+  const given = givenKeys(node);
+  const place = { ...at, field: `output_mapping.${mapped}` };
+  for (const { variable, key, optional, from, to } of expressionReads(expression)) {
+    if (variable !== "output" || optional || given.includes(key)) continue;
+    const near = nearest(key, [...given]);
+    report.error(
+      "E_OUTPUT_KEY_NOT_GIVEN",
+      { ...place, from, to },
+      `${nameOf(node)} gives no "${key}". ${near === null ? `Add "${key}" to its output keys.` : `Did you mean output.${near}?`}`,
+    );
   }
 }

@@ -1,5 +1,7 @@
 import { getNodeKind } from "@/server/domain/nodes";
 import type { Check, NodeCheck } from "../check";
+import { nameOf } from "../names";
+import { checkCrew } from "./crews";
 import { checkErrorHandling } from "./error-handling";
 import { checkJoin } from "./join";
 import { checkKeptOutput } from "./kept-output";
@@ -12,6 +14,7 @@ const NODE_CHECKS: readonly ((check: NodeCheck) => void)[] = [
   checkTexts,
   checkRules,
   checkRoles,
+  checkCrew,
   checkErrorHandling,
   checkKeptOutput,
   checkJoin,
@@ -31,6 +34,12 @@ export function checkNodes(check: Check): void {
         label: "Repair the id",
       });
     if (kind.executes === false) continue;
+    if (node.breakpoint !== undefined)
+      report.warning(
+        "W_BREAKPOINT",
+        at,
+        `Runs do not stop at ${nameOf(node)}: breakpoints do nothing yet. Have people asked before its tools act, or by a plan's points.`,
+      );
     for (const { severity, code, message, field } of kind.faults?.(node.config, node) ?? [])
       report[severity](code, field === undefined ? at : { ...at, field }, message);
     const edges = outgoing.get(key) ?? [];

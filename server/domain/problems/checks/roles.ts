@@ -28,6 +28,17 @@ export function checkRoles({ report, at, node, kind, roleByName: known, isRead, 
         { ...at, field },
         `The role ${role.name} lists ${quoted(missing)}, and there is no such tool here: it works without. Add the tool, or take it from the role.`,
       );
+    const off = role.tools.flatMap((tool) => {
+      const why = here.whyUnavailable?.(tool) ?? null;
+      return why === null ? [] : [{ tool, why }];
+    });
+    const [first] = off;
+    if (first)
+      report.advice(
+        "W_TOOL_OFF",
+        { ...at, field },
+        `The role ${role.name} lists ${quoted(off.map(({ tool }) => tool))}, which cannot be used yet, so it works without: ${first.why}`,
+      );
   };
   let crew: CrewLike | undefined;
   for (const { key, as, showIf } of kind.fields) {

@@ -1,15 +1,19 @@
 import { present } from "@/server/domain/base/must";
 import type { WorkflowEdge } from "@/server/domain/graph/graph";
-import { getNodeKind } from "@/server/domain/nodes";
+import { contradicting, type WrittenRule, writtenRules } from "@/server/domain/graph/own-rules";
+import { getNodeKind, isRouterNode, type WorkflowNode } from "@/server/domain/nodes";
 import { isDefaultWord } from "@/server/domain/nodes/conditional-router";
-import type { Check } from "../check";
+import { findRouterFunction } from "@/server/domain/tool/router-functions";
+import type { Check, Report } from "../check";
 import { named, nameOf, quoted } from "../names";
 
 /** Whether every label of a router leads somewhere, and every way out has a label. */
 export function checkRouters({ graph, report, outgoing }: Check): void {
+  const rules = writtenRules(graph);
   for (const node of Object.values(graph.nodes)) {
     const kind = getNodeKind(node.node_type);
     if (!kind.routes) continue;
+    checkNamedRule(node, rules, report);
     const at = { kind: "node" as const, id: node.id };
     const edges = (outgoing.get(node.id) ?? []).filter((edge) => edge.kind !== "error");
     if (edges.length === 0) {
@@ -94,4 +98,25 @@ export function checkRouters({ graph, report, outgoing }: Check): void {
         },
       );
   }
+}
+
+/** A rule that a router names must be built in, or be said by a router of the drawing: and by all of them alike. */
+function checkNamedRule(node: WorkflowNode, rules: readonly WrittenRule[], report: Report): void {
+  if (!isRouterNode(node) || node.config.kind !== "function") return;
+  const { router_function_name: name, router_function: rule } = node.config;
+  if (!name || findRouterFunction(name)) return;
+  const at = { kind: "node" as const, id: node.id, field: "router_function_name" };
+  if (!rules.some((one) => one.name === name))
+    report.error(
+      "E_UNKNOWN_ROUTER_FUNCTION",
+      at,
+      `There is no rule called "${name}". Choose another, write what it does, or decide by conditions.`,
+    );
+  const other = rule && contradicting(rules, { name, rule, node_id: node.id });
+  if (other)
+    report.error(
+      "E_ROUTER_FUNCTION_TWICE",
+      at,
+      `Two routers say what "${name}" does, and not the same. Give one of the rules another name, or take one of them away.`,
+    );
 }

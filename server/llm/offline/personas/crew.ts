@@ -1,3 +1,5 @@
+import { textsOf } from "@/server/domain/base/guards";
+import { propertiesOf } from "@/server/domain/base/json-schema";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import type { Message, Prompt, Tool } from "../prompt";
@@ -16,7 +18,7 @@ export type CrewRule = (
 ) => { name: string; args: JsonObject } | null;
 
 const CREW_TOOL =
-  /^(?:handoff|parallel_handoff|transfer_to_.*|delegate_task|ask_coworker|finish|reject_task|plan_.*|write_board|read_board|create_artifact|create_team|modify_team|dissolve_team|propose_decision|vote_on_proposal|finalize_consensus|request_approval|request_feedback|escalate_to_human)$/;
+  /^(?:handoff|parallel_handoff|transfer_to_.*|delegate_task|ask_coworker|finish|reject_task|plan_.*|write_board|read_board|read_value|create_artifact|create_team|modify_team|dissolve_team|propose_decision|vote_on_proposal|finalize_consensus|request_approval|request_feedback|escalate_to_human)$/;
 
 /** Whether a tool steers the crew, so that calling it unasked would change how people's work goes on. */
 export const isCrewTool = (name: string): boolean => CREW_TOOL.test(name);
@@ -28,14 +30,13 @@ export const isCrewTool = (name: string): boolean => CREW_TOOL.test(name);
 const handOver: CrewRule = (prompt, messages, tools) => {
   const tool = tools.find(({ name }) => name === "handoff");
   if (!tool || messages.some(({ content }) => /\bYou take over from /.test(content))) return null;
-  const [, listed = ""] = /\bAgents: ([\s\S]*)$/.exec(tool.description) ?? [];
+  const [, named = ""] = /\bAgents: (.*)\.$/.exec(tool.description) ?? [];
+  const team = teamIn(prompt.system);
   const request = stems(`${prompt.task}\n${prompt.data}`);
   const own = stems(prompt.system.split("\n")[0] ?? "");
-  const choices = listed.split(/;\s+(?=[\w-]+ \()/).flatMap((entry) => {
-    const [, agent, about = ""] = /^([\w-]+) \(([\s\S]*)$/.exec(entry) ?? [];
-    if (agent === undefined) return [];
-    const shared = [...stems(`${agent} ${about}`)].filter((word) => request.has(word) && !own.has(word));
-    return [{ agent, shared }];
+  const choices = named.split(", ").map((agent) => {
+    const about = stems(`${agent} ${team.get(agent) ?? ""}`);
+    return { agent, shared: [...about].filter((word) => request.has(word) && !own.has(word)) };
   });
   const best = choices.reduce<(typeof choices)[number] | undefined>(
     (a, b) => (b.shared.length > (a?.shared.length ?? 0) ? b : a),
@@ -57,6 +58,15 @@ const handOver: CrewRule = (prompt, messages, tools) => {
   };
 };
 
+/** What a system message says of each member of a team: its role and what that is for. */
+const teamIn = (system: string): Map<string, string> =>
+  new Map(
+    [...system.matchAll(/^- ([\w-]+) \((.*)$/gm)].map(([, id, about]) => [
+      present(id, "id"),
+      present(about, "about"),
+    ]),
+  );
+
 /** The rules that hold, the first that applies wins. Beside them, only directives use the tools of a crew. */
 export const CREW_RULES: readonly CrewRule[] = [handOver];
 
@@ -69,13 +79,13 @@ const stems = (text: string): Set<string> =>
 
 /** The answer where a crew asks for a shape that only crews use; null for every other shape. */
 export function crewAnswer(prompt: Prompt, schema: JsonSchema, vary: (n: number) => number): Json | null {
-  const properties = (schema.properties ?? {}) as Record<string, JsonSchema>;
+  const properties = propertiesOf(schema);
   const has = (...keys: string[]) => keys.every((key) => key in properties);
   if (has("send_to", "ledger", "stop")) return manage(prompt, properties);
   if (has("vote", "reasoning", "confidence")) return ballot(prompt);
   if (has("decision", "rationale")) return proposal(prompt);
   if (has("verdicts")) return judge(prompt);
-  if (has("summary") && / is the step "/.test(prompt.task)) return step(prompt, properties, vary);
+  if (has("summary") && /^This is the step "/m.test(prompt.task)) return step(prompt, properties, vary);
   return null;
 }
 
@@ -83,17 +93,11 @@ const ORDER = ["researcher", "interpreter", "analyst", "developer", "tester", "w
 
 /** Sends to each worker once, those who gather before those who conclude, and then answers with what came back. */
 function manage(prompt: Prompt, properties: Record<string, JsonSchema>): JsonObject {
-  const opening = prompt.messages.find(({ content }) =>
-    /Lead this team to the goal: /.test(content),
-  )?.content;
-  const [, goal = prompt.topic] =
-    /Lead this team to the goal: ([\s\S]*?)\nYou do no work/.exec(opening ?? "") ?? [];
-  const names = ((properties.send_to?.enum ?? []) as string[]).filter((name) => name !== "User");
+  const goal = prompt.inputs.goal ?? prompt.topic;
+  const team = teamIn(prompt.system);
+  const names = textsOf(properties.send_to?.enum).filter((name) => name !== "User");
   const kindOf = (name: string) => {
-    const begin = `- ${name} (`;
-    const line = opening?.split("\n").find((one) => one.startsWith(begin) && one.includes(")", begin.length));
-    const role = line?.slice(begin.length, line.indexOf(")", begin.length)) ?? name;
-    return personaByName(role) ?? "worker";
+    return personaByName(team.get(name)?.split(")")[0] ?? name) ?? "worker";
   };
   const rank = (name: string) => (ORDER.indexOf(kindOf(name)) + ORDER.length) % ORDER.length;
   const workers = [...names].sort((a, b) => rank(a) - rank(b));
@@ -156,8 +160,7 @@ function repliesIn(messages: readonly Message[]): Map<string, string> {
   const replies = new Map<string, string>();
   for (const { role, content } of messages) {
     const [, name, reply = ""] =
-      (role === "user" && /^\s*Task: ([\w-]+) replies:\n([\s\S]*?)(?:\n\nReturn one JSON|$)/.exec(content)) ||
-      [];
+      (role === "user" && /<reply from="([\w-]+)">([\s\S]*?)<\/reply>/.exec(content)) || [];
     if (name !== undefined) replies.set(name, reply.trim());
   }
   return replies;
@@ -180,20 +183,19 @@ function ballot(prompt: Prompt): JsonObject {
     reasoning: lineOf(reasoning),
     confidence,
   });
-  const seen = /\nVotes of the round before:\n([\s\S]*)$/.exec(prompt.task)?.[1];
+  const seen = /The round before, with everybody's reasons:/.test(prompt.task);
   const decision = decideApproval({ ...prompt, data: prompt.task });
   if (!CAREFUL.test(prompt.role))
     return cast("approve", 'Nothing that my role cares for speaks against it (rule "open roles").', 0.8);
   if (!decision.yes) return cast("reject", decision.rule, 0.9);
-  if (seen === undefined && !/casting|votes are equal/i.test(prompt.task))
+  if (!seen && !/votes are equal/i.test(prompt.task))
     return cast("reject", 'I want to hear what the others say before I agree (rule "careful roles").', 0.6);
   return cast("approve", 'The others gave their reasons, and none is a danger (rule "second round").', 0.7);
 }
 
 function proposal(prompt: Prompt): JsonObject {
-  const goal = /with the reasons for it: ([\s\S]*)$/.exec(prompt.task)?.[1] ?? prompt.topic;
   return {
-    decision: goal.trim(),
+    decision: prompt.inputs.goal ?? prompt.topic,
     rationale: lineOf("It was asked for as it stands; the votes show what speaks for and against it."),
   };
 }
@@ -221,7 +223,7 @@ function step(
   properties: Record<string, JsonSchema>,
   vary: (n: number) => number,
 ): JsonObject {
-  const outcomes = (properties.outcome?.enum ?? []) as string[];
+  const outcomes = textsOf(properties.outcome?.enum);
   const persona = personaOf(prompt);
   const review = persona === "reviewer" ? decideReview(prompt) : null;
   const summary = review

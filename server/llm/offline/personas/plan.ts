@@ -1,3 +1,5 @@
+import { isList, isText, textsOf } from "@/server/domain/base/guards";
+import { asSchema, optionsOf } from "@/server/domain/base/json-schema";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { instanceOf, type Suggest } from "../instance";
@@ -6,14 +8,14 @@ import { type Persona, personaByName } from "./prose";
 
 /** A short plan for the roles on offer: two begin side by side, the last one brings their results together. */
 export function tasksFor(prompt: Prompt, list: JsonSchema, suggest: Suggest): Json[] {
-  const item = objectSchema(list.items);
-  const properties = objectSchema(item.properties);
+  const item = asSchema(list.items);
+  const properties = asSchema(item.properties);
   const field =
     "required_role" in properties || !("assigned_agent" in properties) ? "required_role" : "assigned_agent";
   const workers = offered(properties, prompt).slice(0, 4);
   const names: (string | null)[] = workers.length > 0 ? workers : [null, null];
   // A plan that is made anew names the tasks there were: their ids are taken.
-  const taken = Math.max(0, ...[...prompt.task.matchAll(/^- task_(\d{1,4}) \(/gm)].map(([, n]) => Number(n)));
+  const taken = Math.max(0, ...[...prompt.all.matchAll(/^- task_(\d{1,4}) \(/gm)].map(([, n]) => Number(n)));
   const id = (at: number) => `task_${taken + at + 1}`;
   return names.map((name, at) => {
     const last = names.length > 2 && at === names.length - 1;
@@ -27,7 +29,9 @@ export function tasksFor(prompt: Prompt, list: JsonSchema, suggest: Suggest): Js
       description: describe(name, prompt, last || (names.length === 2 && at === 1)),
       ...(name === null ? {} : { [field]: name }),
       dependencies: before,
-      priority: "medium",
+      priority: last ? "high" : "medium",
+      estimated_duration: "15m",
+      tags: [],
       expected_output: `A short result on ${prompt.topic}`,
       status: "pending",
     };
@@ -54,23 +58,18 @@ function describe(name: string | null, prompt: Prompt, closing: boolean): string
   return `${(persona && WORK[persona]) ?? "Work out one part of"}: ${prompt.topic}`;
 }
 
-const objectSchema = (value: unknown): JsonSchema =>
-  value !== null && typeof value === "object" && !Array.isArray(value) ? (value as JsonSchema) : {};
-
 /** The roles that a plan may name: what the schema allows, else what the prompt lists. */
 function offered(properties: JsonSchema, prompt: Prompt): string[] {
   for (const key of ["required_role", "assigned_agent"]) {
-    const names = namesIn(objectSchema(properties[key]));
+    const names = namesIn(asSchema(properties[key]));
     if (names.length > 0) return names.length > 1 ? names.filter((name) => name !== prompt.role) : names;
   }
   return listedRoles(prompt).filter((name) => name !== prompt.role);
 }
 
 function namesIn(schema: JsonSchema): string[] {
-  if (Array.isArray(schema.enum))
-    return schema.enum.filter((value): value is string => typeof value === "string");
-  const options = (schema.anyOf ?? schema.oneOf) as unknown[] | undefined;
-  return options?.flatMap((option) => namesIn(objectSchema(option))) ?? [];
+  if (isList(schema.enum)) return schema.enum.filter(isText);
+  return optionsOf(schema)?.flatMap((option) => namesIn(asSchema(option))) ?? [];
 }
 
 /** Names in a list below a line that speaks of roles, a team or agents. */
@@ -97,11 +96,11 @@ function listedRoles(prompt: Prompt): string[] {
 
 /** Only the fields that the schema knows, and all that it requires. */
 function fitted(task: JsonObject, item: JsonSchema, suggest: Suggest): Json {
-  const properties = objectSchema(item.properties);
+  const properties = asSchema(item.properties);
   if (Object.keys(properties).length === 0) return task;
   const whole = instanceOf(item, suggest);
   const base = whole !== null && typeof whole === "object" && !Array.isArray(whole) ? whole : {};
-  const required = new Set(Array.isArray(item.required) ? (item.required as string[]) : []);
+  const required = new Set(textsOf(item.required));
   const entries = Object.keys(properties).flatMap((key): [string, Json][] => {
     if (key in task) return [[key, present(task[key], "task[key]")]];
     return required.has(key) && key in base ? [[key, present(base[key], "base[key]")]] : [];

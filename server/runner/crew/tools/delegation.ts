@@ -1,26 +1,28 @@
 import { z } from "zod";
 import type { AgentConfig } from "@/server/domain/agent/role";
 import type { Flow } from "@/server/domain/base/durable";
+import { lostTools } from "@/server/domain/crew/crew-tools";
 import { agentKey } from "@/server/domain/run";
 import type { Payloads } from "@/server/domain/run/events";
+import { harmless } from "@/server/domain/text/fence";
 import { concernsRun, errorOf } from "../../agent/call-model";
 import { defineCrewTool, done, refused } from "../../agent/crew-tool";
 import type { Caller, CrewTool, CrewToolResult } from "../../agent/task";
 import type { Crew } from "../crew";
 import { textOf, valueOf } from "../values";
 
-/** Of a delegate's work only the result comes back, this much of it; characters. */
-const LONGEST_RESULT = 16_000;
-
 /** Tools for asking coworkers; each works with a transcript of its own. */
 export function delegationTools(crew: Crew, agent: AgentConfig): CrewTool[] {
   const others = crew.config.agents.filter((other) => other !== agent);
+  const tools = crew.keepsTools
+    ? "It works with the tools of its own role"
+    : `It has no other tools than you${withoutTools(crew, agent, others)}`;
   const who = `One of: ${others.map((other) => `${other.agent_id} (${other.role_name})`).join(", ")}`;
   const input = { coworker: z.string().describe(who), context: z.string().max(16_000).default("") };
   return [
     defineCrewTool({
       name: "delegate_task",
-      description: "Let a coworker do a task. It knows nothing but what you tell it; you get its result.",
+      description: `Let a coworker do a task. It knows nothing but what you tell it; you get its result. ${tools}.`,
       input: z.object({
         coworker: input.coworker,
         task: z.string().min(1).max(8000),
@@ -31,7 +33,7 @@ export function delegationTools(crew: Crew, agent: AgentConfig): CrewTool[] {
     }),
     defineCrewTool({
       name: "ask_coworker",
-      description: "Ask a coworker a question. It knows nothing but what you tell it; you get its answer.",
+      description: `Ask a coworker a question. It knows nothing but what you tell it; you get its answer. ${tools}.`,
       input: z.object({
         coworker: input.coworker,
         question: z.string().min(1).max(8000),
@@ -41,6 +43,16 @@ export function delegationTools(crew: Crew, agent: AgentConfig): CrewTool[] {
         delegate(crew, caller, coworker, `Answer this question: ${question}`, context, key, "ask"),
     }),
   ];
+}
+
+/** Who works without what of its role, where delegates have only what both may use. */
+function withoutTools(crew: Crew, agent: AgentConfig, others: readonly AgentConfig[]): string {
+  const own = crew.run.findRole(agent.role_name)?.tools ?? [];
+  const lost = others.flatMap((other) => {
+    const tools = lostTools(own, crew.run.findRole(other.role_name)?.tools ?? []);
+    return tools.length > 0 ? [`${other.agent_id} works without ${tools.join(", ")}`] : [];
+  });
+  return lost.length > 0 ? `: ${lost.join("; ")}` : "";
 }
 
 /** Lets another agent work on a task for the caller, which has it in hand meanwhile. */
@@ -91,6 +103,9 @@ export function* delegate(
     const result = yield* crew.work(agent, {
       task_id,
       task,
+      prompt: harmless(task),
+      from,
+      gives_goal: false,
       output_keys: [],
       inputs: context ? { context } : {},
       parent: caller,
@@ -98,8 +113,11 @@ export function* delegate(
     over("completed");
     // What a delegate read that nobody vouches for, its result may carry on.
     const tainted = run.s.agents[child]?.tainted ?? false;
-    const text = textOf(valueOf(result.output)).slice(0, LONGEST_RESULT);
-    return { ...done(text), ...(tainted ? { tainted } : {}) };
+    const text = textOf(valueOf(result.output));
+    return {
+      ...done(caller.fitted(`the result of ${agent.agent_id}`, text)),
+      ...(tainted ? { tainted } : {}),
+    };
   } catch (error) {
     over("failed");
     const cause = errorOf(error);

@@ -8,12 +8,17 @@ import { defineCrewTool, done, refused } from "../../agent/crew-tool";
 import type { CrewTool, CrewToolResult } from "../../agent/task";
 import { Children } from "../../flow";
 import type { Crew } from "../crew";
+import { plannerOf } from "../planner";
 import { delegate } from "./delegation";
 
 /** Whom an agent may hand over to, by id; its list may also name roles. */
 export function destinationsOf(crew: Crew, { agent_id: self, handoffs }: AgentConfig): string[] {
+  // A manager gets every answer anyway.
+  const manager = crew.config.process === "hierarchical" ? plannerOf(crew.config).agent_id : undefined;
   return crew.config.agents.flatMap(({ agent_id, role_name }) =>
-    agent_id !== self && (!handoffs || handoffs.includes(agent_id) || handoffs.includes(role_name))
+    agent_id !== self &&
+    agent_id !== manager &&
+    (!handoffs || handoffs.includes(agent_id) || handoffs.includes(role_name))
       ? [agent_id]
       : [],
   );
@@ -22,12 +27,9 @@ export function destinationsOf(crew: Crew, { agent_id: self, handoffs }: AgentCo
 /** Handing the work to another agent for good, and to several at once for their results. */
 export function handoffTools(crew: Crew, agent: AgentConfig): [handoff: CrewTool, parallel: CrewTool] {
   const destinations = destinationsOf(crew, agent);
-  const about = destinations
-    .map((id) => crew.describe(present(crew.member(id), "crew.member(id)")))
-    .join("; ");
   const handoff = defineCrewTool({
     name: "handoff",
-    description: `Transfer control to another agent, who goes on with this conversation. Agents: ${about || "none"}.`,
+    description: `Transfer control to another agent, who goes on with this conversation. Agents: ${destinations.join(", ") || "none"}.`,
     input: z.object({
       destination_agent: z.string().describe(`One of: ${destinations.join(", ")}`),
       reason: z.string().min(1).max(4000),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Flow } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
 import { Json } from "@/server/domain/base/values";
 import { Task, TaskStatus } from "@/server/domain/crew/plan";
@@ -47,7 +48,7 @@ export function planTools(crew: Crew): CrewTool[] {
           ...(input.required_role || input.assigned_agent ? {} : { assigned_agent: caller.task.agent_id }),
         });
         if (!added.ok) return refused(added.status, added.message);
-        change(crew, caller, added.change);
+        yield* change(crew, caller, added.change);
         return done({ task_id: added.task_id, version: present(crew.plan, "crew.plan").version });
       },
     }),
@@ -71,7 +72,7 @@ export function planTools(crew: Crew): CrewTool[] {
         const merged = Task.shape.metadata.safeParse({ ...task.metadata, ...metadata });
         if (!merged.success)
           return refused(400, merged.error.issues.map(({ message }) => message).join("; "));
-        change(crew, caller, {
+        yield* change(crew, caller, {
           changed: {
             [task_id]: {
               ...(description ? { description } : {}),
@@ -85,6 +86,7 @@ export function planTools(crew: Crew): CrewTool[] {
             task_id,
             payload: { from: TaskStatus.parse(task.status), to: status },
           });
+        yield* crew.savePlan();
         return done({ task_id, version: present(crew.plan, "crew.plan").version });
       },
     }),
@@ -95,13 +97,13 @@ export function planTools(crew: Crew): CrewTool[] {
       *call({ task_id, agent_name }, caller) {
         const agent = crew.member(agent_name);
         if (!agent && Object.hasOwn(crew.view.teams, agent_name))
-          return changePending(crew, caller, task_id, { assigned_agent: agent_name });
+          return yield* changePending(crew, caller, task_id, { assigned_agent: agent_name });
         if (!agent)
           return refused(
             404,
             `There is no agent "${agent_name}". The crew has: ${crew.config.agents.map(({ agent_id }) => agent_id).join(", ")}.`,
           );
-        return changePending(crew, caller, task_id, { assigned_agent: agent.agent_id });
+        return yield* changePending(crew, caller, task_id, { assigned_agent: agent.agent_id });
       },
     }),
     defineCrewTool({
@@ -110,8 +112,8 @@ export function planTools(crew: Crew): CrewTool[] {
       input: z.object({ task_id: taskId, duration: z.string() }),
       *call({ task_id, duration }, caller) {
         const read = Task.shape.estimated_duration.safeParse(duration);
-        if (!read.success) return refused(400, "Write a duration like 15m or 2h.");
-        return changePending(crew, caller, task_id, { estimated_duration: duration });
+        if (!read.success || duration === "") return refused(400, "Write a duration like 15m or 2h.");
+        return yield* changePending(crew, caller, task_id, { estimated_duration: duration });
       },
     }),
     defineCrewTool({
@@ -119,25 +121,31 @@ export function planTools(crew: Crew): CrewTool[] {
       description: "Say which tasks must be done before this one.",
       input: z.object({ task_id: taskId, dependencies: z.array(z.string()).max(50) }),
       *call({ task_id, dependencies }, caller) {
-        return changePending(crew, caller, task_id, { dependencies });
+        return yield* changePending(crew, caller, task_id, { dependencies });
       },
     }),
   ];
 }
 
 /** Changes a task that has not begun. */
-function changePending(crew: Crew, caller: Caller, task_id: string, patch: Partial<Task>): CrewToolResult {
+function* changePending(
+  crew: Crew,
+  caller: Caller,
+  task_id: string,
+  patch: Partial<Task>,
+): Flow<CrewToolResult> {
   if (!crew.plan) return refused(404, "There is no plan.");
   const changed = changeTask(crew.plan, task_id, patch);
   if (!changed.ok) return refused(changed.status, changed.message);
-  change(crew, caller, changed.change);
+  yield* change(crew, caller, changed.change);
   return done({ task_id, version: crew.plan.version });
 }
 
-function change(crew: Crew, caller: Caller, what: PlanChange): void {
+function* change(crew: Crew, caller: Caller, what: PlanChange): Flow<void> {
   crew.run.emit({
     type: "plan_changed",
     agent_id: caller.task.agent_id,
     payload: { version: (crew.plan?.version ?? 0) + 1, by: caller.task.agent_id, ...what },
   });
+  yield* crew.savePlan();
 }

@@ -1,0 +1,67 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { arrange, type Task } from "./arrange";
+import { CARD_WIDTH, PLAIN_HEIGHT } from "./card-size";
+
+const cards = (count: number) =>
+  Array.from({ length: count }, (_, at) => ({ id: `n${at}`, height: PLAIN_HEIGHT }));
+const chain = (count: number) =>
+  Array.from({ length: count - 1 }, (_, at) => ({ from: `n${at}`, to: `n${at + 1}` }));
+
+function size(places: ReturnType<typeof arrange>) {
+  const all = Object.values(places);
+  const xs = all.map(({ x }) => x);
+  const ys = all.map(({ y }) => y);
+  return {
+    width: Math.max(...xs) - Math.min(...xs) + CARD_WIDTH,
+    height: Math.max(...ys) - Math.min(...ys) + PLAIN_HEIGHT,
+  };
+}
+
+describe("a tidy drawing", () => {
+  test("of eight steps is two rows of four, read as text is", () => {
+    const places = arrange({ cards: cards(8), lines: chain(8) });
+    const rows = [...new Set(Object.values(places).map(({ y }) => y))];
+    expect(rows.map((row) => Object.keys(places).filter((id) => places[id]?.y === row))).toEqual([
+      ["n0", "n1", "n2", "n3"],
+      ["n4", "n5", "n6", "n7"],
+    ]);
+  });
+
+  test("of a long chain whose failures all end in one place is no strip, and that end stands below", () => {
+    const failed = { id: "failed", height: PLAIN_HEIGHT };
+    const lines = [...chain(60), ...cards(60).map(({ id }) => ({ from: id, to: "failed" }))];
+    const places = arrange({ cards: [...cards(60), failed], lines });
+    const { width, height } = size(places);
+    expect(width / height).toBeLessThan(2.5);
+    const lowest = Math.max(...cards(60).map(({ id }) => places[id]?.y ?? 0));
+    expect(places.failed?.y).toBeGreaterThan(lowest);
+  });
+
+  test("has no card on another, whatever leads where", () => {
+    const anyTask: fc.Arbitrary<Task> = fc
+      .tuple(fc.integer({ min: 1, max: 25 }), fc.array(fc.tuple(fc.nat(24), fc.nat(24)), { maxLength: 50 }))
+      .map(([count, pairs]) => ({
+        cards: cards(count).map((card, at) => ({ ...card, height: PLAIN_HEIGHT + (at % 3) * 36 })),
+        lines: pairs.flatMap(([a, b]) =>
+          // Forward only, as lines back are left out.
+          a % count < b % count ? [{ from: `n${a % count}`, to: `n${b % count}` }] : [],
+        ),
+      }));
+    fc.assert(
+      fc.property(anyTask, (task) => {
+        const places = arrange(task);
+        const boxes = task.cards.map(({ id, height }) => ({ height, ...(places[id] ?? { x: 0, y: 0 }) }));
+        const overlapping = boxes.flatMap((a, at) =>
+          boxes
+            .slice(at + 1)
+            .filter(
+              (b) => Math.abs(a.x - b.x) < CARD_WIDTH && a.y < b.y + b.height - 1 && b.y < a.y + a.height - 1,
+            ),
+        );
+        expect(overlapping).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

@@ -1,0 +1,157 @@
+import dagre from "@dagrejs/dagre";
+import { CARD_WIDTH, ENTRY_LINE } from "./card-size";
+import { COLUMN, ROW, type XY } from "./places";
+
+/** Cards and lines to arrange, in the order in which they should lie. Lines back to where a loop begins are left out. */
+export interface Task {
+  cards: readonly { id: string; height: number }[];
+  lines: readonly { from: string; to: string }[];
+}
+
+/** Room below a card: for what a run says there, and for lines that pass. */
+const GAP = ROW - 74;
+/** An end to which so many lines lead stands aside: it would pull everything apart, and long lines take long. */
+const COMMON = 4;
+/** Strips longer than this, for their height, go on in the next row, as text does. */
+const STRIP = 2.4;
+const LIKED_SHAPE = 1.5;
+const FEWEST_COLUMNS = 4;
+const MOST_COLUMNS = 8;
+
+/** Upper left corners for cards, from left to right, in as many rows as make a drawing of a good shape. */
+export function arrange({ cards, lines }: Task): Record<string, XY> {
+  const aside = commonEnds(lines);
+  const main = cards.filter(({ id }) => !aside.has(id));
+  const places = inColumns(
+    main.length > 0 ? main : cards,
+    main.length > 0 ? lines.filter(({ to }) => !aside.has(to)) : [],
+  );
+  const height = new Map(cards.map((card) => [card.id, card.height]));
+  mirrorIfUpsideDown(places, lines);
+  wrap(places, lines, height);
+  if (main.length > 0) putAside(places, aside, lines, height);
+  return Object.fromEntries(places);
+}
+
+/** Nodes that nothing follows and much leads to, such as where all failures end. */
+function commonEnds(lines: Task["lines"]): Set<string> {
+  const left = new Set(lines.map(({ from }) => from));
+  const sources = new Map<string, Set<string>>();
+  for (const { from, to } of lines) {
+    const known = sources.get(to);
+    if (known) known.add(from);
+    else sources.set(to, new Set([from]));
+  }
+  return new Set([...sources].flatMap(([to, from]) => (from.size >= COMMON && !left.has(to) ? [to] : [])));
+}
+
+function inColumns(cards: Task["cards"], lines: Task["lines"]): Map<string, XY> {
+  const drawing = new dagre.graphlib.Graph({ multigraph: true })
+    .setGraph({
+      rankdir: "LR",
+      nodesep: GAP - 6,
+      ranksep: COLUMN - CARD_WIDTH,
+      edgesep: 16,
+      ranker: "network-simplex",
+    })
+    .setDefaultEdgeLabel(() => ({}));
+  // Symmetric about the height at which lines arrive: cards of different heights then stand on one straight line.
+  for (const { id, height } of cards)
+    drawing.setNode(id, { width: CARD_WIDTH, height: 2 * (height - ENTRY_LINE) });
+  for (const [at, { from, to }] of lines.entries()) drawing.setEdge(from, to, { weight: 1 }, String(at));
+  dagre.layout(drawing);
+  return new Map(
+    cards.map(({ id }) => {
+      const { x, y } = drawing.node(id) as XY;
+      return [id, { x: x - CARD_WIDTH / 2, y: y - ENTRY_LINE }];
+    }),
+  );
+}
+
+/** Upside down a drawing is as good as it was; it stands so that branches lie as the ports they come from. */
+function mirrorIfUpsideDown(places: Map<string, XY>, lines: Task["lines"]): void {
+  const height = (id: string) => places.get(id)?.y ?? 0;
+  const ways = new Map<string, string[]>();
+  for (const { from, to } of lines) ways.set(from, [...(ways.get(from) ?? []), to]);
+  let turned = 0;
+  for (const targets of ways.values())
+    for (const [at, upper] of targets.entries())
+      for (const lower of targets.slice(at + 1)) turned += Math.sign(height(upper) - height(lower));
+  if (turned > 0) for (const place of places.values()) place.y = -place.y;
+}
+
+/** A long strip goes on in the next row. */
+function wrap(places: Map<string, XY>, lines: Task["lines"], heights: ReadonlyMap<string, number>): void {
+  const columns = [...new Set([...places.values()].map(({ x }) => Math.round(x)))].sort((a, b) => a - b);
+  const columnOf = (id: string) => columns.indexOf(Math.round(places.get(id)?.x ?? 0));
+  const { top, bottom } = extent(places, heights);
+  const width = columns.length * COLUMN;
+  if (columns.length <= FEWEST_COLUMNS || width / (bottom - top) < STRIP) return;
+  const rows = Math.max(2, Math.round(Math.sqrt(width / (LIKED_SHAPE * (bottom - top + GAP)))));
+  const most = Math.min(MOST_COLUMNS, Math.max(FEWEST_COLUMNS, Math.ceil(columns.length / rows)));
+  const cuts = cutsOf(
+    columns.length,
+    most,
+    lines.map(({ from, to }) => [columnOf(from), columnOf(to)]),
+  );
+  const rowOf = (id: string) => cuts.filter((cut) => columnOf(id) >= cut).length;
+  const members = new Map<number, string[]>();
+  for (const id of places.keys()) members.set(rowOf(id), [...(members.get(rowOf(id)) ?? []), id]);
+  let y = 0;
+  const before = new Map(
+    [...places].map(([id, place]) => [id, { place, column: columnOf(id), row: rowOf(id) }]),
+  );
+  for (const [row, ids] of [...members].sort(([a], [b]) => a - b)) {
+    const own = extent(new Map(ids.map((id) => [id, before.get(id)?.place ?? { x: 0, y: 0 }])), heights);
+    for (const id of ids) {
+      const known = before.get(id);
+      if (known)
+        places.set(id, {
+          x: (known.column - (row === 0 ? 0 : (cuts[row - 1] ?? 0))) * COLUMN,
+          y: known.place.y - own.top + y,
+        });
+    }
+    y += own.bottom - own.top + GAP;
+  }
+}
+
+/** At which columns new rows begin: evenly, or one earlier where fewer lines are cut. */
+function cutsOf(count: number, most: number, spans: readonly (readonly [number, number])[]): number[] {
+  const each = Math.ceil(count / Math.ceil(count / most));
+  const cutBy = (cut: number) => spans.filter(([from, to]) => from < cut && to >= cut).length;
+  const cuts: number[] = [];
+  for (let begin = 0; count - begin > most; begin = cuts.at(-1) ?? count) {
+    const even = begin + each;
+    cuts.push(each > 3 && cutBy(even - 1) < cutBy(even) ? even - 1 : even);
+  }
+  return cuts;
+}
+
+/** Below all others, near the middle of what leads there. */
+function putAside(
+  places: Map<string, XY>,
+  aside: ReadonlySet<string>,
+  lines: Task["lines"],
+  heights: ReadonlyMap<string, number>,
+): void {
+  const { bottom } = extent(places, heights);
+  const taken = new Set<number>();
+  for (const id of aside) {
+    const columns = lines
+      .flatMap(({ from, to }) => (to === id ? [Math.round((places.get(from)?.x ?? 0) / COLUMN)] : []))
+      .sort((a, b) => a - b);
+    let column = columns[Math.floor(columns.length / 2)] ?? 0;
+    while (taken.has(column)) column++;
+    taken.add(column);
+    places.set(id, { x: column * COLUMN, y: bottom + GAP });
+  }
+}
+
+function extent(places: ReadonlyMap<string, XY>, heights: ReadonlyMap<string, number>) {
+  let [top, bottom] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const [id, { y }] of places) {
+    top = Math.min(top, y);
+    bottom = Math.max(bottom, y + (heights.get(id) ?? 0));
+  }
+  return { top, bottom };
+}

@@ -1,0 +1,62 @@
+import { type NodeHandle, Position } from "@xyflow/react";
+import type { Port } from "@/components/forms/ports";
+import type { WorkflowNode } from "@/server/domain/graph/graph";
+import { getNodeKind, noteTextOf } from "@/server/domain/nodes";
+
+/*
+ * How large cards are and where lines begin and end on them, known before anything is drawn. In pixels of the drawing;
+ * canvas.css says the same.
+ */
+
+export const CARD_WIDTH = 208;
+const HANDLE = 11;
+/** How wide the line around a card is, in pixels. */
+export const BORDER = 1;
+/** How high the part of a card with its name is; lines arrive at its middle. */
+const HEAD = 72;
+const ROW_HEIGHT = 28;
+/** The space below a card's last row. */
+const ROWS_END = 8;
+/** A card without rows. */
+export const PLAIN_HEIGHT = HEAD + 2 * BORDER;
+/** How far below the top of a card its entry and its plain way out begin. */
+export const PLAIN_END = BORDER + HEAD / 2 - HANDLE / 2;
+/** How far below the top of a card lines arrive. */
+export const ENTRY_LINE = BORDER + HEAD / 2;
+
+/** Where lines begin and end on a card, known before it is drawn; canvas.css puts them there. */
+export function cardHandles(node: WorkflowNode, ports: readonly Port[]): NodeHandle[] {
+  const at = (x: number, y: number) => ({
+    x: x - HANDLE / 2,
+    y: BORDER + y - HANDLE / 2,
+    width: HANDLE,
+    height: HANDLE,
+  });
+  const kind = getNodeKind(node.node_type);
+  const rows = ports.filter((port) => !!kind.routes || port.kind !== "out");
+  const top = HEAD + ROW_HEIGHT / 2;
+  const entry: NodeHandle[] =
+    kind.hasEntry === false
+      ? []
+      : [{ id: "in", type: "target", position: Position.Left, ...at(BORDER, HEAD / 2) }];
+  return [
+    ...entry,
+    ...ports.map((port): NodeHandle => {
+      const row = rows.indexOf(port);
+      const y = row < 0 ? HEAD / 2 : top + row * ROW_HEIGHT;
+      return { id: port.id, type: "source", position: Position.Right, ...at(CARD_WIDTH - BORDER, y) };
+    }),
+  ];
+}
+
+/** How high a card is, known before it is drawn; canvas.css gives its rows these heights. */
+export function cardHeight(node: WorkflowNode, ports: readonly Port[]): number {
+  if (noteTextOf(node) !== undefined) return 96;
+  const rows = ports.filter(({ kind }) => kind !== "out").length;
+  const isRouter = !!getNodeKind(node.node_type).routes;
+  return (
+    PLAIN_HEIGHT +
+    ROW_HEIGHT * (isRouter ? ports.length : rows) +
+    (ports.length > 0 && (isRouter || rows > 0) ? ROWS_END : 0)
+  );
+}

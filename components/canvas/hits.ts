@@ -1,0 +1,49 @@
+import type { XY } from "./places";
+
+/** The node whose card an element belongs to. */
+export function nodeIdOf(target: EventTarget | null): string | null {
+  const card = target instanceof Element ? target.closest<HTMLElement>("[data-node]") : null;
+  return card?.dataset.node ?? null;
+}
+
+/** The node whose card lies at a point of the screen. */
+export const nodeIdAt = ({ x, y }: XY) => nodeIdOf(document.elementFromPoint(x, y));
+
+/** The line at a point of the screen, also under what is being dragged. */
+export function edgeIdAt({ x, y }: XY): string | null {
+  for (const element of document.elementsFromPoint(x, y)) {
+    const edge = element.closest<HTMLElement>(".react-flow__edge");
+    if (edge) return edge.dataset.id ?? null;
+  }
+  return null;
+}
+
+/** The line that passes between a point on the screen and a lower one. */
+export function edgeIdBetween({ x, y: top }: XY, bottom: number): string | null {
+  for (let y = top + 2; y < bottom; y += 8) {
+    const found = edgeIdAt({ x, y });
+    if (found) return found;
+  }
+  return null;
+}
+
+/** Where a pointer is, of a mouse or a finger that was lifted. */
+export function pointOf(event: MouseEvent | TouchEvent): XY | null {
+  if ("clientX" in event) return { x: event.clientX, y: event.clientY };
+  const touch = event.changedTouches[0];
+  return touch ? { x: touch.clientX, y: touch.clientY } : null;
+}
+
+/** Whether it is the empty drawing. */
+export const isPane = (target: EventTarget) =>
+  target instanceof Element && target.classList.contains("react-flow__pane");
+
+/** Whether a key belongs to a text that is being written. */
+export function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable ||
+      /^(input|textarea|select)$/i.test(target.tagName) ||
+      !!target.closest(".cm-editor"))
+  );
+}

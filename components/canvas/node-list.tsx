@@ -1,0 +1,117 @@
+"use client";
+
+import clsx from "clsx";
+import { useMemo } from "react";
+import { formatDuration } from "@/components/display/format";
+import { StatusMark } from "@/components/display/status-mark";
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
+import { getNodeKind, noteTextOf } from "@/server/domain/nodes";
+import { plainWords } from "@/server/domain/text/plain-words";
+import { CanvasContext, type NamedAgents, useCanvas } from "./canvas-context";
+import { type CanvasRun, CanvasRunContext, useNodeRun } from "./canvas-run-context";
+import { doerOf, NodeFace } from "./card-face";
+import { shapeOf } from "./card-shape";
+import type { Mark } from "./flow-mapping";
+import { MarkIcon } from "./mark-icon";
+import { readingOrder } from "./navigation";
+import "./canvas.css";
+
+export interface NodeListProps {
+  graph: WorkflowGraph;
+  roles?: ReadonlyMap<string, RoleDefinition>;
+  agents?: NamedAgents;
+  /** The run whose states it shows. */
+  run?: CanvasRun | null;
+  marks?: ReadonlyMap<string, Mark> | undefined;
+  selected: ReadonlySet<string>;
+  onPick: (nodeId: string) => void;
+  onOpen?: (nodeId: string) => void;
+}
+
+const NO_ROLES: ReadonlyMap<string, RoleDefinition> = new Map();
+const NO_AGENTS: NamedAgents = new Map();
+
+/** The drawing as a list, in reading order: for phones, for screen readers, and for large drawings. */
+export function NodeList(props: NodeListProps) {
+  const { graph, roles = NO_ROLES, agents = NO_AGENTS, run = null, marks, selected, onPick, onOpen } = props;
+  const canvas = useMemo(() => ({ editing: null, roles, agents }), [roles, agents]);
+  const order = useMemo(() => readingOrder(graph), [graph]);
+  return (
+    <CanvasContext.Provider value={canvas}>
+      <CanvasRunContext.Provider value={run}>
+        <ol aria-label="Nodes in reading order" className="node-list flex flex-col gap-0.5 p-2">
+          {order.map((id) => {
+            const node = graph.nodes[id];
+            return node ? (
+              <li key={id} data-shape={shapeOf(node)}>
+                <button
+                  type="button"
+                  aria-current={selected.has(id) || undefined}
+                  onClick={() => onPick(id)}
+                  onDoubleClick={() => onOpen?.(id)}
+                  className={clsx(
+                    "flex w-full items-start gap-2.5 rounded-lg px-2 py-2 text-left text-[13px] hover:bg-ink/5 pointer-coarse:min-h-14",
+                    selected.has(id) && "bg-accent-soft hover:bg-accent-soft",
+                  )}
+                >
+                  <NodeFace node={node} size={32} />
+                  <Words graph={graph} node={node} />
+                  <State nodeId={id} mark={marks?.get(id)} />
+                </button>
+              </li>
+            ) : null;
+          })}
+        </ol>
+      </CanvasRunContext.Provider>
+    </CanvasContext.Provider>
+  );
+}
+
+/** Its name, who does it, and what came of it in the run, or where it leads. */
+function Words({ graph, node }: { graph: WorkflowGraph; node: WorkflowNode }) {
+  const { agents } = useCanvas();
+  const run = useNodeRun(node.id);
+  const kind = getNodeKind(node.node_type);
+  const note = noteTextOf(node);
+  const said = run?.error ?? run?.said;
+  const facts = [
+    ...(run?.durationMs === undefined ? [] : [formatDuration(run.durationMs)]),
+    ...(run?.cost ? [run.cost] : []),
+  ];
+  const ways = run ? [] : graph.edges.filter(({ source_node_id }) => source_node_id === node.id);
+  return (
+    <span className="min-w-0 flex-1">
+      <span className="block font-medium [overflow-wrap:anywhere]">{node.name || kind.title}</span>
+      <span className="block text-xs text-ink-2 [overflow-wrap:anywhere]">
+        {note === undefined
+          ? (doerOf(node, agents).name ?? kind.summary(node.config, node))
+          : plainWords(note)}
+      </span>
+      {said && (
+        <span className={clsx("mt-0.5 line-clamp-2 text-xs", run?.error ? "text-failed" : "text-ink")}>
+          {said}
+        </span>
+      )}
+      {facts.length > 0 && <span className="block text-xs text-ink-2 tabular-nums">{facts.join(" · ")}</span>}
+      {ways.map((edge) => (
+        <span key={edge.id} className="block text-xs text-ink-3 [overflow-wrap:anywhere]">
+          <span aria-hidden>→ </span>
+          <span className="sr-only">leads to </span>
+          {edge.edge_label ? `${edge.edge_label}: ` : edge.kind === "error" ? "on error: " : ""}
+          {graph.nodes[edge.target_node_id]?.name || edge.target_node_id}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+function State({ nodeId, mark }: { nodeId: string; mark: Mark | undefined }) {
+  const run = useNodeRun(nodeId);
+  return (
+    <span className="flex shrink-0 items-center gap-1.5 pt-0.5">
+      {mark && <MarkIcon mark={mark} />}
+      {run && run.status !== "idle" && <StatusMark status={run.status} />}
+    </span>
+  );
+}

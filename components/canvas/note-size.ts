@@ -1,0 +1,13 @@
+/** The sizes that a note can have, in the drawing's measure. */
+export const NOTE_LEAST = { width: 160, height: 80 };
+export const NOTE_MOST = { width: 960, height: 960 };
+
+/** A size as it is kept: on the grid, and within what a note can be. */
+export function noteSize({ width, height }: { width: number; height: number }) {
+  const fit = (value: number, least: number, most: number) =>
+    Math.min(most, Math.max(least, Math.round(value / 8) * 8));
+  return {
+    width: fit(width, NOTE_LEAST.width, NOTE_MOST.width),
+    height: fit(height, NOTE_LEAST.height, NOTE_MOST.height),
+  };
+}

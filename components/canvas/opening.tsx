@@ -1,0 +1,65 @@
+import { useNodesInitialized, useStore } from "@xyflow/react";
+import { useDeferredValue, useLayoutEffect, useRef, useState } from "react";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { CARD_WIDTH, PLAIN_HEIGHT } from "./card-size";
+import { readingOrder } from "./navigation";
+import { useCanvasView } from "./use-canvas-view";
+import { MAX_FIT } from "./view-fit";
+
+/** Below this a card's words are told by its name alone. */
+const FAR = 0.42;
+/** Below this not even a name can be read. */
+const TINY = 0.22;
+/** A drawing of more nodes opens as a map of all of them: its beginning says little about it. */
+export const MANY_NODES = 150;
+
+/** Whether a drawing is so large that it opens as a map. */
+export const isMap = (graph: WorkflowGraph) => Object.keys(graph.nodes).length > MANY_NODES;
+
+/** Opens so large that it can be read: all of it where it fits, else from its beginning. */
+export function FirstView({ graph }: { graph: WorkflowGraph }) {
+  const hasNodes = useNodesInitialized();
+  // Until then there is no place to fit anything into.
+  const hasRoom = useStore(({ width, panZoom }) => width > 0 && panZoom !== null);
+  const view = useCanvasView();
+  // What is drawn onto an empty stage appears where it was put.
+  const isDone = useRef(Object.keys(graph.nodes).length === 0);
+  useLayoutEffect(() => {
+    if (!hasNodes || !hasRoom || isDone.current) return;
+    isDone.current = true;
+    view.open(readingOrder(graph)[0], true);
+  }, [hasNodes, hasRoom, view, graph]);
+  return null;
+}
+
+/** How much of the cards can be seen. Until the drawing is fitted into its place, that is guessed from its size. */
+export function useDetail(graph: WorkflowGraph) {
+  const [guess] = useState(() => guessZoom(graph));
+  const zoomOf = ([x, y, zoom]: [number, number, number]) =>
+    x === 0 && y === 0 && zoom === 1 ? guess : zoom;
+  const isFar = useStore(({ transform }) => zoomOf(transform) < FAR);
+  const isTiny = useStore(({ transform }) => zoomOf(transform) < TINY);
+  // All cards in view are drawn anew: in pieces, so that zooming goes on meanwhile.
+  return { isFar, isTiny: useDeferredValue(isTiny) };
+}
+
+function guessZoom({ nodes }: WorkflowGraph): number {
+  const places = Object.values(nodes).flatMap(({ ui }) => (ui ? [ui] : []));
+  if (places.length <= MANY_NODES) return MAX_FIT;
+  const [left, right] = extent(places.map(({ x }) => x));
+  const [top, bottom] = extent(places.map(({ y }) => y));
+  return Math.min(
+    MAX_FIT,
+    (window.innerWidth * 0.8) / (right - left + CARD_WIDTH),
+    (window.innerHeight * 0.8) / (bottom - top + PLAIN_HEIGHT),
+  );
+}
+
+function extent(values: readonly number[]): [number, number] {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const value of values) {
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  return [low, high];
+}

@@ -1,0 +1,95 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Box, curvePoint, drawRoute, isForward, type Line, routesOf } from "./routes";
+
+const CARD = { width: 208, height: 74 };
+const at = (id: string, column: number, row: number): Box => ({ id, x: column * 272, y: row * 152, ...CARD });
+const line = (id: string, a: Box, b: Box): Line => ({
+  id,
+  source: a.id,
+  target: b.id,
+  from: { x: a.x + a.width + 5, y: a.y + 37 },
+  to: { x: b.x - 5, y: b.y + 37 },
+});
+
+/** Points along a line, two pixels apart at most. */
+function pointsOf(one: Line, route: readonly { x: number; y: number }[] | undefined) {
+  if (!route) return Array.from({ length: 101 }, (_, step) => curvePoint(one, step / 100));
+  return route.slice(1).flatMap((b, index) => {
+    const a = route[index] ?? b;
+    const steps = Math.max(1, Math.ceil(Math.hypot(b.x - a.x, b.y - a.y) / 2));
+    return Array.from({ length: steps + 1 }, (_, step) => ({
+      x: a.x + ((b.x - a.x) * step) / steps,
+      y: a.y + ((b.y - a.y) * step) / steps,
+    }));
+  });
+}
+
+const isInside = (box: Box, x: number, y: number) =>
+  x > box.x && x < box.x + box.width && y > box.y && y < box.y + box.height;
+
+describe("lines around cards", () => {
+  test("a line that skips a column passes no card in between", () => {
+    const [a, b, c] = [at("a", 0, 0), at("b", 1, 0), at("c", 2, 0)];
+    const straight = line("a-c", a, c);
+    const route = routesOf([straight], [a, b, c]).get("a-c");
+    expect(route?.at(0)).toEqual(straight.from);
+    expect(route?.at(-1)).toEqual(straight.to);
+    expect(pointsOf(straight, route).some(({ x, y }) => isInside(b, x, y))).toBe(false);
+  });
+
+  test("between neighbours it stays the soft curve", () => {
+    const [a, b] = [at("a", 0, 0), at("b", 1, 1)];
+    expect(routesOf([line("a-b", a, b)], [a, b]).size).toBe(0);
+  });
+
+  test("on drawings in rows and columns no line lies on a card that it has nothing to do with", () => {
+    const place = fc.record({ column: fc.nat(6), row: fc.nat(5) });
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(place, {
+          minLength: 2,
+          maxLength: 24,
+          selector: ({ column, row }) => `${column} ${row}`,
+        }),
+        fc.array(fc.tuple(fc.nat(23), fc.nat(23)), { minLength: 1, maxLength: 20 }),
+        (places, pairs) => {
+          const boxes = places.map(({ column, row }, index) => at(`n${index}`, column, row));
+          const lines = pairs.flatMap(([from, to], index) => {
+            const [a, b] = [boxes[from % boxes.length], boxes[to % boxes.length]];
+            return a && b && a !== b ? [line(`e${index}`, a, b)] : [];
+          });
+          const routes = routesOf(lines, boxes);
+          const covered = lines.filter((one) => {
+            const others = boxes.filter(({ id }) => id !== one.source && id !== one.target);
+            return pointsOf(one, routes.get(one.id)).some(({ x, y }) =>
+              others.some((box) => isInside(box, x, y)),
+            );
+          });
+          expect(covered).toEqual([]);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  test("in a gap, lines to different cards run side by side, lines to the same card together", () => {
+    const boxes = [at("a", 3, 0), at("b", 3, 1), at("c", 0, 0), at("d", 0, 1), at("e", 1, 0), at("f", 2, 0)];
+    const [a, b, c, d] = boxes as [Box, Box, Box, Box];
+    const routes = routesOf([line("a-c", a, c), line("b-d", b, d), line("a-d", a, d)], boxes);
+    const heightOf = (id: string) => routes.get(id)?.[2]?.y;
+    expect(heightOf("a-d")).toBe(heightOf("b-d"));
+    expect(heightOf("a-c")).not.toBe(heightOf("b-d"));
+  });
+
+  test("words stand at the middle of the longest piece", () => {
+    const drawn = drawRoute([
+      { x: 0, y: 0 },
+      { x: 20, y: 0 },
+      { x: 20, y: 60 },
+      { x: 420, y: 60 },
+    ]);
+    expect([drawn.x, drawn.y]).toEqual([220, 60]);
+    expect(isForward({ from: { x: 0, y: 0 }, to: { x: 20, y: 0 } })).toBe(false);
+  });
+});

@@ -1,0 +1,36 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { READABLE, readableView } from "./view-fit";
+
+const CARD = { width: 208, height: 74 };
+const room = { left: 20, top: 48, width: 900, height: 700 };
+
+describe("where one looks first", () => {
+  test("a small drawing stands in the middle, as large as it was drawn", () => {
+    const view = readableView({ x: 0, y: 0, width: 480, height: 74 }, room, { x: 0, y: 0, ...CARD });
+    expect(view).toEqual({ zoom: 1, x: 20 + 210, y: 48 + 313 });
+  });
+
+  test("a wide one begins at its beginning, at a size that can be read", () => {
+    const view = readableView({ x: 100, y: 0, width: 4000, height: 74 }, room, { x: 100, y: 0, ...CARD });
+    expect(view.zoom).toBe(READABLE);
+    expect(100 * view.zoom + view.x).toBeCloseTo(20);
+  });
+
+  test("the card that matters is in view, and nothing is smaller than can be read", () => {
+    fc.assert(
+      fc.property(fc.nat(6000), fc.nat(6000), fc.nat(5000), fc.nat(5000), (width, height, x, y) => {
+        const drawing = { x: -50, y: 30, width: width + x + 208, height: height + y + 74 };
+        const card = { x: x - 50, y: y + 30, ...CARD };
+        const view = readableView(drawing, room, card);
+        expect(view.zoom).toBeGreaterThanOrEqual(READABLE);
+        const left = card.x * view.zoom + view.x;
+        const top = card.y * view.zoom + view.y;
+        expect(left).toBeGreaterThanOrEqual(room.left - 0.01);
+        expect(top).toBeGreaterThanOrEqual(room.top - 0.01);
+        expect(left + CARD.width * view.zoom).toBeLessThanOrEqual(room.left + room.width + 0.01);
+        expect(top + CARD.height * view.zoom).toBeLessThanOrEqual(room.top + room.height + 0.01);
+      }),
+    );
+  });
+});

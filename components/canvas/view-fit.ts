@@ -1,0 +1,52 @@
+import type { XY } from "./places";
+
+/** Nothing is made larger than it was drawn. */
+export const MAX_FIT = 1;
+/** The smallest zoom at which a card can be read: its 13 pixels are 11 then. */
+export const READABLE = 0.85;
+
+interface Area extends XY {
+  width: number;
+  height: number;
+}
+
+/** What may be used of the place where the drawing is seen. */
+export interface Room {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+}
+
+/**
+ * Where to look from so that a drawing can be read: all of it in the middle where it fits at a readable size; else from
+ * its beginning, moved on only as far as the card that matters has to be seen.
+ */
+export function readableView(drawing: Area, room: Room, card: Area): XY & { zoom: number } {
+  const zoom = Math.min(
+    MAX_FIT,
+    Math.max(READABLE, Math.min(room.width / drawing.width, room.height / drawing.height)),
+  );
+  return {
+    x: room.left + along(drawing.x, drawing.width, room.width, card.x, card.width, zoom),
+    y: room.top + along(drawing.y, drawing.height, room.height, card.y, card.height, zoom),
+    zoom,
+  };
+}
+
+/** One direction of it: by how much the drawing is moved. */
+function along(
+  start: number,
+  size: number,
+  room: number,
+  card: number,
+  cardSize: number,
+  zoom: number,
+): number {
+  if (size * zoom <= room) return (room - size * zoom) / 2 - start * zoom;
+  const fromStart = -start * zoom;
+  if ((card + cardSize - start) * zoom <= room) return fromStart;
+  const centred = room / 2 - (card + cardSize / 2) * zoom;
+  const fromEnd = room - (start + size) * zoom;
+  return Math.min(fromStart, Math.max(fromEnd, centred));
+}

@@ -1,0 +1,45 @@
+import type { Json } from "@/server/domain/base/values";
+import { isStructured, jsonIn, plainLines, unmarked } from "@/server/domain/text/plain-words";
+
+/** What a value says in one line, without marks of Markdown or JSON; empty where it says nothing. */
+export function oneLine(value: Json | undefined): string {
+  if (value === undefined || value === null) return "";
+  if (typeof value === "string") return firstLineOf(value);
+  if (typeof value === "boolean") return value ? "Yes" : "No";
+  if (typeof value === "number") return String(value);
+  if (Array.isArray(value)) {
+    const said = value.map(oneLine).filter(Boolean);
+    return said.length > 0 ? said.join(", ") : "";
+  }
+  // What was written last is what it came to.
+  return Object.values(value).map(oneLine).filter(Boolean).at(-1) ?? "";
+}
+
+/**
+ * The end of a text that is still being written, fit for one line. A structured answer shows the value being written,
+ * not its braces and keys.
+ */
+export function endOfText(text: string, most: number): string {
+  const written = isStructured(text) ? valueBeingWritten(text) : text;
+  const plain = unmarked(written.replace(/\s+/g, " ").trim());
+  if (plain.length <= most) return plain;
+  const end = plain.slice(-most);
+  // Begins with a whole word.
+  return end.slice(end.indexOf(" ") + 1);
+}
+
+/** The line that a person would read first: below a heading, not a signature and not a list of what was handed in. */
+function firstLineOf(text: string): string {
+  const inner = jsonIn(text);
+  if (inner !== undefined) return oneLine(inner);
+  const lines = text.split(/\r?\n/).filter((line) => plainLines(line).length > 0);
+  const said = lines.find((line) => !/^\s*(?:#{1,6}\s|[—–]\s|Received keys:|.*:\s*$)/.test(line));
+  return plainLines(said ?? lines[0] ?? "")[0] ?? "";
+}
+
+/** The last text between quotation marks that is a value, closed or not; what may yet become a key is none. */
+function valueBeingWritten(text: string): string {
+  const values = [...text.matchAll(/[:[]\s*"((?:[^"\\]|\\.)*)/g)];
+  const last = values.at(-1)?.[1] ?? "";
+  return last.replace(/\\[nrt]/g, " ").replace(/\\(.)/g, "$1");
+}

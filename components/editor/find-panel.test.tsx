@@ -1,0 +1,52 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import { expect, test } from "vitest";
+import { FindPanel } from "./find-panel";
+import { openEditor } from "./testing-editor";
+
+function openFind() {
+  const editor = openEditor();
+  editor.commands.openFind();
+  return { ...editor, person: editor.show(<FindPanel />) };
+}
+const found = () =>
+  within(screen.getByRole("list", { name: "Found" }))
+    .getAllByRole("listitem")
+    .map(({ textContent }) => textContent);
+
+test("words are found in the whole drawing, walked through with Enter, and told with their place", async () => {
+  const { person, store, said } = openFind();
+  await person.type(screen.getByRole("textbox", { name: "Find" }), "ask");
+  await waitFor(() => expect(found()).toEqual(["Ask: NameAsk", "Ask: TaskAsk {{user_request}}"]));
+  await person.keyboard("{Enter}");
+  expect([...store.getState().selection.nodes]).toEqual(["ask"]);
+  await person.keyboard("{Enter}");
+  expect(said()).toBe("2 of 2: Ask: Task");
+});
+
+test("all places are replaced as one step back", async () => {
+  const { person, store } = openFind();
+  const before = store.getState().doc.graph;
+  await person.type(screen.getByRole("textbox", { name: "Find" }), "ask");
+  await person.type(screen.getByRole("textbox", { name: "Replace with" }), "Question");
+  await waitFor(() => expect(found()).toHaveLength(2));
+  await person.click(screen.getByRole("button", { name: "All" }));
+  const { nodes } = store.getState().doc.graph;
+  expect([nodes.ask?.name, nodes.ask?.config]).toEqual([
+    "Question",
+    expect.objectContaining({ task_description_template: "Question {{user_request}}" }),
+  ]);
+  expect(store.getState().undo()).toBe("Replace");
+  expect(store.getState().doc.graph).toEqual(before);
+});
+
+test("a key gets another name wherever it is named", async () => {
+  const { person, store } = openFind();
+  await person.type(screen.getByRole("textbox", { name: "Find" }), "answer");
+  await person.type(screen.getByRole("textbox", { name: "Replace with" }), "verdict");
+  await person.click(
+    await screen.findByRole("button", { name: "Rename the key answer to verdict everywhere" }),
+  );
+  const { ask, route } = store.getState().doc.graph.nodes;
+  expect(ask?.output_keys).toEqual(["verdict"]);
+  expect(JSON.stringify(route?.config)).toContain('state.verdict == \\"yes\\"');
+});

@@ -1,0 +1,232 @@
+"use client";
+
+import clsx from "clsx";
+import { ArrowDown, ArrowUp, CaseSensitive, WholeWord, X } from "lucide-react";
+import { type KeyboardEvent, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
+import { Button } from "@/components/ui/button";
+import { IconButton } from "@/components/ui/icon-button";
+import { TextField } from "@/components/ui/text-field";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { keyNameFault } from "@/server/domain/graph/rename-key";
+import { allKeys, findText, type Hit } from "@/server/domain/graph/search";
+import { useEditorCommands } from "./commands";
+import { useEditor, useEditorStore } from "./editor-store";
+import { textEdits } from "./text-edits";
+import { useUi, useUiStore } from "./ui-store";
+
+/** Over the drawing: words found in all of its texts, one by one or in a list, and others in their place. */
+export function FindPanel() {
+  const graph = useEditor(({ doc }) => doc.graph);
+  const store = useEditorStore();
+  const ui = useUiStore();
+  const commands = useEditorCommands();
+  const asked = useUi(({ find }) => find?.nonce);
+  const panel = useRef<HTMLElement>(null);
+  const [words, setWords] = useState("");
+  const [instead, setInstead] = useState("");
+  const [isExact, setExact] = useState(false);
+  const [isWord, setWord] = useState(false);
+  const [chosen, setChosen] = useState(0);
+  const settled = useDeferredValue(graph);
+  const hits = useMemo(
+    () => findText(settled, words, { isExact, isWord }),
+    [settled, words, isExact, isWord],
+  );
+  const at = hits.length === 0 ? -1 : Math.min(chosen, hits.length - 1);
+  useEffect(() => {
+    if (asked !== undefined) panel.current?.querySelector<HTMLInputElement>("input")?.select();
+  }, [asked]);
+
+  const go = (to: number) => {
+    const place = (to + hits.length) % hits.length;
+    const hit = hits[place];
+    if (!hit) return;
+    setChosen(place);
+    commands.showHit(hit.at, "looking");
+    commands.say(`${place + 1} of ${hits.length}: ${placeOf(graph, hit)}`);
+  };
+  const replace = (which: readonly Hit[]) => {
+    // The hits belong to the drawing that was searched.
+    if (which.length === 0 || settled !== graph) return;
+    const before = store.getState().doc.graph;
+    store.getState().edit(textEdits.replaceText, { hits: which, words: instead });
+    const isDone = store.getState().doc.graph !== before;
+    const count = `${which.length} ${which.length === 1 ? "place" : "places"}`;
+    commands.say(isDone ? `Replaced in ${count}` : `“${instead}” cannot stand here`);
+  };
+  const close = () => {
+    ui.setState({ find: null });
+    commands.view.focusDrawing();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Escape") return;
+    event.preventDefault();
+    event.stopPropagation();
+    close();
+  };
+  return (
+    <section
+      ref={panel}
+      aria-label="Find and replace"
+      onKeyDown={onKeyDown}
+      className="popup absolute top-3 left-3 z-10 flex max-h-[70%] w-96 max-w-[calc(100%-1.5rem)] flex-col gap-2 p-2.5"
+    >
+      <div className="flex items-center gap-1">
+        <TextField
+          label="Find"
+          hideLabel
+          placeholder="Find in names, tasks, conditions, keys, notes…"
+          value={words}
+          onValueChange={(next) => {
+            setWords(next);
+            setChosen(0);
+          }}
+          onKeyDown={(event) => {
+            if (event.key !== "Enter") return;
+            event.preventDefault();
+            go(event.shiftKey ? at - 1 : wasShown(hits[at], store) ? at + 1 : at);
+          }}
+          fieldClassName="flex-1"
+        />
+        <IconButton
+          label="Large and small letters differ"
+          size="sm"
+          pressed={isExact}
+          icon={<CaseSensitive aria-hidden />}
+          onClick={() => setExact(!isExact)}
+        />
+        <IconButton
+          label="Whole words only"
+          size="sm"
+          pressed={isWord}
+          icon={<WholeWord aria-hidden />}
+          onClick={() => setWord(!isWord)}
+        />
+        <IconButton label="Close" shortcut="Esc" size="sm" icon={<X aria-hidden />} onClick={close} />
+      </div>
+      <div className="flex items-center gap-1">
+        <TextField
+          label="Replace with"
+          hideLabel
+          placeholder="Replace with…"
+          value={instead}
+          onValueChange={setInstead}
+          onKeyDown={(event) => {
+            const hit = hits[at];
+            if (event.key !== "Enter" || !hit) return;
+            event.preventDefault();
+            replace([hit]);
+          }}
+          fieldClassName="flex-1"
+        />
+        <Button size="sm" disabled={at < 0} onClick={() => replace(hits.slice(at, at + 1))}>
+          Replace
+        </Button>
+        <Button size="sm" disabled={at < 0} onClick={() => replace(hits)}>
+          All
+        </Button>
+      </div>
+      <div className="flex items-center gap-1 text-[13px] text-ink-2">
+        <span role="status" className="flex-1 px-1 tabular-nums">
+          {words === "" ? "" : hits.length === 0 ? "Nothing found" : `${at + 1} of ${hits.length}`}
+        </span>
+        <IconButton
+          label="The one before"
+          shortcut="Shift Enter"
+          size="sm"
+          icon={<ArrowUp aria-hidden />}
+          disabled={at < 0}
+          onClick={() => go(at - 1)}
+        />
+        <IconButton
+          label="The next one"
+          shortcut="Enter"
+          size="sm"
+          icon={<ArrowDown aria-hidden />}
+          disabled={at < 0}
+          onClick={() => go(at + 1)}
+        />
+      </div>
+      <RenameKey graph={graph} from={words.trim()} to={instead.trim()} />
+      {hits.length > 0 ? (
+        <ol aria-label="Found" className="min-h-0 overflow-y-auto border-t border-line pt-1">
+          {hits.slice(0, MOST_SHOWN).map((hit, place) => (
+            <li key={`${hit.site} ${hit.from}`}>
+              <button
+                type="button"
+                aria-current={place === at || undefined}
+                onClick={() => {
+                  setChosen(place);
+                  commands.showHit(hit.at, "writing");
+                }}
+                className={clsx(
+                  "block w-full rounded-md px-2 py-1 text-left text-[13px] hover:bg-ink/5",
+                  place === at && "bg-accent-soft",
+                )}
+              >
+                <span className="block truncate text-xs text-ink-3">{placeOf(graph, hit)}</span>
+                <Excerpt hit={hit} />
+              </button>
+            </li>
+          ))}
+          {hits.length > MOST_SHOWN ? (
+            <li className="px-2 py-1 text-xs text-ink-3">{`And ${hits.length - MOST_SHOWN} more.`}</li>
+          ) : null}
+        </ol>
+      ) : null}
+    </section>
+  );
+}
+
+const MOST_SHOWN = 200;
+
+/** Whether the place of a hit is what is selected: then Enter goes on to the next. */
+function wasShown(hit: Hit | undefined, store: ReturnType<typeof useEditorStore>): boolean {
+  const { nodes, edges } = store.getState().selection;
+  return hit?.at.id !== undefined && (nodes.has(hit.at.id) || edges.has(hit.at.id));
+}
+
+/** Review: Task */
+function placeOf({ nodes, edges }: WorkflowGraph, { at, title }: Hit): string {
+  const nameOf = (id: string | undefined) => (id === undefined ? "" : nodes[id]?.name || id);
+  if (at.kind === "node") return `${nameOf(at.id)}: ${title}`;
+  const edge = edges.find(({ id }) => id === at.id);
+  return edge ? `${nameOf(edge.source_node_id)} to ${nameOf(edge.target_node_id)}: ${title}` : title;
+}
+
+function Excerpt({ hit: { text, from, to } }: { hit: Hit }) {
+  const begin = Math.max(0, from - 24);
+  return (
+    <span className="block truncate">
+      {begin > 0 ? "…" : ""}
+      {text.slice(begin, from)}
+      <mark className="rounded-sm bg-accent/20 text-ink">{text.slice(from, to)}</mark>
+      {text.slice(to, to + 60)}
+    </span>
+  );
+}
+
+/** Where the words are a key of the state: another name for it, wherever it is named. */
+function RenameKey({ graph, from, to }: { graph: WorkflowGraph; from: string; to: string }) {
+  const store = useEditorStore();
+  const commands = useEditorCommands();
+  const isKey = useMemo(() => from !== "" && allKeys(graph).includes(from), [graph, from]);
+  if (!isKey || to === "" || to === from) return null;
+  const fault = keyNameFault(graph, from, to);
+  return (
+    <div className="flex flex-col gap-1 px-1">
+      <Button
+        size="sm"
+        className="self-start"
+        disabled={fault !== null}
+        onClick={() => {
+          store.getState().edit(textEdits.renameKey, { from, to });
+          commands.say(`The key ${from} is called ${to} now, everywhere`);
+        }}
+      >
+        Rename the key {from} to {to} everywhere
+      </Button>
+      {fault ? <p className="text-[13px] text-failed">{fault}</p> : null}
+    </div>
+  );
+}

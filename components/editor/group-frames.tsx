@@ -1,0 +1,207 @@
+"use client";
+
+import { ViewportPortal } from "@xyflow/react";
+import { ChevronDown, ChevronRight, Ellipsis } from "lucide-react";
+import { type PointerEvent, useRef, useState } from "react";
+import { CARD_WIDTH, cardHeight, PLAIN_HEIGHT } from "@/components/canvas/card-size";
+import { useCanvasView } from "@/components/canvas/use-canvas-view";
+import { portsOf } from "@/components/forms/ports";
+import { IconButton } from "@/components/ui/icon-button";
+import { Menu } from "@/components/ui/menu";
+import { NodeGroup, type WorkflowGraph } from "@/server/domain/graph/graph";
+import { cornerOfGroup } from "@/server/domain/graph/groups";
+import { useEditorCommands } from "./commands";
+import { useEditorStore } from "./editor-store";
+import { edits } from "./edits";
+import { useUi, useUiStore } from "./ui-store";
+
+const AROUND = 20;
+const HEAD = 30;
+
+/** The frames of groups behind their cards, and what stands on the cards of collapsed ones. */
+export function GroupFrames({ graph }: { graph: WorkflowGraph }) {
+  return (
+    <ViewportPortal>
+      {graph.groups?.map((group) => (
+        <Frame key={group.id} graph={graph} group={group} />
+      ))}
+    </ViewportPortal>
+  );
+}
+
+function Frame({ graph, group }: { graph: WorkflowGraph; group: NodeGroup }) {
+  const [shift, setShift] = useState({ x: 0, y: 0 });
+  const box = boxOf(graph, group);
+  if (!box) return null;
+  const { is_collapsed, color } = group;
+  const place = { transform: `translate(${box.x + shift.x}px, ${box.y + shift.y}px)` };
+  return (
+    <>
+      {is_collapsed ? null : (
+        <div
+          className="group-frame"
+          data-color={color}
+          style={{ ...place, width: box.width, height: box.height }}
+        />
+      )}
+      <div
+        className="group-head nopan nodrag"
+        data-color={color}
+        data-collapsed={is_collapsed || undefined}
+        style={{ ...place, width: box.width, height: is_collapsed ? box.height : HEAD }}
+      >
+        <Head graph={graph} group={group} onShift={setShift} />
+      </div>
+    </>
+  );
+}
+
+interface Box {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+/** What the frame takes in; collapsed, the card that stands in. Null where no node of it is there. */
+function boxOf(graph: WorkflowGraph, group: NodeGroup): Box | null {
+  const boxes = group.node_ids.flatMap((id) => {
+    const node = graph.nodes[id];
+    if (!node?.ui) return [];
+    const ports = portsOf(
+      node,
+      graph.edges.filter(({ source_node_id }) => source_node_id === id),
+    );
+    const { width, height } = node.ui as { width?: unknown; height?: unknown };
+    return [
+      {
+        x: node.ui.x,
+        y: node.ui.y,
+        right: node.ui.x + (typeof width === "number" ? width : CARD_WIDTH),
+        bottom: node.ui.y + (typeof height === "number" ? height : cardHeight(node, ports)),
+      },
+    ];
+  });
+  if (boxes.length === 0) return null;
+  if (group.is_collapsed) return { ...cornerOfGroup(graph, group), width: CARD_WIDTH, height: PLAIN_HEIGHT };
+  const x = Math.min(...boxes.map((box) => box.x)) - AROUND;
+  const y = Math.min(...boxes.map((box) => box.y)) - AROUND - HEAD;
+  return {
+    x,
+    y,
+    width: Math.max(...boxes.map(({ right }) => right)) + AROUND - x,
+    height: Math.max(...boxes.map(({ bottom }) => bottom)) + AROUND - y,
+  };
+}
+
+interface HeadProps {
+  graph: WorkflowGraph;
+  group: NodeGroup;
+  onShift: (shift: { x: number; y: number }) => void;
+}
+
+/** The group's name, by which it is picked and moved, and what can be done with it. */
+function Head({ graph, group, onShift }: HeadProps) {
+  const store = useEditorStore();
+  const commands = useEditorCommands();
+  const ui = useUiStore();
+  const view = useCanvasView();
+  const isNaming = useUi(({ naming }) => naming === group.id);
+  const from = useRef<{ x: number; y: number } | null>(null);
+  const name = group.name || "Group";
+  const at = (event: PointerEvent) => view.toFlow({ x: event.clientX, y: event.clientY });
+  const shiftAt = (event: PointerEvent) => {
+    const here = at(event);
+    const begin = from.current;
+    return begin && { x: Math.round((here.x - begin.x) / 8) * 8, y: Math.round((here.y - begin.y) / 8) * 8 };
+  };
+  const set = (patch: Parameters<typeof edits.setGroup.apply>[1]["patch"]) =>
+    store.getState().edit(edits.setGroup, { id: group.id, patch });
+  if (isNaming)
+    return (
+      <input
+        // biome-ignore lint/a11y/noAutofocus: it was just made or asked to be named
+        autoFocus
+        aria-label="Name of the group"
+        maxLength={200}
+        defaultValue={group.name}
+        placeholder="Name of the group"
+        onFocus={(event) => event.currentTarget.select()}
+        onBlur={(event) => {
+          if (event.currentTarget.value !== group.name) set({ name: event.currentTarget.value.trim() });
+          ui.setState({ naming: null });
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" && event.key !== "Escape") return;
+          event.preventDefault();
+          event.stopPropagation();
+          if (event.key === "Escape") event.currentTarget.value = group.name;
+          const [first] = group.node_ids;
+          event.currentTarget.blur();
+          if (first !== undefined) commands.focus(first);
+        }}
+        className="min-w-0 flex-1 bg-transparent px-1 outline-none"
+      />
+    );
+  return (
+    <>
+      <IconButton
+        plain
+        size="sm"
+        label={group.is_collapsed ? `Open ${name}` : `Collapse ${name}`}
+        icon={group.is_collapsed ? <ChevronRight aria-hidden /> : <ChevronDown aria-hidden />}
+        onClick={() => commands.foldGroup(group.id)}
+      />
+      <button
+        type="button"
+        className="min-w-0 flex-1 cursor-grab truncate text-left active:cursor-grabbing"
+        onClick={() => store.getState().select({ nodes: group.node_ids })}
+        onDoubleClick={(event) => {
+          event.stopPropagation();
+          ui.setState({ naming: group.id });
+        }}
+        onPointerDown={(event) => {
+          event.currentTarget.setPointerCapture(event.pointerId);
+          from.current = at(event);
+        }}
+        onPointerMove={(event) => {
+          const shift = shiftAt(event);
+          if (shift) onShift(shift);
+        }}
+        onPointerUp={(event) => {
+          const shift = shiftAt(event);
+          from.current = null;
+          onShift({ x: 0, y: 0 });
+          if (!shift || (shift.x === 0 && shift.y === 0)) return;
+          const corner = cornerOfGroup(graph, group);
+          commands.moveAll({ [group.id]: { x: corner.x + shift.x, y: corner.y + shift.y } });
+        }}
+      >
+        {name}
+        {group.is_collapsed ? (
+          <span className="block text-xs font-normal opacity-75">
+            {group.node_ids.length} {group.node_ids.length === 1 ? "node" : "nodes"}
+          </span>
+        ) : null}
+      </button>
+      <Menu
+        align="end"
+        trigger={<IconButton plain size="sm" label={`More about ${name}`} icon={<Ellipsis aria-hidden />} />}
+        items={[
+          { label: "Rename", onSelect: () => ui.setState({ naming: group.id }) },
+          {
+            label: group.is_collapsed ? "Open" : "Collapse",
+            onSelect: () => commands.foldGroup(group.id),
+          },
+          "separator",
+          ...NodeGroup.shape.color.unwrap().options.map((color) => ({
+            label: color.charAt(0).toUpperCase() + color.slice(1),
+            onSelect: () => set({ color }),
+          })),
+          "separator",
+          { label: "Ungroup", onSelect: () => store.getState().edit(edits.ungroup, { id: group.id }) },
+        ]}
+      />
+    </>
+  );
+}

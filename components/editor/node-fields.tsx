@@ -1,0 +1,171 @@
+"use client";
+
+import { NOTE_LEAST, NOTE_MOST } from "@/components/canvas/note-size";
+import { FieldView } from "@/components/forms/field-view";
+import { SchemaField } from "@/components/forms/schema-field";
+import { Disclosure } from "@/components/ui/disclosure";
+import { NumberField } from "@/components/ui/number-field";
+import type { JsonSchema } from "@/server/domain/base/values";
+import type { WorkflowNode } from "@/server/domain/graph/graph";
+import { type Field, getNodeKind } from "@/server/domain/nodes";
+import { useEditorStore } from "./editor-store";
+import { edits } from "./edits";
+import { textEdits } from "./text-edits";
+import type { ShownProblem } from "./use-problems";
+import { errorAt } from "./use-set-node";
+
+/** What a run asks for: the start's keys and the shape of its input, which are one thing to a person. */
+export function Inputs({ node, problems }: { node: WorkflowNode; problems: readonly ShownProblem[] }) {
+  const store = useEditorStore();
+  const { input_schema } = node.config as { input_schema?: JsonSchema };
+  return (
+    <div data-field="input_schema">
+      <SchemaField
+        label="Asks for"
+        hint="What a run asks for when it starts"
+        error={errorAt(problems, "input_schema") ?? errorAt(problems, "output_keys")}
+        itemName="input"
+        value={inputSchema(node.output_keys, input_schema)}
+        onChange={(schema) =>
+          store
+            .getState()
+            .edit(
+              edits.setInputs,
+              { id: node.id, schema: schema as JsonSchema | undefined },
+              { mergeKey: node.id },
+            )
+        }
+      />
+    </div>
+  );
+}
+
+/** As runs read it: a key without a shape is a text; without any shape all are required. */
+function inputSchema(keys: readonly string[], schema: JsonSchema | undefined): JsonSchema | undefined {
+  const properties = (schema?.properties ?? {}) as Record<string, JsonSchema>;
+  const missing = keys.filter((key) => !Object.hasOwn(properties, key));
+  if (missing.length === 0) return schema;
+  const added = Object.fromEntries(missing.map((key) => [key, { type: "string" }]));
+  return {
+    ...schema,
+    type: "object",
+    properties: { ...properties, ...added },
+    ...(schema ? {} : { required: missing }),
+  };
+}
+
+/** What can wait behind a line until somebody wants it. */
+const isAside = (field: Field, node: WorkflowNode) =>
+  field.as === "llm" || (field.as === "schema" && !getNodeKind(node.node_type).begins);
+
+function fieldsOf(node: WorkflowNode): Field[] {
+  const config = node.config as Record<string, unknown>;
+  const fields = getNodeKind(node.node_type).fields as readonly Field[];
+  return fields.filter(({ showIf }) => !showIf || showIf(config));
+}
+
+export function KindFields({ node, problems }: { node: WorkflowNode; problems: readonly ShownProblem[] }) {
+  const fields = fieldsOf(node).filter((field) => !field.isRare && !isAside(field, node));
+  return fields.map((field) => <KindField key={field.key} node={node} field={field} problems={problems} />);
+}
+
+export function AsideFields({ node, problems }: { node: WorkflowNode; problems: readonly ShownProblem[] }) {
+  const config = node.config as Record<string, unknown>;
+  const fields = fieldsOf(node);
+  const rare = fields.filter(({ isRare }) => isRare);
+  const said = rare.filter(({ key }) => isSaid(config[key]));
+  return (
+    <>
+      {fields
+        .filter((field) => !field.isRare && isAside(field, node))
+        .map((field) => (
+          <Disclosure look="section" key={field.key} title={field.label} aside={summarize(config[field.key])}>
+            <KindField node={node} field={field} problems={problems} hideLabel />
+          </Disclosure>
+        ))}
+      {rare.length > 0 ? (
+        <Disclosure
+          look="section"
+          title="More"
+          aside={said.map(({ label }) => label).join(", ") || "Default"}
+        >
+          {rare.map((field) => (
+            <KindField key={field.key} node={node} field={field} problems={problems} />
+          ))}
+        </Disclosure>
+      ) : null}
+    </>
+  );
+}
+
+const isSaid = (value: unknown) =>
+  value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
+
+function summarize(value: unknown): string {
+  if (value === undefined || value === null) return "Default";
+  const { model, properties } = value as { model?: string; properties?: object };
+  return model ?? (properties ? Object.keys(properties).join(", ") : "Set");
+}
+
+interface KindFieldProps {
+  node: WorkflowNode;
+  field: Field;
+  problems: readonly ShownProblem[];
+  hideLabel?: boolean;
+}
+
+function KindField({ node, field, problems, hideLabel }: KindFieldProps) {
+  const store = useEditorStore();
+  const { key } = field;
+  return (
+    <div data-field={key} className="empty:hidden">
+      <FieldView
+        field={field}
+        label={field.label}
+        hideLabel={hideLabel}
+        hint={field.hint}
+        error={errorAt(problems, key)}
+        value={(node.config as Record<string, unknown>)[key]}
+        onChange={(value) =>
+          store
+            .getState()
+            .edit(
+              textEdits.setConfig,
+              { id: node.id, patch: { [key]: value } },
+              { mergeKey: `${node.id} ${key}` },
+            )
+        }
+      />
+    </div>
+  );
+}
+
+/** How large a note is, for those who do not drag its corner. */
+export function NoteSize({ node }: { node: WorkflowNode }) {
+  const store = useEditorStore();
+  const { width, height } = (node.ui ?? {}) as { width?: number; height?: number };
+  const set = (size: { width?: number; height?: number }) =>
+    store.getState().edit(edits.resize, { id: node.id, size }, { mergeKey: node.id });
+  return (
+    <div className="grid grid-cols-2 gap-3">
+      <NumberField
+        label="Width"
+        min={NOTE_LEAST.width}
+        max={NOTE_MOST.width}
+        step={8}
+        placeholder="240"
+        value={width ?? null}
+        onValueChange={(next) => set({ width: next ?? 240 })}
+      />
+      <NumberField
+        label="Height"
+        min={NOTE_LEAST.height}
+        max={NOTE_MOST.height}
+        step={8}
+        placeholder="As its text"
+        value={height ?? null}
+        onValueChange={(next) => set({ height: next ?? NOTE_LEAST.height })}
+      />
+    </div>
+  );
+}

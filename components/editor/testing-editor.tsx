@@ -1,0 +1,47 @@
+import { render } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import type { ReactNode } from "react";
+import type { CanvasView } from "@/components/canvas/use-canvas-view";
+import { newAnnouncer } from "./announcer";
+import { CommandsContext, newEditorCommands } from "./commands";
+import { EditorContext, newEditorStore } from "./editor-store";
+import { sampleGraph } from "./testing";
+import { newUiStore, UiContext } from "./ui-store";
+
+/** The commands of an editor whose drawing nobody sees. */
+export function openEditor(graph = sampleGraph()) {
+  const store = newEditorStore({ id: "wf", name: "Sample", graph, revision: 3 });
+  const ui = newUiStore(null);
+  const announcer = newAnnouncer();
+  const place = () => ({ x: 0, y: 0 });
+  const nothing = () => undefined;
+  const view: CanvasView = {
+    fit: nothing,
+    open: nothing,
+    zoomIn: nothing,
+    zoomOut: nothing,
+    zoomTo: nothing,
+    focusNode: nothing,
+    focusDrawing: nothing,
+    reveal: nothing,
+    uncover: nothing,
+    center: nothing,
+    middle: place,
+    toFlow: place,
+    toClient: place,
+    cancelConnection: nothing,
+  };
+  const commands = newEditorCommands({ store, ui, view, announcer, saveNow: nothing });
+  /** Shows a part of the editor in a document in memory. */
+  const show = (part: ReactNode) => {
+    render(
+      <EditorContext.Provider value={store}>
+        <UiContext.Provider value={ui}>
+          <CommandsContext.Provider value={commands}>{part}</CommandsContext.Provider>
+        </UiContext.Provider>
+      </EditorContext.Provider>,
+    );
+    return userEvent.setup();
+  };
+  return { store, ui, view, commands, show, said: () => announcer.getState().text };
+}

@@ -1,0 +1,37 @@
+import { withMentioned } from "@/server/domain/graph/mentioned-keys";
+import { renameKey } from "@/server/domain/graph/rename-key";
+import { routerWays } from "@/server/domain/graph/router-ways";
+import { type Hit, replaceText } from "@/server/domain/graph/search";
+import { getNodeKind, type WorkflowNode } from "@/server/domain/nodes";
+import { clean, edit, withNode } from "./edits";
+
+/** Changes that read templates and expressions. They come with the forms: the drawing itself opens without a parser. */
+export const textEdits = {
+  setConfig: edit<{ id: string; patch: Record<string, unknown> }>({
+    id: "set_config",
+    label: "Change settings",
+    apply(graph, { id, patch }) {
+      const node = graph.nodes[id];
+      if (!node) return graph;
+      const kind = getNodeKind(node.node_type);
+      // The kind's own schema will say what is wrong with it; a half-written value must not be lost meanwhile.
+      const written = clean({ ...node.config, ...patch });
+      const labels = routerWays(graph, id)?.ways.map(({ label }) => label) ?? [];
+      const config: unknown = kind.follow?.(node.config, written, labels) ?? written;
+      // Written as the kind writes it: its own schema judges it.
+      return withNode(graph, withMentioned(node, { ...node, config } as WorkflowNode));
+    },
+  }),
+
+  replaceText: edit<{ hits: readonly Hit[]; words: string }>({
+    id: "replace_text",
+    label: "Replace",
+    apply: (graph, { hits, words }) => replaceText(graph, hits, words),
+  }),
+
+  renameKey: edit<{ from: string; to: string }>({
+    id: "rename_key",
+    label: "Rename key",
+    apply: (graph, { from, to }) => renameKey(graph, from, to),
+  }),
+};

@@ -1,0 +1,75 @@
+import type { Json, JsonSchema } from "@/server/domain/base/values";
+import { stateProperties, type WorkflowGraph } from "@/server/domain/graph/graph";
+import { inputFields } from "@/server/domain/graph/run-input";
+import { readRows } from "./cel-rows";
+import { type FormScope, writersOf } from "./form-scope";
+import { describeType } from "./schema-words";
+
+/** What a drawing says of the values of a key. */
+export interface KeyFacts {
+  /** In words, such as "Whole number"; absent where nothing is said. */
+  kind?: string;
+  /** Those that are known: by its shape, or because a condition asks for them. */
+  values: string[];
+}
+
+/** What is known of a key: its shape where it is asked for or written, and what it is compared with anywhere. */
+export function keyFacts(graph: WorkflowGraph, key: string): KeyFacts {
+  if (key === "") return { values: [] };
+  const shapes = shapesOf(graph, key);
+  const listed = shapes.flatMap(valuesOf);
+  const compared = conditionsOf(graph).flatMap((text) =>
+    (readRows(text)?.rows ?? []).flatMap((row) =>
+      row.key === key && (row.operator === "is" || row.operator === "is_not") && row.value !== ""
+        ? row.value
+        : [],
+    ),
+  );
+  const named = Object.values(graph.nodes).flatMap(({ config }) => {
+    const { kind, value, ways } = config as { kind?: string; value?: string; ways?: string[] };
+    return kind === "value" && value === `state.${key}` ? (ways ?? []) : [];
+  });
+  // "Anything" is no news.
+  const kind = shapes.map(describeType).find((word) => word !== "Anything");
+  return { ...(kind ? { kind } : {}), values: [...new Set([...listed, ...compared, ...named])] };
+}
+
+/** The keys that can exist here, each with its kind and who writes it. */
+export function keySuggestions(scope: FormScope) {
+  return scope.keys.map((available) => {
+    const { kind } = keyFacts(scope.graph, available.key);
+    return {
+      value: available.key,
+      detail: [kind, writersOf(scope, available)].filter(Boolean).join(", "),
+    };
+  });
+}
+
+function shapesOf(graph: WorkflowGraph, key: string): JsonSchema[] {
+  const written = Object.values(graph.nodes).flatMap((node) => {
+    const { output_schema } = node.config as { output_schema?: JsonSchema };
+    const properties = (output_schema?.properties ?? {}) as Record<string, JsonSchema>;
+    const shape = Object.hasOwn(properties, key) ? properties[key] : undefined;
+    return shape ? [shape] : [];
+  });
+  const asked = inputFields(graph).flatMap((field) => (field.key === key ? [field.schema] : []));
+  const kept = Object.entries(stateProperties(graph)).flatMap(([name, shape]) =>
+    name === key ? [shape] : [],
+  );
+  return [...written, ...asked, ...kept];
+}
+
+function valuesOf(schema: JsonSchema): string[] {
+  if (schema.type === "boolean") return ["true", "false"];
+  const one = schema.const === undefined ? [] : [schema.const as Json];
+  const all = [...one, ...(Array.isArray(schema.enum) ? (schema.enum as Json[]) : [])];
+  return all.map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
+}
+
+function conditionsOf(graph: WorkflowGraph): string[] {
+  const own = Object.values(graph.nodes).flatMap((node) => {
+    const { conditions } = node.config as { conditions?: { when: string }[] };
+    return [...(conditions ?? []).map(({ when }) => when), ...(node.when ? [node.when] : [])];
+  });
+  return [...own, ...graph.edges.flatMap(({ condition }) => condition ?? [])];
+}

@@ -1,0 +1,49 @@
+import { render, screen, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { useState } from "react";
+import { expect, test } from "vitest";
+import { ExecutionPlan } from "@/server/domain/crew/plan";
+import { draw } from "@/server/domain/testing/drawing";
+import { FormScopeContext } from "./form-scope";
+import { PlanField } from "./plan-field";
+
+function show(plan: ExecutionPlan) {
+  let now: unknown = plan;
+  const graph = draw("start > crew > end", {
+    crew: { node_type: "crew_task", config: { crew: { agents: [{ agent_id: "a", role_name: "Writer" }] } } },
+  });
+  function Held() {
+    const [value, setValue] = useState<unknown>(plan);
+    now = value;
+    return (
+      <FormScopeContext value={{ graph, node: graph.nodes.crew!, keys: [], roles: [] }}>
+        <PlanField label="Plan" value={value} onChange={setValue} />
+      </FormScopeContext>
+    );
+  }
+  render(<Held />);
+  return { person: userEvent.setup(), now: () => now as ExecutionPlan };
+}
+
+test("urgency, tags, expected output and duration of a task are edited, and what else it says is kept", async () => {
+  const { person, now } = show(
+    ExecutionPlan.parse({
+      tasks: [{ task_id: "t1", description: "Write", metadata: { deadline: "2030-01-01" } }],
+    }),
+  );
+  const [task] = screen.getAllByRole("listitem");
+  await person.click(within(task!).getByText("Urgency, tags and more"));
+  await person.type(screen.getByLabelText("Tags of t1"), "design_review, launch");
+  await person.type(screen.getByLabelText("Expected output of t1"), "One page");
+  await person.type(screen.getByLabelText("Estimated duration of t1"), "soon");
+  screen.getByText("Write a duration like 15m or 2h");
+  await person.clear(screen.getByLabelText("Estimated duration of t1"));
+  await person.type(screen.getByLabelText("Estimated duration of t1"), "2h");
+  await person.tab();
+  expect(now().tasks[0]).toMatchObject({
+    expected_output: "One page",
+    estimated_duration: "2h",
+    metadata: { tags: ["design_review", "launch"], deadline: "2030-01-01" },
+  });
+  screen.getByText("design_review, launch, 2h");
+});

@@ -1,0 +1,104 @@
+"use client";
+
+import { PencilLine } from "lucide-react";
+import { Button } from "@/components/ui/button";
+import { CodeArea } from "@/components/ui/code-area";
+import { Field } from "@/components/ui/field";
+import { SegmentedControl } from "@/components/ui/segmented-control";
+import { SuggestField } from "@/components/ui/suggest-field";
+import { writtenRules } from "@/server/domain/graph/own-rules";
+import { isRouterNode } from "@/server/domain/nodes";
+import { OwnRule, routerFunctions } from "@/server/domain/tool/router-functions";
+import { ExpressionField } from "./expression-field";
+import type { FieldProps } from "./field-props";
+import { useFormScope } from "./form-scope";
+
+/** The name of the rule by which a router decides: built in, written at some router of the workflow, or new. */
+export function RuleNameField({ value, onChange, ...words }: FieldProps) {
+  const { graph, node } = useFormScope();
+  const others = writtenRules(graph).filter(({ node_id }) => node_id !== node?.id);
+  const known = new Map([
+    ...others.map(({ name, rule }) => [name, rule.description || "Of this workflow"] as const),
+    ...routerFunctions().map(({ name, description }) => [name, description] as const),
+  ]);
+  return (
+    <SuggestField
+      {...words}
+      mono
+      maxLength={80}
+      placeholder="by_amount"
+      suggestions={[...known].map(([name, detail]) => ({ value: name, detail }))}
+      value={typeof value === "string" ? value : ""}
+      onValueChange={(text) => onChange(text.trim() === "" ? undefined : text.trim())}
+    />
+  );
+}
+
+const LANGUAGES = [
+  { value: "cel", label: "Expression" },
+  { value: "javascript", label: "JavaScript" },
+] as const;
+
+/** What a rule of the workflow answers: the name of the way to take. */
+export function OwnRuleField({ label, error, value, onChange }: FieldProps) {
+  const { graph, node } = useFormScope();
+  const read = OwnRule.safeParse(value ?? undefined);
+  const name = isRouterNode(node) ? node.config.router_function_name : undefined;
+  const elsewhere = writtenRules(graph).find((one) => one.name === name && one.node_id !== node?.id);
+  if (!read.success)
+    return (
+      <Field group label={label} error={error}>
+        {elsewhere ? (
+          <p className="text-[13px] text-ink-2">
+            As it is written at “{graph.nodes[elsewhere.node_id]?.name || elsewhere.node_id}”.
+          </p>
+        ) : (
+          <Button
+            size="sm"
+            className="self-start"
+            icon={<PencilLine aria-hidden />}
+            onClick={() => onChange(OwnRule.parse({}))}
+          >
+            Write this rule
+          </Button>
+        )}
+      </Field>
+    );
+  const rule = read.data;
+  const change = (patch: Partial<OwnRule>) => onChange({ ...rule, ...patch });
+  return (
+    <div className="flex flex-col gap-3">
+      <SegmentedControl
+        label="Written as"
+        size="sm"
+        className="self-start"
+        options={LANGUAGES}
+        value={rule.language}
+        onValueChange={(language) => change({ language })}
+      />
+      {rule.language === "cel" ? (
+        <ExpressionField
+          label={label}
+          hint="What it gives is the way to take: a text, or a list of texts"
+          error={error}
+          placeholder={'state.amount > 100 ? "large" : "small"'}
+          value={rule.source}
+          onChange={(source) => change({ source })}
+        />
+      ) : (
+        <CodeArea
+          label={label}
+          hint="The body of a function of state: return the way to take, or a list of ways"
+          error={error}
+          minLines={5}
+          maxLines={24}
+          value={rule.source}
+          onValueChange={(source) => change({ source })}
+        />
+      )}
+      <Button size="sm" variant="ghost" className="self-start" onClick={() => onChange(undefined)}>
+        Take this rule away
+      </Button>
+    </div>
+  );
+}

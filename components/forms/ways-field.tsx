@@ -1,0 +1,289 @@
+"use client";
+
+import { ArrowDown, ArrowRight, ArrowUp, Plus, Trash2, X } from "lucide-react";
+import { Button } from "@/components/ui/button";
+import { Field } from "@/components/ui/field";
+import { IconButton } from "@/components/ui/icon-button";
+import { Picker } from "@/components/ui/picker";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import {
+  addWay,
+  leadWay,
+  moveWay,
+  type RouterWays,
+  removeWay,
+  renameWay,
+  routerWays,
+  setOtherwise,
+  setWhen,
+  stopWay,
+  type Way,
+} from "@/server/domain/graph/router-ways";
+import { getNodeKind, routerKindOf } from "@/server/domain/nodes";
+import { ConditionBuilder } from "./condition-builder";
+import { DraftField } from "./draft-field";
+import type { FieldProps } from "./field-props";
+import { useFormScope } from "./form-scope";
+import { keyFacts } from "./key-facts";
+
+const NOWHERE = "(nowhere)";
+
+/** The ways out of a router as rows: name, when it is taken, and where it leads. The lines of the drawing follow. */
+export function WaysField({ label, hint, error }: FieldProps) {
+  const { graph, node, change } = useFormScope();
+  const ways = node && routerWays(graph, node.id);
+  if (!node || !ways || !change) return null;
+  const by = routerKindOf(node);
+  const write = (words: string, apply: (graph: WorkflowGraph) => WorkflowGraph) => change(words, apply);
+  return (
+    <Field label={label} hint={hint} error={error} group>
+      <ol aria-label={label} className="flex flex-col gap-2.5">
+        {ways.ways.map((way, at) => (
+          <WayRow
+            // The place, not the name: the name changes while it is typed.
+            key={at}
+            way={way}
+            at={at}
+            all={ways}
+            hasWhen={by === "expression"}
+            write={write}
+          />
+        ))}
+        <Otherwise ways={ways} isAlways={by === "llm"} write={write} />
+      </ol>
+      {ways.isOpen ? (
+        <div className="flex flex-wrap gap-1">
+          <Button
+            size="sm"
+            icon={<Plus aria-hidden />}
+            onClick={() => write("Add way", (drawn) => addWay(drawn, node.id))}
+          >
+            Add a way out
+          </Button>
+          <KnownValues ways={ways} write={write} />
+        </div>
+      ) : null}
+    </Field>
+  );
+}
+
+type Write = (words: string, apply: (graph: WorkflowGraph) => WorkflowGraph) => void;
+
+interface WayRowProps {
+  way: Way;
+  at: number;
+  all: RouterWays;
+  hasWhen: boolean;
+  write: Write;
+}
+
+function WayRow({ way, at, all, hasWhen, write }: WayRowProps) {
+  const { node } = useFormScope();
+  const id = node?.id ?? "";
+  const { label } = way;
+  const names = all.ways.map((other) => other.label);
+  const isFixed = !all.isOpen || !way.isOffered;
+  return (
+    <li className="flex flex-col gap-2 rounded-lg border border-line bg-bg p-2.5">
+      <div className="flex items-end gap-0.5">
+        {all.isOpen ? (
+          <DraftField
+            label={`Way out ${at + 1}`}
+            value={label}
+            onCommit={(text) =>
+              text.trim() === label
+                ? undefined
+                : write("Rename way", (drawn) => renameWay(drawn, id, label, text.trim()))
+            }
+            check={(text) => nameFault(text, names, at)}
+            fieldClassName="flex-1 mr-1"
+          />
+        ) : (
+          <p className="text-[13px] font-medium">{label}</p>
+        )}
+        {all.isOpen ? (
+          <>
+            <IconButton
+              label={`Move way ${at + 1} up`}
+              size="sm"
+              icon={<ArrowUp aria-hidden />}
+              disabled={at === 0 || isFixed}
+              onClick={() => write("Move way", (drawn) => moveWay(drawn, id, at, at - 1))}
+            />
+            <IconButton
+              label={`Move way ${at + 1} down`}
+              size="sm"
+              icon={<ArrowDown aria-hidden />}
+              disabled={at === all.ways.length - 1 || isFixed}
+              onClick={() => write("Move way", (drawn) => moveWay(drawn, id, at, at + 1))}
+            />
+            <IconButton
+              label={`Remove way ${at + 1}`}
+              size="sm"
+              variant="danger"
+              icon={<Trash2 aria-hidden />}
+              onClick={() => write("Remove way", (drawn) => removeWay(drawn, id, label))}
+            />
+          </>
+        ) : null}
+      </div>
+      {hasWhen && way.isOffered ? (
+        <ConditionBuilder
+          label={`Condition of way ${at + 1}`}
+          value={way.when ?? ""}
+          onChange={(when) => write("Change condition", (drawn) => setWhen(drawn, id, label, when))}
+        />
+      ) : null}
+      {!way.isOffered ? (
+        <p className="text-[13px] text-ink-2">
+          Only a line has this name; the router never answers it.{" "}
+          {all.isOpen ? (
+            <button
+              type="button"
+              className="underline underline-offset-2 hover:text-accent"
+              onClick={() => write("Add way", (drawn) => addWay(drawn, id, label))}
+            >
+              Make it a way of the router
+            </button>
+          ) : null}
+        </p>
+      ) : null}
+      <GoesTo
+        label={`Way out ${at + 1} goes to`}
+        targets={way.targets}
+        onLead={(target) => write("Lead way", (drawn) => leadWay(drawn, id, label, target))}
+        onStop={(target) => write("Disconnect", (drawn) => stopWay(drawn, id, label, target))}
+      />
+    </li>
+  );
+}
+
+function nameFault(text: string, names: readonly string[], at: number): string | null {
+  if (text.trim() === "") return "A way out needs a name";
+  if (text.length > 200) return "At most 200 characters";
+  return names.some((name, i) => i !== at && name === text.trim()) ? "Another way out has this name" : null;
+}
+
+interface GoesToProps {
+  label: string;
+  targets: readonly string[];
+  onLead: (target: string | null) => void;
+  onStop: (target: string) => void;
+}
+
+function GoesTo({ label, targets, onLead, onStop }: GoesToProps) {
+  const { graph } = useFormScope();
+  const [first = null, ...more] = targets;
+  const nodes = useTargets();
+  return (
+    <div className="flex items-start gap-2">
+      <ArrowRight aria-hidden className="mt-2 size-4 shrink-0 text-ink-3" />
+      <div className="flex min-w-0 flex-1 flex-col gap-1">
+        <Picker
+          label={label}
+          hideLabel
+          placeholder="Nowhere yet: choose a node…"
+          searchPlaceholder="Search nodes…"
+          options={first === null ? nodes : [{ value: NOWHERE, label: "Nowhere" }, ...nodes]}
+          value={first}
+          onValueChange={(target) => onLead(target === NOWHERE ? null : target)}
+        />
+        {more.map((target) => (
+          <span key={target} className="flex items-center gap-1 text-[13px] text-ink-2">
+            <span className="min-w-0 flex-1 truncate">and {graph.nodes[target]?.name || target}</span>
+            <IconButton
+              label={`Disconnect ${graph.nodes[target]?.name || target}`}
+              size="sm"
+              icon={<X aria-hidden />}
+              onClick={() => onStop(target)}
+            />
+          </span>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** The nodes that a way can lead to. */
+function useTargets() {
+  const { graph, node } = useFormScope();
+  const others = Object.values(graph.nodes).filter(
+    ({ id, node_type }) => id !== node?.id && getNodeKind(node_type).hasEntry !== false,
+  );
+  const names = others.map(({ name }) => name);
+  return others.map(({ id, name, node_type }) => ({
+    value: id,
+    label: name || id,
+    // Two of one name are told apart.
+    hint: names.indexOf(name) === names.lastIndexOf(name) ? getNodeKind(node_type).title : id,
+  }));
+}
+
+/** What is taken where no way fits: always there to be seen, and to be said. */
+function Otherwise({ ways, isAlways, write }: { ways: RouterWays; isAlways: boolean; write: Write }) {
+  const { node } = useFormScope();
+  const nodes = useTargets();
+  const id = node?.id ?? "";
+  const { label, targets } = ways.otherwise;
+  const [target = null, ...more] = targets;
+  const WAY = "way ";
+  return (
+    <li className="flex flex-col gap-2 rounded-lg border border-dashed border-line-strong p-2.5">
+      <Picker
+        label="Otherwise"
+        hint={
+          more.length > 0
+            ? `And ${more.length} more.`
+            : isAlways
+              ? "Where the model names none of the ways"
+              : "Where no way fits"
+        }
+        searchPlaceholder="Search ways and nodes…"
+        options={[
+          { value: NOWHERE, label: "Nowhere", hint: "The run fails" },
+          ...ways.ways.flatMap((way) =>
+            way.targets.length > 0 ? { value: WAY + way.label, label: `As “${way.label}”` } : [],
+          ),
+          ...nodes,
+        ]}
+        value={label === null ? (target ?? NOWHERE) : WAY + label}
+        onValueChange={(choice) =>
+          write("Change otherwise", (drawn) =>
+            setOtherwise(
+              drawn,
+              id,
+              choice === NOWHERE
+                ? null
+                : choice.startsWith(WAY)
+                  ? { way: choice.slice(WAY.length) }
+                  : { node: choice },
+            ),
+          )
+        }
+      />
+    </li>
+  );
+}
+
+/** Where a key decides whose values are known: a way for each of them. */
+function KnownValues({ ways, write }: { ways: RouterWays; write: Write }) {
+  const { graph, node } = useFormScope();
+  const { value } = (node?.config ?? {}) as { value?: string };
+  const key =
+    routerKindOf(node ?? undefined) === "value" ? /^state\.(\w+)$/.exec(value ?? "")?.[1] : undefined;
+  if (!node || key === undefined) return null;
+  const names = ways.ways.map(({ label }) => label);
+  const missing = keyFacts(graph, key).values.filter((known) => known !== "" && !names.includes(known));
+  if (missing.length === 0) return null;
+  return (
+    <Button
+      size="sm"
+      variant="ghost"
+      onClick={() =>
+        write("Add ways", (drawn) => missing.reduce((next, name) => addWay(next, node.id, name), drawn))
+      }
+    >
+      Add {missing.join(", ")}
+    </Button>
+  );
+}

@@ -1,0 +1,177 @@
+"use client";
+
+import { CircleCheck } from "lucide-react";
+import { SketchPicture } from "@/components/display/sketch-picture";
+import type { Answers } from "@/components/trpc";
+import { SegmentedControl } from "@/components/ui/segmented-control";
+import { TextField } from "@/components/ui/text-field";
+import { sketchOf } from "@/server/domain/graph/sketch";
+import { CapabilityList } from "./capability-list";
+import { FindingList } from "./finding-list";
+import { ImportQuestions } from "./import-questions";
+import { RolesInFile } from "./roles-in-file";
+import { ThingsInFile } from "./things-in-file";
+
+export type Looked = Answers["imports"]["importFiles"];
+export type RoleChoice = "add_new" | "replace" | "skip";
+
+/** What is asked again when it changes: the answer shows what would come then. */
+export interface Wish {
+  pick?: number;
+  answers?: Record<string, string>;
+  roles?: RoleChoice;
+  existing?: "skip" | "replace";
+  over?: string;
+}
+
+interface ImportPreviewProps {
+  found: Looked;
+  name: string;
+  onName: (name: string) => void;
+  wish: Wish;
+  onWish: (wish: Wish) => void;
+  allowed: readonly string[];
+  onAllowed: (keys: string[]) => void;
+}
+
+/** What files would bring: the drawing, what comes along, what was changed, and what it would use. */
+export function ImportPreview({ found, name, onName, wish, onWish, allowed, onAllowed }: ImportPreviewProps) {
+  const { ok, graph, roles, crews, agents, tools, twins, findings, capabilities } = found;
+  const questions = (
+    <ImportQuestions
+      found={found}
+      onPick={(pick) => onWish({ ...wish, pick, answers: {} })}
+      onAnswer={(id, value) => onWish({ ...wish, answers: { ...wish.answers, [id]: value } })}
+    />
+  );
+  const [part] = found.picked === null ? [] : [found.found[found.picked]];
+  if (!ok)
+    return (
+      <div className="flex flex-col gap-4">
+        <p role="alert">Nothing here can be imported.</p>
+        {questions}
+        <FindingList findings={findings} />
+      </div>
+    );
+  const sketch = graph ? sketchOf(graph) : null;
+  const differing = roles.filter(({ state }) => state === "differs").length;
+  const others = [...crews, ...agents].filter(({ state }) => state === "differs").length;
+  const missing = tools.filter(({ ours }) => ours === undefined);
+  const [twin] = twins;
+  return (
+    <div className="flex flex-col gap-5">
+      {part ? <p className="text-[13px] text-ink-2">This is {part.label}.</p> : null}
+      {questions}
+      {sketch ? (
+        <SketchPicture sketch={sketch} className="h-40 w-full rounded-lg border border-line" />
+      ) : null}
+      {graph ? <TextField label="Name" value={name} onValueChange={onName} maxLength={200} /> : null}
+      {twin ? (
+        <div className="flex flex-col gap-2">
+          <h3 className="text-[13px] font-medium">There is a workflow of this name</h3>
+          <SegmentedControl<"new" | "over">
+            label="What to do with the workflow of this name"
+            value={wish.over === undefined ? "new" : "over"}
+            onValueChange={(choice) => {
+              const { over: _before, ...rest } = wish;
+              onWish(choice === "new" ? rest : { ...rest, over: twin.id });
+            }}
+            className="self-start"
+            options={[
+              { value: "new", label: "Add beside it" },
+              { value: "over", label: `Replace “${twin.name}”` },
+            ]}
+          />
+        </div>
+      ) : null}
+      <section aria-label="What was found" className="flex flex-col gap-2">
+        {graph && sketch ? (
+          <p className="text-[13px] text-ink-2">
+            {sketch.nodes.length} {sketch.nodes.length === 1 ? "node" : "nodes"}, {graph.edges.length}{" "}
+            {graph.edges.length === 1 ? "edge" : "edges"}
+          </p>
+        ) : null}
+        {findings.length === 0 ? (
+          <p className="flex items-center gap-2 text-[13px]">
+            <CircleCheck aria-hidden="true" className="size-4 text-completed" />
+            Everything in the file was understood.
+          </p>
+        ) : (
+          <FindingList findings={findings} />
+        )}
+      </section>
+      <ThingsInFile
+        label="Crews in the file"
+        rows={crews.map(({ crew, state }) => ({
+          id: crew.crew_id,
+          line: crew.agents.map(({ role_name }) => role_name).join(", "),
+          state,
+        }))}
+      />
+      <ThingsInFile
+        label="Agents in the file"
+        rows={agents.map(({ agent, state }) => ({ id: agent.agent_id, line: agent.role_name, state }))}
+      />
+      {others > 0 ? (
+        <SegmentedControl<"skip" | "replace">
+          label="Crews and agents that differ from yours"
+          value={wish.existing ?? "skip"}
+          onValueChange={(existing) => onWish({ ...wish, existing })}
+          className="self-start"
+          options={[
+            { value: "skip", label: "Keep mine" },
+            { value: "replace", label: `Replace ${others} of mine` },
+          ]}
+        />
+      ) : null}
+      {roles.length > 0 ? (
+        <div className="flex flex-col gap-2">
+          <h3 className="text-[13px] font-medium">Roles in the file</h3>
+          <RolesInFile roles={roles} />
+          {differing > 0 || graph ? (
+            <SegmentedControl<RoleChoice>
+              label="What to do with the roles"
+              value={wish.roles ?? "add_new"}
+              onValueChange={(next) => onWish({ ...wish, roles: next })}
+              className="self-start"
+              options={[
+                { value: "add_new", label: differing > 0 ? "Add new, keep mine" : "Add new" },
+                ...(differing > 0
+                  ? [{ value: "replace" as const, label: `Replace ${differing} of mine` }]
+                  : []),
+                ...(graph ? [{ value: "skip" as const, label: "Leave out" }] : []),
+              ]}
+            />
+          ) : null}
+        </div>
+      ) : null}
+      {missing.length > 0 ? (
+        <section aria-label="Tools that are not here" className="flex flex-col gap-1 text-[13px]">
+          <h3 className="font-medium">Tools that are not here</h3>
+          <p className="text-ink-2">
+            Add them on the Tools page under any name, then tick them for the role.
+          </p>
+          <ul className="divide-y divide-line rounded-lg border border-line">
+            {missing.map((tool) => (
+              <li key={tool.name} className="px-3 py-2 [overflow-wrap:anywhere]">
+                <span className="font-mono">{tool.name}</span>
+                <span className="text-ink-2">, wanted by {tool.by.join(", ")}</span>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ) : null}
+      <CapabilityList
+        title={graph ? "What it would use" : "What the roles want to use"}
+        asked={capabilities}
+        graph={graph ?? { nodes: {} }}
+        allowed={allowed}
+        onAllowed={onAllowed}
+        isChange={wish.over !== undefined}
+        later={
+          graph ? "It can be ticked later, in its settings." : "It can be ticked later, on the Roles page."
+        }
+      />
+    </div>
+  );
+}

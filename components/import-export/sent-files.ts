@@ -1,0 +1,79 @@
+import { isWorthReading } from "@/server/domain/base/import-files";
+
+/** A file on its way to the server: its text, or the bytes of an archive. */
+export type SentFile = { path: string; text: string } | { path: string; base64: string };
+
+interface Found {
+  path: string;
+  file: File;
+}
+
+/** What a request may bring, less what JSON adds. */
+const MOST_BYTES = 4.5 * 1024 * 1024;
+
+/** Files that cannot be sent, in a sentence. */
+export class FileError extends Error {
+  override name = "FileError";
+}
+
+/** Pasted text as a file without a name. */
+export const pastedFile = (text: string): SentFile[] => [{ path: "", text }];
+
+/** Files that were chosen one by one or as a folder. Rejects with FileError. */
+export const chosenFiles = (files: FileList | null): Promise<SentFile[]> =>
+  sent([...(files ?? [])].map((file) => ({ path: file.webkitRelativePath || file.name, file })));
+
+/** What was dropped: files, folders with what is in them, archives. Rejects with FileError. */
+export async function droppedFiles(data: DataTransfer): Promise<SentFile[]> {
+  // Entries are gone once the event is over; they are taken first.
+  const entries = [...data.items].map((item) => item.webkitGetAsEntry?.() ?? null);
+  if (!entries.some((entry) => entry?.isDirectory)) return chosenFiles(data.files);
+  const found: Found[] = [];
+  for (const entry of entries) if (entry) await collect(entry, found);
+  return sent(found);
+}
+
+async function collect(entry: FileSystemEntry, found: Found[]): Promise<void> {
+  const path = entry.fullPath.replace(/^\//, "");
+  if (!isWorthReading(path)) return;
+  if (entry.isFile) {
+    const file = await new Promise<File>((resolve, reject) =>
+      (entry as FileSystemFileEntry).file(resolve, reject),
+    );
+    found.push({ path, file });
+    return;
+  }
+  const reader = (entry as FileSystemDirectoryEntry).createReader();
+  // A reader gives some hundred at a time.
+  for (;;) {
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
+      reader.readEntries(resolve, reject),
+    );
+    if (some.length === 0) return;
+    for (const inner of some) await collect(inner, found);
+  }
+}
+
+async function sent(found: readonly Found[]): Promise<SentFile[]> {
+  const isArchive = (path: string) => /\.zip$/i.test(path);
+  // A single file is meant, whatever it is called.
+  const wanted =
+    found.length === 1 ? found : found.filter(({ path }) => isWorthReading(path) || isArchive(path));
+  if (wanted.length === 0) throw new FileError("There is no file in it that could be read.");
+  const bytes = wanted.reduce((sum, { path, file }) => sum + file.size * (isArchive(path) ? 4 / 3 : 1), 0);
+  if (bytes > MOST_BYTES)
+    throw new FileError("These are more than 4.5 MB together. Import a part of them, or a smaller archive.");
+  return Promise.all(
+    wanted.map(async ({ path, file }) =>
+      isArchive(path) ? { path, base64: await base64Of(file) } : { path, text: await file.text() },
+    ),
+  );
+}
+
+async function base64Of(file: File): Promise<string> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 8192)
+    text += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  return btoa(text);
+}

@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import type { CrewScene } from "./members";
+import { troublesOf } from "./troubles";
+
+const agent = (more: object) => ({
+  key: "k",
+  agent_id: "coder",
+  role_name: "Coder",
+  activation_id: "crew#1",
+  task_id: "build",
+  status: "completed",
+  messages: [],
+  tools: [],
+  withheld: [],
+  delegate_level: 0,
+  started_at: 1,
+  ...more,
+});
+const scene = (...agents: object[]) =>
+  ({
+    crew: {},
+    tools: [],
+    asks: [],
+    calls: [
+      { agent_id: "coder", task_id: "build", attempt: 1, status: "failed", error: { message: "Too busy." } },
+      { agent_id: "coder", task_id: "build", attempt: 2, status: "completed" },
+    ],
+    agents,
+    plan: { tasks: [{ task_id: "build" }] },
+  }) as unknown as CrewScene;
+
+test("what went wrong on the way is told, member by member, and how the criteria came out", () => {
+  const troubles = troublesOf(
+    scene(
+      agent({ nudges: 2, withheld: [{ tool_name: "browse", reason: "It is denied for this run." }] }),
+      agent({ key: "k2", task_id: "build.r1", status: "failed", error: { message: "No net." } }),
+    ),
+    [
+      { criterion: "it runs", met: false, evidence: "It crashed" },
+      { criterion: "it runs", met: true, evidence: "Seen" },
+      { criterion: "it is fast", met: false, evidence: "3 s" },
+    ],
+  );
+  expect(troubles.map(({ status, text }) => `${status}: ${text}`)).toEqual([
+    "warning: Coder at build: the model was asked again 1 time, because: Too busy.",
+    "warning: Coder at build went round in circles and was told so 2 times",
+    "warning: Coder at build works without browse (It is denied for this run)",
+    "failed: Coder failed: No net.",
+    "warning: A person sent the result of build back 1 time",
+    "completed: Met: it runs. Seen",
+    "failed: Not met: it is fast. 3 s",
+  ]);
+});
+
+test("a crew whose work went as it was to go has nothing to tell", () => {
+  expect(troublesOf({ ...scene(agent({})), calls: [] }, [])).toEqual([]);
+});

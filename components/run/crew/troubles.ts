@@ -1,0 +1,96 @@
+import { countOf } from "@/components/display/format";
+import { person } from "@/components/run/sentences";
+import type { AgentView, RunState } from "@/server/domain/run";
+import type { CrewScene } from "./members";
+
+type Verdict = RunState["criteria"][string][number];
+
+/** Something that did not go as it was to go, as of the cursor. */
+export interface Trouble {
+  key: string;
+  /** failed: it ended work; warning: it was got over, or something is missing. */
+  status: "failed" | "warning" | "completed";
+  text: string;
+}
+
+const FAILED: ReadonlySet<AgentView["status"]> = new Set(["failed", "rejected"]);
+
+/**
+ * What went wrong with a crew's members on the way: model calls that were made again, going round in circles, tools that
+ * somebody works without, failures, results that a person sent back, and how each criterion of success came out.
+ */
+export function troublesOf({ agents, calls, plan }: CrewScene, criteria: readonly Verdict[]): Trouble[] {
+  const taskOf = (id: string | undefined) =>
+    plan?.tasks.find(({ task_id }) => task_id === id)?.task_id ?? undefined;
+  const at = (id: string | undefined) => (taskOf(id) ? ` at ${taskOf(id)}` : "");
+  const members = agents.flatMap(
+    ({ key, agent_id, task_id, nudges = 0, status, error, withheld }): Trouble[] => {
+      const who = `${person(agent_id)}${at(task_id)}`;
+      const again = calls.filter(
+        (call) => call.agent_id === agent_id && call.task_id === task_id && call.attempt > 1,
+      );
+      const why = calls.findLast(
+        (call) => call.agent_id === agent_id && call.task_id === task_id && call.status === "failed",
+      )?.error?.message;
+      return [
+        ...(again.length > 0
+          ? [
+              {
+                key: `${key} again`,
+                status: "warning" as const,
+                text: `${who}: the model was asked again ${countOf(again.length, "time")}${why ? `, because: ${why}` : ""}`,
+              },
+            ]
+          : []),
+        ...(nudges > 0
+          ? [
+              {
+                key: `${key} stuck`,
+                status: "warning" as const,
+                text: `${who} went round in circles and was told so ${countOf(nudges, "time")}`,
+              },
+            ]
+          : []),
+        ...(withheld.length > 0
+          ? [
+              {
+                key: `${key} without`,
+                status: "warning" as const,
+                text: `${who} works without ${withheld.map(({ tool_name, reason }) => `${tool_name} (${reason.replace(/\.$/, "")})`).join(", ")}`,
+              },
+            ]
+          : []),
+        ...(FAILED.has(status)
+          ? [
+              {
+                key: `${key} failed`,
+                status: "failed" as const,
+                text: `${who} ${status === "rejected" ? "says that it cannot be done" : "failed"}${error ? `: ${error.message}` : ""}`,
+              },
+            ]
+          : []),
+      ];
+    },
+  );
+  const sentBack = (plan?.tasks ?? []).flatMap(({ task_id }): Trouble[] => {
+    const again = agents.filter((agent) => agent.task_id?.startsWith(`${task_id}.r`));
+    return again.length > 0
+      ? [
+          {
+            key: `${task_id} review`,
+            status: "warning",
+            text: `A person sent the result of ${task_id} back ${countOf(again.length, "time")}`,
+          },
+        ]
+      : [];
+  });
+  const newest = new Map(criteria.map((one) => [one.criterion, one]));
+  const verdicts = [...newest.values()].map(
+    ({ criterion, met, evidence }): Trouble => ({
+      key: `criterion ${criterion}`,
+      status: met ? "completed" : "failed",
+      text: `${met ? "Met" : "Not met"}: ${criterion}${evidence ? `. ${evidence}` : ""}`,
+    }),
+  );
+  return [...members, ...sentBack, ...verdicts];
+}

@@ -1,0 +1,34 @@
+import type { CrewExchange, Proposal } from "@/server/domain/run";
+
+type Vote = Proposal["votes"][number];
+
+/** The vote that an agent cast in the round before, where it has changed since; else undefined. */
+export function changedFrom(
+  votes: readonly Vote[],
+  { agent_id, round, vote }: Vote,
+): Vote["vote"] | undefined {
+  const before = votes
+    .filter((other) => other.agent_id === agent_id && other.round < round)
+    .reduce<Vote | undefined>((last, one) => (last && last.round > one.round ? last : one), undefined);
+  return before && before.vote !== vote ? before.vote : undefined;
+}
+
+/** How many changed their vote in each round after the first, in the order of the rounds. */
+export function changesByRound(votes: readonly Vote[]): { round: number; changed: number; of: number }[] {
+  const rounds = [...new Set(votes.map(({ round }) => round))].toSorted((a, b) => a - b);
+  return rounds.slice(1).map((round) => {
+    const cast = votes.filter((vote) => vote.round === round);
+    return {
+      round,
+      changed: cast.filter((vote) => changedFrom(votes, vote) !== undefined).length,
+      of: cast.length,
+    };
+  });
+}
+
+/** How many messages there were in each round; what was said outside of rounds is left out. */
+export function messagesByRound(exchanges: readonly CrewExchange[]): { round: number; count: number }[] {
+  const counts = new Map<number, number>();
+  for (const { round } of exchanges) if (round > 0) counts.set(round, (counts.get(round) ?? 0) + 1);
+  return [...counts].map(([round, count]) => ({ round, count })).toSorted((a, b) => a.round - b.round);
+}

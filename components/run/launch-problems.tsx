@@ -1,0 +1,106 @@
+"use client";
+
+import { useQuery } from "@tanstack/react-query";
+import { CircleAlert } from "lucide-react";
+import { useId } from "react";
+import { type Answers, useTrpc, useTrpcClient } from "@/components/trpc";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+
+/** A problem as the server tells it; what can be repaired is the editor's business. */
+export type ToldProblem = Answers["workflows"]["validate"]["problems"][number];
+
+/** Why a workflow does not start: a sentence, or problems with their places. */
+export interface StartRefusal {
+  message: string;
+  problems: readonly ToldProblem[];
+}
+
+/**
+ * What keeps a workflow from running, asked once as the sheet opens; `save` comes first, so that it is about what is drawn.
+ * Undefined while that is not known. Where it cannot be known, nothing is said: the start says it.
+ */
+export function useBlockers(
+  workflowId: string,
+  save: (() => Promise<boolean | void>) | undefined,
+): readonly ToldProblem[] | undefined {
+  const client = useTrpcClient();
+  const opening = useId();
+  const { data, error } = useQuery({
+    queryKey: [...useTrpc().workflows.validate.pathKey(), "launch", workflowId, opening],
+    queryFn: async () => {
+      await save?.();
+      const { problems } = await client.workflows.validate.query({ id: workflowId });
+      return problems.filter(({ severity }) => severity === "error");
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    retry: false,
+  });
+  return error ? [] : data;
+}
+
+/** What stops a start, each sentence once, with the way to its place. */
+export function Refusal({
+  refusal,
+  workflowId,
+  graph,
+  onShow,
+}: {
+  refusal: StartRefusal;
+  workflowId: string;
+  graph: WorkflowGraph;
+  onShow?: ((problem: ToldProblem) => void) | undefined;
+}) {
+  const problems = once(refusal.problems);
+  return (
+    <div
+      role="alert"
+      className="flex flex-col gap-2 rounded-lg border border-failed/35 bg-failed/6 px-3 py-2.5 text-[13px]"
+    >
+      <p className="flex gap-2 font-medium">
+        <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-failed" />
+        {problems.length > 0 ? "This workflow cannot run yet. Choose a line to mend it:" : refusal.message}
+      </p>
+      {problems.length > 0 ? (
+        <ul className="flex flex-col gap-1 pl-6">
+          {problems.map((problem) => (
+            <li key={keyOf(problem)}>
+              {onShow ? (
+                <button type="button" onClick={() => onShow(problem)} className={look}>
+                  <Words problem={problem} graph={graph} />
+                </button>
+              ) : (
+                <a href={placeOf(workflowId, problem)} className={look}>
+                  <Words problem={problem} graph={graph} />
+                </a>
+              )}
+            </li>
+          ))}
+        </ul>
+      ) : null}
+    </div>
+  );
+}
+
+function Words({ problem: { at, message }, graph }: { problem: ToldProblem; graph: WorkflowGraph }) {
+  const name = at.kind === "node" && at.id ? graph.nodes[at.id]?.name || at.id : null;
+  return (
+    <>
+      {name ? <span className="font-medium text-ink">{name}: </span> : null}
+      {message}
+    </>
+  );
+}
+
+const look =
+  "text-left text-ink-2 underline-offset-2 hover:text-accent hover:underline pointer-coarse:py-1.5";
+
+/** One place may be wrong in the same way twice, such as two fields of one node. */
+const keyOf = ({ at, message }: ToldProblem) => `${at.kind} ${at.id ?? ""} ${message}`;
+
+const once = (problems: readonly ToldProblem[]): ToldProblem[] => [
+  ...new Map(problems.map((problem) => [keyOf(problem), problem])).values(),
+];
+
+const placeOf = (workflowId: string, { at }: ToldProblem) =>
+  `/workflows/${workflowId}${at.kind === "node" && at.id ? `?node=${encodeURIComponent(at.id)}` : ""}`;

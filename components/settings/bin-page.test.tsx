@@ -1,0 +1,48 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import { expect, test } from "vitest";
+import { openPage } from "@/components/testing/page";
+import { draw } from "@/server/domain/testing/drawing";
+import { BinPage } from "./bin-page";
+
+async function binWith(...names: string[]) {
+  const page = openPage(<BinPage />);
+  for (const name of names) {
+    const { id } = await page.ask.workflows.create({ name, graph: draw("start > end") });
+    await page.ask.workflows.remove({ id });
+  }
+  page.show();
+  return page;
+}
+const isGone = (name: string) => waitFor(() => expect(screen.queryByText(name)).toBeNull());
+
+test("what was deleted is brought back", async () => {
+  const { person, ask } = await binWith("Tides", "Weather");
+  await screen.findByText("Tides");
+  await person.click(screen.getByRole("button", { name: "Bring back Tides" }));
+  await isGone("Tides");
+  expect((await ask.workflows.list()).map(({ name }) => name)).toEqual(["Tides"]);
+});
+
+test("deleting for good is asked for first", async () => {
+  const { person, ask } = await binWith("Tides");
+  await person.click(await screen.findByRole("button", { name: "Delete Tides for good" }));
+  const question = await screen.findByRole("alertdialog");
+  await person.click(within(question).getByRole("button", { name: "Cancel" }));
+  expect(await ask.bin.list()).toHaveLength(1);
+  await person.click(screen.getByRole("button", { name: "Delete Tides for good" }));
+  await person.click(
+    within(await screen.findByRole("alertdialog")).getByRole("button", { name: "Delete for good" }),
+  );
+  await screen.findByText("Nothing lies here");
+  expect(await ask.bin.list()).toEqual([]);
+});
+
+test("the whole bin is emptied at once", async () => {
+  const { person, ask } = await binWith("Tides", "Weather");
+  await person.click(await screen.findByRole("button", { name: "Empty the bin" }));
+  await person.click(
+    within(await screen.findByRole("alertdialog")).getByRole("button", { name: "Empty the bin" }),
+  );
+  await screen.findByText("Nothing lies here");
+  expect(await ask.bin.list()).toEqual([]);
+});

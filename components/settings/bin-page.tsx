@@ -1,0 +1,192 @@
+"use client";
+
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import {
+  Bot,
+  History,
+  type LucideIcon,
+  Network,
+  Trash2,
+  Undo2,
+  UsersRound,
+  Workflow,
+  Wrench,
+} from "lucide-react";
+import { useState } from "react";
+import { countOf } from "@/components/display/format";
+import { Page } from "@/components/page/page";
+import { type Answers, toApiError, useTrpc } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { ConfirmDialog } from "@/components/ui/confirm-dialog";
+import { EmptyState } from "@/components/ui/empty-state";
+import { IconButton } from "@/components/ui/icon-button";
+import { SegmentedControl } from "@/components/ui/segmented-control";
+import { Skeleton } from "@/components/ui/skeleton";
+import { TimeText } from "@/components/ui/time-text";
+import { toast } from "@/components/ui/toasts";
+
+type Binned = Answers["bin"]["list"][number];
+
+const KINDS: Record<Binned["kind"], { one: string; many: string; icon: LucideIcon }> = {
+  workflow: { one: "Workflow", many: "Workflows", icon: Workflow },
+  run: { one: "Run", many: "Runs", icon: History },
+  role: { one: "Role", many: "Roles", icon: UsersRound },
+  crew: { one: "Crew", many: "Crews", icon: Network },
+  agent: { one: "Agent", many: "Agents", icon: Bot },
+  tool: { one: "Tool", many: "Tools", icon: Wrench },
+};
+type Filter = "all" | Binned["kind"];
+
+/** What was deleted: brought back, or deleted for good. */
+export function BinPage() {
+  const trpc = useTrpc();
+  const queryClient = useQueryClient();
+  const bin = useQuery(trpc.bin.list.queryOptions());
+  const [filter, setFilter] = useState<Filter>("all");
+  const [asking, setAsking] = useState<Binned | "everything" | null>(null);
+  const about = {
+    // What came back stands in other lists, too.
+    onSettled: () => queryClient.invalidateQueries(),
+    onError: (error: unknown) => toast(toApiError(error).message, { tone: "error" as const }),
+  };
+  const restore = useMutation(
+    trpc.bin.restore.mutationOptions({
+      ...about,
+      onSuccess: () => toast("Brought back", { tone: "success" }),
+    }),
+  );
+  const purge = useMutation(trpc.bin.purge.mutationOptions({ ...about, onSuccess: () => setAsking(null) }));
+  const empty = useMutation(trpc.bin.empty.mutationOptions({ ...about, onSuccess: () => setAsking(null) }));
+  const all = bin.data ?? [];
+  const shown = all.filter(({ kind }) => filter === "all" || kind === filter);
+  const kinds = (Object.keys(KINDS) as Binned["kind"][]).filter((kind) =>
+    all.some((one) => one.kind === kind),
+  );
+
+  return (
+    <Page
+      title="Bin"
+      width="narrow"
+      description="What was deleted stays here for 30 days and can be brought back. Providers, servers, tokens and keys are gone at once."
+      actions={
+        all.length > 0 ? (
+          <Button variant="danger" icon={<Trash2 aria-hidden />} onClick={() => setAsking("everything")}>
+            Empty the bin
+          </Button>
+        ) : null
+      }
+    >
+      {kinds.length > 1 ? (
+        <div className="mb-3 flex overflow-x-auto">
+          <SegmentedControl<Filter>
+            label="Which kind"
+            size="sm"
+            value={filter}
+            onValueChange={setFilter}
+            options={[
+              { value: "all", label: "All" },
+              ...kinds.map((kind) => ({ value: kind, label: KINDS[kind].many })),
+            ]}
+            className="shrink-0 whitespace-nowrap"
+          />
+        </div>
+      ) : null}
+      {bin.isPending ? (
+        <Skeleton className="h-40 w-full rounded-xl" />
+      ) : bin.error ? (
+        <EmptyState
+          title="The bin could not be looked into"
+          actions={<Button onClick={() => void bin.refetch()}>Try again</Button>}
+        >
+          {toApiError(bin.error).message}
+        </EmptyState>
+      ) : shown.length === 0 ? (
+        <EmptyState icon={<Trash2 />} title="Nothing lies here">
+          What is deleted comes here first.
+        </EmptyState>
+      ) : (
+        <ul
+          aria-label="Deleted"
+          className="flex flex-col divide-y divide-line overflow-hidden rounded-xl border border-line bg-surface"
+        >
+          {shown.map((one) => (
+            <BinRow
+              key={`${one.kind} ${one.id}`}
+              one={one}
+              isBusy={restore.isPending}
+              onRestore={() => restore.mutate({ kind: one.kind, id: one.id })}
+              onPurge={() => setAsking(one)}
+            />
+          ))}
+        </ul>
+      )}
+      <ConfirmDialog
+        open={asking !== null}
+        onOpenChange={(open) => open || setAsking(null)}
+        title={asking === "everything" ? "Empty the bin?" : "Delete it for good?"}
+        description={
+          asking === "everything"
+            ? `${countOf(all.length, "thing")} will be gone, with all files of the runs among them. This cannot be taken back.`
+            : asking
+              ? `“${asking.name}” will be gone. This cannot be taken back.`
+              : ""
+        }
+        confirm={asking === "everything" ? "Empty the bin" : "Delete for good"}
+        danger
+        pending={purge.isPending || empty.isPending}
+        onConfirm={() => {
+          if (asking === "everything") empty.mutate();
+          else if (asking) purge.mutate({ kind: asking.kind, id: asking.id });
+        }}
+      />
+    </Page>
+  );
+}
+
+function BinRow({
+  one,
+  isBusy,
+  onRestore,
+  onPurge,
+}: {
+  one: Binned;
+  isBusy: boolean;
+  onRestore: () => void;
+  onPurge: () => void;
+}) {
+  const { one: word, icon: Icon } = KINDS[one.kind];
+  const name = one.name || one.id;
+  return (
+    <li className="flex items-center gap-3 px-4 py-2.5">
+      <Icon aria-hidden className="size-4 shrink-0 text-ink-3" />
+      <div className="min-w-0 flex-1">
+        <p className="truncate font-medium">{name}</p>
+        <p className="flex flex-wrap gap-x-3 text-xs text-ink-3">
+          <span>{word}</span>
+          <span>
+            deleted <TimeText at={one.deleted_at} />
+          </span>
+          <span>
+            gone for good on {new Date(one.gone_at).toLocaleDateString("en-GB", { dateStyle: "medium" })}
+          </span>
+        </p>
+      </div>
+      <Button
+        size="sm"
+        icon={<Undo2 aria-hidden />}
+        disabled={isBusy}
+        aria-label={`Bring back ${name}`}
+        onClick={onRestore}
+      >
+        Bring back
+      </Button>
+      <IconButton
+        size="sm"
+        variant="danger"
+        label={`Delete ${name} for good`}
+        icon={<Trash2 aria-hidden />}
+        onClick={onPurge}
+      />
+    </li>
+  );
+}

@@ -1,0 +1,137 @@
+"use client";
+
+import { Combobox as Base } from "@base-ui/react/combobox";
+import clsx from "clsx";
+import { Check, ChevronsUpDown, Plus } from "lucide-react";
+import { useRef, useState } from "react";
+import { Field, type FieldWords } from "./field";
+import type { SelectOption } from "./select";
+
+export interface PickerProps<V extends string> extends FieldWords {
+  options: readonly SelectOption<V>[];
+  /** Null: nothing chosen yet. */
+  value: V | null;
+  onValueChange: (value: V) => void;
+  placeholder?: string | undefined;
+  searchPlaceholder?: string | undefined;
+  /** Makes what is not there yet: the last row of the list. `text` is what was searched for, perhaps nothing. */
+  create?: { label: (text: string) => string; onCreate: (text: string) => void } | undefined;
+  fieldClassName?: string | undefined;
+}
+
+const CREATE = "(create)";
+
+/** One of many: a search, each choice with its face and its description in full, and a way to make a new one. */
+export function Picker<V extends string>({
+  options,
+  value,
+  onValueChange,
+  placeholder = "Choose…",
+  searchPlaceholder = "Search…",
+  create,
+  fieldClassName,
+  ...words
+}: PickerProps<V>) {
+  const [search, setSearch] = useState("");
+  const trigger = useRef<HTMLButtonElement>(null);
+  const chosen = options.find((option) => option.value === value) ?? null;
+  const wanted = search.trim();
+  const isThere = options.some(({ label }) => label.toLowerCase() === wanted.toLowerCase());
+  const rows: Row[] = [
+    ...options.filter((option) => fits(option, wanted)),
+    ...(create && !isThere ? [{ value: CREATE, label: create.label(wanted) }] : []),
+  ];
+  return (
+    <Field {...words} className={fieldClassName}>
+      {(control) => (
+        <Base.Root<Row>
+          items={rows}
+          filteredItems={rows}
+          value={chosen}
+          itemToStringLabel={({ label }) => label}
+          isItemEqualToValue={(a, b) => a.value === b.value}
+          inputValue={search}
+          onInputValueChange={setSearch}
+          onOpenChange={(isOpen) => {
+            if (isOpen) setSearch("");
+          }}
+          autoHighlight
+          onValueChange={(row) => {
+            if (!row) return;
+            if (row.value !== CREATE) return onValueChange(row.value as V);
+            // Whatever opens now gives the keyboard back to where it was.
+            trigger.current?.focus();
+            create?.onCreate(wanted);
+          }}
+        >
+          <Base.Trigger
+            ref={trigger}
+            {...control}
+            className="control flex h-8 items-center gap-2 px-2.5 text-left pointer-coarse:h-10"
+          >
+            {chosen?.icon}
+            <span className={clsx("min-w-0 flex-1 truncate", !chosen && "text-ink-3")}>
+              {chosen ? chosen.label : (value ?? placeholder)}
+            </span>
+            <ChevronsUpDown aria-hidden="true" className="size-3.5 shrink-0 text-ink-3" />
+          </Base.Trigger>
+          <Base.Portal>
+            <Base.Positioner className="z-[60] outline-none" sideOffset={4} align="start">
+              <Base.Popup
+                aria-label={words.label}
+                className="popup flex max-h-[min(var(--available-height),26rem)] w-[max(var(--anchor-width),18rem)] max-w-(--available-width) flex-col overflow-hidden outline-none"
+              >
+                <Base.Input
+                  aria-label={`Search: ${words.label}`}
+                  placeholder={searchPlaceholder}
+                  className="h-10 w-full shrink-0 border-b border-line bg-transparent px-3 text-sm outline-none placeholder:text-ink-3"
+                />
+                <Base.Empty>
+                  <p className="px-3 py-4 text-sm text-ink-2">Nothing found.</p>
+                </Base.Empty>
+                <Base.List className="min-h-0 overflow-y-auto overscroll-contain p-1 outline-none data-empty:p-0">
+                  {(row: Row) => (
+                    <Base.Item
+                      key={row.value}
+                      value={row}
+                      className={clsx(
+                        "grid cursor-default grid-cols-[1rem_1fr] items-start gap-x-2 rounded-md px-2 py-1.5 text-sm outline-none data-[highlighted]:bg-ink/6 pointer-coarse:py-2.5",
+                        row.value === CREATE && "font-medium text-accent",
+                      )}
+                    >
+                      {row.value === CREATE ? (
+                        <Plus aria-hidden="true" className="mt-0.5 size-4" />
+                      ) : (
+                        <Base.ItemIndicator className="col-start-1 pt-0.5">
+                          <Check aria-hidden="true" className="size-4 text-accent" />
+                        </Base.ItemIndicator>
+                      )}
+                      <span className="col-start-2 flex min-w-0 flex-col">
+                        <span className="flex items-center gap-2">
+                          {row.icon}
+                          {row.label}
+                        </span>
+                        {row.hint ? <span className="text-xs text-ink-3">{row.hint}</span> : null}
+                      </span>
+                    </Base.Item>
+                  )}
+                </Base.List>
+              </Base.Popup>
+            </Base.Positioner>
+          </Base.Portal>
+        </Base.Root>
+      )}
+    </Field>
+  );
+}
+
+type Row = SelectOption;
+
+/** Every word that was written stands in the name or the description. */
+function fits({ label, hint = "" }: Row, wanted: string): boolean {
+  const text = `${label} ${hint}`.toLowerCase();
+  return wanted
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}

@@ -1,0 +1,107 @@
+"use client";
+
+import { Autocomplete as Base } from "@base-ui/react/autocomplete";
+import clsx from "clsx";
+import { type KeyboardEvent, useState } from "react";
+import { Field, type FieldWords } from "./field";
+
+export interface Suggestion {
+  value: string;
+  /** Quieter words beside it. */
+  detail?: string | undefined;
+}
+
+export interface SuggestFieldProps extends FieldWords {
+  value: string;
+  onValueChange: (value: string) => void;
+  suggestions: readonly Suggestion[];
+  placeholder?: string | undefined;
+  mono?: boolean | undefined;
+  maxLength?: number | undefined;
+  onBlur?: (() => void) | undefined;
+  onKeyDown?: ((event: KeyboardEvent<HTMLInputElement>) => void) | undefined;
+  fieldClassName?: string | undefined;
+}
+
+/** One line of text with what is known to fit: a list that opens with the field and follows the writing. */
+export function SuggestField({
+  value,
+  onValueChange,
+  suggestions,
+  placeholder,
+  mono,
+  maxLength,
+  onBlur,
+  onKeyDown,
+  fieldClassName,
+  ...words
+}: SuggestFieldProps) {
+  // What stands in the field is no search yet: only what is written into it is.
+  const [isSearching, setSearching] = useState(false);
+  const wanted = value.trim().toLowerCase();
+  const shown = isSearching
+    ? suggestions.filter((row) => row.value !== value && row.value.toLowerCase().includes(wanted))
+    : suggestions;
+  const [isOpen, setOpen] = useState(false);
+  // What is written out has nothing left to offer, and must not stand before the rest of the page.
+  const isShown = isOpen && shown.length > 0;
+  return (
+    <Field {...words} className={fieldClassName}>
+      {(control) => (
+        <Base.Root
+          items={shown}
+          filteredItems={shown}
+          itemToStringValue={(row: Suggestion) => row.value}
+          value={value}
+          onValueChange={(next, { reason }) => {
+            setSearching(reason === "input-change");
+            onValueChange(next);
+          }}
+          open={isShown}
+          onOpenChange={(next) => {
+            setOpen(next);
+            if (!next) setSearching(false);
+          }}
+          openOnInputClick
+        >
+          <Base.Input
+            {...control}
+            placeholder={placeholder}
+            maxLength={maxLength}
+            onBlur={onBlur}
+            onKeyDown={(event) => {
+              // With nothing to close, Escape is the page's business; what is written stays.
+              if (event.key === "Escape" && !isShown) event.preventBaseUIHandler();
+              onKeyDown?.(event);
+            }}
+            spellCheck={false}
+            className={clsx("control h-8 px-2.5 pointer-coarse:h-10", mono && "font-mono text-[13px]")}
+          />
+          <Base.Portal>
+            <Base.Positioner className="z-[60] outline-none" sideOffset={4} align="start">
+              <Base.Popup className="popup max-h-[min(var(--available-height),18rem)] w-max max-w-(--available-width) min-w-(--anchor-width) overflow-y-auto p-1 outline-none data-empty:hidden">
+                <Base.List aria-label={`Suggestions for ${words.label}`}>
+                  {(row: Suggestion) => (
+                    <Base.Item
+                      key={row.value}
+                      value={row}
+                      className={clsx(
+                        "flex cursor-default items-baseline gap-3 rounded-md px-2 py-1 text-[13px] outline-none data-[highlighted]:bg-ink/6 pointer-coarse:py-2.5",
+                        mono && "font-mono",
+                      )}
+                    >
+                      {row.value}
+                      {row.detail ? (
+                        <span className="ml-auto font-sans text-xs text-ink-3">{row.detail}</span>
+                      ) : null}
+                    </Base.Item>
+                  )}
+                </Base.List>
+              </Base.Popup>
+            </Base.Positioner>
+          </Base.Portal>
+        </Base.Root>
+      )}
+    </Field>
+  );
+}

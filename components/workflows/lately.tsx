@@ -1,0 +1,133 @@
+"use client";
+
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Hand } from "lucide-react";
+import Link from "next/link";
+import { useState } from "react";
+import { countOf } from "@/components/display/format";
+import { StatusMark } from "@/components/display/status-mark";
+import { type RunSummary, WaitsFor } from "@/components/run/run-row";
+import { runStatus } from "@/components/run/status";
+import { useTrpc } from "@/components/trpc";
+import { Skeleton } from "@/components/ui/skeleton";
+import { TimeText } from "@/components/ui/time-text";
+import { costInWords } from "@/server/domain/model/cost";
+import { useRunTicks } from "./use-run-ticks";
+
+const LAST = 4;
+const WEEK_MS = 7 * 24 * 3_600_000;
+
+/** What ran last, what waits for a person, and what was spent; nothing where nothing ever ran. */
+export function Lately() {
+  const trpc = useTrpc();
+  const queryClient = useQueryClient();
+  const last = useQuery(trpc.runs.list.queryOptions({ limit: LAST }));
+  const waiting = useQuery(trpc.runs.list.queryOptions({ waits_for: "person", limit: 20 }));
+  useRunTicks(() => void queryClient.invalidateQueries(trpc.runs.pathFilter()));
+  if (last.isPending) return <Skeleton className="mb-6 h-44 w-full rounded-xl" />;
+  if (!last.data || last.data.length === 0) return null;
+  return (
+    <div className="mb-6 flex flex-col gap-3">
+      {waiting.data && waiting.data.length > 0 ? <WaitingForYou runs={waiting.data} /> : null}
+      <div className="grid gap-3 md:grid-cols-[minmax(0,1fr)_15rem]">
+        <section
+          aria-labelledby="lately"
+          className="flex min-w-0 flex-col rounded-xl border border-line bg-surface px-4 py-3"
+        >
+          <header className="mb-1.5 flex items-baseline justify-between gap-3">
+            <h2 id="lately" className="text-[13px] font-semibold">
+              Last runs
+            </h2>
+            <Link href="/runs" className="text-xs font-medium text-accent hover:text-accent-hover">
+              All runs
+            </Link>
+          </header>
+          <ul className="flex flex-col">
+            {last.data.map((run) => (
+              <LastRun key={run.id} run={run} />
+            ))}
+          </ul>
+        </section>
+        <Spent />
+      </div>
+    </div>
+  );
+}
+
+const addressOf = ({ id, workflow_id }: RunSummary) => `/workflows/${workflow_id ?? "-"}/runs/${id}`;
+
+function LastRun({ run }: { run: RunSummary }) {
+  return (
+    <li className="relative flex min-h-8 items-center gap-2.5 rounded-md text-[13px] hover:bg-ink/3 pointer-coarse:min-h-10">
+      <StatusMark status={runStatus(run.status, run.final_status)} size="sm" />
+      <Link
+        href={addressOf(run)}
+        className="max-w-[45%] shrink-0 truncate font-medium after:absolute after:inset-0"
+      >
+        {run.workflow_name || "A workflow"}
+      </Link>
+      <span className="min-w-0 flex-1 truncate text-ink-2">{run.outcome_excerpt || run.input_excerpt}</span>
+      <TimeText at={run.created_at} className="shrink-0 text-xs text-ink-3" />
+    </li>
+  );
+}
+
+function WaitingForYou({ runs }: { runs: readonly RunSummary[] }) {
+  return (
+    <section aria-labelledby="waiting" className="rounded-xl border border-waiting/45 bg-waiting/8 px-4 py-3">
+      <h2 id="waiting" className="mb-1 flex items-center gap-2 text-[13px] font-semibold">
+        <Hand aria-hidden className="size-4 text-waiting" />
+        {runs.length === 1 ? "One run waits for you" : `${runs.length} runs wait for you`}
+      </h2>
+      <ul className="flex flex-col">
+        {runs.map((run) => (
+          <li
+            key={run.id}
+            className="relative flex min-h-8 items-center gap-2.5 rounded-md text-[13px] hover:bg-ink/3 pointer-coarse:min-h-10"
+          >
+            <Link
+              href={addressOf(run)}
+              className="max-w-[45%] shrink-0 truncate font-medium after:absolute after:inset-0"
+            >
+              {run.workflow_name || "A workflow"}
+            </Link>
+            <span className="min-w-0 flex-1 truncate text-ink-2">{run.input_excerpt}</span>
+            <WaitsFor run={run} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Spent() {
+  const trpc = useTrpc();
+  // Once for as long as the page stands: a query of another moment each time would never come to rest.
+  const [{ day, week }] = useState(() => ({
+    day: new Date().setHours(0, 0, 0, 0),
+    week: Date.now() - WEEK_MS,
+  }));
+  const today = useQuery(trpc.runs.spent.queryOptions({ since: day })).data;
+  const lately = useQuery(trpc.runs.spent.queryOptions({ since: week })).data;
+  return (
+    <section aria-labelledby="spent" className="rounded-xl border border-line bg-surface px-4 py-3">
+      <h2 id="spent" className="mb-1.5 text-[13px] font-semibold">
+        Spent on models
+      </h2>
+      <dl className="flex gap-6 md:flex-col md:gap-2">
+        {(
+          [
+            ["Today", today],
+            ["Last 7 days", lately],
+          ] as const
+        ).map(([name, spent]) => (
+          <div key={name} className="min-w-0">
+            <dt className="text-xs text-ink-3">{name}</dt>
+            <dd className="font-serif text-xl leading-7 tabular-nums">{spent ? costInWords(spent) : "…"}</dd>
+            <dd className="text-xs text-ink-3">{spent ? countOf(spent.runs, "run") : " "}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}

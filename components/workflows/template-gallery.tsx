@@ -1,0 +1,47 @@
+"use client";
+
+import { useQuery } from "@tanstack/react-query";
+import { Plus } from "lucide-react";
+import { useWorkflowActions } from "@/components/import-export/workflow-actions";
+import { Page } from "@/components/page/page";
+import { toApiError, useTrpc } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { EmptyState } from "@/components/ui/empty-state";
+import { Skeleton } from "@/components/ui/skeleton";
+import { TemplateCards } from "./template-cards";
+import "../display/sketch.css";
+
+/** Every workflow to begin from, whatever one has already. */
+export function TemplateGallery() {
+  const templates = useQuery({ ...useTrpc().workflows.templates.queryOptions(), staleTime: Infinity });
+  const actions = useWorkflowActions();
+  return (
+    <Page
+      title="Templates"
+      description="Each opens as a workflow of your own. All run as they are, without a key, on the offline demo."
+      actions={
+        <Button
+          icon={<Plus aria-hidden />}
+          pending={actions.opening === "blank"}
+          disabled={actions.opening !== null}
+          onClick={actions.create}
+        >
+          Start from nothing
+        </Button>
+      }
+    >
+      {templates.data ? (
+        <TemplateCards templates={templates.data} actions={actions} />
+      ) : templates.error ? (
+        <EmptyState
+          title="The templates could not be loaded"
+          actions={<Button onClick={() => void templates.refetch()}>Try again</Button>}
+        >
+          {toApiError(templates.error).message}
+        </EmptyState>
+      ) : (
+        <Skeleton className="h-72 w-full rounded-xl" />
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,210 @@
+import { expect, test } from "vitest";
+import { openDb } from "@/db/open";
+import { builtinRoles } from "@/server/domain/agent/builtin-roles";
+import { AgentConfig } from "@/server/domain/agent/role";
+import { CrewConfig } from "@/server/domain/crew/crew";
+import { placeAfter } from "@/server/domain/run/run-order";
+import { draw } from "@/server/domain/testing/drawing";
+import { newServices } from "@/server/services";
+import { newRetention } from "@/server/store/retention";
+import { appRouter } from "./root";
+
+function newCaller() {
+  const db = openDb(":memory:");
+  const troupe = newServices(db, { dataDir: null });
+  troupe.roles.seed(builtinRoles);
+  const principal = { kind: "session" as const, id: "ses_1" };
+  return { db, troupe, ask: appRouter.createCaller({ troupe, principal }) };
+}
+type Ask = ReturnType<typeof newCaller>["ask"];
+
+async function finishedRun({ ask, troupe }: ReturnType<typeof newCaller>, name = "Herring") {
+  const { id } = await ask.workflows.create({ name, graph: draw("start > end") });
+  const { run_id } = await ask.runs.start({ workflow_id: id, input: { note: `About ${name}` } });
+  await troupe.host.settled(run_id);
+  return { run_id, workflow_id: id };
+}
+const crew = CrewConfig.parse({ agents: [{ agent_id: "a", role_name: "Writer" }] });
+const agent = AgentConfig.parse({ agent_id: "scout", role_name: "Writer" });
+
+/** How each kind is made, found among those that are there, and deleted. */
+const KINDS: Record<
+  string,
+  (ask: Ask) => Promise<{ find: () => Promise<unknown>; remove: () => Promise<unknown> }>
+> = {
+  role: async (ask) => {
+    const [first] = await ask.roles.list();
+    const { name } = first!.role;
+    return {
+      find: async () => (await ask.roles.list()).find(({ role }) => role.name === name)?.role,
+      remove: () => ask.roles.remove({ name }),
+    };
+  },
+  crew: async (ask) => {
+    const { id } = await ask.crews.create({ name: "Desk", crew });
+    return {
+      find: async () => (await ask.crews.list()).find((one) => one.id === id)?.crew,
+      remove: () => ask.crews.remove({ id }),
+    };
+  },
+  agent: async (ask) => {
+    const { id } = await ask.agents.create({ name: "Scout", agent });
+    return {
+      find: async () => (await ask.agents.list()).find((one) => one.id === id)?.agent,
+      remove: () => ask.agents.remove({ id }),
+    };
+  },
+  workflow: async (ask) => {
+    const { id } = await ask.workflows.create({ name: "Tides", graph: draw("start > end") });
+    return {
+      find: async () => (await ask.workflows.list()).find((one) => one.id === id)?.name,
+      remove: () => ask.workflows.remove({ id }),
+    };
+  },
+};
+
+test.each(Object.keys(KINDS))("a deleted %s lies in the bin and comes back as it was", async (kind) => {
+  const { ask } = newCaller();
+  const { find, remove } = await KINDS[kind]!(ask);
+  const before = await find();
+  expect(before).toBeDefined();
+  await remove();
+  expect(await find()).toBeUndefined();
+  const binned = await ask.bin.list();
+  expect(binned).toMatchObject([{ kind }]);
+  await ask.bin.restore({ kind: binned[0]!.kind, id: binned[0]!.id });
+  expect(await find()).toEqual(before);
+  expect(await ask.bin.list()).toEqual([]);
+});
+
+test("a deleted run comes back with its log; its key may have started another one meanwhile", async () => {
+  const caller = newCaller();
+  const { ask, troupe } = caller;
+  const { run_id, workflow_id } = await finishedRun(caller);
+  const events = troupe.runs.events(run_id);
+  expect(await ask.runs.removeMany({ run_ids: [run_id, "run_none"] })).toEqual({ removed: [run_id] });
+  await expect(ask.runs.get({ run_id })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  expect(await ask.runs.list({})).toEqual([]);
+  expect((await ask.workflows.list())[0]).toMatchObject({ id: workflow_id, last_run: null, run_count: 0 });
+  await ask.bin.restore({ kind: "run", id: run_id });
+  expect(await ask.runs.list({})).toMatchObject([{ id: run_id, input_excerpt: "About Herring" }]);
+  expect(troupe.runs.events(run_id)).toEqual(events);
+});
+
+test("what is taken again by its name is not overwritten by what lies in the bin", async () => {
+  const { ask } = newCaller();
+  const { id } = await ask.crews.create({ name: "Desk", crew });
+  await ask.crews.remove({ id });
+  const other = CrewConfig.parse({ crew_id: id, agents: [{ agent_id: "b", role_name: "Editor" }] });
+  await ask.crews.restore({ name: "Other", crew: other });
+  const [binned] = await ask.bin.list();
+  await expect(ask.bin.restore({ kind: "crew", id: binned!.id })).rejects.toMatchObject({ code: "CONFLICT" });
+  expect(await ask.bin.list()).toHaveLength(1);
+});
+
+test("the toast's undo leaves nothing behind in the bin", async () => {
+  const { ask } = newCaller();
+  const { id } = await ask.crews.create({ name: "Desk", crew });
+  const was = (await ask.crews.list())[0]!.crew;
+  await ask.crews.remove({ id });
+  await ask.crews.restore({ name: "Desk", crew: was });
+  expect(await ask.bin.list()).toEqual([]);
+});
+
+test("deleted for good is gone: alone, or with all that lies there", async () => {
+  const caller = newCaller();
+  const { ask, troupe } = caller;
+  const one = await finishedRun(caller, "Cod");
+  const two = await finishedRun(caller, "Eel");
+  await ask.runs.removeMany({ run_ids: [one.run_id, two.run_id] });
+  await ask.workflows.remove({ id: two.workflow_id });
+  await ask.bin.purge({ kind: "run", id: one.run_id });
+  await expect(ask.bin.purge({ kind: "run", id: one.run_id })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  expect(await ask.bin.empty()).toEqual({ deleted: 2 });
+  expect(await ask.bin.list()).toEqual([]);
+  await troupe.retention.sweep();
+  expect(troupe.db.$client.prepare("select count(*) from run_turns").pluck().get()).toBe(0);
+});
+
+test("what is not in the bin cannot be deleted through it", async () => {
+  const caller = newCaller();
+  const { ask } = caller;
+  const { run_id, workflow_id } = await finishedRun(caller);
+  for (const which of [
+    { kind: "run", id: run_id },
+    { kind: "workflow", id: workflow_id },
+  ] as const)
+    await expect(ask.bin.purge(which)).rejects.toMatchObject({ code: "NOT_FOUND" });
+  expect(await ask.runs.list({})).toHaveLength(1);
+});
+
+test("after thirty days the bin lets go of a run, and not a day before", async () => {
+  const caller = newCaller();
+  const { ask, db } = caller;
+  const { run_id } = await finishedRun(caller);
+  await ask.runs.remove({ run_id });
+  const days = (count: number) => Date.now() + count * 24 * 3_600_000;
+  const keepAll = { dataDir: null, defaults: { days: null, runs: null } };
+  await newRetention(db, { ...keepAll, now: () => days(29) }).sweep();
+  expect(await ask.bin.list()).toHaveLength(1);
+  await newRetention(db, { ...keepAll, now: () => days(31) }).sweep();
+  expect(await ask.bin.list()).toEqual([]);
+});
+
+test("runs are found by words of their input, outcome and workflow, whatever their case, and by when they were", async () => {
+  const caller = newCaller();
+  const { ask } = caller;
+  const eel = await finishedRun(caller, "ÄLE im Fluß");
+  const cod = await finishedRun(caller, "Cod");
+  const found = async (query: Parameters<Ask["runs"]["list"]>[0]) =>
+    (await ask.runs.list(query)).map(({ id }) => id);
+  expect(await found({ search: "äle about" })).toEqual([eel.run_id]);
+  expect(await found({ search: "cod äle" })).toEqual([]);
+  expect(await found({ search: "100%" })).toEqual([]);
+  expect(await found({ order: "oldest" })).toEqual([eel.run_id, cod.run_id]);
+  expect(await found({ since: Date.now() + 60_000 })).toEqual([]);
+  expect(await found({ until: Date.now() + 60_000, cost_from: 0 })).toHaveLength(2);
+  expect(await found({ cost_from: 0.01 })).toEqual([]);
+});
+
+test.each(["newest", "oldest", "costliest", "longest"] as const)(
+  "pages in the order %s hold every run once",
+  async (order) => {
+    const caller = newCaller();
+    const { ask } = caller;
+    for (let at = 0; at < 5; at++) await finishedRun(caller, `Run ${at}`);
+    const all = (await ask.runs.list({ order })).map(({ id }) => id);
+    expect(all).toHaveLength(5);
+    const paged: string[] = [];
+    let after: Parameters<typeof placeAfter>[0] | undefined;
+    for (;;) {
+      const page = await ask.runs.list({
+        order,
+        limit: 2,
+        ...(after ? { after: placeAfter(after, order) } : {}),
+      });
+      paged.push(...page.map(({ id }) => id));
+      after = page.at(-1);
+      if (page.length < 2) break;
+    }
+    expect(paged).toEqual(all);
+  },
+);
+
+test("a run that asks a person is told apart from one that waits for its time", async () => {
+  const caller = newCaller();
+  const { ask, troupe } = caller;
+  const { id } = await ask.workflows.create({
+    name: "Long",
+    graph: draw("start > w > end", { w: { node_type: "wait", config: { ms: 3_600_000 } } }),
+  });
+  const { run_id } = await ask.runs.start({ workflow_id: id });
+  await expect.poll(() => troupe.runs.find(run_id)?.status).toBe("waiting");
+  const [run] = await ask.runs.list({ waits_for: "time" });
+  expect(run).toMatchObject({ id: run_id, waits_for: "time" });
+  expect(run!.wakes_at).toBeGreaterThan(Date.now());
+  expect(await ask.runs.list({ waits_for: "person" })).toEqual([]);
+  await ask.runs.cancel({ run_id });
+  await troupe.host.settled(run_id);
+  expect(await ask.runs.get({ run_id })).toMatchObject({ waits_for: null, wakes_at: null });
+});

@@ -1,0 +1,98 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { strToU8, zipSync } from "fflate";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const root = path.resolve(import.meta.dirname, "../..");
+const AGENTS = "reader:\n  role: Reader\n  goal: Read\n  backstory: Fast\n";
+const TASKS = "read_task:\n  description: Read {topic}\n  expected_output: Notes\n";
+let folder = "";
+
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), "troupe-import-"));
+  mkdirSync(path.join(folder, "crew", "config"), { recursive: true });
+  writeFileSync(path.join(folder, "crew", "config", "agents.yaml"), AGENTS);
+  writeFileSync(path.join(folder, "crew", "config", "tasks.yaml"), TASKS);
+  writeFileSync(path.join(folder, "crew", "crew.py"), "import os");
+  writeFileSync(
+    path.join(folder, "crew.zip"),
+    zipSync({ "agents.yaml": strToU8(AGENTS), "tasks.yaml": strToU8(TASKS) }),
+  );
+  writeFileSync(
+    path.join(folder, "n8n.json"),
+    '{"nodes": [{"type": "n8n-nodes-base.if"}], "connections": {}}',
+  );
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Runs the command as a person would, from the folder of the files. */
+function workflow(...args: string[]): Promise<{ code: number | null; out: string; told: string }> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [path.join(root, "scripts/troupe.mjs"), "run", ...args], {
+      cwd: folder,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: {
+        ...process.env,
+        TROUPE_OFFLINE_SPEED: "0",
+        OPENAI_API_KEY: "",
+        OPENAI_BASE_URL: "",
+        INIT_CWD: folder,
+      },
+    });
+    let out = "";
+    let told = "";
+    child.stdout.on("data", (text) => (out += String(text)));
+    child.stderr.on("data", (text) => (told += String(text)));
+    child.on("close", (code) => resolve({ code, out, told }));
+  });
+}
+
+test("a folder is shown with what it brings, asks and leaves out, and runs nothing", {
+  timeout: 60_000,
+}, async () => {
+  const { code, out } = await workflow("import", "crew");
+  expect(code).toBe(0);
+  expect(out).toContain("This is a CrewAI crew");
+  expect(out).toContain("It brings 3 nodes, 2 edges, 1 role.");
+  expect(out).toContain("unassigned=agent:reader");
+  expect(out).toContain('config/tasks.yaml:1 read_task.agent: The file does not say who does "read_task".');
+  expect(out).toContain("Not read: crew.py.");
+});
+
+test("with its questions answered it is saved as a file of Troupe, which runs", {
+  timeout: 60_000,
+}, async () => {
+  const saved = await workflow(
+    "import",
+    "crew.zip",
+    "--answer",
+    "unassigned=agent:reader",
+    "--save",
+    "out.json",
+    "--json",
+  );
+  expect([saved.code, JSON.parse(saved.out)]).toMatchObject([
+    0,
+    { ok: true, name: "Crew", roles: [{ name: "Reader" }] },
+  ]);
+  const ran = await workflow("out.json", "--quiet", "--input", '{"topic": "owls"}');
+  expect([ran.code, Object.keys(JSON.parse(ran.out) as object)]).toEqual([0, ["read_task"]]);
+  expect((await workflow("import", "crew.zip", "--save", "out.json")).told).toContain(
+    "out.json cannot be written",
+  );
+});
+
+test("what cannot be imported ends with its name and the code 2", { timeout: 60_000 }, async () => {
+  expect(await workflow("import", "n8n.json")).toMatchObject({
+    code: 2,
+    out: expect.stringContaining("This is an n8n workflow.") as string,
+  });
+  expect(await workflow("n8n.json")).toMatchObject({
+    code: 2,
+    told: expect.stringContaining("This is an n8n workflow.") as string,
+  });
+  expect(await workflow("import", "nothing")).toMatchObject({ code: 2, told: "There is no file nothing.\n" });
+  expect((await workflow("import")).told).toContain("Say what to import");
+});

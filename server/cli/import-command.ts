@@ -1,0 +1,211 @@
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { builtinRoles } from "@/server/domain/agent/builtin-roles";
+import { errorMessage } from "@/server/domain/base/guards";
+import { FINDING_LEVELS, type Finding } from "@/server/domain/base/lenient-reader";
+import { writeWorkflow } from "@/server/domain/graph/document";
+import { capabilitiesOf } from "@/server/domain/library/capabilities";
+import { isExecutable } from "@/server/domain/nodes";
+import { ArchiveError } from "@/server/interop/import/archive";
+import type { Imported } from "@/server/interop/import/format";
+import { type ImportRead, readImport } from "@/server/interop/import/road";
+import { writeRoles } from "@/server/interop/role-files";
+import { writeTeams } from "@/server/interop/team-files";
+import { UsageError } from "./arguments";
+import { calledFrom, callOf } from "./called";
+import { capabilityLines } from "./capability-lines";
+import { printable, printableJson, printableLine } from "./printable";
+import { PathError, readPath } from "./read-path";
+
+export const IMPORT_USAGE = `Says what files of Troupe or another framework would bring, and writes it as a file of Troupe.
+
+  ${callOf("run")} import PATH [options]
+
+  --answer ID=VALUE  what holds of a question that the files leave open; may be given several times
+  --pick N           which of several things in the files is meant, from 1
+  --save FILE        writes what was read: a workflow as .json, crews or roles as .yaml or .json; never over a file
+  --json             prints everything as one JSON object
+
+PATH is a file, a folder, a zip archive, or - for standard input. Nothing in the files is run, resolved or fetched.
+Exit code: 0 there is something to import, 2 there is not.
+`;
+
+const UNUSABLE = 2;
+
+/** Shows an import in the terminal, and saves it as a file where that is asked for; answers the exit code. */
+export function importCommand(argv: readonly string[]): number {
+  try {
+    return showImport(argv);
+  } catch (error) {
+    if (error instanceof UsageError) process.stderr.write(`${printable(error.message)}\n\n${IMPORT_USAGE}`);
+    else if (error instanceof PathError || error instanceof ArchiveError)
+      process.stderr.write(`${printable(error.message)}\n`);
+    else throw error;
+    return UNUSABLE;
+  }
+}
+
+function showImport(argv: readonly string[]): number {
+  const command = read(argv);
+  if (!command) {
+    process.stdout.write(IMPORT_USAGE);
+    return 0;
+  }
+  const looked = readImport(readPath(command.path), { answers: command.answers, pick: command.pick });
+  const { imported } = looked;
+  const capabilities = imported?.graph
+    ? capabilitiesOf(imported.graph, [...imported.roles, ...builtinRoles])
+    : [];
+  if (command.json) {
+    const { found, picked, findings } = looked;
+    const shown = { ok: imported !== null, found, picked, ...imported, capabilities, findings };
+    // What is not there is left out, as JSON does.
+    process.stdout.write(`${printableJson(JSON.parse(JSON.stringify(shown)))}\n`);
+  } else {
+    const lines = linesOf(looked);
+    if (imported?.graph)
+      lines.push(
+        "",
+        "What it would use:",
+        ...capabilityLines(capabilities, imported.graph).map((line) => `  ${line}`),
+      );
+    process.stdout.write(`${lines.map(printableLine).join("\n")}\n`);
+  }
+  if (!imported) return UNUSABLE;
+  if (command.save !== null) save(imported, command.save);
+  return 0;
+}
+
+interface ImportCommand {
+  path: string;
+  answers: Record<string, string>;
+  pick: number | undefined;
+  save: string | null;
+  json: boolean;
+}
+
+function read(argv: readonly string[]): ImportCommand | null {
+  const { values, positionals } = parse(argv);
+  if (values.help) return null;
+  const [given, ...more] = positionals;
+  if (given === undefined) throw new UsageError("Say what to import: a file, a folder or a zip archive.");
+  if (more.length > 0) throw new UsageError(`Only one path at a time; "${more[0]}" is one too many.`);
+  const answers = Object.fromEntries(
+    (values.answer ?? []).map((answer) => {
+      const at = answer.indexOf("=");
+      if (at < 1) throw new UsageError(`--answer ${answer}: write it as ID=VALUE.`);
+      return [answer.slice(0, at), answer.slice(at + 1)];
+    }),
+  );
+  const pick = values.pick === undefined ? undefined : Number(values.pick);
+  if (pick !== undefined && !(Number.isInteger(pick) && pick >= 1))
+    throw new UsageError("--pick is a number from 1.");
+  return {
+    path: given,
+    answers,
+    pick: pick === undefined ? undefined : pick - 1,
+    save: values.save ?? null,
+    json: values.json ?? false,
+  };
+}
+
+function parse(argv: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        answer: { type: "string", multiple: true },
+        pick: { type: "string" },
+        save: { type: "string" },
+        json: { type: "boolean" },
+        help: { type: "boolean", short: "h" },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(errorMessage(error).split(". ")[0] ?? "");
+  }
+}
+
+const WORDS: Record<Finding["level"], string> = {
+  error: "Errors",
+  dropped: "Left out",
+  placeholder: "To fill in",
+  changed: "Changed",
+  kept: "Kept",
+  info: "Notes",
+};
+
+function linesOf({ found, picked, imported, findings }: ImportRead): string[] {
+  const part = picked === null ? undefined : found[picked];
+  const lines = part ? [`${part.title ? `${part.title}: this` : "This"} is ${part.label}.`] : [];
+  if (found.length > 1)
+    lines.push(
+      `There are ${found.length} things in these files; --pick chooses another:`,
+      ...found.map(({ title, label }, at) => `  ${at + 1}  ${title}, ${label}`),
+    );
+  if (imported) lines.push(...broughtLines(imported));
+  for (const level of FINDING_LEVELS) {
+    const list = findings.filter((finding) => finding.level === level);
+    if (list.length > 0) lines.push("", `${WORDS[level]}:`, ...list.map(findingLine));
+  }
+  return lines;
+}
+
+function broughtLines({ graph, roles, crews, agents, tools, choices }: Imported): string[] {
+  const counts = [
+    ...(graph
+      ? [
+          [Object.values(graph.nodes).filter(isExecutable).length, "node"] as const,
+          [graph.edges.length, "edge"] as const,
+        ]
+      : []),
+    [roles.length, "role"] as const,
+    [crews.length, "crew"] as const,
+    [agents.length, "agent"] as const,
+  ];
+  const brought = counts.flatMap(([count, word]) =>
+    count > 0 ? [`${count} ${word}${count === 1 ? "" : "s"}`] : [],
+  );
+  const missing = tools.flatMap(({ name, ours }) => (ours === undefined ? [name] : []));
+  return [
+    `It brings ${brought.join(", ")}.`,
+    ...(missing.length > 0 ? [`Tools that are not here: ${missing.join(", ")}.`] : []),
+    ...(choices.length > 0 ? ["", "Open questions, answered with --answer ID=VALUE:"] : []),
+    ...choices.flatMap(({ id, question, options, value, isDetail }) =>
+      isDetail
+        ? [`  ${question}  ${id}=…, of the same`]
+        : [
+            `  ${question}`,
+            ...options.map(
+              (option) =>
+                `    ${id}=${option.value}${option.value === value ? "  (as it is now)" : ""}  ${option.label}`,
+            ),
+          ],
+    ),
+  ];
+}
+
+export const findingLine = ({ level, at, file, line, message }: Finding): string => {
+  const place = [file ? `${file}${line === undefined ? "" : `:${line}`}` : "", at].filter(Boolean).join(" ");
+  return `  ${level === "error" ? "✗" : "·"} ${place ? `${place}: ` : ""}${message}`;
+};
+
+/** Writes what was read as a file of Troupe. Throws PathError where there is a file already. */
+function save({ graph, name, roles, crews, agents }: Imported, file: string): void {
+  const format = /\.ya?ml$/i.test(file) ? "yaml" : "json";
+  if (graph && format === "yaml") throw new UsageError("A workflow is saved as JSON: --save FILE.json.");
+  const text = graph
+    ? writeWorkflow(graph, { flavour: "troupe", name, roles })
+    : crews.length + agents.length > 0
+      ? writeTeams({ crews, agents, roles }, format)
+      : writeRoles(roles, format);
+  try {
+    writeFileSync(path.resolve(calledFrom(), file), text, { flag: "wx" });
+  } catch (error) {
+    throw new PathError(`${file} cannot be written: ${errorMessage(error)}`);
+  }
+  process.stderr.write(`${printableLine(`Written to ${file}.`)}\n`);
+}

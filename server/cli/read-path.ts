@@ -1,0 +1,60 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import path from "node:path";
+import { errorCode } from "@/server/domain/base/guards";
+import { isWorthReading } from "@/server/domain/base/import-files";
+import { unpack } from "@/server/interop/import/archive";
+import { IMPORT_LIMITS } from "@/server/interop/import/files";
+import type { ImportFile } from "@/server/interop/import/source";
+import { calledFrom } from "./called";
+
+/** A path that cannot be read, in a sentence. */
+export class PathError extends Error {
+  override name = "PathError";
+}
+
+/** The files of a folder, of a zip archive, or the one file; "-" is standard input. Throws PathError and ArchiveError. */
+export function readPath(given: string): ImportFile[] {
+  if (given === "-") return [{ path: "", text: readFileSync(0, "utf8") }];
+  const whole = path.resolve(calledFrom(), given);
+  try {
+    const stat = statSync(whole);
+    if (stat.isDirectory())
+      return namesIn(whole).map((name) => ({
+        path: name,
+        text: readFileSync(path.join(whole, name), "utf8"),
+      }));
+    if (stat.size > IMPORT_LIMITS.bytes) throw new PathError(`${given} is larger than 10 MiB.`);
+    const name = path.basename(whole);
+    if (/\.zip$/i.test(name)) return unpack([{ path: name, base64: readFileSync(whole, "base64") }]);
+    return [{ path: name, text: readFileSync(whole, "utf8") }];
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === undefined) throw error;
+    throw new PathError(
+      code === "ENOENT" ? `There is no file ${given}.` : `${given} cannot be read (${code}).`,
+    );
+  }
+}
+
+/** What in a folder may be part of an import, by its path inside, in order. Links are not followed. */
+function namesIn(folder: string): string[] {
+  const names: string[] = [];
+  let bytes = 0;
+  const walk = (inside: string) => {
+    for (const entry of readdirSync(path.join(folder, inside), { withFileTypes: true })) {
+      const name = inside ? `${inside}/${entry.name}` : entry.name;
+      if (!isWorthReading(entry.isDirectory() ? `${name}/x` : name)) continue;
+      if (entry.isDirectory()) walk(name);
+      else if (entry.isFile()) {
+        bytes += statSync(path.join(folder, name)).size;
+        names.push(name);
+        if (names.length > IMPORT_LIMITS.files || bytes > IMPORT_LIMITS.bytes)
+          throw new PathError(
+            `The folder holds more than ${IMPORT_LIMITS.files} files or 10 MiB. Name the folder of one workflow or crew.`,
+          );
+      }
+    }
+  };
+  walk("");
+  return names.sort();
+}

@@ -1,0 +1,195 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { builtinRoles } from "@/server/domain/agent/builtin-roles";
+import { findProblems } from "@/server/domain/problems/problems";
+import { readImport } from "@/server/interop/import/road";
+
+/*
+ * Every example of the reference documents, as it stands: read from the documents at the time of the test (from
+ * TROUPE_REFERENCES, by default beside the folder of fixtures; skipped where they are not there). An example comes in
+ * by an import, or is held by a test that is named here, or is not for Troupe, and here stands why. A further example
+ * in the documents fails the test until somebody says which.
+ */
+
+const root = path.resolve(import.meta.dirname, "../..");
+const folder = path.resolve(root, process.env.TROUPE_REFERENCES ?? "../shared/reference");
+const elsewhere = (file: string, title: string) => ({ file, title });
+
+type Fate =
+  /** It comes in as it stands; a workflow without an error. */
+  | { imports: "workflow" | "crew" | "role" }
+  /** It is refused in words that say what it is, and what to do instead. */
+  | { refused: RegExp }
+  /** A test shows the same thing, in the words of Troupe. */
+  | { held: { file: string; title: string } }
+  | { notHere: string };
+
+const AS_PROGRAM =
+  "It is a Python class; nobody's classes are loaded into the server. The same is said as data: a role, an agent, a crew, a plan";
+
+/** By the document and a piece of the example that only it has. */
+const EXAMPLES: readonly (readonly [document: string, piece: string, Fate])[] = [
+  ["openhands-role-based-agents", "- name: PythonDeveloper", { imports: "role" }],
+  [
+    "openhands-role-based-agents",
+    "class MyCustomTool(ToolInterface)",
+    {
+      held: elsewhere("openhands-roles.test.ts", "ToolInterface: a name, a description, schemas and execute"),
+    },
+  ],
+  [
+    "openhands-role-based-agents",
+    "tools_registry_instance.register_tool(my_tool)",
+    { held: elsewhere("openhands-roles.test.ts", "ToolsRegistry: register, get, unregister") },
+  ],
+  [
+    "openhands-role-based-agents",
+    "# Inside an agent's execute_task method:",
+    {
+      held: elsewhere("openhands-roles.test.ts", "an agent learns of a tool's error and can go another way"),
+    },
+  ],
+  [
+    "openhands-role-based-agents",
+    "planner_role_def = RoleDefinition(",
+    {
+      held: elsewhere(
+        "openhands-roles.test.ts",
+        "tasks go to the agent of their role, one after another, and the plan holds their results",
+      ),
+    },
+  ],
+  ["openhands-role-based-agents", "class MyCustomAgentWithTools(AbstractBaseAgent)", { notHere: AS_PROGRAM }],
+  ["openhands-agent-hub", "def step(self, state", { notHere: AS_PROGRAM }],
+  [
+    "openhands-agent-hub",
+    "-- TASK STARTS (SUBTASK 0 STARTS) --",
+    {
+      held: elsewhere(
+        "openhands-agent-hub.test.ts",
+        "multi-agent state: root task and subtask, shared and local iterations, delegate levels",
+      ),
+    },
+  ],
+  ["roboco-collaboration-and-planning", '"task_id": "task_001"', { imports: "workflow" }],
+  [
+    "roboco-collaboration-and-planning",
+    '"step_id": "step_abc"',
+    { refused: /TaskStep.*plan\.json.*team file/ },
+  ],
+  ["roboco-collaboration-and-planning", "parallel_groups:", { imports: "crew" }],
+  ["roboco-collaboration-and-planning", 'name: "code_review_cycle"', { imports: "crew" }],
+  [
+    "roboco-collaboration-and-planning",
+    'name: "custom_analyzer"',
+    { refused: /list of tools.*TROUPE_TOOLS_FILE/ },
+  ],
+  [
+    "roboco-collaboration-and-planning",
+    "TOOL_CALL:",
+    {
+      held: elsewhere(
+        "roboco.test.ts",
+        "8.1 the prompt's format: names with signatures, and the line to answer with",
+      ),
+    },
+  ],
+  [
+    "taskweaver-roles",
+    "anomaly_detection plugin",
+    {
+      held: elsewhere("taskweaver.test.ts", "the planner and the code interpreter are roles like any other"),
+    },
+  ],
+  [
+    "taskweaver-roles",
+    "instructions=read_manual()",
+    {
+      held: elsewhere("taskweaver.test.ts", "the planner and the code interpreter are roles like any other"),
+    },
+  ],
+  ["taskweaver-roles", "def reply(self, memory: Memory", { notHere: AS_PROGRAM }],
+  [
+    "taskweaver-roles",
+    'B --"step 1"--> C[Role 1]',
+    { held: elsewhere("taskweaver.test.ts", "request, one step to each role, a reply each, a response") },
+  ],
+  [
+    "taskweaver-roles",
+    "def write_board(self",
+    {
+      held: elsewhere(
+        "taskweaver.test.ts",
+        "write_board and read_board: a dictionary of aliases, the last bulletin stands",
+      ),
+    },
+  ],
+  [
+    "openhands-graph-workflows",
+    "example_workflow_dict = {",
+    { held: elsewhere("openhands-graphs.test.ts", "the example reads without a finding") },
+  ],
+  [
+    "openhands-graph-workflows",
+    "def approval_status_router(",
+    { held: elsewhere("openhands-graphs.test.ts", "routers of the workflow follow it by its name") },
+  ],
+  [
+    "openhands-graph-workflows",
+    "await workflow_manager.process_workflow",
+    { held: elsewhere("openhands-graphs.test.ts", "approved: start, agent, router, action, end") },
+  ],
+];
+
+/** The fenced blocks of a document, in order. */
+const blocksOf = (text: string): string[] =>
+  [...text.matchAll(/^( *)```[^\n]*\n([\s\S]*?)^\1```$/gm)].map(([, indent = "", body = ""]) =>
+    body.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
+  );
+
+const documents = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".md")) : [];
+const examples = documents.flatMap((name) =>
+  blocksOf(readFileSync(path.join(folder, name), "utf8")).map((text) => ({
+    document: name.replace(/\.md$/, ""),
+    text,
+  })),
+);
+
+describe.skipIf(documents.length === 0)("the examples of the reference documents", () => {
+  test("each of them is spoken for, once", () => {
+    const spoken = examples.map(({ document, text }) => ({
+      example: `${document}: ${text.slice(0, 80)}`,
+      by: EXAMPLES.filter(([of, piece]) => of === document && text.includes(piece)).length,
+    }));
+    expect(spoken.filter(({ by }) => by !== 1)).toEqual([]);
+    expect(examples).toHaveLength(EXAMPLES.length);
+  });
+
+  test.each(EXAMPLES.map(([document, piece, fate]) => ({ document, piece, fate })))(
+    "$document: $piece",
+    ({ document, piece, fate }) => {
+      const { text = "" } =
+        examples.find((one) => one.document === document && one.text.includes(piece)) ?? {};
+      if ("notHere" in fate) return expect(fate.notHere).toMatch(/\w{3}/);
+      if ("held" in fate)
+        return expect(readFileSync(path.join(import.meta.dirname, fate.held.file), "utf8")).toContain(
+          fate.held.title,
+        );
+      const { imported, findings } = readImport([{ path: "", text }]);
+      if ("refused" in fate) {
+        expect(imported).toBeNull();
+        return expect(findings.map(({ message }) => message).join("\n")).toMatch(fate.refused);
+      }
+      expect(findings.filter(({ level }) => level === "error")).toEqual([]);
+      if (imported?.graph)
+        expect(
+          findProblems(imported.graph, [...builtinRoles, ...imported.roles]).filter(
+            ({ severity }) => severity === "error",
+          ),
+        ).toEqual([]);
+      const brought = { workflow: imported?.graph, crew: imported?.crews[0], role: imported?.roles[0] };
+      return expect(brought[fate.imports]).toBeTruthy();
+    },
+  );
+});

@@ -1,0 +1,28 @@
+/** What an unknown value is, where the compiler follows. For values that a schema reads, there is the schema. */
+
+/** An object with keys, which a list is not. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  value !== null && typeof value === "object" && !Array.isArray(value);
+
+/** A list; unlike Array.isArray it says nothing about the items. */
+export const isList = (value: unknown): value is unknown[] => Array.isArray(value);
+
+export const isText = (value: unknown): value is string => typeof value === "string";
+
+/** The items of a list; none where it is no list. */
+export const listOf = (value: unknown): unknown[] => (isList(value) ? value : []);
+
+/** The texts of a list; none where it is no list. */
+export const textsOf = (value: unknown): string[] => listOf(value).filter(isText);
+
+/** What a system call or a library calls its error, as in "ENOENT"; undefined where it has no name. */
+export const errorCode = (error: unknown): string | undefined =>
+  isObject(error) && isText(error.code) ? error.code : undefined;
+
+/** What an error says. */
+export const errorMessage = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
+/** Why somebody gave up, as an error: whatever was thrown in. */
+export const reasonOf = ({ reason }: AbortSignal): Error =>
+  reason instanceof Error ? reason : new Error(String(reason));

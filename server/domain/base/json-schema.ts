@@ -1,0 +1,28 @@
+import { isList, isObject, textsOf } from "./guards";
+import type { Json, JsonSchema } from "./values";
+
+/** What the words of a JSON Schema hold, where nothing is checked by it: for forms, prompts and made-up answers. */
+
+export const asSchema = (value: unknown): JsonSchema => (isObject(value) ? value : {});
+
+/** A value that stands in a schema, such as a default: as schemas are JSON, so is it. */
+export const jsonIn = (value: unknown): Json | undefined => value as Json | undefined;
+
+/** The values of `enum`; undefined where it has none. */
+export const enumOf = (schema: JsonSchema): Json[] | undefined =>
+  isList(schema.enum) ? schema.enum.map((value) => jsonIn(value) ?? null) : undefined;
+
+/** What `anyOf` or `oneOf` offers; undefined where there is neither. */
+export function optionsOf(schema: JsonSchema): unknown[] | undefined {
+  const options = schema.anyOf ?? schema.oneOf;
+  return isList(options) ? options : undefined;
+}
+
+/** The named fields of an object; none where the schema names none. */
+export const propertiesOf = (schema: JsonSchema | undefined): Record<string, JsonSchema> =>
+  Object.fromEntries(
+    Object.entries(asSchema(schema?.properties)).map(([name, field]) => [name, asSchema(field)]),
+  );
+
+/** The fields that an object must have. */
+export const requiredOf = (schema: JsonSchema | undefined): Set<string> => new Set(textsOf(schema?.required));

@@ -1,0 +1,262 @@
+import type { AgentConfig } from "@/server/domain/agent/role";
+import { canonicalJson, type Json } from "@/server/domain/base/values";
+import type { CrewConfig } from "./crew";
+import type { CrewFault } from "./crew-faults";
+import { memberNamed } from "./member";
+import { customPatterns, outcomesOf, type PatternStep, parallelGroups, targetOf } from "./pattern";
+import type { ExecutionPlan, Task } from "./plan";
+import { lastTasks } from "./starting-plan";
+
+/*
+ * What is known of crews that do not help: work that is one line loses by being shared out, errors multiply where nobody
+ * brings the work together, a debate among copies of one model costs more than it brings, and whoever made something is
+ * its worst judge. All of it is advice: the crew works as it is drawn.
+ */
+
+/** So many members work together without anybody who coordinates, at most. */
+const MOST_UNLED = 4;
+/** Fewer tasks are no matter of advice. */
+const LEAST_TASKS = 3;
+const VERIFIES = /\b(?:review|verif|check|test|audit|critici|proofread|approv|quality|qa|judge)/i;
+
+/** What is known of roles beside their names. */
+export interface RoleFacts {
+  /** Tools with an effect outside the run that nobody can take back. */
+  effects: readonly string[];
+  /** It has rules of its own for what it gives. */
+  isGuarded: boolean;
+}
+
+/** Advice on a crew, with the plan that it is given; empty where there is nothing to say. */
+export function crewAdvice(
+  crew: CrewConfig,
+  plan: ExecutionPlan | undefined,
+  factsOf: (role: string) => RoleFacts,
+): CrewFault[] {
+  const tasks = followsPlans(crew) && !crew.planning ? (plan?.tasks ?? []) : [];
+  return [
+    ...oneLine(crew, tasks),
+    ...sameVoters(crew),
+    ...idleSamplers(crew),
+    ...nobodyLeads(crew, plan, tasks),
+    ...nobodyVerifies(crew, plan, tasks, factsOf),
+    ...ownJudges(crew, tasks),
+    ...noEnd(crew),
+    ...sameEffect(crew, factsOf),
+  ];
+}
+
+const followsPlans = ({ process }: CrewConfig) => process === "sequential" || process === "parallel";
+const advice = (code: string, message: string, repair?: CrewFault["repair"]): CrewFault[] => [
+  { severity: "warning", code, message, ...(repair ? { repair } : {}) },
+];
+const list = (words: readonly string[]) => words.join(" and ");
+
+/** Who does a task, where that is one agent. */
+function workerOf({ agents }: CrewConfig, { assigned_agent, required_role }: Task): AgentConfig | undefined {
+  const named = assigned_agent ? memberNamed(agents, assigned_agent) : undefined;
+  const ofRole = agents.filter(({ role_name }) => role_name === required_role);
+  return named ?? (ofRole.length === 1 ? ofRole[0] : undefined);
+}
+
+function oneLine(crew: CrewConfig, tasks: readonly Task[]): CrewFault[] {
+  if (tasks.length < LEAST_TASKS || crew.agents.length < 2) return [];
+  const depend = tasks.filter(({ dependencies }) => dependencies.length > 0);
+  const isByOrder = depend.length === 0 && crew.process === "sequential";
+  if (!isByOrder && !isChain(tasks)) return [];
+  const why =
+    "Crews gain where work is done at the same time, and do worse than one agent where each step needs the one before: every handing over loses some of it.";
+  return isByOrder
+    ? advice(
+        "W_CREW_LINE",
+        `These ${tasks.length} tasks are done one after another, and none says that it needs another. ${why} Let those that do not need each other run at once.`,
+        { label: "Work in parallel", path: ["crew", "process"], value: "parallel" },
+      )
+    : advice(
+        "W_CREW_LINE",
+        `These ${tasks.length} tasks form one line. ${why} Let tasks begin without each other where they can, or give all of it to one agent.`,
+      );
+}
+
+/** Whether every task waits for all that came before, so that never two can be done at once. */
+function isChain(tasks: readonly Task[]): boolean {
+  const reach = new Map<string, Set<string>>();
+  const ids = new Set(tasks.map(({ task_id }) => task_id));
+  const below = (task: Task): Set<string> => {
+    const known = reach.get(task.task_id);
+    if (known) return known;
+    const found = new Set<string>();
+    reach.set(task.task_id, found);
+    for (const id of task.dependencies) {
+      const before = tasks.find(({ task_id }) => task_id === id);
+      if (!before || !ids.has(id)) continue;
+      found.add(id);
+      for (const deeper of below(before)) found.add(deeper);
+    }
+    return found;
+  };
+  const depths = tasks.map((task) => below(task).size);
+  return depths.toSorted((a, b) => a - b).every((depth, at) => depth === at);
+}
+
+function sameVoters({ process, agents }: CrewConfig): CrewFault[] {
+  if (process !== "consensus" || agents.length < 2) return [];
+  const minds = new Set(
+    agents.map(({ role_name, backstory, llm_config }) =>
+      canonicalJson([role_name, backstory?.trim() ?? "", (llm_config ?? {}) as Json]),
+    ),
+  );
+  return minds.size > 1
+    ? []
+    : advice(
+        "W_CREW_SAME_VOTERS",
+        `All ${agents.length} members have the same role, story and model: they vote as one. A debate among copies costs two to three times as much and finds no more than one agent that corrects itself. Give them different roles or models, or let one agent answer several times and take what most answers agree on.`,
+        { label: "Sample one agent instead", path: ["crew", "process"], value: "sample" },
+      );
+}
+
+function idleSamplers({ process, agents, manager }: CrewConfig): CrewFault[] {
+  const who = agents.find(({ agent_id }) => agent_id === manager?.agent_id) ?? agents[0];
+  if (process !== "sample" || agents.length < 2 || !who) return [];
+  return advice(
+    "W_CREW_IDLE",
+    `Only ${who.agent_id} answers in a crew that samples; the others have nothing to do.`,
+    { label: `Keep only ${who.agent_id}`, path: ["crew", "agents"], value: [who] as unknown as Json },
+  );
+}
+
+function nobodyLeads(crew: CrewConfig, plan: ExecutionPlan | undefined, tasks: readonly Task[]): CrewFault[] {
+  const { agents, process, manager, planning } = crew;
+  if (agents.length <= MOST_UNLED || (!followsPlans(crew) && process !== "swarm")) return [];
+  if (manager?.agent_id || planning || (followsPlans(crew) && !plan)) return [];
+  if (parallelGroups(crew.collaboration_patterns).some(({ coordination_agent }) => coordination_agent))
+    return [];
+  const [last, ...others] = lastTasks(tasks);
+  if (last && others.length === 0 && last.dependencies.length > 1) return [];
+  return advice(
+    "W_CREW_UNLED",
+    `${agents.length} members work together and nobody brings their work together. Errors then multiply, about seventeenfold, and about fourfold with somebody who coordinates. Let one of them lead, or end with a task that puts the results together.`,
+    tasks.length === 0
+      ? { label: "Let a manager lead", path: ["crew", "process"], value: "hierarchical" }
+      : undefined,
+  );
+}
+
+function nobodyVerifies(
+  crew: CrewConfig,
+  plan: ExecutionPlan | undefined,
+  tasks: readonly Task[],
+  factsOf: (role: string) => RoleFacts,
+): CrewFault[] {
+  if (!plan || tasks.length < LEAST_TASKS) return [];
+  const { success_criteria, human_intervention_points, execution_mode } = plan;
+  const isVerified =
+    success_criteria.some((criterion) => criterion.trim() !== "") ||
+    human_intervention_points.length > 0 ||
+    execution_mode !== "autonomous" ||
+    parallelGroups(crew.collaboration_patterns).some(({ coordination_agent }) => coordination_agent) ||
+    tasks.some((task) => task.human_review || task.guardrails.length > 0 || verifies(crew, task)) ||
+    crew.agents.some(({ role_name }) => factsOf(role_name).isGuarded);
+  return isVerified
+    ? []
+    : advice(
+        "W_CREW_UNCHECKED",
+        "Nobody checks what this crew makes: no criterion, no reviewer, no person. Give the plan a criterion of success, or a task that reviews the result.",
+        {
+          label: "Check it against the goal",
+          path: ["plan", "success_criteria"],
+          value: ["The result does all that the goal asks for."],
+        },
+      );
+}
+
+const verifies = (crew: CrewConfig, task: Task): boolean =>
+  VERIFIES.test(task.description) ||
+  VERIFIES.test(workerOf(crew, task)?.role_name ?? task.required_role ?? "");
+
+function ownJudges(crew: CrewConfig, tasks: readonly Task[]): CrewFault[] {
+  const inPlan = tasks.flatMap((task, at) => {
+    const judge = workerOf(crew, task);
+    if (!judge || !isLook(task.description)) return [];
+    const made = tasks.filter(
+      ({ task_id, ...other }) =>
+        task.dependencies.includes(task_id) && workerOf(crew, { task_id, ...other }) === judge,
+    );
+    if (made.length === 0) return [];
+    const other = crew.agents.find((agent) => agent !== judge);
+    return advice(
+      "W_CREW_OWN_JUDGE",
+      `${judge.agent_id} looks over in "${task.task_id}" what it made itself in "${made[0]?.task_id}", and one's own mistakes are the hardest to see. Let another agent look.`,
+      other && {
+        label: `Let ${other.agent_id} look`,
+        path: ["plan", "tasks", at, "assigned_agent"],
+        value: other.agent_id,
+      },
+    );
+  });
+  return [...inPlan, ...(crew.process === "custom" ? ownJudgesInPattern(crew) : [])];
+}
+
+/** Whether a description begins by asking to look something over. */
+const isLook = (text: string) => /^\W*(?:please )?(?:review|verify|check|test|audit|proofread)\b/i.test(text);
+
+function ownJudgesInPattern({ agents, collaboration_patterns }: CrewConfig): CrewFault[] {
+  const [pattern] = customPatterns(collaboration_patterns);
+  const steps = pattern?.workflow ?? [];
+  return steps.flatMap((step) => {
+    if (!isLook(step.description ?? step.step.replaceAll("_", " "))) return [];
+    const judge = memberNamed(agents, step.agent);
+    const made = steps.find(
+      (other) =>
+        other !== step && memberNamed(agents, other.agent) === judge && nextOf(other, steps).includes(step),
+    );
+    return judge && made
+      ? advice(
+          "W_CREW_OWN_JUDGE",
+          `${judge.agent_id} looks over in "${step.step}" what it made itself in "${made.step}", and one's own mistakes are the hardest to see. Let another agent look.`,
+        )
+      : [];
+  });
+}
+
+const nextOf = (step: PatternStep, steps: readonly PatternStep[]): PatternStep[] =>
+  outcomesOf(step).flatMap(({ target }) => {
+    const found = targetOf(target, steps);
+    const next = "step" in found ? steps[found.step] : undefined;
+    return next ? [next] : [];
+  });
+
+function noEnd({ process, collaboration_patterns, max_rounds }: CrewConfig): CrewFault[] {
+  const [pattern] = customPatterns(collaboration_patterns);
+  if (process !== "custom" || !pattern) return [];
+  const steps = pattern.workflow;
+  const reached = new Set(steps.slice(0, 1));
+  for (const step of reached) for (const next of nextOf(step, steps)) reached.add(next);
+  const ends = [...reached].some(
+    (step) => outcomesOf(step).length === 0 || nextOf(step, steps).length < outcomesOf(step).length,
+  );
+  return ends
+    ? []
+    : advice(
+        "W_CREW_NO_END",
+        `No outcome of "${pattern.name}" ends it: it goes round until its ${max_rounds} steps are used up, and then fails. Let the outcome that means success lead to an end.`,
+      );
+}
+
+function sameEffect({ process, agents }: CrewConfig, factsOf: (role: string) => RoleFacts): CrewFault[] {
+  if (process !== "parallel" && process !== "swarm") return [];
+  const holders = new Map<string, string[]>();
+  for (const { agent_id, role_name } of agents)
+    for (const effect of factsOf(role_name).effects)
+      holders.set(effect, [...(holders.get(effect) ?? []), agent_id]);
+  const shared = [...holders].filter(([, who]) => who.length > 1);
+  return shared.length === 0
+    ? []
+    : advice(
+        "W_CREW_SAME_EFFECT",
+        shared
+          .map(([effect, who]) => `${list(who)} may each use ${effect}, so what it does may be done twice.`)
+          .join(" ")
+          .concat(" Give that right to one role, who acts for all."),
+      );
+}

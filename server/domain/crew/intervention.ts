@@ -1,0 +1,75 @@
+import type { ExecutionPlan, Task } from "./plan";
+import { isSameWord, slug, wordsOf } from "./words";
+
+export type PointMoment = "before" | "after";
+
+const POINT = /^(before|after)_(.+)$/i;
+const ON_ERROR = "on_error";
+/** Of a task's description, so much is its title; characters. */
+const TITLE = 200;
+
+/** Whether the plan says that a person is asked where a task fails. */
+export const asksOnError = ({
+  human_intervention_points,
+}: Pick<ExecutionPlan, "human_intervention_points">) =>
+  human_intervention_points.some((point) => slug(point) === ON_ERROR);
+
+/**
+ * The point at which a person is to be asked about this task: `before_X` or `after_X`, where X means it. X means the tasks
+ * whose id, tag or whole description it is, however that is written; where there is none, those that have its words, in
+ * whatever form, in their id, tags or title.
+ */
+export function interventionPoint(
+  task: Task,
+  when: PointMoment,
+  { human_intervention_points: points, tasks }: Pick<ExecutionPlan, "human_intervention_points" | "tasks">,
+): string | undefined {
+  return points.find((point) => {
+    const read = POINT.exec(point.trim());
+    return (
+      read?.[1]?.toLowerCase() === when &&
+      tasksMeant(read[2] ?? "", tasks).some(({ task_id }) => task_id === task.task_id)
+    );
+  });
+}
+
+/** A point at which nobody is asked: it is none that is known, or no task is meant by it. */
+export interface PointFault {
+  point: string;
+  isUnknown: boolean;
+}
+
+/** The points at which nobody would be asked. Without tasks nothing is said of what they mean. */
+export function pointFaults({
+  human_intervention_points: points,
+  tasks,
+}: Pick<ExecutionPlan, "human_intervention_points" | "tasks">): PointFault[] {
+  return points.flatMap((point): PointFault[] => {
+    if (slug(point) === ON_ERROR) return [];
+    const read = POINT.exec(point.trim());
+    if (!read || slug(read[2] ?? "") === "") return [{ point, isUnknown: true }];
+    return tasks.length > 0 && tasksMeant(read[2] ?? "", tasks).length === 0
+      ? [{ point, isUnknown: false }]
+      : [];
+  });
+}
+
+/** A fault of a point in words, with what to do. */
+export const pointFaultText = ({ point, isUnknown }: PointFault): string =>
+  isUnknown
+    ? `Nobody is ever asked at "${point}". Write before_ or after_ with a task's id, tag or words, or on_error.`
+    : `Nobody is asked at "${point}": no task is called so, has it as a tag, or has its words. Tag the task that is meant.`;
+
+function tasksMeant(name: string, tasks: readonly Task[]): Task[] {
+  const wanted = slug(name);
+  const named = tasks.filter(({ task_id, description, metadata }) =>
+    [task_id, description, ...(metadata.tags ?? [])].some((own) => slug(own) === wanted),
+  );
+  if (named.length > 0) return named;
+  const words = wordsOf(name);
+  return tasks.filter(({ task_id, description, metadata }) => {
+    const title = (description.split("\n")[0] ?? "").slice(0, TITLE);
+    const own = [task_id, title, ...(metadata.tags ?? [])].flatMap(wordsOf);
+    return words.length > 0 && words.every((word) => own.some((other) => isSameWord(word, other)));
+  });
+}

@@ -1,0 +1,106 @@
+/** How pieces of work came out. `sent_back`: of those that were done, what a person did not take. */
+export interface PastCounts {
+  done: number;
+  failed: number;
+  sent_back: number;
+}
+
+/** What a member of a crew did in earlier runs. Absent counts: nothing yet. */
+export interface PastWork {
+  /** The node of the crew. */
+  node_id: string;
+  agent_id: string;
+  role_name: string;
+  /** As this agent of this crew: of the same crew of the library, or of the same node of the workflow. */
+  own?: PastCounts;
+  /** As anybody of its role, in whatever workflow. */
+  role?: PastCounts;
+}
+
+/** A member of a crew, as far as it matters to who does a task that names nobody. */
+export interface Standing {
+  agent_id: string;
+  /** How many words of the task its role has. */
+  fits: number;
+  /** How much of its work of this run came to nothing. */
+  failed: number;
+  /** How many tasks it is at work on, and how many it was given. */
+  at_work: number;
+  given: number;
+  past?: PastWork | undefined;
+}
+
+/** With less work than this, one bad luck would decide: it counts as no past. */
+export const ENOUGH_WORK = 5;
+
+const sizeOf = ({ done, failed }: PastCounts) => done + failed;
+const lostOf = ({ failed, sent_back }: PastCounts) => failed + sent_back;
+
+/** By what a member is judged: its own past, else that of its role; undefined where both are too short. */
+const judgedBy = (past: PastWork | undefined): PastCounts | undefined =>
+  [past?.own, past?.role].find((counts) => counts && sizeOf(counts) >= ENOUGH_WORK);
+
+/** The share of work that came to nothing, for each member; who has no past is taken to be like the others. */
+function lostShares(members: readonly Standing[]): number[] {
+  const known = members.map(({ past }) => {
+    const counts = judgedBy(past);
+    return counts && lostOf(counts) / sizeOf(counts);
+  });
+  const shares = known.filter((share) => share !== undefined);
+  const usual = shares.reduce((sum, share) => sum + share, 0) / Math.max(1, shares.length);
+  return known.map((share) => share ?? usual);
+}
+
+/**
+ * Who does a task that names nobody: whose role's words fit it best; of those alike, who failed less in this run, who
+ * lost less of its work in earlier runs, who has less to do, who stands first. `why` is the last part of a sentence,
+ * where there was a choice. Undefined where no role fits.
+ */
+export function whoIsChosen(members: readonly Standing[]): { agent_id: string; why?: string } | undefined {
+  const fitting = members.filter(({ fits }) => fits > 0);
+  const shares = lostShares(fitting);
+  const [best, next] = fitting
+    .map((one, at) => ({
+      one,
+      // Whoever is lower in the first that differs comes first.
+      ranks: [-one.fits, one.failed, shares[at] ?? 0, one.at_work, one.given, at],
+    }))
+    .sort((a, b) => compared(a.ranks, b.ranks));
+  if (!best) return undefined;
+  const { agent_id } = best.one;
+  if (!next) return members.length > 1 ? { agent_id, why: FITS } : { agent_id };
+  const decided = best.ranks.findIndex((rank, at) => rank !== next.ranks[at]);
+  if (decided === 0) return { agent_id, why: FITS };
+  const because = [
+    "",
+    "failed less in this run",
+    `in earlier runs ${pastBeside(best.one, next.one)}`,
+    "is less busy",
+    "was given less",
+    "stands first in the crew",
+  ][decided];
+  return { agent_id, why: `it fits as well as ${next.one.agent_id}, and ${because}` };
+}
+
+const FITS = "the words of its role fit the task best";
+
+function compared(a: readonly number[], b: readonly number[]): number {
+  const at = a.findIndex((rank, place) => rank !== b[place]);
+  return at < 0 ? 0 : (a[at] ?? 0) - (b[at] ?? 0);
+}
+
+function pastBeside(best: Standing, next: Standing): string {
+  const said = (counts: PastCounts | undefined) =>
+    counts ? `${lostOf(counts)} of ${sizeOf(counts)}` : "what is usual";
+  return `less of its work failed or was sent back: ${said(judgedBy(best.past))} against ${said(judgedBy(next.past))}`;
+}
+
+const countsInWords = ({ done, failed, sent_back }: PastCounts) =>
+  `${done} done, ${failed} failed, ${sent_back} sent back`;
+
+/** What a member did in earlier runs, in one line. */
+export function pastInWords({ agent_id, role_name, own, role }: PastWork): string {
+  if (own) return `${agent_id}: ${countsInWords(own)}`;
+  const all = role ? `; all of the role ${role_name}: ${countsInWords(role)}` : "";
+  return `${agent_id}: nothing of its own${all}`;
+}

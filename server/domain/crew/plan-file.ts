@@ -1,0 +1,33 @@
+import type { ExecutionPlan } from "./plan";
+
+/** Of a task's result, so much stands in the file; characters of its JSON. Longer ones are the task's own. */
+const LONGEST_RESULT = 1000;
+
+/** Where the plan of a crew stands among the files of its run: by itself, where the workflow has one crew only. */
+export const planPath = (nodeId: string, isOnlyCrew: boolean): string =>
+  isOnlyCrew ? "plan.json" : `${nodeId}/plan.json`;
+
+/** Whether a file is called as plans are. */
+export const isPlanFile = (path: unknown): boolean =>
+  typeof path === "string" && (path === "plan.json" || path.endsWith("/plan.json"));
+
+/** A path as two writings of it are compared. */
+const plainPath = (path: string) =>
+  path
+    .normalize("NFC")
+    .replace(/\/{2,}/g, "/")
+    .replace(/^(?:\.\/)+/, "");
+
+/** Whether a path is that of a plan's file, however it is written. */
+export const isPlanPath = (path: unknown, plans: readonly string[]): boolean =>
+  typeof path === "string" && plans.includes(plainPath(path));
+
+/** plan.json as it stands in the workspace: the plan as it is now, without results that are long. */
+export function planText(plan: ExecutionPlan): string {
+  const tasks = plan.tasks.map((task) => {
+    const { output, ...rest } = task;
+    const chars = output === undefined ? 0 : JSON.stringify(output).length;
+    return chars > LONGEST_RESULT ? { ...rest, metadata: { ...rest.metadata, output_chars: chars } } : task;
+  });
+  return JSON.stringify({ ...plan, tasks }, null, 2);
+}

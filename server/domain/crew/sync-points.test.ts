@@ -1,0 +1,161 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { CrewConfig } from "./crew";
+import { findCircle, planFaults, Task } from "./plan";
+import { withSyncPoints } from "./sync-points";
+
+const MEMBERS = ["frontend_dev", "backend_dev", "database_dev"];
+const crewWith = (sync_points: string[], coordination_agent: string | undefined = "tech_lead") =>
+  CrewConfig.parse({
+    process: "parallel",
+    agents: [...MEMBERS, "tech_lead"].map((name) => ({ agent_id: name, role_name: name })),
+    collaboration_patterns: [
+      {
+        parallel_groups: [
+          {
+            name: "development_team",
+            agents: MEMBERS,
+            sync_points,
+            ...(coordination_agent ? { coordination_agent } : {}),
+          },
+        ],
+      },
+    ],
+  });
+const task = (task_id: string, who: string, dependencies: string[] = [], tags: string[] = []) =>
+  Task.parse({ task_id, description: task_id, assigned_agent: who, dependencies, metadata: { tags } });
+const waits = (tasks: readonly Task[]) =>
+  Object.fromEntries(tasks.map(({ task_id, dependencies }) => [task_id, dependencies]));
+
+describe("sync points", () => {
+  const design = [
+    task("df", "frontend_dev", [], ["design_review"]),
+    task("db", "database_dev", [], ["design_review"]),
+  ];
+
+  test("the reference's team: tasks without a tag come after the review that their designs meet at", () => {
+    const { tasks, faults } = withSyncPoints(
+      [...design, task("cf", "frontend_dev", ["df"]), task("cb", "backend_dev", ["db"])],
+      crewWith(["design_review", "integration_testing"]),
+    );
+    expect(faults).toEqual([]);
+    expect(waits(tasks)).toEqual({
+      df: [],
+      db: [],
+      cf: ["df", "sync_design_review"],
+      cb: ["db", "sync_design_review"],
+      sync_design_review: ["df", "db"],
+      sync_integration_testing: ["cf", "cb", "sync_design_review"],
+    });
+  });
+
+  test("the order in which points are listed does not turn the work round", () => {
+    const { tasks, faults } = withSyncPoints(
+      [...design, task("cf", "frontend_dev", ["df"], ["integration_testing"])],
+      crewWith(["integration_testing", "design_review"]),
+    );
+    expect(faults).toEqual([]);
+    expect(waits(tasks)).toMatchObject({
+      cf: ["df", "sync_design_review"],
+      sync_design_review: ["df", "db"],
+      sync_integration_testing: ["cf"],
+    });
+  });
+
+  test("a point that no task is tagged with is named; nothing is made up for it", () => {
+    const { tasks, faults } = withSyncPoints(design, crewWith(["design_review", "integration_testing"]));
+    expect(faults).toEqual([
+      { kind: "nobody_meets", group: "development_team", point: "integration_testing" },
+    ]);
+    expect(tasks.map(({ task_id }) => task_id)).toEqual(["df", "db", "sync_design_review"]);
+  });
+
+  test("tags mean a point however they are written", () => {
+    const { faults, tasks } = withSyncPoints(
+      [task("a", "frontend_dev", [], ["Design review"])],
+      crewWith(["design_review"]),
+    );
+    expect(faults).toEqual([]);
+    expect(waits(tasks).sync_design_review).toEqual(["a"]);
+  });
+
+  test("what lies between two tasks that meet does not wait for the meeting", () => {
+    const { tasks, faults } = withSyncPoints(
+      [
+        task("a", "frontend_dev", [], ["p"]),
+        task("between", "tech_lead", ["a"]),
+        task("c", "backend_dev", ["between"], ["p"]),
+      ],
+      crewWith(["p"]),
+    );
+    expect(faults).toEqual([]);
+    expect(waits(tasks)).toMatchObject({ between: ["a"], sync_p: ["a", "c"] });
+  });
+
+  test("meetings that wait for each other are a fault that names the circle, and the tasks stay as they were", () => {
+    const plan = [
+      task("a", "frontend_dev", [], ["p"]),
+      task("b", "backend_dev", ["a"], ["q"]),
+      task("c", "database_dev", [], ["q"]),
+      task("d", "frontend_dev", ["c"], ["p"]),
+    ];
+    const { tasks, faults } = withSyncPoints(plan, crewWith(["p", "q"]));
+    expect(tasks).toEqual(plan);
+    expect(faults).toEqual([
+      { kind: "circle", group: "development_team", circle: ["b", "sync_p", "d", "sync_q"] },
+    ]);
+  });
+
+  test("without a coordinator what comes after waits for all that meet", () => {
+    const { tasks } = withSyncPoints(
+      [...design, task("cf", "frontend_dev", ["df"])],
+      crewWith(["design_review"], ""),
+    );
+    expect(waits(tasks)).toMatchObject({ cf: ["df", "db"] });
+  });
+
+  test("a plan that has its meetings already gets no second ones", () => {
+    const crew = crewWith(["design_review", "integration_testing"]);
+    const once = withSyncPoints([...design, task("cf", "frontend_dev", ["df"])], crew);
+    expect(withSyncPoints(once.tasks, crew)).toEqual(once);
+  });
+
+  test("any plan, any tags and any order of points: it can be carried out, and nothing that waited is freed", () => {
+    const point = fc.constantFrom("p", "q", "r");
+    const shape = fc.array(
+      fc.record({
+        who: fc.constantFrom(...MEMBERS, "tech_lead"),
+        after: fc.array(fc.nat(5), { maxLength: 3 }),
+        tags: fc.array(point, { maxLength: 2 }),
+      }),
+      { maxLength: 6 },
+    );
+    fc.assert(
+      fc.property(shape, fc.uniqueArray(point), fc.boolean(), (drawn, points, isLed) => {
+        const plan = drawn.map(({ who, after, tags }, at) =>
+          task(
+            `t${at}`,
+            who,
+            [...new Set(after.filter((other) => other < at))].map((n) => `t${n}`),
+            tags,
+          ),
+        );
+        const { tasks, faults } = withSyncPoints(plan, crewWith(points, isLed ? "tech_lead" : ""));
+        expect(planFaults(tasks)).toEqual([]);
+        for (const before of plan)
+          expect(tasks.find(({ task_id }) => task_id === before.task_id)?.dependencies).toEqual(
+            expect.arrayContaining(before.dependencies),
+          );
+        for (const fault of faults) if (fault.kind === "circle") expect(tasks).toEqual(plan);
+      }),
+    );
+  });
+});
+
+test("a circle of tasks is named from one to the next", () => {
+  const plan = [task("x", "a", ["c"]), task("a", "a", ["b"]), task("b", "a", ["c"]), task("c", "a", ["a"])];
+  expect(findCircle(plan)).toEqual(["c", "a", "b"]);
+  expect(planFaults(plan)).toEqual([
+    { at: 3, message: "These tasks wait for each other in a circle: c waits for a, a for b, b for c." },
+  ]);
+});

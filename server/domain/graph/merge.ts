@@ -1,0 +1,116 @@
+import { isSameJson } from "@/server/domain/base/values";
+import type { WorkflowGraph } from "./graph";
+
+/** A workflow as it stood at some moment. */
+export interface Version {
+  name: string;
+  graph: WorkflowGraph;
+}
+
+/** What both sides changed in different ways, so that only a person can choose. */
+export interface Clash {
+  kind: "name" | "node" | "edge" | "setting";
+  /** The id of the node or edge, or the name of the setting. */
+  id: string;
+}
+
+/**
+ * Both sides' changes since `base` in one version, node by node, edge by edge, setting by setting. Where both moved a
+ * card, it lies where mine lies. `merged` is null where there are clashes.
+ */
+export function mergeVersions(
+  base: Version,
+  mine: Version,
+  theirs: Version,
+): { merged: Version; clashes: readonly [] } | { merged: null; clashes: readonly Clash[] } {
+  const { version, clashes } = joined(base, mine, theirs);
+  return clashes.length > 0 ? { merged: null, clashes } : { merged: version, clashes: [] };
+}
+
+/**
+ * A version of one's own on top of one from elsewhere: what differs from the common base stays one's own, all else is
+ * theirs. Edges whose ends are gone go with them.
+ */
+export function rebased(own: Version, base: Version, theirs: Version): Version {
+  if (own === base) return theirs;
+  const { name, graph } = joined(base, own, theirs).version;
+  const edges = graph.edges.filter((edge) => !isLoose(edge, graph));
+  return { name, graph: { ...graph, edges } };
+}
+
+const isLoose = (edge: WorkflowGraph["edges"][number], { nodes }: Pick<WorkflowGraph, "nodes">) =>
+  !Object.hasOwn(nodes, edge.source_node_id) || !Object.hasOwn(nodes, edge.target_node_id);
+
+/** Both sides' changes, mine where they clash. */
+function joined(base: Version, mine: Version, theirs: Version): { version: Version; clashes: Clash[] } {
+  const clashes: Clash[] = [];
+  const name = choose(base.name, mine.name, theirs.name, () => clashes.push({ kind: "name", id: "name" }));
+  const nodes = mergeRecords(base.graph.nodes, mine.graph.nodes, theirs.graph.nodes, (id, a, b, c) =>
+    mergeNode(a, b, c, () => clashes.push({ kind: "node", id })),
+  );
+  const edges = mergeRecords(byId(base.graph), byId(mine.graph), byId(theirs.graph), (id, a, b, c) =>
+    choose(a, b, c, () => clashes.push({ kind: "edge", id })),
+  );
+  const settings = mergeRecords(
+    settingsOf(base.graph),
+    settingsOf(mine.graph),
+    settingsOf(theirs.graph),
+    (id, a, b, c) => choose(a, b, c, () => clashes.push({ kind: "setting", id })),
+  );
+  // What one side drew to a node that the other took away.
+  for (const edge of Object.values(edges))
+    if (isLoose(edge, { nodes })) clashes.push({ kind: "edge", id: edge.id });
+  const graph = { ...settings, nodes, edges: Object.values(edges) } as WorkflowGraph;
+  if (graph.start_node_id && !Object.hasOwn(nodes, graph.start_node_id))
+    clashes.push({ kind: "setting", id: "start_node_id" });
+  return { version: { name, graph }, clashes };
+}
+
+type Node = WorkflowGraph["nodes"][string];
+
+/** The place of a card is no reason to ask. */
+function mergeNode(
+  base: Node | undefined,
+  mine: Node | undefined,
+  theirs: Node | undefined,
+  onClash: () => void,
+): Node | undefined {
+  if (!base || !mine || !theirs) return choose(base, mine, theirs, onClash);
+  const rest = choose(withoutPlace(base), withoutPlace(mine), withoutPlace(theirs), onClash);
+  const ui = choose(base.ui, mine.ui, theirs.ui, () => {});
+  const { ui: _old, ...chosen } = { ui: undefined, ...rest };
+  return ui === undefined ? chosen : { ...chosen, ui };
+}
+
+const withoutPlace = ({ ui: _place, ...rest }: Node) => rest;
+
+/** The side that changed; mine where both did, which is a clash unless they changed it alike. */
+function choose<T>(base: T, mine: T, theirs: T, onClash: () => void): T {
+  if (isSame(mine, theirs) || isSame(theirs, base)) return mine;
+  if (!isSame(mine, base)) onClash();
+  return isSame(mine, base) ? theirs : mine;
+}
+
+const isSame = (a: unknown, b: unknown) =>
+  a === b || (a !== undefined && b !== undefined && isSameJson(a, b));
+
+/** Entry by entry, in the order of mine, then what theirs has beside. */
+function mergeRecords<T>(
+  base: Readonly<Record<string, T>>,
+  mine: Readonly<Record<string, T>>,
+  theirs: Readonly<Record<string, T>>,
+  merge: (key: string, base: T | undefined, mine: T | undefined, theirs: T | undefined) => T | undefined,
+): Record<string, T> {
+  const own = (record: Readonly<Record<string, T>>, key: string) =>
+    Object.hasOwn(record, key) ? record[key] : undefined;
+  const entries: [string, T][] = [];
+  for (const key of new Set([...Object.keys(mine), ...Object.keys(theirs), ...Object.keys(base)])) {
+    const value = merge(key, own(base, key), own(mine, key), own(theirs, key));
+    if (value !== undefined) entries.push([key, value]);
+  }
+  return Object.fromEntries(entries);
+}
+
+const byId = ({ edges }: WorkflowGraph) => Object.fromEntries(edges.map((edge) => [edge.id, edge]));
+const settingsOf = ({ nodes: _nodes, edges: _edges, ...rest }: WorkflowGraph) =>
+  rest as Readonly<Record<string, unknown>>;

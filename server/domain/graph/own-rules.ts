@@ -1,0 +1,22 @@
+import { isSameJson } from "@/server/domain/base/values";
+import type { OwnRule } from "@/server/domain/tool/router-functions";
+import { isRouterNode, type WorkflowNode } from "../nodes";
+
+/** A rule that a workflow brings along, and the router that says it. */
+export interface WrittenRule {
+  name: string;
+  rule: OwnRule;
+  node_id: string;
+}
+
+/** All rules that routers of a drawing say, in the order of the drawing. */
+export const writtenRules = (graph: { nodes: Readonly<Record<string, WorkflowNode>> }): WrittenRule[] =>
+  Object.values(graph.nodes).flatMap((node) => {
+    if (!isRouterNode(node) || node.config.kind !== "function") return [];
+    const { router_function_name: name, router_function: rule } = node.config;
+    return name && rule ? [{ name, rule, node_id: node.id }] : [];
+  });
+
+/** Another rule of the same name that says something else; undefined where there is none. */
+export const contradicting = (rules: readonly WrittenRule[], one: WrittenRule): WrittenRule | undefined =>
+  rules.find(({ name, rule }) => name === one.name && !isSameJson(rule, one.rule));

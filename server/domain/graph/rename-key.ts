@@ -1,0 +1,130 @@
+import { type JsonSchema, StateKey } from "@/server/domain/base/values";
+import { type Field, getNodeKind, type WorkflowNode } from "../nodes";
+import { expressionReads } from "../text/expression";
+import { templateReads } from "../text/template";
+import type { WorkflowGraph } from "./graph";
+import { allKeys, textSites } from "./search";
+
+/** What is wrong with a new name for a key; null if nothing is. */
+export function keyNameFault(graph: WorkflowGraph, from: string, to: string): string | null {
+  const read = StateKey.safeParse(to);
+  if (!read.success) return read.error.issues[0]?.message ?? "This cannot be a key";
+  return to !== from && allKeys(graph).includes(to) ? `There is a key "${to}" already` : null;
+}
+
+/**
+ * Another name for a key of the state, wherever the drawing names it: where it is read and written, in templates and
+ * expressions, in mappings, and in the shapes of inputs, results and the state. The drawing itself where the new name
+ * cannot be one or is taken.
+ */
+export function renameKey(graph: WorkflowGraph, from: string, to: string): WorkflowGraph {
+  if (from === to || keyNameFault(graph, from, to) !== null) return graph;
+  const written = textSites(graph).reduce((drawn, { sort, text, write }) => {
+    if (sort === "key") return text === from ? write(drawn, to) : drawn;
+    if (sort === "template") return writeIfNew(drawn, text, inTemplate(text, from, to), write);
+    if (sort === "expression") return writeIfNew(drawn, text, inExpression(text, from, to), write);
+    return drawn;
+  }, graph);
+  return {
+    ...written,
+    nodes: Object.fromEntries(
+      Object.entries(written.nodes).map(([id, node]) => [id, inShapes(node, from, to)]),
+    ),
+    ...(written.global_state_schema
+      ? { global_state_schema: inSchema(written.global_state_schema, from, to) }
+      : {}),
+  };
+}
+
+function writeIfNew(
+  graph: WorkflowGraph,
+  before: string,
+  after: string,
+  write: (graph: WorkflowGraph, text: string) => WorkflowGraph,
+): WorkflowGraph {
+  return before === after ? graph : write(graph, after);
+}
+
+const inTemplate = (text: string, from: string, to: string) =>
+  rewritten(
+    text,
+    templateReads(text).filter(({ key }) => key === from),
+    from,
+    to,
+  );
+
+const inExpression = (text: string, from: string, to: string) =>
+  rewritten(
+    text,
+    expressionReads(text).filter(({ variable, key }) => key === from && variable === "state"),
+    from,
+    to,
+  );
+
+/** Writes the new name at each place, from behind, so that the places before it stay. */
+function rewritten(
+  text: string,
+  places: readonly { from: number; to: number }[],
+  old: string,
+  name: string,
+): string {
+  return places
+    .toSorted((a, b) => b.from - a.from)
+    .reduce((written, place) => {
+      const read = written.slice(place.from, place.to);
+      // In `state.state` the key is the last; in `a.b` of a template the key is the first.
+      const hasScope = /^(state|input)\s*[.[]/.test(read);
+      const at = wordsIn(read, old).find((start) => start > 0 || !hasScope);
+      if (at === undefined) return written;
+      const start = place.from + at;
+      return written.slice(0, start) + name + written.slice(start + old.length);
+    }, text);
+}
+
+/** Where a name stands as a whole. */
+function wordsIn(text: string, name: string): number[] {
+  const places: number[] = [];
+  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
+    const isInside = /\w$/.test(text.slice(0, at)) || /^\w/.test(text.slice(at + name.length));
+    if (!isInside) places.push(at);
+  }
+  return places;
+}
+
+/** Names of keys that are names of properties: in mappings, defaults and shapes. */
+function inShapes(node: WorkflowNode, from: string, to: string): WorkflowNode {
+  const config: Record<string, unknown> = { ...node.config };
+  for (const field of ["input_schema", "output_schema"])
+    if (config[field]) config[field] = inSchema(config[field] as JsonSchema, from, to);
+  const kind = getNodeKind(node.node_type);
+  // The presets of a start stand in its settings under the names of the keys.
+  if (kind.begins && Object.hasOwn(config, from) && from !== "input_schema") {
+    config[to] = config[from];
+    delete config[from];
+  }
+  for (const { key, as } of kind.fields as readonly Field[])
+    if (as === "assignments" && config[key])
+      config[key] = renamedIn(config[key] as Record<string, unknown>, from, to);
+  return {
+    ...node,
+    config,
+    ...(node.input_mapping ? { input_mapping: renamedIn(node.input_mapping, from, to) } : {}),
+    ...(node.output_mapping ? { output_mapping: renamedIn(node.output_mapping, from, to) } : {}),
+    ...(node.default_output ? { default_output: renamedIn(node.default_output, from, to) } : {}),
+  } as WorkflowNode;
+}
+
+function inSchema(schema: JsonSchema, from: string, to: string): JsonSchema {
+  const properties = schema.properties as Record<string, unknown> | undefined;
+  const required = schema.required;
+  return {
+    ...schema,
+    ...(properties ? { properties: renamedIn(properties, from, to) } : {}),
+    ...(Array.isArray(required)
+      ? { required: required.map((key) => (key === from ? to : (key as unknown))) }
+      : {}),
+  };
+}
+
+const renamedIn = <V>(record: Record<string, V>, from: string, to: string): Record<string, V> =>
+  Object.fromEntries(Object.entries(record ?? {}).map(([key, value]) => [key === from ? to : key, value]));

@@ -1,0 +1,40 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { costInWords, knownCost, ofOneCall } from "./cost";
+
+test("an unknown price is said, and never shown as nothing", () => {
+  fc.assert(
+    fc.property(
+      fc.option(fc.double({ min: 0, max: 1000, noNaN: true })),
+      fc.integer({ min: 1, max: 99 }),
+      (cost_usd, unknown_cost_calls) => {
+        const paid = { cost_usd, unknown_cost_calls };
+        expect(knownCost(paid)).not.toBe(0);
+        expect(costInWords(paid)).toMatch(/unknown/);
+        expect(costInWords(paid)).not.toMatch(/^\$0( |$)/);
+      },
+    ),
+  );
+});
+
+test("one wording of costs", () => {
+  expect(
+    [
+      { cost_usd: 0, unknown_cost_calls: 0 },
+      { cost_usd: 0.00004, unknown_cost_calls: 0 },
+      { cost_usd: 0.0123, unknown_cost_calls: 0 },
+      { cost_usd: 12.3, unknown_cost_calls: 2 },
+      { cost_usd: 0, unknown_cost_calls: 1 },
+      { cost_usd: null, unknown_cost_calls: 0 },
+      ofOneCall(null),
+    ].map(costInWords),
+  ).toEqual([
+    "$0",
+    "< $0.0001",
+    "$0.0123",
+    "$12.30 + 2 calls of unknown price",
+    "Price unknown",
+    "Price unknown",
+    "Price unknown",
+  ]);
+});

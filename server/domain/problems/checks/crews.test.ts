@@ -1,0 +1,251 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "@/server/domain/base/values";
+import { CrewConfig } from "@/server/domain/crew/crew";
+import { isCrewNode } from "@/server/domain/nodes";
+import { draw } from "@/server/domain/testing/drawing";
+import { applyFix, findProblems, type ProblemContext } from "../problems";
+
+const roles = [
+  { name: "Lead", tools: ["parallel_handoff"] },
+  { name: "Browser", tools: ["browse_url", "plan_read"] },
+];
+const agents = [
+  { agent_id: "lead", role_name: "Lead" },
+  { agent_id: "web", role_name: "Browser" },
+];
+const graphOf = (crew: JsonObject, plan?: JsonObject, node: JsonObject = {}) =>
+  draw("start > crew > end", {
+    crew: {
+      node_type: "crew_task",
+      output_keys: ["result"],
+      config: {
+        plan_description_template: "go",
+        crew: { agents, delegate_tools: "own", ...crew },
+        ...(plan ? { plan } : {}),
+      },
+      ...node,
+    },
+  });
+const found = (graph: ReturnType<typeof draw>, here: ProblemContext = {}) =>
+  findProblems(graph, roles, undefined, here).filter(({ at }) => at.id === "crew");
+const codes = (...args: Parameters<typeof graphOf>) =>
+  found(graphOf(...args)).map(({ severity, code }) => `${severity} ${code}`);
+const task = (task_id: string, more: JsonObject = {}) => ({
+  task_id,
+  description: `do ${task_id}`,
+  assigned_agent: "lead",
+  ...more,
+});
+const groups = (...names: string[]) => ({
+  parallel_groups: [{ name: "g", agents: names, coordination_agent: "lead", sync_points: ["p"] }],
+});
+const steps = (...workflow: JsonObject[]) => ({ name: "own", type: "custom", workflow });
+
+/** The node's crew after the first problem of that code was mended by its one click. */
+function mended(graph: ReturnType<typeof draw>, code: string) {
+  const problem = found(graph).find((one) => one.code === code);
+  const node = applyFix(graph, problem!.fix!).nodes.crew;
+  return isCrewNode(node) ? node.config : undefined;
+}
+
+describe("what a crew would not follow keeps it from running, and one click mends it", () => {
+  for (const process of ["swarm", "hierarchical", "consensus"])
+    test(`a plan in a crew that works as ${process}`, () => {
+      const graph = graphOf({ process }, { human_intervention_points: ["before_t1"], tasks: [task("t1")] });
+      expect(found(graph).map(({ code }) => code)).toContain("E_PLAN_NOT_FOLLOWED");
+      expect(mended(graph, "E_PLAN_NOT_FOLLOWED")?.crew?.process).toBe("sequential");
+    });
+
+  test("only an execution mode, too; an empty plan says nothing", () => {
+    expect(codes({ process: "swarm" }, { execution_mode: "hitl", tasks: [] })).toEqual([
+      "error E_PLAN_NOT_FOLLOWED",
+    ]);
+    expect(codes({ process: "swarm" }, { tasks: [] })).toEqual([]);
+  });
+
+  test("groups and steps in a crew that works another way", () => {
+    const grouped = graphOf({ process: "swarm", collaboration_patterns: [groups("web")] });
+    expect(mended(grouped, "E_PATTERN_NOT_FOLLOWED")?.crew?.process).toBe("parallel");
+    const stepped = graphOf({
+      process: "sequential",
+      collaboration_patterns: [steps({ step: "s", agent: "web" })],
+    });
+    expect(mended(stepped, "E_PATTERN_NOT_FOLLOWED")?.crew?.process).toBe("custom");
+  });
+
+  test("a second pattern", () => {
+    const graph = graphOf({
+      process: "custom",
+      collaboration_patterns: [steps({ step: "s", agent: "web" }), steps({ step: "t", agent: "web" })],
+    });
+    expect(mended(graph, "E_PATTERN_NOT_FOLLOWED")?.crew?.collaboration_patterns).toHaveLength(1);
+  });
+
+  test("a step that leads to nobody, or is nobody's", () => {
+    const graph = graphOf({
+      process: "custom",
+      collaboration_patterns: [
+        steps({ step: "make", agent: "ghost", next_on_failure: "error_handler", next_on_done: "deployment" }),
+      ],
+    });
+    expect(found(graph).map(({ severity, code }) => `${severity} ${code}`)).toEqual([
+      "error E_PATTERN_AGENT",
+      "error E_PATTERN_TARGET",
+      "error E_PATTERN_TARGET",
+    ]);
+    expect(mended(graph, "E_PATTERN_TARGET")?.crew?.collaboration_patterns).toMatchObject([
+      { workflow: [{ next_on_failure: "fail:error_handler", next_on_done: "deployment" }] },
+    ]);
+  });
+
+  test("a group whose members are not in the crew, and a pattern that nobody knows", () => {
+    expect(
+      codes({ process: "parallel", collaboration_patterns: [groups("ghost"), { type: "market" }] }),
+    ).toEqual(["error E_PATTERN_AGENT", "warning W_PATTERN_UNKNOWN"]);
+  });
+});
+
+describe("what a plan says", () => {
+  test("sync points that make a circle are named with it; those that nobody meets at are told", () => {
+    const tag = (...tags: string[]) => ({ metadata: { tags } });
+    const crew = {
+      process: "parallel",
+      collaboration_patterns: [
+        {
+          parallel_groups: [
+            { name: "g", agents: ["web"], coordination_agent: "lead", sync_points: ["p", "q"] },
+          ],
+        },
+      ],
+    };
+    const web = (id: string, more: JsonObject) => task(id, { assigned_agent: "web", ...more });
+    const circle = found(
+      graphOf(crew, {
+        tasks: [
+          web("a", tag("p")),
+          web("b", { dependencies: ["a"], ...tag("q") }),
+          web("c", tag("q")),
+          web("d", { dependencies: ["c"], ...tag("p") }),
+        ],
+      }),
+    );
+    expect(circle).toMatchObject([{ severity: "error", code: "E_SYNC_CIRCLE" }]);
+    expect(circle[0]?.message).toContain("b waits for sync_p, sync_p for d, d for sync_q, sync_q for b");
+    expect(codes(crew, { tasks: [web("a", tag("q"))] })).toEqual(["warning W_SYNC_POINT_EMPTY"]);
+  });
+
+  test("points that no task is meant by, tasks that a planner would write over, and names that clash", () => {
+    expect(codes({}, { human_intervention_points: ["before_launch"], tasks: [task("t")] })).toEqual([
+      "warning W_POINT_UNMATCHED",
+    ]);
+    expect(codes({ planning: true }, { tasks: [task("t")] })).toEqual(["warning W_PLAN_REWRITTEN"]);
+    expect(
+      codes(
+        {},
+        { tasks: [task("result"), task("topic", { dependencies: ["result"] })] },
+        { input_keys: ["topic"] },
+      ),
+    ).toEqual([
+      "warning W_TASK_NAMED_AS_OUTPUT",
+      "warning W_TASK_NAMED_AS_INPUT",
+      "warning W_INPUT_KEY_NOT_PRODUCED",
+    ]);
+  });
+
+  test("a plan that was begun goes on, which is said; one click begins it anew", () => {
+    const graph = graphOf(
+      {},
+      {
+        tasks: [
+          task("a", { status: "completed", output: "A" }),
+          task("b", { status: "in_progress" }),
+          task("c", { status: "failed" }),
+        ],
+      },
+    );
+    const begun = found(graph).filter(({ code }) => code === "W_PLAN_BEGUN");
+    expect(begun.map(({ message }) => message)).toEqual([
+      "This plan was begun, and every run goes on from there: a is not done again; b is done from the beginning; what failed (c) is tried again.",
+    ]);
+    expect(mended(graph, "W_PLAN_BEGUN")?.plan?.tasks.map(({ status }) => status)).toEqual([
+      "pending",
+      "pending",
+      "pending",
+    ]);
+  });
+});
+
+describe("tools that delegates would lose", () => {
+  const shared = { delegate_tools: "shared" };
+
+  test("are named while drawing, and one click lets delegates keep them", () => {
+    const graph = graphOf(shared);
+    expect(found(graph)).toMatchObject([
+      { severity: "warning", code: "W_DELEGATE_TOOLS", fix: { label: "Let delegates keep their tools" } },
+    ]);
+    expect(found(graph)[0]?.message).toContain("web for lead without browse_url");
+    expect(mended(graph, "W_DELEGATE_TOOLS")?.crew?.delegate_tools).toBe("own");
+    expect(found(applyFix(graph, found(graph)[0]!.fix!))).toEqual([]);
+  });
+
+  test("are named without a click where the installation wants it so", () => {
+    const [problem] = found(graphOf({}), { delegatesMayKeepTools: false });
+    expect(problem).toMatchObject({ code: "W_DELEGATE_TOOLS" });
+    expect(problem?.fix).toBeUndefined();
+  });
+
+  test("of a crew of the library, too, which is mended on its own page", () => {
+    const graph = graphOf({});
+    const crew = CrewConfig.parse({ agents });
+    const node = {
+      ...graph.nodes.crew!,
+      config: { crew_id_or_config_ref: "c1", plan_description_template: "" },
+    };
+    const problems = findProblems(
+      { ...graph, nodes: { ...graph.nodes, crew: node as never } },
+      roles,
+      undefined,
+      { library: { crew: () => crew, agent: () => undefined } },
+    );
+    expect(problems).toMatchObject([{ code: "W_DELEGATE_TOOLS" }]);
+    expect(problems[0]?.fix).toBeUndefined();
+  });
+});
+
+test("a role that may hand over says so in vain where all vote", () => {
+  expect(codes({ process: "consensus" })).toEqual(["warning W_HANDOFF_IDLE"]);
+});
+
+describe("advice", () => {
+  const line = { tasks: ["a", "b", "c"].map((id) => task(id)) };
+  const adviceOn = (graph: ReturnType<typeof draw>) =>
+    found(graph).filter(({ dismiss }) => dismiss !== undefined);
+
+  test("is a warning that says why, mends with one click, and is gone for a workflow once dismissed there", () => {
+    const graph = graphOf({}, line);
+    const given = adviceOn(graph);
+    expect(given.map(({ severity, code }) => `${severity} ${code}`)).toEqual([
+      "warning W_CREW_LINE",
+      "warning W_CREW_UNCHECKED",
+    ]);
+    const mendedGraph = given.reduce((one, { fix }) => applyFix(one, fix!), graph);
+    expect(adviceOn(mendedGraph)).toEqual([]);
+    const dismissed = applyFix(graph, given[0]!.dismiss!);
+    expect(adviceOn(dismissed).map(({ code }) => code)).toEqual(["W_CREW_UNCHECKED"]);
+    expect(applyFix(dismissed, given[0]!.dismiss!)).toEqual(dismissed);
+  });
+
+  test("names what a role cannot use yet, with the reason", () => {
+    const whyUnavailable = (name: string) => (name === "browse_url" ? "Allow it in the settings." : null);
+    expect(found(graphOf({}), { whyUnavailable }).map(({ code, message }) => [code, message])).toEqual([
+      [
+        "W_TOOL_OFF",
+        'The role Browser lists "browse_url", which cannot be used yet, so it works without: Allow it in the settings.',
+      ],
+    ]);
+  });
+});
+
+test("a breakpoint, which nothing stops at yet, is told", () => {
+  expect(codes({}, undefined, { breakpoint: "before" })).toEqual(["warning W_BREAKPOINT"]);
+});

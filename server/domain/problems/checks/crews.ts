@@ -1,0 +1,124 @@
+import type { CrewConfig } from "@/server/domain/crew/crew";
+import { crewAdvice } from "@/server/domain/crew/crew-advice";
+import { type CrewFault, crewFaults, planFaultsIn } from "@/server/domain/crew/crew-faults";
+import { lostTools } from "@/server/domain/crew/crew-tools";
+import { lastTasks } from "@/server/domain/crew/starting-plan";
+import { isCrewNode } from "@/server/domain/nodes";
+import type { NodeCheck } from "../check";
+import { quoted } from "../names";
+
+/** What a crew and its plan say and that would not come about, or not as one reads it. */
+export function checkCrew(check: NodeCheck): void {
+  const { node, report, at, here } = check;
+  if (!isCrewNode(node)) return;
+  const { crew_id_or_config_ref: ref, plan, crew: own } = node.config;
+  const crew = (ref ? here.library?.crew(ref) : undefined) ?? own;
+  if (!crew) return;
+  const say = (field: "crew" | "plan", { severity, code, message, repair }: CrewFault) =>
+    report[severity](
+      code,
+      { ...at, field },
+      message,
+      // A crew of the library is mended on its own page.
+      repair && !(ref && repair.path[0] === "crew")
+        ? { kind: "set_config", node_id: node.id, ...repair }
+        : undefined,
+    );
+  for (const fault of crewFaults(crew)) say("crew", fault);
+  for (const fault of plan ? planFaultsIn(crew, plan) : []) say("plan", fault);
+  for (const fault of [...lostByDelegates(check, crew), ...idleHandoffs(check, crew)]) say("crew", fault);
+  const actsOutside = here.actsOutside ?? (() => false);
+  const factsOf = (name: string) => {
+    const { tools = [], guardrails = [] } = check.roleByName.get(name) ?? {};
+    return {
+      effects: tools.filter(actsOutside),
+      isGuarded: guardrails.some(({ target }) => target === "output"),
+    };
+  };
+  for (const { code, message, repair } of crewAdvice(crew, plan, factsOf))
+    report.advice(
+      code,
+      { ...at, field: repair?.path[0] === "plan" ? "plan" : "crew" },
+      message,
+      repair && !(ref && repair.path[0] === "crew")
+        ? { kind: "set_config", node_id: node.id, ...repair }
+        : undefined,
+    );
+  if (plan && !crew.planning) checkNames(check, node);
+}
+
+/** Which tools members would have to do without when others let them work, where delegates have only shared tools. */
+function lostByDelegates({ roleByName, here }: NodeCheck, crew: CrewConfig): CrewFault[] {
+  if (crew.delegate_tools === "own" && here.delegatesMayKeepTools !== false) return [];
+  const toolsOf = (name: string) => roleByName.get(name)?.tools ?? [];
+  const lost = crew.agents.flatMap((from) => {
+    const own = toolsOf(from.role_name);
+    if (!from.allow_delegation && !own.includes("parallel_handoff")) return [];
+    return crew.agents.flatMap((to) => {
+      const without = to === from ? [] : lostTools(own, toolsOf(to.role_name));
+      return without.length > 0 ? [`${to.agent_id} for ${from.agent_id} without ${without.join(", ")}`] : [];
+    });
+  });
+  if (lost.length === 0) return [];
+  const forbidden = crew.delegate_tools === "own";
+  return [
+    {
+      severity: "warning",
+      code: "W_DELEGATE_TOOLS",
+      message: `Who works for another has only the tools that both may use${forbidden ? "; whoever runs this installation wants it so" : ""}. So ${lost.slice(0, 5).join("; ")} would work${lost.length > 5 ? `; and ${lost.length - 5} more` : ""}. Give the roles that delegate these tools, too${forbidden ? "." : ", or let delegates keep their own."}`,
+      ...(forbidden
+        ? {}
+        : {
+            repair: {
+              label: "Let delegates keep their tools",
+              path: ["crew", "delegate_tools"],
+              value: "own",
+            },
+          }),
+    },
+  ];
+}
+
+/** Where members of a crew vote or only answer a manager, nobody can take over. */
+function idleHandoffs({ roleByName }: NodeCheck, crew: CrewConfig): CrewFault[] {
+  if (crew.process !== "consensus") return [];
+  const named = [...new Set(crew.agents.map(({ role_name }) => role_name))].filter((name) =>
+    roleByName.get(name)?.tools.some((tool) => tool === "handoff" || tool === "parallel_handoff"),
+  );
+  return named.length === 0
+    ? []
+    : [
+        {
+          severity: "warning",
+          code: "W_HANDOFF_IDLE",
+          message: `${quoted(named)} may hand work over, and in a vote everybody answers without tools. It has no effect in this crew.`,
+        },
+      ];
+}
+
+/** Tasks called like what comes in or goes out, where that is not what a reader takes it for. */
+function checkNames({ report, at }: NodeCheck, node: Extract<NodeCheck["node"], { node_type: "crew_task" }>) {
+  const tasks = node.config.plan?.tasks ?? [];
+  const last = new Set(lastTasks(tasks).map(({ task_id }) => task_id));
+  const middle = tasks.filter(({ task_id }) => !last.has(task_id) && node.output_keys.includes(task_id));
+  if (node.output_keys.length === 1)
+    for (const { task_id } of middle)
+      report.warning(
+        "W_TASK_NAMED_AS_OUTPUT",
+        { ...at, field: "plan" },
+        `The output "${task_id}" is what the last task gives, not the task "${task_id}", which others come after. Rename the task or the output key if you meant that one.`,
+      );
+  const given = new Set([
+    "goal",
+    ...node.input_keys,
+    ...node.optional_input_keys,
+    ...Object.keys(node.input_mapping ?? {}),
+  ]);
+  for (const { task_id } of tasks)
+    if (given.has(task_id))
+      report.warning(
+        "W_TASK_NAMED_AS_INPUT",
+        { ...at, field: "plan" },
+        `The task "${task_id}" is called like something that the crew is given: conditions and later tasks read its result under that name. Rename the task.`,
+      );
+}

@@ -1,0 +1,87 @@
+import { Unzip, UnzipInflate } from "fflate";
+import { isWorthReading } from "@/server/domain/base/import-files";
+import { IMPORT_LIMITS, pathProblem } from "./files";
+import type { ImportFile } from "./source";
+
+/** A file as it was sent: its text, or its bytes in base64, which may be a zip archive. */
+export type SentFile = { path: string; text: string } | { path: string; base64: string };
+
+/** Files that cannot be taken, in a sentence. */
+export class ArchiveError extends Error {
+  override name = "ArchiveError";
+}
+
+/** So much of an archive is unpacked before its size is looked at again: a bomb grows at most a thousandfold in between. */
+const CHUNK = 4 * 1024;
+/** The texts of what was sent, archives unpacked within the limits of an import. Throws ArchiveError. */
+export function unpack(sent: readonly SentFile[]): ImportFile[] {
+  const all = sent.flatMap((file): ImportFile[] => {
+    if ("text" in file) return [file];
+    const bytes = Buffer.from(file.base64, "base64");
+    if (bytes.length >= 4 && bytes.readUInt32LE(0) === 0x04034b50) return unzip(bytes, file.path);
+    return [{ path: file.path, text: textOf(bytes, file.path) }];
+  });
+  return withoutCommonFolder(all);
+}
+
+/** The files of a zip archive, in its order. Names are only names: nothing is written anywhere. */
+function unzip(bytes: Uint8Array, archive: string): ImportFile[] {
+  const files: ImportFile[] = [];
+  let total = 0;
+  let count = 0;
+  const fault = (why: string) => new ArchiveError(`${archive || "The archive"} cannot be unpacked: ${why}`);
+  const refuse = (why: string): never => {
+    throw fault(why);
+  };
+  const damaged = (path: string) => fault(`${path} is damaged.`);
+  const unzipper = new Unzip((file) => {
+    if (++count > IMPORT_LIMITS.files * 4) refuse(`it holds more than ${IMPORT_LIMITS.files * 4} files.`);
+    const path = file.name;
+    const leadsOut = pathProblem(path);
+    if (leadsOut) refuse(leadsOut);
+    if (!isWorthReading(path)) return;
+    const parts: Uint8Array[] = [];
+    let size = 0;
+    file.ondata = (error, data, isLast) => {
+      // What is thrown below comes back here.
+      if (error) throw error instanceof ArchiveError ? error : damaged(path);
+      size += data.length;
+      total += data.length;
+      if (size > IMPORT_LIMITS.fileBytes) refuse(`${path} is larger than 5 MiB.`);
+      if (total > IMPORT_LIMITS.bytes) refuse("its files are larger than 10 MiB together.");
+      parts.push(data);
+      if (!isLast) return;
+      if (files.length >= IMPORT_LIMITS.files)
+        refuse(`it holds more than ${IMPORT_LIMITS.files} files that could be read.`);
+      files.push({ path, text: textOf(Buffer.concat(parts), path) });
+    };
+    file.start();
+  });
+  unzipper.register(UnzipInflate);
+  try {
+    for (let at = 0; at < bytes.length; at += CHUNK)
+      unzipper.push(bytes.subarray(at, at + CHUNK), at + CHUNK >= bytes.length);
+  } catch (error) {
+    if (error instanceof ArchiveError) throw error;
+    refuse("it is damaged, or packed in a way that is not known here.");
+  }
+  if (files.length === 0) refuse("it holds no file that could be read.");
+  return files;
+}
+
+function textOf(bytes: Uint8Array, path: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new ArchiveError(`${path || "The file"} is no text in UTF-8.`);
+  }
+}
+
+/** Archives and dropped folders hold everything in one folder; paths in findings are read more easily without it. */
+function withoutCommonFolder(files: readonly ImportFile[]): ImportFile[] {
+  const [first] = files;
+  const folder = first && files.length > 1 ? first.path.slice(0, first.path.indexOf("/") + 1) : "";
+  return folder && files.every(({ path }) => path.startsWith(folder))
+    ? files.map(({ path, text }) => ({ path: path.slice(folder.length), text }))
+    : [...files];
+}

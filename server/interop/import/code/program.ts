@@ -1,0 +1,167 @@
+/**
+ * What a program says, as far as an import looks: one small tree for TypeScript and Python alike. It is only ever read;
+ * nothing here runs, resolves or loads anything.
+ */
+
+/** Where something stands in the text: offsets, the end excluded. */
+export interface Place {
+  from: number;
+  to: number;
+}
+
+export type BinaryOperator =
+  | "&&"
+  | "||"
+  | "??"
+  | "=="
+  | "!="
+  | "<"
+  | "<="
+  | ">"
+  | ">="
+  | "+"
+  | "-"
+  | "*"
+  | "/"
+  | "%"
+  | "in"
+  | "|";
+
+interface ExprShapes {
+  /** A text, with the values that are put into it between its pieces. */
+  text: { parts: readonly (string | Expr)[] };
+  number: { value: number };
+  boolean: { value: boolean };
+  /** null, undefined, None. */
+  nothing: object;
+  name: { name: string };
+  /** `of.key`, `of["key"]`. */
+  member: { of: Expr; key: string };
+  /** `of[index]` with anything but a written text. */
+  index: { of: Expr; index: Expr };
+  /** A call, also with `new`. */
+  call: { callee: Expr; args: readonly Argument[] };
+  list: { items: readonly (Expr | Spread)[] };
+  record: { entries: readonly (Entry | Spread)[] };
+  not: { of: Expr };
+  negative: { of: Expr };
+  binary: { operator: BinaryOperator; left: Expr; right: Expr };
+  choice: { test: Expr; then: Expr; otherwise: Expr };
+  function: { params: readonly Param[]; body: readonly Statement[] };
+  /** Anything else; its text says it. */
+  other: object;
+}
+type ExprOf<K extends keyof ExprShapes> = { is: K } & ExprShapes[K] & Place;
+export type Expr = { [K in keyof ExprShapes]: ExprOf<K> }[keyof ExprShapes];
+export type CallExpr = ExprOf<"call">;
+export type RecordExpr = ExprOf<"record">;
+
+export interface Spread {
+  spread: Expr;
+}
+export interface Entry {
+  key: string;
+  value: Expr;
+}
+/** `name`: of a keyword argument. */
+export interface Argument {
+  name: string | null;
+  value: Expr;
+  isSpread: boolean;
+}
+export interface Param {
+  name: string;
+  /** Names taken out of an object: property -> name. */
+  takes: readonly Taken[];
+  type: Expr | null;
+  value: Expr | null;
+}
+export interface Taken {
+  key: string;
+  name: string;
+}
+
+interface StatementShapes {
+  /** `name = value`, `a.b = value`. `isNew`: the name is declared here. */
+  assign: { target: Expr; value: Expr; operator: "=" | "+=" | "-="; type: Expr | null; isNew: boolean };
+  /** `const { a: b } = value`; of a list the keys are places: `a, b = value`. */
+  take: { names: readonly Taken[]; value: Expr };
+  do: { value: Expr };
+  if: { branches: readonly { test: Expr; body: readonly Statement[] }[]; otherwise: readonly Statement[] };
+  /** `isAfter`: the body runs once before the test is asked. */
+  while: { test: Expr; body: readonly Statement[]; isAfter: boolean };
+  for: { name: string | null; of: Expr | null; body: readonly Statement[] };
+  return: { value: Expr | null };
+  throw: object;
+  break: object;
+  continue: object;
+  function: {
+    name: string;
+    params: readonly Param[];
+    body: readonly Statement[];
+    decorators: readonly Expr[];
+    /** The text at the beginning of its body that says what it does. */
+    doc: string;
+  };
+  /** `body`: its methods. */
+  class: {
+    name: string;
+    bases: readonly Expr[];
+    fields: readonly Field[];
+    body: readonly Statement[];
+    doc: string;
+  };
+  /** A block of its own: `with x:`, `try`. */
+  block: { head: readonly Expr[]; body: readonly Statement[] };
+  import: { module: string; names: readonly Taken[] };
+  /** Types, comments, `pass`: nothing that runs. */
+  nothing: object;
+  other: object;
+}
+type StatementOf<K extends keyof StatementShapes> = { is: K } & StatementShapes[K] & Place;
+export type Statement = { [K in keyof StatementShapes]: StatementOf<K> }[keyof StatementShapes];
+export type FunctionStatement = StatementOf<"function">;
+export type ClassStatement = StatementOf<"class">;
+
+export interface Field {
+  name: string;
+  type: Expr | null;
+  value: Expr | null;
+}
+
+export interface Program {
+  language: "typescript" | "python";
+  text: string;
+  body: readonly Statement[];
+  /** Where the text could not be understood; the rest was read all the same. */
+  faults: readonly Place[];
+}
+
+/** A text that is too large or too deep to be read; the message is for people. */
+export class ProgramError extends Error {
+  override name = "ProgramError";
+}
+
+/** Counts what is made of a text, so that no text makes more than a program has. */
+export class Size {
+  private left = 200_000;
+  spend(): void {
+    if (this.left-- <= 0) throw new ProgramError("The code has too many parts to be read.");
+  }
+}
+
+/** How deep expressions and blocks may stand in each other; deeper ones are kept as text. */
+export const MAX_NESTING = 150;
+
+/** The line of an offset, from 1. */
+export function lineOf(text: string, offset: number): number {
+  let line = 1;
+  for (let at = text.indexOf("\n"); at >= 0 && at < offset; at = text.indexOf("\n", at + 1)) line++;
+  return line;
+}
+
+/** The text of a place, at most `most` characters of it. */
+export function sourceOf({ text }: Pick<Program, "text">, { from, to }: Place, most = 2000): string {
+  const source = text.slice(from, Math.min(to, from + most));
+  return to - from > most ? `${source}…` : source;
+}

@@ -1,0 +1,90 @@
+import type { Parser, SyntaxNode, Tree } from "@lezer/common";
+import { type Expr, type Place, ProgramError, Size } from "./program";
+
+/** As much text as one program may have, in characters. */
+const MAX_LENGTH = 1024 * 1024;
+/** As many steps as the parser may take, about one for each word and sign: each takes some microseconds. */
+const MAX_STEPS = 120_000;
+/** As deep as brackets may stand in each other: the parser slows down with each level. */
+const MAX_BRACKETS = 100;
+/** Parts of a text that could not be read, that are still counted one by one. */
+const MAX_FAULTS = 50;
+
+/** What both languages need to read a syntax tree: its text, and how much may still be made of it. */
+export interface Source {
+  text: string;
+  size: Size;
+}
+
+export function parseSource(text: string, parser: Parser): { source: Source; tree: Tree; faults: Place[] } {
+  if (text.length > MAX_LENGTH) throw new ProgramError("The code is longer than 1 MiB.");
+  if (isTooDeep(text)) throw new ProgramError("The code is nested too deeply to be read.");
+  const parse = parser.startParse(text);
+  let tree: Tree | null = null;
+  for (let steps = 0; !tree; steps++) {
+    if (steps > MAX_STEPS) throw new ProgramError("The code has too many parts to be read.");
+    tree = parse.advance();
+  }
+  const faults: Place[] = [];
+  const cursor = tree.cursor();
+  do {
+    if (cursor.type.isError) faults.push({ from: cursor.from, to: cursor.to });
+  } while (faults.length < MAX_FAULTS && cursor.next());
+  return { source: { text, size: new Size() }, tree, faults };
+}
+
+/** Counted from the signs alone, those in strings among them. */
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  for (const [sign] of text.matchAll(/[()[\]{}]/g)) {
+    if (sign === "(" || sign === "[" || sign === "{") depth++;
+    else if (depth > 0) depth--;
+    if (depth > MAX_BRACKETS) return true;
+  }
+  return false;
+}
+
+/** The parts of a node without comments and without what the parser could not read. */
+export function partsOf(node: SyntaxNode): SyntaxNode[] {
+  const parts: SyntaxNode[] = [];
+  for (let child = node.firstChild; child; child = child.nextSibling)
+    if (!child.type.isError && !/Comment$/.test(child.name)) parts.push(child);
+  return parts;
+}
+
+export const textIn = ({ text }: Source, { from, to }: Place): string => text.slice(from, to);
+
+export const placeOf = ({ from, to }: SyntaxNode): Place => ({ from, to });
+
+export const other = (node: SyntaxNode): Expr => ({ is: "other", ...placeOf(node) });
+
+/** `1_000`, `0xff`, `1e3`; null where it is no number that JSON has. */
+export function numberIn(source: Source, node: SyntaxNode): number | null {
+  const value = Number(textIn(source, node).replaceAll("_", ""));
+  return Number.isFinite(value) ? value : null;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  n: "\n",
+  t: "\t",
+  r: "\r",
+  b: "\b",
+  f: "\f",
+  v: "\v",
+  0: "\0",
+  "\n": "",
+};
+
+/** A text without its escapes, as both languages write them; what is none stays as it is. */
+export function unescape(text: string): string {
+  if (!text.includes("\\")) return text;
+  return text.replace(
+    /\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|(\r\n|[\s\S]))/g,
+    (whole: string, ...[braced, short, long, byte, plain]: (string | undefined)[]) => {
+      const hex = braced ?? short ?? long ?? byte;
+      if (hex === undefined) return plain === "\r\n" ? "" : (ESCAPES[plain ?? ""] ?? plain ?? whole);
+      const code = Number.parseInt(hex, 16);
+      return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+    },
+  );
+}

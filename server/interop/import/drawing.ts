@@ -1,0 +1,188 @@
+import { redact } from "@/server/access/redact";
+import { freshId, toId } from "@/server/domain/base/ids";
+import type { Findings, Raw } from "@/server/domain/base/lenient-reader";
+import { cutText } from "@/server/domain/base/sizes";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { readGraph } from "@/server/domain/graph/graph-reader";
+
+/** What a run asks for at its start. */
+export interface DrawnInput {
+  /** Made by `keyFor`. */
+  key: string;
+  title?: string;
+  description?: string;
+  /** JSON Schema of its value; absent: a text. */
+  schema?: Raw;
+  default?: unknown;
+  /** Default: it has no default. */
+  required?: boolean;
+}
+
+export interface DrawnEdge {
+  label?: string | undefined;
+  condition?: string | undefined;
+  isDefault?: boolean;
+}
+
+const NOTE_CHARS = 7_500;
+const GAP = { x: 300, y: 190 };
+
+/**
+ * Draws a workflow from foreign files: ids become safe and unique, foreign text becomes notes, and the drawing is
+ * checked as any file is. Nodes without a place are laid out where the drawing is opened.
+ */
+export class Drawing {
+  private readonly nodes = new Map<string, Raw & { id: string }>();
+  private readonly edges: Raw[] = [];
+  private readonly keys = new Map<string, string>();
+  private startId: string | undefined;
+  private notes = 0;
+
+  constructor(
+    readonly name: string,
+    private readonly findings: Findings,
+  ) {}
+
+  /** A node of this id, or of one made from it; the answer is its id here. `node`: as in a workflow file. */
+  add(wanted: string, node: Raw & { node_type: string }): string {
+    const id = freshId(toId(wanted) || toId(textOf(node.name)) || node.node_type, this.nodes);
+    const { name, ...rest } = node;
+    this.nodes.set(id, {
+      ...rest,
+      id,
+      name: redact(textOf(name) || wanted)
+        .trim()
+        .slice(0, 200),
+    });
+    return id;
+  }
+
+  /** Changes what a node says. */
+  change(id: string, changes: Raw): void {
+    const node = this.nodes.get(id);
+    if (node) Object.assign(node, changes);
+  }
+  node(id: string): Readonly<Raw> | undefined {
+    return this.nodes.get(id);
+  }
+  ids(): string[] {
+    return [...this.nodes.keys()];
+  }
+
+  /** A safe state key for a foreign name; the same name of the same kind of thing gives the same key. */
+  keyFor(name: string, of = "value"): string {
+    const known = this.keys.get(`${of} ${name}`);
+    if (known !== undefined) return known;
+    const wanted = (toId(name) || of).replace(/[^A-Za-z0-9_]+/g, "_");
+    const key = freshId(wanted, new Set(this.keys.values()));
+    this.keys.set(`${of} ${name}`, key);
+    return key;
+  }
+
+  /** The start, which asks for these inputs. */
+  start(inputs: readonly DrawnInput[]): string {
+    const properties = Object.fromEntries(
+      inputs.map(({ key, title, description, schema, default: usual }) => [
+        key,
+        {
+          ...(schema ?? { type: "string" }),
+          ...(title ? { title } : {}),
+          ...(description ? { description: redact(description).slice(0, 1000) } : {}),
+          ...(usual === undefined ? {} : { default: usual }),
+        },
+      ]),
+    );
+    const required = inputs
+      .filter(({ required, default: usual }) => required ?? usual === undefined)
+      .map(({ key }) => key);
+    const defaults = Object.fromEntries(
+      inputs.flatMap(({ key, default: usual }) => (usual === undefined ? [] : [[key, usual]])),
+    );
+    this.startId = this.add("start", {
+      node_type: "start",
+      name: "Start",
+      output_keys: inputs.map(({ key }) => key),
+      config:
+        inputs.length > 0 ? { input_schema: { type: "object", properties, required }, ...defaults } : {},
+    });
+    return this.startId;
+  }
+
+  /** An end, which hands out these keys; none: the whole state. */
+  end(reads: readonly string[] = []): string {
+    return this.add("end", { node_type: "end", name: "End", input_keys: [...reads] });
+  }
+
+  edge(from: string, to: string, { label, condition, isDefault }: DrawnEdge = {}): void {
+    this.edges.push({
+      source_node_id: from,
+      target_node_id: to,
+      ...(label === undefined ? {} : { edge_label: label.slice(0, 200) }),
+      ...(condition === undefined ? {} : { condition }),
+      ...(isDefault ? { is_default: true } : {}),
+    });
+  }
+
+  /** Whether an edge leads from here, or to here. */
+  leadsOn(id: string): boolean {
+    return this.edges.some(({ source_node_id }) => source_node_id === id);
+  }
+  isReached(id: string): boolean {
+    return this.edges.some(({ target_node_id }) => target_node_id === id);
+  }
+
+  /** Words beside the drawing: foreign code and settings as text, which no run and no model reads. */
+  note(text: string, title = "Note"): string {
+    const plain = redact(text);
+    const notes = this.notes++;
+    return this.add(`note_${toId(title) || "text"}`, {
+      node_type: "note",
+      name: title,
+      ui: { x: (notes % 4) * GAP.x, y: -GAP.y * (Math.floor(notes / 4) + 1) },
+      config: { text: `${title}\n\n${cutText(plain, NOTE_CHARS - title.length)}`.slice(0, 8_000) },
+    });
+  }
+
+  /**
+   * A step that stands for one that cannot be taken over. It has no role, which keeps a run from beginning until somebody
+   * chooses one and says what to do, or deletes it; what it was stands in a note. `why`: a sentence, which becomes the
+   * finding at `at`.
+   */
+  placeholder(
+    wanted: string,
+    how: { name: string; original: string; why: string; at: string; findings?: Findings; node?: Raw },
+  ): string {
+    const id = this.add(wanted, {
+      ...how.node,
+      node_type: "agent_task",
+      name: how.name,
+      config: { required_role: "", task_description_template: "" },
+    });
+    if (how.original.trim()) this.note(how.original, `"${how.name}" was`);
+    (how.findings ?? this.findings).placeholder(
+      how.at,
+      `${how.why} "${how.name}" is an empty step now: choose who does it and say what to do, or delete it. The workflow cannot run until then.`,
+      id,
+    );
+    return id;
+  }
+
+  /** The workflow; null, with an error among the findings, where nothing can be made of it. */
+  finish(more: { description?: string; schema?: Raw; config?: Raw } = {}): WorkflowGraph | null {
+    return readGraph(
+      {
+        graph_id: toId(this.name) || "workflow",
+        nodes: Object.fromEntries(this.nodes),
+        edges: this.edges,
+        ...(this.startId === undefined ? {} : { start_node_id: this.startId }),
+        ...(more.description ? { description: redact(more.description).slice(0, 4000) } : {}),
+        ...(more.schema ? { global_state_schema: more.schema } : {}),
+        ...(more.config ? { config: more.config } : {}),
+      },
+      "",
+      this.findings,
+    );
+  }
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");

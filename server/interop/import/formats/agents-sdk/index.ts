@@ -1,0 +1,110 @@
+import type { Findings } from "@/server/domain/base/lenient-reader";
+import { lineOf, type Place, type Program, ProgramError } from "../../code/program";
+import { readPython } from "../../code/python";
+import { readTypeScript } from "../../code/typescript";
+import { Drawing } from "../../drawing";
+import { type Claim, nothingImported, type ReadableFormat } from "../../format";
+import type { Source } from "../../source";
+import { Declarations } from "./declarations";
+import { drawProgram } from "./entry";
+import { Members } from "./members";
+
+const IMPORTS_TS = /(from|require\()\s*["']@openai\/agents(-\w+)?(\/\w+)?["']/;
+const IMPORTS_PY = /^\s*(?:from\s+agents(?:\.[\w.]+)?\s+import\b|import\s+agents\b)/m;
+const MAKES_AGENT = /\bAgent\s*(<[^>\n]*>|\[[^\]\n]*\]|\.create)?\s*\(/;
+
+/** Code of the OpenAI Agents SDK, as Agent Builder exports it and as people write it, in TypeScript and Python. */
+export const agentsSdk: ReadableFormat = {
+  id: "openai-agents-sdk",
+  label: "code of the OpenAI Agents SDK",
+  recognise: (sources) =>
+    sources.flatMap((source): Claim[] => {
+      if (!MAKES_AGENT.test(source.text)) return [];
+      const isOurs =
+        IMPORTS_TS.test(source.text) ||
+        IMPORTS_PY.test(source.text) ||
+        /["']agent-builder["']/.test(source.text);
+      return isOurs ? [{ sure: 3, files: [source] }] : [];
+    }),
+  read({ claim, findings, answers }) {
+    const [source] = claim.files;
+    if (!source) return nothingImported();
+    const program = parsed(source, findings);
+    if (!program) return nothingImported();
+    const here = (place: Place): Findings => findings.of(() => placeIn(source, program, place));
+    const faults = new Map(program.faults.map((fault) => [lineOf(program.text, fault.from), fault]));
+    for (const fault of [...faults.values()].slice(0, 5))
+      here(fault).dropped("", "Something here could not be understood; the rest of the code was read.");
+    const declarations = new Declarations(program);
+    const members = new Members(declarations, here, answers.get(MODELS) === "file");
+    if (declarations.agents.size === 0) {
+      here({ from: 0, to: 0 }).error("", "The code declares no agent that can be read.");
+      return nothingImported();
+    }
+    const name = titleOf(source);
+    const drawing = new Drawing(name, findings);
+    const drawn = drawProgram({ declarations, members, drawing, findings: here });
+    for (const agent of declarations.agents.values()) members.member(agent);
+    members.sayAll();
+    const models = [...members.models.keys()];
+    return {
+      ...nothingImported(drawn.title ?? name),
+      graph: drawn.isEmpty ? null : drawing.finish({ ...(drawn.schema ? { schema: drawn.schema } : {}) }),
+      roles: members.cast.roles,
+      agents: members.agents,
+      tools: members.cast.tools(),
+      choices: models.length === 0 ? [] : [modelChoice(models, answers.get(MODELS))],
+    };
+  },
+};
+
+const MODELS = "models";
+
+const modelChoice = (models: readonly string[], answer: string | undefined) => ({
+  id: MODELS,
+  question: "Which models do the agents work with?",
+  options: [
+    { value: "own", label: "My own model, for all of them" },
+    { value: "file", label: `Those of the file: ${models.join(", ")}`.slice(0, 200) },
+  ],
+  value: answer === "file" ? "file" : "own",
+});
+
+/** The code of a text in which it stands in fences: every line keeps its number, those outside are empty. */
+function codeIn({ path, text: whole }: Source): string {
+  const text = whole.replace(/^\uFEFF/, "");
+  if (!/(^|\.(mdx?|txt|markdown))$/i.test(path) || !/^```/m.test(text)) return text;
+  let isCode = false;
+  const lines = text.split("\n").map((line) => {
+    if (/^\s*```/.test(line)) {
+      isCode = !isCode && /^\s*```\s*(py|python|ts|tsx|typescript|js|javascript)\b/i.test(line);
+      return "";
+    }
+    return isCode ? line : "";
+  });
+  return lines.some((line) => line !== "") ? lines.join("\n") : text;
+}
+
+function parsed(source: Source, findings: Findings): Program | null {
+  const isPython =
+    /\.py$/i.test(source.path) ||
+    (!/\.[cm]?[jt]sx?$/i.test(source.path) && !IMPORTS_TS.test(source.text) && IMPORTS_PY.test(source.text));
+  try {
+    return (isPython ? readPython : readTypeScript)(codeIn(source));
+  } catch (error) {
+    if (!(error instanceof ProgramError)) throw error;
+    source.on(findings).error("", error.message);
+    return null;
+  }
+}
+
+function placeIn(source: Source, { text }: Program, { from }: Place) {
+  const line = lineOf(text, from);
+  return { at: `line ${line}`, line, ...(source.path ? { file: source.path } : {}) };
+}
+
+const titleOf = ({ name }: Source): string =>
+  name
+    .replace(/\.[^.]+$/, "")
+    .replace(/[_-]+/g, " ")
+    .trim() || "Imported agents";

@@ -1,0 +1,246 @@
+import type { Raw } from "@/server/domain/base/lenient-reader";
+import { calledName, isCallOf, jsonOf, pathOf, positional, textOf } from "../../code/literals";
+import type { CallExpr, ClassStatement, Entry, Expr } from "../../code/program";
+
+/** Where the types that a program names are declared. */
+export interface Types {
+  value(name: string): Expr | undefined;
+  class(name: string): ClassStatement | undefined;
+}
+
+const MAX_DEPTH = 12;
+
+/** A zod schema, a pydantic class or a written JSON Schema as JSON Schema; null where it cannot be told. */
+export function schemaOf(type: Expr, types: Types, depth = 0): Raw | null {
+  if (depth > MAX_DEPTH) return {};
+  if (type.is === "name") {
+    const value = types.value(type.name);
+    if (value) return schemaOf(value, types, depth + 1);
+    const declared = types.class(type.name);
+    return declared ? schemaOfClass(declared, types, depth) : pythonName(type.name);
+  }
+  if (type.is === "nothing") return { type: "null" };
+  if (type.is === "text") return typeof type.parts[0] === "string" ? pythonName(type.parts[0]) : null;
+  if (type.is === "binary" && type.operator === "|") return anyOf([type.left, type.right], types, depth);
+  if (type.is === "index") return genericOf(type.of, type.index, types, depth);
+  if (type.is === "record") return writtenSchema(type);
+  if (type.is === "member") return pythonName(type.key);
+  if (type.is !== "call") return null;
+  const wrapped = calledName(type) === "AgentOutputSchema" ? positional(type, 0) : null;
+  return wrapped ? schemaOf(wrapped, types, depth + 1) : zodOf(type, types, depth);
+}
+
+function pythonName(name: string): Raw | null {
+  switch (name) {
+    case "str":
+    case "datetime":
+    case "date":
+    case "UUID":
+      return { type: "string" };
+    case "int":
+      return { type: "integer" };
+    case "float":
+    case "Decimal":
+      return { type: "number" };
+    case "bool":
+      return { type: "boolean" };
+    case "list":
+    case "List":
+      return { type: "array" };
+    case "dict":
+    case "Dict":
+      return { type: "object" };
+    case "Any":
+      return {};
+    default:
+      return null;
+  }
+}
+
+/** A JSON Schema that stands in the code, also in the wrapping of the Responses API. */
+function writtenSchema(type: Expr): Raw | null {
+  const value = jsonOf(type);
+  if (!value || typeof value !== "object" || Array.isArray(value)) return null;
+  const inner = value.schema;
+  const schema = inner && typeof inner === "object" && !Array.isArray(inner) ? inner : value;
+  return "type" in schema || "properties" in schema || "enum" in schema ? schema : null;
+}
+
+function schemaOfClass(declared: ClassStatement, types: Types, depth: number): Raw {
+  const names = declared.bases.map((base) => pathOf(base)?.at(-1) ?? "");
+  if (names.some((name) => /Enum$/.test(name))) {
+    const values = declared.fields.flatMap(({ value }) => jsonOf(value) ?? []);
+    return {
+      ...(values.every((value) => typeof value === "string") ? { type: "string" } : {}),
+      enum: values,
+    };
+  }
+  const properties: Raw = {};
+  const required: string[] = [];
+  for (const base of names) {
+    const parent = depth < MAX_DEPTH ? types.class(base) : undefined;
+    const inherited = parent && parent !== declared ? schemaOfClass(parent, types, depth + 1) : null;
+    Object.assign(properties, inherited?.properties);
+    if (Array.isArray(inherited?.required)) required.push(...(inherited.required as string[]));
+  }
+  for (const { name, type, value } of declared.fields) {
+    if (!type || name === "model_config") continue;
+    const field = isCallOf(value, "Field", "field") ? value : null;
+    const description = field ? textOf(fieldOf(field, "description")) : null;
+    properties[name] = {
+      ...(schemaOf(type, types, depth + 1) ?? {}),
+      ...(description ? { description } : {}),
+    };
+    if (value === null || (field && isRequired(field))) required.push(name);
+  }
+  return { type: "object", properties, required };
+}
+
+const fieldOf = (call: CallExpr, name: string): Expr | null =>
+  call.args.find((argument) => argument.name === name)?.value ?? null;
+
+function isRequired(field: CallExpr): boolean {
+  const first = positional(field, 0);
+  if (fieldOf(field, "default") || fieldOf(field, "default_factory")) return false;
+  return first === null || first.is === "other" || (first.is === "name" && first.name === "...");
+}
+
+function anyOf(options: readonly Expr[], types: Types, depth: number): Raw {
+  const schemas = options.map((option) => schemaOf(option, types, depth + 1) ?? {});
+  const [only, ...more] = schemas.filter(({ type }) => type !== "null");
+  return only && more.length === 0 ? only : { anyOf: schemas };
+}
+
+function genericOf(of: Expr, index: Expr, types: Types, depth: number): Raw | null {
+  const name = pathOf(of)?.at(-1);
+  const inner =
+    index.is === "list" ? index.items.flatMap((item) => ("spread" in item ? [] : [item])) : [index];
+  const [first] = inner;
+  switch (name) {
+    case "list":
+    case "List":
+    case "Sequence":
+    case "set":
+    case "Set":
+      return { type: "array", ...(first ? { items: schemaOf(first, types, depth + 1) ?? {} } : {}) };
+    case "dict":
+    case "Dict":
+    case "Mapping":
+      return { type: "object" };
+    case "Optional":
+    case "Annotated":
+      return first ? schemaOf(first, types, depth + 1) : null;
+    case "Union":
+      return anyOf(inner, types, depth);
+    case "Literal": {
+      const values = inner.flatMap((one) => jsonOf(one) ?? []);
+      return {
+        ...(values.every((value) => typeof value === "string") ? { type: "string" } : {}),
+        enum: values,
+      };
+    }
+    default:
+      return null;
+  }
+}
+
+/** `z.object({...}).optional()` and the like: what is called last stands outermost. */
+function zodOf(call: CallExpr, types: Types, depth: number): Raw | null {
+  if (call.callee.is !== "member") return null;
+  const { of, key } = call.callee;
+  const first = positional(call, 0);
+  if (of.is !== "name" || !/^(z|zod)$/.test(of.name)) {
+    const inner = schemaOf(of, types, depth + 1);
+    if (!inner) return null;
+    if (key === "describe") {
+      const description = textOf(first);
+      return description ? { ...inner, description } : inner;
+    }
+    if (key === "int") return { ...inner, type: "integer" };
+    if (key === "array") return { type: "array", items: inner };
+    if (key === "nullable" || key === "nullish") return { anyOf: [inner, { type: "null" }] };
+    return inner;
+  }
+  switch (key) {
+    case "string":
+    case "email":
+    case "url":
+    case "uuid":
+    case "date":
+      return { type: "string" };
+    case "number":
+      return { type: "number" };
+    case "int":
+      return { type: "integer" };
+    case "boolean":
+      return { type: "boolean" };
+    case "null":
+      return { type: "null" };
+    case "any":
+    case "unknown":
+      return {};
+    case "record":
+      return { type: "object" };
+    case "literal":
+    case "enum": {
+      const value = jsonOf(first);
+      const values = Array.isArray(value) ? value : value === undefined ? [] : [value];
+      return { ...(values.every((one) => typeof one === "string") ? { type: "string" } : {}), enum: values };
+    }
+    case "array":
+      return { type: "array", ...(first ? { items: schemaOf(first, types, depth + 1) ?? {} } : {}) };
+    case "union":
+    case "discriminatedUnion": {
+      const list = call.args.find(({ value }) => value.is === "list")?.value;
+      const options =
+        list?.is === "list" ? list.items.flatMap((item) => ("spread" in item ? [] : [item])) : [];
+      return anyOf(options, types, depth);
+    }
+    case "object":
+    case "strictObject":
+    case "looseObject": {
+      if (first?.is !== "record") return { type: "object" };
+      const entries = first.entries.filter(
+        (entry): entry is Entry => !("spread" in entry) && entry.key !== "__proto__",
+      );
+      const properties = Object.fromEntries(
+        entries.map(({ key: name, value }) => [name, schemaOf(value, types, depth + 1) ?? {}]),
+      );
+      return {
+        type: "object",
+        properties,
+        required: entries.filter(({ value }) => !isOptional(value)).map((e) => e.key),
+      };
+    }
+    default:
+      return null;
+  }
+}
+
+function isOptional(type: Expr): boolean {
+  let current = type;
+  while (current.is === "call" && current.callee.is === "member") {
+    if (/^(optional|nullish|default)$/.test(current.callee.key)) return true;
+    current = current.callee.of;
+  }
+  return false;
+}
+
+/** The properties of an object's schema; null where it is none. */
+export function propertiesOf(schema: Raw | null): [name: string, schema: Raw][] | null {
+  const properties = schema?.properties;
+  if (!properties || typeof properties !== "object" || Array.isArray(properties)) return null;
+  const entries = Object.entries(properties) as [string, Raw][];
+  return entries.length > 0 ? entries : null;
+}
+
+/** The schema of a part of what a schema describes. */
+export function partSchema(schema: Raw | undefined, path: readonly string[]): Raw | undefined {
+  let current = schema;
+  for (const step of path) {
+    const own = current ? propertiesOf(current)?.find(([name]) => name === step)?.[1] : undefined;
+    const items = current?.items;
+    current = own ?? (/^\d+$/.test(step) && items && typeof items === "object" ? (items as Raw) : undefined);
+  }
+  return current;
+}

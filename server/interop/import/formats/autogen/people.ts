@@ -1,0 +1,140 @@
+import { AgentConfig } from "@/server/domain/agent/role";
+import { freshId, toId } from "@/server/domain/base/ids";
+import { type Findings, isRaw, type Raw } from "@/server/domain/base/lenient-reader";
+import { Cast } from "../../roles";
+import { type Component, componentOf, listOf, textOf } from "./model";
+
+/** A participant of a team as it works here. */
+export interface Participant {
+  /** As the file calls it. */
+  name: string;
+  role: string;
+  config: AgentConfig;
+  handoffs: string[];
+}
+
+/** What agents of a kind could do by themselves, by the tools that do the like. */
+const OWN_TOOLS: Readonly<Record<string, string[]>> = {
+  MultimodalWebSurfer: ["web_search", "browse_url"],
+  FileSurfer: ["file_read"],
+  CodeExecutorAgent: ["code_executor"],
+};
+
+/** The agents of a file, each with its role; people among them are not agents. */
+export class People {
+  readonly cast = new Cast();
+  readonly agents: AgentConfig[] = [];
+  /** Code of tools, by their names: text for a note. */
+  readonly code = new Map<string, string>();
+  private readonly ids = new Set<string>();
+
+  /** Null where it is a person, or cannot be read. */
+  add(source: unknown, here: Findings, depth = 0): Participant[] {
+    const agent = componentOf(source, here);
+    if (!agent) {
+      here.dropped("", "This is not an agent and was left out.");
+      return [];
+    }
+    const { kind, config } = agent;
+    if (kind === "MessageFilterAgent" && depth < 4) {
+      here.changed(
+        "",
+        "What this agent may read of the conversation is filtered; here it reads what others said last.",
+      );
+      return this.add(config.wrapped_agent ?? config.agent, here, depth + 1);
+    }
+    if (kind === "UserProxyAgent") {
+      here.changed(
+        "",
+        `"${textOf(config.name) || "user_proxy"}" is a person. Nobody speaks for people here: they start a run, and are asked where an agent or a manager needs to know something.`,
+      );
+      return [];
+    }
+    if (kind === "SocietyOfMindAgent") {
+      here.changed(
+        "",
+        `"${textOf(config.name)}" is a team that speaks as one; it became one agent with the same instruction, and its members were left out.`,
+      );
+      return [this.make(agent, textOf(config.instruction))];
+    }
+    if (OWN_TOOLS[kind])
+      here.changed(
+        "",
+        `"${textOf(config.name)}" is a ${kind}; it became an agent like others, who wants tools for that.`,
+      );
+    else if (kind !== "AssistantAgent")
+      here.changed(
+        "",
+        `"${textOf(config.name)}" is a ${kind}; of it only what it says of itself was taken over.`,
+      );
+    return [this.make(agent, textOf(config.system_message) || textOf(config.instructions))];
+  }
+
+  private make({ kind, label, config, here }: Component, prompt: string): Participant {
+    const name = textOf(config.name) || label || kind;
+    const role = this.cast.add({ name, description: textOf(config.description), prompt });
+    here.keeps("", `The agent "${name}" became the role "${role}".`);
+    const agent_id = freshId(toId(name) || "agent", this.ids);
+    this.ids.add(agent_id);
+    const model =
+      isRaw(config.model_client) && isRaw(config.model_client.config)
+        ? textOf(config.model_client.config.model)
+        : "";
+    if (model)
+      here.changed(
+        "config.model_client",
+        `"${name}" asked for the model ${model}; steps use your own model. Choose another at the step.`,
+      );
+    const tools = [...(OWN_TOOLS[kind] ?? []), ...this.toolsOf(config, here)];
+    this.cast.wants(role, tools, "config.tools", here);
+    for (const [field, what] of [
+      ["memory", "Memory"],
+      ["output_content_type", "The shape of its answers"],
+    ] as const)
+      if (
+        config[field] !== undefined &&
+        config[field] !== null &&
+        listOf(config[field]).length + (Array.isArray(config[field]) ? 0 : 1) > 0
+      )
+        here.dropped(`config.${field}`, `${what} of "${name}" was left out.`);
+    const handoffs = listOf(config.handoffs).flatMap((handoff) =>
+      typeof handoff === "string"
+        ? [handoff]
+        : isRaw(handoff)
+          ? textOf(handoff.target)
+            ? [textOf(handoff.target)]
+            : []
+          : [],
+    );
+    const participant = { name, role, config: AgentConfig.parse({ agent_id, role_name: role }), handoffs };
+    this.agents.push(participant.config);
+    return participant;
+  }
+
+  /** Tools that stand with the agent (version 1), or in its workbench (version 2). */
+  private toolsOf(config: Raw, here: Findings): string[] {
+    const benches = [config.workbench].flat().filter(isRaw);
+    const inBenches = benches.flatMap((bench) => {
+      const settings = isRaw(bench.config) ? bench.config : {};
+      if (!/Mcp/.test(textOf(bench.provider))) return listOf(settings.tools);
+      const server = isRaw(settings.server_params) ? settings.server_params : {};
+      const address =
+        textOf(server.url) || [textOf(server.command), ...listOf(server.args).map(textOf)].join(" ").trim();
+      here.info(
+        "config.workbench",
+        `A workbench is an MCP server (${address.slice(0, 200) || "without an address"}); no connection was made. Add it on the Tools page.`,
+      );
+      return ["MCP server"];
+    });
+    return [...listOf(config.tools), ...inBenches].flatMap((tool) => {
+      if (typeof tool === "string") return [tool];
+      if (!isRaw(tool)) return [];
+      const settings = isRaw(tool.config) ? tool.config : tool;
+      const name =
+        textOf(settings.name) || textOf(tool.label) || (textOf(tool.provider).split(".").at(-1) ?? "");
+      const source = textOf(settings.source_code);
+      if (source) this.code.set(name, source.slice(0, 3000));
+      return name ? [name] : [];
+    });
+  }
+}

@@ -1,0 +1,293 @@
+import { isRaw, type Raw } from "@/server/domain/base/lenient-reader";
+import type { Drawing } from "../../drawing";
+import { type Component, type Ending, endingOf, listOf, numberOf, textOf } from "./model";
+import type { Participant, People } from "./people";
+
+/** A team with those who take part in it. */
+interface Team {
+  component: Component;
+  members: Participant[];
+  people: People;
+  drawing: Drawing;
+}
+
+const MOST_ROUNDS = 10;
+const TASK = "task";
+
+/** Draws a team as it works: a round through its members, a graph of them, or a crew. */
+export function drawTeam(team: Team): void {
+  const { component, drawing, members } = team;
+  const ending = endingOf(component.config.termination_condition, component.here);
+  const turns = numberOf(component.config.max_turns);
+  const start = drawing.start([
+    { key: drawing.keyFor(TASK), title: "Task", description: "What the team is asked to do." },
+  ]);
+  const [only] = members;
+  if (component.kind === "GraphFlow") drawGraph(team, start, ending);
+  else if (only && members.length === 1)
+    drawing.edge(step(team, only, start), drawing.end([keyOf(team, only)]));
+  else if (component.kind === "RoundRobinGroupChat") drawRound(team, start, ending, turns);
+  else drawCrew(team, start, ending, turns);
+  for (const [name, code] of team.people.code) drawing.note(code, `The tool "${name}" was`);
+}
+
+const keyOf = ({ drawing }: Team, { name }: Participant): string => drawing.keyFor(`said by ${name}`);
+
+/** One member's turn: it is given the task and what the others said last. */
+function step(team: Team, member: Participant, from: string | null, more: Raw = {}): string {
+  const { drawing, members } = team;
+  const id = drawing.add(member.config.agent_id, {
+    node_type: "agent_task",
+    name: member.name,
+    config: { required_role: member.role, task_description_template: `{{${drawing.keyFor(TASK)}}}` },
+    optional_input_keys: members.length > 1 ? members.map((one) => keyOf(team, one)) : [],
+    output_keys: [keyOf(team, member)],
+    ...more,
+  });
+  if (from !== null) drawing.edge(from, id);
+  return id;
+}
+
+const quoted = (text: string): string => JSON.stringify(text);
+
+/** Whether somebody said one of the words that end a team, as an expression; empty where no words do. */
+function saidIn(team: Team, ending: Ending): string {
+  return ending.words
+    .flatMap(({ text, by }) =>
+      team.members
+        .filter(({ name }) => by.length === 0 || by.includes(name))
+        .map((member) => `state.${keyOf(team, member)}.contains(${quoted(text)})`),
+    )
+    .join(" || ");
+}
+
+/** Members take turns, round after round, until words or a number of messages end it. */
+function drawRound(team: Team, start: string, ending: Ending, turns: number | null): void {
+  const { drawing, members, component } = team;
+  const { here } = component;
+  const round = drawing.keyFor("round");
+  // The task is the first message; each turn is one more.
+  const spoken = [ending.messages === null ? null : ending.messages - 1, turns].filter((one) => one !== null);
+  const rounds =
+    spoken.length > 0 ? Math.max(1, Math.ceil(Math.min(...spoken) / members.length)) : MOST_ROUNDS;
+  let before = drawing.add("count_rounds", {
+    node_type: "transform",
+    name: "Next round",
+    config: { set: { [round]: `state.${round} + 1` } },
+    max_iterations: Math.min(1000, rounds + 1),
+  });
+  const first = before;
+  drawing.edge(start, first);
+  for (const member of members) before = step(team, member, before);
+  const said = saidIn(team, ending);
+  const router = drawing.add("again", {
+    node_type: "conditional_router",
+    name: "Another round?",
+    config: {
+      kind: "expression",
+      conditions: [
+        {
+          label: "again",
+          when: said ? `state.${round} < ${rounds} && !(${said})` : `state.${round} < ${rounds}`,
+        },
+      ],
+      default_label: "done",
+    },
+  });
+  drawing.edge(before, router);
+  drawing.edge(router, first, { label: "again" });
+  drawing.edge(router, drawing.end(members.map((member) => keyOf(team, member))), {
+    label: "done",
+    isDefault: true,
+  });
+  here.keeps("", `The members take turns for at most ${rounds} ${rounds === 1 ? "round" : "rounds"}.`);
+  if (said)
+    here.changed(
+      "config.termination_condition",
+      `Words that end the team (${ending.words.map(({ text }) => quoted(text)).join(", ")}) are looked for at the end of each round, not after each message.`,
+    );
+  if (spoken.length === 0 && !said)
+    here.changed(
+      "config.termination_condition",
+      `The file does not say when the team ends; it goes round at most ${MOST_ROUNDS} times.`,
+    );
+}
+
+/** Teams in which somebody is chosen, or hands over: one step with a crew. */
+function drawCrew(
+  { component, drawing, members, people }: Team,
+  start: string,
+  ending: Ending,
+  turns: number | null,
+): void {
+  const { kind, config, here, label } = component;
+  const isSwarm = kind === "Swarm";
+  const most = ending.messages ?? turns;
+  const known = new Map(members.map((member) => [member.name, member]));
+  const agents = members.map(({ config: agent, handoffs, name }) => ({
+    ...agent,
+    ...(isSwarm
+      ? {
+          handoffs: handoffs.flatMap((target) => {
+            const to = known.get(target);
+            if (!to)
+              here.dropped(
+                "config.participants",
+                `"${name}" hands over to "${target}", who is not an agent of this team.`,
+              );
+            return to ? [to.config.agent_id] : [];
+          }),
+        }
+      : {}),
+  }));
+  const manager = isSwarm ? null : managerOf(component, people);
+  const [first] = agents;
+  const id = drawing.add(label || "team", {
+    node_type: "crew_task",
+    name: label || kind,
+    input_keys: [drawing.keyFor(TASK)],
+    output_keys: [drawing.keyFor("result")],
+    config: {
+      plan_description_template: `{{${drawing.keyFor(TASK)}}}`,
+      crew: {
+        crew_id: "team",
+        process: isSwarm ? "swarm" : "hierarchical",
+        agents: [...(manager ? [manager] : []), ...agents],
+        ...(isSwarm ? { entry_agent: first?.agent_id, ...(most ? { max_handoffs: most } : {}) } : {}),
+        ...(manager
+          ? { manager: { agent_id: manager.agent_id }, ...(most ? { max_rounds: most } : {}) }
+          : {}),
+        ...(numberOf(config.max_stalls) && kind === "MagenticOneGroupChat"
+          ? { max_stalls: numberOf(config.max_stalls) }
+          : {}),
+      },
+    },
+  });
+  drawing.edge(start, id);
+  drawing.edge(id, drawing.end([drawing.keyFor("result")]));
+  if (!isSwarm && kind !== "SelectorGroupChat" && kind !== "MagenticOneGroupChat")
+    here.changed(
+      "",
+      `Teams of the kind ${kind} are not known here; this one became a crew that a manager leads.`,
+    );
+  if (ending.words.length > 0)
+    here.changed(
+      "config.termination_condition",
+      `The team ended at the words ${ending.words.map(({ text }) => quoted(text)).join(", ")}; here ${isSwarm ? "the agent that answers without handing over" : "its manager"} ends it.`,
+    );
+  if (most) here.keeps("config.termination_condition", `At most ${most} ${isSwarm ? "handoffs" : "rounds"}.`);
+}
+
+/** Who chooses the next one: in AutoGen a prompt does, here an agent of its own. */
+function managerOf({ kind, config, here, label }: Component, people: People) {
+  const isSelector = kind === "SelectorGroupChat";
+  const [manager] = people.add(
+    {
+      provider: "autogen_agentchat.agents.AssistantAgent",
+      config: {
+        name: isSelector ? "Selector" : "Orchestrator",
+        description: `Leads ${label ? `"${label}"` : "the team"}: chooses who does the next step, checks what came of it, and answers when the task is done.`,
+      },
+    },
+    here,
+  );
+  if (isSelector && textOf(config.selector_prompt))
+    here.changed(
+      "config.selector_prompt",
+      `A prompt chose who speaks next; here the agent "${manager?.role ?? "Selector"}" leads the team, and the prompt stands in a note.`,
+    );
+  if (textOf(config.selector_func) || isRaw(config.selector_func))
+    here.dropped("config.selector_func", "A function chose who speaks next; it is code and was left out.");
+  return manager?.config ?? null;
+}
+
+/** A directed graph of members: conditions are words that the last message holds. */
+function drawGraph(team: Team, start: string, ending: Ending): void {
+  const { drawing, members, component } = team;
+  const { config, here } = component;
+  const graph = isRaw(config.graph) ? config.graph : {};
+  const nodes: Raw = isRaw(graph.nodes) ? graph.nodes : {};
+  const ids = new Map(
+    members.map((member) => {
+      const node = nodes[member.name];
+      const isAny = isRaw(node) && node.activation === "any";
+      return [member.name, step(team, member, null, isAny ? { join: "any" } : {})];
+    }),
+  );
+  const byName = new Map(members.map((member) => [member.name, member]));
+  const end = drawing.end(members.map((member) => keyOf(team, member)));
+  drawing.change(end, { input_keys: [], optional_input_keys: members.map((member) => keyOf(team, member)) });
+  const entered = new Set<string>();
+  for (const [name, node] of Object.entries(nodes)) {
+    const id = ids.get(name);
+    const member = byName.get(name);
+    if (id === undefined || !member) {
+      here.dropped(
+        `config.graph.nodes.${name}`,
+        `"${name}" is no agent of this team; it was left out with its edges.`,
+      );
+      continue;
+    }
+    const edges = listOf(isRaw(node) ? node.edges : undefined)
+      .filter(isRaw)
+      .filter(({ target }) => ids.has(textOf(target)));
+    for (const edge of edges) entered.add(textOf(edge.target));
+    const conditional = edges.filter(
+      (edge) => edge.condition !== undefined && edge.condition !== null && edge.condition !== "",
+    );
+    const plain = edges.filter((edge) => !conditional.includes(edge));
+    if (edges.some((edge) => edge.condition_function))
+      here.dropped(
+        `config.graph.nodes.${name}`,
+        `A function decides where to go on after "${name}"; it is code and was left out.`,
+      );
+    if (conditional.length === 0) {
+      for (const edge of plain) drawing.edge(id, ids.get(textOf(edge.target)) ?? end);
+      if (plain.length === 0) drawing.edge(id, end);
+      continue;
+    }
+    const conditions = conditional.map((edge) => ({
+      label: (typeof edge.condition === "string" ? edge.condition : textOf(edge.target)).slice(0, 200),
+      when:
+        typeof edge.condition === "string"
+          ? `state.${keyOf(team, member)}.contains(${quoted(edge.condition)})`
+          : "",
+      target: ids.get(textOf(edge.target)) ?? end,
+    }));
+    const router = drawing.add(`after_${name}`, {
+      node_type: "conditional_router",
+      name: `After ${name}`,
+      max_iterations: MOST_ROUNDS,
+      config: {
+        kind: "expression",
+        mode: "all",
+        conditions: conditions.map(({ label, when }) => ({ label, when })),
+        default_label: "otherwise",
+      },
+    });
+    drawing.edge(id, router);
+    for (const { label, target } of conditions) drawing.edge(router, target, { label });
+    const [usual, ...more] = plain;
+    drawing.edge(router, usual ? (ids.get(textOf(usual.target)) ?? end) : end, {
+      label: "otherwise",
+      isDefault: true,
+    });
+    for (const edge of more) drawing.edge(id, ids.get(textOf(edge.target)) ?? end);
+    if (conditions.some(({ when }) => when === ""))
+      here.placeholder(
+        `config.graph.nodes.${name}`,
+        `A condition after "${name}" is code. Write it at the router; the workflow cannot run until then.`,
+        router,
+      );
+    else here.keeps(`config.graph.nodes.${name}`, `After "${name}" the words of its message decide.`, router);
+  }
+  const first = textOf(graph.default_start_node);
+  const begins = ids.has(first) ? [first] : [...ids.keys()].filter((name) => !entered.has(name));
+  for (const name of begins.length > 0 ? begins : [...ids.keys()].slice(0, 1))
+    drawing.edge(start, ids.get(name) ?? end);
+  if (ending.messages !== null || ending.words.length > 0)
+    here.dropped(
+      "config.termination_condition",
+      "What ends the team beside its graph was left out: here the graph ends it.",
+    );
+}

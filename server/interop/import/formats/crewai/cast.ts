@@ -1,0 +1,116 @@
+import { freshId, toId } from "@/server/domain/base/ids";
+import type { Raw } from "@/server/domain/base/lenient-reader";
+import type { Cast } from "../../roles";
+import type { AgentModel, CrewModel, TaskModel } from "./model";
+import { plainName, variablesIn } from "./template";
+
+/** An agent of a file with what it became. */
+export interface CastAgent {
+  agent: AgentModel;
+  role: string;
+  /** The tools of the agent that there are here. */
+  tools: string[];
+  variables: string[];
+}
+
+/** Makes a role of an agent. */
+export function castAgent(agent: AgentModel, cast: Cast): CastAgent {
+  const plain = plainName(agent.role);
+  const role = cast.add({
+    name: plain && plain.length <= 80 ? plain : human(agent.key),
+    description: agent.backstory,
+    goals: [agent.goal],
+  });
+  const variables = variablesIn(agent.role, agent.goal, agent.backstory);
+  agent.here.keeps("", `The agent "${agent.key}" became the role "${role}".`);
+  if (variables.length > 0)
+    agent.here.changed(
+      "",
+      `Roles have no variables: ${variables.map((name) => `{${name}}`).join(", ")} stands in the texts of "${role}" as it is, and each of its steps is told the value.`,
+    );
+  return { agent, role, tools: cast.wants(role, agent.tools, "tools", agent.here), variables };
+}
+
+/** `research_task` -> `Research task`. */
+export function human(key: string): string {
+  const words = key.replace(/[_-]+/g, " ").trim() || key;
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** A guardrail in words, for a judge. */
+export const guardrailsOf = ({ guardrails, guardrail_retries }: TaskModel): Raw[] =>
+  guardrails.map((spec, place) => ({
+    name: guardrails.length === 1 ? "guardrail" : `guardrail_${place + 1}`,
+    kind: "llm_judge",
+    spec,
+    on_fail: "retry",
+    max_retries: guardrail_retries ?? 3,
+  }));
+
+/**
+ * A crew with its plan, as the settings of one step. A crew that is led by a manager gets its tasks as its goal, since the
+ * manager gives out the work. `who`: the agent of each task, if any.
+ */
+export function crewSettings(
+  model: CrewModel,
+  agents: ReadonlyMap<string, CastAgent>,
+  who: (task: TaskModel) => string | null,
+  template: (text: string) => string,
+): Raw {
+  const ids = new Map<string, string>();
+  const idOf = (key: string) => ids.get(key) ?? key;
+  for (const key of agents.keys()) ids.set(key, freshId(toId(key) || "agent", new Set(ids.values())));
+  const isLed = model.process === "hierarchical";
+  const taskIds = new Map<string, string>();
+  for (const { key } of model.tasks)
+    taskIds.set(key, freshId(toId(key) || "task", new Set(taskIds.values())));
+  const crew = {
+    crew_id: toId(model.name) || "crew",
+    process: model.process,
+    planning: model.planning,
+    memory: model.memory,
+    agents: [...agents.values()].map(({ agent, role }) => ({
+      agent_id: idOf(agent.key),
+      role_name: role,
+      allow_delegation: agent.allow_delegation,
+      ...(agent.max_iter ? { max_iterations: Math.min(agent.max_iter, 200) } : {}),
+      ...(agent.max_rpm ? { max_rpm: agent.max_rpm } : {}),
+      ...(agent.max_execution_time ? { max_execution_time_s: agent.max_execution_time } : {}),
+    })),
+    ...(isLed && model.manager !== null ? { manager: { agent_id: idOf(model.manager) } } : {}),
+  };
+  if (isLed)
+    return {
+      crew,
+      plan_description_template: model.tasks
+        .map(({ description, expected_output, agent }, place) =>
+          template(
+            `${place + 1}. ${description}${expected_output ? `\nExpected: ${expected_output}` : ""}${agent ? `\nMeant for: ${idOf(agent)}` : ""}`,
+          ),
+        )
+        .join("\n\n"),
+    };
+  return {
+    crew,
+    plan_description_template: `Carry out the tasks of ${model.name}.`,
+    plan: {
+      user_instruction: `The tasks of ${model.name}.`,
+      tasks: model.tasks.map((task, place) => {
+        const assigned = who(task);
+        return {
+          task_id: taskIds.get(task.key),
+          description: task.description || human(task.key),
+          ...(task.expected_output ? { expected_output: task.expected_output } : {}),
+          ...(assigned === null ? {} : { assigned_agent: idOf(assigned) }),
+          dependencies: contextOf(model.tasks, place).map((key) => taskIds.get(key)),
+          human_review: task.human_input,
+          guardrails: guardrailsOf(task),
+        };
+      }),
+    },
+  };
+}
+
+/** The tasks whose results a task is given: those that it names, else all before it. */
+export const contextOf = (tasks: readonly TaskModel[], place: number): string[] =>
+  tasks[place]?.context ?? tasks.slice(0, place).map(({ key }) => key);

@@ -1,0 +1,424 @@
+import { describe, expect, test } from "vitest";
+import { builtinRoles } from "@/server/domain/agent/builtin-roles";
+import { present } from "@/server/domain/base/must";
+import type { JsonObject } from "@/server/domain/base/values";
+import { findProblems } from "@/server/domain/problems/problems";
+import { newModels } from "@/server/llm/models";
+import { newOfflineFetch } from "@/server/llm/offline";
+import { memoryProviders, offlineProvider } from "@/server/llm/testing";
+import { fakeModels, newStage } from "@/server/runner/testing";
+import { type ImportChoices, readImport } from "../../road";
+import { files } from "../../testing";
+
+const AGENTS = `
+reader:
+  role: "{topic} Reader"
+  goal: Find what matters about {topic}
+  backstory: You read fast.
+writer:
+  role: Writer of letters
+  goal: Write well
+  backstory: You write plainly.
+`;
+const TASKS = `
+read_task:
+  description: >
+    Read about {topic}. Answer as {"points": []}
+  expected_output: Five points
+  agent: reader
+write_task:
+  description: Write a letter.
+  expected_output: A letter about {topic}
+  agent: writer
+`;
+const crew = (agents: string, tasks: string, choices?: ImportChoices) =>
+  readImport(files({ "a/config/agents.yaml": agents, "a/config/tasks.yaml": tasks }), choices);
+const graphOf = (read: ReturnType<typeof readImport>) =>
+  read.imported?.graph ?? expect.fail(JSON.stringify(read.findings));
+const linesOf = (read: ReturnType<typeof readImport>) =>
+  graphOf(read).edges.map(({ source_node_id, target_node_id, edge_label }) =>
+    [source_node_id, target_node_id, ...(edge_label ? [edge_label] : [])].join(" "),
+  );
+const step = (read: ReturnType<typeof readImport>, id: string) =>
+  present(graphOf(read).nodes[id], id) as {
+    input_keys: string[];
+    optional_input_keys: string[];
+    join: unknown;
+    config: JsonObject;
+  };
+const said = (read: ReturnType<typeof readImport>, level: string) =>
+  read.findings.flatMap((finding) => (finding.level === level ? [finding.message] : []));
+
+/** Runs on the offline model. */
+const run = (read: ReturnType<typeof readImport>, input: JsonObject) =>
+  newStage({
+    models: newModels({
+      providers: memoryProviders([offlineProvider]),
+      offlineFetch: newOfflineFetch({ speed: 0 }),
+    }),
+  }).run(graphOf(read), { input, roles: [...builtinRoles, ...(read.imported?.roles ?? [])] });
+
+describe("a crew in YAML", () => {
+  test("becomes a chain in which each task gets the results of all before it", () => {
+    const read = crew(AGENTS, TASKS);
+    expect(linesOf(read)).toEqual(["start read_task", "read_task write_task", "write_task end"]);
+    expect(step(read, "write_task").input_keys).toEqual(["read_task"]);
+    expect(
+      read.imported?.roles.map(({ name, goals, description }) => ({ name, goals, description })),
+    ).toEqual([
+      { name: "Reader", goals: ["Find what matters about {topic}"], description: "You read fast." },
+      { name: "Writer of letters", goals: ["Write well"], description: "You write plainly." },
+    ]);
+  });
+
+  test("runs on the offline model", async () => {
+    const { state } = await run(crew(AGENTS, TASKS), { topic: "owls" });
+    expect(state.run).toMatchObject({ final_status: "COMPLETED", reason_code: "END_REACHED", warnings: [] });
+    expect(Object.keys(state.run.output ?? {})).toEqual(["write_task"]);
+  });
+
+  test("as one step runs on the offline model, too", async () => {
+    const read = crew(AGENTS, TASKS, { answers: { shape: "crew" } });
+    expect(linesOf(read)).toEqual(["start Config", "Config end"].map((line) => line.replace("Config", "A")));
+    const { state } = await run(read, { topic: "owls" });
+    expect(state.run).toMatchObject({ final_status: "COMPLETED" });
+  });
+
+  test("keeps JSON's braces, fills in variables, and leaves the outer braces of doubled ones", () => {
+    const read = crew(AGENTS, TASKS.replace("Write a letter.", "Write {{topic}} and {a-b} and {}."));
+    expect(step(read, "read_task").config.task_description_template).toBe(
+      'Read about {{topic}}. Answer as {"points": []}',
+    );
+    expect(step(read, "write_task").config.task_description_template).toBe(
+      'Write {{ "{" }}{{topic}}} and {{a_b}} and {}.\n\nExpected output: A letter about {{topic}}',
+    );
+  });
+
+  test("does not guess who does a task that names nobody: it asks, and the step cannot run", () => {
+    const read = crew(AGENTS, TASKS.replaceAll(/ {2}agent: .*\n/g, ""));
+    expect(read.imported?.choices.map(({ id, value }) => [id, value])).toEqual([
+      ["shape", "chain"],
+      ["unassigned", "nobody"],
+      ["agent:read_task", "as_above"],
+      ["agent:write_task", "as_above"],
+    ]);
+    expect(step(read, "read_task").config.required_role).toBe("");
+    const problems = findProblems(graphOf(read), read.imported?.roles ?? []);
+    expect(problems.filter(({ severity }) => severity === "error").map(({ at }) => at.id)).toEqual([
+      "read_task",
+      "write_task",
+    ]);
+  });
+
+  test("gives tasks to whom a person says", () => {
+    const tasks = TASKS.replaceAll(/ {2}agent: .*\n/g, "");
+    const roles = (answers: Record<string, string>) => {
+      const read = crew(AGENTS, tasks, { answers });
+      return ["read_task", "write_task"].map((id) => step(read, id).config.required_role);
+    };
+    expect(roles({ unassigned: "order" })).toEqual(["Reader", "Writer of letters"]);
+    expect(roles({ unassigned: "agent:writer" })).toEqual(["Writer of letters", "Writer of letters"]);
+    expect(roles({ unassigned: "order", "agent:read_task": "agent:writer" })).toEqual([
+      "Writer of letters",
+      "Writer of letters",
+    ]);
+    expect(roles({ unassigned: "agent:nobody_of_this_name" })).toEqual(["", ""]);
+  });
+
+  test("says which agent of a task is not in the files", () => {
+    const read = crew(AGENTS, TASKS.replace("agent: writer", "agent: poet"));
+    expect(said(read, "placeholder")[0]).toContain('"poet"');
+  });
+
+  test("takes the contexts that tasks name, and refuses those that come later", () => {
+    expect(step(crew(AGENTS, `${TASKS}  context: []\n`), "write_task").input_keys).toEqual([]);
+    const read = crew(AGENTS, TASKS.replace("agent: reader", "agent: reader\n  context: [write_task]"));
+    expect(read.imported).toBeNull();
+    expect(read.findings.find(({ level }) => level === "error")).toMatchObject({
+      file: "a/config/tasks.yaml",
+      at: "read_task.context",
+      message: expect.stringContaining("comes later") as string,
+    });
+  });
+
+  test("draws tasks that need not be waited for side by side", () => {
+    const tasks = `${TASKS.replace("agent: reader", "agent: reader\n  async_execution: true")}
+more_task:
+  description: More
+  expected_output: More
+  agent: reader
+`;
+    const first = crew(AGENTS, tasks.replace("agent: writer", "agent: writer\n  async_execution: true"));
+    expect(linesOf(first)).toEqual([
+      "start read_task",
+      "start write_task",
+      "read_task more_task",
+      "write_task more_task",
+      "more_task end",
+    ]);
+  });
+
+  test("keeps programs as names in words, and never looks them up", () => {
+    const read = crew(
+      AGENTS,
+      TASKS.replace(
+        "agent: writer",
+        "agent: writer\n  guardrail: {python: os.system}\n  output_pydantic: {python: m.Letter}\n  output_file: /etc/passwd",
+      ),
+    );
+    expect(said(read, "dropped")).toEqual([
+      expect.stringContaining("m.Letter"),
+      expect.stringContaining("/etc/passwd"),
+      expect.stringContaining("os.system"),
+    ]);
+  });
+
+  test("may be a list, or stand under a word of its own", () => {
+    const read = crew(
+      "agents:\n  - name: reader\n    role: Reader\n    goal: Read\n",
+      "tasks:\n  read_task:\n    description: Read\n    expected_output: Notes\n    agent: reader\n",
+    );
+    expect(step(read, "read_task").config.required_role).toBe("Reader");
+    expect(read.findings.find(({ level }) => level === "kept")).toMatchObject({ at: "agents.0", line: 2 });
+  });
+
+  test("of agents alone brings the roles", () => {
+    const { imported } = readImport(files({ "": AGENTS }));
+    expect(imported).toMatchObject({
+      graph: null,
+      roles: [{ name: "Reader" }, { name: "Writer of letters" }],
+    });
+  });
+
+  test("whose other half cannot be parsed is refused with the line", () => {
+    const read = crew(AGENTS, "read_task:\n  description: [");
+    expect(read.imported).toBeNull();
+    expect(read.findings.find(({ level }) => level === "error")).toMatchObject({
+      file: "a/config/tasks.yaml",
+    });
+  });
+});
+
+const AGENT = '{"role": "Reader", "goal": "Read", "backstory": "Fast",}';
+const CREW = `{
+  // A crew of one
+  "name": "Readers",
+  "agents": ["reader"],
+  "tasks": [
+    { "name": "one", "description": "Read {topic}", "expected_output": "Notes", "agent": "reader", },
+    { "name": "two", "description": "Sum up", "expected_output": "A line", "agent": "reader" }
+  ],
+  "inputs": { "topic": "owls" },
+}`;
+const json = (text: string, more: Record<string, string> = {}) =>
+  readImport(files({ "crew.jsonc": text, "agents/reader.jsonc": AGENT, ...more }));
+
+describe("a crew in JSON", () => {
+  test("may have comments and trailing commas, and knows what its inputs usually are", async () => {
+    const read = json(CREW);
+    const { state } = await run(read, {});
+    expect(state.run).toMatchObject({ final_status: "COMPLETED" });
+    expect(state.state.topic).toBe("owls");
+  });
+
+  test("that is led by a manager becomes one step with its tasks as the goal", async () => {
+    const read = json(
+      CREW.replace('"inputs"', '"process": "hierarchical", "manager_agent": "boss", "inputs"'),
+      {
+        "agents/boss.json": AGENT.replace("Reader", "Boss"),
+      },
+    );
+    const { config } = step(read, "Readers");
+    expect(config).toMatchObject({
+      crew: {
+        process: "hierarchical",
+        manager: { agent_id: "boss" },
+        agents: [{ agent_id: "reader" }, { agent_id: "boss" }],
+      },
+      plan_description_template:
+        "1. Read {{topic}}\nExpected: Notes\nMeant for: reader\n\n2. Sum up\nExpected: A line\nMeant for: reader",
+    });
+    const { state } = await run(read, {});
+    expect(state.run.final_status).toBe("COMPLETED");
+  });
+
+  test("asks at a router what a program decided", () => {
+    const read = json(
+      CREW.replace(
+        '"name": "two",',
+        '"name": "two", "type": "ConditionalTask", "condition": {"python": "m.should"},',
+      ),
+    );
+    expect(linesOf(read)).toEqual([
+      "start one",
+      "two_if two run",
+      "one two_if",
+      "two end",
+      "two_if end skip",
+    ]);
+    const errors = findProblems(graphOf(read), read.imported?.roles ?? []).filter(
+      ({ severity }) => severity === "error",
+    );
+    expect(errors.map(({ at, code }) => [at.id, code])).toEqual([["two_if", "E_ROUTER_NO_CONDITIONS"]]);
+    expect(said(read, "placeholder")[0]).toContain("m.should");
+  });
+
+  test("whose agent has no file is refused with the name of the file", () => {
+    const read = readImport(files({ "x/crew.jsonc": CREW }));
+    expect(read.imported).toBeNull();
+    expect(said(read, "error")).toEqual([expect.stringContaining("agents/reader.jsonc is missing")]);
+  });
+
+  test("is read with the comments that CrewAI writes into its files, however long and whatever is in them", () => {
+    const comment = `// "base_url": {"${"long ".repeat(40)}": [[[[,,,,\n/* "more": { */\n`;
+    const read = json(comment + CREW, { "agents/reader.jsonc": comment + AGENT });
+    expect(said(read, "error")).toEqual([]);
+    expect(read.imported?.roles.map(({ name }) => name)).toContain("Reader");
+  });
+
+  test("whose agent's file cannot be read says why, not that the file is missing", () => {
+    const read = json(CREW, { "agents/reader.jsonc": '{"role": ' });
+    expect(said(read, "error")).toEqual([
+      expect.stringMatching(/agents\/reader\.jsonc cannot be read\. This is not JSON: line 1/),
+    ]);
+  });
+});
+
+const FLOW = `
+schema: crewai.flow/v1
+name: Loop
+state: {type: dict, default: {topic: owls, rounds: 3}}
+methods:
+  write:
+    start: true
+    listen: again
+    do: {call: agent, with: {role: Writer, goal: Write, backstory: Calm, input: "Write about \${state.topic} in \${state.rounds + 1} words"}}
+  judge:
+    listen: write
+    router: true
+    emit: [again, good]
+    do: {call: agent, with: {role: Judge, goal: Say good, backstory: Strict, input: "\${outputs.write.raw}"}}
+  shout:
+    listen: good
+    do: {call: expression, expr: "outputs.write + '!'"}
+`;
+const flow = (text: string) => readImport(files({ "flow.yaml": text }));
+const methods = (text: string) => flow(`schema: crewai.flow/v1\nname: F\nmethods:\n${text}`);
+const say = (name: string, more = "") => `  ${name}:\n${more}    do: {call: expression, expr: "'${name}'"}\n`;
+
+describe("a flow", () => {
+  test("keeps its loop, its labels and its texts", async () => {
+    const read = flow(FLOW);
+    expect(linesOf(read).sort()).toEqual(
+      [
+        "start write",
+        "judge_route write again",
+        "write judge",
+        "judge judge_route",
+        "judge_route shout good",
+        "shout end",
+      ].sort(),
+    );
+    expect(step(read, "write")).toMatchObject({
+      input_mapping: { value: "state.rounds + 1" },
+      config: { task_description_template: "Write about {{topic}} in {{value}} words" },
+    });
+    let judged = 0;
+    const models = fakeModels((request) =>
+      JSON.stringify(request.messages).includes("You are Judge")
+        ? JSON.stringify({ judge: judged++ === 0 ? "again" : "good" })
+        : "Owls",
+    );
+    const { state } = await newStage({ models }).run(graphOf(read), {
+      input: {},
+      roles: read.imported?.roles ?? [],
+    });
+    expect(state.run).toMatchObject({ final_status: "COMPLETED", output: { shout: "Owls!" } });
+    expect(state.nodes.write?.count).toBe(2);
+  });
+
+  test("waits for all where it says and, for any where it says or, and both in one", () => {
+    const both = methods(
+      [
+        say("a", "    start: true\n"),
+        say("b", "    start: true\n"),
+        say("c", "    start: true\n"),
+        say("all", "    listen: {and: [a, b]}\n"),
+        say("any", "    listen: {or: [a, b]}\n"),
+        say("mixed", "    listen: {and: [a, {or: [b, c]}]}\n"),
+      ].join(""),
+    );
+    expect(step(both, "all").join).toEqual({ n: 2, on_shortfall: "skip" });
+    expect(step(both, "any").join).toBe("any");
+    expect(step(both, "mixed").join).toEqual({ n: 2, on_shortfall: "skip" });
+    expect(linesOf(both)).toEqual(
+      expect.arrayContaining(["b mixed_when", "c mixed_when", "a mixed", "mixed_when mixed"]),
+    );
+    expect(step(both, "mixed_when").join).toBe("any");
+  });
+
+  test("runs to its end where several branches meet", async () => {
+    const read = methods(
+      [
+        say("a", "    start: true\n"),
+        say("b", "    start: true\n"),
+        say("all", "    listen: {and: [a, b]}\n"),
+      ].join(""),
+    );
+    const { state } = await run(read, {});
+    expect(state.run).toMatchObject({ final_status: "COMPLETED", output: { all: "all" } });
+  });
+
+  test("keeps programs as text beside an empty step, which keeps it from running", () => {
+    const read = methods(`  go:\n    start: true\n    do: {call: script, code: "import os"}\n`);
+    expect(said(read, "placeholder")).toHaveLength(1);
+    const notes = Object.values(graphOf(read).nodes).filter(({ node_type }) => node_type === "note");
+    expect(JSON.stringify(notes)).toContain("import os");
+    expect(findProblems(graphOf(read), []).some(({ severity }) => severity === "error")).toBe(true);
+  });
+
+  test("asks a person by an empty step whose outcomes are ways out", () => {
+    const read = methods(
+      `  go:\n    start: true\n    human_feedback: {message: Good?, emit: [yes_, no_]}\n    do: {call: expression, expr: "1"}\n${say("fine", "    listen: yes_\n")}`,
+    );
+    expect(linesOf(read)).toEqual([
+      "go go_feedback",
+      "go_feedback go_route",
+      "start go",
+      "go_route fine yes_",
+      "fine end",
+      "go_route end no_",
+    ]);
+  });
+
+  test("reads the crew that it names among the files, and nowhere else", () => {
+    const text = `schema: crewai.flow/v1\nname: F\nmethods:\n  go:\n    start: true\n    do: {call: crew, from_declaration: crews/one, inputs: {topic: "\${state.subject}"}}\n`;
+    const inline = CREW.replace('["reader"]', `{"reader": ${AGENT}}`);
+    const read = readImport(files({ "flow.yaml": text, "crews/one/crew.jsonc": inline }));
+    expect(step(read, "go")).toMatchObject({
+      input_mapping: { topic: "state.subject" },
+      config: { plan: { tasks: [{ task_id: "one" }, { task_id: "two", dependencies: ["one"] }] } },
+    });
+    const alone = flow(text);
+    expect(said(alone, "placeholder")).toHaveLength(1);
+    expect(said(alone, "changed")[0]).toContain("crews/one");
+  });
+
+  test("that listens to itself, or that nothing starts, is refused", () => {
+    expect(said(methods(say("a", "    start: true\n    listen: a\n")), "error")[0]).toContain(
+      "listens to itself",
+    );
+    expect(said(methods(say("a", "    listen: b\n")), "error")[0]).toContain("No method of this flow starts");
+  });
+});
+
+test("an agent that CrewAI keeps is not fetched: its tasks and steps are empty and say so", () => {
+  const away = '{"from_repository": "analyst"}';
+  const inCrew = json(CREW.replace('["reader"]', `{"reader": ${away}}`));
+  expect(said(inCrew, "dropped")[0]).toContain("is not fetched");
+  expect(said(inCrew, "placeholder")).toHaveLength(2);
+  const inFlow = methods(
+    `  go:\n    start: true\n    do: {call: agent, with: {from_repository: analyst, input: Hello}}\n`,
+  );
+  expect(said(inFlow, "placeholder")).toHaveLength(1);
+});

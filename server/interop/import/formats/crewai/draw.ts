@@ -1,0 +1,334 @@
+import type { Findings } from "@/server/domain/base/lenient-reader";
+import { Drawing } from "../../drawing";
+import { type Choice, type Imported, nothingImported } from "../../format";
+import { Cast } from "../../roles";
+import { type CastAgent, castAgent, contextOf, crewSettings, guardrailsOf, human } from "./cast";
+import type { CrewModel, TaskModel } from "./model";
+import { toTemplate, variablesIn } from "./template";
+
+const SHAPE = "shape";
+const UNASSIGNED = "unassigned";
+const perTask = (key: string) => `agent:${key}`;
+/** More choices than this nobody answers one by one. */
+const MOST_ASKED = 30;
+
+/** A crew as a workflow: a chain of steps, or one step in which the crew works. */
+export function drawCrew(
+  model: CrewModel,
+  { findings, answers }: { findings: Findings; answers: ReadonlyMap<string, string> },
+): Imported {
+  const cast = new Cast();
+  const agents = new Map([...model.agents].map(([key, agent]) => [key, castAgent(agent, cast)]));
+  const choices = choicesOf(model);
+  const said = (id: string) => {
+    const choice = choices.find((one) => one.id === id);
+    const answer = answers.get(id);
+    return choice?.options.some(({ value }) => value === answer) ? answer : choice?.value;
+  };
+  for (const choice of choices) choice.value = said(choice.id) ?? choice.value;
+  const who = (task: TaskModel): string | null =>
+    task.agent ?? assigned(model, task, { all: said(UNASSIGNED), own: said(perTask(task.key)) });
+  const drawing = new Drawing(model.name, findings);
+  const shape = model.process === "hierarchical" ? "crew" : said(SHAPE);
+  if (shape === "crew") drawStep(model, { drawing, agents, who, findings });
+  else new Chain(model, { drawing, agents, who, cast, findings }).draw();
+  sayIdle(model, who);
+  return {
+    ...nothingImported(model.name),
+    graph: drawing.finish(),
+    roles: cast.roles,
+    tools: cast.tools(),
+    choices,
+  };
+}
+
+interface Drawn {
+  drawing: Drawing;
+  agents: ReadonlyMap<string, CastAgent>;
+  who: (task: TaskModel) => string | null;
+  findings: Findings;
+}
+
+/** What the file leaves open: which shape the workflow gets, and who does the tasks that name nobody. */
+function choicesOf({ process, tasks, agents }: CrewModel): Choice[] {
+  const choices: Choice[] = [];
+  if (process === "sequential" && tasks.length > 0)
+    choices.push({
+      id: SHAPE,
+      question: "How should the crew be drawn?",
+      options: [
+        { value: "chain", label: "As steps, one for each task" },
+        { value: "crew", label: "As one step in which the crew works" },
+      ],
+      value: tasks.some(({ human_input }) => human_input) ? "crew" : "chain",
+    });
+  const open = tasks.filter(({ agent }) => agent === null);
+  if (open.length === 0 || agents.size === 0) return choices;
+  const people = [...agents.values()].map(({ key, role }) => ({
+    value: `agent:${key}`,
+    label: role.replace(/\s+/g, " ").slice(0, 80),
+  }));
+  choices.push({
+    id: UNASSIGNED,
+    question:
+      open.length === 1
+        ? `The file does not say who does "${open[0]?.key}". Who does?`
+        : `The file does not say who does ${open.length} of its ${tasks.length} tasks. Who does them?`,
+    options: [
+      { value: "nobody", label: "Nobody yet" },
+      ...(agents.size > 1 && open.length > 1 ? [{ value: "order", label: "The agents in their order" }] : []),
+      ...people.map(({ value, label }) => ({
+        value,
+        label: open.length > 1 ? `${label}, all of them` : label,
+      })),
+    ],
+    value: "nobody",
+  });
+  if (open.length > 1 && open.length <= MOST_ASKED)
+    for (const { key } of open)
+      choices.push({
+        id: perTask(key),
+        question: `Who does "${key}"?`,
+        options: [{ value: "as_above", label: "As said above" }, ...people],
+        value: "as_above",
+        isDetail: true,
+      });
+  return choices;
+}
+
+function assigned(
+  { tasks, agents }: CrewModel,
+  task: TaskModel,
+  { all, own }: { all: string | undefined; own: string | undefined },
+): string | null {
+  const keys = [...agents.keys()];
+  if (own?.startsWith("agent:")) return own.slice("agent:".length);
+  if (all?.startsWith("agent:")) return all.slice("agent:".length);
+  if (all !== "order") return null;
+  const open = tasks.filter(({ agent }) => agent === null);
+  // More tasks than agents: the last one does the rest.
+  return keys[Math.min(open.indexOf(task), keys.length - 1)] ?? null;
+}
+
+/** Says which agents do nothing, where that is certain. */
+function sayIdle({ tasks, agents, manager }: CrewModel, who: (task: TaskModel) => string | null): void {
+  const busy = new Set([manager, ...tasks.map(who)]);
+  if (busy.has(null) && tasks.some((task) => who(task) === null)) return;
+  for (const { key, here } of agents.values())
+    if (!busy.has(key)) here.info("", `The agent "${key}" does none of the tasks; its role comes along.`);
+}
+
+/** The variables of a crew's texts, and what its file gives for them. */
+function inputsOf(model: CrewModel, drawing: Drawing, found: readonly string[]) {
+  const names = new Set([...found, ...Object.keys(model.inputs)]);
+  return [...names].map((name) => {
+    const usual = model.inputs[name];
+    const isText = usual === undefined || usual === null || typeof usual === "string";
+    return {
+      key: drawing.keyFor(name, "input"),
+      title: human(name),
+      ...(isText ? {} : { schema: {} }),
+      ...(usual === undefined || usual === null ? {} : { default: usual }),
+    };
+  });
+}
+
+const textsOf = ({ agents, tasks }: CrewModel): string[] => [
+  ...[...agents.values()].flatMap(({ role, goal, backstory }) => [role, goal, backstory]),
+  ...tasks.flatMap(({ description, expected_output }) => [description, expected_output]),
+];
+
+/** One step in which the crew works. */
+function drawStep(model: CrewModel, { drawing, agents, who, findings }: Drawn): void {
+  const inputs = inputsOf(model, drawing, variablesIn(...textsOf(model)));
+  const start = drawing.start(inputs);
+  const key = drawing.keyFor("crew_result", "output");
+  const keyOf = (variable: string) => drawing.keyFor(variable, "input");
+  const id = drawing.add(model.name, {
+    node_type: "crew_task",
+    name: model.name,
+    input_keys: inputs.map((input) => input.key),
+    output_keys: [key],
+    config: crewSettings(model, agents, who, (text) => toTemplate(text, keyOf)),
+  });
+  drawing.edge(start, id);
+  drawing.edge(id, drawing.end([key]));
+  findings.info(
+    "",
+    model.process === "hierarchical"
+      ? `A manager leads this crew and gives out the work, so that it became one step with a crew of ${agents.size}; its ${model.tasks.length} tasks are the crew's goal.`
+      : `The crew became one step with a plan of ${model.tasks.length} tasks.`,
+  );
+  sayInCrew(model, who, id);
+}
+
+/** Says what of its tasks a crew in one step does differently. */
+export function sayInCrew(
+  { tasks, process, agents }: CrewModel,
+  who: (task: TaskModel) => string | null,
+  id: string,
+): void {
+  const isLed = process === "hierarchical";
+  for (const task of tasks) {
+    if (isLed && task.human_input)
+      task.here.dropped(
+        "human_input",
+        "A person was to look at the result; in a crew with a manager nobody is asked.",
+        id,
+      );
+    if (isLed && task.guardrails.length > 0)
+      task.here.dropped("guardrail", "A crew with a manager has no guardrails of single tasks.", id);
+    if (task.condition !== null)
+      task.here.dropped(
+        "condition",
+        `The task ran only where a program said so (${task.condition}); in a crew it always runs.`,
+        id,
+      );
+    if (!isLed && who(task) === null && agents.size > 0)
+      task.here.changed(
+        "agent",
+        `The file does not say who does "${task.key}"; the crew chooses one of its agents.`,
+        id,
+      );
+  }
+}
+
+/** A step for each task, in the order of the file; tasks that need not be waited for stand side by side. */
+class Chain {
+  private readonly steps = new Map<string, { id: string; key: string; isSure: boolean }>();
+
+  constructor(
+    private readonly model: CrewModel,
+    private readonly how: Drawn & { cast: Cast },
+  ) {}
+
+  draw(): void {
+    const { model } = this;
+    const { drawing } = this.how;
+    const inputs = inputsOf(model, drawing, variablesIn(...textsOf(model)));
+    /** What the next step follows, with the label of the way there. */
+    let front: { from: string; label?: string }[] = [{ from: drawing.start(inputs) }];
+    let beside: { from: string; label?: string }[] = [];
+    for (const [place, task] of model.tasks.entries()) {
+      const ways = task.isAsync ? front : beside.length > 0 ? beside : front;
+      const { entry, exits } = this.step(task, place);
+      for (const { from, label } of ways) drawing.edge(from, entry, { label });
+      if (task.isAsync) beside.push(...exits);
+      else {
+        front = exits;
+        beside = [];
+      }
+    }
+    const last = model.tasks.at(-1);
+    const result = last && this.steps.get(last.key);
+    const end = drawing.end(result && !result.isSure ? [] : result ? [result.key] : []);
+    for (const { from, label } of beside.length > 0 ? beside : front) drawing.edge(from, end, { label });
+    if (model.planning)
+      this.how.findings.dropped(
+        "planning",
+        "The crew wrote a plan before its tasks; as steps it does not. Draw it as one step to keep that.",
+      );
+    if (model.tasks.some(({ isAsync }) => isAsync))
+      this.how.findings.info("", "Tasks that need not be waited for stand side by side.");
+  }
+
+  /** The step of a task, with the question before it where it is not always done. */
+  private step(task: TaskModel, place: number): { entry: string; exits: { from: string; label?: string }[] } {
+    const { drawing, agents, who } = this.how;
+    const owner = who(task);
+    const doer = owner === null ? undefined : agents.get(owner);
+    const id = drawing.add(task.key, {
+      node_type: "agent_task",
+      name: human(task.key),
+      ...this.keysOf(task, place, doer),
+      config: this.configOf(task, doer),
+    });
+    this.steps.set(task.key, {
+      id,
+      key: drawing.keyFor(task.key, "output"),
+      isSure: task.condition === null,
+    });
+    if (!doer) this.sayNobody(task, owner, id);
+    if (doer?.agent.allow_delegation)
+      task.here.info(
+        "agent",
+        `"${doer.role}" could ask the others of its crew; as a step of its own it works alone. Draw the crew as one step to keep that.`,
+      );
+    let exit = id;
+    if (task.human_input) {
+      exit = drawing.placeholder(`${task.key}_check`, {
+        name: `Look at ${human(task.key).toLowerCase()}`,
+        original: "",
+        at: "human_input",
+        findings: task.here,
+        why: "A person was to look at the result of this task.",
+      });
+      drawing.edge(id, exit);
+    }
+    if (task.condition === null) return { entry: id, exits: [{ from: exit }] };
+    return this.question(task, id, exit);
+  }
+
+  private question(task: TaskModel, id: string, exit: string) {
+    const { drawing } = this.how;
+    const router = drawing.add(`${task.key}_if`, {
+      node_type: "conditional_router",
+      name: `Is ${human(task.key).toLowerCase()} needed?`,
+      config: { kind: "expression", conditions: [], default_label: "skip" },
+    });
+    drawing.edge(router, id, { label: "run" });
+    drawing.note(`Ran only where this program said so: ${task.condition}`, `Condition of ${task.key}`);
+    task.here.placeholder(
+      "condition",
+      `Whether this task runs was decided by a program (${task.condition}). Write its condition at the router with the label "run"; the workflow cannot run until then.`,
+      router,
+    );
+    return { entry: router, exits: [{ from: exit }, { from: router, label: "skip" }] };
+  }
+
+  private keysOf(task: TaskModel, place: number, doer: CastAgent | undefined) {
+    const { drawing } = this.how;
+    const before = contextOf(this.model.tasks, place).flatMap((key) => this.steps.get(key) ?? []);
+    const own = variablesIn(task.description);
+    return {
+      input_keys: [
+        ...before.flatMap(({ key, isSure }) => (isSure ? [key] : [])),
+        // What the task's own text does not say anyway.
+        ...(doer?.variables ?? [])
+          .filter((name) => !own.includes(name))
+          .map((name) => drawing.keyFor(name, "input")),
+      ],
+      optional_input_keys: before.flatMap(({ key, isSure }) => (isSure ? [] : [key])),
+      output_keys: [drawing.keyFor(task.key, "output")],
+    };
+  }
+
+  private configOf(task: TaskModel, doer: CastAgent | undefined) {
+    const { drawing, cast } = this.how;
+    const keyOf = (variable: string) => drawing.keyFor(variable, "input");
+    const expected = task.expected_output;
+    // An expected result is no template.
+    const isFixed = variablesIn(expected).length === 0;
+    const text = isFixed ? task.description : `${task.description}\n\nExpected output: ${expected}`;
+    const tools = doer ? cast.wants(doer.role, task.tools, "tools", task.here) : [];
+    return {
+      required_role: doer?.role ?? "",
+      task_description_template: toTemplate(text, keyOf),
+      ...(isFixed && expected ? { expected_output: expected.slice(0, 8000) } : {}),
+      ...(tools.length > 0 ? { tools } : {}),
+      ...(doer?.agent.max_iter ? { max_iterations: Math.min(doer.agent.max_iter, 200) } : {}),
+      guardrails: guardrailsOf(task),
+    };
+  }
+
+  private sayNobody(task: TaskModel, owner: string | null, id: string): void {
+    const who = task.agent ?? owner;
+    task.here.placeholder(
+      "agent",
+      who === null
+        ? `The file does not say who does "${task.key}". Choose its role; the workflow cannot run until then.`
+        : `"${who}", who does "${task.key}", is not in the files. Add the file of agents, or choose a role; the workflow cannot run until then.`,
+      id,
+    );
+  }
+}

@@ -1,0 +1,308 @@
+import { type Findings, isRaw, type Raw } from "@/server/domain/base/lenient-reader";
+import { asTemplate } from "@/server/domain/text/template";
+import { writeText } from "../../../text-files";
+import { Drawing } from "../../drawing";
+import { type Imported, nothingImported } from "../../format";
+import { Cast } from "../../roles";
+import { human } from "./cast";
+import type { FlowNames } from "./cel";
+import { type Condition, type Method, triggersIn } from "./flow-method";
+import { type FlowAbout, FlowSteps } from "./flow-steps";
+import { textOf } from "./model";
+
+interface Way {
+  from: string;
+  label?: string;
+}
+/** Draws a flow: each method a step, each label a way out of a router. */
+export class FlowDrawing {
+  private readonly drawing: Drawing;
+  private readonly cast = new Cast();
+  private readonly declared: Raw;
+  /** What the flow's texts read of its state. */
+  private readonly reads = new Set<string>();
+  private readonly names: FlowNames;
+  private readonly steps: FlowSteps;
+  private readonly entries = new Map<string, string>();
+  /** What comes after a method, and after a label. */
+  private readonly after = new Map<string, Way[]>();
+  private readonly written: string[] = [];
+
+  constructor(
+    private readonly flow: Raw,
+    private readonly methods: readonly Method[],
+    private readonly about: FlowAbout,
+  ) {
+    this.drawing = new Drawing(about.name, about.findings);
+    this.declared = stateOf(flow, about.here);
+    for (const name of Object.keys(this.declared)) this.drawing.keyFor(name, "state");
+    this.names = {
+      state: (name) => {
+        this.reads.add(name);
+        return this.drawing.keyFor(name, "state");
+      },
+      output: (method) => this.drawing.keyFor(method, "output"),
+    };
+    this.steps = new FlowSteps(this.drawing, this.cast, this.names, about);
+  }
+
+  draw(): Imported {
+    const { drawing, methods, flow, about } = this;
+    for (const method of methods) this.method(method);
+    if (flow.conversational) this.names.state(MESSAGE);
+    const start = drawing.start(this.inputs());
+    const conversation = flow.conversational ? this.conversation(start) : null;
+    for (const method of methods) this.connect(method, start, conversation);
+    this.end();
+    const calls =
+      isRaw(flow.config) && typeof flow.config.max_method_calls === "number"
+        ? flow.config.max_method_calls
+        : null;
+    this.sayUnused(calls);
+    const graph = drawing.finish({
+      description: textOf(flow.description),
+      // Starts, routers and ends are steps here, too.
+      ...(calls !== null && calls >= 1
+        ? { config: { max_steps: Math.min(5000, Math.round(calls) * 2 + 2) } }
+        : {}),
+    });
+    return { ...nothingImported(about.name), graph, roles: this.cast.roles, tools: this.cast.tools() };
+  }
+
+  private method(method: Method): void {
+    const { name, here, isRouter, feedback, outcomes, emit } = method;
+    const key = this.names.output(name);
+    const id = this.steps.draw(method, key);
+    this.entries.set(name, id);
+    this.written.push(key);
+    const description = textOf(method.raw.description);
+    if (description) this.drawing.change(id, { description: description.slice(0, 4000) });
+    let last = id;
+    if (feedback) {
+      const answer = this.drawing.keyFor(`${name}_feedback`, "output");
+      last = this.drawing.placeholder(`${name}_feedback`, {
+        name: `Feedback on ${human(name).toLowerCase()}`,
+        original: writeText(feedback, "yaml"),
+        at: "human_feedback",
+        findings: here,
+        why: "A person was asked here.",
+        node: { input_keys: [key], output_keys: [answer] },
+      });
+      this.drawing.edge(id, last);
+      if (outcomes.length > 0) this.route(method, last, answer, outcomes);
+    }
+    if (isRouter) this.route(method, last, key, emit);
+    this.after.set(name, [...(this.after.get(name) ?? []), { from: last }]);
+  }
+
+  /** The router whose ways out are the labels of a method. */
+  private route({ name, here }: Method, from: string, key: string, labels: readonly string[]): void {
+    const listened = this.methods.flatMap(({ start, listen }) => [
+      ...triggersIn(start),
+      ...triggersIn(listen),
+    ]);
+    const known =
+      labels.length > 0
+        ? labels
+        : listened.filter((label) => !this.methods.some((one) => one.name === label));
+    const router = this.drawing.add(`${name}_route`, {
+      node_type: "conditional_router",
+      name: `After ${human(name).toLowerCase()}`,
+      config: { kind: "value", value: `state.${key}` },
+    });
+    this.drawing.edge(from, router);
+    if (labels.length === 0)
+      here.info(
+        "emit",
+        `"${name}" does not say which labels it may give; all that somebody listens to were drawn.`,
+      );
+    for (const label of new Set(known))
+      this.after.set(label, [...(this.after.get(label) ?? []), { from: router, label }]);
+    const unheard = [...new Set(known)].filter((label) => !listened.includes(label));
+    if (unheard.length > 0 || labels.length === 0)
+      this.endings.push({ router, labels: unheard, isOpen: labels.length === 0 });
+  }
+  /** Labels that nobody listens to: the run ends there. */
+  private readonly endings: { router: string; labels: string[]; isOpen: boolean }[] = [];
+
+  /** What a run asks for: what the flow's state declares, and what its texts read of it. */
+  private inputs() {
+    const { declared, reads, drawing, about } = this;
+    const more = [...reads].filter((name) => !(name in declared) && name !== "id");
+    for (const name of more)
+      about.here.info("state", `The flow reads state.${name} without declaring it; the start asks for it.`);
+    const { required } = declaredSchema(this.flow);
+    const defaults = isRaw(this.flow.state) && isRaw(this.flow.state.default) ? this.flow.state.default : {};
+    return [
+      ...Object.entries(declared).map(([name, schema]) => ({
+        key: drawing.keyFor(name, "state"),
+        title: human(name),
+        schema: isRaw(schema) ? schema : {},
+        ...(defaults[name] === undefined || defaults[name] === null ? {} : { default: defaults[name] }),
+        required: required.includes(name) && defaults[name] === undefined,
+      })),
+      ...more.map((name) => ({
+        key: drawing.keyFor(name, "state"),
+        title: human(name),
+        schema: {},
+        required: true,
+      })),
+    ];
+  }
+
+  /** A conversational flow reads a message and chooses: here each run is one message. */
+  private conversation(start: string): string {
+    const { drawing, about, flow } = this;
+    const how = isRaw(flow.conversational) ? flow.conversational : {};
+    const message = this.names.state(MESSAGE);
+    const router = drawing.add("conversation", {
+      node_type: "conditional_router",
+      name: "What is it about?",
+      config: {
+        kind: "llm",
+        instruction:
+          `${asTemplate(textOf(how.system_prompt))}\n\nWhich way does this message ask for?\n\n{{${message}}}`.trim(),
+      },
+    });
+    drawing.edge(start, router);
+    about.here.changed(
+      "conversational",
+      "This flow talks with a person, message by message. Here each run answers one message; what was said before is not kept.",
+      router,
+    );
+    return router;
+  }
+
+  /** Draws what leads to a method. */
+  private connect(method: Method, start: string, conversation: string | null): void {
+    const { drawing } = this;
+    const { name, here, start: begins, listen } = method;
+    const target = this.entries.get(name);
+    if (target === undefined) return;
+    if (begins === true) drawing.edge(start, target);
+    const conditions = [begins === true ? null : begins, listen].flatMap((one) => one ?? []);
+    for (const condition of conditions) this.lead(condition, target, method, conversation);
+    if (begins !== true && conditions.length === 0)
+      here.dropped("", `Nothing sets off "${name}", so that it never runs. Draw a line to it.`, target);
+  }
+
+  /** Leads what a condition waits for to a node, which waits for all of it or for any. */
+  private lead(condition: Condition, target: string, method: Method, conversation: string | null): void {
+    const { drawing } = this;
+    const ways = this.waysOf(condition, method, conversation);
+    const isAll = typeof condition !== "string" && condition.how === "and";
+    for (const { from, label } of ways) drawing.edge(from, target, { label });
+    if (ways.length > 1)
+      drawing.change(target, { join: isAll ? { n: ways.length, on_shortfall: "skip" } : "any" });
+  }
+
+  private waysOf(condition: Condition, method: Method, conversation: string | null): Way[] {
+    if (typeof condition === "string") return this.waysAfter(condition, method, conversation);
+    return condition.of.flatMap((child) => {
+      const ways = this.waysOf(child, method, conversation);
+      const isPlain =
+        typeof child === "string" ? ways.length < 2 || condition.how === "or" : child.how === condition.how;
+      return isPlain ? ways : [{ from: this.gather(child, method, conversation) }];
+    });
+  }
+
+  /** A node of its own for a condition inside of another. */
+  private gather(condition: Condition, method: Method, conversation: string | null): string {
+    const id = this.drawing.add(`${method.name}_when`, {
+      node_type: "transform",
+      name: "Wait",
+      config: { set: {} },
+    });
+    this.lead(condition, id, method, conversation);
+    return id;
+  }
+
+  private waysAfter(trigger: string, { here }: Method, conversation: string | null): Way[] {
+    const ways = this.after.get(trigger);
+    if (ways) return ways;
+    if (conversation !== null) return [{ from: conversation, label: trigger }];
+    here.dropped("listen", `Nothing in this flow is called "${trigger}".`);
+    return [];
+  }
+
+  /** Everything that leads nowhere ends the run, which gives what was written last. */
+  private end(): void {
+    const { drawing } = this;
+    const last = this.methods.flatMap((method) => {
+      const from = this.lastOf(method);
+      return from !== null && !drawing.leadsOn(from) ? [{ name: method.name, from }] : [];
+    });
+    const keys = (last.length > 0 ? last : this.methods).map(({ name }) => this.names.output(name));
+    const end = drawing.add("end", {
+      node_type: "end",
+      name: "End",
+      ...(keys.length === 1 && this.endings.length === 0
+        ? { input_keys: keys }
+        : { optional_input_keys: [...new Set(this.endings.length > 0 ? this.written : keys)] }),
+    });
+    for (const { from } of last) drawing.edge(from, end);
+    for (const { router, labels, isOpen } of this.endings) {
+      for (const label of labels) drawing.edge(router, end, { label });
+      if (isOpen) drawing.edge(router, end, { isDefault: true });
+    }
+  }
+
+  /** The node that a method ends with; null where a router follows it. */
+  private lastOf({ name, isRouter, outcomes }: Method): string | null {
+    const way =
+      isRouter || outcomes.length > 0
+        ? undefined
+        : this.after.get(name)?.find(({ label }) => label === undefined);
+    return way?.from ?? null;
+  }
+
+  private sayUnused(calls: number | null): void {
+    const { flow, about } = this;
+    if (calls !== null)
+      about.here.changed(
+        "config.max_method_calls",
+        `At most ${calls} calls of methods became a limit of steps, of which routers, the start and the end are some, too.`,
+      );
+    for (const field of ["persist", "conversational.persist"])
+      if (isRaw(flow[field]) && flow[field].enabled !== false)
+        about.here.info(field, "Runs are always kept here.");
+    if (isRaw(flow.config))
+      for (const [field, value] of Object.entries(flow.config))
+        if (
+          field !== "max_method_calls" &&
+          !["tracing", "stream", "suppress_flow_events", "defer_trace_finalization", "checkpoint"].includes(
+            field,
+          ) &&
+          value
+        )
+          about.here.dropped(`config.${field}`, `"${field}" has no counterpart here and was left out.`);
+  }
+}
+
+/** What a conversational flow keeps the words of the person in. */
+const MESSAGE = "current_user_message";
+
+const declaredSchema = (flow: Raw): { properties: Raw; required: string[] } => {
+  const schema = isRaw(flow.state) && isRaw(flow.state.json_schema) ? flow.state.json_schema : {};
+  return {
+    properties: isRaw(schema.properties) ? schema.properties : {},
+    required: Array.isArray(schema.required)
+      ? schema.required.filter((name) => typeof name === "string")
+      : [],
+  };
+};
+
+/** The state that a flow declares: by name, with a schema of each. */
+function stateOf(flow: Raw, here: Findings): Raw {
+  if (!isRaw(flow.state)) return {};
+  const { properties } = declaredSchema(flow);
+  const defaults = isRaw(flow.state.default) ? flow.state.default : {};
+  if (flow.state.type === "pydantic" || flow.state.type === "unknown")
+    here.changed("state", "The shape of the state is a program; what the file says of it beside was read.");
+  const guessed = Object.fromEntries(
+    Object.entries(defaults)
+      .filter(([name]) => !(name in properties))
+      .map(([name, value]) => [name, typeof value === "string" ? { type: "string" } : {}]),
+  );
+  return { ...properties, ...guessed };
+}

@@ -1,0 +1,167 @@
+import { type Findings, isRaw, type Raw } from "@/server/domain/base/lenient-reader";
+import { asTemplate } from "@/server/domain/text/template";
+import { writeText } from "../../../text-files";
+import type { Drawing } from "../../drawing";
+import type { Cast } from "../../roles";
+import type { Source } from "../../source";
+import { castAgent, crewSettings, human } from "./cast";
+import { type FlowNames, toExpression, toFlowTemplate, toValue } from "./cel";
+import { sayInCrew } from "./draw";
+import type { Method } from "./flow-method";
+import { missing, readCrew } from "./json";
+import { isElsewhere, readAgent, type TaskModel, textOf } from "./model";
+import { toTemplate, variablesIn } from "./template";
+
+export interface FlowAbout {
+  name: string;
+  here: Findings;
+  findings: Findings;
+  /** A crew in another file of the import. */
+  load: (path: string) => Source | undefined;
+}
+
+/** Draws what each method of a flow does. */
+export class FlowSteps {
+  constructor(
+    private readonly drawing: Drawing,
+    private readonly cast: Cast,
+    private readonly names: FlowNames,
+    private readonly about: FlowAbout,
+  ) {}
+
+  /** What a method does, as a step; answers its id. */
+  draw(method: Method, key: string): string {
+    const { action, name, here } = method;
+    switch (action.call) {
+      case "agent":
+        if (isRaw(action.with) && !isElsewhere(action.with)) return this.agent(method, action.with, key);
+        break;
+      case "crew": {
+        const step = this.crew(method, key);
+        if (step !== null) return step;
+        break;
+      }
+      case "expression": {
+        const expression = toExpression(textOf(action.expr), this.names);
+        if (expression !== null)
+          return this.drawing.add(name, {
+            node_type: "transform",
+            name: human(name),
+            config: { set: { [key]: expression } },
+          });
+        break;
+      }
+    }
+    return this.unknown(method, key, here);
+  }
+
+  private unknown({ action, name }: Method, key: string, here: Findings): string {
+    const what =
+      WHAT[String(action.call)] ??
+      `This is of the kind ${JSON.stringify(action.call ?? null)}, which is not known here.`;
+    if (action.call === "tool")
+      this.cast.wants(human(name), [textOf(action.ref)].filter(Boolean), "do.ref", here);
+    return this.drawing.placeholder(name, {
+      name: human(name),
+      original: writeText(action, "yaml"),
+      at: "do",
+      findings: here,
+      why: what,
+      node: { output_keys: [key] },
+    });
+  }
+
+  private agent({ name, here, isRouter, emit }: Method, raw: Raw, key: string): string {
+    const place = here.under("do.with");
+    const { role, tools, agent } = castAgent(readAgent(name, raw, place), this.cast);
+    const input = textOf(raw.input);
+    const { template, mapping, unread } = toFlowTemplate(input || agent.goal, this.names);
+    for (const source of unread)
+      place.changed(
+        "input",
+        `The expression ${JSON.stringify(source.slice(0, 200))} cannot be read here and stands in the task as it is.`,
+      );
+    if (raw.response_format)
+      place.dropped(
+        "response_format",
+        "The shape of the answer is a program and was left out. Describe it at the step.",
+      );
+    return this.drawing.add(name, {
+      node_type: "agent_task",
+      name: human(name),
+      ...(Object.keys(mapping).length > 0 ? { input_mapping: mapping } : {}),
+      output_keys: [key],
+      config: {
+        required_role: role,
+        task_description_template: input ? template : asTemplate(agent.goal),
+        ...(tools.length > 0 ? { tools } : {}),
+        ...(agent.max_iter ? { max_iterations: Math.min(agent.max_iter, 200) } : {}),
+        // A router's answer must be one of its labels.
+        ...(isRouter && emit.length > 0
+          ? {
+              output_schema: {
+                type: "object",
+                properties: { [key]: { type: "string", enum: emit } },
+                required: [key],
+              },
+            }
+          : {}),
+      },
+    });
+  }
+
+  /** Null where the crew cannot be found. */
+  private crew({ name, action, here }: Method, key: string): string | null {
+    const path = textOf(action.from_declaration);
+    const file = path ? this.about.load(path) : undefined;
+    const raw = file ? file.value : action.with;
+    const place = file ? file.on(this.about.findings) : here.under("do.with");
+    if (path && !file)
+      here.changed(
+        "do.from_declaration",
+        `The crew ${path} is not among the files. Import the whole folder, or a zip of it, to have it.`,
+      );
+    if (!isRaw(raw)) return null;
+    const model = readCrew({ name: human(name), ...raw }, place, missing);
+    if (model.agents.size === 0) return null;
+    const agents = new Map([...model.agents].map(([id, agent]) => [id, castAgent(agent, this.cast)]));
+    const local = (variable: string) => variable.replace(/\W/g, "_");
+    const texts = [
+      ...[...model.agents.values()].flatMap(({ role, goal, backstory }) => [role, goal, backstory]),
+      ...model.tasks.flatMap(({ description, expected_output }) => [description, expected_output]),
+    ];
+    const given: Raw = { ...model.inputs, ...(isRaw(action.inputs) ? action.inputs : {}) };
+    const mapping = Object.fromEntries(
+      [...new Set([...variablesIn(...texts), ...Object.keys(given)])].map((variable) => {
+        const value = variable in given ? toValue(given[variable], this.names) : null;
+        if (variable in given && value === null)
+          here.changed(
+            `do.inputs.${variable}`,
+            `This cannot be read here; the start asks for "${variable}".`,
+          );
+        return [local(variable), value ?? `state.${this.names.state(variable)}`];
+      }),
+    );
+    const who = ({ agent }: TaskModel) => agent;
+    const id = this.drawing.add(name, {
+      node_type: "crew_task",
+      name: human(name),
+      ...(Object.keys(mapping).length > 0 ? { input_mapping: mapping } : {}),
+      output_keys: [key],
+      config: crewSettings(model, agents, who, (text) => toTemplate(text, local)),
+    });
+    sayInCrew(model, who, id);
+    return id;
+  }
+}
+
+/** Why a step of this kind cannot be taken over. */
+const WHAT: Readonly<Record<string, string>> = {
+  code: "This calls a program.",
+  script: "This is a program.",
+  tool: "This calls a tool of CrewAI.",
+  each: "This does something for each item of a list.",
+  expression: "This computes something that cannot be read here.",
+  crew: "The crew that works here cannot be read.",
+  agent: "The agent that works here cannot be read.",
+};

@@ -1,0 +1,211 @@
+import { type Findings, isRaw, type Raw } from "@/server/domain/base/lenient-reader";
+import { type Claim, nothingImported, type ReadableFormat } from "../../format";
+import { Cast } from "../../roles";
+import type { Source } from "../../source";
+import { castAgent, human } from "./cast";
+import { drawCrew } from "./draw";
+import {
+  type AgentModel,
+  type CrewModel,
+  checkContexts,
+  isAgent,
+  isElsewhere,
+  isTask,
+  readAgent,
+  readTask,
+  textOf,
+} from "./model";
+
+const isCrew = (value: unknown): value is Raw =>
+  isRaw(value) &&
+  !("methods" in value) &&
+  tasksOf(value).length > 0 &&
+  tasksOf(value).every(([, task]) => isTask(task)) &&
+  (isRaw(value.agents) ? Object.values(value.agents).every(isRaw) : Array.isArray(value.agents));
+
+/** CrewAI's `crew.jsonc` with a file for each agent, also with the agents in it; in JSON or YAML. */
+export const crewaiJson: ReadableFormat = {
+  id: "crewai-json",
+  label: "a CrewAI crew (crew.jsonc)",
+  recognise(sources) {
+    const crews = sources.filter(({ value }) => isCrew(value));
+    // Of both, CrewAI takes crew.jsonc.
+    const chosen = crews.filter(
+      ({ path }) => !(path.endsWith(".json") && crews.some((other) => other.path === `${path}c`)),
+    );
+    const claims = chosen.map((source): Claim => {
+      const names = isRaw(source.value) ? agentNames(source.value) : [];
+      const files = names.flatMap((name) => agentFile(name, source, sources) ?? []);
+      const { value } = source;
+      return {
+        sure: 2,
+        files: [source, ...files],
+        title: (isRaw(value) && textOf(value.name)) || source.path,
+      };
+    });
+    const taken = new Set(claims.flatMap(({ files }) => files));
+    const single = sources.filter(
+      (source) => !taken.has(source) && source.kind === "json" && isAgent(source.value),
+    );
+    return [
+      ...claims,
+      ...single.map((source): Claim => ({ sure: 1, files: [source], title: nameOf(source) })),
+    ];
+  },
+  read({ claim, all, findings, answers }) {
+    const [source] = claim.files;
+    if (!source || !isRaw(source.value)) return nothingImported();
+    if (!isCrew(source.value)) return readAlone(source, source.value, findings);
+    const model = readCrew(source.value, source.on(findings), (name) => {
+      const file = agentFile(name, source, all);
+      if (!file) return missing(name);
+      if (isRaw(file.value)) return { raw: file.value, here: file.on(findings) };
+      return `${file.path} cannot be read. ${file.problem ?? "It holds no agent."}`;
+    });
+    return drawCrew(model, { findings, answers });
+  },
+};
+
+/** One agent by itself becomes a role. */
+function readAlone(source: Source, raw: Raw, findings: Findings) {
+  const cast = new Cast();
+  castAgent(readAgent(nameOf(source), raw, source.on(findings)), cast);
+  return { ...nothingImported(human(nameOf(source))), roles: cast.roles, tools: cast.tools() };
+}
+
+const nameOf = ({ name }: Source): string => name.replace(/\.[^.]*$/, "");
+
+/** Those that stand in files of their own. */
+function agentNames({ agents, manager_agent }: Raw): string[] {
+  const listed = Array.isArray(agents) ? agents.filter((name) => typeof name === "string") : [];
+  return typeof manager_agent === "string" ? [...listed, manager_agent] : listed;
+}
+
+const agentFile = (name: string, crew: Source, all: readonly Source[]): Source | undefined =>
+  ["jsonc", "json"]
+    .map((ending) => all.find(({ path }) => path === `${crew.folder}agents/${name}.${ending}`))
+    .find((file) => file !== undefined);
+
+function tasksOf({ tasks }: Raw): [key: string, task: unknown][] {
+  if (Array.isArray(tasks))
+    return tasks.map((task: unknown, place) => [
+      (isRaw(task) && textOf(task.name)) || `task_${place + 1}`,
+      task,
+    ]);
+  return isRaw(tasks) ? Object.entries(tasks) : [];
+}
+
+/** Why an agent that is only named is not there. */
+export const missing = (name: string): string =>
+  `agents/${name}.jsonc is missing. Import the whole folder, or a zip of it.`;
+
+/**
+ * Reads a crew whose tasks stand in it. `load`: the file of an agent that is only named, or why there is none.
+ */
+export function readCrew(
+  raw: Raw,
+  here: Findings,
+  load: (name: string) => { raw: Raw; here: Findings } | string,
+): CrewModel {
+  const agents = new Map<string, AgentModel>();
+  const add = (key: string, value: unknown, place: Findings) => {
+    if (isRaw(value) && isElsewhere(value))
+      place.dropped(
+        "from_repository",
+        `The agent "${key}" is kept at CrewAI (${textOf(value.from_repository)}) and is not fetched.`,
+      );
+    else if (isRaw(value)) agents.set(key, readAgent(key, value, place));
+    else place.dropped("", `"${key}" is not an agent and was left out.`);
+  };
+  const fetchAgent = (name: string, at: string) => {
+    const file = load(name);
+    if (typeof file === "string") here.error(at, `The agent "${name}" is not here: ${file}`);
+    else add(name, file.raw, file.here);
+  };
+  if (Array.isArray(raw.agents))
+    for (const [place, agent] of raw.agents.entries())
+      if (typeof agent === "string") fetchAgent(agent, `agents.${place}`);
+      else if (isRaw(agent))
+        add(
+          textOf(agent.name) || textOf(agent.role) || `agent_${place + 1}`,
+          agent,
+          here.under(`agents.${place}`),
+        );
+      else here.dropped(`agents.${place}`, "This is not an agent and was left out.");
+  else if (isRaw(raw.agents))
+    for (const [key, agent] of Object.entries(raw.agents)) add(key, agent, here.under(`agents.${key}`));
+  const tasks = tasksOf(raw).flatMap(([key, task], place) =>
+    isRaw(task) ? [readTask(key, task, here.under(`tasks.${Array.isArray(raw.tasks) ? place : key}`))] : [],
+  );
+  const twice = tasks.find(({ key }, place) => tasks.findIndex((other) => other.key === key) !== place);
+  if (twice) here.error("tasks", `Two tasks are called "${twice.key}".`);
+  checkContexts(tasks);
+  const process = textOf(raw.process) || "sequential";
+  if (process !== "sequential" && process !== "hierarchical")
+    here.changed(
+      "process",
+      `The process ${JSON.stringify(process)} is not known; the tasks follow each other.`,
+    );
+  const model: CrewModel = {
+    name: textOf(raw.name) || "Crew",
+    agents,
+    tasks,
+    process: process === "hierarchical" ? "hierarchical" : "sequential",
+    manager: null,
+    planning: raw.planning === true,
+    memory: raw.memory === true,
+    inputs: isRaw(raw.inputs) ? raw.inputs : {},
+  };
+  if (model.process === "hierarchical")
+    addManager(model, raw, here, (name) => fetchAgent(name, "manager_agent"));
+  for (const field of Object.keys(raw))
+    if (!KNOWN.has(field) && raw[field] !== null && raw[field] !== false)
+      here.dropped(field, `"${field}" of a crew has no counterpart here and was left out.`);
+  return model;
+}
+
+const KNOWN = new Set([
+  "name",
+  "description",
+  "agents",
+  "tasks",
+  "process",
+  "manager_agent",
+  "manager_llm",
+  "planning",
+  "memory",
+  "inputs",
+  "verbose",
+  "cache",
+  "stream",
+  "tracing",
+  "output_log_file",
+]);
+
+/** Who leads: the agent that the file names, else one of ours. */
+function addManager(model: CrewModel, raw: Raw, here: Findings, load: (name: string) => void): void {
+  const named = textOf(raw.manager_agent);
+  if (named && !model.agents.has(named)) load(named);
+  if (raw.manager_llm) here.dropped("manager_llm", "The manager uses your own model.");
+  if (named && model.agents.has(named)) {
+    model.manager = named;
+    return;
+  }
+  if (named) return;
+  const key = model.agents.has("manager") ? "crew_manager" : "manager";
+  here.info("process", "The file names nobody who leads; a manager was added.");
+  model.agents.set(key, {
+    key,
+    role: "Crew Manager",
+    goal: "Manage the team to complete the task in the best way possible.",
+    backstory:
+      "You give each part of the work to whoever can do it best, look at what comes back, and put the results together.",
+    tools: [],
+    allow_delegation: true,
+    max_iter: null,
+    max_rpm: null,
+    max_execution_time: null,
+    here,
+  });
+  model.manager = key;
+}

@@ -1,0 +1,33 @@
+import { asTemplate } from "@/server/domain/text/template";
+
+/** A variable of CrewAI's texts. JSON's braces hold none; of `{{x}}` the outer braces stay. */
+const VARIABLE = /\{([A-Za-z_][A-Za-z0-9_-]*)\}/g;
+
+/** The variables of a text, each once. */
+export const variablesIn = (...texts: readonly string[]): string[] => [
+  ...new Set(texts.flatMap((text) => [...text.matchAll(VARIABLE)].map(([, name = ""]) => name))),
+];
+
+/** A text with variables as one of our templates; every other brace stays as it is. */
+export function toTemplate(text: string, keyOf: (variable: string) => string): string {
+  let template = "";
+  let from = 0;
+  for (const found of text.matchAll(VARIABLE)) {
+    template += `${literal(text.slice(from, found.index))}{{${keyOf(found[1] ?? "")}}}`;
+    from = found.index + found[0].length;
+  }
+  return template + asTemplate(text.slice(from));
+}
+
+/** A text before a value: a brace at its end would be taken for one of the value's own. */
+export const literal = (text: string): string =>
+  text.endsWith("{") ? `${asTemplate(text.slice(0, -1))}{{ "{" }}` : asTemplate(text);
+
+/** A name without its variables: "Analyst for {topic}" becomes "Analyst". */
+export function plainName(text: string): string {
+  const words = text.replace(VARIABLE, " \u0000 ").replace(/\s+/g, " ");
+  return words
+    .replace(/( (for|of|in|on|about|to|with|at|the|and))* ?\u0000( and \u0000)*/gi, " ")
+    .replace(/\s+/g, " ")
+    .replace(/^[\s,;:–-]+|[\s,;:–-]+$/g, "");
+}

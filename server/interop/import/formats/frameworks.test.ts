@@ -1,0 +1,395 @@
+import { describe, expect, test } from "vitest";
+import { type ImportChoices, readImport } from "../road";
+import { blockingProblems, runOffline } from "./testing/offline-run";
+
+const read = (value: unknown, path = "a.json", choices?: ImportChoices) =>
+  readImport([{ path, text: typeof value === "string" ? value : JSON.stringify(value) }], choices);
+const whole = (result: ReturnType<typeof readImport>) =>
+  result.imported ?? expect.fail(JSON.stringify(result.findings));
+const lines = (result: ReturnType<typeof readImport>) =>
+  (whole(result).graph?.edges ?? []).map(
+    ({ source_node_id, target_node_id, edge_label }) =>
+      `${source_node_id} -> ${target_node_id}${edge_label ? ` (${edge_label})` : ""}`,
+  );
+const said = (result: ReturnType<typeof readImport>, level: string) =>
+  result.findings.flatMap((finding) => (finding.level === level ? [finding.message] : []));
+
+describe("Mermaid of LangGraph", () => {
+  test("with graphs inside, escapes and words on its edges, also in a fence", () => {
+    const result = read(
+      `# My graph
+
+\`\`\`mermaid
+---
+config:
+  flowchart:
+    curve: linear
+---
+graph TD;
+	__start__([<p>__start__</p>]):::first
+	plan\\20it(plan it<hr/><small><em>retry = 3</em></small>)
+	inner\\3awrite(write)
+	inner\\3a__end__(<p>__end__</p>)
+	__end__([<p>__end__</p>]):::last
+	__start__ --> plan\\20it;
+	plan\\20it -. &nbsp;go&nbsp; .-> inner\\3awrite;
+	plan\\20it -. &nbsp;stop&nbsp; .-> __end__;
+	inner\\3a__end__ --> __end__;
+	subgraph inner
+	inner\\3awrite --> inner\\3a__end__;
+	end
+	classDef default fill:#f2f0ff,line-height:1.2
+\`\`\`
+`,
+      "README.md",
+    );
+    expect(lines(result)).toEqual([
+      "start -> plan_it",
+      "plan_it -> after_plan_it",
+      "after_plan_it -> write (go)",
+      "after_plan_it -> end (stop)",
+      "write -> end",
+    ]);
+    expect(result.findings.find(({ node_id }) => node_id === "write")?.line).toBe(12);
+  });
+});
+
+const model = {
+  provider: "autogen_ext.models.openai.OpenAIChatCompletionClient",
+  component_type: "model",
+  config: { model: "gpt-4o", api_key: "sk-abcdefghijklmnopqrstuvwx" },
+};
+const agent = (name: string, more: object = {}) => ({
+  provider: "autogen_agentchat.agents.AssistantAgent",
+  component_type: "agent",
+  version: 1,
+  config: {
+    name,
+    model_client: model,
+    description: `Is ${name}.`,
+    system_message: `You are {${name}} {{x}}.`,
+    ...more,
+  },
+});
+const team = (kind: string, participants: unknown[], more: object = {}) => ({
+  provider: `autogen_agentchat.teams.${kind}`,
+  component_type: "team",
+  version: 1,
+  label: `My ${kind}`,
+  config: { participants, ...more },
+});
+const ends = (...conditions: unknown[]) => ({
+  provider: "autogen_agentchat.base.OrTerminationCondition",
+  component_type: "termination",
+  config: { conditions },
+});
+const mentions = (text: string) => ({
+  provider: "autogen_agentchat.conditions.TextMentionTermination",
+  component_type: "termination",
+  config: { text },
+});
+const messages = (max_messages: number) => ({
+  provider: "autogen_agentchat.conditions.MaxMessageTermination",
+  component_type: "termination",
+  config: { max_messages },
+});
+const functionTool = {
+  provider: "autogen_core.tools.FunctionTool",
+  component_type: "tool",
+  config: { source_code: "def add(a, b):\n    return a + b\n", name: "add", description: "Adds" },
+};
+
+describe("teams of AutoGen", () => {
+  test("in turns go round until words or messages end them, and run on the offline model", async () => {
+    const result = read(
+      team("RoundRobinGroupChat", [agent("writer"), agent("critic")], {
+        termination_condition: ends(mentions("APPROVE"), messages(5)),
+      }),
+    );
+    const { graph, roles } = whole(result);
+    expect(lines(result)).toEqual([
+      "start -> count_rounds",
+      "count_rounds -> writer",
+      "writer -> critic",
+      "critic -> again",
+      "again -> count_rounds (again)",
+      "again -> end (done)",
+    ]);
+    expect(graph?.nodes.again?.config).toMatchObject({
+      conditions: [
+        {
+          label: "again",
+          when: 'state.round < 2 && !(state.said_by_writer.contains("APPROVE") || state.said_by_critic.contains("APPROVE"))',
+        },
+      ],
+    });
+    expect(roles.map(({ system_prompt_template }) => system_prompt_template)).toEqual([
+      'You are {writer} {{ "{{" }}x}}.',
+      'You are {critic} {{ "{{" }}x}}.',
+    ]);
+    expect(JSON.stringify(result)).not.toContain("sk-abc");
+    expect(blockingProblems(whole(result))).toEqual([]);
+    expect((await runOffline(whole(result))).state.run).toMatchObject({ final_status: "COMPLETED" });
+  });
+
+  test("that hand over are crews that do; whoever is no agent is named", () => {
+    const result = read(
+      team(
+        "Swarm",
+        [
+          agent("a", { handoffs: ["b", { target: "user", name: "to_user" }] }),
+          agent("b", { handoffs: [{ target: "a" }] }),
+        ],
+        {
+          termination_condition: {
+            provider: "autogen_agentchat.conditions.HandoffTermination",
+            component_type: "termination",
+            config: { target: "user" },
+          },
+        },
+      ),
+    );
+    expect(whole(result).graph?.nodes.My_Swarm?.config).toMatchObject({
+      crew: { process: "swarm", entry_agent: "a", agents: [{ handoffs: ["b"] }, { handoffs: ["a"] }] },
+    });
+    expect(said(result, "dropped")).toEqual(
+      expect.arrayContaining([
+        expect.stringContaining("HandoffTermination"),
+        expect.stringContaining('"a" hands over to "user"'),
+      ]),
+    );
+    expect(blockingProblems(whole(result))).toEqual([]);
+  });
+
+  test.each(["SelectorGroupChat", "MagenticOneGroupChat"])(
+    "%s is led by a manager, and runs on the offline model",
+    async (kind) => {
+      const result = read(
+        team(kind, [agent("a"), agent("b")], {
+          selector_prompt: "Choose of {roles}",
+          termination_condition: messages(4),
+        }),
+      );
+      expect(whole(result).graph?.nodes[`My_${kind}`]?.config).toMatchObject({
+        crew: { process: "hierarchical", max_rounds: 4 },
+      });
+      expect(blockingProblems(whole(result))).toEqual([]);
+      expect((await runOffline(whole(result))).state.run).toMatchObject({ final_status: "COMPLETED" });
+    },
+  );
+
+  test("as a graph go on by the words of a message", async () => {
+    const nodes = {
+      draft: { name: "draft", edges: [{ target: "check", condition: null }], activation: "any" },
+      check: {
+        name: "check",
+        edges: [
+          { target: "draft", condition: "REVISE" },
+          { target: "send", condition: "APPROVE" },
+        ],
+        activation: "all",
+      },
+      send: { name: "send", edges: [], activation: "all" },
+    };
+    const result = read(
+      team("GraphFlow", [agent("draft"), agent("check"), agent("send")], {
+        graph: { nodes, default_start_node: "draft" },
+      }),
+    );
+    expect(lines(result)).toEqual([
+      "draft -> check",
+      "check -> after_check",
+      "after_check -> draft (REVISE)",
+      "after_check -> send (APPROVE)",
+      "after_check -> end (otherwise)",
+      "send -> end",
+      "start -> draft",
+    ]);
+    expect(whole(result).graph?.nodes.after_check?.config).toMatchObject({
+      conditions: [
+        { label: "REVISE", when: 'state.said_by_check.contains("REVISE")' },
+        { label: "APPROVE", when: 'state.said_by_check.contains("APPROVE")' },
+      ],
+    });
+    expect(blockingProblems(whole(result))).toEqual([]);
+    expect((await runOffline(whole(result))).state.run).toMatchObject({ final_status: "COMPLETED" });
+  });
+
+  test("have tools by name in both versions; their code is text in a note", () => {
+    const old = read(agent("a", { tools: [functionTool] }));
+    const now = read({
+      ...agent("a", {
+        workbench: [
+          {
+            provider: "autogen_core.tools.StaticWorkbench",
+            component_type: "workbench",
+            config: { tools: [functionTool] },
+          },
+        ],
+      }),
+      version: 2,
+    });
+    for (const result of [old, now]) {
+      expect(whole(result).tools).toEqual([{ name: "add", by: ["a"] }]);
+      const notes = Object.values(whole(result).graph?.nodes ?? {}).filter(
+        ({ node_type }) => node_type === "note",
+      );
+      expect(JSON.stringify(notes)).toContain("return a + b");
+    }
+  });
+
+  test("of a gallery are offered one by one, beside its agents", () => {
+    const gallery = {
+      id: "g",
+      name: "Gallery",
+      components: {
+        agents: [agent("x")],
+        teams: [team("Swarm", [agent("a")]), team("RoundRobinGroupChat", [agent("b"), agent("c")])],
+        models: [model],
+      },
+    };
+    const first = read(gallery);
+    expect(first.found.map(({ title }) => title)).toEqual([
+      "My Swarm",
+      "My RoundRobinGroupChat",
+      "The agents of Gallery",
+    ]);
+    expect(first.imported?.roles.map(({ name }) => name)).toEqual(["a"]);
+    expect(read(gallery, "a.json", { pick: 2 }).imported?.roles.map(({ name }) => name)).toEqual(["x"]);
+  });
+
+  test("of Studio 0.2 are refused by name, and so is a model alone", () => {
+    expect(
+      said(
+        read({
+          name: "w",
+          sender: { type: "userproxy", config: { name: "u", llm_config: false } },
+          receiver: { config: { llm_config: {} } },
+        }),
+        "error",
+      )[0],
+    ).toMatch(/AutoGen Studio 0\.2.*0\.4/);
+    expect(said(read(model), "error")[0]).toContain("This is an AutoGen model (OpenAIChatCompletionClient)");
+  });
+});
+
+describe("LangChain", () => {
+  const prompt = (template: string, more: object = {}) => ({
+    _type: "prompt",
+    input_variables: [],
+    template,
+    template_format: "f-string",
+    ...more,
+  });
+  const lc = (name: string, kwargs: object) => ({
+    lc: 1,
+    type: "constructor",
+    id: ["langchain_core", "prompts", name],
+    kwargs,
+  });
+
+  test("a prompt that names no type is a plain one, by itself and in a chain", async () => {
+    const bare = {
+      input_variables: ["a"],
+      output_parser: null,
+      template: "Tell of {a}.",
+      template_format: "f-string",
+    };
+    for (const value of [bare, { _type: "self-ask", llm_chain: { _type: "llm_chain", prompt: bare } }]) {
+      const whole = read(value).imported ?? expect.fail(JSON.stringify(value));
+      expect(JSON.stringify(whole.graph)).toContain("Tell of {{a}}.");
+      expect((await runOffline(whole)).state.run.final_status).toBe("COMPLETED");
+    }
+  });
+
+  test("braces that stand twice mean one, and what reaches into a value stays text", () => {
+    const result = read(prompt("{{a}} {b} {b.__class__} {% c %}"));
+    expect(whole(result).graph?.nodes.a?.config).toMatchObject({
+      task_description_template: '{a} {{b}} {b.__class__} {{ "{%" }} c %}',
+    });
+    expect(said(result, "changed")[0]).toContain("{b.__class__}");
+  });
+
+  test("chains become steps, each given what the one before it answered", async () => {
+    const chain = (template: string, output_key: string) => ({
+      _type: "llm_chain",
+      prompt: prompt(template),
+      llm: { _type: "openai", model_name: "gpt-4" },
+      output_key,
+    });
+    const result = read({
+      _type: "sequential_chain",
+      chains: [chain("Outline {topic}", "outline"), chain("Write on {topic}: {outline}", "text")],
+    });
+    expect(lines(result)).toEqual(["start -> Step_1", "Step_1 -> Step_2", "Step_2 -> end"]);
+    expect(whole(result).graph?.nodes.Step_2).toMatchObject({
+      output_keys: ["text"],
+      config: { task_description_template: "Write on {{topic}}: {{outline}}" },
+    });
+    expect(whole(result).graph?.nodes.start?.output_keys).toEqual(["topic"]);
+    expect((await runOffline(whole(result))).state.run).toMatchObject({ final_status: "COMPLETED" });
+  });
+
+  test("maps with lc are only read, never made into what they name; secrets stay out", () => {
+    const result = read({
+      lc: 1,
+      type: "constructor",
+      id: ["langchain", "schema", "runnable", "RunnableSequence"],
+      kwargs: {
+        first: lc("ChatPromptTemplate", {
+          messages: [
+            lc("SystemMessagePromptTemplate", {
+              prompt: lc("PromptTemplate", {
+                template: "Be brief.",
+                template_format: "f-string",
+                input_variables: [],
+              }),
+            }),
+            lc("HumanMessagePromptTemplate", {
+              prompt: lc("PromptTemplate", {
+                template: "{question}",
+                template_format: "f-string",
+                input_variables: ["question"],
+              }),
+            }),
+          ],
+        }),
+        middle: [
+          {
+            lc: 1,
+            type: "constructor",
+            id: ["langchain", "chat_models", "openai", "ChatOpenAI"],
+            kwargs: {
+              model_name: "gpt-4",
+              openai_api_key: { lc: 1, type: "secret", id: ["OPENAI_API_KEY"] },
+            },
+          },
+        ],
+        last: { lc: 1, type: "constructor", id: ["os", "system"], kwargs: { command: "rm" } },
+      },
+    });
+    expect(lines(result)).toEqual(["start -> a", "a -> end"]);
+    expect(whole(result).roles.map(({ system_prompt_template }) => system_prompt_template)).toEqual([
+      "Be brief.",
+    ]);
+    expect(said(result, "changed")).toEqual([expect.stringContaining("gpt-4")]);
+    expect(said(result, "dropped")).toEqual([expect.stringContaining('"system" was left out')]);
+    expect(JSON.stringify(result.imported)).not.toContain("OPENAI_API_KEY");
+  });
+
+  test("examples stand in the prompt; a model alone is refused by name", () => {
+    const result = read({
+      _type: "few_shot",
+      prefix: "Opposites:",
+      examples: [{ a: "hot", b: "{cold}" }],
+      example_prompt: prompt("{a} -> {b}"),
+      suffix: "{word} ->",
+    });
+    expect(whole(result).graph?.nodes.a?.config).toMatchObject({
+      task_description_template: "Opposites:\n\nhot -> {cold}\n\n{{word}} ->",
+    });
+    expect(said(read({ _type: "openai", model_name: "gpt-4" }), "error")[0]).toContain(
+      'LangChain\'s "openai"',
+    );
+  });
+});

@@ -1,0 +1,151 @@
+import { type Findings, isRaw } from "@/server/domain/base/lenient-reader";
+import { Drawing, type DrawnInput } from "../../drawing";
+import { type Claim, type Imported, nothingImported, type ReadableFormat } from "../../format";
+import { Cast } from "../../roles";
+import type { Source } from "../../source";
+import { type Call, callsOf, isBarePrompt, isNew, isOld, kindOf } from "./model";
+import { toTemplate } from "./template";
+
+/** Prompts and chains of LangChain, as it kept them before (`_type`) and as it keeps them now (`lc`). */
+export const langchain: ReadableFormat = {
+  id: "langchain",
+  label: "a prompt or chain of LangChain",
+  recognise: (sources) =>
+    sources.flatMap((source): Claim[] => {
+      const { value } = source;
+      if (isNew(value)) return [{ sure: 3, files: [source] }];
+      if (isBarePrompt(value)) return [{ sure: 2, files: [source] }];
+      const isKnown =
+        isOld(value) &&
+        ("template" in value ||
+          "prompt" in value ||
+          "llm_chain" in value ||
+          "input_variables" in value ||
+          /chain|agent|prompt|few_shot|react|llm|openai|chat/.test(kindOf(value)));
+      return isKnown ? [{ sure: 2, files: [source] }] : [];
+    }),
+  read({ claim, findings }) {
+    const [source] = claim.files;
+    if (!source) return nothingImported();
+    const here = source.on(findings);
+    const calls = callsOf(source.value, "", here);
+    const name =
+      source.name
+        .replace(/\.[^.]+$/, "")
+        .replace(/[_-]+/g, " ")
+        .trim() || "Imported prompt";
+    if (calls.length === 0) {
+      here.error(
+        "",
+        `This is LangChain's "${kindOf(source.value) || "object"}", which holds no prompt; there is nothing to import.`,
+      );
+      return nothingImported(name);
+    }
+    return drawCalls(calls, name, source, findings);
+  },
+};
+
+function drawCalls(calls: readonly Call[], name: string, source: Source, findings: Findings): Imported {
+  const here = source.on(findings);
+  const drawing = new Drawing(name, findings);
+  const cast = new Cast();
+  const given = new Map<string, string>();
+  const inputs: DrawnInput[] = [];
+  const steps: string[] = [];
+  let last = "";
+  for (const [nth, call] of calls.entries()) {
+    const known = new Map(Object.entries(call.known));
+    const keyFor = (variable: string): string => {
+      const made = given.get(variable);
+      if (made !== undefined) return made;
+      const key = drawing.keyFor(variable);
+      // In a simple chain each step has one variable: what the step before it gave.
+      if (nth > 0 && calls[nth - 1]?.output === null && !known.has(variable)) return last;
+      given.set(variable, key);
+      const value = known.get(variable);
+      inputs.push({
+        key,
+        ...(typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+          ? { default: `${value}` }
+          : {}),
+      });
+      return key;
+    };
+    const title = calls.length === 1 ? name : `Step ${nth + 1}`;
+    const texts = call.words.map(({ who, text, format, at }) => ({
+      who,
+      text,
+      at,
+      template: toTemplate(text, format, keyFor, here, at),
+    }));
+    const output = drawing.keyFor(call.output ?? (calls.length === 1 ? "answer" : `answer_${nth + 1}`));
+    const closed = texts.filter(({ template }) => template === null);
+    if (closed.length > 0) {
+      steps.push(
+        drawing.placeholder(title, {
+          name: title,
+          original: call.words.map(({ who, text }) => `${who}:\n${text}`).join("\n\n"),
+          why: "The prompt is a jinja2 template, which is a small program; it is kept as text and never filled in.",
+          at: closed[0]?.at ?? call.at,
+          findings: here,
+          node: { output_keys: [output] },
+        }),
+      );
+    } else {
+      const system = texts.filter(({ who }) => who === "system");
+      const isPlain = system.every(({ template }) => !/\{\{[A-Za-z_]/.test(template ?? ""));
+      const role = cast.add({
+        name: title,
+        description: "",
+        prompt: isPlain
+          ? call.words
+              .filter(({ who }) => who === "system")
+              .map(({ text, format }) =>
+                format === "f-string" ? text.replace(/\{\{|\}\}/g, (two) => two.charAt(0)) : text,
+              )
+              .join("\n\n")
+          : "",
+      });
+      const task = texts
+        .filter(({ who }) => who !== "system" || !isPlain)
+        .map(({ who, template }) => (who === "ai" ? `(assistant) ${template}` : template))
+        .join("\n\n");
+      if (!isPlain)
+        here.changed(
+          call.at,
+          `The system message reads values, which roles do not know; it stands in the task of "${title}".`,
+        );
+      const ours = cast.wants(role, call.tools, call.at, here);
+      steps.push(
+        drawing.add(title, {
+          node_type: "agent_task",
+          name: title,
+          output_keys: [output],
+          config: {
+            required_role: role,
+            task_description_template: task || "Do what your role says.",
+            ...(ours.length > 0 ? { tools: ours } : {}),
+          },
+        }),
+      );
+      here.keeps(call.at, `The prompt became the step "${title}" with a role of its own.`, steps.at(-1));
+    }
+    if (call.model)
+      here.changed(
+        call.at,
+        `The model ${call.model} is not taken over: steps use your own model. Choose another at the step.`,
+      );
+    given.set(call.output ?? `answer_${nth + 1}`, output);
+    last = output;
+  }
+  let before = drawing.start(inputs);
+  for (const step of steps) {
+    drawing.edge(before, step);
+    before = step;
+  }
+  drawing.edge(before, drawing.end([last]));
+  const value = isRaw(source.value) ? source.value : {};
+  if (value.memory !== null && value.memory !== undefined)
+    here.dropped("memory", "The memory of the chain was left out.");
+  return { ...nothingImported(name), graph: drawing.finish(), roles: cast.roles, tools: cast.tools() };
+}

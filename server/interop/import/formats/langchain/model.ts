@@ -1,0 +1,217 @@
+import { type Findings, isRaw, join, type Raw } from "@/server/domain/base/lenient-reader";
+
+/** A piece of a prompt: who says it, and its text with holes. */
+export interface Words {
+  who: "system" | "human" | "ai";
+  text: string;
+  format: string;
+  at: string;
+}
+/** One call of a model. */
+export interface Call {
+  name: string;
+  words: Words[];
+  /** Values that are filled in already. */
+  known: Raw;
+  output: string | null;
+  model: string;
+  tools: string[];
+  at: string;
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
+/** Whether a value is an object that LangChain wrote: with `_type`, or with `lc`. */
+export const isOld = (value: unknown): value is Raw => isRaw(value) && typeof value._type === "string";
+export const isNew = (value: unknown): value is Raw =>
+  isRaw(value) && value.lc === 1 && typeof value.type === "string" && Array.isArray(value.id);
+
+/** A prompt without a `_type`: LangChain takes it for a plain one. */
+export const isBarePrompt = (value: unknown): value is Raw =>
+  isRaw(value) &&
+  !("_type" in value) &&
+  typeof value.template === "string" &&
+  Array.isArray(value.input_variables);
+
+/** What an object is, by the last name of its class or by its type: PromptTemplate -> prompt_template. */
+export function kindOf(value: unknown): string {
+  if (isNew(value)) return snake(textOf(listOf(value.id).at(-1)));
+  if (isOld(value)) return textOf(value._type);
+  return isBarePrompt(value) ? "prompt" : "";
+}
+const snake = (name: string): string =>
+  name.replace(/(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, "_").toLowerCase();
+
+/** Its settings: they are only looked at, never made into what they name. */
+const settingsOf = (value: unknown): Raw =>
+  isNew(value) ? (isRaw(value.kwargs) ? value.kwargs : {}) : isRaw(value) ? value : {};
+const under = (value: unknown, at: string): string => (isNew(value) ? join(at, "kwargs") : at);
+
+const CHAINS = /^(simple_)?sequential_chain$|^runnable_sequence$/;
+const MAX_DEPTH = 10;
+
+/** The calls of models that an object holds, in their order. What is none is named. */
+export function callsOf(value: unknown, at: string, here: Findings, depth = 0): Call[] {
+  const kind = kindOf(value);
+  const raw = settingsOf(value);
+  const inner = under(value, at);
+  if (depth > MAX_DEPTH) return [];
+  if (isNew(value) && value.type === "not_implemented") {
+    here.dropped(at, `"${textOf(listOf(value.id).at(-1))}" cannot be kept in such a file; it was left out.`);
+    return [];
+  }
+  if (CHAINS.test(kind)) return ofChain(kind, raw, inner, here, depth);
+  const words = wordsOf(value, at, here);
+  if (words.length > 0) return [{ ...EMPTY, words, known: partials(raw), at }];
+  const prompt = raw.prompt ?? (isRaw(raw.prompt_template) ? raw.prompt_template : undefined);
+  if (prompt !== undefined) {
+    const said = wordsOf(prompt, join(inner, "prompt"), here);
+    if (textOf(raw.prompt_path))
+      here.dropped(
+        join(inner, "prompt_path"),
+        "The prompt stands in another file, which is not read. Import that file.",
+      );
+    const model = modelOf(raw.llm);
+    return [
+      {
+        ...EMPTY,
+        name: kind,
+        words: said,
+        known: partials(settingsOf(prompt)),
+        output: textOf(raw.output_key) || null,
+        model,
+        at,
+      },
+    ];
+  }
+  for (const key of [
+    "llm_chain",
+    "combine_documents_chain",
+    "combine_document_chain",
+    "question_generator",
+    "agent",
+    "bound",
+    "runnable",
+  ]) {
+    if (!isRaw(raw[key])) continue;
+    const calls = callsOf(raw[key], join(inner, key), here, depth + 1);
+    if (/documents_chain$/.test(kind))
+      here.changed(at, `"${kind}" goes through documents; the step is given them as one text.`);
+    const tools = [
+      ...listOf(raw.allowed_tools),
+      ...listOf(raw.tools).map((tool) => settingsOf(tool).name),
+    ].filter((tool): tool is string => typeof tool === "string");
+    return calls.map((call, nth) => (nth === 0 ? { ...call, tools: [...call.tools, ...tools] } : call));
+  }
+  return [];
+}
+
+const EMPTY: Omit<Call, "at"> = { name: "", words: [], known: {}, output: null, model: "", tools: [] };
+
+function ofChain(kind: string, raw: Raw, at: string, here: Findings, depth: number): Call[] {
+  const parts = /^runnable/.test(kind)
+    ? [raw.first, ...listOf(raw.middle), raw.last].map(
+        (part, nth) => [part, join(at, nth === 0 ? "first" : `middle.${nth - 1}`)] as const,
+      )
+    : listOf(raw.chains).map((part, nth) => [part, join(at, `chains.${nth}`)] as const);
+  const calls: Call[] = [];
+  for (const [part, place] of parts) {
+    const model = modelOf(part);
+    const last = calls.at(-1);
+    if (model && last) last.model ||= model;
+    else if (/output_parser$/.test(kindOf(part)))
+      here.dropped(
+        place,
+        `What reads the answer (${kindOf(part)}) was left out; give the step a shape for its result instead.`,
+      );
+    else if (part !== undefined && part !== null) {
+      const found = callsOf(part, place, here, depth + 1);
+      if (found.length === 0)
+        here.dropped(place, `"${kindOf(part) || "This part"}" was left out: it holds no prompt.`);
+      calls.push(...found);
+    }
+  }
+  return calls;
+}
+
+function partials(raw: Raw): Raw {
+  return isRaw(raw.partial_variables) ? raw.partial_variables : {};
+}
+
+function modelOf(value: unknown): string {
+  const kind = kindOf(value);
+  const raw = settingsOf(value);
+  const isModel = isNew(value)
+    ? /(^|_)(chat_|llm|open_ai|anthropic)|^chat/.test(kind) ||
+      listOf(value.id).some((id) => id === "llms" || id === "chat_models")
+    : kind !== "" && !("template" in raw) && !("prompt" in raw) && !CHAINS.test(kind);
+  return isModel && !/prompt|chain|parser/.test(kind)
+    ? textOf(raw.model_name) || textOf(raw.model) || kind
+    : "";
+}
+
+/** The words of a prompt of any kind; none where the value is no prompt. */
+function wordsOf(value: unknown, at: string, here: Findings): Words[] {
+  const kind = kindOf(value);
+  const raw = settingsOf(value);
+  const inner = under(value, at);
+  const format = textOf(raw.template_format) || "f-string";
+  if (/^(prompt|prompt_template|string_prompt_template)$/.test(kind)) {
+    if (textOf(raw.template_path))
+      here.dropped(
+        join(inner, "template_path"),
+        "The text of the prompt stands in another file, which is not read.",
+      );
+    return textOf(raw.template)
+      ? [{ who: "human", text: textOf(raw.template), format, at: join(inner, "template") }]
+      : [];
+  }
+  if (/^few_shot(_prompt_template)?$/.test(kind))
+    return [{ who: "human", text: fewShot(raw, here, inner), format, at: inner }];
+  const list = Array.isArray(raw.messages) ? raw.messages : Array.isArray(raw.template) ? raw.template : null;
+  if (!/chat/.test(kind) || !list) return [];
+  const place = join(inner, Array.isArray(raw.messages) ? "messages" : "template");
+  return list.flatMap((message, nth) => messageOf(message, join(place, nth), format, here));
+}
+
+function messageOf(message: unknown, at: string, format: string, here: Findings): Words[] {
+  const kind = kindOf(message);
+  const raw = settingsOf(message);
+  if (/placeholder/.test(kind)) {
+    here.changed(
+      at,
+      `Earlier messages (${textOf(raw.variable_name) || "history"}) are put in here; a run begins without any.`,
+    );
+    return [];
+  }
+  const role = `${textOf(raw.role)} ${textOf(raw.type)} ${kind}`;
+  const who = /system|developer/.test(role) ? "system" : /\b(ai|assistant)/.test(role) ? "ai" : "human";
+  const prompt = [raw.prompt].flat()[0];
+  const said = isRaw(prompt) ? settingsOf(prompt) : raw;
+  const text = textOf(said.template) || textOf(said.content) || textOf(said.text);
+  if (!text) {
+    here.dropped(at, "This message has no text and was left out.");
+    return [];
+  }
+  return [{ who, text, format: textOf(said.template_format) || format, at }];
+}
+
+/** Examples with their pattern filled in; only plain names are. */
+function fewShot(raw: Raw, here: Findings, at: string): string {
+  const pattern = textOf(settingsOf(raw.example_prompt).template);
+  if (typeof raw.examples === "string")
+    here.dropped(join(at, "examples"), "The examples stand in another file, which is not read.");
+  const examples = listOf(raw.examples)
+    .filter(isRaw)
+    .map((example) =>
+      pattern.replace(/\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (whole, name: string) => {
+        const value = Object.hasOwn(example, name) ? example[name] : undefined;
+        return typeof value === "string" || typeof value === "number"
+          ? `${value}`.replace(/[{}]/g, "$&$&")
+          : whole;
+      }),
+    );
+  const separator = textOf(raw.example_separator) || "\n\n";
+  return [textOf(raw.prefix), ...examples, textOf(raw.suffix)].filter(Boolean).join(separator);
+}

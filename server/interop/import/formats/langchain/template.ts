@@ -1,0 +1,51 @@
+import type { Findings } from "@/server/domain/base/lenient-reader";
+import { asTemplate } from "@/server/domain/text/template";
+
+/** A text of LangChain as a template here; null where it is one that must not be filled in (jinja2). */
+export function toTemplate(
+  text: string,
+  format: string,
+  keyFor: (name: string) => string,
+  here: Findings,
+  at: string,
+): string | null {
+  if (format === "jinja2") return null;
+  return format === "mustache" ? ofMustache(text, keyFor, here, at) : ofFString(text, keyFor, here, at);
+}
+
+/** `{name}`; braces that stand twice mean one. What reaches into a value is kept as it is written. */
+function ofFString(text: string, keyFor: (name: string) => string, here: Findings, at: string): string {
+  const pieces = text.split(/(\{\{|\}\}|\{[^{}]*\})/);
+  let plain = "";
+  let out = "";
+  const close = () => {
+    out += asTemplate(plain);
+    plain = "";
+  };
+  for (const piece of pieces) {
+    const name = /^\{([A-Za-z_][A-Za-z0-9_]*)\}$/.exec(piece)?.[1];
+    if (name !== undefined) {
+      close();
+      out += `{{${keyFor(name)}}}`;
+    } else if (piece === "{{" || piece === "}}") plain += piece.charAt(0);
+    else {
+      if (/^\{.+\}$/.test(piece))
+        here.changed(at, `${piece.slice(0, 80)} is more than a name; it stands in the text as it is.`);
+      plain += piece;
+    }
+  }
+  close();
+  return out;
+}
+
+/** `{{name}}` and `{{{name}}}`; sections are kept as they are written. */
+function ofMustache(text: string, keyFor: (name: string) => string, here: Findings, at: string): string {
+  let out = "";
+  for (const piece of text.split(/(\{\{\{[^{}]*\}\}\}|\{\{[^{}]*\}\})/)) {
+    const name = /^\{\{\{?&?\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}?\}\}$/.exec(piece)?.[1];
+    if (name === undefined && /^\{\{/.test(piece))
+      here.changed(at, `${piece.slice(0, 80)} is no plain name; it stands in the text as it is.`);
+    out += name === undefined ? asTemplate(piece) : `{{${keyFor(name)}}}`;
+  }
+  return out;
+}

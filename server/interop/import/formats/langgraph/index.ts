@@ -1,0 +1,136 @@
+import { isRaw, type Raw } from "@/server/domain/base/lenient-reader";
+import { type Claim, type Imported, nothingImported, type ReadableFormat } from "../../format";
+import type { Source } from "../../source";
+import { drawLangGraph } from "./draw";
+import { mermaidIn, readMermaid } from "./mermaid";
+import { END, type GraphEdge, type GraphNode, START } from "./model";
+
+const listOf = (value: unknown): Raw[] => (Array.isArray(value) ? value.filter(isRaw) : []);
+const textOf = (value: unknown): string =>
+  typeof value === "string" || typeof value === "number" ? String(value) : "";
+const titleOf = ({ name }: Source): string =>
+  name
+    .replace(/\.[^.]+$/, "")
+    .replace(/[_-]+/g, " ")
+    .trim() || "Imported graph";
+
+/** A format of one file each. */
+const format = (
+  id: string,
+  label: string,
+  sureness: (source: Source) => Claim["sure"] | null,
+  read: (source: Source, findings: Parameters<ReadableFormat["read"]>[0]["findings"]) => Imported,
+): ReadableFormat => ({
+  id,
+  label,
+  recognise: (sources) =>
+    sources.flatMap((source): Claim[] => {
+      const sure = sureness(source);
+      return sure ? [{ sure, files: [source] }] : [];
+    }),
+  read: ({ claim, findings }) => (claim.files[0] ? read(claim.files[0], findings) : nothingImported()),
+});
+
+/** What `graph.get_graph().to_json()` gives. */
+const json = format(
+  "langgraph-json",
+  "a graph of LangGraph (to_json)",
+  ({ value }) => {
+    if (!isRaw(value) || !Array.isArray(value.nodes) || !Array.isArray(value.edges)) return null;
+    const nodes = listOf(value.nodes);
+    const ends = listOf(value.edges).every((edge) => "source" in edge && "target" in edge);
+    if (!ends || nodes.length === 0) return null;
+    if (nodes.some(({ id }) => id === START || id === END)) return 3;
+    return nodes.every(
+      ({ type, data }) => /^(runnable|schema|unknown)$/.test(textOf(type)) && data !== undefined,
+    )
+      ? 2
+      : null;
+  },
+  (source, findings) => {
+    const value: Raw = isRaw(source.value) ? source.value : {};
+    const nodes = listOf(value.nodes).map((node, at): GraphNode => {
+      const data = isRaw(node.data) ? textOf(node.data.name) : textOf(node.data);
+      return {
+        id: textOf(node.id),
+        name: /^\d+$|^[0-9a-f-]{32,36}$/.test(textOf(node.id)) ? data || textOf(node.id) : textOf(node.id),
+        at: `nodes.${at}`,
+      };
+    });
+    const edges = listOf(value.edges).map(
+      (edge): GraphEdge => ({
+        from: textOf(edge.source),
+        to: textOf(edge.target),
+        isConditional: edge.conditional === true || /^true$/i.test(textOf(edge.conditional)),
+        label: textOf(edge.data).trim() || null,
+        decides: null,
+      }),
+    );
+    return drawLangGraph({ name: titleOf(source), nodes, edges }, findings, source.on(findings));
+  },
+);
+
+/** What `graph.get_graph().draw_mermaid()` gives. */
+const mermaid = format(
+  "langgraph-mermaid",
+  "a graph of LangGraph (draw_mermaid)",
+  ({ text }) => (mermaidIn(text) === null ? null : 3),
+  (source, findings) => {
+    const diagram = mermaidIn(source.text) ?? "";
+    const before = source.text.slice(0, Math.max(0, source.text.indexOf(diagram))).split("\n").length;
+    const here = findings.of((at) => ({
+      ...(source.path ? { file: source.path } : {}),
+      ...(/^\d+$/.test(at) ? { at: `line ${Number(at) + before}`, line: Number(at) + before } : {}),
+    }));
+    const { nodes, edges, unread } = readMermaid(diagram);
+    for (const at of unread)
+      here.dropped(String(at), "This line of the diagram could not be read and was left out.");
+    return drawLangGraph({ name: titleOf(source), nodes, edges }, findings, here);
+  },
+);
+
+/** The YAML from which langgraph-gen writes code. */
+const yaml = format(
+  "langgraph-gen",
+  "a graph of langgraph-gen",
+  ({ value }) => {
+    if (!isRaw(value) || !Array.isArray(value.nodes) || !Array.isArray(value.edges)) return null;
+    const isOurs =
+      listOf(value.nodes).every(({ name }) => textOf(name) !== "") &&
+      listOf(value.edges).length > 0 &&
+      listOf(value.edges).every((edge) => "from" in edge && ("to" in edge || "paths" in edge));
+    if (!isOurs) return null;
+    const isNamed =
+      "entrypoint" in value ||
+      listOf(value.edges).some((edge) => edge.from === START || edge.to === END || "paths" in edge);
+    return isNamed ? 3 : 1;
+  },
+  (source, findings) => {
+    const value: Raw = isRaw(source.value) ? source.value : {};
+    const nodes = listOf(value.nodes).map(
+      (node, at): GraphNode => ({ id: textOf(node.name), name: textOf(node.name), at: `nodes.${at}` }),
+    );
+    const edges = listOf(value.edges).flatMap((edge): GraphEdge[] => {
+      const from = textOf(edge.from);
+      if (!("paths" in edge))
+        return [{ from, to: textOf(edge.to), isConditional: false, label: null, decides: null }];
+      const paths: [label: string | null, to: string][] = Array.isArray(edge.paths)
+        ? edge.paths.map((to) => [null, textOf(to)])
+        : isRaw(edge.paths)
+          ? Object.entries(edge.paths).map(([label, to]) => [label, textOf(to)])
+          : [];
+      const decides = textOf(edge.condition) || null;
+      return paths.map(([label, to]) => ({ from, to, isConditional: true, label, decides }));
+    });
+    const first = textOf(value.entrypoint);
+    if (first && !edges.some(({ from }) => from === START))
+      edges.unshift({ from: START, to: first, isConditional: false, label: null, decides: null });
+    return drawLangGraph(
+      { name: textOf(value.name) || titleOf(source), nodes, edges },
+      findings,
+      source.on(findings),
+    );
+  },
+);
+
+export const LANGGRAPH: readonly ReadableFormat[] = [json, mermaid, yaml];

@@ -1,0 +1,87 @@
+import { type GraphEdge, type GraphNode, START } from "./model";
+
+const MOST_LINES = 5_000;
+
+/** The text of a diagram that draw_mermaid() gives, also where it stands in a fence; null where there is none. */
+export function mermaidIn(text: string): string | null {
+  const blocks = [...text.matchAll(/```mermaid[^\n]*\n([\s\S]*?)```/g)].map(([, block]) => block ?? "");
+  const all = blocks.length > 0 ? blocks : [text];
+  return (
+    all.find((block) => /^\s*(graph|flowchart)\s+(TD|TB|LR|RL|BT)\b/m.test(block) && block.includes(START)) ??
+    null
+  );
+}
+
+/** Reads what leads where; `at` of a node is its line, from 0. */
+export function readMermaid(text: string): { nodes: GraphNode[]; edges: GraphEdge[]; unread: number[] } {
+  const nodes = new Map<string, GraphNode>();
+  const edges: GraphEdge[] = [];
+  const unread: number[] = [];
+  const lines = text.split("\n").slice(0, MOST_LINES);
+  let isHead = false;
+  for (const [at, raw] of lines.entries()) {
+    const line = raw.trim().replace(/;$/, "").trim();
+    if (line === "---") isHead = !isHead;
+    if (isHead || line === "" || line === "---" || line === "end" || IGNORED.test(line)) continue;
+    const edge = edgeOf(line);
+    if (edge) {
+      edges.push(edge);
+      for (const id of [edge.from, edge.to])
+        if (!nodes.has(id)) nodes.set(id, { id, name: nameOf(id), at: String(at) });
+      continue;
+    }
+    const declared = /^([^\s([{>]+)\s*([([{>].*)$/.exec(line);
+    const [, id, shape] = declared ?? [];
+    if (id === undefined || shape === undefined) unread.push(at);
+    else {
+      const name =
+        wordsOf(shape.replace(/:::\w+$/, "").replace(/^[([{>/\\"']+|[)\]}/\\"']+$/g, "")) ||
+        nameOf(decoded(id));
+      nodes.set(decoded(id), { id: decoded(id), name, at: String(at) });
+    }
+  }
+  return { nodes: [...nodes.values()], edges, unread };
+}
+
+const IGNORED =
+  /^(%%|(config|flowchart|curve):|(graph|flowchart|subgraph|classDef|class|style|linkStyle|direction|click)\s)/;
+
+/** `a --> b`, `a -.-> b`, `a -. words .-> b`, `a -- words --> b`, `a -->|words| b`. */
+function edgeOf(line: string): GraphEdge | null {
+  const arrow = /\s(-\.->|-->|-\.\s|--\s)/.exec(line);
+  if (!arrow) return null;
+  const from = line.slice(0, arrow.index).trim();
+  const sign = (arrow[1] ?? "").trim();
+  let rest = line.slice(arrow.index + arrow[0].length).trim();
+  let label: string | null = null;
+  if (sign === "-." || sign === "--") {
+    const close = sign === "-." ? ".->" : "-->";
+    const end = rest.lastIndexOf(close);
+    if (end < 0) return null;
+    label = wordsOf(rest.slice(0, end));
+    rest = rest.slice(end + close.length).trim();
+  } else if (rest.startsWith("|") && rest.indexOf("|", 1) > 0) {
+    label = wordsOf(rest.slice(1, rest.indexOf("|", 1)));
+    rest = rest.slice(rest.indexOf("|", 1) + 1).trim();
+  }
+  const plain = (id: string) => decoded(id.replace(/[([{>].*$/, "").replace(/:::\w+$/, ""));
+  if (!from || !rest) return null;
+  const isConditional = sign.startsWith("-.");
+  return { from: plain(from), to: plain(rest), isConditional, label: label || null, decides: null };
+}
+
+/** Words without what Mermaid puts around them. */
+const wordsOf = (text: string): string =>
+  text
+    .replace(/<hr\s*\/?>[\s\S]*$/i, "")
+    .replace(/<[^>]*>/g, "")
+    .replaceAll("&nbsp;", " ")
+    .replaceAll("&amp;", "&")
+    .replace(/^["']|["']$/g, "")
+    .trim();
+
+/** Ids without their escapes: a backslash and two hexadecimal digits stand for a sign. */
+const decoded = (id: string): string =>
+  id.replace(/\\([0-9a-fA-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+
+const nameOf = (id: string): string => id.slice(id.lastIndexOf(":") + 1);

@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { readImport } from "../road";
+
+const read = (text: string) => readImport([{ path: "roboco.yaml", text }]);
+
+test("a pattern alone becomes a crew of the agents that it names, and says that nobody knows what they are for", () => {
+  const { imported, findings } = read(`collaboration_patterns:
+  - name: review
+    type: custom
+    workflow:
+      - { step: write, agent: coder, next_on_success: check }
+      - { step: check, agent: reviewer, next_on_approve: done }
+`);
+  expect(
+    imported?.crews.map(({ process, agents }) => [process, agents.map(({ agent_id }) => agent_id)]),
+  ).toEqual([["custom", ["coder", "reviewer"]]]);
+  expect(findings.map(({ message }) => message).join("\n")).toContain("say what each of them does");
+});
+
+test("a parallel group alone becomes a crew of its agents and its coordinator", () => {
+  const { imported } = read(`collaboration_patterns:
+  parallel_groups:
+    - { name: team, agents: [front, back], coordination_agent: lead, sync_points: [review] }
+`);
+  expect(imported?.crews[0]?.agents.map(({ agent_id }) => agent_id)).toEqual(["front", "back", "lead"]);
+});
+
+test.each([
+  [
+    "a record of a turn",
+    '{"step_id": "s", "agent_name": "a", "parts": [{"type": "text", "text": "x"}]}',
+    /plan\.json/,
+  ],
+  ["a list of tools", '{"tools": [{"name": "web_search", "type": "builtin"}]}', /TROUPE_TOOLS_FILE/],
+])("%s is refused in words that say what to do", (_what, text, words) => {
+  const { imported, findings } = read(text);
+  expect(imported).toBeNull();
+  expect(findings.map(({ message }) => message).join("\n")).toMatch(words);
+});

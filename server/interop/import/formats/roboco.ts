@@ -1,0 +1,42 @@
+import { isRaw, type Raw } from "@/server/domain/base/lenient-reader";
+import type { RefusedFormat } from "../format";
+
+/** What Roboco writes beside teams and plans: known by name, with where it belongs. */
+
+const rawsIn = (value: unknown): Raw[] => (Array.isArray(value) ? value.filter(isRaw) : []);
+
+/** One turn of an agent: words, and the calls that it made. */
+const taskStep: RefusedFormat = {
+  id: "roboco-task-step",
+  label: "a TaskStep, the record of one turn of an agent",
+  instead:
+    "A record is nothing to do again. What is to be done comes in as a plan.json, and who works together as a team file; what agents of Troupe said and called is told by GET /api/v1/runs/{id}/agents.",
+  recognise: (sources) =>
+    sources.flatMap((source) =>
+      isRaw(source.value) &&
+      source.value.step_id !== undefined &&
+      rawsIn(source.value.parts).some(({ type }) => typeof type === "string")
+        ? [{ sure: 2, files: [source] }]
+        : [],
+    ),
+};
+
+const TYPES: ReadonlySet<unknown> = new Set(["builtin", "custom", "mcp", "hitl"]);
+
+/** The tools of an installation. */
+const tools: RefusedFormat = {
+  id: "roboco-tools",
+  label: "a list of tools",
+  instead:
+    "No file that is imported brings tools along: what runs here is for whoever runs Troupe to say. Built-in tools are there already. Programs (custom) are declared in the file that TROUPE_TOOLS_FILE names, as server/tools/operator/README.md says; MCP servers are added in the settings; and that people agree first (hitl) is said at roles, as when they ask.",
+  recognise: (sources) =>
+    sources.flatMap((source) =>
+      isRaw(source.value) &&
+      Object.keys(source.value).length === 1 &&
+      rawsIn(source.value.tools).some(({ name, type }) => typeof name === "string" && TYPES.has(type))
+        ? [{ sure: 2, files: [source] }]
+        : [],
+    ),
+};
+
+export const ROBOCO: readonly RefusedFormat[] = [taskStep, tools];

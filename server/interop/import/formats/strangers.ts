@@ -1,0 +1,239 @@
+import { isRaw, type Raw } from "@/server/domain/base/lenient-reader";
+import type { RefusedFormat, Sureness } from "../format";
+import type { Source } from "../source";
+
+/** Formats that are known by name only: whoever brings such a file is told what it is, and what can be done. */
+
+const LATER = "Troupe cannot read these yet, so there is nothing to import.";
+
+const itemsOf = (value: unknown): Raw[] =>
+  (Array.isArray(value) ? value : isRaw(value) ? Object.values(value) : []).filter(isRaw);
+const inner = (value: unknown, key: string): Raw => (isRaw(value) && isRaw(value[key]) ? value[key] : {});
+
+function stranger(
+  id: string,
+  label: string,
+  is: (value: Raw, source: Source) => boolean,
+  { sure = 2, instead = LATER }: { sure?: Sureness; instead?: string } = {},
+): RefusedFormat {
+  return {
+    id,
+    label,
+    instead,
+    recognise: (sources) =>
+      sources.flatMap((source) =>
+        isRaw(source.value) && is(source.value, source) ? [{ sure, files: [source] }] : [],
+      ),
+  };
+}
+
+const typesOf = (value: unknown): string[] =>
+  itemsOf(value).flatMap(({ type }) => (typeof type === "string" ? [type] : []));
+const namesOf = (value: unknown): string[] =>
+  itemsOf(value).flatMap(({ data }) => (isRaw(data) && typeof data.name === "string" ? [data.name] : []));
+const isFlowise = ({ nodes, edges }: Raw) =>
+  Array.isArray(nodes) &&
+  Array.isArray(edges) &&
+  itemsOf(nodes).some(({ data }) => isRaw(data) && ("inputParams" in data || "inputAnchors" in data));
+const kindsIn = (actions: unknown): boolean => itemsOf(actions).some(({ kind }) => typeof kind === "string");
+
+/** Code of a framework whose files come in, by what it imports; asked only where there is nothing but text. */
+const codeOf = (id: string, label: string, imports: RegExp, instead: string): RefusedFormat => ({
+  id,
+  label,
+  instead,
+  recognise: (sources) => {
+    const files = sources.filter(({ path, text }) => !/\.(md|mdx|txt)$/i.test(path) && imports.test(text));
+    return files.length > 0 && sources.every(({ value }) => value === undefined) ? [{ sure: 1, files }] : [];
+  },
+});
+
+export const STRANGERS: readonly RefusedFormat[] = [
+  codeOf(
+    "crewai-code",
+    "Python code of CrewAI, which is not read",
+    /^\s*(from|import)\s+crewai\b/m,
+    "Import the crew's agents.yaml and tasks.yaml, its crew.jsonc, or a flow as YAML instead.",
+  ),
+  codeOf(
+    "langgraph-code",
+    "code of LangGraph, which is not read",
+    /^\s*(from|import)\s+langgraph\b|["']@langchain\/langgraph["']/m,
+    "Import what graph.get_graph().to_json() or graph.get_graph().draw_mermaid() gives instead.",
+  ),
+  codeOf(
+    "autogen-code",
+    "Python code of AutoGen, which is not read",
+    /^\s*(from|import)\s+autogen(_agentchat|_ext|_core)?\b/m,
+    "Import what team.dump_component().model_dump_json() gives instead.",
+  ),
+  stranger(
+    "n8n",
+    "an n8n workflow",
+    ({ nodes, connections }) =>
+      Array.isArray(nodes) &&
+      isRaw(connections) &&
+      typesOf(nodes).some((type) => /^(@?[\w-]+\/)?n8n-nodes|\.[A-Za-z]/.test(type)),
+  ),
+  stranger(
+    "flowise-agentflow",
+    "a Flowise agentflow",
+    (value) => isFlowise(value) && namesOf(value.nodes).some((name) => /Agentflow$/.test(name)),
+    { sure: 3 },
+  ),
+  stranger("flowise", "a Flowise chatflow", isFlowise),
+  stranger(
+    "langflow",
+    "a Langflow flow",
+    (value) =>
+      itemsOf(inner(value, "data").nodes).length > 0 &&
+      (typesOf(inner(value, "data").nodes).some((type) => /^(genericNode|noteNode)$/.test(type)) ||
+        itemsOf(inner(value, "data").nodes).some(({ data }) => isRaw(data) && isRaw(data.node))),
+  ),
+  stranger(
+    "dify",
+    "a Dify app",
+    (value) => {
+      const graph = isRaw(value.graph) ? value.graph : inner(inner(value, "workflow"), "graph");
+      return (
+        (value.kind === "app" && isRaw(value.app)) ||
+        (isRaw(value.app) && typeof value.app.mode === "string") ||
+        (itemsOf(graph.nodes).length > 0 &&
+          itemsOf(graph.nodes).every(({ data }) => isRaw(data) && "type" in data) &&
+          (value.kind === "graph" || "dependencies" in value || "version" in value))
+      );
+    },
+    { sure: 3 },
+  ),
+  stranger(
+    "agent-framework",
+    "a Microsoft Agent Framework workflow",
+    ({ kind, trigger, actions }) =>
+      (typeof kind === "string" && /^workflow$/i.test(kind) && isRaw(trigger)) ||
+      kindsIn(actions) ||
+      (isRaw(trigger) && kindsIn(trigger.actions)),
+  ),
+  stranger(
+    "agent-framework-agent",
+    "a Microsoft Agent Framework agent",
+    ({ kind, instructions }) =>
+      typeof kind === "string" &&
+      /^(prompt|hosted|containeragent)$/i.test(kind) &&
+      typeof instructions === "string",
+  ),
+  stranger(
+    "google-adk",
+    "a Google ADK agent",
+    ({ agent_class, sub_agents, instruction, name }) =>
+      typeof agent_class === "string" ||
+      (typeof name === "string" && typeof instruction === "string" && Array.isArray(sub_agents)),
+  ),
+  stranger(
+    "prompt-flow",
+    "a Prompt flow",
+    ({ nodes, outputs, inputs }) =>
+      (isRaw(inputs) || isRaw(outputs)) &&
+      itemsOf(nodes).some(
+        ({ type, source, inputs }) =>
+          typeof type === "string" &&
+          /^(llm|python|prompt|custom_llm)$/.test(type) &&
+          (isRaw(source) || isRaw(inputs)),
+      ),
+  ),
+  stranger(
+    "open-agent-spec",
+    "an Open Agent Spec file",
+    (value) =>
+      (typeof value.component_type === "string" && /^[A-Z]/.test(value.component_type)) ||
+      "agentspec_version" in value ||
+      "$referenced_components" in value,
+    { sure: 3 },
+  ),
+  stranger(
+    "praisonai",
+    "a PraisonAI file",
+    ({ framework, roles, agents, steps, workflow }) =>
+      (typeof framework === "string" && isRaw(roles)) ||
+      (isRaw(agents) &&
+        Array.isArray(steps) &&
+        itemsOf(agents).some((agent) => "role" in agent || "instructions" in agent)) ||
+      (isRaw(workflow) && Array.isArray(workflow.steps) && isRaw(agents)) ||
+      (isRaw(roles) && itemsOf(roles).some((role) => "backstory" in role && "tasks" in role)),
+    { sure: 3 },
+  ),
+  stranger(
+    "cagent",
+    "a Docker cagent file",
+    ({ agents, models }) =>
+      isRaw(agents) &&
+      itemsOf(agents).length > 0 &&
+      itemsOf(agents).every((agent) => "instruction" in agent || "model" in agent) &&
+      (isRaw(agents.root) || isRaw(models)),
+  ),
+  stranger(
+    "langgraph-pointer",
+    "a langgraph.json, which points at the code of graphs and holds none",
+    ({ graphs, nodes }) =>
+      nodes === undefined &&
+      isRaw(graphs) &&
+      Object.values(graphs).some(
+        (graph) => typeof graph === "string" || (isRaw(graph) && typeof graph.path === "string"),
+      ),
+    {
+      sure: 3,
+      instead:
+        "Import what graph.get_graph().to_json() or graph.get_graph().draw_mermaid() gives in Python instead.",
+    },
+  ),
+  stranger("taskmaster", "a Taskmaster task list", (value) => {
+    const lists = Array.isArray(value.tasks)
+      ? [value.tasks]
+      : Object.values(value).flatMap((tag) => (isRaw(tag) && Array.isArray(tag.tasks) ? [tag.tasks] : []));
+    return lists.some((tasks) =>
+      itemsOf(tasks).some(
+        (task) => "title" in task && ("testStrategy" in task || "details" in task || "subtasks" in task),
+      ),
+    );
+  }),
+  stranger(
+    "spec-kit",
+    "a Spec Kit workflow",
+    (value) =>
+      isRaw(value.workflow) &&
+      "schema_version" in value &&
+      Array.isArray(value.steps) &&
+      !("nodes" in value.workflow),
+  ),
+  stranger(
+    "taskweaver",
+    "a TaskWeaver file",
+    ({ alias, module, rounds }) =>
+      (typeof alias === "string" && typeof module === "string") ||
+      itemsOf(rounds).some((round) => Array.isArray(round.post_list)),
+  ),
+  stranger(
+    "openhands-micro-agent",
+    "an OpenHands micro agent",
+    ({ name, description, inputs, outputs, nodes }) =>
+      nodes === undefined &&
+      typeof name === "string" &&
+      typeof description === "string" &&
+      (isRaw(inputs) || inputs === null) &&
+      (isRaw(outputs) || outputs === null),
+    { sure: 1 },
+  ),
+  {
+    id: "metagpt-plan",
+    label: "a list of MetaGPT commands",
+    instead: LATER,
+    recognise: (sources) =>
+      sources.flatMap((source) =>
+        Array.isArray(source.value) &&
+        itemsOf(source.value).some(
+          ({ command_name }) => typeof command_name === "string" && command_name.startsWith("Plan."),
+        )
+          ? [{ sure: 2, files: [source] }]
+          : [],
+      ),
+  },
+];

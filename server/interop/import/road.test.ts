@@ -1,0 +1,110 @@
+import { expect, test } from "vitest";
+import { isRaw } from "@/server/domain/base/lenient-reader";
+import { Drawing } from "./drawing";
+import { type Format, nothingImported } from "./format";
+import { readImport } from "./road";
+
+/** A format for tests: a map with "letters", each of which becomes a step. */
+const letters: Format = {
+  id: "letters",
+  label: "a list of letters",
+  recognise: (sources) =>
+    sources.flatMap((source) =>
+      isRaw(source.value) && Array.isArray(source.value.letters) ? [{ sure: 2, files: [source] }] : [],
+    ),
+  read({ claim, findings }) {
+    const [source] = claim.files;
+    if (!source || !isRaw(source.value) || !Array.isArray(source.value.letters)) return nothingImported();
+    const drawing = new Drawing("Letters", findings);
+    const here = source.on(findings, "letters");
+    let before = drawing.start([]);
+    for (const [at, letter] of source.value.letters.entries()) {
+      const id = drawing.placeholder(String(letter), {
+        name: String(letter),
+        original: `letter(${String(letter)})`,
+        why: "Letters cannot work.",
+        at: String(at),
+        findings: here,
+      });
+      drawing.edge(before, id);
+      before = id;
+    }
+    drawing.edge(before, drawing.end());
+    return { ...nothingImported("Letters"), graph: drawing.finish() };
+  },
+};
+const numbers: Format = {
+  id: "numbers",
+  label: "a list of numbers",
+  instead: "Write them out as letters.",
+  recognise: (sources) =>
+    sources.flatMap((source) =>
+      isRaw(source.value) && Array.isArray(source.value.numbers) ? [{ sure: 2, files: [source] }] : [],
+    ),
+};
+const read = (files: Record<string, string>) =>
+  readImport(
+    Object.entries(files).map(([path, text]) => ({ path, text })),
+    {},
+    [numbers, letters],
+  );
+
+test("text in UTF-16 is refused with what to do", () => {
+  const text = Buffer.from('{"nodes": []}', "utf16le").toString("utf8");
+  const { findings, imported } = readImport([{ path: "a.json", text }]);
+  expect(imported).toBeNull();
+  expect(findings.map(({ message }) => message)).toEqual([expect.stringMatching(/Save it as UTF-8/)]);
+});
+
+test("a finding says the file, the line and the node that it is about", () => {
+  const { findings, imported } = read({ "abc.yaml": "# three\nletters:\n  - a\n  - b\n" });
+  expect(findings.map(({ level, file, line, at, node_id }) => ({ level, file, line, at, node_id }))).toEqual([
+    { level: "placeholder", file: "abc.yaml", line: 3, at: "letters.0", node_id: "a" },
+    { level: "placeholder", file: "abc.yaml", line: 4, at: "letters.1", node_id: "b" },
+  ]);
+  expect(Object.keys(imported?.graph?.nodes ?? {})).toEqual([
+    "start",
+    "a",
+    "note_a_was",
+    "b",
+    "note_b_was",
+    "end",
+  ]);
+});
+
+test("a file whose format is known by name only is refused with what it is", () => {
+  const { found, imported, findings } = read({ "n.json": '{"numbers": [1]}' });
+  expect(imported).toBeNull();
+  expect(found).toEqual([
+    { format: "numbers", label: "a list of numbers", title: "n.json", files: ["n.json"], isReadable: false },
+  ]);
+  expect(findings).toEqual([
+    { level: "error", at: "", message: "This is a list of numbers. Write them out as letters." },
+  ]);
+});
+
+test("of several things in an import the first that can be read is read, and all are named", () => {
+  const { found, picked, imported } = read({
+    "n.json": '{"numbers": [1]}',
+    "x/l.jsonc": '// mine\n{"letters": ["a", "b",],}',
+    "readme.txt": "hello",
+  });
+  expect(found.map(({ title }) => title)).toEqual(["n.json", "x/l.jsonc"]);
+  expect(picked).toBe(1);
+  expect(imported?.name).toBe("Letters");
+});
+
+test("files that cannot be parsed say the line and the column", () => {
+  expect(read({ "a.json": '{\n  "letters": [\n    a ]}' }).findings[0]?.message).toContain(
+    "line 3, column 5",
+  );
+  expect(read({ "a.yaml": "letters:\n  - a\n b: [" }).findings[0]?.message).toContain("line 3");
+});
+
+test("a drawing of which nothing was understood is no import", () => {
+  const { imported, findings } = readImport([
+    { path: "", text: '{"troupe": 1, "workflow": {"nodes": {"a": {"type": "n8n"}}, "edges": []}}' },
+  ]);
+  expect(imported).toBeNull();
+  expect(findings.map(({ level }) => level)).toEqual(["dropped", "error"]);
+});

@@ -1,0 +1,148 @@
+import { type Finding, Findings } from "@/server/domain/base/lenient-reader";
+import { isExecutable } from "@/server/domain/nodes";
+import { filesProblem } from "./files";
+import type { Claim, Format, Imported } from "./format";
+import { FORMATS } from "./formats";
+import { type ImportFile, newSource, type Source } from "./source";
+
+/** One thing that was found among the files of an import. */
+export interface Found {
+  format: string;
+  /** As in "This is …". */
+  label: string;
+  title: string;
+  files: string[];
+  /** Whether it can be read, or is known by name only. */
+  isReadable: boolean;
+}
+
+export interface ImportRead {
+  /** All that the files hold, the surest first. */
+  found: Found[];
+  /** Which of them was read. */
+  picked: number | null;
+  /** Null where nothing can be imported; an error among the findings says why. */
+  imported: Imported | null;
+  findings: Finding[];
+}
+
+export interface ImportChoices {
+  /** Which of `found`; the first that can be read if absent. */
+  pick?: number | undefined;
+  /** What a person said to the choices of what is read, by their id. */
+  answers?: Readonly<Record<string, string>> | undefined;
+}
+
+/**
+ * Reads files of any format: recognised by what is in them, the surest first. Nothing in them is run, resolved or fetched.
+ */
+export function readImport(
+  files: readonly ImportFile[],
+  { pick, answers = {} }: ImportChoices = {},
+  formats: readonly Format[] = FORMATS,
+): ImportRead {
+  const findings = new Findings();
+  const nothing = (message: string): ImportRead => {
+    findings.error("", message);
+    return { found: [], picked: null, imported: null, findings: findings.all() };
+  };
+  const problem = filesProblem(files);
+  if (problem) return nothing(problem);
+  // What a format does not read, its findings do not speak of.
+  const parsed = files.map((file) => {
+    const own = new Findings();
+    return { source: newSource(file, own), findings: own.all() };
+  });
+  const sources = parsed.map(({ source }) => source);
+  const claims = claimsOf(sources, formats);
+  const found = claims.map(({ format, claim }) => seen(format, claim));
+  if (claims.length === 0) {
+    sayUnread(sources, findings);
+    return { found, picked: null, imported: null, findings: findings.all() };
+  }
+  const picked =
+    pick ??
+    Math.max(
+      0,
+      found.findIndex(({ isReadable }) => isReadable),
+    );
+  const chosen = claims[picked];
+  if (!chosen) return { ...nothing(`There is no part ${picked + 1} in these files.`), found };
+  const { format, claim } = chosen;
+  if (!("read" in format)) {
+    findings.error("", `This is ${format.label}. ${format.instead}`);
+    return { found, picked, imported: null, findings: findings.all() };
+  }
+  const before = parsed.filter(({ source }) => claim.files.includes(source)).flatMap((one) => one.findings);
+  const imported = format.read({ claim, all: sources, findings, answers: new Map(Object.entries(answers)) });
+  sayLeftOver(sources, claims, findings);
+  if (!findings.hasError()) sayEmpty(imported, findings);
+  return {
+    found,
+    picked,
+    imported: findings.hasError() ? null : imported,
+    findings: [...before, ...findings.all()],
+  };
+}
+
+interface Claimed {
+  format: Format;
+  claim: Claim;
+}
+
+/** What the formats see in the files, the surest first; a file that a surer format takes is nobody else's. */
+function claimsOf(sources: readonly Source[], formats: readonly Format[]): Claimed[] {
+  const all = formats
+    .flatMap((format, order) => format.recognise(sources).map((claim) => ({ format, claim, order })))
+    .sort((a, b) => b.claim.sure - a.claim.sure || a.order - b.order);
+  const takenBy = new Map<Source, Format>();
+  return all.filter(({ format, claim }) => {
+    if (claim.files.some((file) => (takenBy.get(file) ?? format) !== format)) return false;
+    for (const file of claim.files) takenBy.set(file, format);
+    return true;
+  });
+}
+
+const seen = (format: Format, { files, title }: Claim): Found => ({
+  format: format.id,
+  label: format.label,
+  title: title ?? files[0]?.path ?? "",
+  files: files.map(({ path }) => path),
+  isReadable: "read" in format,
+});
+
+/** Why nothing was recognised: what cannot be parsed, or what kind of files these are. */
+function sayUnread(sources: readonly Source[], findings: Findings): void {
+  const broken = sources.filter(({ problem }) => problem);
+  for (const source of broken) source.on(findings).error("", source.problem ?? "");
+  if (broken.length > 0) return;
+  const names = sources.map(({ path }) => path).filter(Boolean);
+  findings.error(
+    "",
+    sources.every(({ text }) => !text.trim())
+      ? "The file is empty."
+      : `Nothing in ${names.length === 0 ? "this text" : listed(names)} is a workflow, crew, agent or role that Troupe knows.`,
+  );
+}
+
+/** Names the files that are in no part of the import. */
+function sayLeftOver(sources: readonly Source[], claims: readonly Claimed[], findings: Findings): void {
+  const read = new Set(claims.flatMap(({ claim }) => claim.files));
+  const broken = sources.filter((source) => !read.has(source) && source.problem);
+  for (const source of broken) source.on(findings).dropped("", source.problem ?? "");
+  const rest = sources.filter((source) => !read.has(source) && !source.problem).map(({ path }) => path);
+  if (rest.length > 0) findings.dropped("", `Not read: ${listed(rest)}.`);
+}
+
+/** A drawing of which nothing was understood is no import. */
+function sayEmpty({ graph, roles, agents, crews }: Imported, findings: Findings): void {
+  const steps = graph ? Object.values(graph.nodes).filter(isExecutable).length : 0;
+  if (graph ? steps === 0 : roles.length + agents.length + crews.length === 0)
+    findings.error("", "Nothing of this could be read, so there is nothing to import.");
+}
+
+/** Names in a sentence: the first five, and how many more. */
+function listed(names: readonly string[]): string {
+  const first = names.slice(0, 5).join(", ");
+  return names.length > 5 ? `${first} and ${names.length - 5} more` : first;
+}

@@ -1,0 +1,75 @@
+import { RoleDefinition } from "@/server/domain/agent/role";
+import { freshId } from "@/server/domain/base/ids";
+import type { Findings } from "@/server/domain/base/lenient-reader";
+import { asTemplate } from "@/server/domain/text/template";
+import { BUILTIN_TOOLS, ownToolFor } from "../tool-words";
+import type { WantedTool } from "./format";
+
+const LONGEST = { name: 80, description: 4000, goal: 2000, prompt: 65_536 };
+
+/** The roles of an import, each with a name of its own, and the tools that they want. */
+export class Cast {
+  readonly roles: RoleDefinition[] = [];
+  /** Names by what was said of the role: who is described twice in the same words is one. */
+  private readonly given = new Map<string, string>();
+  private readonly wanted = new Map<string, WantedTool>();
+
+  /** `prompt`: replaces the standard prompt; a text, not a template. Answers the role's name here. */
+  add(role: { name: string; description?: string; goals?: readonly string[]; prompt?: string }): string {
+    const known = this.given.get(JSON.stringify(role));
+    if (known !== undefined) return known;
+    const taken = new Set(this.roles.map(({ name }) => name));
+    const plain = role.name.replace(/\s+/g, " ").trim().slice(0, LONGEST.name).trim() || "Agent";
+    const name = taken.has(plain) ? numbered(plain, taken) : plain;
+    const description = role.description?.trim() ?? "";
+    const goals = (role.goals ?? []).map((goal) => goal.trim()).filter(Boolean);
+    const isLong =
+      description.length > LONGEST.description || goals.some((goal) => goal.length > LONGEST.goal);
+    const prompt =
+      role.prompt?.trim() ||
+      (isLong
+        ? [
+            `You are ${name}. ${description}`,
+            ...(goals.length > 0 ? ["Goals:", ...goals.map((goal) => `- ${goal}`)] : []),
+          ].join("\n\n")
+        : "");
+    this.roles.push(
+      RoleDefinition.parse({
+        name,
+        description: description.slice(0, LONGEST.description),
+        goals: goals.map((goal) => goal.slice(0, LONGEST.goal)),
+        ...(prompt ? { system_prompt_template: asTemplate(prompt).slice(0, LONGEST.prompt) } : {}),
+      }),
+    );
+    this.given.set(JSON.stringify(role), name);
+    return name;
+  }
+
+  /** Lets a role want tools; those that have a counterpart here stand in the role, and its answers name them. */
+  wants(role: string, tools: readonly string[], at: string, findings: Findings): string[] {
+    return tools.flatMap((foreign) => {
+      const ours = BUILTIN_TOOLS.has(foreign) ? foreign : ownToolFor(foreign);
+      const known = this.wanted.get(foreign) ?? { name: foreign, ...(ours ? { ours } : {}), by: [] };
+      this.wanted.set(foreign, known);
+      if (!known.by.includes(role)) known.by.push(role);
+      if (!ours) {
+        findings.dropped(
+          at,
+          `There is no tool "${foreign}" here. Add one on the Tools page and tick it for the role "${role}".`,
+        );
+        return [];
+      }
+      if (ours !== foreign) findings.changed(at, `"${foreign}" is called "${ours}" here.`);
+      const own = this.roles.find(({ name }) => name === role);
+      if (own && !own.tools.includes(ours)) own.tools.push(ours);
+      return [ours];
+    });
+  }
+
+  tools(): WantedTool[] {
+    return [...this.wanted.values()];
+  }
+}
+
+const numbered = (name: string, taken: ReadonlySet<string>): string =>
+  freshId(name.slice(0, LONGEST.name - 6), taken).replace(/_(\d+)$/, " $1");

@@ -1,0 +1,104 @@
+import { z } from "zod";
+import { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
+import { CrewConfig } from "@/server/domain/crew/crew";
+import { BIN_DAYS, BIN_KINDS, type Binned } from "@/server/store/bin";
+import { customToolOperations } from "./custom-tools";
+import { agentOperations, crewOperations } from "./library";
+import { type Caller, operation } from "./operation";
+import { notFound } from "./problem";
+import { roleOperations } from "./roles";
+import type { Services } from "./services";
+
+const OfBin = z.object({ kind: z.enum(BIN_KINDS), id: z.string() });
+type OfBin = z.output<typeof OfBin>;
+const WHERE = { kind: "kind", id: "id" } as const;
+
+const Entry = OfBin.extend({
+  name: z.string(),
+  deleted_at: z.int().meta({ description: "Unix time in milliseconds" }),
+  gone_at: z.int().meta({ description: "When it is deleted for good, Unix time in milliseconds" }),
+});
+
+/** Everything that was deleted and can come back. Providers, servers, tokens and keys are gone at once. */
+export const binOperations = {
+  list: operation({
+    kind: "query",
+    name: "listBin",
+    summary: "What was deleted and can come back",
+    about: `Workflows, runs, roles, crews, agents and tools lie in the bin for ${BIN_DAYS} days.`,
+    tag: "Server",
+    input: z.void(),
+    output: z.array(Entry),
+    http: { method: "GET", path: "/bin", success: "Newest first", as: "entries" },
+    run: ({ bin }): Binned[] => bin.list(),
+  }),
+
+  restore: operation({
+    kind: "mutation",
+    name: "restoreFromBin",
+    summary: "Brings something back as it was",
+    tag: "Server",
+    input: OfBin,
+    problems: ["not_found", "name_taken", "id_taken"],
+    audits: ["custom_tool_restored", "role_tools_changed"],
+    http: { personOnly: "a role or a tool that comes back has its rights again" },
+    run(services, which, caller) {
+      restore(services, which, caller);
+    },
+  }),
+
+  purge: operation({
+    kind: "mutation",
+    name: "deleteForGood",
+    summary: "Deletes something in the bin for good",
+    tag: "Server",
+    input: OfBin,
+    problems: ["not_found"],
+    http: { method: "DELETE", path: "/bin/{kind}/{id}", params: WHERE, success: "It is gone" },
+    run(services, which) {
+      if (!purge(services, which)) throw notInBin();
+    },
+  }),
+
+  empty: operation({
+    kind: "mutation",
+    name: "emptyBin",
+    summary: "Deletes everything in the bin for good",
+    tag: "Server",
+    input: z.void(),
+    output: z.object({ deleted: z.int() }),
+    http: { method: "DELETE", path: "/bin", success: "It is empty" },
+    run: (services) => ({ deleted: services.bin.list().filter((one) => purge(services, one)).length }),
+  }),
+};
+
+const notInBin = () => notFound("thing in the bin");
+
+function purge({ bin, retention }: Services, { kind, id }: OfBin): boolean {
+  if (kind !== "run") return bin.purge(kind, id);
+  const isGone = retention.purge(id);
+  // Its files may be many; nobody waits for them.
+  if (isGone) void retention.sweep();
+  return isGone;
+}
+
+function restore(services: Services, { kind, id }: OfBin, caller: Caller): void {
+  if (kind === "workflow" || kind === "run") {
+    const store = kind === "workflow" ? services.workflows : services.runs;
+    if (!store.restore(id)) throw notInBin();
+    return;
+  }
+  if (kind === "tool") {
+    customToolOperations.restore.run(services, { name: id }, caller);
+    return;
+  }
+  const binned = services.bin.content(kind, id);
+  if (!binned) throw notInBin();
+  const { name } = binned;
+  const thing: unknown = JSON.parse(binned.content);
+  if (kind === "role") roleOperations.create.run(services, { role: RoleDefinition.parse(thing) }, caller);
+  else if (kind === "crew")
+    crewOperations.restore.run(services, { name, crew: CrewConfig.parse(thing) }, caller);
+  else agentOperations.restore.run(services, { name, agent: AgentConfig.parse(thing) }, caller);
+  services.bin.takeOut(kind, id);
+}

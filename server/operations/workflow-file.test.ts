@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { openDb } from "@/db/open";
+import { appRouter } from "@/server/api/root";
+import { newServices } from "@/server/services";
+
+test("the file of a workflow that began without a name is called what it is called by then", async () => {
+  const troupe = newServices(openDb(":memory:"), { dataDir: null });
+  const ask = appRouter.createCaller({ troupe, principal: { kind: "session", id: "s" } });
+  const { id } = await ask.workflows.create({});
+  await ask.workflows.rename({ id, name: "Tide tables" });
+  const file = await ask.workflows.export({ id });
+  expect(file.file_name).toBe("tide_tables.json");
+  expect(JSON.parse(file.text)).toMatchObject({ workflow: { graph_id: "Tide_tables" } });
+});

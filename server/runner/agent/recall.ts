@@ -1,0 +1,57 @@
+import { z } from "zod";
+import type { Flow } from "@/server/domain/base/durable";
+import type { JsonObject } from "@/server/domain/base/values";
+import { fence, group } from "@/server/domain/text/fence";
+import { succeeded } from "@/server/domain/tool/tool";
+import { recordCall, taints } from "../tool-call";
+import type { Agent } from "./agent";
+
+const SEARCH = "search_memory";
+const MOST = 5;
+/** Of one memory, so much is shown; whoever needs more retrieves it. Characters. */
+const LONGEST = 600;
+const LONGEST_QUERY = 1000;
+
+const Found = z.object({
+  memories: z.array(
+    z.object({ key: z.string(), scope: z.string(), value: z.string(), updated_at: z.string() }),
+  ),
+});
+
+/**
+ * What memory holds on an agent's task, for its first message: found and recorded as the agent's own call of
+ * `search_memory`, so it is offered only where the role may search, and carries on what it was tainted with.
+ */
+export function* recall(agent: Agent): Flow<string> {
+  const { run, task } = agent;
+  const spec = agent.tool(SEARCH);
+  if (!spec || !agent.mayCall || task.continues || spec.unavailable) return "";
+  const key = `${agent.path}/recall`;
+  const words = [task.task, task.goal ?? ""].join("\n").trim();
+  if (words === "") return "";
+  const args: JsonObject = { query: words.slice(0, LONGEST_QUERY), k: MOST };
+  const { output } = yield* recordCall(
+    run,
+    {
+      about: agent.about,
+      call_id: `${run.activationId}/${run.attempt}/${key}`,
+      spec,
+      args,
+      protocol: "native",
+    },
+    function* () {
+      return { output: yield* run.callTool(key, SEARCH, args, agent) };
+    },
+  );
+  const found = Found.safeParse(output.output);
+  if (!succeeded(output) || !found.success || found.data.memories.length === 0) return "";
+  if (taints(spec, output)) agent.taint(SEARCH);
+  const memories = found.data.memories.map(({ key: name, scope, value, updated_at }) =>
+    fence("value", value.length > LONGEST ? `${value.slice(0, LONGEST)} […]` : value, {
+      key: name,
+      scope,
+      from: updated_at.slice(0, 10),
+    }),
+  );
+  return `What memory holds on this; it may be old or wrong, and retrieve_memory gives the whole of what is cut:\n${group("memory", memories)}`;
+}

@@ -1,0 +1,47 @@
+import type { Flow } from "@/server/domain/base/durable";
+import { present } from "@/server/domain/base/must";
+import { pointFaults, pointFaultText } from "@/server/domain/crew/intervention";
+import type { ExecutionPlan } from "@/server/domain/crew/plan";
+import { startingPlan } from "@/server/domain/crew/starting-plan";
+import { syncFaultText } from "@/server/domain/crew/sync-points";
+import { NodeFailure } from "@/server/domain/nodes";
+import type { Crew } from "./crew";
+import { writePlan } from "./planner";
+
+/** Puts the plan before the crew: the workflow's own, or one that its planner writes. */
+export function* beginPlan(crew: Crew): Flow<void> {
+  const { run, config, request } = crew;
+  const own = request.plan && !config.planning && request.plan.tasks.length > 0 ? request.plan : undefined;
+  const written = own ? undefined : yield* writePlan(crew);
+  const wanted = written ? { ...written.plan, ...settingsOf(request.plan, written.plan) } : own;
+  const { plan, faults } = startingPlan(present(wanted, "wanted"), config);
+  run.emit({ type: "plan_created", payload: { plan, by: written?.by ?? "workflow" } });
+  for (const fault of faults) {
+    const text = syncFaultText(fault);
+    if (fault.kind === "circle") throw new NodeFailure("CONFIG", text, { user_action: "edit_graph" });
+    run.warn("SYNC_POINT_EMPTY", text);
+  }
+  const missed = pointFaults(plan).map(pointFaultText);
+  for (const text of missed) run.warn("POINT_UNMATCHED", text);
+  // Where people drew the plan, they were told of it then.
+  if (!written || missed.length === 0) return;
+  const answer = yield* run.ask("plan/points", {
+    about: { agent_id: written.by },
+    kind: "review",
+    title: "Carry out this plan, although nobody is asked where you wanted it?",
+    why: missed.join(" "),
+  });
+  if (answer.answer === "approve" || answer.answer === "approve_always") return;
+  throw new NodeFailure(
+    answer.answer === "expired" ? "HUMAN_TIMEOUT" : "HUMAN_REJECTED",
+    `The plan of ${crew.name} was not agreed to${answer.message ? `: ${answer.message}` : "."}`,
+  );
+}
+
+/** What a plan says beside its tasks. What people wrote wins over a planner's criteria. */
+const settingsOf = (own: ExecutionPlan | undefined, written: ExecutionPlan) =>
+  own && {
+    execution_mode: own.execution_mode,
+    human_intervention_points: own.human_intervention_points,
+    success_criteria: own.success_criteria.length > 0 ? own.success_criteria : written.success_criteria,
+  };

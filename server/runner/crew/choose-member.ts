@@ -1,0 +1,71 @@
+import type { RunError } from "@/server/domain/agent/outcome";
+import type { AgentConfig } from "@/server/domain/agent/role";
+import { fitness } from "@/server/domain/crew/best-fit";
+import { whoIsChosen } from "@/server/domain/crew/past-work";
+import type { Task } from "@/server/domain/crew/plan";
+import type { Crew } from "./crew";
+
+export interface ChosenMember {
+  agent: AgentConfig;
+  /** Where the task names nobody and there was a choice: the last part of a sentence. */
+  why?: string;
+}
+
+/** How many tasks an agent is at work on, and how many it was given so far. */
+interface Load {
+  atWork(agent_id: string): number;
+  given(agent_id: string): number;
+}
+
+/**
+ * Who does a task: the agent, or the least busy of the team or role, that it names. Where it names nobody, whose role's
+ * description, duties and tools fit it best, if any does, and who failed less, in this run and in earlier ones.
+ */
+export function chooseMember(crew: Crew, task: Task, load: Load): ChosenMember | undefined {
+  const { agents } = crew.config;
+  const wanted = task.assigned_agent ?? undefined;
+  const named = wanted === undefined ? undefined : agents.find(({ agent_id }) => agent_id === wanted);
+  if (named) return { agent: named };
+  const team = wanted === undefined ? undefined : crew.view.teams[wanted]?.agents;
+  const role = task.required_role ?? wanted;
+  if (team === undefined && role === undefined) return bestOf(crew, task, load);
+  const agent = agents
+    .filter(({ agent_id, role_name }) => (team ? team.includes(agent_id) : role_name === role))
+    .toSorted(
+      ({ agent_id: a }, { agent_id: b }) => load.atWork(a) - load.atWork(b) || load.given(a) - load.given(b),
+    )[0];
+  return agent && { agent };
+}
+
+function bestOf(crew: Crew, task: Task, load: Load): ChosenMember | undefined {
+  const { agents } = crew.config;
+  const chosen = whoIsChosen(
+    agents.map(({ agent_id, role_name }) => {
+      const skills = crew.run.findRole(role_name);
+      return {
+        agent_id,
+        fits: skills ? fitness(task.description, skills) : 0,
+        failed: crew.countFailed(agent_id),
+        at_work: load.atWork(agent_id),
+        given: load.given(agent_id),
+        past: crew.pastOf(agent_id),
+      };
+    }),
+  );
+  const agent = agents.find(({ agent_id }) => agent_id === chosen?.agent_id);
+  return agent && { agent, ...(chosen?.why === undefined ? {} : { why: chosen.why }) };
+}
+
+/** What is said of a task that nobody of the crew can do. */
+export function unroutable(task: Task, agents: readonly AgentConfig[]): RunError {
+  const roles = [...new Set(agents.map(({ role_name }) => role_name))].join(", ");
+  const wanted = task.required_role ?? task.assigned_agent;
+  return {
+    code: "CONFIG",
+    message: wanted
+      ? `Task "${task.task_id}" asks for ${wanted}, and no agent of the crew is that. The crew has: ${roles}.`
+      : `Task "${task.task_id}" does not say which role does it, and no role of the crew fits its words. The crew has: ${roles}.`,
+    retryable: false,
+    user_action: "edit_graph",
+  };
+}

@@ -1,0 +1,108 @@
+import type { AgentConfig } from "@/server/domain/agent/role";
+import type { Flow } from "@/server/domain/base/durable";
+import { present } from "@/server/domain/base/must";
+import type { JsonObject } from "@/server/domain/base/values";
+import type { ChatMessage } from "@/server/domain/run/events";
+import { fence } from "@/server/domain/text/fence";
+import type { AgentResult, HandoffMode } from "../agent/task";
+import { type Crew, HANDED_OVER, type Work } from "./crew";
+import { textOf, valueOf } from "./values";
+
+/** How many messages "last_n" means. */
+const LAST_MESSAGES = 10;
+
+/**
+ * Lets one of the crew work, and whoever it hands over to go on with the same work, until one of them answers; says who
+ * that was. The tool checks who may hand over to whom, and how often. `idOf` names the work of each, from 1 on; `wish` is
+ * what whoever takes over is to do.
+ */
+export function* relay(
+  crew: Crew,
+  first: AgentConfig,
+  work: Work,
+  { idOf, wish }: { idOf: (hop: number) => string; wish: string },
+): Flow<{ result: AgentResult; agent: AgentConfig }> {
+  let agent = first;
+  let given: Work = { ...work, task_id: idOf(1) };
+  for (let hop = 1; ; hop++) {
+    const result: AgentResult = yield* crew.work(agent, given);
+    const { handoff } = result;
+    if (!handoff) return { result, agent };
+    const from = agent.agent_id;
+    yield* note(crew, agent, idOf(hop), handoff);
+    const history = yield* goingAlong(crew, agent, handoff.mode, result.transcript, idOf(hop));
+    agent = present(crew.member(handoff.to), "crew.member(handoff.to)");
+    // With the whole conversation come goal, inputs and earlier results.
+    const isBrief = handoff.mode !== "full";
+    const context = handoff.context ? `\n${fence("context", handoff.context)}` : "";
+    const { prompt: _own, continues: _hers, from: _asker, ...same } = work;
+    given = {
+      ...same,
+      task_id: idOf(hop + 1),
+      task: `You take over from ${from}. ${wish} What ${from} says:\n${fence("reason", handoff.reason)}${context}`,
+      history,
+      gives_goal: isBrief && work.gives_goal !== false,
+      ...(isBrief ? {} : { inputs: {}, earlier: {} }),
+    };
+  }
+}
+
+/** Tells everybody of a handoff: by an event, on the board, and in the run's memory. */
+function* note(
+  crew: Crew,
+  agent: AgentConfig,
+  id: string,
+  { to, reason, context }: { to: string; reason: string; context?: JsonObject },
+): Flow<void> {
+  const from = agent.agent_id;
+  const count = crew.view.handoffs + 1;
+  crew.run.emit({
+    type: "handed_off",
+    agent_id: from,
+    payload: { from, to, reason, count, ...(context ? { context } : {}) },
+  });
+  const noted = context ? `\nContext: ${JSON.stringify(context)}` : "";
+  crew.writeBoard(from, `${HANDED_OVER}${to}: ${reason}${noted}`);
+  yield* crew.remember(agent, id, `handoff_${count}`, { from, to, reason, ...(context ? { context } : {}) });
+}
+
+/** What of the conversation the next agent gets. */
+function* goingAlong(
+  crew: Crew,
+  agent: AgentConfig,
+  mode: HandoffMode,
+  transcript: readonly ChatMessage[],
+  id: string,
+): Flow<readonly ChatMessage[]> {
+  switch (mode) {
+    case "full":
+      return transcript;
+    case "context_only":
+      return [];
+    case "last_n": {
+      // Not in the middle of a call and its results.
+      const from = transcript.findIndex(
+        ({ role }, at) => at >= transcript.length - LAST_MESSAGES && role !== "tool",
+      );
+      return from < 0 ? [] : transcript.slice(from);
+    }
+    case "summary": {
+      const summed = yield* crew.work(agent, {
+        task_id: crew.idBesideTasks(`${id}-summary`),
+        purpose: "summary",
+        may_use_tools: false,
+        task: "Sum up the conversation so far for whoever goes on with it: what was asked, what is known, what was done, what is open.",
+        output_keys: [],
+        inputs: {},
+        continues: true,
+        history: transcript,
+      });
+      return [
+        {
+          role: "user",
+          content: `The conversation so far, in short:\n${fence("summary", textOf(valueOf(summed.output)))}`,
+        },
+      ];
+    }
+  }
+}

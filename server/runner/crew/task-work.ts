@@ -1,0 +1,49 @@
+import { z } from "zod";
+import { present } from "@/server/domain/base/must";
+import { Json, type JsonObject, type JsonSchema } from "@/server/domain/base/values";
+import type { Task } from "@/server/domain/crew/plan";
+import type { Work } from "./crew";
+
+/** How a task is to be answered: as its own schema says, else its role's, else in one text. */
+export function shapeOf(
+  task: Task,
+  ofRole: JsonSchema | undefined,
+): Pick<Work, "output_keys" | "output_schema" | "answer_schema"> {
+  const schema = task.output_schema ?? ofRole;
+  const isWhole = schema?.type === "object" && schema.properties !== undefined;
+  if (isWhole) return { output_keys: [], answer_schema: schema };
+  return {
+    output_keys: [task.task_id],
+    ...(task.output_schema ? { output_schema: task.output_schema } : {}),
+  };
+}
+
+/**
+ * What a task's raw instruction gives beside its description: the values of a JSON object by their names, else the
+ * text. A value `output_from_<task>` stands for that task's result.
+ */
+export function instructionOf(
+  { raw_instruction }: Task,
+  outputs: Readonly<Record<string, Json>>,
+): JsonObject {
+  if (!raw_instruction) return {};
+  const read = parseInstruction(raw_instruction);
+  if (!read) return { raw_instruction };
+  return Object.fromEntries(
+    Object.entries(read).map(([key, value]) => {
+      const from = typeof value === "string" ? /^output_from_(.+)$/.exec(value)?.[1] : undefined;
+      return [
+        key,
+        from !== undefined && Object.hasOwn(outputs, from) ? present(outputs[from], "outputs[from]") : value,
+      ];
+    }),
+  );
+}
+
+function parseInstruction(text: string): JsonObject | null {
+  try {
+    return z.record(z.string(), Json).safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
+}

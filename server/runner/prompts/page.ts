@@ -1,0 +1,103 @@
+import type { JsonSchema } from "@/server/domain/base/values";
+import { estimateTokens } from "@/server/domain/run/condense";
+import type { ModelRequest, Models } from "@/server/llm/model";
+import { newModels } from "@/server/llm/models";
+import { newOfflineFetch } from "@/server/llm/offline";
+import { memoryProviders, offlineProvider } from "@/server/llm/testing";
+
+// For tests: what models are asked, and how people read it.
+
+export type Asked = Pick<ModelRequest, "call_id" | "messages" | "tools" | "response">;
+
+/** The offline model, and what it is asked, in the order of the asking. */
+export function askedBy(): { models: Models; calls: Asked[] } {
+  const calls: Asked[] = [];
+  const offline = newModels({
+    providers: memoryProviders([offlineProvider]),
+    offlineFetch: newOfflineFetch({ speed: 0 }),
+  });
+  return {
+    calls,
+    models: {
+      ...offline,
+      complete(request, io) {
+        calls.push(structuredClone({ ...request, messages: [...request.messages] }));
+        return offline.complete(request, io);
+      },
+    },
+  };
+}
+
+/** A call as providers' caches see it: what comes first is what they can know again. */
+const serial = ({ tools, response, messages }: Asked): string =>
+  [
+    JSON.stringify(tools ?? []),
+    JSON.stringify(response ?? null),
+    ...messages.map(
+      ({ role, content, tool_calls }) => `${role}\n${content}${JSON.stringify(tool_calls ?? [])}`,
+    ),
+  ].join("\n");
+
+function sharedLength(a: string, b: string): number {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at++;
+  return at;
+}
+
+/** For each call, in tokens: how long it is, and how much of its beginning an earlier call, and the one before, had. */
+export function shares(calls: readonly Asked[]): { tokens: number; shared: number; before: number }[] {
+  const texts = calls.map(serial);
+  return texts.map((text, at) => {
+    const lengths = texts.slice(0, at).map((other) => sharedLength(text, other));
+    return {
+      tokens: estimateTokens(text),
+      shared: estimateTokens(text.slice(0, Math.max(0, ...lengths))),
+      before: estimateTokens(text.slice(0, lengths.at(-1) ?? 0)),
+    };
+  });
+}
+
+/** All calls of a run as one page. What an earlier call on the page has already is named, not repeated. */
+export function pageOf(title: string, calls: readonly Asked[]): string {
+  const parts = shares(calls);
+  const seen = new Map<string, number>();
+  const pieces = calls.map((call, at) => {
+    const { call_id, messages, tools = [], response } = call;
+    const { tokens, shared } = parts[at] ?? { tokens: 0, shared: 0 };
+    const lines = [
+      `## ${at + 1}. ${call_id.replace(/\/call1$/, "")}`,
+      `${tokens} tokens, ${shared} of them as an earlier call began.`,
+      ...(tools.length > 0 ? [`Tools: ${tools.map(({ name }) => name).join(", ")}`] : []),
+      ...(response ? [`Answer: ${response.name} ${shapeOf(response.schema)}`] : []),
+    ];
+    for (const { role, content, tool_calls } of messages) {
+      const whole = `${content}${(tool_calls ?? []).map(({ tool_name, args }) => `\n-> ${tool_name} ${JSON.stringify(args)}`).join("")}`;
+      const first = seen.get(`${role}\n${whole}`);
+      seen.set(`${role}\n${whole}`, first ?? at + 1);
+      const repeats = first !== undefined && first <= at;
+      lines.push(
+        "",
+        repeats ? `**${role}** as in ${first}` : `**${role}**`,
+        ...(repeats ? [] : [quoted(whole)]),
+      );
+    }
+    return lines.join("\n");
+  });
+  const total = parts.reduce((sum, { tokens }) => sum + tokens, 0);
+  const known = parts.reduce((sum, { shared }) => sum + shared, 0);
+  return `# ${title}\n\n${calls.length} calls, about ${total} tokens; ${known} of them as an earlier call began.\n\n${pieces.join("\n\n")}\n`;
+}
+
+const quoted = (text: string) =>
+  text
+    .split("\n")
+    .map((line) => `> ${line}`.trimEnd())
+    .join("\n");
+
+/** A schema in one line: its keys, with theirs in brackets. */
+function shapeOf(schema: JsonSchema): string {
+  const properties = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
+  const items = (schema.items ?? {}) as JsonSchema;
+  if (properties.length === 0) return items.properties ? `[${shapeOf(items)}]` : "";
+  return `{${properties.map(([key, inner]) => [key, shapeOf(inner)].filter(Boolean).join(" ")).join(", ")}}`;
+}

@@ -1,0 +1,133 @@
+import { and, desc, eq, isNotNull, lt } from "drizzle-orm";
+import type { Db } from "@/db/open";
+import { bin, customTools, runs, workflows } from "@/db/schema";
+import { forgetWorkOf } from "./crew-work";
+
+/** What lies in the bin. Keys of providers, servers and tokens are no part of it: they are gone at once. */
+export const BIN_KINDS = ["workflow", "run", "role", "crew", "agent", "tool"] as const;
+export type BinKind = (typeof BIN_KINDS)[number];
+/** Those whose rows are moved; the others are marked where they are. */
+type Moved = "role" | "crew" | "agent";
+
+/** How long what was deleted can be brought back. */
+export const BIN_DAYS = 30;
+const BIN_MS = BIN_DAYS * 24 * 3_600_000;
+
+/** Something that was deleted. Times in Unix milliseconds. */
+export interface Binned {
+  kind: BinKind;
+  /** Names it together with the kind. */
+  id: string;
+  name: string;
+  deleted_at: number;
+  /** When it is deleted for good. */
+  gone_at: number;
+}
+
+export type BinStore = ReturnType<typeof newBinStore>;
+
+/** Roles, crews and agents on their way into the bin and out of it: part of a transaction of their stores. */
+export function newShelfBin(db: Db, kind: Moved, now: () => number) {
+  const of = (key: string) => and(eq(bin.kind, kind), eq(bin.key, key));
+  return {
+    put(key: string, name: string, content: string): void {
+      db.insert(bin).values({ kind, key, name, content, deletedAt: now() }).run();
+    },
+    /** What came back by another way lies here no longer. */
+    forget(key: string, content: string): void {
+      db.delete(bin)
+        .where(and(of(key), eq(bin.content, content)))
+        .run();
+    },
+  };
+}
+
+/** One list over everything that was deleted and can come back. */
+export function newBinStore(db: Db, now: () => number = Date.now) {
+  const entry = (kind: BinKind, id: string, name: string, at: number | null): Binned => {
+    const deleted_at = at ?? 0;
+    return { kind, id, name, deleted_at, gone_at: deleted_at + BIN_MS };
+  };
+  const movedRow = (kind: Moved, id: string) =>
+    db
+      .select()
+      .from(bin)
+      .where(and(eq(bin.kind, kind), eq(bin.id, Number(id))))
+      .get();
+
+  return {
+    /** Newest first. */
+    list(): Binned[] {
+      const found = [
+        ...db
+          .select({ id: workflows.id, name: workflows.name, at: workflows.deletedAt })
+          .from(workflows)
+          .where(isNotNull(workflows.deletedAt))
+          .all()
+          .map(({ id, name, at }) => entry("workflow", id, name, at)),
+        ...db
+          .select({ id: runs.id, name: runs.workflowName, at: runs.deletedAt })
+          .from(runs)
+          .where(isNotNull(runs.deletedAt))
+          .orderBy(desc(runs.deletedAt))
+          .limit(1_000)
+          .all()
+          .map(({ id, name, at }) => entry("run", id, name, at)),
+        ...db
+          .select({ id: customTools.name, at: customTools.deletedAt })
+          .from(customTools)
+          .where(isNotNull(customTools.deletedAt))
+          .all()
+          .map(({ id, at }) => entry("tool", id, id, at)),
+        ...db
+          .select({ id: bin.id, kind: bin.kind, name: bin.name, at: bin.deletedAt })
+          .from(bin)
+          .all()
+          .map(({ id, kind, name, at }) => entry(kind as Moved, String(id), name, at)),
+      ];
+      return found.sort((a, b) => b.deleted_at - a.deleted_at || (a.id < b.id ? -1 : 1));
+    },
+
+    /** What a role, crew or agent was, as text; undefined where it is not here. */
+    content: (kind: Moved, id: string): { name: string; content: string } | undefined => movedRow(kind, id),
+
+    /** Takes a role, crew or agent out, for good or because it is back. */
+    takeOut(kind: Moved, id: string): boolean {
+      return (
+        db
+          .delete(bin)
+          .where(and(eq(bin.kind, kind), eq(bin.id, Number(id))))
+          .run().changes > 0
+      );
+    },
+
+    /** Deletes for good; false where it is not in the bin. Runs are the retention's, as they may be large. */
+    purge(kind: Exclude<BinKind, "run">, id: string): boolean {
+      if (kind === "workflow")
+        return db.transaction((tx) => {
+          const binned = and(eq(workflows.id, id), isNotNull(workflows.deletedAt));
+          const isGone = tx.delete(workflows).where(binned).run().changes > 0;
+          if (isGone) forgetWorkOf(tx, [id]);
+          return isGone;
+        });
+      if (kind !== "tool") return this.takeOut(kind, id);
+      const binned = db
+        .select({ name: customTools.name })
+        .from(customTools)
+        .where(and(eq(customTools.name, id), isNotNull(customTools.deletedAt)))
+        .get();
+      if (!binned) return false;
+      return db.delete(customTools).where(eq(customTools.name, id)).run().changes > 0;
+    },
+
+    /** Deletes roles, crews and agents for good that have lain here for long enough; answers how many. */
+    sweep: (): number =>
+      db
+        .delete(bin)
+        .where(lt(bin.deletedAt, now() - BIN_MS))
+        .run().changes,
+  };
+}
+
+/** What was deleted before this moment is deleted for good. */
+export const binEnd = (now: number) => now - BIN_MS;
