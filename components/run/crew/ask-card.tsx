@@ -4,8 +4,6 @@ import { useMutation } from "@tanstack/react-query";
 import { CircleHelp, ShieldAlert } from "lucide-react";
 import { Fragment, type KeyboardEvent, useId, useState } from "react";
 import { useTimeLeft } from "@/components/run/elapsed";
-import { useRun } from "@/components/run/run-context";
-import { useRunPage } from "@/components/run/run-page-context";
 import { person } from "@/components/run/sentences";
 import { ValueView } from "@/components/run/values";
 import { toApiError, useTrpc } from "@/components/trpc";
@@ -16,14 +14,17 @@ import { TextArea } from "@/components/ui/text-area";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { Interaction } from "@/server/domain/run";
 import { RISK_LEVELS, type RiskLevel } from "@/server/domain/tool/tool";
+import type { AskProps } from "./ask-props";
 import { destinationOf } from "./destination";
 import { QuestionForm } from "./question-form";
 
 /**
  * A question to a person: what exactly will be done, why it is asked, and the answers. What is approved is named by
- * its fingerprint, so nothing else can be approved by it. Enter alone approves nothing.
+ * its fingerprint, so nothing else can be approved by it. Enter alone approves nothing. It knows nothing of the page
+ * around it: a run's page and the inbox show the same card.
  */
-export function AskCard({ ask }: { ask: Interaction }) {
+export function AskCard(props: AskProps) {
+  const { ask } = props;
   const { requested } = ask;
   const { calls } = requested;
   const [ticked, setTicked] = useState<readonly number[]>([]);
@@ -62,7 +63,7 @@ export function AskCard({ ask }: { ask: Interaction }) {
       ) : (
         <OneCall call={requested} />
       )}
-      <Answer ask={ask} ticked={calls ? ticked : null} />
+      <Answer {...props} ticked={calls ? ticked : null} />
     </section>
   );
 }
@@ -185,11 +186,11 @@ const ANSWERS = {
 };
 
 /** `ticked`: the calls that are agreed to, of several; null where one thing is asked. */
-function Answer({ ask, ticked }: { ask: Interaction; ticked: readonly number[] | null }) {
-  // The question may be looked at in the past; it can be answered while it is open now.
-  const now = useRun<Interaction | undefined>(({ head }) => head.interactions[ask.id], undefined);
-  const isOver = useRun(({ head }) => head.run.status === "finished", false);
-  const answered = now?.answered;
+function Answer({ ticked, ...props }: AskProps & { ticked: readonly number[] | null }) {
+  const {
+    ask,
+    standing: { status, answered, isOver },
+  } = props;
   if (answered?.content) return <Sent content={answered.content} />;
   if (answered)
     return (
@@ -201,10 +202,10 @@ function Answer({ ask, ticked }: { ask: Interaction; ticked: readonly number[] |
       </p>
     );
   if (isOver) return <p className="text-[13px] text-ink-2">The run ended before this was answered.</p>;
-  if (now?.status === "withdrawn")
+  if (status === "withdrawn")
     return <p className="text-[13px] text-ink-2">The work that asked this ended first.</p>;
   const { asks } = ask.requested;
-  return asks ? <QuestionForm ask={ask} asks={asks} /> : <AnswerForm ask={ask} ticked={ticked} />;
+  return asks ? <QuestionForm {...props} asks={asks} /> : <AnswerForm {...props} ticked={ticked} />;
 }
 
 /** What was entered in a form. */
@@ -242,22 +243,31 @@ const WORDING: Record<Exclude<Interaction["requested"]["kind"], "question">, Wor
   tie: { yes: "Approve", no: "Reject", why: "Why not?" },
 };
 
-function AnswerForm({ ask, ticked }: { ask: Interaction; ticked: readonly number[] | null }) {
-  const page = useRunPage();
+function AnswerForm({
+  ask,
+  runId,
+  ticked,
+  onAnswered,
+  onRefused,
+}: AskProps & { ticked: readonly number[] | null }) {
   const [isRejecting, setRejecting] = useState(false);
   const [message, setMessage] = useState("");
   const note = useId();
-  const answer = useMutation(useTrpc().runs.answer.mutationOptions());
+  const answer = useMutation(
+    useTrpc().runs.answer.mutationOptions({
+      onSuccess: () => onAnswered?.(),
+      onError: () => onRefused?.(),
+    }),
+  );
   const { kind } = ask.requested;
   const wording = WORDING[kind === "question" ? "escalation" : kind];
   // What was sent takes effect when its event comes back.
   const total = ask.requested.calls?.length ?? 0;
   const isNone = ticked?.length === 0;
   const isSent = answer.isPending || answer.isSuccess;
-  if (!page) return null;
   const give = (value: "approve" | "approve_always" | "reject") =>
     answer.mutate({
-      run_id: page.runId,
+      run_id: runId,
       interaction_id: ask.id,
       fingerprint: ask.requested.fingerprint,
       answer: value,

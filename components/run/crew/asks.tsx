@@ -5,12 +5,22 @@ import dynamic from "next/dynamic";
 import { useState } from "react";
 import { countOf } from "@/components/display/format";
 import { useRun, useRunList } from "@/components/run/run-context";
+import { useRunPage } from "@/components/run/run-page-context";
 import { person } from "@/components/run/sentences";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import type { Interaction } from "@/server/domain/run";
 
 const AskCard = dynamic(() => import("./ask-card").then((module) => module.AskCard));
+
+/** A question of the run around. It may be looked at in the past; it can be answered while it is open now. */
+function RunAsk({ ask }: { ask: Interaction }) {
+  const page = useRunPage();
+  const now = useRun<Interaction | undefined>(({ head }) => head.interactions[ask.id], undefined);
+  const isOver = useRun(({ head }) => head.run.status === "finished", false);
+  if (!page) return null;
+  return <AskCard ask={ask} runId={page.runId} standing={{ ...(now ?? ask), isOver }} />;
+}
 
 /** The questions that are open now, wherever in time the page looks; the oldest first. */
 export function useOpenAsks(): Interaction[] {
@@ -68,7 +78,7 @@ export function AskDialog({
     >
       <div className="flex flex-col gap-3">
         {asks.map((ask) => (
-          <AskCard key={ask.id} ask={ask} />
+          <RunAsk key={ask.id} ask={ask} />
         ))}
       </div>
     </Dialog>
@@ -86,7 +96,7 @@ export function ActivationAsks({ activationId }: { activationId: string }) {
   return (
     <div className="flex flex-col gap-2" data-past={isPast || undefined}>
       {open.map((ask) => (
-        <AskCard key={ask.id} ask={ask} />
+        <RunAsk key={ask.id} ask={ask} />
       ))}
     </div>
   );

@@ -5,33 +5,39 @@ import { ExternalLink } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { InputFields } from "@/components/forms/input-field";
 import { type InputError, type InputValues, readInput, toField } from "@/components/forms/input-fields";
-import { useRunPage } from "@/components/run/run-page-context";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import type { JsonObject } from "@/server/domain/base/values";
 import { fieldsOfSchema } from "@/server/domain/graph/form-fields";
-import type { Interaction } from "@/server/domain/run";
 import type { ToolQuestion } from "@/server/domain/tool/tool";
+import type { AskProps } from "./ask-props";
 
 /** What a tool's server asks of a person: the form that it wants filled in, or the address that it wants opened. */
-export function QuestionForm({ ask, asks }: { ask: Interaction; asks: ToolQuestion }) {
-  const page = useRunPage();
+export function QuestionForm({
+  ask,
+  runId,
+  asks,
+  onAnswered,
+  onRefused,
+}: Omit<AskProps, "standing"> & { asks: ToolQuestion }) {
   const wanted = fieldsOfSchema(asks.schema ?? {});
   const fields = wanted.map(toField);
   const [values, setValues] = useState<InputValues>({});
   const [errors, setErrors] = useState<readonly InputError[]>([]);
   const answer = useMutation(
     useTrpc().runs.answer.mutationOptions({
-      onError: (error) =>
-        setErrors((toApiError(error).detail as { errors?: InputError[] } | null)?.errors ?? []),
+      onSuccess: () => onAnswered?.(),
+      onError(error) {
+        setErrors((toApiError(error).detail as { errors?: InputError[] } | null)?.errors ?? []);
+        onRefused?.();
+      },
     }),
   );
   // What was sent takes effect when its event comes back.
   const isSent = answer.isPending || answer.isSuccess;
-  if (!page) return null;
   const give = (value: "approve" | "reject" | "cancel", content?: JsonObject) =>
     answer.mutate({
-      run_id: page.runId,
+      run_id: runId,
       interaction_id: ask.id,
       fingerprint: ask.requested.fingerprint,
       answer: value,
