@@ -90,11 +90,7 @@ export function planCondensation(
   const target = Math.floor(window * limits.target);
   const pieces = piecesOf(messages);
 
-  const recent = reset > 0 ? 0 : RECENT_PIECES;
-  const oldUntil = pieces.at(-recent - 1)?.to ?? 0;
-  const cut = messages.flatMap(({ role, content }, at) =>
-    role === "tool" && at < oldUntil && isShorterPruned(content, ratio) ? [at] : [],
-  );
+  const cut = cutBefore(messages, reset > 0 ? 0 : RECENT_PIECES, ratio);
   const pruned = applyCondensation(messages, { kind: "prune", cut });
   if (cut.length > 0 && messages.length <= limits.max_messages && estimateTranscript(pruned, ratio) <= target)
     return { kind: "prune", cut };
@@ -126,6 +122,18 @@ export function planCondensation(
     message:
       "The conversation is too long for the model, and what must stay fills its context already. Use a model with a larger context, or give the agent less to read.",
   };
+}
+
+/** Positions of the results of tools that condensing shortens: all but those in the newest pieces. */
+export function cutBefore(
+  messages: readonly ChatMessage[],
+  recent: number = RECENT_PIECES,
+  ratio = 1,
+): number[] {
+  const oldUntil = piecesOf(messages).at(-recent - 1)?.to ?? 0;
+  return messages.flatMap(({ role, content }, at) =>
+    role === "tool" && at < oldUntil && isShorterPruned(content, ratio) ? [at] : [],
+  );
 }
 
 /** The transcript as planned; `summary` is needed, and read, only where something is summarised. */

@@ -1,0 +1,248 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { RunConfig } from "@/server/domain/agent/outcome";
+import type { Json, JsonObject } from "@/server/domain/base/values";
+import { draw } from "@/server/domain/testing/drawing";
+import { evaluateCondition } from "@/server/domain/text/expression";
+import { foldRun } from "..";
+import type { NewEvent, RunEvent } from "../events";
+import { askedPerson } from "./asked-person";
+import { keyHistory, whoWrote } from "./key-history";
+import { momentOf, stepChange } from "./step-change";
+import { nextOccurrence, nextStop } from "./steps";
+import { whenTrue } from "./when-true";
+
+const CREATED: NewEvent = {
+  type: "run_created",
+  payload: {
+    graph: draw("start > a > end"),
+    roles: [],
+    workflow_id: null,
+    workflow_name: "Test",
+    input: {},
+    config: RunConfig.parse({}),
+    trigger: "test",
+    provider_summary: null,
+  },
+};
+const log = (...events: NewEvent[]): RunEvent[] =>
+  [CREATED, ...events].map((event, at) => ({ ...event, seq: at + 1, ts: at * 10 }));
+const began = (state: JsonObject): NewEvent => ({
+  type: "state_initialized",
+  payload: { state, defaults_applied: [] },
+});
+const patch = (set: JsonObject, writer = "a#1", reducers?: Record<string, string>): NewEvent => ({
+  type: "state_patched",
+  node_id: writer.split("#")[0]!,
+  activation_id: writer,
+  payload: { set, writer, ...(reducers ? { reducers } : {}) },
+});
+const usage = {
+  input_tokens: 0,
+  output_tokens: 0,
+  cached_input_tokens: 0,
+  reasoning_tokens: 0,
+  requests: 1,
+  estimated: false,
+};
+const answered = (agent_id: string, output: JsonObject): NewEvent => ({
+  type: "agent_finished",
+  node_id: "a",
+  activation_id: "a#1",
+  agent_id,
+  payload: { status: "completed", output, usage, cost_usd: 0 },
+});
+
+test("a key tells who wrote it, in which step and with which agent, and what it was before", () => {
+  const events = log(
+    began({ draft: "none" }),
+    answered("writer", { draft: "one" }),
+    answered("editor", { draft: "two" }),
+    patch({ draft: "two" }),
+    patch({ other: 1 }, "b#1"),
+    patch({ draft: "three" }, "b#1"),
+  );
+  const [input, first, second] = [
+    { seq: 2, ts: 10, writer: "input", after: "none" },
+    { seq: 5, ts: 40, writer: "a#1", node_id: "a", agent_id: "editor", before: "none", after: "two" },
+    { seq: 7, ts: 60, writer: "b#1", node_id: "b", before: "two", after: "three" },
+  ];
+  expect(keyHistory(events, "draft")).toEqual([input, first, second]);
+  expect([1, 2, 4, 5, 6, 7].map((at) => whoWrote(events, "draft", at))).toEqual([
+    null,
+    input,
+    input,
+    first,
+    first,
+    second,
+  ]);
+  expect(keyHistory(events, "constructor")).toEqual([]);
+});
+
+const keys = fc.constantFrom("n", "words");
+const values = fc.oneof(fc.integer({ min: 0, max: 4 }), fc.constantFrom("x", "y"), fc.constant([1, 2]));
+const patches = fc.array(
+  fc.record({ key: keys, value: values as fc.Arbitrary<Json>, appends: fc.boolean(), by: fc.nat(3) }),
+  { maxLength: 25 },
+);
+const arbitraryLog = patches.map((all) =>
+  log(
+    began({ words: [] }),
+    ...all.map(({ key, value, appends, by }) =>
+      patch({ [key]: value }, `a#${by + 1}`, appends && key === "words" ? { words: "append" } : undefined),
+    ),
+  ),
+);
+
+test("of any log: the last write of a key is the value that the state has, at every moment", () => {
+  fc.assert(
+    fc.property(arbitraryLog, (events) => {
+      for (let at = 1; at <= events.length; at++)
+        for (const key of ["n", "words"]) {
+          const state = foldRun("r", events.slice(0, at));
+          const wrote = whoWrote(events, key, at);
+          expect([wrote?.after, wrote?.writer]).toEqual([state.state[key], state.writer[key]]);
+        }
+      for (const key of ["n", "words"]) {
+        const writes = keyHistory(events, key);
+        expect(writes.slice(1).map(({ before }) => before)).toEqual(
+          writes.slice(0, -1).map(({ after }) => after),
+        );
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+const CONDITIONS = ["state.n > 2", "size(state.words) > 1", "has(state.n) && state.n == state.n", "true"];
+
+test("of any log: a condition holds exactly in the spans that are told, looked at from the end backwards", () => {
+  fc.assert(
+    fc.property(arbitraryLog, fc.constantFrom(...CONDITIONS), (events, condition) => {
+      const found = whenTrue(events, condition);
+      expect(found.searched_to).toBe(1);
+      for (let at = 1; at <= events.length; at++) {
+        const { state } = foldRun("r", events.slice(0, at));
+        let holds = false;
+        try {
+          holds = evaluateCondition(condition, { state }).value;
+        } catch {
+          // What cannot be decided counts as not holding.
+        }
+        const isTold = found.held.some(({ from, to }) => at >= from && (to === null || at < to));
+        expect([at, isTold]).toEqual([at, holds]);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("when a condition became true: at which event, in which step, and until when", () => {
+  const events = log(began({ n: 0 }), patch({ n: 4 }), patch({ n: 1 }, "b#1"), patch({ n: 9 }, "c#1"));
+  expect(whenTrue(events, "state.n > 3")).toEqual({
+    held: [
+      { from: 5, to: null, node_id: "c", activation_id: "c#1" },
+      { from: 3, to: 4, node_id: "a", activation_id: "a#1" },
+    ],
+    isNow: true,
+    searched_to: 1,
+  });
+});
+
+test("a search that costs too much says how far back it came; what cannot be decided is said", () => {
+  const events = log(began({ n: 0 }), ...Array.from({ length: 50 }, (_, n) => patch({ n })));
+  const found = whenTrue(events, "state.n == 3", { units: 1_000 });
+  expect(found.held).toEqual([]);
+  expect(found.searched_to).toBeGreaterThan(10);
+  expect(whenTrue(log(began({ n: "words" })), "state.n > 3").undecided).toContain("string");
+  expect(() => whenTrue(events, "state.n >")).toThrow("The expression ends too early");
+  expect(() => whenTrue(events, "1 + 1")).toThrow("This must be true or false");
+});
+
+test("what a person saw: the question as it stood, and what became other before they answered", () => {
+  const asked = {
+    interaction_id: "q",
+    kind: "tool_confirmation" as const,
+    title: "Send it?",
+    why: "It leads out",
+    fingerprint: "f",
+    tool_name: "mail",
+    args: { to: "ann" },
+    expires_at: 100,
+  };
+  const place = { node_id: "a", activation_id: "a#1" };
+  const answer = { interaction_id: "q", answer: "approve" as const, by: "ann" };
+  const events = log(
+    began({ draft: "old", kept: 1 }),
+    { type: "interaction_requested", ...place, payload: asked },
+    { type: "interaction_extended", ...place, payload: { interaction_id: "q", expires_at: 900 } },
+    patch({ draft: "new" }, "b#1"),
+    { type: "interaction_answered", ...place, payload: answer },
+    patch({ draft: "later" }, "c#1"),
+  );
+  expect(askedPerson(events, "q")).toEqual({
+    asked: { ...asked, expires_at: 900 },
+    asked_seq: 3,
+    asked_at: 20,
+    answered: answer,
+    answered_seq: 6,
+    answered_at: 50,
+    state: { draft: "new", kept: 1 },
+    changed_meanwhile: [{ key: "draft", before: "old", after: "new" }],
+  });
+  expect(askedPerson(events, "another")).toBeNull();
+});
+
+test("one goes on by events, turns of agents or nodes, and to where a key, a node or an agent comes next", () => {
+  const at = { node_id: "a", activation_id: "a#1", agent_id: "w" };
+  const turn: NewEvent = {
+    type: "iteration_started",
+    ...at,
+    payload: { global_iteration: 0, local_iteration: 0 },
+  };
+  const started: NewEvent = {
+    type: "node_started",
+    node_id: "a",
+    activation_id: "a#1",
+    payload: { attempt: 1, input: {} },
+  };
+  const events = log(began({ n: 0 }), started, turn, patch({ n: 1 }), turn, patch({ m: 1 }));
+  expect([
+    nextStop(events, 1, "event", 1),
+    nextStop(events, 2, "turn", 1),
+    nextStop(events, 4, "turn", 1),
+  ]).toEqual([2, 4, 6]);
+  expect([
+    nextStop(events, 1, "node", 1),
+    nextStop(events, 3, "node", 1),
+    nextStop(events, 7, "node", 1),
+  ]).toEqual([3, 7, null]);
+  expect([nextStop(events, 7, "turn", -1), nextStop(events, 3, "node", -1)]).toEqual([6, 1]);
+  const key = { kind: "key", name: "n" } as const;
+  expect([nextOccurrence(events, 1, key, 1), nextOccurrence(events, 2, key, 1)]).toEqual([2, 5]);
+  expect([nextOccurrence(events, 5, key, 1), nextOccurrence(events, 5, key, -1)]).toEqual([null, 2]);
+  expect(nextOccurrence(events, 1, { kind: "node", name: "a" }, 1)).toBe(3);
+});
+
+test("what a step changed: values of the state, tokens and cost", () => {
+  const before = momentOf(foldRun("r", log(began({ n: 0, gone: 1, list: [1] }))));
+  const after = momentOf(foldRun("r", log(began({ n: 1, list: [1], more: "x" }))));
+  const paid = {
+    ...after,
+    totals: {
+      ...after.totals,
+      cost_usd: 0.5,
+      usage: { ...after.totals.usage, input_tokens: 7, output_tokens: 2 },
+    },
+  };
+  expect(stepChange(before, paid)).toEqual({
+    state: [
+      { key: "n", before: 0, after: 1 },
+      { key: "more", after: "x" },
+      { key: "gone", before: 1 },
+    ],
+    tokens: 9,
+    cost_usd: 0.5,
+    unknown_cost_calls: 0,
+  });
+});
