@@ -1,0 +1,73 @@
+import { RaisableLimit } from "@/server/domain/agent/outcome";
+import { present } from "@/server/domain/base/must";
+import type { ExecutionPlan } from "@/server/domain/crew/plan";
+import type { RunState } from "@/server/domain/run";
+import type { NewEvent } from "@/server/domain/run/events";
+import { editPlan, PlanEdit } from "@/server/domain/run/plan-edit";
+import { wordsAdded } from "@/server/tools/own-words";
+import { limitValue } from "./limits";
+
+/** What a person may tell a run; read with care, for it comes from the store. */
+export interface Command {
+  kind?: string;
+  by?: string;
+  limit?: string;
+  to?: number;
+  activation_id?: string;
+  edit?: unknown;
+}
+
+/**
+ * What follows from a change of a plan. Checked once more: the plan may have gone on since the person saw it. Null where
+ * there is no such plan; `isChanged`: the crew has to look at it.
+ */
+export function planEdited(
+  s: RunState,
+  { activation_id = "", edit }: Command,
+  by: string,
+): { event: NewEvent; isChanged: boolean } | null {
+  const read = PlanEdit.safeParse(edit);
+  const crew = s.crews[activation_id];
+  const plan = s.plans[activation_id];
+  if (!read.success || !crew || !plan) return null;
+  const { node_id } = present(s.activations[activation_id], "s.activations[activation_id]");
+  const at = { node_id, activation_id };
+  const refused = (message: string) => ({
+    event: {
+      type: "warning" as const,
+      ...at,
+      payload: { code: "PLAN_EDIT_REFUSED", message: `A change of the plan came too late: ${message}` },
+    },
+    isChanged: false,
+  });
+  if (crew.status !== "running") return refused("The crew's work is over.");
+  const edited = editPlan(plan, crew, read.data);
+  if (!edited.ok) return refused(edited.message);
+  if (edited.cancelled) {
+    const { task_id, status } = edited.cancelled;
+    const payload = { from: status, to: "cancelled" as const, by };
+    return { event: { type: "task_status_changed", ...at, task_id, payload }, isChanged: true };
+  }
+  const words = writtenIn(read.data, plan);
+  const payload = { version: plan.version + 1, by, ...edited.change, words };
+  return { event: { type: "plan_changed", ...at, payload }, isChanged: true };
+}
+
+/** What a person wrote in an edit themselves: where they changed a description, only what stood there not before. */
+function writtenIn(edit: PlanEdit, { tasks }: ExecutionPlan): string[] {
+  if (edit.kind === "cancel") return [];
+  const before = edit.kind === "change" && tasks.find(({ task_id }) => task_id === edit.task_id);
+  const { description = "" } = edit.kind === "add" ? edit.task : edit.patch;
+  return wordsAdded(description, before ? before.description : "");
+}
+
+/** What follows from raising a limit; null where the command does not say which and how far. */
+export function limitRaised(s: RunState, { limit, to }: Command, by: string): NewEvent[] | null {
+  const read = RaisableLimit.safeParse(limit);
+  if (!read.success || typeof to !== "number") return null;
+  const payload = { limit: read.data, from: limitValue(read.data, s), to, by };
+  return [
+    { type: "run_limit_raised", payload },
+    ...(s.run.status === "finished" ? [{ type: "run_resumed" as const, payload: { by } }] : []),
+  ];
+}

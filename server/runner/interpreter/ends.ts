@@ -1,0 +1,31 @@
+import { must, present } from "@/server/domain/base/must";
+import type { JsonObject } from "@/server/domain/base/values";
+import type { Analysis } from "@/server/domain/graph/analysis";
+import type { RunState } from "@/server/domain/run";
+
+/** An end node that a run reached. */
+export interface ReachedEnd {
+  activationId: string;
+  status: "COMPLETED" | "ERROR";
+  givesAll: boolean;
+}
+
+/** What the ends that were reached give, in the order of the drawing, whichever was reached first. */
+export function outputOf(a: Analysis, s: RunState, ends: readonly ReachedEnd[]): JsonObject {
+  const output: JsonObject = {};
+  const place = ({ activationId }: ReachedEnd) => {
+    const { node_id, order } = present(s.activations[activationId], "s.activations[activationId]");
+    return [must(a.position, node_id), order] as const;
+  };
+  const inOrder = ends.toSorted((one, other) => {
+    const [[x, k], [y, n]] = [place(one), place(other)];
+    return x - y || k - n;
+  });
+  // What branches wrote after such an end was reached belongs to the state that it gives.
+  for (const { activationId, givesAll } of inOrder)
+    Object.assign(
+      output,
+      givesAll ? s.state : present(s.activations[activationId], "s.activations[activationId]").output,
+    );
+  return output;
+}

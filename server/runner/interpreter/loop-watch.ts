@@ -1,0 +1,43 @@
+import { createHash } from "node:crypto";
+import { type AgentStep, findStuck } from "@/server/domain/agent/stuck";
+import type { Version } from "@/server/domain/base/changes";
+import { present } from "@/server/domain/base/must";
+import { sizeOf } from "@/server/domain/base/sizes";
+import { canonicalJson, type JsonObject } from "@/server/domain/base/values";
+import type { RunState } from "@/server/domain/run";
+
+/** A value so long is compared by where it came from, not by what it says. */
+const LONG_VALUE = 10_000;
+
+const hashOf = (state: object): string => createHash("sha256").update(canonicalJson(state)).digest("hex");
+
+/** Sees where a loop goes round without changing anything. */
+export class LoopWatch {
+  /** Rounds of loops with the state at their beginning. */
+  private readonly rounds: AgentStep[] = [];
+  /** Long values that the state had at the beginning of a round, numbered. */
+  private readonly longValues = new WeakMap<Version, number>();
+  private longCount = 0;
+
+  /** A round begins at this node. Answers what is to be said about it, or null. */
+  round(node_id: string, s: RunState): string | null {
+    this.rounds.push({ kind: "iteration", node_id, state_hash: hashOf(this.fingerprints(s)) });
+    const stuck = findStuck(this.rounds);
+    if (stuck?.severity !== "nudge") return null;
+    this.rounds.push({ kind: "nudge", pattern: stuck.pattern });
+    return stuck.message;
+  }
+
+  /** The state, with a number in place of each long value: another one whenever that changes. */
+  private fingerprints({ state, versions }: RunState): JsonObject {
+    return Object.fromEntries(
+      Object.keys(state).map((key) => {
+        if (sizeOf(state[key]) < LONG_VALUE) return [key, present(state[key], "state[key]")];
+        const version = present(versions[key], "versions[key]");
+        const known = this.longValues.get(version) ?? ++this.longCount;
+        this.longValues.set(version, known);
+        return [key, known];
+      }),
+    );
+  }
+}

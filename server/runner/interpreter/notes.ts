@@ -1,0 +1,40 @@
+import type { InstallationRules } from "@/server/domain/agent/outcome";
+import type { Settlement } from "@/server/domain/base/durable";
+import { present } from "@/server/domain/base/must";
+import { canonicalJson } from "@/server/domain/base/values";
+import type { RunState } from "@/server/domain/run";
+import type { NewEvent } from "@/server/domain/run/events";
+
+/** A question that was open while the server slept or was down is open at least so long afterwards. */
+const ANSWER_AFTER_WAKING_MS = 5 * 60_000;
+
+/** What a note of the engine says; read with care, for it comes from the store. */
+export const noteOf = ({ result }: Settlement) =>
+  (result.ok ? result.value : {}) as { worker_id?: string; rules?: InstallationRules; ms?: number };
+
+/** The engine was down: from here on the installation's present rules hold. */
+export function recovered(
+  s: RunState,
+  { worker_id = "", rules }: ReturnType<typeof noteOf>,
+  requeued: string[],
+): NewEvent {
+  const { installation = {} } = s.run;
+  const now = rules ?? installation;
+  const haveChanged = canonicalJson(now) !== canonicalJson(installation);
+  return {
+    type: "run_recovered",
+    payload: { worker_id, requeued, ...(haveChanged ? { installation: now } : {}) },
+  };
+}
+
+/** Whoever was to answer could not: questions stay open a little longer. */
+export function questionsExtended(s: RunState, now: number): NewEvent[] {
+  const expires_at = now + ANSWER_AFTER_WAKING_MS;
+  return [...s.asking].flatMap((id): NewEvent[] => {
+    const { requested, activation_id, node_id } = present(s.interactions[id], "s.interactions[id]");
+    if (requested.expires_at >= expires_at) return [];
+    return [
+      { type: "interaction_extended", node_id, activation_id, payload: { interaction_id: id, expires_at } },
+    ];
+  });
+}

@@ -1,0 +1,141 @@
+import type { Durable, DurableContext, Flow } from "@/server/domain/base/durable";
+import type { NodeResult } from "@/server/domain/nodes";
+
+/** One attempt of one activation, under way. */
+export interface Task {
+  activationId: string;
+  /** Null while it waits for its next attempt, whose number is `retry`. */
+  flow: Flow<NodeResult> | null;
+  waits: readonly Durable[];
+  timeout: Durable | null;
+  retry?: number;
+  /** What became of an attempt that needed nothing from outside; it counts once its turn has come. */
+  known?: Outcome;
+}
+
+export type Outcome = { result: NodeResult } | { error: unknown };
+
+/** The tasks of a run, and which of them waits for what. */
+export class Tasks {
+  private readonly tasks = new Map<string, Task>();
+  /** Which task waits for which key; keys of gates and bells are held here, not by the engine. */
+  private readonly byKey = new Map<string, Task>();
+  private readonly handles = new Map<string, Durable>();
+  /** Waits until a person raises a limit. */
+  private readonly gates = new Set<string>();
+  /** Waits for a change of a plan by a person, which nothing outside settles either. */
+  private readonly bells = new Set<string>();
+  private gateCount = 0;
+
+  constructor(private readonly ctx: Pick<DurableContext, "abandon">) {}
+
+  add(task: Task): void {
+    this.tasks.set(task.activationId, task);
+  }
+  get(activationId: string): Task | undefined {
+    return this.tasks.get(activationId);
+  }
+  has(activationId: string): boolean {
+    return this.tasks.has(activationId);
+  }
+  get ids(): string[] {
+    return [...this.tasks.keys()];
+  }
+  get all(): Task[] {
+    return [...this.tasks.values()];
+  }
+
+  /** What the engine is to settle. */
+  get pending(): Durable[] {
+    return [...this.handles.values()];
+  }
+  /** A handle that no task waits for. */
+  expect(handle: Durable): void {
+    this.handles.set(handle.key, handle);
+  }
+  forget({ key }: Durable): void {
+    this.handles.delete(key);
+  }
+
+  wait(task: Task, handle: Durable): void {
+    this.byKey.set(handle.key, task);
+    if (!this.isInside(handle)) this.handles.set(handle.key, handle);
+  }
+
+  /** From now on the task waits for these, and for nothing else but its timeout. */
+  waitForAll(task: Task, waits: readonly Durable[]): void {
+    const wanted = new Set(waits.map(({ key }) => key));
+    for (const old of task.waits) if (!wanted.has(old.key)) this.drop(old);
+    task.waits = waits;
+    for (const handle of waits) if (this.byKey.get(handle.key) !== task) this.wait(task, handle);
+  }
+
+  /** Gives up a handle that was still being waited for. */
+  drop(handle: Durable): void {
+    if (!this.byKey.delete(handle.key)) return;
+    if (this.gates.delete(handle.key) || this.bells.delete(handle.key)) return;
+    this.handles.delete(handle.key);
+    this.ctx.abandon(handle);
+  }
+
+  release(task: Task): void {
+    this.tasks.delete(task.activationId);
+    for (const handle of task.waits) this.drop(handle);
+    this.stopTimeout(task);
+    task.waits = [];
+  }
+
+  stopTimeout(task: Task): void {
+    if (!task.timeout) return;
+    this.drop(task.timeout);
+    task.timeout = null;
+  }
+
+  /** The engine settled this key: the task that waited for it. */
+  settled(key: string): Task | undefined {
+    const task = this.byKey.get(key);
+    this.byKey.delete(key);
+    this.handles.delete(key);
+    return task;
+  }
+
+  newGate(): Durable {
+    const key = `gate:${++this.gateCount}`;
+    this.gates.add(key);
+    return { key };
+  }
+  get hasGates(): boolean {
+    return this.gates.size > 0;
+  }
+  /** Opens all gates; whoever waited there goes on in this order. */
+  *openGates(): Generator<{ task: Task; key: string }> {
+    for (const key of [...this.gates]) {
+      const task = this.byKey.get(key);
+      this.gates.delete(key);
+      this.byKey.delete(key);
+      if (task) yield { task, key };
+    }
+  }
+
+  newBell(key: string): Durable {
+    this.bells.add(key);
+    return { key };
+  }
+  /** Rings a bell: the task that waited for it. */
+  ring(key: string): Task | undefined {
+    const task = this.byKey.get(key);
+    if (!task || !this.bells.delete(key)) return undefined;
+    this.byKey.delete(key);
+    return task;
+  }
+
+  /** Whether anything will come from outside by itself; what waits at a gate or for a bell does not. */
+  get areMoving(): boolean {
+    if (this.gates.size === 0) return this.handles.size > 0;
+    return this.all.some(({ waits }) => waits.some((handle) => !this.isInside(handle)));
+  }
+
+  private isInside({ key }: Durable): boolean {
+    return this.gates.has(key) || this.bells.has(key);
+  }
+}
