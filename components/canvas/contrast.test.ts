@@ -41,3 +41,12 @@ test.each([
   expect(contrast(token("edge", isNight), stage)).toBeGreaterThanOrEqual(3);
   expect(contrast(token("card-line", isNight), stage)).toBeGreaterThanOrEqual(1.7);
 });
+
+test.each([
+  ["by day", false],
+  ["by night", true],
+])("breakpoints stand out against cards and the stage, %s", (_when, isNight) => {
+  const dot = token("breakpoint", isNight);
+  expect(contrast(dot, token("surface", isNight))).toBeGreaterThanOrEqual(3);
+  expect(contrast(dot, token("stage", isNight))).toBeGreaterThanOrEqual(3);
+});

@@ -10,6 +10,8 @@ import { Plus, X } from "lucide-react";
 import { memo, useContext } from "react";
 import { useStore } from "zustand";
 import type { WorkflowEdge } from "@/server/domain/graph/graph";
+import { type BreakpointMark, useBreakpointMark, useBreakpoints } from "./breakpoint-context";
+import { BreakpointSign } from "./breakpoint-dot";
 import { TinyContext, useCanvas } from "./canvas-context";
 import { useEdgeRun } from "./canvas-run-context";
 import type { FlowEdge } from "./flow-mapping";
@@ -27,6 +29,7 @@ export const EdgeLine = memo(function EdgeLine(props: EdgeProps<FlowEdge>) {
   const isTiny = useContext(TinyContext);
   const hover = useContext(HoverContext);
   const isHovered = useStore(hover, ({ edgeId }) => edgeId === id);
+  const breakpoint = useBreakpointMark("edge", id);
   return (
     <>
       <BaseEdge
@@ -40,7 +43,7 @@ export const EdgeLine = memo(function EdgeLine(props: EdgeProps<FlowEdge>) {
         data-problem={data?.mark?.severity}
       />
       {data?.mark && <title>{data.mark.text}</title>}
-      {(selected || isHovered || (!isTiny && (text || (run && run.count > 1)))) && (
+      {(selected || isHovered || (!isTiny && (text || breakpoint || (run && run.count > 1)))) && (
         <EdgeLabelRenderer>
           <Chip
             edgeId={id}
@@ -50,6 +53,7 @@ export const EdgeLine = memo(function EdgeLine(props: EdgeProps<FlowEdge>) {
             isSteep={isSteep}
             count={run?.count ?? 0}
             data={data}
+            breakpoint={breakpoint}
             isActive={!!selected || isHovered}
           />
         </EdgeLabelRenderer>
@@ -66,15 +70,17 @@ function Chip(props: {
   isSteep: boolean;
   count: number;
   data: FlowEdge["data"];
+  breakpoint: BreakpointMark | undefined;
   isActive: boolean;
 }) {
-  const { edgeId, text, x, y, isSteep, count, data, isActive } = props;
+  const { edgeId, text, x, y, isSteep, count, data, breakpoint, isActive } = props;
   const { editing } = useCanvas();
   const hover = useContext(HoverContext);
+  const breakpoints = useBreakpoints();
   const { screenToFlowPosition } = useReactFlow();
   return (
     <>
-      {(text || count > 1) && (
+      {(text || count > 1 || breakpoint) && (
         <div
           className="edge-chip"
           data-kind={data?.edge.kind}
@@ -84,6 +90,12 @@ function Chip(props: {
         >
           {text && <span>{text}</span>}
           {count > 1 && <span className="edge-count">×{count}</span>}
+          {breakpoint && (
+            <span className="edge-breakpoint" title={`Breakpoint: ${breakpoint.text}`}>
+              <BreakpointSign look={breakpoint.look} />
+              <span className="sr-only">Breakpoint: {breakpoint.text}</span>
+            </span>
+          )}
         </div>
       )}
       {editing && isActive && (
@@ -109,6 +121,21 @@ function Chip(props: {
           >
             <Plus aria-hidden size={15} />
           </button>
+          {breakpoints && (
+            <button
+              type="button"
+              tabIndex={-1}
+              aria-pressed={!!breakpoint}
+              aria-label={breakpoint ? "Remove the breakpoint" : "Set a breakpoint"}
+              title={breakpoint ? "Remove the breakpoint" : "Set a breakpoint (F9)"}
+              onClick={(event) => {
+                event.stopPropagation();
+                breakpoints.toggle({ kind: "edge", id: edgeId });
+              }}
+            >
+              <BreakpointSign look={breakpoint?.look ?? "plain"} />
+            </button>
+          )}
           <button
             type="button"
             tabIndex={-1}

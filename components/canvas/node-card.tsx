@@ -4,6 +4,8 @@ import { roleColor } from "@/components/display/role-face";
 import type { Port } from "@/components/forms/ports";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind } from "@/server/domain/nodes";
+import { useBreakpointMark } from "./breakpoint-context";
+import { BreakpointSign, CardBreakpoint } from "./breakpoint-dot";
 import { TinyContext, useCanvas } from "./canvas-context";
 import { type NodeRunView, useNodeRun, useRunParts } from "./canvas-run-context";
 import { doerOf, NodeFace } from "./card-face";
@@ -76,6 +78,7 @@ function Plate({ node, ports, run }: InsideProps) {
           <Marks mark={undefined} run={run} />
         </div>
       )}
+      <PlateBreakpoint nodeId={node.id} />
       {cardHandles(node, ports).map(({ id, type, position, y }, at) => (
         <span
           key={at}
@@ -87,6 +90,15 @@ function Plate({ node, ports, run }: InsideProps) {
       ))}
     </>
   );
+}
+
+function PlateBreakpoint({ nodeId }: { nodeId: string }) {
+  const mark = useBreakpointMark("node", nodeId);
+  return mark ? (
+    <span className="card-breakpoint">
+      <BreakpointSign look={mark.look} />
+    </span>
+  ) : null;
 }
 
 function Words({ node, ports, mark, run }: InsideProps & { mark: Mark | undefined }) {
@@ -111,6 +123,7 @@ function Words({ node, ports, mark, run }: InsideProps & { mark: Mark | undefine
         </span>
       </header>
       <Marks mark={mark} run={run} />
+      <CardBreakpoint nodeId={node.id} name={name} />
       <Ports node={node} ports={ports} />
       {parts && run ? <parts.Slip node={node} run={run} /> : <KeySlip node={node} />}
     </>

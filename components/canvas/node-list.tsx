@@ -8,6 +8,8 @@ import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind, noteTextOf } from "@/server/domain/nodes";
 import { plainWords } from "@/server/domain/text/plain-words";
+import { useBreakpointMark } from "./breakpoint-context";
+import { BreakpointSign } from "./breakpoint-dot";
 import { CanvasContext, type NamedAgents, useCanvas } from "./canvas-context";
 import { type CanvasRun, CanvasRunContext, useNodeRun } from "./canvas-run-context";
 import { doerOf, NodeFace } from "./card-face";
@@ -108,8 +110,15 @@ function Words({ graph, node }: { graph: WorkflowGraph; node: WorkflowNode }) {
 
 function State({ nodeId, mark }: { nodeId: string; mark: Mark | undefined }) {
   const run = useNodeRun(nodeId);
+  const breakpoint = useBreakpointMark("node", nodeId);
   return (
     <span className="flex shrink-0 items-center gap-1.5 pt-0.5">
+      {breakpoint && (
+        <span title={`Breakpoint: ${breakpoint.text}`} className="inline-flex">
+          <BreakpointSign look={breakpoint.look} />
+          <span className="sr-only">Breakpoint: {breakpoint.text}</span>
+        </span>
+      )}
       {mark && <MarkIcon mark={mark} />}
       {run && run.status !== "idle" && <StatusMark status={run.status} />}
     </span>

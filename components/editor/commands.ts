@@ -5,6 +5,7 @@ import { toConnection } from "@/components/canvas/flow-mapping";
 import { type Direction, neighbour, readingOrder } from "@/components/canvas/navigation";
 import type { CanvasView } from "@/components/canvas/use-canvas-view";
 import { edgeFrom, portsOf } from "@/components/forms/ports";
+import type { BreakpointStore } from "@/components/run/breakpoints/breakpoint-store";
 import { freshId } from "@/server/domain/base/ids";
 import type { NodeGroup, WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
 import { movedGroup } from "@/server/domain/graph/groups";
@@ -13,6 +14,7 @@ import { getNodeKind, isCrewNode, type NodeType } from "@/server/domain/nodes";
 import type { Fix } from "@/server/domain/problems/fixes";
 import type { Problem } from "@/server/domain/problems/problems";
 import type { Announcer } from "./announcer";
+import { breakpointCommands } from "./breakpoint-commands";
 import type { EditorStore } from "./editor-store";
 import { canConnect, edits, type NewNode, newNodeId } from "./edits";
 import { cornerOf, type Fragment, fragmentOf, freshIds, readFragment, writeFragment } from "./fragment";
@@ -35,10 +37,11 @@ export interface CommandContext {
   ui: UiStore;
   view: CanvasView;
   announcer: Announcer;
+  breakpoints: BreakpointStore;
   saveNow(): void;
 }
 
-export function newEditorCommands({ store, ui, view, announcer, saveNow }: CommandContext) {
+export function newEditorCommands({ store, ui, view, announcer, breakpoints, saveNow }: CommandContext) {
   /** Where the pointer is over the drawing, on the screen: what is pasted goes there. */
   let pointer: Place | null = null;
   /** Tidying up takes its time on large drawings: until it is done, undo calls it off. */
@@ -425,7 +428,7 @@ export function newEditorCommands({ store, ui, view, announcer, saveNow }: Comma
   }
 
   function openFind() {
-    ui.setState(({ find }) => ({ find: { nonce: (find?.nonce ?? 0) + 1 } }));
+    ui.setState(({ find }) => ({ find: { nonce: (find?.nonce ?? 0) + 1 }, breakpoints: null }));
   }
 
   /** Brings the place of a hit into view; `isFor`: whether its field is gone to, too. */
@@ -609,6 +612,7 @@ export function newEditorCommands({ store, ui, view, announcer, saveNow }: Comma
     view,
     say,
     saveNow,
+    ...breakpointCommands({ graph, pickedNodes, pickedEdges, breakpoints, ui, say }),
     hasPickedNodes: () => pickedNodes().length > 0,
     pickedNodes,
   };

@@ -120,6 +120,27 @@ export const keyCommands: readonly KeyCommand[] = [
     where: "editor",
     run: (it) => it.view.fit(it.pickedNodes()),
   },
+  {
+    id: "breakpoint",
+    label: "Set or remove a breakpoint",
+    keys: "F9",
+    where: "drawing",
+    run: (it) => it.toggleBreakpoint(),
+  },
+  {
+    id: "breakpoint_off",
+    label: "Turn breakpoints of the selected node on or off",
+    keys: "mod+F9",
+    where: "drawing",
+    run: (it) => it.switchBreakpoints(),
+  },
+  {
+    id: "breakpoints",
+    label: "Breakpoints",
+    keys: "shift+F9",
+    where: "editor",
+    run: (it) => it.openBreakpoints(),
+  },
   { id: "find", label: "Find and replace", keys: "mod+F", where: "editor", run: (it) => it.openFind() },
   { id: "save", label: "Save now", keys: "mod+S", where: "editor", run: (it) => it.saveNow() },
 ];

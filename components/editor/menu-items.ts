@@ -14,6 +14,12 @@ export function menuItems(menu: EditorUi["menu"], commands: EditorCommands): Men
         ...(commands.pickedCrew() === null
           ? []
           : [{ label: "Unfold into nodes…", shortcut: "U", onSelect: commands.unfold }]),
+        {
+          label: commands.hasBreakpoint() ? "Remove the breakpoint" : "Set a breakpoint",
+          shortcut: "F9",
+          onSelect: commands.toggleBreakpoint,
+        },
+        { label: "Breakpoint with a condition…", onSelect: commands.editBreakpoint },
         { label: "Group", shortcut: "Ctrl G", onSelect: commands.group },
         ...(commands.pickedGroup() === null
           ? []
@@ -34,6 +40,11 @@ export function menuItems(menu: EditorUi["menu"], commands: EditorCommands): Men
           label: "Insert a node",
           shortcut: "N",
           onSelect: () => id !== undefined && commands.openPicker({ onEdge: id, client: menu.at.client }),
+        },
+        {
+          label: commands.hasBreakpoint() ? "Remove the breakpoint" : "Set a breakpoint",
+          shortcut: "F9",
+          onSelect: commands.toggleBreakpoint,
         },
         "separator",
         { label: "Delete", shortcut: "Del", danger: true, onSelect: commands.remove },

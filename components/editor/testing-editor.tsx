@@ -2,6 +2,7 @@ import { render } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import type { ReactNode } from "react";
 import type { CanvasView } from "@/components/canvas/use-canvas-view";
+import { newBreakpointStore } from "@/components/run/breakpoints/breakpoint-store";
 import { newAnnouncer } from "./announcer";
 import { CommandsContext, newEditorCommands } from "./commands";
 import { EditorContext, newEditorStore } from "./editor-store";
@@ -31,7 +32,8 @@ export function openEditor(graph = sampleGraph()) {
     toClient: place,
     cancelConnection: nothing,
   };
-  const commands = newEditorCommands({ store, ui, view, announcer, saveNow: nothing });
+  const breakpoints = newBreakpointStore("wf");
+  const commands = newEditorCommands({ store, ui, view, announcer, breakpoints, saveNow: nothing });
   /** Shows a part of the editor in a document in memory. */
   const show = (part: ReactNode) => {
     render(
@@ -43,5 +45,5 @@ export function openEditor(graph = sampleGraph()) {
     );
     return userEvent.setup();
   };
-  return { store, ui, view, commands, show, said: () => announcer.getState().text };
+  return { store, ui, view, commands, breakpoints, show, said: () => announcer.getState().text };
 }

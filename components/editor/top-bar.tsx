@@ -5,6 +5,7 @@ import {
   ChevronRight,
   CircleAlert,
   CircleDashed,
+  CircleDot,
   CloudOff,
   Copy,
   Ellipsis,
@@ -30,6 +31,7 @@ import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
 import { PageLink } from "@/components/ui/page-link";
 import { Spinner } from "@/components/ui/spinner";
+import { BreakpointCount } from "./breakpoints-here";
 import { useEditorCommands } from "./commands";
 import { useEditor, useEditorStore } from "./editor-store";
 import { useUi, useUiStore } from "./ui-store";
@@ -78,6 +80,7 @@ export function TopBar({ flush, isLaunching, onLaunchingChange, onImport }: TopB
         onClick={() => void commands.tidy()}
         className="max-sm:hidden"
       />
+      <BreakpointCount />
       <ProblemMark />
       <IconButton
         label="Settings of the workflow"
@@ -241,6 +244,7 @@ function More({
   onImport: () => void;
 }) {
   const actions = useWorkflowActions();
+  const commands = useEditorCommands();
   const router = useRouter();
   // A file must hold what is seen, not what was last saved.
   const exportAs = (kind: ExportKind) => async () => {
@@ -253,6 +257,12 @@ function More({
         trigger={<IconButton label="More" icon={<Ellipsis aria-hidden />} />}
         items={[
           { label: "Runs of this workflow", icon: <History />, href: `/workflows/${id}/runs` },
+          {
+            label: "Breakpoints",
+            icon: <CircleDot />,
+            shortcut: "Shift F9",
+            onSelect: commands.openBreakpoints,
+          },
           "separator",
           { heading: "Export" },
           { label: "With its roles", icon: <FileDown />, onSelect: () => void exportAs("included")() },

@@ -2,6 +2,7 @@ import { createContext, useContext } from "react";
 import { useStore } from "zustand";
 import { createStore, type StoreApi } from "zustand/vanilla";
 import type { DropPoint } from "@/components/canvas/canvas-context";
+import type { BreakpointPlace } from "@/components/run/breakpoints/breakpoint-store";
 import type { WorkflowEdge } from "@/server/domain/graph/graph";
 import type { Place } from "./placing";
 
@@ -47,6 +48,8 @@ export interface EditorUi {
   naming: string | null;
   /** Finding and replacing is open; a new number: it was asked for once more. */
   find: { nonce: number } | null;
+  /** The list of breakpoints is open; `at`: at the one of this place. A new number: it was asked for once more. */
+  breakpoints: { at: BreakpointPlace | null; nonce: number } | null;
   /** The crew that is to be unfolded into nodes. */
   unfold: string | null;
   /** Nodes that were added here and have not been run: what is missing there is to be done, not wrong. */
@@ -73,6 +76,7 @@ export function newUiStore(side: SidePanel | null, isNew = false): UiStore {
     incoming: null,
     naming: null,
     find: null,
+    breakpoints: null,
     unfold: null,
     fresh: new Set(),
     left: new Set(),

@@ -15,6 +15,7 @@ import type { Selection } from "@/components/canvas/use-flow";
 import { useNamedAgents } from "@/components/forms/use-named-agents";
 import { LibrarySheets } from "@/components/library/library-sheets";
 import { type ShellCommand, useHelpSection, useShellCommands } from "@/components/page/page-commands";
+import { breakpointsOf } from "@/components/run/breakpoints/breakpoint-store";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { ButtonLink } from "@/components/ui/button";
 import { ContextMenu } from "@/components/ui/context-menu";
@@ -26,6 +27,7 @@ import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { withFolded } from "@/server/domain/graph/groups";
 import { newAnnouncer } from "./announcer";
+import { BreakpointList, WithBreakpoints } from "./breakpoints-here";
 import { CommandsContext, type EditorCommands, newEditorCommands, useEditorCommands } from "./commands";
 import { EditorContext, newEditorStore, useEditor, useEditorStore } from "./editor-store";
 import { edits } from "./edits";
@@ -169,6 +171,7 @@ function Screen() {
       // The first one serves for good: it reads React Flow's store whenever it is asked.
       view,
       announcer,
+      breakpoints: breakpointsOf(store.getState().id),
       saveNow: () => void autosave.flush(),
     }),
   );
@@ -230,7 +233,9 @@ function Screen() {
           />
           <div className="relative flex min-h-0 flex-1">
             {isSideOpen && <SidePanel roles={roles ?? NO_ROLES} />}
-            <Stage roles={rolesByName} marks={marks} />
+            <WithBreakpoints>
+              <Stage roles={rolesByName} marks={marks} />
+            </WithBreakpoints>
             {isInspectorWanted && <Inspector roles={roles ?? NO_ROLES} />}
           </div>
         </div>
@@ -354,6 +359,7 @@ function Stage({ roles, marks }: StageProps) {
         </GraphCanvas>
         {lookSwitch}
         {isFinding && <FindPanel />}
+        <BreakpointList />
         {connect && <ConnectBar insetRight={insetRight} />}
         {isEmpty && (
           <p className="pointer-events-none absolute inset-0 flex items-center justify-center px-6 text-center font-serif text-2xl text-ink-3">

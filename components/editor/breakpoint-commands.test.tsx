@@ -1,0 +1,77 @@
+import { screen, within } from "@testing-library/react";
+import { beforeEach, expect, test } from "vitest";
+import { BreakpointsPanel } from "@/components/run/breakpoints/breakpoints-panel";
+import { commandFor } from "./keys";
+import { openEditor } from "./testing-editor";
+
+beforeEach(() => localStorage.clear());
+
+const press = (editor: ReturnType<typeof openEditor>, key: string, more: KeyboardEventInit = {}) => {
+  const event = new KeyboardEvent("keydown", { key, ...more });
+  (commandFor(event, "drawing") ?? commandFor(event, "editor"))?.run(editor.commands, event);
+};
+
+test("F9 sets a breakpoint at what is selected, takes it away again, and says so", () => {
+  const editor = openEditor();
+  const { store, breakpoints, said } = editor;
+  press(editor, "F9");
+  expect(said()).toBe("Select a node or a connection to set a breakpoint");
+  store.getState().select({ nodes: ["ask"] });
+  press(editor, "F9");
+  expect([said(), breakpoints.getState().list]).toEqual([
+    "Breakpoint set at Ask",
+    [{ id: "b1", on: "node_start", node_id: "ask" }],
+  ]);
+  press(editor, "F9", { ctrlKey: true });
+  expect([said(), breakpoints.getState().list[0]?.enabled]).toEqual(["Breakpoint off", false]);
+  press(editor, "F9");
+  expect([said(), breakpoints.getState().list]).toEqual(["Breakpoint removed from Ask", []]);
+});
+
+test("of several selected ones those without a breakpoint get one; the drawing itself stays as it is", () => {
+  const editor = openEditor();
+  const { store, breakpoints, said } = editor;
+  const before = store.getState().doc;
+  store.getState().select({ nodes: ["ask"], edges: ["edge_3"] });
+  press(editor, "F9");
+  store.getState().select({ nodes: ["ask", "route"] });
+  press(editor, "F9");
+  expect(breakpoints.getState().list.map(({ node_id, edge_id }) => node_id ?? edge_id)).toEqual([
+    "ask",
+    "edge_3",
+    "route",
+  ]);
+  expect(said()).toBe("Breakpoints set: 1");
+  expect(store.getState().doc).toBe(before);
+});
+
+test("the list opens at the one that is asked for, and everything about it can be changed there by keyboard", async () => {
+  const editor = openEditor();
+  const { store, ui, breakpoints, commands } = editor;
+  store.getState().select({ nodes: ["ask"] });
+  commands.editBreakpoint();
+  const at = ui.getState().breakpoints?.at;
+  expect(at).toEqual({ kind: "node", id: "ask" });
+  const graph = store.getState().doc.graph;
+  const person = editor.show(
+    <BreakpointsPanel
+      store={breakpoints}
+      graph={graph}
+      at={at}
+      onClose={() => ui.setState({ breakpoints: null })}
+    />,
+  );
+  const panel = screen.getByRole("region", { name: "Breakpoints" });
+  expect(document.activeElement).toBe(panel);
+  const times = within(panel).getByRole("textbox", { name: "From which time on" });
+  await person.clear(times);
+  await person.type(times, "3");
+  await person.tab();
+  expect(breakpoints.getState().list).toEqual([{ id: "b1", on: "node_start", node_id: "ask", hit_count: 3 }]);
+  await person.click(within(panel).getByRole("button", { name: "Turn all off" }));
+  expect(breakpoints.getState().list[0]?.enabled).toBe(false);
+  await person.click(within(panel).getByRole("checkbox", { name: "Before Ask is on" }));
+  expect(breakpoints.getState().list[0]).not.toHaveProperty("enabled");
+  await person.keyboard("{Escape}");
+  expect(ui.getState().breakpoints).toBeNull();
+});

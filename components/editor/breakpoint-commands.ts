@@ -1,0 +1,84 @@
+import {
+  type BreakpointPlace,
+  type BreakpointStore,
+  isAt,
+} from "@/components/run/breakpoints/breakpoint-store";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { isExecutable } from "@/server/domain/nodes";
+import type { UiStore } from "./ui-store";
+
+/** What a person can do with breakpoints while drawing. */
+export function breakpointCommands({
+  graph,
+  pickedNodes,
+  pickedEdges,
+  breakpoints,
+  ui,
+  say,
+}: {
+  graph: () => WorkflowGraph;
+  pickedNodes: () => string[];
+  pickedEdges: () => string[];
+  breakpoints: BreakpointStore;
+  ui: UiStore;
+  say: (words: string) => void;
+}) {
+  /** Where what is picked can hold a run. */
+  const places = (): BreakpointPlace[] => [
+    ...pickedNodes().flatMap((id) => {
+      const node = graph().nodes[id];
+      return node && isExecutable(node) ? [{ kind: "node" as const, id }] : [];
+    }),
+    ...pickedEdges().map((id) => ({ kind: "edge" as const, id })),
+  ];
+  const at = (place: BreakpointPlace) => breakpoints.getState().list.filter((one) => isAt(one, place));
+  const nameOf = ({ kind, id }: BreakpointPlace) =>
+    kind === "edge" ? "the connection" : graph().nodes[id]?.name || id;
+
+  function toggleAt(place: BreakpointPlace) {
+    const now = breakpoints.toggle(place);
+    say(now === "set" ? `Breakpoint set at ${nameOf(place)}` : `Breakpoint removed from ${nameOf(place)}`);
+  }
+
+  /** Several at once: those without one get one; where all have one, all lose it. */
+  function toggleBreakpoint() {
+    const all = places();
+    if (all.length === 0) return say("Select a node or a connection to set a breakpoint");
+    const bare = all.filter((place) => at(place).length === 0);
+    for (const place of bare.length > 0 ? bare : all) toggleAt(place);
+    if (all.length > 1)
+      say(`Breakpoints ${bare.length > 0 ? "set" : "removed"}: ${bare.length || all.length}`);
+  }
+
+  function switchBreakpoints() {
+    const here = places().flatMap(at);
+    if (here.length === 0) return say("There is no breakpoint here. F9 sets one");
+    const enabled = here.every((one) => one.enabled === false);
+    for (const { id } of here) breakpoints.set(id, { enabled });
+    say(`${here.length === 1 ? "Breakpoint" : "Breakpoints"} ${enabled ? "on" : "off"}`);
+  }
+
+  function openBreakpoints(place: BreakpointPlace | null = null) {
+    ui.setState((state) => ({
+      breakpoints: { at: place, nonce: (state.breakpoints?.nonce ?? 0) + 1 },
+      find: null,
+    }));
+  }
+
+  /** Opens the breakpoint of what is picked, setting it first where there is none. */
+  function editBreakpoint() {
+    const [place] = places();
+    if (!place) return say("Select a node or a connection to set a breakpoint");
+    if (at(place).length === 0) toggleAt(place);
+    openBreakpoints(place);
+  }
+
+  return {
+    toggleBreakpoint,
+    toggleBreakpointAt: toggleAt,
+    switchBreakpoints,
+    openBreakpoints: () => openBreakpoints(),
+    editBreakpoint,
+    hasBreakpoint: () => places().some((place) => at(place).length > 0),
+  };
+}

@@ -1,0 +1,123 @@
+"use client";
+
+import { useMemo } from "react";
+import { ExpressionField } from "@/components/forms/expression-field";
+import { type FormScope, FormScopeContext } from "@/components/forms/form-scope";
+import { NumberField } from "@/components/ui/number-field";
+import { Select } from "@/components/ui/select";
+import { TextField } from "@/components/ui/text-field";
+import { BREAKPOINT_KINDS, type Breakpoint, type BreakpointKind } from "@/server/domain/agent/breakpoint";
+import { keysAvailableAt } from "@/server/domain/graph/data-flow";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { allKeys } from "@/server/domain/graph/search";
+import { isExecutable } from "@/server/domain/nodes";
+import { breakpointTitle, KIND_WORDS } from "./breakpoint-words";
+
+const ANY = "";
+
+/** Everything about one breakpoint: on what, where, and when. */
+export function BreakpointForm({
+  value,
+  graph,
+  onChange,
+}: {
+  value: Breakpoint;
+  graph: WorkflowGraph;
+  onChange: (patch: Partial<Breakpoint>) => void;
+}) {
+  const nodes = useMemo(
+    () =>
+      Object.values(graph.nodes)
+        .filter(isExecutable)
+        .map(({ id, name }) => ({ value: id, label: name || id })),
+    [graph],
+  );
+  const keys = useMemo(() => allKeys(graph), [graph]);
+  const scope = useMemo((): FormScope => {
+    const node = value.node_id === undefined ? null : (graph.nodes[value.node_id] ?? null);
+    const known = node
+      ? keysAvailableAt(graph, node.id)
+      : keys.map((key) => ({ key, from: [], certain: false }));
+    return { graph, node, keys: known, roles: [] };
+  }, [graph, keys, value.node_id]);
+  const isOnEdge = value.on === "edge";
+  return (
+    <FormScopeContext.Provider value={scope}>
+      <div className="flex flex-col gap-3 px-1 pt-1 pb-2">
+        <Select<BreakpointKind>
+          label="Holds"
+          size="sm"
+          options={BREAKPOINT_KINDS.map((kind) => ({ value: kind, ...KIND_WORDS[kind] }))}
+          value={value.on}
+          onValueChange={(on) => onChange(asKind(on))}
+        />
+        {isOnEdge ? (
+          <Select
+            label="Connection"
+            size="sm"
+            options={[
+              { value: ANY, label: "Any connection" },
+              ...graph.edges.map(({ id }) => ({
+                value: id,
+                label: breakpointTitle({ on: "edge", edge_id: id }, graph).replace("On the way from ", ""),
+              })),
+            ]}
+            value={value.edge_id ?? ANY}
+            onValueChange={(id) => onChange({ edge_id: id || undefined })}
+          />
+        ) : (
+          <Select
+            label="Node"
+            size="sm"
+            options={[{ value: ANY, label: "Any node" }, ...nodes]}
+            value={value.node_id ?? ANY}
+            onValueChange={(id) => onChange({ node_id: id || undefined })}
+          />
+        )}
+        {value.on === "tool_call" ? (
+          <TextField
+            label="Tool"
+            hint="Empty: any tool"
+            value={value.tool ?? ""}
+            onValueChange={(tool) => onChange({ tool: tool || undefined })}
+          />
+        ) : null}
+        {value.on === "state_write" ? (
+          <Select
+            label="Key"
+            size="sm"
+            options={[{ value: ANY, label: "Any key" }, ...keys.map((key) => ({ value: key, label: key }))]}
+            value={value.key ?? ANY}
+            onValueChange={(key) => onChange({ key: key || undefined })}
+          />
+        ) : null}
+        <ExpressionField
+          label="Only if"
+          hint="Empty: always"
+          result="bool"
+          placeholder="state.n == 2"
+          value={value.condition ?? ""}
+          onChange={(condition) => onChange({ condition })}
+        />
+        <NumberField
+          label="From which time on"
+          hint="1: from the first time"
+          value={value.hit_count ?? 1}
+          min={1}
+          max={100_000}
+          onValueChange={(count) => onChange({ hit_count: count ?? undefined })}
+        />
+      </div>
+    </FormScopeContext.Provider>
+  );
+}
+
+/** Another kind has no use for what only the one before could say. */
+function asKind(on: BreakpointKind): Partial<Breakpoint> {
+  return {
+    on,
+    ...(on === "tool_call" ? {} : { tool: undefined }),
+    ...(on === "state_write" ? {} : { key: undefined }),
+    ...(on === "edge" ? { node_id: undefined } : { edge_id: undefined }),
+  };
+}

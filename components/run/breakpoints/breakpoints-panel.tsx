@@ -1,0 +1,167 @@
+"use client";
+
+import { CircleDot, Plus, Trash2, X } from "lucide-react";
+import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { useStore } from "zustand";
+import { BreakpointSign } from "@/components/canvas/breakpoint-dot";
+import { Button } from "@/components/ui/button";
+import { Checkbox } from "@/components/ui/checkbox";
+import { Disclosure } from "@/components/ui/disclosure";
+import { IconButton } from "@/components/ui/icon-button";
+import { Menu } from "@/components/ui/menu";
+import { BREAKPOINT_KINDS, MOST_BREAKPOINTS } from "@/server/domain/agent/breakpoint";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { BreakpointForm } from "./breakpoint-form";
+import {
+  type BreakpointPlace,
+  type BreakpointStore,
+  isAt,
+  isKnown,
+  type KeptBreakpoint,
+} from "./breakpoint-store";
+import { breakpointLimits, breakpointTitle, KIND_WORDS } from "./breakpoint-words";
+import { lookOf } from "./canvas-breakpoints";
+
+/** Over the drawing: where runs hold. All of it by keyboard; Escape closes it. */
+export function BreakpointsPanel({
+  store,
+  graph,
+  at,
+  note,
+  onClose,
+}: {
+  store: BreakpointStore;
+  graph: WorkflowGraph;
+  /** Whose breakpoint is to be open at first. */
+  at?: BreakpointPlace | null | undefined;
+  /** What is said below the list, such as for which runs they count. */
+  note?: string | undefined;
+  onClose: () => void;
+}) {
+  const list = useStore(store, (state) => state.list);
+  const [opened, setOpened] = useState(() => (at ? list.find((one) => isAt(one, at))?.id : undefined));
+  const panel = useRef<HTMLElement>(null);
+  const isAnyOn = list.some(({ enabled }) => enabled !== false);
+  // Whoever opens it by a key goes on there.
+  useEffect(() => panel.current?.focus(), []);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Escape" || event.defaultPrevented) return;
+    event.preventDefault();
+    event.stopPropagation();
+    onClose();
+  };
+  return (
+    <section
+      ref={panel}
+      tabIndex={-1}
+      aria-label="Breakpoints"
+      onKeyDown={onKeyDown}
+      className="popup absolute top-3 left-3 z-10 flex max-h-[calc(100%-1.5rem)] w-88 max-w-[calc(100%-1.5rem)] flex-col outline-none"
+    >
+      <header className="flex items-center gap-1 border-b border-line py-1.5 pr-1.5 pl-3">
+        <h2 className="flex-1 text-[13px] font-semibold">Breakpoints</h2>
+        <Menu
+          align="end"
+          trigger={
+            <IconButton
+              label="Add a breakpoint"
+              size="sm"
+              icon={<Plus aria-hidden />}
+              disabled={list.length >= MOST_BREAKPOINTS}
+            />
+          }
+          items={BREAKPOINT_KINDS.map((on) => ({
+            label: KIND_WORDS[on].label,
+            hint: KIND_WORDS[on].hint,
+            onSelect: () => setOpened(store.add({ on })),
+          }))}
+        />
+        <IconButton
+          label="Remove all"
+          size="sm"
+          variant="danger"
+          icon={<Trash2 aria-hidden />}
+          disabled={list.length === 0}
+          onClick={store.clear}
+        />
+        <IconButton label="Close" shortcut="Esc" size="sm" icon={<X aria-hidden />} onClick={onClose} />
+      </header>
+      {list.length === 0 ? (
+        <p className="flex items-start gap-2 px-3 py-3 text-[13px] text-ink-2">
+          <CircleDot aria-hidden className="mt-0.5 size-4 shrink-0 text-ink-3" />
+          <span>
+            A run holds at a breakpoint, so that you can look and change things. Click the dot at the corner
+            of a card, or press F9 on a selected one.
+          </span>
+        </p>
+      ) : (
+        <ul aria-label="Breakpoints of this workflow" className="min-h-0 overflow-y-auto p-1.5">
+          {list.map((one) => (
+            <Row key={one.id} {...{ store, graph, one }} isOpen={one.id === opened} />
+          ))}
+        </ul>
+      )}
+      {list.length > 0 ? (
+        <footer className="flex flex-wrap items-center gap-2 border-t border-line px-3 py-2">
+          <span className="min-w-0 flex-1 text-xs text-ink-3">
+            {note ?? "Kept in this browser, for runs started here."}
+          </span>
+          <Button size="sm" onClick={() => store.setAll(!isAnyOn)}>
+            {isAnyOn ? "Turn all off" : "Turn all on"}
+          </Button>
+        </footer>
+      ) : null}
+    </section>
+  );
+}
+
+function Row({
+  store,
+  graph,
+  one,
+  isOpen,
+}: {
+  store: BreakpointStore;
+  graph: WorkflowGraph;
+  one: KeptBreakpoint;
+  isOpen: boolean;
+}) {
+  const title = breakpointTitle(one, graph);
+  const limits = breakpointLimits(one);
+  const isGone = !isKnown(one, graph);
+  return (
+    <li className="flex items-start gap-1.5 rounded-md py-0.5 pl-1.5 hover:bg-ink/3">
+      <span className="pt-1">
+        <Checkbox
+          label={`${title} is on`}
+          hideLabel
+          checked={one.enabled !== false}
+          onCheckedChange={(enabled) => store.set(one.id, { enabled })}
+        />
+      </span>
+      <div className="min-w-0 flex-1">
+        <Disclosure title={title} icon={<BreakpointSign look={lookOf([one])} />} isOpen={isOpen}>
+          {isGone ? (
+            <p className="px-1 pt-1 text-[13px] text-waiting">
+              What it was set on is gone, so it holds nothing.
+            </p>
+          ) : null}
+          <BreakpointForm value={one} graph={graph} onChange={(patch) => store.set(one.id, patch)} />
+        </Disclosure>
+        {limits ? (
+          <p className="truncate pb-1 pl-7 font-mono text-xs text-ink-2" title={limits}>
+            {limits}
+          </p>
+        ) : null}
+      </div>
+      <IconButton
+        label={`Remove ${title}`}
+        size="sm"
+        variant="danger"
+        plain
+        icon={<X aria-hidden />}
+        onClick={() => store.remove(one.id)}
+      />
+    </li>
+  );
+}

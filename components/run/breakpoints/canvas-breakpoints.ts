@@ -1,0 +1,44 @@
+import type { BreakpointMark, CanvasBreakpoints } from "@/components/canvas/breakpoint-context";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { type BreakpointPlace, type BreakpointStore, isAt, type KeptBreakpoint } from "./breakpoint-store";
+import { breakpointLimits, breakpointTitle } from "./breakpoint-words";
+
+/** Breakpoints as the canvas wants them: the same object as long as nothing changed at that node or edge. */
+export function newCanvasBreakpoints(
+  store: BreakpointStore,
+  graph: () => WorkflowGraph,
+  onToggle: (place: BreakpointPlace) => void,
+): CanvasBreakpoints {
+  const marks = new Map<string, BreakpointMark>();
+  const markOf = (place: BreakpointPlace): BreakpointMark | undefined => {
+    const here = store.getState().list.filter((one) => isAt(one, place));
+    if (here.length === 0) return undefined;
+    const next = { look: lookOf(here), text: here.map((one) => inWords(one, graph())).join("; ") };
+    const key = `${place.kind} ${place.id}`;
+    const known = marks.get(key);
+    if (known?.look === next.look && known.text === next.text) return known;
+    marks.set(key, next);
+    return next;
+  };
+  return {
+    subscribe: (listener) => store.subscribe(listener),
+    node: (id) => markOf({ kind: "node", id }),
+    edge: (id) => markOf({ kind: "edge", id }),
+    canHold: (id) => graph().nodes[id] !== undefined,
+    toggle: onToggle,
+  };
+}
+
+/** Before Review, if state.n == 2 */
+export function inWords(one: KeptBreakpoint, graph: WorkflowGraph): string {
+  const limits = breakpointLimits(one);
+  const words = `${breakpointTitle(one, graph)}${limits ? `, ${limits}` : ""}`;
+  return one.enabled === false ? `${words} (off)` : words;
+}
+
+/** One that is on and always holds decides; hollow only where all of them are off. */
+export function lookOf(here: readonly KeptBreakpoint[]): BreakpointMark["look"] {
+  const on = here.filter(({ enabled }) => enabled !== false);
+  if (on.length === 0) return "disabled";
+  return on.some((one) => breakpointLimits(one) === "") ? "plain" : "conditional";
+}
