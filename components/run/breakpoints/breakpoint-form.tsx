@@ -77,7 +77,7 @@ export function BreakpointForm({
         {value.on === "tool_call" ? (
           <TextField
             label="Tool"
-            hint="Empty: any tool"
+            hint="Empty: every tool"
             value={value.tool ?? ""}
             onValueChange={(tool) => onChange({ tool: tool || undefined })}
           />
