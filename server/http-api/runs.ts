@@ -2,6 +2,7 @@ import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
 import { streamLimits, takeStream } from "@/server/access/streams";
 import { placeAfter } from "@/server/domain/run/run-order";
+import { pastOperations } from "@/server/operations/past";
 import { Problem } from "@/server/operations/problem";
 import { toRun } from "@/server/operations/run-view";
 import { known, runOf, runOperations } from "@/server/operations/runs";
@@ -171,6 +172,7 @@ export const runEndpoints = [
   }),
 
   ...endpointsOf(runOperations),
+  ...endpointsOf(pastOperations),
   ...endpointsOf(steeringOperations),
 ];
 

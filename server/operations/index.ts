@@ -5,6 +5,7 @@ import { agentOperations, crewOperations } from "./library";
 import { mcpOperations } from "./mcp";
 import { memoryOperations } from "./memories";
 import type { Operation } from "./operation";
+import { pastOperations } from "./past";
 import { providerOperations } from "./providers";
 import { roleOperations } from "./roles";
 import { runOperations } from "./runs";
@@ -21,7 +22,7 @@ export const operations = {
   roles: roleOperations,
   crews: crewOperations,
   agents: agentOperations,
-  runs: { ...runOperations, ...steeringOperations },
+  runs: { ...runOperations, ...pastOperations, ...steeringOperations },
   memories: memoryOperations,
   storage: storageOperations,
   tools: toolOperations,

@@ -1,0 +1,39 @@
+import { type Detector, type Finding, named, of, placeOf } from "./finding";
+
+/** It ended at a limit instead of by itself: an agent out of turns, a loop out of rounds, a crew that went on after it was done. */
+export const endNotNoticed: Detector = ({ events, activations, state }) => {
+  const found: Finding[] = [];
+  for (const event of of(events, "agent_finished"))
+    if (event.payload.error?.code === "MAX_ITERATIONS")
+      found.push({
+        kind: "end_not_noticed",
+        ...placeOf(event),
+        said: `${named(event.agent_id)} used all its turns and came to no answer.`,
+        advice:
+          "Say in the task what the answer must hold and when it is good enough, or raise the number of turns.",
+      });
+  for (const event of of(events, "loop_finished"))
+    found.push({
+      kind: "end_not_noticed",
+      ...placeOf(event),
+      said: `The loop at ${state.graph.nodes[event.node_id ?? ""]?.name || event.node_id} stopped after ${event.payload.iterations} rounds because it may not have more, not because it was done.`,
+      advice:
+        "Look at the condition that leads out of the loop: was it never met, or never told to the one who decides?",
+    });
+  for (const own of activations.values()) {
+    const done = of(own, "ledger_updated").find(({ payload }) => payload.ledger.is_request_satisfied?.answer);
+    const after = done && of(own, "post_sent").filter(({ seq }) => seq > done.seq);
+    const more = after?.filter(
+      ({ payload }) => payload.kind === "post" && payload.to.toLowerCase() !== "user",
+    );
+    const first = more?.[0];
+    if (first && (more?.length ?? 0) > 1)
+      found.push({
+        kind: "end_not_noticed",
+        ...placeOf(first),
+        said: `${named(first.payload.from)} had noted that the request was satisfied, and gave out more work all the same.`,
+        advice: "Tell the manager to answer as soon as the request is satisfied.",
+      });
+  }
+  return found;
+};

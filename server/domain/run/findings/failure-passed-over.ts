@@ -1,0 +1,18 @@
+import { brief, type Detector, of, placeOf } from "./finding";
+
+/** A node failed, the run went on without what it was to give, and ended as completed. */
+export const failurePassedOver: Detector = ({ events, state }) =>
+  state.run.final_status !== "COMPLETED"
+    ? []
+    : of(events, "node_failed").flatMap((event) =>
+        event.payload.next === "continue" || event.payload.next === "skip_branch"
+          ? [
+              {
+                kind: "failure_passed_over" as const,
+                ...placeOf(event),
+                said: `${state.graph.nodes[event.node_id ?? ""]?.name || event.node_id} failed, and the run completed without it: ${brief(event.payload.error.message, 160)}`,
+                advice: "Lead its failure to a step that deals with it, or let the run stop there.",
+              },
+            ]
+          : [],
+      );

@@ -1,0 +1,52 @@
+import type { RunEvent } from "../events";
+import { type Detector, type Finding, named, of, placeOf, plain } from "./finding";
+
+/** Outcomes by which somebody sends work back. */
+const SENT_BACK: ReadonlySet<string> = new Set([
+  "reject",
+  "rejected",
+  "revise",
+  "changes_requested",
+  "fail",
+  "failed",
+]);
+
+/** Work was sent back with words, and whoever did it gave the same again, or never had another turn. */
+export const feedbackUnread: Detector = ({ activations }) =>
+  [...activations.values()].flatMap((own) => {
+    const ended = of(own, "crew_finished").at(-1);
+    return of(own, "post_sent").flatMap((post): Finding[] => {
+      const { from, to, kind, outcome } = post.payload;
+      if (kind !== "feedback" && !SENT_BACK.has(outcome ?? "")) return [];
+      if (to.toLowerCase() === "user") return [];
+      const before = answersOf(own, to)
+        .filter(({ seq }) => seq < post.seq)
+        .at(-1);
+      const after = answersOf(own, to).find(({ seq }) => seq > post.seq);
+      if (!after && ended?.payload.status === "completed")
+        return [
+          {
+            kind: "feedback_unread",
+            ...placeOf(post),
+            said: `${named(from)} sent the work back to ${named(to)}, who had no turn any more.`,
+            advice:
+              "Let the way lead from the feedback back to the one it is meant for, and give it rounds enough.",
+          },
+        ];
+      if (before && after && before.text !== "" && before.text === after.text)
+        return [
+          {
+            kind: "feedback_unread",
+            ...placeOf(after.event),
+            said: `${named(from)} sent the work back, and ${named(to)} gave the very same answer again.`,
+            advice: "Look at what it was sent here, and whether the feedback stands in its prompt.",
+          },
+        ];
+      return [];
+    });
+  });
+
+const answersOf = (own: readonly RunEvent[], agent: string) =>
+  of(own, "llm_call_completed").flatMap((event) =>
+    event.agent_id === agent ? [{ seq: event.seq, event, text: plain(event.payload.content) }] : [],
+  );

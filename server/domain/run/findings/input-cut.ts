@@ -1,0 +1,23 @@
+import { type Detector, named, of, placeOf } from "./finding";
+
+const READ_ON = "read_value";
+
+/** A value was too long for a model, so it was shown its beginning, and the agent never read on. */
+export const inputCut: Detector = ({ events }) =>
+  of(events, "warning").flatMap((warning) => {
+    if (warning.payload.code !== "VALUE_CUT" || !warning.activation_id) return [];
+    const readOn = of(events, "tool_call_started").some(
+      ({ activation_id, seq, payload }) =>
+        activation_id === warning.activation_id && seq > warning.seq && payload.tool_name === READ_ON,
+    );
+    return readOn
+      ? []
+      : [
+          {
+            kind: "input_cut",
+            ...placeOf(warning),
+            said: `${warning.payload.message} Nobody read on.`,
+            advice: `Sum the value up in a step before${warning.agent_id ? ` ${named(warning.agent_id)}` : ""}, or choose a model that reads more.`,
+          },
+        ];
+  });

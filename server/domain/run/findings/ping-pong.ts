@@ -1,0 +1,78 @@
+import type { RunEvent } from "../events";
+import { type Detector, type Finding, named, of, placeOf } from "./finding";
+
+/** A to B, B to A, A to B, B to A: so many turns between the same two. */
+const TURNS = 4;
+/** A message with at most so many words says nothing that moves the work on. */
+const FEW_WORDS = 12;
+
+/** Two members hand the work, or kind words, to and fro, and nothing is done between. */
+export const pingPong: Detector = ({ activations }) =>
+  [...activations.values()].flatMap((own) => {
+    const handoffs = alternating(
+      of(own, "handed_off").map((event) => ({ event, from: event.payload.from, to: event.payload.to })),
+      own,
+    );
+    const words = alternating(
+      of(own, "post_sent").map((event) => ({
+        event,
+        from: event.payload.from,
+        to: event.payload.to,
+        isEmpty:
+          event.payload.message.trim().split(/\s+/).length <= FEW_WORDS &&
+          event.payload.outcome === undefined,
+      })),
+      own,
+    );
+    const found: Finding[] = [];
+    if (handoffs)
+      found.push({
+        kind: "ping_pong",
+        ...placeOf(handoffs.event),
+        said: `${named(handoffs.from)} and ${named(handoffs.to)} handed the work to each other ${TURNS} times, and nothing was done between.`,
+        advice: "Say in both roles who does what; take away the handoff from the one who should do it.",
+      });
+    if (words)
+      found.push({
+        kind: "ping_pong",
+        ...placeOf(words.event),
+        said: `${named(words.from)} and ${named(words.to)} wrote to each other ${TURNS} times in a few words, and nothing was done between.`,
+        advice:
+          "Tell them to write only what changes the work, and to end when there is nothing more to say.",
+      });
+    return found;
+  });
+
+interface Exchange {
+  event: RunEvent;
+  from: string;
+  to: string;
+  isEmpty?: boolean;
+}
+
+/** The exchange with which two have gone to and fro TURNS times without work between; undefined where none have. */
+function alternating(all: readonly Exchange[], own: readonly RunEvent[]): Exchange | undefined {
+  let streak: Exchange[] = [];
+  for (const one of all) {
+    const before = streak.at(-1);
+    const goesOn =
+      before !== undefined &&
+      before.from === one.to &&
+      before.to === one.from &&
+      one.isEmpty !== false &&
+      !own.some(
+        ({ seq, type, ...event }) =>
+          seq > before.event.seq && seq < one.event.seq && isWork({ type, ...event } as RunEvent),
+      );
+    streak = goesOn ? [...streak, one] : one.isEmpty === false ? [] : [one];
+    if (streak.length === TURNS) return one;
+  }
+  return undefined;
+}
+
+const TALK = /^(handoff|finish|reject_task|post|board|message|ask)/;
+
+const isWork = (event: RunEvent): boolean =>
+  event.type === "artifact_created" ||
+  event.type === "task_status_changed" ||
+  (event.type === "tool_call_completed" && !TALK.test(event.payload.tool_name));

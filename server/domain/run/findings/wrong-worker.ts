@@ -1,0 +1,36 @@
+import { brief, type Detector, type Finding, named, of, placeOf } from "./finding";
+
+/** A task went to a member of another role than it asks for, or who said that it cannot be done. */
+export const wrongWorker: Detector = ({ events, activations, state }) => {
+  const found: Finding[] = [];
+  for (const event of of(events, "agent_finished"))
+    if (event.payload.status === "rejected")
+      found.push({
+        kind: "wrong_worker",
+        ...placeOf(event),
+        said: `${named(event.agent_id)} gave its task back: it says that this cannot be done.`,
+        advice: "Read what it was told here. Give the task to another role, or say what is missing.",
+      });
+  for (const [id, own] of activations) {
+    const tasks = new Map((state.plans[id]?.tasks ?? []).map((task) => [task.task_id, task]));
+    const roleOf = new Map(state.crews[id]?.members.map((member) => [member.agent_id, member.role_name]));
+    for (const event of of(own, "task_status_changed")) {
+      const { to, assigned_agent } = event.payload;
+      const task = tasks.get(event.task_id ?? "");
+      const role = roleOf.get(assigned_agent ?? "");
+      if (to !== "in_progress" || !task?.required_role || role === undefined || role === task.required_role)
+        continue;
+      // Nobody of that role is there, or the plan names somebody itself: that is how it was drawn.
+      if (task.assigned_agent === assigned_agent && ![...roleOf.values()].includes(task.required_role))
+        continue;
+      found.push({
+        kind: "wrong_worker",
+        ...placeOf(event),
+        agent_id: assigned_agent ?? "",
+        said: `“${brief(task.description, 80)}” asks for a ${task.required_role}, and ${named(assigned_agent)}, a ${role}, worked on it.`,
+        advice: "Let the task name the member, or the role that fits.",
+      });
+    }
+  }
+  return found;
+};

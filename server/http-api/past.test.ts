@@ -1,0 +1,78 @@
+import { expect, test } from "vitest";
+import { draw } from "@/server/domain/testing/drawing";
+import { newApi } from "./testing";
+
+// What programs ask of a run's past.
+
+const counting = draw("start > a > r; r again> a; r done> end", {
+  a: {
+    config: {
+      set: {
+        n: "('n' in state ? state.n : 0) + 1",
+        r: "('n' in state ? state.n : 0) < 4 ? 'again' : 'done'",
+      },
+    },
+    output_keys: ["n", "r"],
+  },
+});
+
+async function ran(graph = counting) {
+  const api = newApi();
+  const workflow = api.workflows.create({ name: "Count", graph });
+  const { body } = await api.ask("POST", `/workflows/${workflow}/runs`, { input: {} });
+  await api.host.settled(body.run_id);
+  return { ...api, run: `/runs/${body.run_id}` };
+}
+
+test("a program asks who wrote a value, and when a condition became true", async () => {
+  const { ask, run } = await ran();
+  const { body } = await ask("GET", `${run}/writes?key=n`);
+  expect(
+    body.writes.map((one: { writer: string; before?: number; after: number }) => [
+      one.writer,
+      one.before,
+      one.after,
+    ]),
+  ).toEqual([
+    ["a#1", undefined, 1],
+    ["a#2", 1, 2],
+    ["a#3", 2, 3],
+    ["a#4", 3, 4],
+    ["a#5", 4, 5],
+  ]);
+  const found = await ask("GET", `${run}/when?condition=${encodeURIComponent("state.n > 3")}`);
+  expect([found.status, found.body]).toEqual([
+    200,
+    {
+      held: [{ from: body.writes[3].seq, to: null, node_id: "a", activation_id: "a#4" }],
+      is_now: true,
+      searched_to: 1,
+    },
+  ]);
+});
+
+test("what cannot be asked is refused with a sentence", async () => {
+  const { ask, run } = await ran();
+  const wrong = await ask("GET", `${run}/when?condition=${encodeURIComponent("state.n >")}`);
+  expect([wrong.status, wrong.body.error.message]).toEqual([400, "The expression ends too early."]);
+  expect((await ask("GET", `${run}/prompt?call_id=nobody`)).status).toBe(404);
+  expect((await ask("GET", `${run}/asked?interaction_id=nobody`)).status).toBe(404);
+  expect((await ask("GET", "/runs/run_none/findings")).status).toBe(404);
+});
+
+test("a run that went well has no findings; one whose failure was passed over says so", async () => {
+  const well = await ran();
+  expect((await well.ask("GET", `${well.run}/findings`)).body).toEqual({ findings: [] });
+  const failing = draw("start > a > end", {
+    a: { config: { set: { a: "state.missing.deeper" } }, on_error: "continue" },
+  });
+  const badly = await ran(failing);
+  const { body } = await badly.ask("GET", `${badly.run}/findings`);
+  expect(body.findings).toEqual([
+    expect.objectContaining({
+      kind: "failure_passed_over",
+      title: "A failure was passed over",
+      node_id: "a",
+    }),
+  ]);
+});

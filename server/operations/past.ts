@@ -1,0 +1,193 @@
+import { z } from "zod";
+import { Json } from "@/server/domain/base/values";
+import type { RunEvent } from "@/server/domain/run/events";
+import { FINDING_KINDS, type FindingKind, findingsOf } from "@/server/domain/run/findings";
+import { asSent } from "@/server/domain/run/past/as-sent";
+import { askedPerson } from "@/server/domain/run/past/asked-person";
+import { keyHistory } from "@/server/domain/run/past/key-history";
+import { whenTrue } from "@/server/domain/run/past/when-true";
+import { ExpressionError } from "@/server/domain/text/expression";
+import { operation } from "./operation";
+import { notFound, Problem } from "./problem";
+import { ByRun, RUN_IN_PATH, runOf } from "./runs";
+import type { Services } from "./services";
+
+/** More events than a run can have. */
+const ALL = 1_000_000_000;
+
+/** The whole log of a run; of one at rest, as far as it can be read. Throws not_found, and DamagedLog of one at work. */
+export function wholeLog(services: Pick<Services, "runs">, id: string): RunEvent[] {
+  const { status } = runOf(services, id);
+  return services.runs.events(id, 0, ALL, status === "held" || status === "finished");
+}
+
+const Place = {
+  seq: z.int().meta({ description: "The number of the event" }),
+  node_id: z.string().optional(),
+  activation_id: z.string().optional(),
+  agent_id: z.string().optional(),
+  task_id: z.string().optional(),
+};
+const KINDS = Object.keys(FINDING_KINDS) as [FindingKind, ...FindingKind[]];
+
+const Finding = z.object({
+  kind: z.enum(KINDS),
+  title: z.string(),
+  ...Place,
+  said: z.string().meta({ description: "What happened" }),
+  advice: z.string().meta({ description: "What to do" }),
+});
+
+const KeyWrite = z.object({
+  seq: Place.seq,
+  ts: z.number(),
+  writer: z.string().meta({ description: "An activation, or input" }),
+  node_id: z.string().optional(),
+  agent_id: z.string().optional(),
+  by: z.string().optional().meta({ description: "The person who wrote it themselves" }),
+  before: Json.optional(),
+  after: Json.optional(),
+});
+
+/** What one can ask of a run's past: no model is asked, nothing runs again. */
+export const pastOperations = {
+  findings: operation({
+    kind: "query",
+    name: "getRunFindings",
+    summary: "What went wrong in a run",
+    about:
+      "Known ways in which crews and workflows fail, as far as the events prove them, each with its place and what to do. No model is asked. Empty where nothing was found.",
+    tag: "Runs",
+    input: ByRun,
+    output: z.array(Finding),
+    problems: ["not_found"],
+    http: {
+      method: "GET",
+      path: "/runs/{id}/findings",
+      params: RUN_IN_PATH,
+      success: "What was found, in the order in which it shows",
+      as: "findings",
+    },
+    run: (services, { run_id }) =>
+      findingsOf(wholeLog(services, run_id)).map((finding) => ({
+        ...finding,
+        title: FINDING_KINDS[finding.kind],
+      })),
+  }),
+
+  keyHistory: operation({
+    kind: "query",
+    name: "getRunKeyHistory",
+    summary: "Who wrote a key of a run's state",
+    about: "Every time it was written: at which event, by which step and agent, what it was before.",
+    tag: "Runs",
+    input: ByRun.extend({ key: z.string().min(1).max(64) }),
+    output: z.array(KeyWrite),
+    problems: ["not_found"],
+    http: {
+      method: "GET",
+      path: "/runs/{id}/writes",
+      params: RUN_IN_PATH,
+      success: "Its writes, the oldest first",
+      as: "writes",
+    },
+    run: (services, { run_id, key }) => keyHistory(wholeLog(services, run_id), key),
+  }),
+
+  when: operation({
+    kind: "query",
+    name: "findWhenTrue",
+    summary: "When a condition became true in a run",
+    about:
+      "`condition` is a CEL expression over state, input, nodes and run. It is looked for from the end backwards, with a budget of work: `searched_to` is the earliest event that was looked at.",
+    tag: "Runs",
+    input: ByRun.extend({ condition: z.string().min(1).max(2_000) }),
+    output: z.object({
+      held: z.array(
+        z.object({
+          from: z.int(),
+          to: z.int().nullable(),
+          node_id: z.string().optional(),
+          activation_id: z.string().optional(),
+        }),
+      ),
+      is_now: z.boolean(),
+      searched_to: z.int(),
+      undecided: z.string().optional(),
+    }),
+    problems: ["not_found", "bad_request"],
+    http: {
+      method: "GET",
+      path: "/runs/{id}/when",
+      params: RUN_IN_PATH,
+      success: "From which event to which it held, the latest first",
+    },
+    run(services, { run_id, condition }) {
+      try {
+        const { isNow: is_now, ...found } = whenTrue(wholeLog(services, run_id), condition);
+        return { is_now, ...found };
+      } catch (error) {
+        if (error instanceof ExpressionError) throw new Problem("bad_request", error.message);
+        throw error;
+      }
+    },
+  }),
+
+  asSent: operation({
+    kind: "query",
+    name: "getRunPrompt",
+    summary: "What a model was sent with one call",
+    about:
+      "`call_id` is the one of the call's events. `doubt` says why it is not for sure the prompt word for word.",
+    tag: "Runs",
+    input: ByRun.extend({ call_id: z.string().min(1).max(500) }),
+    output: z.object({
+      seq: Place.seq,
+      agent_id: z.string(),
+      role_name: z.string().optional(),
+      messages: z.array(
+        z.looseObject({ role: z.enum(["system", "user", "assistant", "tool"]), content: z.string() }),
+      ),
+      tools: z.array(z.string()),
+      response_format: z.string().optional(),
+      model: z.string().optional(),
+      condensed: z.int(),
+      doubt: z.string().optional(),
+    }),
+    problems: ["not_found"],
+    http: { method: "GET", path: "/runs/{id}/prompt", params: RUN_IN_PATH, success: "Its messages" },
+    run(services, { run_id, call_id }) {
+      const found = asSent(wholeLog(services, run_id), call_id);
+      if (!found) throw notFound("call");
+      return found;
+    },
+  }),
+
+  asked: operation({
+    kind: "query",
+    name: "getRunQuestion",
+    summary: "What a person saw when they answered",
+    about: "The question as it stood, the state at that moment, and what had changed since it was asked.",
+    tag: "Runs",
+    input: ByRun.extend({ interaction_id: z.string().min(1).max(500) }),
+    output: z.object({
+      asked: z.record(z.string(), Json),
+      asked_seq: z.int(),
+      asked_at: z.number(),
+      answered: z.record(z.string(), Json).optional(),
+      answered_seq: z.int().optional(),
+      answered_at: z.number().optional(),
+      state: z.record(z.string(), Json),
+      changed_meanwhile: z.array(
+        z.object({ key: z.string(), before: Json.optional(), after: Json.optional() }),
+      ),
+    }),
+    problems: ["not_found"],
+    http: { method: "GET", path: "/runs/{id}/asked", params: RUN_IN_PATH, success: "The question" },
+    run(services, { run_id, interaction_id }) {
+      const found = askedPerson(wholeLog(services, run_id), interaction_id);
+      if (!found) throw notFound("question");
+      return found;
+    },
+  }),
+};
