@@ -135,6 +135,59 @@ export const runSignals = sqliteTable(
   (t) => [primaryKey({ columns: [t.runId, t.name] })],
 );
 
+/** The questions to people that are open, of all runs: written with the turn that asks, answers or withdraws. */
+export const runQuestions = sqliteTable(
+  "run_questions",
+  {
+    runId: text("run_id").notNull(),
+    interactionId: text("interaction_id").notNull(),
+    kind: text("kind").notNull(),
+    title: text("title").notNull(),
+    /** 0 is the most pressing: the place in URGENCIES. */
+    urgency: integer("urgency").notNull(),
+    assignedTo: text("assigned_to"),
+    askedAt: integer("asked_at").notNull(),
+    expiresAt: integer("expires_at"),
+    remindedAt: integer("reminded_at"),
+    /** How many more people were asked as nobody answered. */
+    escalations: integer("escalations").notNull().default(0),
+    /** The whole question as the state of its run holds it, with who asks, as JSON. */
+    question: text("question").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.runId, t.interactionId] }),
+    index("run_questions_order").on(t.urgency, t.expiresAt),
+  ],
+);
+
+/** Notices of questions on their way to people outside of the app: written with the turn that gives cause for them. */
+export const notices = sqliteTable(
+  "notices",
+  {
+    id: integer("id").primaryKey({ autoIncrement: true }),
+    runId: text("run_id").notNull(),
+    interactionId: text("interaction_id").notNull(),
+    /** asked | reminded | escalated */
+    cause: text("cause").notNull(),
+    /** Tells several of one cause apart. */
+    nth: integer("nth").notNull().default(0),
+    /** webhook | email */
+    channel: text("channel").notNull(),
+    /** waiting | sent | failed | obsolete */
+    state: text("state").notNull().default("waiting"),
+    attempts: integer("attempts").notNull().default(0),
+    createdAt: integer("created_at").notNull(),
+    /** When it is tried next. */
+    dueAt: integer("due_at").notNull(),
+    /** Why the last attempt failed, in a sentence. */
+    fault: text("fault"),
+  },
+  (t) => [
+    uniqueIndex("notices_once").on(t.runId, t.interactionId, t.cause, t.nth, t.channel),
+    index("notices_due").on(t.dueAt).where(sql`${t.state} = 'waiting'`),
+  ],
+);
+
 export const providers = sqliteTable("providers", {
   id: text("id").primaryKey(),
   name: text("name").notNull(),

@@ -24,6 +24,7 @@ import { newCustomToolStore } from "@/server/store/custom-tools";
 import { newMcpServerStore } from "@/server/store/mcp-servers";
 import { newMemoryStore } from "@/server/store/memories";
 import { newProviderStore } from "@/server/store/providers";
+import { newQuestionStore } from "@/server/store/questions";
 import { newRetention } from "@/server/store/retention";
 import { newRoleStore } from "@/server/store/roles";
 import { newRunStore } from "@/server/store/runs";
@@ -55,6 +56,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     agent: (id) => agents.find(id)?.agent,
   };
   const runs = newRunStore(db);
+  const questions = newQuestionStore(db);
   const tokens = newTokenStore(db);
   const providers = newProviderStore(db, sealer, env);
   const models = newModels({ providers });
@@ -142,6 +144,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     agents,
     library,
     runs,
+    questions,
     tokens,
     providers,
     models,

@@ -25,6 +25,7 @@ export const appRouter = router({
   mcp: router(procedures(operations.mcp)),
   access: accessRouter,
   audit: auditRouter,
+  questions: router(procedures(operations.questions)),
   storage: router(procedures(operations.storage)),
   bin: router(procedures(operations.bin)),
 });

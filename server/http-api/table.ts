@@ -47,6 +47,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...workflowEndpoints,
   ...importEndpoints,
   ...runEndpoints,
+  ...endpointsOf(operations.questions),
   ...roleEndpoints,
   ...libraryEndpoints,
   ...memoryEndpoints,

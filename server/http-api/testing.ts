@@ -15,6 +15,7 @@ import { newCustomToolStore } from "@/server/store/custom-tools";
 import { newMcpServerStore } from "@/server/store/mcp-servers";
 import { newMemoryStore } from "@/server/store/memories";
 import { newProviderStore } from "@/server/store/providers";
+import { newQuestionStore } from "@/server/store/questions";
 import { newRetention } from "@/server/store/retention";
 import { newRoleStore } from "@/server/store/roles";
 import { newToolSettingStore } from "@/server/store/tool-settings";
@@ -57,6 +58,7 @@ export function newApi(
     workflows,
     roles,
     runs: store,
+    questions: newQuestionStore(db),
     host,
     models,
     crews,

@@ -7,6 +7,7 @@ import { memoryOperations } from "./memories";
 import type { Operation } from "./operation";
 import { pastOperations } from "./past";
 import { providerOperations } from "./providers";
+import { questionOperations } from "./questions";
 import { roleOperations } from "./roles";
 import { runOperations } from "./runs";
 import { steeringOperations } from "./steering";
@@ -23,6 +24,7 @@ export const operations = {
   crews: crewOperations,
   agents: agentOperations,
   runs: { ...runOperations, ...pastOperations, ...steeringOperations },
+  questions: questionOperations,
   memories: memoryOperations,
   storage: storageOperations,
   tools: toolOperations,

@@ -11,6 +11,7 @@ import { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { CAPABILITY_KINDS } from "@/server/domain/library/capabilities";
 import { ProviderSettings } from "@/server/domain/model/provider";
 import { HeldReason } from "@/server/domain/run/held";
+import { URGENCIES } from "@/server/domain/run/open-questions";
 import { RUN_TEXT } from "@/server/domain/run/result";
 import { RUN_ORDERS } from "@/server/domain/run/run-order";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
@@ -98,6 +99,35 @@ const Cost = z.number().nullable().meta({
 });
 
 export const RunStatus = z.enum(["queued", "running", "waiting", "held", "finished"]);
+
+/** A question of any run; what it is exactly depends on its kind, as GET /runs/{id}/questions has it. */
+export const QuestionOfRun = z
+  .object({
+    run_id: z.string(),
+    interaction_id: z.string(),
+    fingerprint: z.string().meta({ description: "Of exactly what is asked; an answer names it" }),
+    kind: z.string(),
+    title: z.string(),
+    why: z.string(),
+    options: z.array(z.object({ label: z.string(), value: z.string() })).meta({
+      description: "The answers to choose from; empty where only a form is filled in",
+    }),
+    response_schema: Json.optional().meta({ description: "What `value` of the answer has to fit" }),
+    expires_at: Time.optional().meta({ description: "Until when it can be answered, in Unix milliseconds" }),
+    workflow_id: z.string().nullable(),
+    workflow_name: z.string(),
+    node_id: z.string(),
+    node_name: z.string(),
+    agent_id: z.string().nullable().meta({ description: "Who asks; null where the node itself does" }),
+    role_name: z.string().nullable(),
+    requested_at: Time,
+    urgency: z.enum(URGENCIES),
+    assigned_to: z.string().nullable(),
+    reminded_at: Time.nullable(),
+    escalations: z.int().meta({ description: "How many more people were asked as nobody answered" }),
+    held: HeldReason.nullable(),
+  })
+  .catchall(Json);
 
 export const RunSummary = z.object({
   id: z.string(),

@@ -9,6 +9,7 @@ import type { BinStore } from "@/server/store/bin";
 import type { CrewStore } from "@/server/store/crews";
 import type { MemoryStore } from "@/server/store/memories";
 import type { ProviderStore } from "@/server/store/providers";
+import type { QuestionStore } from "@/server/store/questions";
 import type { Retention } from "@/server/store/retention";
 import type { RoleStore } from "@/server/store/roles";
 import type { RunStore } from "@/server/store/runs";
@@ -26,6 +27,7 @@ export interface Services {
     RunStore,
     "find" | "input" | "list" | "events" | "state" | "byWorkflow" | "remove" | "restore" | "spent"
   >;
+  questions: QuestionStore;
   host: {
     cancel(runId: string, about: { by: string; reason: string }): boolean;
     isLive: Host["isLive"];

@@ -8,9 +8,10 @@ import { present } from "@/server/domain/base/must";
 import { namedError } from "@/server/domain/base/named-error";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import type { RunState } from "@/server/domain/run";
+import type { Interaction, RunState } from "@/server/domain/run";
 import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { DamagedLog, type HeldReason, heldMessage, SettingsDamaged } from "@/server/domain/run/held";
+import { openInteractions, openQuestions } from "@/server/domain/run/open-questions";
 import { editPlan, type PlanEdit } from "@/server/domain/run/plan-edit";
 import { outcomeInWords } from "@/server/domain/run/result";
 import { GivenAnswer, type PersonsAnswer } from "@/server/domain/run/tool-question";
@@ -64,6 +65,8 @@ interface LiveRun {
   engine: EmbeddedRun;
   state: RunState | null;
   progress: RunProgress | null;
+  /** What it asks people as far as it is written down; null before this process wrote anything of it. */
+  asking: readonly Interaction[] | null;
   workflowId: string | null;
 }
 
@@ -233,6 +236,7 @@ export class Host {
   recover(): number {
     const guessed = this.noteWhatStopped();
     this.hasLeftSome = true;
+    this.store.listOldQuestions();
     this.recovery.begin(this.now + TAKE_UP_DUE_MS, guessed);
     this.pump();
     return this.store.countUnfinished();
@@ -607,7 +611,7 @@ export class Host {
       this.asleep.get(runId),
     );
     this.asleep.delete(runId);
-    const run: LiveRun = { engine, state: null, progress: null, workflowId };
+    const run: LiveRun = { engine, state: null, progress: null, asking: null, workflowId };
     this.live.set(runId, run);
     void execute(engine, created, this.options.effects, (state) => {
       run.state = state;
@@ -739,6 +743,7 @@ export class Host {
       write.progress = now;
       run.progress = now;
     }
+    const asksAnew = run?.state ? noteQuestions(run, run.state, write) : false;
     if (run?.state && turn.events.some(endsForGood)) write.work = workOf(run.state);
     await this.writer.append(write);
     // Nothing follows from what touched the world, and nobody is told, before it survives a power cut.
@@ -746,13 +751,14 @@ export class Host {
     if (turn.events.length > 0) this.publish(turn.runId, turn.events);
     if (!run || !now) return;
     if (now.status === "waiting") setImmediate(() => this.putToSleep(turn.runId, run));
-    if (before?.status === now.status) return;
+    if (before?.status === now.status && !asksAnew) return;
     this.tell({
       run_id: turn.runId,
       workflow_id: run.workflowId,
       status: now.status,
       final_status: now.final_status,
     });
+    if (before?.status === now.status) return;
     // Stopped at a limit: the log holds everything, so it need not stay in memory.
     if (now.status === "finished" && now.final_status === "INCOMPLETE")
       setImmediate(() => this.evict(turn.runId, run));
@@ -854,6 +860,16 @@ function progressOf(s: RunState): RunProgress {
     outcome_text: outcomeInWords(s),
     waits_for: run.status === "finished" ? null : isAsking(s) ? "person" : isWaiting(s) ? "time" : null,
   };
+}
+
+/** Puts down in a turn what people are asked after it, where that is not what was put down last. Answers whether it is not. */
+function noteQuestions(run: LiveRun, state: RunState, write: TurnWrite): boolean {
+  const [before, open] = [run.asking, openInteractions(state)];
+  // Records of the state are replaced where they change, so the same ones say the same.
+  if (before?.length === open.length && open.every((ask, at) => ask === before[at])) return false;
+  run.asking = open;
+  write.questions = openQuestions(state);
+  return before !== null || open.length > 0;
 }
 
 /** A run that stopped at a limit may go on. */

@@ -1,6 +1,15 @@
 import { and, asc, desc, eq, gte, inArray, isNotNull, isNull, or, sql } from "drizzle-orm";
 import type { Db } from "@/db/open";
-import { memories, runSignals, runs, runTimers, runTurns, workspaceFiles } from "@/db/schema";
+import {
+  memories,
+  notices,
+  runQuestions,
+  runSignals,
+  runs,
+  runTimers,
+  runTurns,
+  workspaceFiles,
+} from "@/db/schema";
 import type { FinalStatus, ReasonCode } from "@/server/domain/agent/outcome";
 import type { Settled } from "@/server/domain/base/durable";
 import { errorCode, errorMessage } from "@/server/domain/base/guards";
@@ -11,12 +20,14 @@ import { evolve, newRun, type RunState } from "@/server/domain/run";
 import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { DamagedLog, type HeldReason } from "@/server/domain/run/held";
 import { KeyReused } from "@/server/domain/run/key-reused";
+import { type OpenQuestion, openQuestions } from "@/server/domain/run/open-questions";
 import { RUN_TEXT, wordsOf } from "@/server/domain/run/result";
 import type { WorkDone } from "@/server/domain/run/work-done";
 import { newCrewWorkStore, type WorkPlace } from "./crew-work";
 import { CHAIN_START, chainTurn } from "./log-chain";
 import { ofRun } from "./memories";
 import { ownJson } from "./own-json";
+import { newRunQuestions } from "./questions";
 import { listRuns, type RunQuery, type RunStatus } from "./run-list";
 
 export type { RunStatus };
@@ -91,6 +102,8 @@ export interface TurnWrite extends StoredTurn {
   wakeAt?: number | null;
   /** Set where the row of the run changes with this turn. */
   progress?: RunProgress;
+  /** What people are asked after it; set where that changes with this turn. */
+  questions?: readonly OpenQuestion[];
   /** What its crews did, in the turn that ends it for good. */
   work?: WorkPlace & { done: readonly WorkDone[] };
 }
@@ -119,6 +132,7 @@ export type RunStore = ReturnType<typeof newRunStore>;
 export function newRunStore(db: Db, now: () => number = Date.now) {
   const { $client: client } = db;
   const crewWork = newCrewWorkStore(db);
+  const questions = newRunQuestions(db, now);
   // The hot path uses prepared statements of its own: a run writes one row for each turn.
   const insertTurn = client.prepare<
     [string, number, number, number, string | null, string | null, string, number, Buffer]
@@ -203,6 +217,10 @@ export function newRunStore(db: Db, now: () => number = Date.now) {
      cost_usd = coalesce(@cost_usd, 0), unknown_cost_calls = @unknown_cost_calls, input_tokens = @input_tokens, output_tokens = @output_tokens,
      started_at = @started_at, finished_at = @finished_at, outcome_text = @outcome_text, waits_for = @waits_for where id = @id`,
   );
+  const selectUnlisted = client.prepare<[], string>(
+    `select id from runs where status in ('running', 'waiting', 'held') and (waits_for = 'person' or
+     (waits_for is null and status <> 'running')) and not exists (select 1 from run_questions q where q.run_id = runs.id)`,
+  );
   const findByKey = client.prepare<[string], { id: string; request_hash: string | null }>(
     "select id, request_hash from runs where idempotency_key = ?",
   );
@@ -240,7 +258,11 @@ export function newRunStore(db: Db, now: () => number = Date.now) {
     if (write.progress) updateEndAndRun.run({ ...progressRow(write.progress), ...now });
     else updateEnd.run(now);
     for (const { key, dueAt } of write.timers) insertTimer.run(write.runId, key, dueAt);
-    if (write.progress?.status === "finished") dropTimers.run(write.runId);
+    if (write.questions) questions.replace(write.runId, write.questions);
+    if (write.progress?.status === "finished") {
+      dropTimers.run(write.runId);
+      questions.drop(write.runId);
+    }
     if (write.work) crewWork.add(write.work, write.work.done);
   };
   const writeTurns = client.transaction((writes: readonly TurnWrite[]) => {
@@ -545,7 +567,7 @@ export function newRunStore(db: Db, now: () => number = Date.now) {
             .where(and(eq(runs.id, id), eq(runs.status, "finished")))
             .run();
           if (changes === 0) return false;
-          for (const table of [runTurns, runTimers, runSignals, workspaceFiles])
+          for (const table of [runTurns, runTimers, runSignals, runQuestions, notices, workspaceFiles])
             tx.delete(table).where(eq(table.runId, id)).run();
           tx.delete(memories).where(ofRun(id)).run();
           return true;
@@ -557,6 +579,20 @@ export function newRunStore(db: Db, now: () => number = Date.now) {
     /** Puts a run's row right where the log says more than it does. */
     setProgress(id: string, progress: RunProgress): void {
       updateRun.run({ ...progressRow(progress), id });
+      if (progress.status === "finished") questions.drop(id);
+    },
+
+    /** Lists the questions of runs that waited for a person before there was a list of them. */
+    listOldQuestions(): void {
+      for (const id of selectUnlisted.pluck().all()) {
+        try {
+          const state = this.state(id);
+          if (state) client.transaction(() => questions.replace(id, openQuestions(state))).immediate();
+        } catch (error) {
+          // What cannot be read is held once it is taken up.
+          if (!(error instanceof DamagedLog)) throw error;
+        }
+      }
     },
 
     countUnfinished(): number {

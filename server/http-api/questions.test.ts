@@ -1,0 +1,79 @@
+import { expect, test } from "vitest";
+import { draw } from "@/server/domain/testing/drawing";
+import { expectSchema, newApi } from "./testing";
+
+/** A step whose task waits for a person before it begins. */
+const asking = draw("start > crew > end", {
+  crew: {
+    node_type: "crew_task",
+    name: "The crew",
+    output_keys: ["result"],
+    config: {
+      crew: { process: "sequential", agents: [{ agent_id: "ann", role_name: "Writer" }] },
+      plan: {
+        execution_mode: "step",
+        tasks: [{ task_id: "first", description: "do first", assigned_agent: "ann" }],
+      } as never,
+    },
+  },
+});
+
+async function twoRuns() {
+  const api = newApi(() => "done");
+  api.roles.create({ ...api.roles.list()[0]!.role, name: "Writer", tools: [], guardrails: [] });
+  const ids = [];
+  for (const name of ["Ebb", "Tide"]) {
+    const workflow = api.workflows.create({ name, graph: asking });
+    ids.push((await api.ask("POST", `/workflows/${workflow}/runs`, { input: {} })).body.run_id as string);
+  }
+  const list = async (query = "") => (await api.ask("GET", `/questions${query}`)).body.questions;
+  await soon(async () => (await list()).length).toBe(2);
+  return { ...api, list, ids };
+}
+
+/** A machine under load takes its time. */
+const soon: typeof expect.poll = (what) => expect.poll(what, { timeout: 10_000 });
+
+test("a program reads what all runs ask, and answers with what stands there", async () => {
+  const { ask, list, host, ids } = await twoRuns();
+  const { body } = await ask("GET", "/questions");
+  expectSchema("listQuestions", body);
+  const [first, second] = body.questions;
+  expect(first).toMatchObject({
+    run_id: ids[0],
+    workflow_name: "Ebb",
+    node_id: "crew",
+    node_name: "The crew",
+    kind: "review",
+    title: expect.any(String),
+    why: expect.any(String),
+    fingerprint: expect.any(String),
+    expires_at: expect.any(Number),
+    requested_at: expect.any(Number),
+    urgency: "normal",
+    assigned_to: null,
+    held: null,
+    options: [
+      { label: "approve", value: "approve" },
+      { label: "reject", value: "reject" },
+    ],
+  });
+  const { interaction_id, fingerprint, options } = first;
+  const answer = { interaction_id, fingerprint, answer: options[0].value };
+  expect((await ask("POST", `/runs/${first.run_id}/answers`, answer)).status).toBe(200);
+  await host.settled(ids[0]!);
+  expect(await list()).toEqual([second]);
+  expect(await ask("POST", `/runs/${first.run_id}/answers`, answer)).toMatchObject({
+    status: 409,
+    body: { error: { code: "not_open" } },
+  });
+});
+
+test("the list is narrowed down by workflow, kind and person", async () => {
+  const { list } = await twoRuns();
+  const [, tide] = await list();
+  expect(await list(`?workflow_id=${tide.workflow_id}`)).toEqual([tide]);
+  expect(await list("?kind=tie")).toEqual([]);
+  // What is nobody's in particular, anybody may answer.
+  expect(await list("?assigned_to=ann")).toHaveLength(2);
+});

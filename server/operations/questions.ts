@@ -1,0 +1,89 @@
+import { z } from "zod";
+import type { JsonObject } from "@/server/domain/base/values";
+import type { QuestionListed } from "@/server/store/questions";
+import { operation } from "./operation";
+import { QuestionOfRun } from "./schemas";
+
+const Narrowed = z.object({
+  workflow_id: z.string().optional(),
+  kind: z.string().max(100).optional(),
+  assigned_to: z.string().max(200).optional().meta({
+    description: "Only what this person, or anybody, is to answer",
+  }),
+});
+
+/** What all runs ask people. Answers are given to the run: see `answer` of runs. */
+export const questionOperations = {
+  list: operation({
+    kind: "query",
+    name: "listQuestions",
+    summary: "What runs ask people",
+    about:
+      "Open questions of all runs, the most pressing first: by urgency, then by when their time is over; at most 500. Each has what POST /runs/{id}/answers takes. Where `held` is set, the run takes no answer before it is tried again.",
+    tag: "Runs",
+    input: Narrowed,
+    output: z.array(QuestionOfRun),
+    http: { method: "GET", path: "/questions", success: "The open questions", as: "questions" },
+    run: ({ questions }, query) => questions.list({ ...query, limit: 500 }).map(told),
+  }),
+
+  inbox: operation({
+    kind: "query",
+    name: "getInbox",
+    summary: "What runs ask people, for the inbox",
+    tag: "Runs",
+    input: Narrowed.prefault({}),
+    http: { browserOnly: "the same as GET /questions in the form of the cards" },
+    run: ({ questions }, query): QuestionListed[] => questions.list(query),
+  }),
+
+  count: operation({
+    kind: "query",
+    name: "countQuestions",
+    summary: "How many questions can be answered",
+    tag: "Runs",
+    input: z.void(),
+    http: { browserOnly: "for the number beside the inbox; GET /questions has them all" },
+    run: ({ questions }) => questions.count(),
+  }),
+};
+
+/** A question in the terms of the API. */
+function told({ ask, asker, ...listed }: QuestionListed): z.input<typeof QuestionOfRun> {
+  const { requested, node_id, requested_at } = ask;
+  const { expires_at, ...parts } = requested as unknown as JsonObject & typeof requested;
+  return {
+    ...parts,
+    ...listed,
+    node_id,
+    node_name: asker.node_name,
+    agent_id: asker.agent_id ?? null,
+    role_name: asker.role?.name ?? null,
+    requested_at,
+    expires_at,
+    options: optionsOf(requested),
+  };
+}
+
+type Requested = QuestionListed["ask"]["requested"];
+
+const OF_TOOLS = ["approve", "approve_always", "reject"];
+/** What questions take that have no options of their own: the words of their kind; a form has none. */
+const WORDS: Readonly<Record<string, readonly string[]>> = {
+  tool_confirmation: OF_TOOLS,
+  escalation: ["approve", "reject"],
+  review: ["approve", "reject"],
+  tie: ["approve", "reject"],
+  question: ["approve", "reject", "cancel"],
+};
+
+/** The answers to choose from; `label` and `value` can both be given. */
+function optionsOf({
+  kind,
+  options,
+  tool_name,
+}: Requested & { options?: { label: string; value: string }[] }) {
+  if (options) return options;
+  const words = kind === "escalation" && tool_name ? OF_TOOLS : (WORDS[kind] ?? []);
+  return words.map((word) => ({ label: word, value: word }));
+}

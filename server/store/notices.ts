@@ -1,0 +1,135 @@
+import type { Db } from "@/db/open";
+
+/** What gives cause to tell people outside of the app: a question, nobody's answer to it, and again. */
+export type NoticeCause = "asked" | "reminded" | "escalated";
+export const NOTICE_CHANNELS = ["webhook", "email"] as const;
+export type NoticeChannel = (typeof NOTICE_CHANNELS)[number];
+
+/** The row of the settings that says where notices go. */
+export const NOTICE_SETTINGS = "notices";
+
+/** More that wait than this are not taken in: whoever gets them has long been told that something waits. */
+const MOST_WAITING = 1_000;
+/** What was sent, or could not be, is kept for so long. */
+const KEPT_MS = 7 * 86_400_000;
+
+/** The way in: part of the transaction of a turn, so that what is rolled back is never told, and no crash loses one. */
+export function newNoticeOutbox({ $client: client }: Db, now: () => number) {
+  const settings = client.prepare<[], { value: string }>(
+    `select value from settings where key = '${NOTICE_SETTINGS}'`,
+  );
+  const waiting = client.prepare<[], { count: number }>(
+    "select count(*) as count from notices where state = 'waiting'",
+  );
+  const insert = client.prepare(
+    `insert or ignore into notices (run_id, interaction_id, cause, nth, channel, created_at, due_at)
+     values (@runId, @interactionId, @cause, @nth, @channel, @at, @at)`,
+  );
+  return {
+    put(runId: string, interactionId: string, cause: NoticeCause, nth = 0): void {
+      const channels = channelsIn(settings.get()?.value);
+      if (channels.length === 0 || (waiting.get()?.count ?? 0) >= MOST_WAITING) return;
+      for (const channel of channels) insert.run({ runId, interactionId, cause, nth, channel, at: now() });
+    },
+  };
+}
+
+/** The channels that are switched on; none where the settings cannot be read: then nothing could be sent either. */
+function channelsIn(value: string | undefined): NoticeChannel[] {
+  if (value === undefined) return [];
+  try {
+    const { webhook, email } = JSON.parse(value) as Partial<
+      Record<NoticeChannel, { is_on?: unknown } | null>
+    >;
+    return [
+      ...(webhook?.is_on === true ? ["webhook" as const] : []),
+      ...(email?.is_on === true ? ["email" as const] : []),
+    ];
+  } catch {
+    return [];
+  }
+}
+
+/** A notice that is to go out, with what it may say of its question: nothing of the material. */
+export interface NoticeDue {
+  id: number;
+  run_id: string;
+  interaction_id: string;
+  cause: NoticeCause;
+  channel: NoticeChannel;
+  attempts: number;
+  workflow_id: string | null;
+  workflow_name: string;
+  kind: string;
+  urgency: number;
+  assigned_to: string | null;
+  asked_at: number;
+  expires_at: number | null;
+}
+
+export type NoticeStore = ReturnType<typeof newNoticeStore>;
+
+/** The way out. */
+export function newNoticeStore({ $client: client }: Db, now: () => number = Date.now) {
+  const forgetAnswered = client.prepare(
+    `update notices set state = 'obsolete' where state = 'waiting' and not exists
+     (select 1 from run_questions q where q.run_id = notices.run_id and q.interaction_id = notices.interaction_id)`,
+  );
+  const due = client.prepare<[number, number], NoticeDue>(
+    `select n.id, n.run_id, n.interaction_id, n.cause, n.channel, n.attempts, r.workflow_id, r.workflow_name,
+       q.kind, q.urgency, q.assigned_to, q.asked_at, q.expires_at
+     from notices n join run_questions q on q.run_id = n.run_id and q.interaction_id = n.interaction_id
+       join runs r on r.id = n.run_id
+     where n.state = 'waiting' and n.due_at <= ? order by n.due_at, n.id limit ?`,
+  );
+  const next = client.prepare<[], { at: number | null }>(
+    "select min(due_at) as at from notices where state = 'waiting'",
+  );
+  const sent = client.prepare<[number]>(
+    "update notices set state = 'sent', attempts = attempts + 1, fault = null where id = ?",
+  );
+  const failed = client.prepare<[string, number, string, number]>(
+    "update notices set state = ?, attempts = attempts + 1, due_at = ?, fault = ? where id = ?",
+  );
+  const drop = client.prepare<[string]>(
+    "update notices set state = 'obsolete' where state = 'waiting' and channel = ?",
+  );
+  const tidy = client.prepare<[number]>("delete from notices where state <> 'waiting' and created_at < ?");
+  const troubles = client.prepare<[], NoticeTrouble>(
+    `select n.channel, n.state, n.attempts, n.created_at, n.due_at, n.fault, n.run_id, coalesce(r.workflow_name, '') as workflow_name,
+       r.workflow_id from notices n left join runs r on r.id = n.run_id
+     where n.fault is not null and n.state in ('waiting', 'failed') order by n.id desc limit 20`,
+  );
+  return {
+    /** What is to go out by now, the longest waiting first. What was answered meanwhile is not told any more. */
+    due(limit: number): NoticeDue[] {
+      forgetAnswered.run();
+      return due.all(now(), limit);
+    },
+    /** When the next is to go out; null where none waits. */
+    nextAt: (): number | null => next.get()?.at ?? null,
+    sent: (id: number): void => void sent.run(id),
+    /** `again`: when it is tried once more; null: never. */
+    failed(id: number, fault: string, again: number | null): void {
+      failed.run(again === null ? "failed" : "waiting", again ?? 0, fault, id);
+    },
+    /** Nothing that waits goes this way any more. */
+    drop: (channel: NoticeChannel): void => void drop.run(channel),
+    tidy: (): void => void tidy.run(now() - KEPT_MS),
+    /** What could not be delivered, or not yet; the newest first. */
+    troubles: (): NoticeTrouble[] => troubles.all(),
+  };
+}
+
+/** A notice that did not arrive. `state`: waiting, where it is tried again at `due_at`. */
+export interface NoticeTrouble {
+  channel: NoticeChannel;
+  state: "waiting" | "failed";
+  attempts: number;
+  created_at: number;
+  due_at: number;
+  fault: string;
+  run_id: string;
+  workflow_id: string | null;
+  workflow_name: string;
+}

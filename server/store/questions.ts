@@ -1,0 +1,153 @@
+import type { Db } from "@/db/open";
+import type { Interaction } from "@/server/domain/run";
+import type { HeldReason } from "@/server/domain/run/held";
+import { type OpenQuestion, URGENCIES, type Urgency } from "@/server/domain/run/open-questions";
+import { newNoticeOutbox } from "./notices";
+import { ownJson } from "./own-json";
+
+/** An open question as lists show it, with the run that asks it. Times in Unix milliseconds. */
+export interface QuestionListed extends OpenQuestion {
+  run_id: string;
+  workflow_id: string | null;
+  workflow_name: string;
+  /** Why its run is put aside; null where it is not. Until it is tried again, it takes no answer. */
+  held: HeldReason | null;
+  /** When people were reminded of it; null where they were not. */
+  reminded_at: number | null;
+  /** How many more people were asked as nobody answered. */
+  escalations: number;
+}
+
+export interface QuestionQuery {
+  workflow_id?: string | undefined;
+  kind?: string | undefined;
+  /** Only those that are to be answered by this person, or by anybody. */
+  assigned_to?: string | undefined;
+  run_id?: string | undefined;
+  limit?: number | undefined;
+}
+
+interface Row {
+  run_id: string;
+  workflow_id: string | null;
+  workflow_name: string;
+  held: string | null;
+  urgency: number;
+  assigned_to: string | null;
+  reminded_at: number | null;
+  escalations: number;
+  question: string;
+}
+
+type Kept = Pick<OpenQuestion, "ask" | "asker">;
+
+/** What of a question happened later than it was asked, where the run told it. */
+interface Since {
+  reminded_at?: number;
+  escalated?: readonly unknown[];
+}
+
+/** The questions of one run as they are written: part of the transaction of a turn. */
+export function newRunQuestions(db: Db, now: () => number) {
+  const { $client: client } = db;
+  const outbox = newNoticeOutbox(db, now);
+  const known = client.prepare<[string], { id: string; reminded: number | null; escalations: number }>(
+    `select interaction_id as id, reminded_at as reminded, escalations from run_questions where run_id = ?`,
+  );
+  const drop = client.prepare<[string]>("delete from run_questions where run_id = ?");
+  const insert = client.prepare(
+    `insert into run_questions (run_id, interaction_id, kind, title, urgency, assigned_to, asked_at, expires_at, reminded_at,
+     escalations, question) values (@run_id, @interaction_id, @kind, @title, @urgency, @assigned_to, @asked_at, @expires_at,
+     @reminded_at, @escalations, @question)`,
+  );
+  return {
+    /** Nobody is asked anything by this run. */
+    drop: (runId: string): void => void drop.run(runId),
+
+    /** These and no others are open now. What is new of them goes into the outbox of notices. */
+    replace(runId: string, open: readonly OpenQuestion[]): void {
+      const before = new Map(known.all(runId).map((row) => [row.id, row]));
+      drop.run(runId);
+      for (const { ask, asker, urgency, assigned_to } of open) {
+        const { reminded_at, escalated }: Interaction & Since = ask;
+        const was = before.get(ask.id);
+        const escalations = escalated?.length ?? 0;
+        const kept: Kept = { ask, asker };
+        insert.run({
+          run_id: runId,
+          interaction_id: ask.id,
+          kind: ask.requested.kind,
+          title: ask.requested.title,
+          urgency: URGENCIES.indexOf(urgency),
+          assigned_to,
+          asked_at: ask.requested_at,
+          expires_at: ask.requested.expires_at,
+          reminded_at: reminded_at ?? null,
+          escalations,
+          question: JSON.stringify(kept),
+        });
+        if (!was) outbox.put(runId, ask.id, "asked");
+        if (reminded_at !== undefined && !was?.reminded) outbox.put(runId, ask.id, "reminded");
+        if (escalations > (was?.escalations ?? 0)) outbox.put(runId, ask.id, "escalated", escalations);
+      }
+    },
+  };
+}
+
+export type QuestionStore = ReturnType<typeof newQuestionStore>;
+
+/** The open questions of all runs. */
+export function newQuestionStore({ $client: client }: Db) {
+  const select = client.prepare<
+    {
+      workflow_id: string | null;
+      kind: string | null;
+      assigned_to: string | null;
+      run_id: string | null;
+      limit: number;
+    },
+    Row
+  >(
+    `select q.run_id, r.workflow_id, r.workflow_name, r.held, q.urgency, q.assigned_to, q.reminded_at, q.escalations, q.question
+     from run_questions q join runs r on r.id = q.run_id
+     where r.deleted_at is null
+       and (@workflow_id is null or r.workflow_id = @workflow_id)
+       and (@kind is null or q.kind = @kind)
+       and (@assigned_to is null or q.assigned_to is null or q.assigned_to = @assigned_to)
+       and (@run_id is null or q.run_id = @run_id)
+     order by r.held is not null, q.urgency, q.expires_at is null, q.expires_at, q.asked_at, q.run_id, q.interaction_id
+     limit @limit`,
+  );
+  const count = client.prepare<[], { open: number; newest: number | null }>(
+    `select count(*) as open, max(q.asked_at) as newest from run_questions q join runs r on r.id = q.run_id
+     where r.deleted_at is null and r.held is null`,
+  );
+  const find = client.prepare<[string, string], { question: string }>(
+    "select question from run_questions where run_id = ? and interaction_id = ?",
+  );
+  return {
+    /** The most pressing first: by urgency, then by when their time is over. What is held comes last. */
+    list: ({ workflow_id, kind, assigned_to, run_id, limit = 200 }: QuestionQuery = {}): QuestionListed[] =>
+      select
+        .all({
+          workflow_id: workflow_id ?? null,
+          kind: kind ?? null,
+          assigned_to: assigned_to ?? null,
+          run_id: run_id ?? null,
+          limit,
+        })
+        .map(({ question, held, urgency, ...row }) => ({
+          ...row,
+          ...ownJson<Kept>(question),
+          held: held === null ? null : ownJson<HeldReason>(held),
+          urgency: urgencyAt(urgency),
+        })),
+
+    /** How many can be answered, and when the newest of them was asked. */
+    count: () => count.get() ?? { open: 0, newest: null },
+
+    isOpen: (runId: string, interactionId: string): boolean => find.get(runId, interactionId) !== undefined,
+  };
+}
+
+const urgencyAt = (place: number): Urgency => URGENCIES[place] ?? "normal";
