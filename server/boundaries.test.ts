@@ -221,6 +221,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "canvas",
     "library",
     "run",
+    "inbox",
     "editor",
     "workflows",
     "settings",

@@ -1,6 +1,7 @@
 import {
   Brain,
   History,
+  Inbox,
   type LucideIcon,
   Network,
   Settings,
@@ -26,6 +27,7 @@ export const places: readonly {
     isHere: (path) => path === "/" || path.startsWith("/workflows") || path.startsWith("/templates"),
   },
   { href: "/runs", label: "Runs", icon: History, isHere: (path) => path.startsWith("/runs") },
+  { href: "/inbox", label: "Inbox", icon: Inbox, isHere: (path) => path.startsWith("/inbox") },
   { href: "/roles", label: "Roles", icon: UsersRound, isHere: (path) => path.startsWith("/roles") },
   {
     href: "/crews",

@@ -4,6 +4,7 @@ import clsx from "clsx";
 import { CircleHelp, Ellipsis, Search } from "lucide-react";
 import { usePathname, useRouter } from "next/navigation";
 import type { ReactNode } from "react";
+import { InboxWatch, useInboxCount } from "@/components/inbox/inbox-count";
 import { leaveTo } from "@/components/page/leaving";
 import { openHelp, openPalette } from "@/components/page/page-commands";
 import { IconButton } from "@/components/ui/icon-button";
@@ -42,6 +43,7 @@ export function Shell({ children }: { children: ReactNode }) {
       </div>
       <BottomBar path={path} />
       <ServerWatch />
+      <InboxWatch />
       <ShellKeys />
     </div>
   );
@@ -90,16 +92,16 @@ function Rail({ compact, path }: { compact: boolean; path: string }) {
             <PageLink
               key={href}
               href={href}
-              aria-label={compact ? label : undefined}
               aria-current={here ? "page" : undefined}
               className={clsx(
-                "flex items-center gap-2.5 rounded-lg text-sm transition-colors",
+                "relative flex items-center gap-2.5 rounded-lg text-sm transition-colors",
                 compact ? "size-9 justify-center" : "h-8 px-2",
                 here ? "bg-ink/7 font-medium text-ink" : "text-ink-2 hover:bg-ink/4 hover:text-ink",
               )}
             >
               <Icon aria-hidden="true" className="size-4.5" strokeWidth={here ? 2 : 1.75} />
-              {compact ? null : label}
+              <span className={compact ? "sr-only" : "min-w-0 flex-1"}>{label}</span>
+              {href === "/inbox" ? <WaitingCount isCorner={compact} /> : null}
             </PageLink>
           );
           return compact ? (
@@ -127,6 +129,26 @@ function Rail({ compact, path }: { compact: boolean; path: string }) {
   );
 }
 
+/** How many questions wait, beside the name of the inbox or at the corner of its picture. */
+function WaitingCount({ isCorner }: { isCorner: boolean }) {
+  const count = useInboxCount();
+  if (!count) return null;
+  return (
+    <>
+      <span
+        aria-hidden="true"
+        className={clsx(
+          "min-w-4.5 rounded-full bg-waiting px-1 text-center text-[11px] leading-4.5 font-semibold text-bg tabular-nums",
+          isCorner && "absolute -top-1 -right-2.5",
+        )}
+      >
+        {count > 99 ? "99+" : count}
+      </span>
+      <span className="sr-only">, {count === 1 ? "1 question waits" : `${count} questions wait`}</span>
+    </>
+  );
+}
+
 function BottomBar({ path }: { path: string }) {
   const router = useRouter();
   const minor = places.filter(({ isMinor }) => isMinor);
@@ -147,7 +169,10 @@ function BottomBar({ path }: { path: string }) {
           const here = isHere(path);
           return (
             <PageLink key={href} href={href} aria-current={here ? "page" : undefined} className={look(here)}>
-              <Icon aria-hidden="true" className="size-5" strokeWidth={here ? 2 : 1.75} />
+              <span className="relative">
+                <Icon aria-hidden="true" className="size-5" strokeWidth={here ? 2 : 1.75} />
+                {href === "/inbox" ? <WaitingCount isCorner /> : null}
+              </span>
               {label}
             </PageLink>
           );

@@ -7,12 +7,12 @@ import { useState } from "react";
 import { countOf } from "@/components/display/format";
 import { StatusMark } from "@/components/display/status-mark";
 import { type RunSummary, WaitsFor } from "@/components/run/run-row";
+import { useRunTicks } from "@/components/run/run-ticks";
 import { runStatus } from "@/components/run/status";
 import { useTrpc } from "@/components/trpc";
 import { Skeleton } from "@/components/ui/skeleton";
 import { TimeText } from "@/components/ui/time-text";
 import { costInWords } from "@/server/domain/model/cost";
-import { useRunTicks } from "./use-run-ticks";
 
 const LAST = 4;
 const WEEK_MS = 7 * 24 * 3_600_000;
@@ -75,10 +75,15 @@ function LastRun({ run }: { run: RunSummary }) {
 function WaitingForYou({ runs }: { runs: readonly RunSummary[] }) {
   return (
     <section aria-labelledby="waiting" className="rounded-xl border border-waiting/45 bg-waiting/8 px-4 py-3">
-      <h2 id="waiting" className="mb-1 flex items-center gap-2 text-[13px] font-semibold">
+      <header className="mb-1 flex items-center gap-2">
         <Hand aria-hidden className="size-4 text-waiting" />
-        {runs.length === 1 ? "One run waits for you" : `${runs.length} runs wait for you`}
-      </h2>
+        <h2 id="waiting" className="min-w-0 flex-1 text-[13px] font-semibold">
+          {runs.length === 1 ? "One run waits for you" : `${runs.length} runs wait for you`}
+        </h2>
+        <Link href="/inbox" className="text-xs font-medium text-accent hover:text-accent-hover">
+          Answer in the inbox
+        </Link>
+      </header>
       <ul className="flex flex-col">
         {runs.map((run) => (
           <li

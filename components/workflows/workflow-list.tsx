@@ -17,7 +17,7 @@ import { TextField } from "@/components/ui/text-field";
 import "../display/sketch.css";
 import { ExportLosses } from "@/components/import-export/export-losses";
 import { useWorkflowActions, type WorkflowActions } from "@/components/import-export/workflow-actions";
-import { useRunTicks } from "./use-run-ticks";
+import { useRunTicks } from "@/components/run/run-ticks";
 import { Welcome } from "./welcome";
 import { type WorkflowListed, WorkflowRow } from "./workflow-row";
 

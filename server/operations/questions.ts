@@ -2,6 +2,8 @@ import { z } from "zod";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { QuestionListed } from "@/server/store/questions";
 import { operation } from "./operation";
+import { notFound } from "./problem";
+import { ByRun, known } from "./runs";
 import { QuestionOfRun } from "./schemas";
 
 const Narrowed = z.object({
@@ -35,6 +37,26 @@ export const questionOperations = {
     input: Narrowed.prefault({}),
     http: { browserOnly: "the same as GET /questions in the form of the cards" },
     run: ({ questions }, query): QuestionListed[] => questions.list(query),
+  }),
+
+  standing: operation({
+    kind: "query",
+    name: "getQuestionStanding",
+    summary: "How one question stands now",
+    tag: "Runs",
+    input: ByRun.extend({ interaction_id: z.string() }),
+    problems: ["not_found"],
+    http: { browserOnly: "for a card that was open while somebody else answered" },
+    run(services, { run_id, interaction_id }) {
+      const { state } = known(services, run_id);
+      const ask = state.interactions[interaction_id];
+      if (!ask) throw notFound("question");
+      return {
+        status: ask.status,
+        ...(ask.answered && { answered: ask.answered }),
+        isOver: state.run.status === "finished",
+      };
+    },
   }),
 
   count: operation({

@@ -64,7 +64,8 @@ const soon: typeof expect.poll = (what) => expect.poll(what, { timeout: 10_000 }
 test("the list of open questions is at every moment what the logs come to, whatever people do", async () => {
   const Act = fc.oneof(
     fc.record({ does: fc.constant("answer" as const), at: fc.nat(2), yes: fc.boolean() }),
-    fc.record({ does: fc.constantFrom("restart" as const, "cancel" as const) }),
+    fc.record({ does: fc.constant("restart" as const) }),
+    fc.record({ does: fc.constant("cancel" as const) }),
   );
   await fc.assert(
     fc.asyncProperty(fc.array(Act, { minLength: 1, maxLength: 6 }), async (acts) => {

@@ -1,0 +1,72 @@
+"use client";
+
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
+import { countOf } from "@/components/display/format";
+import { useRunTicks } from "@/components/run/run-ticks";
+import { useTrpc } from "@/components/trpc";
+import { useWantsNotices } from "./wants-notices";
+
+/** How often a page that nobody looks at asks whether something new waits. */
+const UNSEEN_MS = 30_000;
+
+/** How many questions wait for an answer; null while that is not known. */
+export function useInboxCount(): number | null {
+  return useQuery(useTrpc().questions.count.queryOptions()).data?.open ?? null;
+}
+
+/** Keeps the count up to date, in the title of every page too, and tells of what is new where the person wants that. */
+export function InboxWatch() {
+  const trpc = useTrpc();
+  const queryClient = useQueryClient();
+  const wantsNotices = useWantsNotices();
+  const count = useQuery({
+    ...trpc.questions.count.queryOptions(),
+    // A page that nobody looks at asks only where it is to tell: asking keeps a person signed in.
+    refetchInterval: wantsNotices ? UNSEEN_MS : false,
+    refetchIntervalInBackground: true,
+  }).data;
+  useRunTicks(() => void queryClient.invalidateQueries(trpc.questions.pathFilter()));
+  useTitleCount(count?.open ?? 0);
+  useNewest(count?.newest ?? null, count !== undefined, wantsNotices, count?.open ?? 0);
+  return null;
+}
+
+const COUNTED = /^\(\d+\) /;
+
+/** Puts the count in front of the page's title, and again whenever the page changes that. */
+function useTitleCount(open: number): void {
+  useEffect(() => {
+    const put = () => {
+      const plain = document.title.replace(COUNTED, "");
+      const wanted = open > 0 ? `(${open}) ${plain}` : plain;
+      if (document.title !== wanted) document.title = wanted;
+    };
+    put();
+    const watcher = new MutationObserver(put);
+    watcher.observe(document.head, { subtree: true, childList: true, characterData: true });
+    return () => watcher.disconnect();
+  }, [open]);
+}
+
+/** Shows a notice of the browser for what came since the page was opened. It says how many wait, and nothing of what is asked. */
+function useNewest(newest: number | null, isKnown: boolean, isWanted: boolean, open: number): void {
+  const seen = useRef<number | null>(null);
+  useEffect(() => {
+    if (!isKnown) return;
+    const before = seen.current;
+    seen.current = Math.max(before ?? 0, newest ?? 0);
+    if (before === null || newest === null || newest <= before || !isWanted) return;
+    const notice = new Notification(
+      open === 1 ? "A question waits for you" : `${countOf(open, "question")} wait for you`,
+      {
+        body: "Open the inbox to look and answer.",
+        tag: "troupe-inbox",
+      },
+    );
+    notice.onclick = () => {
+      window.focus();
+      window.location.assign("/inbox");
+    };
+  }, [newest, isKnown, isWanted, open]);
+}

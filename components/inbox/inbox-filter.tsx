@@ -1,0 +1,85 @@
+"use client";
+
+import { Select } from "@/components/ui/select";
+import type { Question } from "./question-item";
+
+export interface Narrowed {
+  workflow?: string;
+  kind?: string;
+  person?: string;
+}
+
+const ALL = "";
+const KINDS: Readonly<Record<string, string>> = {
+  tool_confirmation: "Allow a tool",
+  escalation: "Something is stuck",
+  review: "Review a result",
+  tie: "Break a tie",
+  question: "A tool's question",
+  approval: "Approve",
+  input: "Fill in a form",
+  feedback: "Give feedback",
+  budget: "A limit is near",
+};
+
+/** Narrows the list down; there only where that leaves something out. */
+export function InboxFilter({
+  questions,
+  narrowed,
+  onChange,
+}: {
+  questions: readonly Question[];
+  narrowed: Narrowed;
+  onChange: (narrowed: Narrowed) => void;
+}) {
+  const workflows = [
+    ...new Map(
+      questions.flatMap(({ workflow_id, workflow_name }) =>
+        workflow_id === null ? [] : [[workflow_id, workflow_name || "A workflow"] as const],
+      ),
+    ),
+  ];
+  const kinds = [...new Set(questions.map(({ ask }) => ask.requested.kind as string))];
+  const people = [...new Set(questions.flatMap(({ assigned_to }) => assigned_to ?? []))];
+  const isNarrowed = Object.values(narrowed).some((value) => value !== undefined);
+  if (!isNarrowed && workflows.length < 2 && kinds.length < 2 && people.length < 1) return null;
+  const pick = (part: keyof Narrowed) => (value: string) => {
+    const { [part]: _was, ...rest } = narrowed;
+    onChange(value === ALL ? rest : { ...rest, [part]: value });
+  };
+  const filters = [
+    { part: "workflow", label: "Workflow", all: "All workflows", options: workflows },
+    {
+      part: "kind",
+      label: "Kind",
+      all: "All kinds",
+      options: kinds.map((kind) => [kind, KINDS[kind] ?? kind] as const),
+    },
+    {
+      part: "person",
+      label: "For",
+      all: "For anybody",
+      options: people.map((name) => [name, `For ${name}`] as const),
+    },
+  ] as const;
+  return (
+    <div className="mb-3 flex flex-wrap gap-2">
+      {filters.map(({ part, label, all, options }) =>
+        options.length < (part === "person" ? 1 : 2) && narrowed[part] === undefined ? null : (
+          <Select
+            key={part}
+            label={label}
+            hideLabel
+            value={narrowed[part] ?? ALL}
+            onValueChange={pick(part)}
+            fieldClassName="w-48 max-sm:flex-1"
+            options={[
+              { value: ALL, label: all },
+              ...options.map(([value, name]) => ({ value, label: name })),
+            ]}
+          />
+        ),
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,101 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import { expect, test } from "vitest";
+import { openPage } from "@/components/testing/page";
+import { RoleDefinition } from "@/server/domain/agent/role";
+import { draw } from "@/server/domain/testing/drawing";
+import { InboxPage } from "./inbox-page";
+
+/** Asks at once whether its task may begin. */
+const asking = draw("start > crew > end", {
+  crew: {
+    node_type: "crew_task",
+    name: "The crew",
+    output_keys: ["result"],
+    config: {
+      crew: { process: "sequential", agents: [{ agent_id: "ann", role_name: "Writer" }] },
+      plan: {
+        execution_mode: "step",
+        tasks: [{ task_id: "first", description: "do first", assigned_agent: "ann" }],
+      } as never,
+    },
+  },
+});
+
+/** The inbox, after workflows of these names were started. */
+async function inboxOf(...names: string[]) {
+  const page = openPage(<InboxPage />, "/inbox");
+  page.troupe.roles.create(RoleDefinition.parse({ name: "Writer" }));
+  const runs = [];
+  for (const name of names) {
+    const { id } = await page.ask.workflows.create({ name, graph: asking });
+    runs.push((await page.ask.runs.start({ workflow_id: id })).run_id);
+    await expect.poll(() => page.troupe.questions.count().open, { timeout: 10_000 }).toBe(runs.length);
+  }
+  page.show();
+  return { ...page, runs };
+}
+const rows = () => within(screen.getByRole("list", { name: "Questions" })).getAllByRole("listitem");
+const heads = () => rows().map((row) => within(row).getAllByRole("button")[0]!);
+const opened = () => heads().map((head) => head.getAttribute("aria-expanded"));
+
+test("with nothing that waits, the inbox says what would stand there", async () => {
+  await inboxOf();
+  await screen.findByText("Nothing waits for you");
+});
+
+test("what waits is told with who asks, and answered in place, one after the other", async () => {
+  const { person, runs, troupe } = await inboxOf("Ebb", "Tide");
+  await screen.findByRole("list", { name: "Questions" });
+  expect(opened()).toEqual(["true", "false"]);
+  expect(heads()[0]!.textContent).toMatch(
+    /Begin "do first"\?.*Ann.*in “The crew” of Ebb.*Asked just now.*left/,
+  );
+  expect(rows()[0]!.textContent).toContain("If nobody answers in time, it counts as a no.");
+  await person.click(within(rows()[0]!).getByRole("button", { name: "Approve" }));
+  await waitFor(() => expect(rows()).toHaveLength(1));
+  expect(opened()).toEqual(["true"]);
+  await waitFor(() => expect(document.activeElement).toBe(heads()[0]));
+  expect(screen.getByText("Answered. 1 question left.")).toBeTruthy();
+  await troupe.host.settled(runs[0]!);
+  expect(troupe.runs.find(runs[0]!)).toMatchObject({ status: "finished" });
+  await person.click(within(rows()[0]!).getByRole("button", { name: "Reject…" }));
+  await person.type(screen.getByRole("textbox"), "Not today");
+  await person.click(screen.getByRole("button", { name: "Reject" }));
+  await screen.findByText("Nothing waits for you");
+  const [ask] = Object.values(troupe.runs.state(runs[1]!)!.interactions);
+  await expect
+    .poll(() => troupe.runs.state(runs[1]!)!.interactions[ask!.id]?.answered?.message)
+    .toBe("Not today");
+});
+
+test("the arrow keys lead from question to question", async () => {
+  const { person } = await inboxOf("Ebb", "Tide");
+  await screen.findByRole("list", { name: "Questions" });
+  heads()[0]!.focus();
+  await person.keyboard("{ArrowDown}{Enter}");
+  expect(document.activeElement).toBe(heads()[1]);
+  expect(opened()).toEqual(["false", "true"]);
+  await person.keyboard("{ArrowUp}");
+  expect(document.activeElement).toBe(heads()[0]);
+});
+
+test("an answer that comes after another one is told so, and by whom", async () => {
+  const { person, troupe, runs } = await inboxOf("Ebb");
+  await screen.findByRole("list", { name: "Questions" });
+  const [ask] = Object.values(troupe.runs.state(runs[0]!)!.interactions);
+  troupe.host.answer(runs[0]!, ask!.id, ask!.requested.fingerprint, { answer: "approve", by: "API token t" });
+  await troupe.host.settled(runs[0]!);
+  await person.click(screen.getByRole("button", { name: "Approve" }));
+  await screen.findByText("This is not open any more: API token t has answered.");
+  expect(screen.queryByRole("button", { name: "Approve" })).toBeNull();
+});
+
+test("a link leads to the question that it names", async () => {
+  const page = await inboxOf("Ebb", "Tide");
+  await screen.findByRole("list", { name: "Questions" });
+  document.body.replaceChildren();
+  window.history.pushState(null, "", `/inbox?run=${page.runs[1]}`);
+  page.show();
+  await screen.findByRole("list", { name: "Questions" });
+  expect(opened()).toEqual(["false", "true"]);
+});

@@ -1,0 +1,172 @@
+"use client";
+
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Inbox } from "lucide-react";
+import { useSearchParams } from "next/navigation";
+import { useRef, useState } from "react";
+import { countOf } from "@/components/display/format";
+import { Page } from "@/components/page/page";
+import { useHelpSection } from "@/components/page/page-commands";
+import type { Standing } from "@/components/run/crew/ask-props";
+import { toApiError, useTrpc } from "@/components/trpc";
+import { Button, ButtonLink } from "@/components/ui/button";
+import { EmptyState } from "@/components/ui/empty-state";
+import { Skeleton } from "@/components/ui/skeleton";
+import { BrowserNotices } from "./browser-notices";
+import { InboxFilter, type Narrowed } from "./inbox-filter";
+import { keyOf, type Question, QuestionItem } from "./question-item";
+
+const help = {
+  title: "Inbox",
+  shortcuts: [
+    { keys: "ArrowDown", label: "The next question" },
+    { keys: "ArrowUp", label: "The question before" },
+    { keys: "Enter", label: "Open or close the question" },
+  ],
+};
+const OPEN: Standing = { status: "open", isOver: false };
+
+/** Everything that waits for a person, the most pressing first, answered in place. */
+export function InboxPage() {
+  useHelpSection(help);
+  const [narrowed, setNarrowed] = useState<Narrowed>({});
+  const questions = useQuery(useTrpc().questions.inbox.queryOptions({}));
+  return (
+    <Page
+      title="Inbox"
+      width="narrow"
+      description="Everything that waits for a person, the most pressing first. A run goes on as soon as you answer."
+      actions={<BrowserNotices />}
+    >
+      {questions.error && !questions.data ? (
+        <EmptyState
+          title="The questions could not be loaded"
+          actions={<Button onClick={() => void questions.refetch()}>Try again</Button>}
+        >
+          {toApiError(questions.error).message}
+        </EmptyState>
+      ) : questions.data ? (
+        <>
+          <InboxFilter questions={questions.data} narrowed={narrowed} onChange={setNarrowed} />
+          <Questions questions={questions.data.filter((question) => isIn(question, narrowed))} />
+        </>
+      ) : (
+        <div aria-busy="true" className="flex flex-col gap-3">
+          <span className="sr-only">Loading</span>
+          <Skeleton className="h-20 w-full rounded-xl" />
+          <Skeleton className="h-20 w-full rounded-xl" />
+        </div>
+      )}
+    </Page>
+  );
+}
+
+const isIn = ({ workflow_id, ask, assigned_to }: Question, { workflow, kind, person }: Narrowed) =>
+  (workflow === undefined || workflow_id === workflow) &&
+  (kind === undefined || ask.requested.kind === kind) &&
+  (person === undefined || assigned_to === null || assigned_to === person);
+
+/** The list. One question is open at a time; after an answer the next one is. */
+function Questions({ questions }: { questions: readonly Question[] }) {
+  const trpc = useTrpc();
+  const queryClient = useQueryClient();
+  const asked = useSearchParams();
+  const wanted =
+    asked.get("run") === null ? null : `${asked.get("run")} ${asked.get("question") ?? ""}`.trim();
+  const [answered, setAnswered] = useState<ReadonlySet<string>>(new Set());
+  // undefined: nobody chose yet, so the one that a link names, or the first, is opened.
+  const [chosen, setChosen] = useState<Question | null | undefined>(undefined);
+  const [told, setTold] = useState("");
+  const heads = useRef(new Map<string, HTMLButtonElement>());
+
+  const waiting = questions.filter((question) => !answered.has(keyOf(question)));
+  if (chosen === undefined) {
+    const named =
+      wanted === null ? undefined : waiting.find((question) => keyOf(question).startsWith(wanted));
+    const first = named ?? waiting[0];
+    // Kept, so that it is told what became of it where it goes while it is looked at.
+    if (first) setChosen(first);
+  }
+  const open = chosen ?? null;
+  const openKey = open ? keyOf(open) : null;
+  const isGone =
+    open !== null && !answered.has(keyOf(open)) && !waiting.some((one) => keyOf(one) === openKey);
+  const shown = isGone ? [open, ...waiting] : waiting;
+
+  const refresh = () => void queryClient.invalidateQueries(trpc.questions.pathFilter());
+  const toggle = (question: Question) => setChosen(keyOf(question) === openKey ? null : question);
+  const onAnswered = (question: Question) => {
+    const rest = waiting.filter((one) => keyOf(one) !== keyOf(question));
+    const place = waiting.findIndex((one) => keyOf(one) === keyOf(question));
+    const next = rest[place] ?? rest[0];
+    setAnswered(new Set([...answered, keyOf(question)]));
+    setChosen(next);
+    setTold(
+      rest.length === 0
+        ? "Answered. Nothing else waits."
+        : `Answered. ${countOf(rest.length, "question")} left.`,
+    );
+    if (next) requestAnimationFrame(() => heads.current.get(keyOf(next))?.focus());
+    refresh();
+  };
+  const move = (event: React.KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const at = shown.findIndex((question) => heads.current.get(keyOf(question)) === event.target);
+    const next = step !== undefined && at >= 0 ? shown[at + step] : undefined;
+    if (!next) return;
+    event.preventDefault();
+    heads.current.get(keyOf(next))?.focus();
+  };
+
+  return (
+    <>
+      {shown.length > 0 ? (
+        <ul
+          aria-label="Questions"
+          onKeyDown={move}
+          className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-surface"
+        >
+          {shown.map((question) => {
+            const key = keyOf(question);
+            const props = {
+              question,
+              isOpen: key === openKey,
+              headRef: (head: HTMLButtonElement | null) => {
+                if (head) heads.current.set(key, head);
+                else heads.current.delete(key);
+              },
+              onToggle: () => toggle(question),
+              onAnswered: () => onAnswered(question),
+              onRefused: refresh,
+            };
+            return isGone && key === openKey ? (
+              <GoneQuestion key={key} {...props} />
+            ) : (
+              <QuestionItem key={key} {...props} standing={OPEN} />
+            );
+          })}
+        </ul>
+      ) : (
+        <EmptyState
+          icon={<Inbox />}
+          title="Nothing waits for you"
+          className="rounded-xl border border-dashed border-line"
+          actions={<ButtonLink href="/runs">See the runs</ButtonLink>}
+        >
+          When a run asks a person something, it stands here: a tool to be allowed, a result to be reviewed, a
+          decision.
+        </EmptyState>
+      )}
+      <p role="status" className="sr-only">
+        {told}
+      </p>
+    </>
+  );
+}
+
+/** One that was answered elsewhere, or withdrawn, while it was looked at: it says so instead of vanishing. */
+function GoneQuestion(props: Omit<Parameters<typeof QuestionItem>[0], "standing">) {
+  const { run_id, ask } = props.question;
+  const now = useQuery(useTrpc().questions.standing.queryOptions({ run_id, interaction_id: ask.id })).data;
+  return <QuestionItem {...props} standing={now ?? { status: "open", isOver: true }} />;
+}

@@ -1,0 +1,170 @@
+"use client";
+
+import clsx from "clsx";
+import { ChevronRight, Clock } from "lucide-react";
+import Link from "next/link";
+import type { Ref } from "react";
+import { RoleFace } from "@/components/display/role-face";
+import { AskCard } from "@/components/run/crew/ask-card";
+import type { Standing } from "@/components/run/crew/ask-props";
+import { useTimeLeft } from "@/components/run/elapsed";
+import { HeldActions } from "@/components/run/held-note";
+import { person } from "@/components/run/sentences";
+import type { Answers } from "@/components/trpc";
+import { Badge } from "@/components/ui/badge";
+import { TimeText } from "@/components/ui/time-text";
+import { consequenceOf } from "./consequence";
+
+export type Question = Answers["questions"]["inbox"][number];
+
+/** Names a question among those of all runs. */
+export const keyOf = ({ run_id, ask }: Pick<Question, "run_id" | "ask">) => `${run_id} ${ask.id}`;
+
+/** One question of the inbox: who asks what, since when and for how long; opened, the card on which it is answered. */
+export function QuestionItem({
+  question,
+  standing,
+  isOpen,
+  headRef,
+  onToggle,
+  onAnswered,
+  onRefused,
+}: {
+  question: Question;
+  /** Differs from "open" where it was answered elsewhere while it was looked at. */
+  standing: Standing;
+  isOpen: boolean;
+  headRef: Ref<HTMLButtonElement>;
+  onToggle: () => void;
+  onAnswered: () => void;
+  onRefused: () => void;
+}) {
+  const { ask, run_id, held } = question;
+  const isGone = standing.status !== "open" || standing.isOver;
+  return (
+    <li className="min-w-0 scroll-mt-4">
+      <h2>
+        <button
+          ref={headRef}
+          type="button"
+          aria-expanded={isOpen}
+          onClick={onToggle}
+          className="flex w-full items-start gap-3 px-3 py-3 text-left hover:bg-ink/3 sm:px-4"
+        >
+          <Face question={question} />
+          <span className="flex min-w-0 flex-1 flex-col gap-0.5">
+            <span className="flex min-w-0 items-start gap-2">
+              <span
+                className={clsx(
+                  "min-w-0 flex-1 font-medium [overflow-wrap:anywhere]",
+                  !isOpen && "line-clamp-2",
+                )}
+              >
+                {ask.requested.title}
+              </span>
+              <Urgent urgency={question.urgency} />
+            </span>
+            <span className="text-[13px] text-ink-2 [overflow-wrap:anywhere]">
+              <Who question={question} />
+            </span>
+            <span className="flex flex-wrap items-center gap-x-3 gap-y-0.5 text-xs text-ink-3 tabular-nums">
+              <span>
+                Asked <TimeText at={ask.requested_at} />
+              </span>
+              {isGone || held ? null : <TimeLeft question={question} />}
+              {question.assigned_to ? <span>For {question.assigned_to}</span> : null}
+              {question.reminded_at ? <span>Reminded</span> : null}
+            </span>
+          </span>
+          <ChevronRight
+            aria-hidden
+            className={clsx("mt-1 size-4 shrink-0 text-ink-3 transition-transform", isOpen && "rotate-90")}
+          />
+        </button>
+      </h2>
+      {isOpen ? (
+        <div className="flex flex-col gap-2.5 px-3 pb-4 sm:px-4">
+          {held ? (
+            <div className="flex flex-wrap items-center gap-x-4 gap-y-2 rounded-xl border border-failed/35 bg-failed/6 p-3 text-[13px]">
+              <p className="min-w-0 flex-1 basis-64 [overflow-wrap:anywhere]">
+                Its run is held, so it takes no answer now: {held.message} Once the run is tried again, you
+                can answer.
+              </p>
+              <HeldActions runId={run_id} size="sm" />
+            </div>
+          ) : (
+            <>
+              {isGone ? (
+                <p role="status" className="text-[13px] font-medium">
+                  This is not open any more: {whyGone(standing)}
+                </p>
+              ) : null}
+              <AskCard {...{ ask, standing, onAnswered, onRefused }} runId={run_id} />
+            </>
+          )}
+          <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-[13px]">
+            <Link
+              href={`/workflows/${question.workflow_id ?? "-"}/runs/${run_id}`}
+              className="font-medium text-accent hover:text-accent-hover"
+            >
+              See it in the run
+            </Link>
+            {isGone || held ? null : (
+              <span className="text-ink-2">If nobody answers in time, {consequenceOf(ask.requested)}.</span>
+            )}
+          </p>
+        </div>
+      ) : null}
+    </li>
+  );
+}
+
+/** What became of a question while it was looked at. */
+function whyGone({ status, answered, isOver }: Standing): string {
+  if (answered?.answer === "expired") return "nobody answered in time.";
+  if (answered)
+    return `${answered.by === "user" ? "it was answered in another window" : `${answered.by} has answered`}.`;
+  if (status === "withdrawn") return "the work that asked ended first.";
+  return isOver ? "its run has ended." : "it was answered or withdrawn elsewhere.";
+}
+
+function Face({ question: { asker } }: { question: Question }) {
+  const { role, agent_id, node_name } = asker;
+  return (
+    <RoleFace name={role?.name ?? agent_id ?? node_name} icon={role?.icon} color={role?.color} size={32} />
+  );
+}
+
+function Who({ question: { asker, workflow_name } }: { question: Question }) {
+  const { agent_id, role, node_name } = asker;
+  const isNamed = agent_id !== undefined && agent_id !== node_name;
+  const role_name = role && role.name !== agent_id ? ` (${role.name})` : "";
+  return (
+    <>
+      {isNamed ? `${person(agent_id)}${role_name} in “${node_name}”` : `“${node_name}”`} of{" "}
+      {workflow_name || "a workflow"}
+    </>
+  );
+}
+
+function Urgent({ urgency }: Pick<Question, "urgency">) {
+  if (urgency === "normal") return null;
+  return (
+    <Badge tone={urgency === "low" ? "neutral" : "waiting"}>
+      {{ critical: "Critical", high: "Urgent", low: "Not urgent" }[urgency]}
+    </Badge>
+  );
+}
+
+function TimeLeft({ question: { ask } }: { question: Question }) {
+  const until = ask.requested.expires_at;
+  const left = useTimeLeft(until);
+  // Years are no time that one can run out of.
+  if (until - ask.requested_at > 365 * 86_400_000) return <span>No time limit</span>;
+  return (
+    <span className="inline-flex items-center gap-1">
+      <Clock aria-hidden className="size-3" />
+      {left === null ? "Its time is over" : `${left} left`}
+    </span>
+  );
+}
