@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isObject } from "@/server/domain/base/guards";
 import { TAGS } from "@/server/operations/operation";
 import { NAMED_SCHEMAS } from "@/server/operations/schemas";
 import type { Endpoint } from "./endpoint";
@@ -23,10 +24,11 @@ const REFUSALS: Record<number, string> = {
 
 /** The OpenAPI 3.1 description of a table of endpoints, made from the schemas that check the requests. */
 export function openApi(endpoints: readonly Endpoint[], version: string): JsonObject {
+  const { named, describe } = describeSchemas(endpoints.flatMap(placesOf));
   const paths: Record<string, JsonObject> = {};
   for (const endpoint of endpoints) {
     const path = (paths[endpoint.path] ??= {});
-    path[endpoint.method.toLowerCase()] = operation(endpoint);
+    path[endpoint.method.toLowerCase()] = operation(endpoint, describe);
   }
   return {
     openapi: "3.1.0",
@@ -45,15 +47,21 @@ export function openApi(endpoints: readonly Endpoint[], version: string): JsonOb
       securitySchemes: {
         token: { type: "http", scheme: "bearer", description: "A token from the settings" },
       },
-      schemas: namedSchemas(),
+      schemas: named,
     },
   };
 }
 
-function operation(endpoint: Endpoint): JsonObject {
+/** The schemas of an endpoint, and whether they are of what comes in or goes out. */
+const placesOf = ({ query, body, success }: Endpoint): { schema: z.ZodType; io: Io }[] => [
+  ...[query, body].flatMap((schema) => (schema ? [{ schema, io: "input" as const }] : [])),
+  ...(success.schema ? [{ schema: success.schema, io: "output" as const }] : []),
+];
+
+function operation(endpoint: Endpoint, describe: Describe): JsonObject {
   const parameters = [
     ...endpoint.parts.filter((part) => part.startsWith("{")).map((part) => pathParameter(part.slice(1, -1))),
-    ...queryParameters(endpoint.query),
+    ...queryParameters(endpoint.query, describe),
     ...Object.entries(endpoint.reads ?? {})
       // OpenAPI has a place of its own for this one.
       .filter(([name]) => name !== "Accept")
@@ -66,9 +74,9 @@ function operation(endpoint: Endpoint): JsonObject {
     tags: [endpoint.tag],
     ...(endpoint.isPublic ? { security: [] } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(endpoint.body ? { requestBody: requestBody(endpoint.body) } : {}),
+    ...(endpoint.body ? { requestBody: requestBody(endpoint.body, describe) } : {}),
     responses: {
-      [endpoint.success.status]: success(endpoint.success),
+      [endpoint.success.status]: success(endpoint.success, describe),
       ...(endpoint.success.empty ? { 204: { description: endpoint.success.empty } } : {}),
       ...refusals(endpoint),
     },
@@ -77,9 +85,9 @@ function operation(endpoint: Endpoint): JsonObject {
 
 const pathParameter = (name: string) => ({ name, in: "path", required: true, schema: { type: "string" } });
 
-function queryParameters(query: z.ZodType | undefined): JsonObject[] {
+function queryParameters(query: z.ZodType | undefined, describe: Describe): JsonObject[] {
   if (!query) return [];
-  const { properties = {}, required = [] } = schemaOf(query, "input") as {
+  const { properties = {}, required = [] } = describe(query, "input") as {
     properties?: Record<string, JsonObject>;
     required?: string[];
   };
@@ -92,14 +100,14 @@ function queryParameters(query: z.ZodType | undefined): JsonObject[] {
   }));
 }
 
-const requestBody = (body: z.ZodType) => ({
+const requestBody = (body: z.ZodType, describe: Describe) => ({
   required: !body.safeParse(undefined).success,
-  content: { "application/json": { schema: schemaOf(body, "input") } },
+  content: { "application/json": { schema: describe(body, "input") } },
 });
 
-function success({ about, schema, stream }: Endpoint["success"]): JsonObject {
+function success({ about, schema, stream }: Endpoint["success"], describe: Describe): JsonObject {
   const content = {
-    ...(schema ? { "application/json": { schema: schemaOf(schema, "output") } } : {}),
+    ...(schema ? { "application/json": { schema: describe(schema, "output") } } : {}),
     ...(stream ? { "text/event-stream": { schema: { type: "string", description: stream } } } : {}),
   };
   return { description: about, ...(Object.keys(content).length > 0 ? { content } : {}) };
@@ -120,31 +128,60 @@ function refusals(endpoint: Endpoint): JsonObject {
   );
 }
 
-/** Schemas that are named once and referred to everywhere else. */
-function registryOf(): z.core.$ZodRegistry<{ id?: string }> {
-  const registry = z.registry<{ id?: string }>();
-  for (const [id, schema] of Object.entries(NAMED_SCHEMAS)) registry.add(schema, { id });
-  return registry;
-}
-
 const uri = (id: string) => `#/components/schemas/${id}`;
 
-function namedSchemas(): JsonObject {
-  const { schemas } = z.toJSONSchema(registryOf(), { io: "input", uri, unrepresentable: "any" });
-  return Object.fromEntries(
-    Object.entries(schemas).map(([id, schema]) => [id, withoutIds(schema as JsonObject)]),
+type Io = "input" | "output";
+/** The schema of a place; what has a name is referred to by it. */
+type Describe = (schema: z.ZodType, io: Io) => JsonObject;
+
+/** Schemas that are named once and referred to everywhere else, and all that the places have beside them. */
+function describeSchemas(places: readonly { schema: z.ZodType; io: Io }[]): {
+  named: JsonObject;
+  describe: Describe;
+} {
+  // Describing one schema describes every named one with it: so all of a kind are described at once.
+  const input = describeAll(
+    places.filter(({ io }) => io === "input").map(({ schema }) => schema),
+    "input",
   );
+  const output = describeAll(
+    places.filter(({ io }) => io === "output").map(({ schema }) => schema),
+    "output",
+  );
+  return {
+    named: input.named,
+    describe: (schema, io) => (io === "input" ? input : output).describe(schema),
+  };
 }
 
-/** The schema of one place; what has a name is referred to by it. */
-function schemaOf(schema: z.ZodType, io: "input" | "output"): JsonObject {
-  const registry = registryOf();
-  if (!registry.has(schema)) registry.add(schema, { id: "Here" });
-  const id = registry.get(schema)?.id ?? "Here";
-  if (id !== "Here") return { $ref: uri(id) };
+function describeAll(places: readonly z.ZodType[], io: Io) {
+  const registry = z.registry<{ id?: string }>();
+  for (const [id, schema] of Object.entries(NAMED_SCHEMAS)) registry.add(schema, { id });
+  for (const [at, schema] of places.entries())
+    if (!registry.has(schema)) registry.add(schema, { id: `${PLACE}${at}` });
   const { schemas } = z.toJSONSchema(registry, { io, uri, unrepresentable: "any" });
-  return withoutIds(schemas.Here as JsonObject);
+  const described = schemas as Record<string, JsonObject>;
+  /** A place that stands in another place has no name that anybody could look up: it is written out there. */
+  const writtenOut = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(writtenOut);
+    if (!isObject(value)) return value;
+    const { $ref, ...more } = value;
+    if (typeof $ref !== "string" || !$ref.startsWith(uri(PLACE)))
+      return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, writtenOut(part)]));
+    return writtenOut({ ...schemaNamed($ref.slice(uri("").length)), ...more });
+  };
+  const schemaNamed = (id: string): JsonObject => withoutIds(described[id] ?? {});
+  return {
+    named: Object.fromEntries(Object.keys(NAMED_SCHEMAS).map((id) => [id, writtenOut(schemaNamed(id))])),
+    describe: (schema: z.ZodType): JsonObject => {
+      const id = registry.get(schema)?.id ?? "";
+      return id.startsWith(PLACE) ? (writtenOut(schemaNamed(id)) as JsonObject) : { $ref: uri(id) };
+    },
+  };
 }
+
+/** Begins the name of what has none of its own; no named schema's name has a space. */
+const PLACE = "place ";
 
 function withoutIds({ $schema, $id, ...schema }: JsonObject): JsonObject {
   return schema;

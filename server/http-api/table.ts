@@ -37,9 +37,16 @@ const serverEndpoints = [
     tag: "Server",
     isPublic: true,
     success: { status: 200, about: "An OpenAPI 3.1 file", schema: z.looseObject({ openapi: z.string() }) },
-    answer: () => ({ body: openApi(ENDPOINTS, version), headers: { "cache-control": "no-cache" } }),
+    answer: () => ({ body: description(), headers: { "cache-control": "no-cache" } }),
   }),
 ];
+
+let described: ReturnType<typeof openApi> | undefined;
+/** Made once: anybody may ask for it, and it takes as long as some hundred other answers. */
+function description() {
+  described ??= openApi(ENDPOINTS, version);
+  return described;
+}
 
 /** The public HTTP API: every endpoint there is, under /api/v1. */
 export const ENDPOINTS: readonly Endpoint[] = [
