@@ -228,6 +228,16 @@ const MATRIX: [string, Handler, ErrorCode, boolean, RegExp][] = [
     false,
     /stopped the answer/,
   ],
+  [
+    "an answer that a filter took whole, message and all",
+    (_q, r) =>
+      void r
+        .writeHead(200, { "content-type": "application/json" })
+        .end(JSON.stringify({ choices: [{ index: 0, finish_reason: "content_filter" }] })),
+    "CONTENT_FILTER",
+    false,
+    /stopped the answer/,
+  ],
   ["an empty answer", events(sse([])), "OUTPUT_INVALID", true, /answered with nothing/],
 ];
 

@@ -141,6 +141,8 @@ const Chunk = z.object({
     )
     .nullish(),
   usage: z.unknown().optional(),
+  /** Where Groq counts the tokens of a stream. */
+  x_groq: z.object({ usage: z.unknown() }).nullish().catch(undefined),
 });
 
 const DONE = "[DONE]";
@@ -224,13 +226,17 @@ const headersOf = ({ key, headers, provider, request }: Call): Record<string, st
   ...(provider.kind === "offline" ? { [OFFLINE_RUN_HEADER]: request.run_id } : {}),
 });
 
+const isFilterEnd = (reason: unknown) => typeof reason === "string" && readFinish(reason) === "filter";
+
 /** A chunk of the answer; an answer that came whole becomes one. Throws Refused where it is an error. */
 function valueOf(piece: WirePiece, callee: Callee): unknown {
   if ("whole" in piece) {
     const { whole } = piece;
     const choice = isRecord(whole) && Array.isArray(whole.choices) ? whole.choices[0] : undefined;
-    if (isRecord(whole) && !whole.error && isRecord(choice) && isRecord(choice.message))
-      return { ...whole, choices: [{ ...choice, delta: choice.message }] };
+    // Azure leaves the message out where its filter took all of it.
+    const isAnswer = isRecord(choice) && (isRecord(choice.message) || isFilterEnd(choice.finish_reason));
+    if (isRecord(whole) && !whole.error && isAnswer)
+      return { ...whole, choices: [{ ...choice, delta: choice.message ?? {} }] };
     const refusal = refusalInside(whole);
     throw refusal.message === "" ? notAnAnswer(callee, "something else") : new Refused(refusal);
   }
@@ -550,7 +556,7 @@ function newCollector(io: ModelIo, callee: Callee, hasTools: boolean) {
     add(raw: unknown) {
       const parsed = Chunk.safeParse(raw);
       if (!parsed.success) return;
-      got.usage = readChatUsage(parsed.data.usage) ?? got.usage;
+      got.usage = readChatUsage(parsed.data.usage) ?? readChatUsage(parsed.data.x_groq?.usage) ?? got.usage;
       const choice = parsed.data.choices?.find(({ index }) => index === 0);
       if (!choice) return;
       give("reasoning", choice.delta?.reasoning_content ?? choice.delta?.reasoning ?? "");

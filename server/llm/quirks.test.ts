@@ -280,6 +280,11 @@ describe("how an answer ends", () => {
       await server?.close();
     }
   });
+  test("usage where Groq counts it in a stream", async () => {
+    const chunk = `data: ${JSON.stringify({ choices: [], x_groq: { id: "req", usage: { prompt_tokens: 18, completion_tokens: 73 } } })}\n\n`;
+    const { answer } = await answering(chunk + deltas([call]));
+    expect(answer.usage).toMatchObject({ input_tokens: 18, output_tokens: 73, estimated: false });
+  });
   test("other choices are not ours", async () => {
     const other = {
       choices: [{ index: 1, delta: piece({ index: 0, id: "z", ...fn("now", "{}") }), finish_reason: "stop" }],
