@@ -219,6 +219,15 @@ test("a folder that a server uses is left alone", async () => {
   expect(readdirSync(inHome("data")).some((name) => name.startsWith("before-restore-"))).toBe(false);
 });
 
+/** What a gzip file holds; null where it is damaged. */
+function unpacked(file: Buffer): Buffer | null {
+  try {
+    return gunzipSync(file);
+  } catch {
+    return null;
+  }
+}
+
 test("a damaged backup is refused wherever it is damaged, and the folder stays as it was", async () => {
   await dataFolder();
   await told(backup, ["one.backup"]);
@@ -234,6 +243,8 @@ test("a damaged backup is refused wherever it is damaged, and the folder stays a
     if (at > 3 && at < 10) continue;
     const changed = Buffer.from(whole);
     changed[at]! ^= 0x20;
+    // A run of zeros may be copied from elsewhere and be the same run.
+    if (unpacked(changed)?.equals(gunzipSync(whole))) continue;
     expect([at, await refused(changed)]).toEqual([at, true]);
   }
   expect(await refused(whole.subarray(0, whole.length - 40))).toBe(true);
