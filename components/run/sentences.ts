@@ -234,9 +234,11 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
     return story(`${names.node(node_id)} waits ${what[payload.for]}`, "waiting");
   },
   node_completed: ({ node_id, payload }, names) =>
-    payload.written_keys.length > 0
-      ? story(`${names.node(node_id)} is done and wrote ${keys(payload.written_keys)}`, "completed")
-      : detail(`${names.node(node_id)} is done`, "completed"),
+    payload.pinned
+      ? story(`${names.node(node_id)} gave its pinned output; it was not carried out`, "completed")
+      : payload.written_keys.length > 0
+        ? story(`${names.node(node_id)} is done and wrote ${keys(payload.written_keys)}`, "completed")
+        : detail(`${names.node(node_id)} is done`, "completed"),
   node_failed: ({ node_id, payload }, names) =>
     story(
       `${names.node(node_id)} failed: ${closed(payload.error.message)} ${NEXT_WORDS[payload.next]}`,

@@ -2,8 +2,10 @@ import { z } from "zod";
 import { RunConfigChanges } from "@/server/domain/agent/outcome";
 import { Json, type JsonObject, StateKey } from "@/server/domain/base/values";
 import { hubHistory, hubState } from "@/server/domain/run/hub-state";
+import { Pins } from "@/server/domain/run/pins";
 import type { RunSummary } from "@/server/store/runs";
 import { WorkspaceError } from "@/server/store/workspace";
+import { nodeResult } from "./node-result";
 import { operation } from "./operation";
 import { notFound, Problem } from "./problem";
 import { stateOf } from "./run-view";
@@ -43,6 +45,8 @@ export const runOperations = {
       workflow_id: z.string(),
       input: z.record(StateKey, Json).default({}),
       config: RunConfigChanges.optional(),
+      /** Refused of programs: what is pinned is for trying things out. */
+      pins: Pins.optional(),
       idempotency_key: z.string().min(1).max(200).optional(),
     }),
     problems: ["not_found", "invalid_input", "workflow_has_problems", "key_reused", "queue_full", "busy"],
@@ -58,6 +62,46 @@ export const runOperations = {
       if (!started) throw notFound("workflow");
       return started;
     },
+  }),
+
+  startNode: operation({
+    kind: "mutation",
+    name: "startNode",
+    summary: "Runs one node of a workflow by itself",
+    about:
+      "`state` is what it begins with. The run belongs to the workflow and is of the trigger `test`; it ends when the node has ended.",
+    tag: "Runs",
+    input: z.strictObject({
+      workflow_id: z.string(),
+      node_id: z.string(),
+      state: z.record(StateKey, Json).default({}),
+    }),
+    output: z.object({ run_id: z.string() }),
+    problems: ["not_found", "invalid_input", "workflow_has_problems", "queue_full", "busy"],
+    http: {
+      method: "POST",
+      path: "/workflows/{id}/nodes/{node_id}/runs",
+      params: { id: "workflow_id", node_id: "node_id" },
+      status: 202,
+      success: "It is started",
+    },
+    run(services, { workflow_id, node_id, state }) {
+      const started = services.startRun({ workflow_id, only_node: node_id, input: state, trigger: "test" });
+      if (!started) throw notFound("workflow");
+      return { run_id: started.run_id };
+    },
+  }),
+
+  nodeResult: operation({
+    kind: "query",
+    name: "getNodeResult",
+    summary: "What a node of a workflow came to",
+    about:
+      "Of the run that is named, else of the newest run of the workflow that came to the node; null where there is none.",
+    tag: "Runs",
+    input: z.object({ workflow_id: z.string(), node_id: z.string(), run_id: z.string().optional() }),
+    http: { browserOnly: "GET /runs/{id} tells it with the rest" },
+    run: (services, { workflow_id, node_id, run_id }) => nodeResult(services, workflow_id, node_id, run_id),
   }),
 
   list: operation({

@@ -41,6 +41,8 @@ export interface StartRequest {
   provider_summary: RunEventOf<"run_created">["payload"]["provider_summary"];
   context_windows?: RunEventOf<"run_created">["payload"]["context_windows"];
   installation?: RunEventOf<"run_created">["payload"]["installation"];
+  pins?: RunEventOf<"run_created">["payload"]["pins"];
+  only_node?: RunEventOf<"run_created">["payload"]["only_node"];
   idempotency_key?: string;
   /** Of what was asked for with the key, so that the same key is not taken for something else. */
   request_hash?: string;
@@ -214,6 +216,8 @@ export class Host {
         ...(request.context_windows ? { context_windows: request.context_windows } : {}),
         ...(past.length > 0 ? { past_work: past } : {}),
         ...(request.installation ? { installation: request.installation } : {}),
+        ...(request.pins ? { pins: request.pins } : {}),
+        ...(request.only_node === undefined ? {} : { only_node: request.only_node }),
       },
     });
     const made = this.store.create({

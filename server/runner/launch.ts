@@ -7,11 +7,14 @@ import { sizeOf, sizeText } from "@/server/domain/base/sizes";
 import { canonicalJson, type JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findInputErrors } from "@/server/domain/graph/input-check";
-import { startingState } from "@/server/domain/graph/run-input";
+import { graphOfNode, onlyNodeFault } from "@/server/domain/graph/only-node";
+import { isBeginning, startingState } from "@/server/domain/graph/run-input";
 import { EMPTY_LIBRARY, type Library, withLibrary } from "@/server/domain/library/library";
 import { choiceKey, isStandard, modelUses } from "@/server/domain/library/model-uses";
 import { roleUses } from "@/server/domain/library/role-use";
+import { getNodeKind } from "@/server/domain/nodes";
 import { findProblems, type Problem, type ProblemContext } from "@/server/domain/problems/problems";
+import type { Pins } from "@/server/domain/run/pins";
 import type { Models } from "@/server/llm/model";
 import type { Host, StartRequest } from "./host";
 
@@ -31,6 +34,10 @@ export interface Launch {
   /** Overrides the workflow's own run settings, key by key. */
   config?: Partial<RunConfig> | undefined;
   trigger: StartRequest["trigger"];
+  /** What nodes give instead of being carried out. Only a person in the editor may give any. */
+  pins?: Pins | undefined;
+  /** Carries out this node alone; `input` is the state that it begins with. */
+  only_node?: string | undefined;
   idempotency_key?: string | undefined;
 }
 
@@ -62,10 +69,20 @@ export function newLauncher(parts: {
       if (known !== null) return { run_id: known, created: false };
       const workflow = parts.workflows.find(launch.workflow_id);
       if (!workflow) return undefined;
+      const whole = withLibrary(workflow.graph, library);
+      const { only_node } = launch;
       return parts.host.start({
-        ...readyToRun(withLibrary(workflow.graph, library), parts.roles.all(), launch, parts.models, {
-          withheld: workflow.withheld,
-        }),
+        ...readyToRun(
+          only_node === undefined ? whole : nodeAlone(whole, only_node),
+          parts.roles.all(),
+          launch,
+          parts.models,
+          {
+            withheld: workflow.withheld,
+          },
+        ),
+        ...pinsOf(launch, whole),
+        ...(only_node === undefined ? {} : { only_node }),
         workflow_id: workflow.id,
         workflow_name: workflow.name,
         trigger: launch.trigger,
@@ -77,10 +94,48 @@ export function newLauncher(parts: {
 }
 
 /** What was asked for, as a hash; the same whatever the order of the keys. */
-const hashOf = ({ workflow_id, input, config }: Launch) =>
+const hashOf = ({ workflow_id, input, config, pins, only_node }: Launch) =>
   createHash("sha256")
-    .update(canonicalJson({ workflow_id, input, config: (config ?? {}) as JsonObject }))
+    .update(
+      canonicalJson({
+        workflow_id,
+        input,
+        config: (config ?? {}) as JsonObject,
+        ...(pins ? { pins: pins as JsonObject } : {}),
+        ...(only_node === undefined ? {} : { only_node }),
+      }),
+    )
     .digest("hex");
+
+/** Throws RefusedStart. */
+function nodeAlone(graph: WorkflowGraph, nodeId: string): WorkflowGraph {
+  const alone = graphOfNode(graph, nodeId);
+  if (alone) return alone;
+  const message = onlyNodeFault(graph, nodeId) ?? "This node cannot be run by itself.";
+  throw new RefusedStart(message, { errors: [{ key: "only_node", message }] });
+}
+
+/**
+ * The pins that hold in a run. Whatever starts it, only what a person starts in the editor has any: a run that counts does
+ * what its workflow says. Throws RefusedStart.
+ */
+function pinsOf({ pins, trigger, only_node }: Launch, graph: WorkflowGraph): { pins?: Pins } {
+  if (!pins || Object.keys(pins).length === 0) return {};
+  const refuse = (key: string, message: string): never => {
+    throw new RefusedStart(message, { errors: [{ key, message }] });
+  };
+  if (trigger !== "editor")
+    refuse("pins", "Pinned outputs are for trying things out in the editor: no other run may have any.");
+  if (only_node !== undefined)
+    refuse("pins", "A node that is run by itself is carried out: it takes no pins.");
+  for (const id of Object.keys(pins)) {
+    const node = graph.nodes[id];
+    if (!node) refuse(id, `There is no node ${id} whose output could be pinned.`);
+    else if (getNodeKind(node.node_type).ends || isBeginning(node))
+      refuse(id, `${node.name || id} gives no output that could be pinned.`);
+  }
+  return { pins };
+}
 
 /**
  * Checks a graph and its input and takes what a run needs of them. Crews and agents that it names must have been copied

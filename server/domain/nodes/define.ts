@@ -124,6 +124,8 @@ export interface NodeResult {
   };
   usage?: Usage;
   cost_usd?: number | null;
+  /** The output is as an earlier run had it, mapping included: nothing was carried out. */
+  pinned?: true;
 }
 
 /** The settings of a kind in which one agent works, for all that asks who it is and what it may use. */

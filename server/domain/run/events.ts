@@ -15,6 +15,7 @@ import type { PastWork } from "@/server/domain/crew/past-work";
 import type { ExecutionPlan, Task, TaskStatus } from "@/server/domain/crew/plan";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { RiskLevel, ToolCall, ToolProtocol, ToolQuestion, ToolStatus } from "@/server/domain/tool/tool";
+import type { Pins } from "./pins";
 
 /** One message of an agent's transcript, the same whichever protocol carried it. */
 export interface ChatMessage {
@@ -65,6 +66,10 @@ export interface RunEvents {
     context_windows?: Record<string, number>;
     /** What whoever runs Troupe has set for every run; absent where nothing is set, and in older runs. */
     installation?: InstallationRules;
+    /** What nodes give instead of being carried out; only runs that a person starts in the editor have any. */
+    pins?: Pins;
+    /** It carries out this one node of its workflow; its graph is made for that. */
+    only_node?: string;
     /** What members of its crews did in earlier runs; absent where nothing is known, and in older runs. */
     past_work?: PastWork[];
   };
@@ -144,6 +149,8 @@ export interface NodeEvents {
     from_state?: string[];
     written_keys: string[];
     labels?: string[];
+    /** It was not carried out: its output was pinned. */
+    pinned?: true;
     usage?: Usage;
     cost_usd?: number | null;
   };

@@ -77,7 +77,7 @@ export const nodes: Handlers<keyof NodeEvents> = {
   node_completed(s, event) {
     const id = present(event.activation_id, "event.activation_id");
     const node_id = present(event.node_id, "event.node_id");
-    const { labels, from_state } = event.payload;
+    const { labels, from_state, pinned } = event.payload;
     const output = withVersions(event.payload.output, s.versions, from_state);
     setActivation(s, id, {
       status: "completed",
@@ -85,6 +85,7 @@ export const nodes: Handlers<keyof NodeEvents> = {
       finished_at: event.ts,
       waiting: undefined,
       ...(labels ? { labels } : {}),
+      ...(pinned ? { pinned } : {}),
     });
     s.outputs[node_id] = { output };
     endActivation(s, id, event.ts, "completed");

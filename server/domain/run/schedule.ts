@@ -260,7 +260,7 @@ export function complete(
   const activation = present(s.activations[activationId], "s.activations[activationId]");
   const node = present(s.graph.nodes[activation.node_id], "s.graph.nodes[activation.node_id]");
   const kind = getNodeKind(node.node_type);
-  const mapped = mapOutput(node, s, given.output, now);
+  const mapped = given.pinned ? { output: given.output } : mapOutput(node, s, given.output, now);
   if ("error" in mapped) return fail(a, s, activationId, mapped.error, now);
   const { output } = mapped;
   const chosen = kind.routes ? chooseEdges(a, node, given.labels ?? []) : null;
@@ -321,6 +321,7 @@ export function complete(
     ? { output: said.input, from_state: said.from_state, written_keys: write.keys }
     : { output: said.input, written_keys: write.keys };
   if (given.labels) payload.labels = given.labels;
+  if (given.pinned) payload.pinned = true;
   if (given.usage) payload.usage = given.usage;
   if (given.cost_usd !== undefined) payload.cost_usd = given.cost_usd;
   events.push({ type: "node_completed", node_id: node.id, activation_id: activationId, payload });

@@ -16,6 +16,7 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { ToolCall } from "@/server/domain/tool/tool";
 import { type CrewState, newCrewState } from "./crew-state";
 import type { CallPurpose, ChatMessage, RunEventOf } from "./events";
+import type { Pins } from "./pins";
 
 export type NodeStatus =
   | "idle"
@@ -48,6 +49,8 @@ export interface Activation {
   started_at?: number;
   finished_at?: number;
   waiting?: { for: string; until?: number } | undefined;
+  /** It was not carried out: its output was pinned. */
+  pinned?: true;
   usage: Usage;
   cost_usd: number;
   unknown_cost_calls: number;
@@ -129,6 +132,10 @@ export interface RunState extends CrewState {
     /** What members of its crews did in earlier runs. */
     past_work?: readonly PastWork[];
     installation?: InstallationRules;
+    /** What nodes give instead of being carried out. */
+    pins?: Pins;
+    /** The run carries out this one node of its workflow. */
+    only_node?: string;
     config: RunConfig;
     created_at: number;
     started_at?: number;

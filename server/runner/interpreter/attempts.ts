@@ -84,9 +84,19 @@ export abstract class Attempts implements Engine {
       const passed = passThrough(this.a, this.s, id, this.at);
       if ("error" in passed) this.refuse(id, node, passed.error);
       else this.applyAll(passed.events);
-    } else if (wanted === true) this.attempt(id, node, 1);
+    } else if (wanted === true) this.begin(id, node);
     else this.refuse(id, node, wanted.error);
     return !this.tasks.has(id);
+  }
+
+  /** A node whose output is pinned gives that at once; every other makes its first attempt. */
+  private begin(id: string, node: WorkflowNode): void {
+    const pin = this.s.run.pins?.[node.id];
+    if (!pin) return this.attempt(id, node, 1);
+    const { input } = readInput(this.s, node, this.at);
+    const at = { node_id: node.id, activation_id: id };
+    this.apply({ type: "node_started", ...at, payload: { attempt: 1, ...referring(this.s.state, input) } });
+    this.applyAll(complete(this.a, this.s, id, { ...pin, pinned: true }, this.at));
   }
 
   /** A node fails before it could begin. No further attempt: the same state gives the same answer. */

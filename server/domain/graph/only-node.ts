@@ -1,0 +1,71 @@
+import { getNodeKind, isExecutable } from "../nodes";
+import { stateProperties, WorkflowGraph, type WorkflowNode } from "./graph";
+import { isBeginning } from "./run-input";
+
+/** Why a node cannot be run by itself, in words; null where it can. */
+export function onlyNodeFault(graph: WorkflowGraph, nodeId: string): string | null {
+  const node = graph.nodes[nodeId];
+  if (!node) return "This node is not in the workflow.";
+  if (!isExecutable(node)) return "A note does nothing, so it cannot be run.";
+  if (isBeginning(node)) return "A start does nothing by itself. Run the workflow instead.";
+  if (getNodeKind(node.node_type).ends) return "An end does nothing by itself. Run the workflow instead.";
+  return null;
+}
+
+/**
+ * A drawing in which one node of another stands alone: it begins with what the node reads, and each of its ways ends. The
+ * conditions of its ways are left out: there is nothing behind them. Null where `onlyNodeFault` says why.
+ */
+export function graphOfNode(graph: WorkflowGraph, nodeId: string): WorkflowGraph | null {
+  const node = graph.nodes[nodeId];
+  if (!node || onlyNodeFault(graph, nodeId) !== null) return null;
+  const start = `before_${nodeId}`;
+  const end = `after_${nodeId}`;
+  const ways = graph.edges.filter(({ source_node_id }) => source_node_id === nodeId);
+  const outward = ways.map(({ id, kind, edge_label, is_default }) => ({
+    id,
+    kind,
+    edge_label,
+    is_default,
+    source_node_id: nodeId,
+    target_node_id: end,
+  }));
+  const plain = { id: "only_out", source_node_id: nodeId, target_node_id: end };
+  const needsPlain = !getNodeKind(node.node_type).routes && !ways.some(({ kind }) => kind === "normal");
+  return WorkflowGraph.parse({
+    ...graph,
+    start_node_id: start,
+    groups: [],
+    nodes: {
+      [start]: {
+        id: start,
+        node_type: "start",
+        name: "Start",
+        output_keys: readKeys(node),
+        config: { input_schema: inputSchemaOf(graph, node) },
+      },
+      // It waits for one way only, whatever it joined.
+      [nodeId]: { ...node, join: "all" },
+      [end]: { id: end, node_type: "end", name: "End", config: {} },
+    },
+    edges: [
+      { id: "only_in", source_node_id: start, target_node_id: nodeId },
+      ...outward,
+      ...(needsPlain ? [plain] : []),
+    ],
+  });
+}
+
+const readKeys = ({ input_keys, optional_input_keys }: WorkflowNode) => [
+  ...new Set([...input_keys, ...optional_input_keys]),
+];
+
+/** What it must be given is what it cannot begin without; the drawing's own words about each key hold. */
+function inputSchemaOf(graph: WorkflowGraph, node: WorkflowNode) {
+  const known = stateProperties(graph);
+  return {
+    type: "object",
+    required: [...node.input_keys],
+    properties: Object.fromEntries(readKeys(node).map((key) => [key, known[key] ?? {}])),
+  };
+}

@@ -1,0 +1,51 @@
+import type { JsonObject } from "@/server/domain/base/values";
+import type { Activation } from "@/server/domain/run";
+import { stateOf } from "./run-view";
+import type { Services } from "./services";
+
+/** What a node came to in a run. */
+export interface NodeResult {
+  run_id: string;
+  /** Its state in that run; `none`: the run ended, or goes on, without having come to it. */
+  status: Activation["status"] | "none";
+  is_over: boolean;
+  input: JsonObject;
+  output: JsonObject | null;
+  labels: readonly string[] | null;
+  error: string | null;
+  finished_at: number | null;
+}
+
+/** How many runs are looked through for one that came to the node. */
+const LOOKED_THROUGH = 8;
+
+/** Of one run, else of the newest that came to the node; null where none of the last few did. */
+export function nodeResult(
+  services: Pick<Services, "runs">,
+  workflowId: string,
+  nodeId: string,
+  runId?: string,
+): NodeResult | null {
+  const runs =
+    runId === undefined
+      ? services.runs.list({ workflow_id: workflowId, limit: LOOKED_THROUGH })
+      : [services.runs.find(runId)].filter((run) => run?.workflow_id === workflowId);
+  for (const run of runs) {
+    const state = run && stateOf(services, run);
+    if (!run || !state) continue;
+    const node = state.nodes[nodeId];
+    const activation = node?.activation === undefined ? undefined : state.activations[node.activation];
+    if (!activation && runId === undefined) continue;
+    return {
+      run_id: run.id,
+      status: activation?.status ?? "none",
+      is_over: state.run.status === "finished",
+      input: activation?.input ?? {},
+      output: activation?.output ?? null,
+      labels: activation?.labels ?? null,
+      error: activation?.error?.message ?? state.run.error?.message ?? null,
+      finished_at: activation?.finished_at ?? null,
+    };
+  }
+  return null;
+}
