@@ -18,7 +18,7 @@ import { lostSecrets, lostSecretsRemark } from "@/server/access/lost-secrets";
 import { refusesRequest } from "@/server/access/request-filter";
 import type { Host } from "@/server/runner/host";
 import { type Container, getServices } from "@/server/services";
-import { readSettings } from "@/server/settings";
+import { originOf, readSettings } from "@/server/settings";
 import { binEnd } from "@/server/store/bin";
 import { dataDir } from "@/server/store/current";
 import { copyFiles } from "@/server/store/retention";
@@ -88,6 +88,8 @@ export async function boot(): Promise<void> {
         process.stdout.write(`Open this link, it works once: ${processWide.__troupeStartLink}\n`);
     }
     recoverOnceServing(troupe.host);
+    troupe.notifier.start();
+    troupe.host.watch(() => troupe.notifier.wake());
     processWide.__troupeUp?.();
   } catch (error) {
     leave(startError(error));
@@ -146,8 +148,7 @@ function emptyBin({ bin, workflows, toolSources }: Container): void {
 }
 
 /** Where people open Troupe. */
-const origin = () =>
-  process.env.TROUPE_PUBLIC_URL?.replace(/\/+$/, "") || `http://127.0.0.1:${process.env.PORT || 3000}`;
+const origin = () => originOf(readSettings());
 
 function leave(message: string): never {
   process.stderr.write(`${message}\n`);
@@ -178,6 +179,7 @@ function stopOnSignal(): void {
     process.once(signal, () => {
       void getServices()
         .host.drain(DRAIN_MS)
+        .finally(() => getServices().notifier.stop())
         .finally(() => getServices().toolSources.stop())
         .finally(() => {
           try {

@@ -80,6 +80,17 @@ const RULES: Rule[] = [
     why: "a tool reaches only what it was handed; who calls it and what is kept is decided above it",
   },
   {
+    who: /^server\/notices\//,
+    refuses: /^server\/(runner|api|access|http-api|operations)\//,
+    allowsTypes: true,
+    why: "a notice knows where it goes and what waits, and nothing of runs, so that no run waits for it",
+  },
+  {
+    who: /^server\/(?!notices\/email\.ts)/,
+    refuses: /^nodemailer/,
+    why: "server/notices/email.ts is the only place that sends mail, over connections of server/egress",
+  },
+  {
     who: /^server\/store\//,
     refuses: /^server\/(runner|api|http-api|llm)\//,
     allowsTypes: true,

@@ -8,12 +8,14 @@ import { newSealer } from "@/server/access/secrets";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import type { Library } from "@/server/domain/library/library";
 import { providerFetch, publicFetch } from "@/server/egress/fetch";
+import { newMailDial, newNoticeFetch } from "@/server/egress/notices";
 import { newRoleFolder } from "@/server/interop/role-folder";
 import { newModels } from "@/server/llm/models";
+import { Notifier } from "@/server/notices/notifier";
 import { CREW_TOOLS } from "@/server/runner/crew/tools";
 import { Host } from "@/server/runner/host";
 import { newLauncher } from "@/server/runner/launch";
-import { installationRules, readSettings } from "@/server/settings";
+import { installationRules, originOf, readSettings } from "@/server/settings";
 import { newAgentStore } from "@/server/store/agents";
 import { newAtWork } from "@/server/store/at-work";
 import { newAuditStore } from "@/server/store/audit";
@@ -23,6 +25,8 @@ import { dataDir, getDb } from "@/server/store/current";
 import { newCustomToolStore } from "@/server/store/custom-tools";
 import { newMcpServerStore } from "@/server/store/mcp-servers";
 import { newMemoryStore } from "@/server/store/memories";
+import { newNoticeSettingStore } from "@/server/store/notice-settings";
+import { newNoticeStore } from "@/server/store/notices";
 import { newProviderStore } from "@/server/store/providers";
 import { newQuestionStore } from "@/server/store/questions";
 import { newRetention } from "@/server/store/retention";
@@ -123,6 +127,17 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     maxRuns: settings.TROUPE_MAX_RUNS,
     maxQueued: settings.TROUPE_MAX_QUEUED,
   });
+  const notices = newNoticeStore(db);
+  const noticeSettings = newNoticeSettingStore(db, sealer);
+  const notifier = new Notifier({
+    store: notices,
+    settings: noticeSettings,
+    fetch: newNoticeFetch(settings.TROUPE_NOTICE_ALLOWED_HOSTS),
+    dial: newMailDial(settings.TROUPE_NOTICE_ALLOWED_HOSTS),
+    origin: () => originOf(settings),
+    hide: redact,
+    log,
+  });
   const retention = newRetention(db, {
     dataDir: options.dataDir,
     defaults: {
@@ -145,6 +160,9 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     library,
     runs,
     questions,
+    notices,
+    noticeSettings,
+    notifier,
     tokens,
     providers,
     models,

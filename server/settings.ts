@@ -88,6 +88,12 @@ export const Settings = z.object({
     .describe(
       "MCP servers on this machine or in a private network that may be reached, for example localhost:8080, tools.lan; the internet always may",
     ),
+  TROUPE_NOTICE_ALLOWED_HOSTS: z
+    .string()
+    .optional()
+    .describe(
+      "Webhooks and mail servers on this machine or in a private network that notices may go to, for example localhost:8025, mail.lan; the internet always may",
+    ),
   TROUPE_CONFIRMATION: z
     .enum(["never", "risky", "always"], { error: "TROUPE_CONFIRMATION must be never, risky or always" })
     .default("never")
@@ -158,6 +164,13 @@ export function readSettings(env: Record<string, string | undefined> = process.e
 
 const sentence = (message: string, path: PropertyKey[]) =>
   `${message.startsWith(String(path[0])) ? message : `${String(path[0])}: ${message}`}.`;
+
+/** Where people open Troupe, without a slash at its end. */
+export const originOf = ({
+  TROUPE_PUBLIC_URL: address,
+  PORT,
+}: Pick<Settings, "TROUPE_PUBLIC_URL" | "PORT">) =>
+  address?.replace(/\/+$/, "") || `http://127.0.0.1:${PORT}`;
 
 /** One row of the settings table in README.md. */
 export interface SettingRow {

@@ -54,6 +54,7 @@ const version = (about: Detail) => text(about, "version") !== "" && `version ${t
 const SERVICE_WORDS: Record<string, string> = { searxng: "SearXNG", brave: "Brave Search", github: "GitHub" };
 const SEARCH_WORDS: Record<string, string> = { web: "web search", code: "code search" };
 const search = (about: Detail) => SEARCH_WORDS[text(about, "search")] ?? "search";
+const channel = (about: Detail) => (text(about, "channel") === "email" ? "e-mail" : "webhook");
 const ANSWER_WORDS: Record<string, string> = {
   approve: "Allowed",
   approve_always: "Allowed for the whole run:",
@@ -85,6 +86,11 @@ const WORDS: Record<AuditKind, Words> = {
     more: (about) => [SERVICE_WORDS[text(about, "service")] ?? false, at(about), key(about)],
   },
   search_service_removed: { title: (about) => `Removed the service for ${search(about)}` },
+  notices_changed: {
+    title: (about) => `Set up notices by ${channel(about)}`,
+    more: (about) => [at(about), switched(about)],
+  },
+  notices_removed: { title: (about) => `Removed notices by ${channel(about)}` },
   mcp_server_added: {
     title: (about) => `Added the MCP server ${text(about, "server")}`,
     more: (about) => [at(about), key(about)],

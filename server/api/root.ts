@@ -26,6 +26,7 @@ export const appRouter = router({
   access: accessRouter,
   audit: auditRouter,
   questions: router(procedures(operations.questions)),
+  notices: router(procedures(operations.notices)),
   storage: router(procedures(operations.storage)),
   bin: router(procedures(operations.bin)),
 });

@@ -98,7 +98,7 @@ function listedHosts(): Set<string> {
 }
 
 /** The hosts of a list such as `192.168.1.20:11434, gpu.lan, [::1]:80`, without brackets. */
-const hostsIn = (list = "") =>
+export const hostsIn = (list = "") =>
   list
     .split(",")
     .map((host) => host.trim().replace(/^\[|\](?=:|$)/g, ""))
@@ -207,6 +207,30 @@ export function newMcpFetch(allowed: string | undefined): typeof globalThis.fetc
       "REDIRECT_REFUSED",
       "The MCP server answered with a redirect, which would carry the authorization elsewhere. Enter the address it leads to.",
     );
+  };
+  return (input, init) =>
+    request(
+      input instanceof Request ? input.url : input,
+      (init ?? {}) as unknown as RequestInit,
+    ) as unknown as Promise<globalThis.Response>;
+}
+
+/** A fetch that reaches what `allows` says, and follows no redirect. Throws EgressError. */
+export function newGuardedFetch(
+  allows: Allows,
+  {
+    timeoutMs,
+    maxBytes,
+    hint,
+    redirect,
+  }: { timeoutMs: number; maxBytes: number; hint: string; redirect: string },
+): typeof globalThis.fetch {
+  const agent = guardedAgent(allows, { headersTimeout: timeoutMs, bodyTimeout: timeoutMs }, hint);
+  const request = async (url: string | URL, init: RequestInit): Promise<Response> => {
+    const response = await send(checkedUrl(url, "any"), init, agent);
+    if (!isRedirect(response.status)) return capped(response, maxBytes);
+    await response.body?.cancel();
+    throw new EgressError("REDIRECT_REFUSED", redirect);
   };
   return (input, init) =>
     request(

@@ -55,6 +55,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...importEndpoints,
   ...runEndpoints,
   ...endpointsOf(operations.questions),
+  ...endpointsOf(operations.notices),
   ...roleEndpoints,
   ...libraryEndpoints,
   ...memoryEndpoints,

@@ -5,6 +5,7 @@ import type { Principal } from "@/server/access/principal";
 import { newSealer } from "@/server/access/secrets";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import type { ModelRequest } from "@/server/llm/model";
+import { Notifier } from "@/server/notices/notifier";
 import { newLauncher } from "@/server/runner/launch";
 import { fakeModels, newStage } from "@/server/runner/testing";
 import { newAgentStore } from "@/server/store/agents";
@@ -14,6 +15,8 @@ import { newCrewStore } from "@/server/store/crews";
 import { newCustomToolStore } from "@/server/store/custom-tools";
 import { newMcpServerStore } from "@/server/store/mcp-servers";
 import { newMemoryStore } from "@/server/store/memories";
+import { newNoticeSettingStore } from "@/server/store/notice-settings";
+import { newNoticeStore } from "@/server/store/notices";
 import { newProviderStore } from "@/server/store/providers";
 import { newQuestionStore } from "@/server/store/questions";
 import { newRetention } from "@/server/store/retention";
@@ -54,11 +57,22 @@ export function newApi(
     agent: (id: string) => agents.find(id)?.agent,
   };
   const sealer = newSealer(null, {});
+  const noticeSettings = newNoticeSettingStore(db, sealer);
   const services = {
     workflows,
     roles,
     runs: store,
     questions: newQuestionStore(db),
+    notices: newNoticeStore(db),
+    noticeSettings,
+    notifier: new Notifier({
+      store: newNoticeStore(db),
+      settings: noticeSettings,
+      fetch: () => Promise.reject(new Error("Nothing goes out in tests.")),
+      dial: () => Promise.reject(new Error("Nothing goes out in tests.")),
+      origin: () => `http://${HOST}`,
+      hide: (text) => text,
+    }),
     host,
     models,
     crews,

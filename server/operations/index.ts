@@ -4,6 +4,7 @@ import { importOperations } from "./imports";
 import { agentOperations, crewOperations } from "./library";
 import { mcpOperations } from "./mcp";
 import { memoryOperations } from "./memories";
+import { noticeOperations } from "./notices";
 import type { Operation } from "./operation";
 import { pastOperations } from "./past";
 import { providerOperations } from "./providers";
@@ -25,6 +26,7 @@ export const operations = {
   agents: agentOperations,
   runs: { ...runOperations, ...pastOperations, ...steeringOperations },
   questions: questionOperations,
+  notices: noticeOperations,
   memories: memoryOperations,
   storage: storageOperations,
   tools: toolOperations,

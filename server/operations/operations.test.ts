@@ -70,6 +70,9 @@ test("what only a person may do, no token does, whichever way it comes", () => {
     "mcp.correct",
     "mcp.finishSignIn",
     "memories.restore",
+    "notices.saveEmail",
+    "notices.saveWebhook",
+    "notices.test",
     "tools.tryOut",
   ]);
 });

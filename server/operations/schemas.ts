@@ -18,6 +18,8 @@ import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
 import { SearchKind, SearchPurpose } from "@/server/domain/tool/search-backend";
 import { ToolSpec } from "@/server/domain/tool/tool";
 import { MemorySource } from "@/server/store/memories";
+import { MAIL_SECURITY } from "@/server/store/notice-settings";
+import { NOTICE_CHANNELS } from "@/server/store/notices";
 import { KeepRules } from "@/server/store/retention";
 import { McpToolWord } from "@/server/tools/mcp/word";
 
@@ -99,6 +101,35 @@ const Cost = z.number().nullable().meta({
 });
 
 export const RunStatus = z.enum(["queued", "running", "waiting", "held", "finished"]);
+
+export const NoticesShown = z.object({
+  webhook: z.object({ is_on: z.boolean(), host: z.string() }).nullable(),
+  email: z
+    .object({
+      is_on: z.boolean(),
+      host: z.string(),
+      port: z.int(),
+      security: z.enum(MAIL_SECURITY),
+      user: z.string(),
+      from: z.string(),
+      to: z.array(z.string()),
+      has_password: z.boolean(),
+    })
+    .nullable(),
+  troubles: z.array(
+    z.object({
+      channel: z.enum(NOTICE_CHANNELS),
+      state: z.enum(["waiting", "failed"]).meta({ description: "waiting: it is tried again at `due_at`" }),
+      attempts: z.int(),
+      created_at: Time,
+      due_at: Time,
+      fault: z.string(),
+      run_id: z.string(),
+      workflow_id: z.string().nullable(),
+      workflow_name: z.string(),
+    }),
+  ),
+});
 
 /** A question of any run; what it is exactly depends on its kind, as GET /runs/{id}/questions has it. */
 export const QuestionOfRun = z

@@ -1,6 +1,7 @@
 import type { InstallationRules } from "@/server/domain/agent/outcome";
 import type { Library } from "@/server/domain/library/library";
 import type { Models } from "@/server/llm/model";
+import type { Notifier } from "@/server/notices/notifier";
 import type { Host, RunFrame } from "@/server/runner/host";
 import type { Launch } from "@/server/runner/launch";
 import type { AgentStore } from "@/server/store/agents";
@@ -8,6 +9,8 @@ import type { AuditStore } from "@/server/store/audit";
 import type { BinStore } from "@/server/store/bin";
 import type { CrewStore } from "@/server/store/crews";
 import type { MemoryStore } from "@/server/store/memories";
+import type { NoticeSettingStore } from "@/server/store/notice-settings";
+import type { NoticeStore } from "@/server/store/notices";
 import type { ProviderStore } from "@/server/store/providers";
 import type { QuestionStore } from "@/server/store/questions";
 import type { Retention } from "@/server/store/retention";
@@ -28,6 +31,9 @@ export interface Services {
     "find" | "input" | "list" | "events" | "state" | "byWorkflow" | "remove" | "restore" | "spent"
   >;
   questions: QuestionStore;
+  notices: Pick<NoticeStore, "troubles" | "drop">;
+  noticeSettings: NoticeSettingStore;
+  notifier: Pick<Notifier, "test">;
   host: {
     cancel(runId: string, about: { by: string; reason: string }): boolean;
     isLive: Host["isLive"];

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Db } from "@/db/open";
 import { openQuestions } from "@/server/domain/run/open-questions";
 import { draw } from "@/server/domain/testing/drawing";
-import { newNoticeStore } from "@/server/store/notices";
+import { GRACE_MS, newNoticeStore } from "@/server/store/notices";
 import { newQuestionStore } from "@/server/store/questions";
 import { newSettingStore } from "@/server/store/settings";
 import { defineTool } from "@/server/tools/define";
@@ -164,7 +164,7 @@ test("whoever watches hears of each new question, also where the run was waiting
 
 test("a notice is in the outbox with the turn that asks, once for each channel, and none for what was rolled back", async () => {
   const stage = newStage({ tools: tools() });
-  const notices = newNoticeStore(stage.db);
+  const notices = newNoticeStore(stage.db, () => Date.now() + GRACE_MS);
   newSettingStore(stage.db).set(
     "notices",
     JSON.stringify({ webhook: { is_on: true }, email: { is_on: false } }),

@@ -8,6 +8,8 @@ export type NoticeChannel = (typeof NOTICE_CHANNELS)[number];
 /** The row of the settings that says where notices go. */
 export const NOTICE_SETTINGS = "notices";
 
+/** How long a question has to wait before anybody is told of it: what is answered at once needs no notice. */
+export const GRACE_MS = 2_000;
 /** More that wait than this are not taken in: whoever gets them has long been told that something waits. */
 const MOST_WAITING = 1_000;
 /** What was sent, or could not be, is kept for so long. */
@@ -23,7 +25,7 @@ export function newNoticeOutbox({ $client: client }: Db, now: () => number) {
   );
   const insert = client.prepare(
     `insert or ignore into notices (run_id, interaction_id, cause, nth, channel, created_at, due_at)
-     values (@runId, @interactionId, @cause, @nth, @channel, @at, @at)`,
+     values (@runId, @interactionId, @cause, @nth, @channel, @at, @at + ${GRACE_MS})`,
   );
   return {
     put(runId: string, interactionId: string, cause: NoticeCause, nth = 0): void {

@@ -34,6 +34,8 @@ export const AUDIT_KINDS = {
   tool_tried_out: "tools",
   role_tools_changed: "roles",
   workflow_allowed: "tools",
+  notices_changed: "keys",
+  notices_removed: "keys",
   question_answered: "runs",
   kept_runs_changed: "runs",
 } as const satisfies Record<string, AuditArea>;

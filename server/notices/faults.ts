@@ -1,0 +1,33 @@
+import { errorCode, errorMessage } from "@/server/domain/base/guards";
+
+const WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "nothing listens at that address and port",
+  ENOTFOUND: "no such host is known",
+  EAI_AGAIN: "the name of the host could not be looked up just now",
+  ECONNRESET: "the connection was cut off",
+  EHOSTUNREACH: "the host cannot be reached",
+  ENETUNREACH: "the network cannot be reached",
+  ETIMEDOUT: "it took too long to answer",
+  TimeoutError: "it took too long to answer",
+  UND_ERR_CONNECT_TIMEOUT: "it took too long to answer",
+  UND_ERR_HEADERS_TIMEOUT: "it took too long to answer",
+  EAUTH: "the mail server did not take the name and the password",
+  ENOAUTH: "the mail server wants a name and a password",
+  ETLS: "the connection could not be protected as it was set",
+  EENVELOPE: "the mail server did not take the sender or a receiver",
+  EDNS: "no such host is known",
+};
+const MOST = 300;
+
+/** Why something did not go out, in a sentence. `hide` takes secrets out of what a stranger's server said. */
+export function faultOf(error: unknown, hide: (text: string) => string): string {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    const words = WORDS[errorCode(cause) ?? ""] ?? WORDS[cause.name];
+    if (words !== undefined) return `It did not arrive: ${words}.`;
+    if (cause.name === "EgressError") return cause.message;
+  }
+  const message = hide(errorMessage(error)).replace(/\s+/g, " ").slice(0, MOST);
+  return /TLS|certificate|SSL/i.test(message)
+    ? `It did not arrive: the connection could not be protected as it was set (${message}).`
+    : `It did not arrive: ${message}${/[.!?]$/.test(message) ? "" : "."}`;
+}
