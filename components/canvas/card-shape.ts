@@ -13,5 +13,5 @@ export function shapeOf(node: WorkflowNode): Shape {
   if (kind.routes) return "router";
   if (isCrewNode(node)) return "crew";
   if (kind.group === "agents") return "agent";
-  return kind.group === "flow" ? "wait" : "data";
+  return kind.group === "flow" || kind.group === "people" ? "wait" : "data";
 }

@@ -85,6 +85,7 @@ function Count({ problems }: { problems: readonly ShownProblem[] }) {
 
 const groups: { group: AnyNodeKind["group"]; title: string }[] = [
   { group: "agents", title: "Agents" },
+  { group: "people", title: "People" },
   { group: "flow", title: "Flow" },
   { group: "data", title: "Data" },
   { group: "notes", title: "Notes" },

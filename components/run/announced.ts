@@ -65,6 +65,8 @@ export const ANNOUNCED: Readonly<Record<EventType, boolean>> = {
 
   // The bar of open questions is a live region of its own.
   interaction_requested: false,
+  interaction_reminded: false,
+  interaction_escalated: false,
   interaction_extended: false,
   interaction_answered: false,
 

@@ -177,6 +177,14 @@ const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } =
     },
     "A person is asked: May Writer send this?",
   ],
+  interaction_reminded: [
+    { interaction_id: "i1" },
+    "Half of the time to answer is over, and nobody has answered",
+  ],
+  interaction_escalated: [
+    { interaction_id: "i1", level: 1, to: "the lead" },
+    "Nobody answered in time, so the lead is asked",
+  ],
   interaction_extended: [{ interaction_id: "i1", expires_at: 5 }, "The question stays open a little longer"],
   interaction_answered: [
     { interaction_id: "i1", answer: "reject", message: "not today", by: "user" },

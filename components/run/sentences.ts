@@ -426,6 +426,9 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
         ),
 
   interaction_requested: ({ payload }) => story(`A person is asked: ${payload.title}`, "waiting"),
+  interaction_reminded: () => story("Half of the time to answer is over, and nobody has answered", "waiting"),
+  interaction_escalated: ({ payload }) =>
+    story(`Nobody answered in time, so ${payload.to} is asked`, "waiting"),
   interaction_extended: () => story("The question stays open a little longer", "waiting"),
   interaction_answered: ({ payload }) => {
     const said = payload.message ? `: ${payload.message}` : "";
@@ -437,7 +440,9 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
       ),
       reject: story(`${byPerson(payload.by)} said no${said}`, "warning"),
       cancel: story(`${byPerson(payload.by)} left the question open`, "warning"),
-      expired: story("Nobody answered in time, which means no", "warning"),
+      chosen: story(`${byPerson(payload.by)} answered “${payload.option ?? ""}”${said}`, "completed"),
+      given: story(`${byPerson(payload.by)} filled in the form${said}`, "completed"),
+      expired: story("Nobody answered in time", "warning"),
     };
     return ways[payload.answer];
   },

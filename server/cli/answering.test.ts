@@ -122,3 +122,63 @@ test("without anybody to ask, only a form that needs nobody's word is sent", () 
     { answer: "reject", message: expect.stringContaining("--yes") },
   ]);
 });
+
+const gate = {
+  ...asked,
+  payload: {
+    ...asked.payload,
+    kind: "approval",
+    title: "Send it?",
+    body: "To Ann",
+    draft: "Dear Ann",
+    options: ["approved", "rejected"].map((label) => ({ label, value: label })),
+  },
+} satisfies RunEvent;
+
+test("an approval is asked for with its draft, its answers and a comment", async () => {
+  const { answer, shown } = await typing(gate, "Dear", "Anna", ".", "maybe", "1", "fine");
+  expect(answer).toEqual({
+    answer: "chosen",
+    option: "approved",
+    value: "Dear\nAnna",
+    message: "fine",
+    by: "terminal",
+  });
+  expect(shown).toContain("To Ann");
+  expect(shown).toContain("Write its number or its name.");
+});
+
+test("a draft that nobody changes is kept, and an answer is known by its name", async () => {
+  const { answer } = await typing(gate, "", "Rejected", "");
+  expect(answer).toEqual({ answer: "chosen", option: "rejected", by: "terminal" });
+});
+
+test.each([
+  ["yes", { answer: "chosen", option: "approved", by: "terminal" }],
+  ["no", { answer: "reject", message: expect.stringContaining("--yes"), by: "terminal" }],
+] as const)("an approval without anybody to ask is answered with %s", (how, answer) => {
+  const given: unknown[] = [];
+  const answering = newAnswering({ answer: (...all) => given.push(all[3]) > 0 }, "run_1", how);
+  answering.events([gate]);
+  expect(given).toEqual([answer]);
+});
+
+test("the form of a workflow is filled in field by field", async () => {
+  const asking = {
+    ...asked,
+    payload: {
+      ...asked.payload,
+      kind: "input",
+      response_schema: {
+        properties: { name: { type: "string" }, where: { type: "object" } },
+        required: ["name"],
+      },
+    },
+  } satisfies RunEvent;
+  const { answer } = await typing(asking, "y", "Ann", '{"city": "Ulm"}');
+  expect(answer).toEqual({
+    answer: "given",
+    value: { name: "Ann", where: { city: "Ulm" } },
+    by: "terminal",
+  });
+});

@@ -1,9 +1,12 @@
 import { createInterface } from "node:readline/promises";
-import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
+import { Json, type JsonObject, type JsonSchema } from "@/server/domain/base/values";
 import { choicesOf, fieldsOfSchema, objectOf } from "@/server/domain/graph/form-fields";
 import type { RunInputField } from "@/server/domain/graph/run-input";
 import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
+import { optionNamed, readAnswer } from "@/server/domain/run/person-answer";
+import { askedOf } from "@/server/domain/run/question-words";
 import { answerFaults, checkAnswer, type PersonsAnswer } from "@/server/domain/run/tool-question";
+import type { AnswerOption } from "@/server/domain/tool/person-question";
 import type { ToolQuestion } from "@/server/domain/tool/tool";
 import type { Host } from "@/server/runner/host";
 import { printable, printableLine } from "./printable";
@@ -53,7 +56,13 @@ export function newAnswering(
 
 /** A yes to everything: forms are sent as they were given, and what needs a person's own word is declined. */
 function agreeing(question: Question): PersonsAnswer {
-  const { asks } = question;
+  const { asks, options, response_schema } = question;
+  if (options || response_schema) {
+    const read = readAnswer(question, options ? { answer: "approve" } : { value: {} });
+    return read.ok
+      ? read.answer
+      : { answer: "reject", message: "Nobody can choose or fill this in here; --yes only agrees." };
+  }
   if (asks?.url !== undefined)
     return { answer: "reject", message: "Nobody can open an address here; --yes does not do that." };
   const yes: PersonsAnswer = { answer: "approve", ...(asks?.schema && { content: {} }) };
@@ -67,6 +76,10 @@ async function askPerson(question: Question, terminal: Terminal): Promise<Person
   const about = shown.map((call) => `\n${asText(call)}`).join("\n");
   // Whoever agrees must see what is really asked.
   terminal.say(`\n${printableLine(question.title)}\n${printableLine(question.why)}${printable(about)}\n`);
+  for (const phrase of askedOf(question)) terminal.say(printable(`${phrase}.\n`));
+  if (question.body) terminal.say(printable(`\n${question.body}\n`));
+  if (question.options) return choose(question, question.options, terminal);
+  if (question.response_schema) return fillIn(question, question.response_schema, terminal);
   if (question.asks) return answerQuestion(question.asks, terminal);
   const reply = (await terminal.ask("Agree? y = yes, a = yes for the whole run, anything else = no: "))
     .trim()
@@ -74,6 +87,59 @@ async function askPerson(question: Question, terminal: Terminal): Promise<Person
   if (reply === "y" || reply === "yes") return { answer: "approve" };
   if (reply === "a") return { answer: "approve_always" };
   return { answer: "reject", ...(reply && reply !== "n" && reply !== "no" ? { message: reply } : {}) };
+}
+
+/** Asks which of the answers it is, until it is one; and for the draft and a comment. */
+async function choose(
+  question: Question,
+  options: readonly AnswerOption[],
+  terminal: Terminal,
+): Promise<PersonsAnswer> {
+  const value = question.draft === undefined ? undefined : await changed(question.draft, terminal);
+  const choices = options.map(({ label }, at) => `${at + 1} = ${label}`).join(", ");
+  for (;;) {
+    const line = (await terminal.ask(printableLine(`Which? ${choices}: `))).trim();
+    const option = options[Number(line) - 1] ?? optionNamed(options, line);
+    if (!option) {
+      terminal.say(printable("Write its number or its name.\n"));
+      continue;
+    }
+    const message = (await terminal.ask("A comment, or Enter for none: ")).trim();
+    const read = readAnswer(question, {
+      answer: option.value,
+      ...(value === undefined ? {} : { value }),
+      ...(message ? { message: message.slice(0, 4000) } : {}),
+    });
+    if (read.ok) return read.answer;
+    terminal.say(printable(`${read.errors.map((error) => error.message).join(" ")}\n`));
+  }
+}
+
+/** The draft as the person wants it; undefined where it stays as it is. */
+async function changed(draft: string, terminal: Terminal): Promise<string | undefined> {
+  terminal.say(printable(`\nThe draft:\n${draft}\n`));
+  const first = await terminal.ask(
+    "Enter keeps it; otherwise write the new text, and a line with only a dot at its end: ",
+  );
+  if (first.trim() === "") return undefined;
+  const lines = [first];
+  for (let line = await terminal.ask(""); line.trim() !== "."; line = await terminal.ask(""))
+    lines.push(line);
+  return lines.join("\n");
+}
+
+async function fillIn(question: Question, schema: JsonSchema, terminal: Terminal): Promise<PersonsAnswer> {
+  terminal.say(printable("What you enter is kept in the run: no password, no key.\n"));
+  const word = (await terminal.ask("Fill it in? y = yes, anything else = no: ")).trim().toLowerCase();
+  if (word !== "y" && word !== "yes")
+    return { answer: "reject", ...(word && word !== "n" && word !== "no" ? { message: word } : {}) };
+  for (;;) {
+    const value: JsonObject = {};
+    for (const field of fieldsOfSchema(schema)) value[field.key] = await askField(field, terminal);
+    const read = readAnswer(question, { value });
+    if (read.ok) return read.answer;
+    terminal.say(printable(`${read.errors.map(({ message }) => message).join(" ")}\n`));
+  }
 }
 
 /** Asks for the fields of a form one by one, each until it fits; or where to go in a browser. */
@@ -141,6 +207,8 @@ async function askField(field: RunInputField, terminal: Terminal): Promise<Json>
 
 /** A line as what the field holds; one that cannot be that stays a text, and is refused by the schema. */
 function valueOf({ schema }: RunInputField, line: string): Json {
+  if (schema.type === "object" || (schema.type === "array" && !isChoices(schema)))
+    return readJson(line) ?? line;
   if (schema.type === "array")
     return line.split(",").map((one) => chosen(objectOf(schema.items) ?? {}, one.trim()));
   if (schema.type === "number" || schema.type === "integer")
@@ -148,6 +216,20 @@ function valueOf({ schema }: RunInputField, line: string): Json {
   if (schema.type === "boolean")
     return /^(?:true|yes|y)$/i.test(line) ? true : /^(?:false|no|n)$/i.test(line) ? false : line;
   return chosen(schema, line);
+}
+
+/** A list whose items are written plainly, with commas between; others are written as JSON. */
+const isChoices = ({ items }: JsonSchema): boolean => {
+  const { type } = objectOf(items) ?? {};
+  return type !== "object" && type !== "array";
+};
+
+function readJson(text: string): Json | undefined {
+  try {
+    return Json.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
 }
 
 /** A choice by what is sent or by how it is called. */

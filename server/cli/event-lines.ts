@@ -89,9 +89,12 @@ const lines: { readonly [T in EventType]: Line<T> } = {
 
   interaction_requested: ({ payload }, { mark, name }) =>
     `${mark("waiting")} ${name}: ${payload.title}. ${payload.why}`,
+  interaction_reminded: (_event, { mark, name }) => `${mark("waiting")} ${name}: still waits for an answer`,
+  interaction_escalated: ({ payload }, { mark, name }) =>
+    `${mark("waiting")} ${name}: nobody answered, so ${payload.to} is asked`,
   interaction_extended: silent,
-  interaction_answered: ({ payload: { answer, message } }, { name }) =>
-    `  ${name}: ${answer.replace("_", " ")}${message ? `, ${message}` : ""}`,
+  interaction_answered: ({ payload: { answer, option, message } }, { name }) =>
+    `  ${name}: ${option ?? answer.replace("_", " ")}${message ? `, ${message}` : ""}`,
 
   crew_started: silent,
   crew_finished: silent,

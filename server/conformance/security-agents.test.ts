@@ -563,9 +563,10 @@ describe("A16: a question that nobody answers", () => {
       }),
   );
   afterEach(() => void vi.useRealTimers());
+  const QUARTER = { answer_within_ms: 15 * MINUTE };
 
-  test("counts as no after fifteen minutes, which the model is told; an answer after that counts for nothing", async () => {
-    const stage = newScriptedStage(steps, [send]);
+  test("counts as no once its time is over, which the model is told; an answer after that counts for nothing", async () => {
+    const stage = newScriptedStage(steps, [send], QUARTER);
     const id = stage.start(work(), { roles: [role("Worker", ["send"])] });
     const open = await asked(stage, id);
     const { fingerprint, expires_at } = open.requested;
@@ -587,7 +588,7 @@ describe("A16: a question that nobody answers", () => {
   });
 
   test("also where the server was down meanwhile, five minutes after the start: before that nobody could answer", async () => {
-    const before = newScriptedStage(steps, [send]);
+    const before = newScriptedStage(steps, [send], QUARTER);
     const id = before.start(work(), { roles: [role("Worker", ["send"])] });
     const open = await asked(before, id);
     const turns = before.db.$client.prepare("select max(turn) + 1 as n from run_turns where run_id = ?");
@@ -598,7 +599,7 @@ describe("A16: a question that nobody answers", () => {
     vi.setSystemTime(Date.now() + 20 * MINUTE);
     const models = newScriptedModels([{ text: "done without it" }]);
     const tools = fakeTools([send]);
-    const after = newStage({ db, models, tools });
+    const after = newStage({ db, models, tools, people: QUARTER });
     expect(after.host.recover()).toBe(1);
     await vi.advanceTimersByTimeAsync(5 * MINUTE - 1_000);
     expect(after.store.state(id)!.interactions[open.id]).toMatchObject({ status: "open" });

@@ -3,7 +3,7 @@ import { RoleDefinition } from "@/server/domain/agent/role";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
-import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
+import type { PeopleRules, RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { draw } from "@/server/domain/testing/drawing";
 import { newScriptedModels, type ScriptedCall, type ScriptedStep } from "@/server/llm/scripted";
 import { fakeTools, newStage } from "@/server/runner/testing";
@@ -42,10 +42,14 @@ export const tool = (name: string, more: Partial<Parameters<typeof defineTool>[0
 export const role = (name: string, tools: string[] = [], more: JsonObject = {}): RoleDefinition =>
   RoleDefinition.parse({ name, description: `${name} of the test`, tools, ...more });
 
-export function newScriptedStage(steps: readonly ScriptedStep[], tools: readonly ToolInterface[] = []) {
+export function newScriptedStage(
+  steps: readonly ScriptedStep[],
+  tools: readonly ToolInterface[] = [],
+  people?: PeopleRules,
+) {
   const models = newScriptedModels(steps);
   const host = fakeTools(tools);
-  return { models, tools: host, ...newStage({ models, tools: host }) };
+  return { models, tools: host, ...newStage({ models, tools: host, ...(people ? { people } : {}) }) };
 }
 
 /** A workflow of one crew, whose goal is "the goal" and whose output is `result`. */

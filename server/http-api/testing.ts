@@ -44,9 +44,11 @@ let people = 0;
 export function newApi(
   answer: (request: ModelRequest, signal: AbortSignal) => string | Promise<string> = answerFor,
   tools?: NonNullable<Parameters<typeof newStage>[0]>["tools"],
+  /** What an earlier server left behind. */
+  left?: NonNullable<Parameters<typeof newStage>[0]>["db"],
 ) {
   const models = fakeModels(answer);
-  const { db, host, store } = newStage({ models, ...(tools && { tools }) });
+  const { db, host, store } = newStage({ models, ...(tools && { tools }), ...(left && { db: left }) });
   const workflows = newWorkflowStore(db);
   const roles = newRoleStore(db);
   roles.seed(builtinRoles);

@@ -10,6 +10,7 @@ import { RefusedStart } from "@/server/runner/launch";
  * code itself, the browser hears tRPC's.
  */
 export const PROBLEMS = {
+  answer_does_not_fit: [400, "BAD_REQUEST"],
   bad_json: [400, "BAD_REQUEST"],
   bad_request: [400, "BAD_REQUEST"],
   unknown_field: [400, "BAD_REQUEST"],

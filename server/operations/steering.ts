@@ -4,8 +4,9 @@ import { present } from "@/server/domain/base/must";
 import { Json, type JsonObject } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
 import { noteAnswer, toolsAskedAbout } from "@/server/domain/run/audit";
+import { readAnswer, SentAnswer } from "@/server/domain/run/person-answer";
 import { PlanEdit } from "@/server/domain/run/plan-edit";
-import { answerFaults, notOpen, PersonsAnswer } from "@/server/domain/run/tool-question";
+import { notOpen } from "@/server/domain/run/tool-question";
 import { operation } from "./operation";
 import { notFound, Problem } from "./problem";
 import { ByRun, known, RUN_IN_PATH, runOf } from "./runs";
@@ -160,7 +161,7 @@ export const steeringOperations = {
     name: "listRunQuestions",
     summary: "What a run asks people",
     about:
-      "Open questions, such as whether a tool may be called, with exactly what an answer would agree to; one of kind `question` has in `asks` the form (`schema`) or the address (`url`) that a tool's server wants a person for.",
+      "Open questions, such as whether a tool may be called, with exactly what an answer would agree to. One with `options` takes one of them; one with a `response_schema` takes its form as `value`; one with a `draft` takes it back changed as `value`. One of kind `question` has in `asks` the form (`schema`) or the address (`url`) that a tool's server wants a person for.",
     tag: "Runs",
     input: ByRun,
     output: z.array(z.record(z.string(), Json)),
@@ -189,28 +190,35 @@ export const steeringOperations = {
     name: "answerRun",
     summary: "Answers a question of a run",
     about:
-      "Counts for exactly the question that the fingerprint names, once: the first answer counts. 409 where it is not open any more, with `answered_by` and `answer` where somebody was first, or where it asks for something else; 422 with `errors` by field where a form's content does not fit its schema.",
+      "Counts for exactly the question that the fingerprint names, once: the first answer counts. 409 where it is not open any more, with `answered_by` and `answer` where somebody was first, or where it asks for something else; 400 with `errors` by field where the answer is none of those that are asked for, or its `value` does not fit the `response_schema`; 422 where the content of a form that a tool asks for does not fit its schema.",
     tag: "Runs",
-    input: ByRun.extend({ interaction_id: z.string(), fingerprint: z.string(), ...PersonsAnswer.shape }),
+    input: ByRun.extend({ interaction_id: z.string(), fingerprint: z.string(), ...SentAnswer.shape }),
     output: Told,
-    problems: ["not_found", "run_held", "not_open", "invalid_answer"],
+    problems: ["not_found", "run_held", "not_open", "invalid_answer", "answer_does_not_fit"],
     audits: ["question_answered"],
     http: { method: "POST", path: "/runs/{id}/answers", params: RUN_IN_PATH, success: "It counts" },
-    run(services, { run_id, interaction_id, fingerprint, ...value }, { by, note }) {
+    run(services, { run_id, interaction_id, fingerprint, ...sent }, { by, note }) {
       const { host } = services;
       const { run, state } = atHand(services, run_id);
       const asked = state.interactions[interaction_id]?.requested;
       const tooLate = () => {
         const given = host.answered(run_id, interaction_id);
-        const details = given ? { answered_by: given.by, answer: given.answer } : undefined;
+        const details = given ? { answered_by: given.by, answer: given.option ?? given.answer } : undefined;
         return new Problem("not_open", notOpen(given), details);
       };
       if (host.answered(run_id, interaction_id)) throw tooLate();
-      const errors = asked ? answerFaults(asked, value) : [];
-      if (errors.length > 0)
-        throw new Problem("invalid_answer", "The answer does not fit what is asked.", { errors });
-      if (!host.answer(run_id, interaction_id, fingerprint, { ...value, by })) throw tooLate();
-      noteAnswer(note, run, value.answer, toolsAskedAbout(asked));
+      if (!asked) throw tooLate();
+      const read = readAnswer(asked, sent);
+      if (!read.ok) {
+        const { errors } = read;
+        const words = ["The answer does not fit what is asked.", ...errors.map(({ message }) => message)];
+        throw read.isForm
+          ? new Problem("invalid_answer", present(words[0], "words[0]"), { errors })
+          : new Problem("answer_does_not_fit", words.join(" "), { errors });
+      }
+      if (!host.answer(run_id, interaction_id, fingerprint, { ...read.answer, by })) throw tooLate();
+      const { answer, option } = read.answer;
+      noteAnswer(note, run, option ?? answer, toolsAskedAbout(asked));
       return { run_id };
     },
   }),

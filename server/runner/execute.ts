@@ -8,6 +8,7 @@ import { startingState } from "@/server/domain/graph/run-input";
 import { NodeFailure } from "@/server/domain/nodes";
 import { durationText } from "@/server/domain/nodes/wait";
 import type { RunState } from "@/server/domain/run";
+import { isHeldByQuestion } from "@/server/domain/run/asking";
 import type { RunEvent } from "@/server/domain/run/events";
 import { begin, decide, unreachable } from "@/server/domain/run/schedule";
 import { Attempts, heldBy, INLINE, NOTHING_TO_DO, planEditSignal, timeoutOf } from "./interpreter/attempts";
@@ -61,7 +62,7 @@ export class Interpreter extends Attempts {
           if (this.breakTie()) continue;
           if (!this.finish()) return;
         }
-        const next = this.ctx.next([...this.tasks.pending, this.control]);
+        const next = this.ctx.next([...this.tasks.pending, ...this.advice.pending, this.control]);
         this.receive(next instanceof Promise ? await next : next);
       }
     } catch (error) {
@@ -101,7 +102,7 @@ export class Interpreter extends Attempts {
   /** Starts ready activations; true if one of them moved tokens at once. */
   private startReady(): boolean {
     const { s } = this;
-    if (s.failing || s.ready.length === 0) return false;
+    if (s.failing || s.ready.length === 0 || isHeldByQuestion(s)) return false;
     const { config } = s.run;
     for (const id of [...s.ready]) {
       if (s.running.size >= config.max_parallel_nodes && this.atWork() >= config.max_parallel_nodes)
@@ -162,6 +163,8 @@ export class Interpreter extends Attempts {
     }
     if (answer.key === this.control.key) return this.command(answer);
     if (note === "recovered" || note === "clock") return this.note(note, answer);
+    const advised = this.advice.receive(answer, this.s);
+    if (advised) return this.applyAll(advised);
     const task = this.tasks.settled(answer.key);
     if (!task) return;
     if (task.timeout?.key === answer.key) {
@@ -201,6 +204,7 @@ export class Interpreter extends Attempts {
 
   /** Whether the run's clock ticks: some task is at work, not only waiting for a time or a person. */
   private isActive(): boolean {
+    if (isHeldByQuestion(this.s)) return false;
     for (const id of this.s.running) if (this.s.activations[id]?.status === "running") return true;
     return false;
   }

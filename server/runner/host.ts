@@ -9,10 +9,12 @@ import { namedError } from "@/server/domain/base/named-error";
 import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { Interaction, RunState } from "@/server/domain/run";
-import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
+import { isHeldByQuestion } from "@/server/domain/run/asking";
+import type { PeopleRules, RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { DamagedLog, type HeldReason, heldMessage, SettingsDamaged } from "@/server/domain/run/held";
 import { openInteractions, openQuestions } from "@/server/domain/run/open-questions";
 import { editPlan, type PlanEdit } from "@/server/domain/run/plan-edit";
+import { USUAL_PEOPLE } from "@/server/domain/run/question-times";
 import { outcomeInWords } from "@/server/domain/run/result";
 import { GivenAnswer, type PersonsAnswer } from "@/server/domain/run/tool-question";
 import { workDone } from "@/server/domain/run/work-done";
@@ -82,6 +84,8 @@ export interface HostOptions {
   maxQueued?: number;
   /** What holds in every run from now on, also in those that an earlier process began. */
   rules?: InstallationRules;
+  /** How people are asked in runs that begin from now on; the usual rules where it is absent. */
+  people?: PeopleRules;
   /** Blacks out secrets; nothing that it hides reaches the log of a run. */
   redact?: <T>(value: T) => T;
   /** The same for text that is being written. */
@@ -218,6 +222,7 @@ export class Host {
         ...(request.installation ? { installation: request.installation } : {}),
         ...(request.pins ? { pins: request.pins } : {}),
         ...(request.only_node === undefined ? {} : { only_node: request.only_node }),
+        people: this.options.people ?? USUAL_PEOPLE,
       },
     });
     const made = this.store.create({
@@ -902,7 +907,7 @@ function isAsking(s: RunState): boolean {
 
 /** Whether a run only waits: for times or people, with nothing at work. */
 function isWaiting(s: RunState): boolean {
-  if (s.ready.length > 0 || s.running.size === 0) return false;
+  if ((s.ready.length > 0 && !isHeldByQuestion(s)) || s.running.size === 0) return false;
   for (const id of s.running) if (s.activations[id]?.status !== "waiting") return false;
   return true;
 }

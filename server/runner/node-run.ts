@@ -1,16 +1,9 @@
-import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { RaisableLimit, RunConfig } from "@/server/domain/agent/outcome";
 import { type ConfirmationPolicy, llmOver, type RoleDefinition } from "@/server/domain/agent/role";
-import type { Durable, Flow, StepScope } from "@/server/domain/base/durable";
+import type { Durable, DurableContext, Flow, StepScope } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
-import {
-  canonicalJson,
-  type Json,
-  type JsonObject,
-  type JsonSchema,
-  textsIn,
-} from "@/server/domain/base/values";
+import { type Json, type JsonObject, type JsonSchema, textsIn } from "@/server/domain/base/values";
 import { Work } from "@/server/domain/base/work-budget";
 import { CREW_TOOL_NOTES } from "@/server/domain/crew/crew-tools";
 import { isPlanPath, planPath } from "@/server/domain/crew/plan-file";
@@ -27,9 +20,10 @@ import type {
 import type { Interaction, RunState } from "@/server/domain/run";
 import type { NewEvent, Payloads } from "@/server/domain/run/events";
 import { SettingsDamaged } from "@/server/domain/run/held";
-import { PersonsAnswer, typedWords } from "@/server/domain/run/tool-question";
+import { typedWords } from "@/server/domain/run/tool-question";
 import { evaluateCondition, evaluateExpression } from "@/server/domain/text/expression";
 import { renderTemplate, type WrittenValue } from "@/server/domain/text/template";
+import type { NodeAnswer, NodeQuestion } from "@/server/domain/tool/person-question";
 import type { OwnRule } from "@/server/domain/tool/router-functions";
 import { isGranted, type ToolAnswer, type ToolOutput, type ToolSpec } from "@/server/domain/tool/tool";
 import { type ModelAnswer, ModelError, type ModelRequest } from "@/server/llm/model";
@@ -41,14 +35,12 @@ import type { CallsStep, ProgramWithCalls } from "@/server/tools/sandbox/sandbox
 import { chooseLabel } from "./agent/choose";
 import { READ_VALUE } from "./agent/given";
 import { runAgent } from "./agent/loop";
+import { askPerson, readNodeAnswer } from "./ask";
 import { runCrew } from "./crew/run-crew";
 import { waitFor } from "./flow";
 import { callToolOfNode } from "./node-tool";
 import type { About, CrewRuntime, Engine, PersonQuestion, ToolCaller } from "./ports";
 import { askForTool } from "./tool-question";
-
-/** Unanswered for so long means no. */
-export const ANSWER_WITHIN_MS = 15 * 60_000;
 
 /** Tools whose results anybody can read in the web. */
 const PUBLIC_TOOLS: ReadonlySet<string> = new Set(["web_search", "code_search", "browse_url"]);
@@ -61,8 +53,6 @@ const OWN_TOOLS: ReadonlySet<string> = new Set([
 
 /** More questions of one call are refused. */
 const MAX_QUESTIONS = 5;
-
-const GivenAnswer = PersonsAnswer.extend({ by: z.string() });
 
 /** What people said in answers. Where they turn a call down, what they repeat of such calls is not theirs: "not to eve@…". */
 function saidIn(interactions: readonly Interaction[]): string[] {
@@ -469,52 +459,21 @@ export class NodeRun implements NodeContext, CrewRuntime {
   }
 
   /** Asks a person and waits, durably. No answer in time means no. */
-  *ask(key: string, question: PersonQuestion): Flow<Payloads["interaction_answered"]> {
-    const { about, ...payload } = question;
-    const interaction_id = this.key(key);
-    const { context } = this.interpreter;
-    const calls = payload.calls?.map(({ tool_name, args }) => ({ tool: tool_name, args }));
-    const exactly = {
-      run: this.s.run.id,
-      interaction_id,
-      ...(calls ? { calls } : { tool: payload.tool_name, args: payload.args }),
-      ...(payload.asks && { asks: payload.asks }),
-    };
-    this.emit({
-      type: "interaction_requested",
-      ...about,
-      payload: {
-        interaction_id,
-        ...payload,
-        fingerprint: createHash("sha256").update(canonicalJson(exactly)).digest("hex"),
-        expires_at: this.interpreter.now + ANSWER_WITHIN_MS,
-      },
-    });
+  ask(key: string, question: PersonQuestion): Flow<Payloads["interaction_answered"]> {
+    return askPerson(this, this.key(key), question);
+  }
+  *askPerson(key: string, question: NodeQuestion): Flow<NodeAnswer> {
+    const { interaction_id: _id, ...answered } = yield* this.ask(key, { ...question, about: {} });
+    return readNodeAnswer(answered, question);
+  }
+  get context(): DurableContext {
+    return this.interpreter.context;
+  }
+  stopClock(): void {
     this.interpreter.stopClock(this.activationId);
-    const answer = context.signal(`answer:${interaction_id}`);
-    let until = this.interpreter.now + ANSWER_WITHIN_MS;
-    let expiry = context.sleep(`${interaction_id}/expiry`, ANSWER_WITHIN_MS);
-    let { key: settled, result } = yield [answer, expiry];
-    for (let k = 2; settled !== answer.key; k++) {
-      // It may have been extended meanwhile.
-      const { expires_at } = present(
-        this.s.interactions[interaction_id],
-        "this.s.interactions[interaction_id]",
-      ).requested;
-      if (expires_at <= until) break;
-      until = expires_at;
-      expiry = context.sleep(`${interaction_id}/expiry${k}`, Math.max(0, until - this.interpreter.now));
-      ({ key: settled, result } = yield [answer, expiry]);
-    }
-    const read =
-      settled === answer.key && result.ok ? GivenAnswer.safeParse(result.value) : { success: false as const };
-    const answered = {
-      interaction_id,
-      ...(read.success ? read.data : { answer: "expired" as const, by: "time" }),
-    };
-    this.emit({ type: "interaction_answered", ...about, payload: answered });
-    this.interpreter.startClock(this.activationId);
-    return answered;
+  }
+  adviseLater(interaction_id: string): void {
+    this.interpreter.adviseLater(interaction_id);
   }
 
   /**

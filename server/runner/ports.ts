@@ -133,5 +133,7 @@ export interface Engine {
   /** The activation's own time stands still: it waits for a person. */
   stopClock(activationId: string): void;
   startClock(activationId: string): void;
+  /** The run is told of the answer to this question once it comes; nobody waits for it. */
+  adviseLater(interactionId: string): void;
   limitBeforeCall(): RaisableLimit | null;
 }

@@ -4,7 +4,7 @@ import { RoleDefinition } from "@/server/domain/agent/role";
 import type { JsonObject } from "@/server/domain/base/values";
 import { isPlanFile } from "@/server/domain/crew/plan-file";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import type { RunEvent } from "@/server/domain/run/events";
+import type { PeopleRules, RunEvent } from "@/server/domain/run/events";
 import type { ModelAnswer, ModelRequest, Models } from "@/server/llm/model";
 import type { AtWork } from "@/server/store/at-work";
 import { lastOf } from "@/server/store/log-chain";
@@ -143,6 +143,7 @@ export function newStage(
     host?: Host;
     clock?: Clock;
     rules?: InstallationRules;
+    people?: PeopleRules;
   } = {},
 ) {
   const db = options.db ?? openDb(":memory:");
@@ -157,6 +158,7 @@ export function newStage(
       },
       ...(options.clock ? { clock: options.clock } : {}),
       ...(options.rules ? { rules: options.rules } : {}),
+      ...(options.people ? { people: options.people } : {}),
       suspectDelayMs: 20,
       atWork: options.atWork ?? {
         last: () => options.stopped ?? [],

@@ -150,7 +150,8 @@ const sending = draw("start > n > end", {
 
 test("a question that was open while the server slept or was down can still be answered", async () => {
   const clock = newClock();
-  const first = newStage({ clock, tools: fakeTools([send]) });
+  const people = { answer_within_ms: HOUR };
+  const first = newStage({ clock, people, tools: fakeTools([send]) });
   const id = first.start(sending);
   await until(() => first.store.find(id)?.status === "waiting");
   clock.sleep(9 * HOUR);
@@ -170,7 +171,7 @@ test("a question that was open while the server slept or was down can still be a
 
 test("a question is answered right after its machine woke, before anything else noticed", async () => {
   const clock = newClock();
-  const stage = newStage({ clock, tools: fakeTools([send]) });
+  const stage = newStage({ clock, people: { answer_within_ms: HOUR }, tools: fakeTools([send]) });
   const id = stage.start(sending);
   await until(() => stage.store.find(id)?.status === "waiting");
   clock.sleep(9 * HOUR);

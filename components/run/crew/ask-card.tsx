@@ -2,8 +2,8 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { CircleHelp, ShieldAlert } from "lucide-react";
-import { Fragment, type KeyboardEvent, useId, useState } from "react";
-import { useTimeLeft } from "@/components/run/elapsed";
+import { Fragment, useId, useState } from "react";
+import { Markdown } from "@/components/display/markdown";
 import { person } from "@/components/run/sentences";
 import { ValueView } from "@/components/run/values";
 import { toApiError, useTrpc } from "@/components/trpc";
@@ -11,12 +11,16 @@ import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
 import { TextArea } from "@/components/ui/text-area";
-import type { JsonObject } from "@/server/domain/base/values";
+import type { Json } from "@/server/domain/base/values";
 import type { Interaction } from "@/server/domain/run";
+import { answerInWords, askedOf } from "@/server/domain/run/question-words";
 import { RISK_LEVELS, type RiskLevel } from "@/server/domain/tool/tool";
 import type { AskProps } from "./ask-props";
+import { ChoiceForm, notByEnter } from "./choice-form";
 import { destinationOf } from "./destination";
 import { QuestionForm } from "./question-form";
+import { ResponseForm } from "./response-form";
+import { TimeLeft } from "./time-left";
 
 /**
  * A question to a person: what exactly will be done, why it is asked, and the answers. What is approved is named by
@@ -27,6 +31,7 @@ export function AskCard(props: AskProps) {
   const { ask } = props;
   const { requested } = ask;
   const { calls } = requested;
+  const about = askedOf(requested);
   const [ticked, setTicked] = useState<readonly number[]>([]);
   return (
     <section
@@ -43,6 +48,16 @@ export function AskCard(props: AskProps) {
           </p>
         </div>
       </header>
+      {about.length > 0 ? (
+        <ul aria-label="For whom" className="flex flex-wrap gap-1.5">
+          {about.map((phrase) => (
+            <li key={phrase}>
+              <Badge tone="neutral">{phrase}</Badge>
+            </li>
+          ))}
+        </ul>
+      ) : null}
+      {requested.body ? <Markdown text={requested.body} keepsLines /> : null}
       {requested.taint_sources && requested.taint_sources.length > 0 ? (
         <p className="flex items-start gap-2 text-[13px]">
           <ShieldAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-waiting" />
@@ -177,43 +192,48 @@ function Risk({ risk }: { risk: RiskLevel }) {
   );
 }
 
-const ANSWERS = {
-  approve: "Approved",
-  approve_always: "Approved for the rest of the run",
-  reject: "Rejected",
-  cancel: "Left open",
-  expired: "Nobody answered in time, which means no",
-};
-
 /** `ticked`: the calls that are agreed to, of several; null where one thing is asked. */
 function Answer({ ticked, ...props }: AskProps & { ticked: readonly number[] | null }) {
   const {
     ask,
     standing: { status, answered, isOver },
   } = props;
-  if (answered?.content) return <Sent content={answered.content} />;
+  const sent = answered?.content ?? answered?.value;
+  if (answered && sent !== undefined) return <Sent answered={answered} sent={sent} />;
   if (answered)
     return (
       <p className="text-[13px] text-ink-2">
         {answered.calls
           ? `Approved ${answered.calls.length} of ${ask.requested.calls?.length ?? 0}, rejected the rest`
-          : ANSWERS[answered.answer]}
+          : answerInWords(answered, ask.requested)}
         {answered.message ? `: ${answered.message}` : "."}
       </p>
     );
   if (isOver) return <p className="text-[13px] text-ink-2">The run ended before this was answered.</p>;
   if (status === "withdrawn")
     return <p className="text-[13px] text-ink-2">The work that asked this ended first.</p>;
-  const { asks } = ask.requested;
-  return asks ? <QuestionForm {...props} asks={asks} /> : <AnswerForm {...props} ticked={ticked} />;
+  const { asks, options, response_schema } = ask.requested;
+  if (asks) return <QuestionForm {...props} asks={asks} />;
+  if (options) return <ChoiceForm {...props} options={options} />;
+  if (response_schema) return <ResponseForm {...props} schema={response_schema} />;
+  return <AnswerForm {...props} ticked={ticked} />;
 }
 
-/** What was entered in a form. */
-function Sent({ content }: { content: JsonObject }) {
+/** What was entered in a form, or how a draft was changed. */
+function Sent({ answered, sent }: { answered: NonNullable<Interaction["answered"]>; sent: Json }) {
+  const { answer, message } = answered;
   return (
     <div className="min-w-0">
-      <p className="mb-1 text-xs text-ink-3">What was sent</p>
-      <ValueView value={content} label="answer" />
+      {answer === "chosen" ? (
+        <p className="mb-2 text-[13px] text-ink-2">
+          {answerInWords(answered)}
+          {message ? `: ${message}` : "."}
+        </p>
+      ) : null}
+      <p className="mb-1 text-xs text-ink-3">
+        {answer === "chosen" ? "The draft as it was left" : "What was sent"}
+      </p>
+      <ValueView value={sent} label="answer" />
     </div>
   );
 }
@@ -227,7 +247,9 @@ interface Wording {
   words?: string;
 }
 
-const WORDING: Record<Exclude<Interaction["requested"]["kind"], "question">, Wording> = {
+const YES_OR_NO: Wording = { yes: "Approve", no: "Reject", why: "Why not?" };
+
+const WORDING: Partial<Record<Interaction["requested"]["kind"], Wording>> = {
   tool_confirmation: {
     yes: "Approve",
     no: "Reject",
@@ -240,7 +262,6 @@ const WORDING: Record<Exclude<Interaction["requested"]["kind"], "question">, Wor
     why: "Why not?",
     words: "What do you answer? The agent reads this.",
   },
-  tie: { yes: "Approve", no: "Reject", why: "Why not?" },
 };
 
 function AnswerForm({
@@ -260,7 +281,7 @@ function AnswerForm({
     }),
   );
   const { kind } = ask.requested;
-  const wording = WORDING[kind === "question" ? "escalation" : kind];
+  const wording = WORDING[kind] ?? YES_OR_NO;
   // What was sent takes effect when its event comes back.
   const total = ask.requested.calls?.length ?? 0;
   const isNone = ticked?.length === 0;
@@ -330,26 +351,9 @@ function AnswerForm({
       ) : null}
       {isRejecting ? null : (
         <p id={note} className="text-xs text-ink-3">
-          <Left until={ask.requested.expires_at} from={ask.requested_at} /> Say yes by click or with the space
-          bar; Enter does nothing.
+          <TimeLeft ask={ask} /> Say yes by click or with the space bar; Enter does nothing.
         </p>
       )}
     </div>
   );
-}
-
-function Left({ until, from }: { until: number; from: number }) {
-  const left = useTimeLeft(until);
-  const days = (until - from) / 86_400_000;
-  if (days > 30) return null;
-  return (
-    <span className="tabular-nums">
-      {left === null ? "The time to answer is over." : `Unanswered for ${left} more means no.`}
-    </span>
-  );
-}
-
-/** Approving is to be meant: a key pressed to send something else must not do it. */
-function notByEnter(event: KeyboardEvent) {
-  if (event.key === "Enter") event.preventDefault();
 }

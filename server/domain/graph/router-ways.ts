@@ -42,7 +42,8 @@ export function routerWays(graph: WorkflowGraph, id: string): RouterWays | null 
   const by = routerKindOf(node);
   const when = new Map(by === "expression" ? conditions.map((one) => [one.label, one.when]) : []);
   const edges = graph.edges.filter((edge) => isNormalFrom(edge, id));
-  const offered = ownLabels(node);
+  const exits = (kind.exits?.(node.config) ?? []).map(({ label }) => label);
+  const offered = kind.waysIn === undefined ? ownLabels(node) : [...new Set([...ownLabels(node), ...exits])];
   const named = [...offered, ...edges.flatMap(({ edge_label }) => edge_label || [])];
   const labels = [...new Set(named)].filter(
     (label) => offered.includes(label) || (label !== default_label && !isDefaultWord(label)),
@@ -70,6 +71,8 @@ export function routerWays(graph: WorkflowGraph, id: string): RouterWays | null 
 function ownLabels(node: WorkflowNode): string[] {
   const { default_label, conditions = [], ways = [] } = settingsOf(node);
   const by = routerKindOf(node);
+  const { waysIn } = getNodeKind(node.node_type);
+  if (waysIn !== undefined) return [...new Set(listIn(node, waysIn))];
   const own = by === "expression" ? conditions.map(({ label }) => label) : isFixed(node) ? null : ways;
   const exits = (getNodeKind(node.node_type).exits?.(node.config) ?? []).map(({ label }) => label);
   return [...new Set(own ?? exits.filter((label) => label !== default_label))];
@@ -77,7 +80,10 @@ function ownLabels(node: WorkflowNode): string[] {
 
 /** Its ways are those of a built-in rule. */
 const isFixed = (node: WorkflowNode) => isRouterNode(node) && followsBuiltIn(node.config);
-const takesAny = (node: WorkflowNode) => routerKindOf(node) !== "expression" && !isFixed(node);
+const takesAny = (node: WorkflowNode) =>
+  routerKindOf(node) !== "expression" && !isFixed(node) && getNodeKind(node.node_type).waysIn === undefined;
+const listIn = (node: WorkflowNode, key: string): string[] =>
+  ((node.config as Record<string, unknown>)[key] as string[] | undefined) ?? [];
 
 /** Whether an edge is taken where nothing else fits; the same rule by which a run takes it. */
 const isFallback = (edge: WorkflowEdge, default_label: string | undefined) =>
@@ -235,12 +241,16 @@ function writeWays(
   const node = graph.nodes[id];
   const known = routerWays(graph, id);
   if (!node || !known?.isOpen) return graph;
+  const { waysIn } = getNodeKind(node.node_type);
+  const own = new Set(ownLabels(node));
   const before = known.ways
-    .filter(({ isOffered }) => isOffered)
+    .filter(({ isOffered, label }) => (waysIn === undefined ? isOffered : own.has(label)))
     .map(({ label, when }) => ({ label, when: when ?? "" }));
   const next = change(before);
   const patch =
-    routerKindOf(node) === "expression" ? { conditions: next } : { ways: next.map(({ label }) => label) };
+    routerKindOf(node) === "expression"
+      ? { conditions: next }
+      : { [waysIn ?? "ways"]: next.map(({ label }) => label) };
   return { ...graph, nodes: { ...graph.nodes, [id]: withConfig(node, patch) } };
 }
 

@@ -7,6 +7,7 @@ import { Expr, Id, Json, type JsonObject, type JsonSchema, Ms, StateKey } from "
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { WrittenValue } from "@/server/domain/text/template";
+import type { NodeAnswer, NodeQuestion } from "@/server/domain/tool/person-question";
 import type { OwnRule } from "@/server/domain/tool/router-functions";
 
 export const Join = z.union([
@@ -171,8 +172,10 @@ export type KindIconName =
   | "play"
   | "split"
   | "sticky-note"
+  | "text-cursor-input"
   | "timer"
   | "user-round"
+  | "user-round-check"
   | "users-round"
   | "workflow"
   | "wrench";
@@ -191,7 +194,7 @@ export interface NodeKind<T extends string = string, S extends z.ZodType = z.Zod
   /** One short line for the palette. */
   readonly hint: string;
   readonly icon: KindIconName;
-  readonly group: "flow" | "agents" | "data" | "notes";
+  readonly group: "flow" | "agents" | "people" | "data" | "notes";
   readonly config: S;
   readonly fields: readonly Field<z.output<S>>[];
   /** One line that says what this node will do, for its card. */
@@ -206,6 +209,8 @@ export interface NodeKind<T extends string = string, S extends z.ZodType = z.Zod
   readonly executes?: boolean;
   /** Labels choose the edges. */
   readonly routes?: boolean;
+  /** Routers: the setting that lists the names of the ways, where people add, rename and move them; `ways` if absent. */
+  readonly waysIn?: string;
   /**
    * What else changes in the settings when a person changes something there, so that nothing of theirs is lost.
    * `labels`: the names of all ways out, also of those that only edges name.
@@ -293,6 +298,8 @@ export interface NodeContext {
   tool(name: string, args: JsonObject): Flow<Json>;
   /** Runs the body of a JavaScript function in the sandbox; `input` holds the value. */
   code(source: string, input: Json): Flow<Json>;
+  /** Asks a person and waits, durably, unless nobody is to wait. */
+  askPerson(key: string, question: NodeQuestion): Flow<NodeAnswer>;
   /** Writes a diagnostic into the run's events. */
   warn(code: string, message: string): void;
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { agentTask } from "./agent-task";
+import { approvalGate } from "./approval-gate";
 import { code } from "./code";
 import { conditionalRouter } from "./conditional-router";
 import { crewTask } from "./crew-task";
@@ -17,6 +18,7 @@ import { note } from "./note";
 import { start } from "./start";
 import { toolCall } from "./tool-call";
 import { transform } from "./transform";
+import { userInput } from "./user-input";
 import { wait } from "./wait";
 
 /** The one list of node kinds. Everything else (types, palette, cards, forms, validation) derives from it. */
@@ -25,6 +27,8 @@ const list = [
   agentTask,
   crewTask,
   conditionalRouter,
+  approvalGate,
+  userInput,
   toolCall,
   httpRequest,
   transform,

@@ -44,6 +44,10 @@ export interface Interaction {
   answered?: RunEventOf<"interaction_answered">["payload"];
   requested_at: number;
   answered_at?: number;
+  /** When nobody had answered for half of the time. */
+  reminded_at?: number;
+  /** Who was asked as well because nobody answered, in order. */
+  escalated?: readonly { level: number; to: string; at: number }[];
 }
 
 export type CrewLink =

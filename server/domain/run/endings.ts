@@ -44,7 +44,10 @@ export function endAgent(
 export function goOnUnlessAsked(s: RunState, id: string): void {
   const { status, waiting } = s.activations[id] ?? {};
   if (status !== "waiting" || waiting?.for !== "human") return;
-  for (const open of s.asking) if (s.interactions[open]?.activation_id === id) return;
+  for (const open of s.asking) {
+    const asked = s.interactions[open];
+    if (asked?.activation_id === id && asked.requested.mode !== "advisory") return;
+  }
   setActivation(s, id, { status: "running", waiting: undefined });
 }
 
@@ -86,7 +89,8 @@ function stopAsking(s: RunState, activation: string, at: number, of: Ended): voi
   }
   for (const id of s.asking) {
     const asked = present(s.interactions[id], "s.interactions[id]");
-    if (!isWorkOf(asked, activation, of)) continue;
+    // Nobody waits for an advisory one, so it outlives whoever asked it.
+    if (!isWorkOf(asked, activation, of) || asked.requested.mode === "advisory") continue;
     s.asking.delete(id);
     s.interactions[id] = { ...asked, status: "withdrawn" };
   }

@@ -14,6 +14,7 @@ import type { CrewProcess } from "@/server/domain/crew/crew";
 import type { PastWork } from "@/server/domain/crew/past-work";
 import type { ExecutionPlan, Task, TaskStatus } from "@/server/domain/crew/plan";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import type { QuestionParts } from "@/server/domain/tool/person-question";
 import type { RiskLevel, ToolCall, ToolProtocol, ToolQuestion, ToolStatus } from "@/server/domain/tool/tool";
 import type { Pins } from "./pins";
 
@@ -50,6 +51,11 @@ export interface UnvouchedPlace {
   from: string | null;
 }
 
+/** How long a person has to answer, in milliseconds. */
+export interface PeopleRules {
+  answer_within_ms: number;
+}
+
 /** The run as a whole. */
 export interface RunEvents {
   /** Creates the state. The graph and the roles are copies: later edits never change a run. */
@@ -72,6 +78,8 @@ export interface RunEvents {
     only_node?: string;
     /** What members of its crews did in earlier runs; absent where nothing is known, and in older runs. */
     past_work?: PastWork[];
+    /** How people are asked where a question does not say; absent in older runs, where no answer in 15 minutes means no. */
+    people?: PeopleRules;
   };
   run_started: Record<string, never>;
   run_cancel_requested: { by: string; reason: string };
@@ -333,12 +341,24 @@ export interface ToolEvents {
   };
 }
 
+/** What a person is asked about. `question`: what a tool's server asks. */
+export type QuestionKind =
+  | "tool_confirmation"
+  | "escalation"
+  | "review"
+  | "tie"
+  | "question"
+  | "approval"
+  | "input"
+  | "feedback"
+  | "budget";
+
 /** Questions to people. */
 export interface PersonEvents {
   /** A person is asked; the run goes on elsewhere meanwhile. */
-  interaction_requested: {
+  interaction_requested: QuestionParts & {
     interaction_id: string;
-    kind: "tool_confirmation" | "escalation" | "review" | "tie" | "question";
+    kind: QuestionKind;
     title: string;
     /** Why a person is asked, in words. */
     why: string;
@@ -364,12 +384,20 @@ export interface PersonEvents {
     /** Unix time in milliseconds; unanswered until then means no. */
     expires_at: number;
   };
+  /** Half of the time to answer is over, and nobody has. */
+  interaction_reminded: { interaction_id: string };
+  /** Nobody answered for as long as its level says: somebody else is asked as well. `expires_at`: until when, if longer. */
+  interaction_escalated: { interaction_id: string; level: number; to: string; expires_at?: number };
   /** The person has longer: the server slept or was down while the question was open. */
   interaction_extended: { interaction_id: string; expires_at: number };
   interaction_answered: {
     interaction_id: string;
-    /** cancel: of a `question`, left open without a yes or a no. */
-    answer: "approve" | "approve_always" | "reject" | "cancel" | "expired";
+    /** cancel: of a `question`, left open without a yes or a no. chosen: an option. given: a form was filled in. */
+    answer: "approve" | "approve_always" | "reject" | "cancel" | "chosen" | "given" | "expired";
+    /** The value of the option that was chosen. */
+    option?: string;
+    /** What the form holds, or the draft as the person left it. */
+    value?: Json;
     /** What the form of a `question` holds. */
     content?: JsonObject;
     /** Where some of several calls were agreed to: their places in `calls`, from 0. */

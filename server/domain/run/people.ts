@@ -3,6 +3,12 @@ import { goOnUnlessAsked } from "./endings";
 import type { PersonEvents } from "./events";
 import type { Handlers } from "./handlers";
 import { setActivation } from "./patch";
+import type { RunState } from "./state";
+
+function waitUntil(s: RunState, activation: string, until: number): void {
+  if (s.activations[activation]?.waiting?.for === "human")
+    setActivation(s, activation, { waiting: { for: "human", until } });
+}
 
 export const people: Handlers<keyof PersonEvents> = {
   interaction_requested(s, event) {
@@ -18,19 +24,37 @@ export const people: Handlers<keyof PersonEvents> = {
       ...(event.agent_id ? { agent_id: event.agent_id } : {}),
       ...(event.task_id ? { task_id: event.task_id } : {}),
     };
+    if (event.payload.mode === "advisory") return;
     setActivation(s, present(event.activation_id, "event.activation_id"), {
       status: "waiting",
       waiting: { for: "human", until: event.payload.expires_at },
     });
   },
+  interaction_reminded(s, event) {
+    const open = s.interactions[event.payload.interaction_id];
+    if (open) s.interactions[open.id] = { ...open, reminded_at: event.ts };
+  },
+  interaction_escalated(s, event) {
+    const { interaction_id, level, to, expires_at } = event.payload;
+    const open = s.interactions[interaction_id];
+    if (!open) return;
+    s.interactions[interaction_id] = {
+      ...open,
+      requested: {
+        ...open.requested,
+        assigned_to: to,
+        ...(expires_at === undefined ? {} : { expires_at }),
+      },
+      escalated: [...(open.escalated ?? []), { level, to, at: event.ts }],
+    };
+    if (expires_at !== undefined)
+      waitUntil(s, present(event.activation_id, "event.activation_id"), expires_at);
+  },
   interaction_extended(s, event) {
     const { interaction_id, expires_at } = event.payload;
     const open = s.interactions[interaction_id];
     if (open) s.interactions[interaction_id] = { ...open, requested: { ...open.requested, expires_at } };
-    if (s.activations[present(event.activation_id, "event.activation_id")]?.waiting?.for === "human")
-      setActivation(s, present(event.activation_id, "event.activation_id"), {
-        waiting: { for: "human", until: expires_at },
-      });
+    waitUntil(s, present(event.activation_id, "event.activation_id"), expires_at);
   },
   interaction_answered(s, event) {
     const open = s.interactions[event.payload.interaction_id];

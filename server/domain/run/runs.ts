@@ -21,6 +21,7 @@ export const runs: Handlers<keyof RunEvents> = {
       ...(payload.installation ? { installation: payload.installation } : {}),
       ...(payload.pins ? { pins: payload.pins } : {}),
       ...(payload.only_node === undefined ? {} : { only_node: payload.only_node }),
+      ...(payload.people ? { people: payload.people } : {}),
       config: payload.config,
       created_at: ts,
     };

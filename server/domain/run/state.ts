@@ -15,7 +15,7 @@ import type { PastWork } from "@/server/domain/crew/past-work";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { ToolCall } from "@/server/domain/tool/tool";
 import { type CrewState, newCrewState } from "./crew-state";
-import type { CallPurpose, ChatMessage, RunEventOf } from "./events";
+import type { CallPurpose, ChatMessage, PeopleRules, RunEventOf } from "./events";
 import type { Pins } from "./pins";
 
 export type NodeStatus =
@@ -136,6 +136,7 @@ export interface RunState extends CrewState {
     pins?: Pins;
     /** The run carries out this one node of its workflow. */
     only_node?: string;
+    people?: PeopleRules;
     config: RunConfig;
     created_at: number;
     started_at?: number;

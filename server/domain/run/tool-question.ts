@@ -9,9 +9,12 @@ import type { Payloads } from "./events";
 
 /** What a person may answer to a question of a run, wherever they answer it. */
 export const PersonsAnswer = z.object({
-  answer: z.enum(["approve", "approve_always", "reject", "cancel"]).meta({
-    description: "`cancel` leaves a question of kind `question` open, without a yes or a no",
+  answer: z.enum(["approve", "approve_always", "reject", "cancel", "chosen", "given"]).meta({
+    description:
+      "`cancel` leaves a question of kind `question` open, without a yes or a no; `chosen` takes the option named by `option`, `given` fills in a form",
   }),
+  option: z.string().max(200).exactOptional(),
+  value: Json.exactOptional(),
   calls: AgreedCalls,
   message: z.string().max(4000).exactOptional(),
   content: z.record(z.string().max(200), Json).exactOptional().meta({
@@ -63,6 +66,8 @@ export function answerFaults(
   { kind, asks }: Pick<Payloads["interaction_requested"], "kind" | "asks">,
   { answer, content }: Pick<PersonsAnswer, "answer" | "content">,
 ): KeyFault[] {
+  if (answer === "chosen" || answer === "given")
+    return [{ key: "answer", message: "This question takes a yes or a no." }];
   if (kind !== "question" && answer === "cancel")
     return [{ key: "answer", message: "This question takes a yes or a no." }];
   if (kind === "question" && answer === "approve_always")
@@ -92,6 +97,7 @@ export const typedWords = ({ schema = {} }: ToolQuestion, content: JsonObject): 
 /** Who answered a question, and how. */
 export const GivenAnswer = PersonsAnswer.pick({ answer: true }).extend({
   answer: z.enum([...PersonsAnswer.shape.answer.options, "expired"]),
+  option: z.string().exactOptional(),
   by: z.string(),
 });
 export type GivenAnswer = z.infer<typeof GivenAnswer>;
@@ -101,5 +107,6 @@ export function notOpen(given: GivenAnswer | null): string {
   if (given === null) return "This question was answered already, or it is not open any more.";
   if (given.answer === "expired") return "Nobody answered this question in time, so it is not open any more.";
   const who = given.by === "user" ? "Somebody at the page" : given.by;
-  return `${who} has answered this question already (${given.answer.replace("_", " ")}). That counts.`;
+  const what = given.option ?? given.answer.replace("_", " ");
+  return `${who} has answered this question already (${what}). That counts.`;
 }

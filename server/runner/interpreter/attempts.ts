@@ -10,6 +10,7 @@ import type { NewEvent, RunEvent } from "@/server/domain/run/events";
 import { complete, fail, isWanted, passThrough, referring } from "@/server/domain/run/schedule";
 import { NodeRun } from "../node-run";
 import type { Effects, Engine } from "../ports";
+import { Advice } from "./advice";
 import type { ReachedEnd } from "./ends";
 import { LoopWatch } from "./loop-watch";
 import { toRunError } from "./node-error";
@@ -22,6 +23,7 @@ export abstract class Attempts implements Engine {
   readonly s: RunState;
   readonly a: Analysis;
   protected readonly tasks: Tasks;
+  protected readonly advice: Advice;
   private timeouts = 0;
   /** The limit that keeps the run from going on. */
   protected limit: RaisableLimit | null = null;
@@ -42,6 +44,7 @@ export abstract class Attempts implements Engine {
     readonly effects: Effects,
   ) {
     this.tasks = new Tasks(ctx);
+    this.advice = new Advice(ctx);
     this.at = ctx.begunAt;
     this.s = evolve(newRun(ctx.runId), created);
     this.logChars = sizeOf(created.payload);
@@ -239,6 +242,10 @@ export abstract class Attempts implements Engine {
     const task = this.tasks.get(activationId);
     if (task && !task.timeout && this.s.activations[activationId]?.status === "running")
       this.armTimeout(task);
+  }
+
+  adviseLater(interactionId: string): void {
+    this.advice.expect(interactionId);
   }
 
   /** The limit that stands in the way of another model call, if any. */

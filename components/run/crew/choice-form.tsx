@@ -1,0 +1,75 @@
+"use client";
+
+import { type KeyboardEvent, useId, useState } from "react";
+import { Button } from "@/components/ui/button";
+import { TextArea } from "@/components/ui/text-area";
+import { noOf, yesOf } from "@/server/domain/run/person-answer";
+import type { AnswerOption } from "@/server/domain/tool/person-question";
+import { TimeLeft } from "./time-left";
+import { type Answering, useAnswer } from "./use-answer";
+
+/** A question with answers to choose from, with a comment and, where it is asked about a draft, the draft to change. */
+export function ChoiceForm({ options, ...props }: Answering & { options: readonly AnswerOption[] }) {
+  const { ask } = props;
+  const { draft } = ask.requested;
+  const [text, setText] = useState(draft ?? "");
+  const [comment, setComment] = useState("");
+  const note = useId();
+  const answer = useAnswer(props);
+  const yes = yesOf(options);
+  const no = noOf(options);
+  const give = (option: AnswerOption) =>
+    answer.send({
+      answer: option.value,
+      ...(draft !== undefined && text !== draft ? { value: text } : {}),
+      ...(comment.trim() ? { message: comment.trim() } : {}),
+    });
+  return (
+    <div className="crew-answer flex flex-col gap-3">
+      {draft === undefined ? null : (
+        <TextArea
+          label="Draft"
+          hint={text === draft ? "You may change it; what stands here goes on." : "Changed by you."}
+          value={text}
+          onValueChange={setText}
+          rows={8}
+        />
+      )}
+      <TextArea
+        label="Comment"
+        hint="May stay empty"
+        value={comment}
+        onValueChange={setComment}
+        rows={2}
+        maxLength={4000}
+      />
+      <div className="flex flex-wrap gap-2">
+        {options.map((option) => (
+          <Button
+            key={option.value}
+            variant={option === yes ? "primary" : option === no ? "danger" : "secondary"}
+            aria-describedby={note}
+            pending={answer.isSent}
+            onKeyDown={notByEnter}
+            onClick={() => give(option)}
+          >
+            {option.label}
+          </Button>
+        ))}
+      </div>
+      {answer.problem ? (
+        <p role="alert" className="text-[13px] text-failed">
+          {answer.problem}
+        </p>
+      ) : null}
+      <p id={note} className="text-xs text-ink-3">
+        <TimeLeft ask={ask} /> Choose by click or with the space bar; Enter does nothing.
+      </p>
+    </div>
+  );
+}
+
+/** Approving is to be meant: a key pressed to send something else must not do it. */
+export function notByEnter(event: KeyboardEvent) {
+  if (event.key === "Enter") event.preventDefault();
+}

@@ -1,0 +1,15 @@
+import { useTimeLeft } from "@/components/run/elapsed";
+import type { Interaction } from "@/server/domain/run";
+import { whenSilent } from "@/server/domain/run/question-words";
+
+/** How long a question is still open, and what it comes to where nobody answers. */
+export function TimeLeft({ ask: { requested } }: { ask: Interaction }) {
+  const left = useTimeLeft(requested.expires_at);
+  const what = whenSilent(requested);
+  if (requested.mode === "advisory") return <span>Leaving it unanswered {what}.</span>;
+  return (
+    <span className="tabular-nums">
+      {left === null ? "The time to answer is over." : `Unanswered for ${left} more ${what}.`}
+    </span>
+  );
+}

@@ -1,0 +1,219 @@
+import { z } from "zod";
+import { type Json, type JsonObject, Template } from "@/server/domain/base/values";
+import { type NodeAnswer, QuestionTerms, saysNo, saysYes } from "@/server/domain/tool/person-question";
+import { defineNode, type Fault, type NodeContext, NodeFailure, type NodeResult } from "./define";
+import { questionFields, termsOf, timeoutFaults } from "./question-terms";
+
+/** The way that is taken where nobody answers in time and the gate goes on all the same. */
+const TIMEOUT = "timeout";
+const Options = z.array(z.string().min(1).max(80)).max(12);
+
+const GateConfig = z.object({
+  title: Template.default(""),
+  /** What is to be decided about, as Markdown. */
+  body_template: Template.optional(),
+  /** The answers, which are the labels of the ways out. */
+  options: Options.default(["approved", "rejected"]),
+  /** A person may change the text before it goes on. */
+  allow_edit: z.boolean().default(false),
+  ...QuestionTerms.shape,
+});
+type GateConfig = z.output<typeof GateConfig>;
+
+/** A person decides which way a run takes, and may leave a comment and change a draft. */
+export const approvalGate = defineNode({
+  type: "approval_gate",
+  title: "Approval",
+  hint: "A person decides how it goes on",
+  icon: "user-round-check",
+  group: "people",
+  routes: true,
+  waysIn: "options",
+  config: GateConfig,
+  fields: [
+    { key: "title", label: "Question", as: "template", lines: 1, hint: "What the person is asked" },
+    {
+      key: "body_template",
+      label: "What it is about",
+      as: "template",
+      hint: "Shown with the question, as Markdown",
+    },
+    { key: "options", label: "Answers", as: "ways" },
+    {
+      key: "allow_edit",
+      label: "The text may be changed",
+      as: "switch",
+      hint: "What may be changed is the first key that this node writes, or what it is about where that key is empty",
+    },
+    ...questionFields("label"),
+  ],
+  summary: ({ options, assigned_to }) =>
+    options.length === 0
+      ? "No answers yet"
+      : `${assigned_to ? `Asks ${assigned_to}: ` : "Asks: "}${options.join(" or ")}`,
+  exits: ({ options, on_timeout, mode }) => [
+    ...[...new Set(options)].map((label) => ({ label })),
+    ...(on_timeout === "continue" && mode !== "advisory" && !options.includes(TIMEOUT)
+      ? [{ label: TIMEOUT, title: "Nobody answered" }]
+      : []),
+  ],
+  newConfig: () => ({ title: "Is this good to go on?", options: ["approved", "rejected"] }),
+  newNode: () => ({ name: "Approval" }),
+  faults: (config) => [
+    ...optionFaults(config),
+    ...timeoutFaults(config, silentFault(config)),
+    ...(config.mode === "advisory" && silentWay(config) === null
+      ? [
+          fault(
+            "E_GATE_WAY_MEANWHILE",
+            "Nobody is waited for. Say which way is taken meanwhile: choose one of the answers as the standard one.",
+            "default_response",
+          ),
+        ]
+      : []),
+  ],
+  templates: ({ title, body_template }) => [
+    ...(title ? [{ field: "title", template: title }] : []),
+    ...(body_template ? [{ field: "body_template", template: body_template }] : []),
+  ],
+  *run(config, ctx) {
+    const asked = questionOf(config, ctx);
+    const answer = yield* ctx.askPerson("approval", asked);
+    const label = labelFor(answer, config, ctx);
+    const draft = typeof answer.value === "string" ? answer.value : (asked.draft ?? null);
+    return {
+      output: outputs(ctx.node.output_keys, config.allow_edit, {
+        decision: label,
+        comment: answer.message ?? "",
+        draft,
+        answered_by: answer.by,
+      }),
+      labels: [label],
+      why: { reason: reasonOf(answer) },
+    } satisfies NodeResult;
+  },
+});
+
+const fault = (code: string, message: string, field: string): Fault => ({
+  severity: "error",
+  code,
+  message,
+  field,
+});
+
+function optionFaults({ options }: GateConfig): Fault[] {
+  if (options.length === 0)
+    return [fault("E_GATE_NO_OPTIONS", "Add at least one answer that a person can give.", "options")];
+  const low = options.map((option) => option.toLowerCase());
+  const twice = options.find((_option, at) => low.indexOf(low[at] ?? "") !== at);
+  return twice === undefined
+    ? []
+    : [
+        fault(
+          "E_GATE_OPTION_TWICE",
+          `“${twice}” is there twice. Give each answer a name of its own.`,
+          "options",
+        ),
+      ];
+}
+
+/** Why what follows where nobody answers cannot be done; null where it can. */
+function silentFault(config: GateConfig): string | null {
+  const { on_timeout } = config;
+  if (on_timeout === "default" && silentWay(config) === null)
+    return "Choose which of the answers stands where nobody gives one.";
+  if (on_timeout === "approve" && !config.options.some(saysYes))
+    return "None of the answers is called approved or yes. Choose a standard answer instead.";
+  if (on_timeout === "reject" && !config.options.some(saysNo))
+    return "None of the answers is called rejected or no. Choose a standard answer, or let the node fail.";
+  return null;
+}
+
+/** The answer that stands where nobody gives one; null where none is set. */
+function silentWay({ default_response, options }: GateConfig): string | null {
+  const said = typeof default_response === "string" ? default_response.toLowerCase() : null;
+  return options.find((option) => option.toLowerCase() === said) ?? null;
+}
+
+function questionOf(config: GateConfig, ctx: NodeContext) {
+  const { title, body_template, options, allow_edit } = config;
+  const body = body_template ? ctx.render(body_template) : "";
+  const draft = allow_edit ? draftOf(ctx, body) : undefined;
+  return {
+    kind: "approval" as const,
+    title: (title ? ctx.render(title) : "") || `${ctx.node.name || ctx.node.id}: how does it go on?`,
+    why: "The workflow goes on as you decide here.",
+    options: options.map((option) => ({ label: option, value: option })),
+    ...(body && body !== draft ? { body } : {}),
+    ...(draft === undefined ? {} : { draft }),
+    ...termsOf(config),
+  };
+}
+
+/** What may be changed: the present text of the first key that the node writes, or what it is about. */
+function draftOf(ctx: NodeContext, body: string): string {
+  const [key] = ctx.node.output_keys;
+  const value: Json | undefined = key === undefined ? undefined : (ctx.input[key] ?? ctx.state[key]);
+  if (value === undefined || value === null) return body;
+  if (typeof value === "string") return value;
+  throw new NodeFailure(
+    "CONFIG",
+    `${ctx.node.name || ctx.node.id} lets a person change "${key}", which is no text. Only texts can be changed.`,
+  );
+}
+
+/** Which way is taken. Throws NodeFailure where nobody decided and nothing is to stand for that. */
+function labelFor({ answer, option, message }: NodeAnswer, config: GateConfig, ctx: NodeContext): string {
+  if (answer === "chosen" && option !== undefined) return option;
+  if (answer === "pending") return silentWay(config) ?? "";
+  const { options, on_timeout } = config;
+  if (answer === "reject") return refusal(options, message, ctx);
+  const hasTimeout = ctx.exits.some(({ label }) => label === TIMEOUT);
+  const label =
+    on_timeout === "continue" || (on_timeout === undefined && hasTimeout)
+      ? TIMEOUT
+      : on_timeout === "approve"
+        ? options.find(saysYes)
+        : on_timeout === "default"
+          ? (silentWay(config) ?? undefined)
+          : on_timeout === "fail" || on_timeout === "escalate"
+            ? undefined
+            : options.find(saysNo);
+  if (label !== undefined) return label;
+  throw new NodeFailure(
+    "HUMAN_TIMEOUT",
+    `Nobody answered “${ctx.node.name || ctx.node.id}” in time, and no answer stands for that.`,
+    { user_action: "retry" },
+  );
+}
+
+/** The way of a plain no. Throws NodeFailure where no answer of the gate means that. */
+function refusal(options: readonly string[], message: string | undefined, ctx: NodeContext): string {
+  const no = options.find(saysNo);
+  if (no !== undefined) return no;
+  const why = message ? `: ${message}` : ".";
+  throw new NodeFailure(
+    "HUMAN_REJECTED",
+    `“${ctx.node.name || ctx.node.id}” was declined, and none of its answers means no${why}`,
+    { user_action: "retry" },
+  );
+}
+
+const reasonOf = ({ answer, by, message }: NodeAnswer): string =>
+  answer === "expired"
+    ? "Nobody answered in time."
+    : answer === "pending"
+      ? "Nobody is waited for."
+      : `${by === "user" ? "Somebody at the page" : by} decided${message ? `: ${message}` : "."}`;
+
+/** Parts of the answer by name; keys of other names get the draft, the comment and the decision in turn. */
+function outputs(keys: readonly string[], isEdited: boolean, parts: JsonObject): JsonObject {
+  const order = isEdited ? ["draft", "comment", "decision"] : ["decision", "comment"];
+  const free = order.filter((part) => !keys.includes(part));
+  const output: JsonObject = {};
+  for (const key of keys) {
+    const part = Object.hasOwn(parts, key) ? key : free.shift();
+    if (part !== undefined) output[key] = parts[part] ?? null;
+  }
+  return output;
+}

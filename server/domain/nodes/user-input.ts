@@ -1,0 +1,133 @@
+import { z } from "zod";
+import { isObject } from "@/server/domain/base/guards";
+import { type JsonObject, JsonSchema, Template } from "@/server/domain/base/values";
+import { readSchema } from "@/server/domain/schema/schema";
+import { QuestionTerms } from "@/server/domain/tool/person-question";
+import { defineNode, type Fault, NodeFailure } from "./define";
+import { questionFields, termsOf, timeoutFaults } from "./question-terms";
+
+const InputConfig = z.object({
+  title: Template.default(""),
+  body_template: Template.optional(),
+  /** What is asked for: an object, whose properties are the fields of the form. */
+  schema: JsonSchema.optional(),
+  ...QuestionTerms.shape,
+});
+
+/** A person fills in a form, and the run goes on with what they entered. */
+export const userInput = defineNode({
+  type: "user_input",
+  title: "Form",
+  hint: "A person enters something",
+  icon: "text-cursor-input",
+  group: "people",
+  config: InputConfig,
+  fields: [
+    { key: "title", label: "Question", as: "template", lines: 1, hint: "What the person is asked for" },
+    {
+      key: "body_template",
+      label: "What it is about",
+      as: "template",
+      hint: "Shown above the form, as Markdown",
+    },
+    { key: "schema", label: "Fields", as: "schema", hint: "What the form asks for" },
+    ...questionFields("json"),
+  ],
+  summary: (config) => {
+    const fields = fieldsOf(config.schema);
+    return fields.length === 0 ? "Asks for nothing yet" : `Asks for ${fields.join(", ")}`;
+  },
+  writes: (config, node) => (node.output_keys.length > 0 ? node.output_keys : fieldsOf(config.schema)),
+  newConfig: () => ({
+    title: "Please fill this in",
+    schema: {
+      type: "object",
+      properties: { answer: { type: "string", title: "Answer" } },
+      required: ["answer"],
+    },
+  }),
+  newNode: () => ({ name: "Form", output_keys: ["answer"] }),
+  faults: (config) => [
+    ...schemaFaults(config.schema),
+    ...timeoutFaults(config, silentFault(config)),
+    ...(config.mode === "advisory" && !isObject(config.default_response)
+      ? [
+          fault(
+            "E_FORM_MEANWHILE",
+            "Nobody is waited for. Say with which values the run goes on meanwhile, as the standard answer.",
+            "default_response",
+          ),
+        ]
+      : []),
+  ],
+  templates: ({ title, body_template }) => [
+    ...(title ? [{ field: "title", template: title }] : []),
+    ...(body_template ? [{ field: "body_template", template: body_template }] : []),
+  ],
+  *run(config, ctx) {
+    const { title, body_template, schema = {} } = config;
+    const name = ctx.node.name || ctx.node.id;
+    const { answer, value, message } = yield* ctx.askPerson("form", {
+      kind: "input",
+      title: (title ? ctx.render(title) : "") || `${name} asks you to fill in a form`,
+      why: "The workflow goes on with what you enter here.",
+      ...(body_template ? { body: ctx.render(body_template) } : {}),
+      response_schema: schema,
+      ...termsOf(config),
+    });
+    if (answer === "given" && isObject(value)) return { output: formOutputs(value, ctx.node.output_keys) };
+    const isSilent = answer === "expired" || answer === "pending";
+    const { on_timeout, default_response } = config;
+    if (isSilent && (answer === "pending" || on_timeout === "default") && isObject(default_response))
+      return { output: formOutputs(default_response, ctx.node.output_keys) };
+    if (isSilent && on_timeout === "continue") return { output: formOutputs({}, ctx.node.output_keys) };
+    if (isSilent)
+      throw new NodeFailure("HUMAN_TIMEOUT", `Nobody filled in “${name}” in time.`, { user_action: "retry" });
+    throw new NodeFailure(
+      "HUMAN_REJECTED",
+      `A person declined to fill in “${name}”${message ? `: ${message}` : "."}`,
+      { user_action: "retry" },
+    );
+  },
+});
+
+const fieldsOf = (schema: JsonSchema | undefined): string[] =>
+  isObject(schema?.properties) ? Object.keys(schema.properties) : [];
+
+const fault = (code: string, message: string, field: string): Fault => ({
+  severity: "error",
+  code,
+  message,
+  field,
+});
+
+function schemaFaults(schema: JsonSchema | undefined): Fault[] {
+  if (fieldsOf(schema).length === 0)
+    return [fault("E_FORM_NO_FIELDS", "Add at least one field that a person fills in.", "schema")];
+  if (schema?.type !== undefined && schema.type !== "object")
+    return [
+      fault("E_FORM_SCHEMA", "A form is an object with properties; this schema is something else.", "schema"),
+    ];
+  return [];
+}
+
+/** Why what follows where nobody fills it in cannot be done; null where it can. */
+function silentFault({ on_timeout, default_response, schema }: z.output<typeof InputConfig>): string | null {
+  if (on_timeout === "approve")
+    return "A form cannot be approved. Choose standard values, or let the node fail.";
+  if (on_timeout !== "default") return null;
+  if (!isObject(default_response))
+    return "Say the standard values, as an object with a value for each field.";
+  const [wrong] = readSchema({ type: "object", ...schema }).faults(default_response);
+  return wrong ? `The standard values do not fit the fields: ${wrong.message}.` : null;
+}
+
+/** One value per key: the field of its name; where the form has one field and one other key is written, that. */
+function formOutputs(form: JsonObject, keys: readonly string[]): JsonObject {
+  if (keys.length === 0) return form;
+  const [only] = keys;
+  const values = Object.values(form);
+  if (keys.length === 1 && only !== undefined && !Object.hasOwn(form, only))
+    return { [only]: values.length === 1 ? (values[0] ?? null) : form };
+  return Object.fromEntries(keys.map((key) => [key, form[key] ?? null]));
+}

@@ -1,0 +1,109 @@
+import { z } from "zod";
+import { Json, type JsonSchema } from "@/server/domain/base/values";
+
+/**
+ * How a question holds up a run. sync: nothing new starts anywhere until it is answered, and the run's time stands still.
+ * async: only the step that asks waits. advisory: nobody waits.
+ */
+export const QuestionMode = z.enum(["sync", "async", "advisory"]);
+export type QuestionMode = z.infer<typeof QuestionMode>;
+
+/** What follows where nobody answers in time. */
+export const OnTimeout = z.enum(["reject", "approve", "default", "fail", "escalate", "continue"]);
+export type OnTimeout = z.infer<typeof OnTimeout>;
+
+export const Urgency = z.enum(["low", "normal", "high", "critical"]);
+export type Urgency = z.infer<typeof Urgency>;
+
+/** Who is asked next where nobody answers for so long, counted from the question; in seconds. */
+export const EscalationLevel = z.object({
+  after_s: z
+    .number()
+    .int()
+    .min(1)
+    .max(365 * 86_400),
+  to: z.string().min(1).max(200),
+});
+export type EscalationLevel = z.infer<typeof EscalationLevel>;
+
+/** How long a person may take at most, in seconds. */
+export const TimeoutSeconds = z
+  .number()
+  .int()
+  .min(1)
+  .max(365 * 86_400);
+
+/** The terms on which a person is asked, wherever they are set. */
+export const QuestionTerms = z.object({
+  mode: QuestionMode.optional(),
+  timeout_s: TimeoutSeconds.optional(),
+  on_timeout: OnTimeout.optional(),
+  default_response: Json.optional(),
+  urgency: Urgency.optional(),
+  assigned_to: z.string().max(200).optional(),
+  required_expertise: z.array(z.string().max(200)).max(20).optional(),
+  escalation: z.array(EscalationLevel).max(10).optional(),
+});
+export type QuestionTerms = z.infer<typeof QuestionTerms>;
+
+/** One of the answers to choose from. */
+export interface AnswerOption {
+  label: string;
+  value: string;
+}
+
+const YES: ReadonlySet<string> = new Set(["approve", "approved", "yes", "accept", "accepted"]);
+const NO: ReadonlySet<string> = new Set([
+  "reject",
+  "rejected",
+  "no",
+  "deny",
+  "denied",
+  "decline",
+  "declined",
+]);
+
+/** Whether a person who chooses an answer of that name says yes, or no. */
+export const saysYes = (name: string): boolean => YES.has(name.trim().toLowerCase());
+export const saysNo = (name: string): boolean => NO.has(name.trim().toLowerCase());
+
+/** What a question asks and on which terms, beside its title and its reason; all of it absent in older runs. */
+export interface QuestionParts {
+  /** What it is about, as Markdown. */
+  body?: string;
+  /** The answers to choose from; absent: a yes or a no, or a form. */
+  options?: AnswerOption[];
+  /** What is to be filled in: an object, whose properties are the fields of the form. */
+  response_schema?: JsonSchema;
+  /** A text that whoever answers may change. */
+  draft?: string;
+  /** Several questions in one; the form has a field for each. */
+  questions?: string[];
+  mode?: QuestionMode;
+  urgency?: Urgency;
+  assigned_to?: string;
+  required_expertise?: string[];
+  timeout_s?: number;
+  on_timeout?: OnTimeout;
+  default_response?: Json;
+  escalation?: EscalationLevel[];
+}
+
+/** What a node asks a person. */
+export interface NodeQuestion extends QuestionParts {
+  kind: "approval" | "input";
+  title: string;
+  why: string;
+}
+
+/** What a person said, as a node reads it. */
+export interface NodeAnswer {
+  /** chosen: one of the options. given: a form. expired: nobody answered in time. pending: nobody is waited for. */
+  answer: "chosen" | "given" | "reject" | "expired" | "pending";
+  /** The value of the option that was chosen. */
+  option?: string;
+  /** The form, or the draft as it was changed. */
+  value?: Json;
+  message?: string;
+  by: string;
+}

@@ -1,0 +1,69 @@
+import { z } from "zod";
+import type { Durable, DurableContext, Settlement } from "@/server/domain/base/durable";
+import type { Interaction, RunState } from "@/server/domain/run";
+import type { NewEvent } from "@/server/domain/run/events";
+import { answerInWords } from "@/server/domain/run/question-words";
+import { PersonsAnswer } from "@/server/domain/run/tool-question";
+
+const GivenAnswer = PersonsAnswer.extend({ by: z.string() });
+
+/** Questions that nobody waits for: the run hears their answers while it goes on, and does not go on for them. */
+export class Advice {
+  private readonly open = new Map<string, { id: string; handle: Durable }>();
+
+  constructor(private readonly ctx: Pick<DurableContext, "signal">) {}
+
+  expect(interaction_id: string): void {
+    const handle = this.ctx.signal(`answer:${interaction_id}`);
+    this.open.set(handle.key, { id: interaction_id, handle });
+  }
+
+  get pending(): Durable[] {
+    return [...this.open.values()].map(({ handle }) => handle);
+  }
+
+  /** What follows from an answer that came; null where it answers no such question. */
+  receive(answer: Settlement, s: RunState): NewEvent[] | null {
+    const asked = this.open.get(answer.key);
+    if (!asked) return null;
+    this.open.delete(answer.key);
+    const interaction = s.interactions[asked.id];
+    const given = GivenAnswer.safeParse(answer.result.ok ? answer.result.value : null);
+    if (!interaction || !given.success) return [];
+    const { id, node_id, activation_id, agent_id, task_id } = interaction;
+    const about = {
+      node_id,
+      activation_id,
+      ...(agent_id === undefined ? {} : { agent_id }),
+      ...(task_id === undefined ? {} : { task_id }),
+    };
+    return [
+      { type: "interaction_answered", ...about, payload: { interaction_id: id, ...given.data } },
+      ...toldTo(s, interaction, given.data),
+    ];
+  }
+}
+
+/** How the answer reaches those who are still at work: on the board of the crew that asked. */
+function toldTo(
+  s: RunState,
+  { id, node_id, activation_id, requested }: Interaction,
+  given: z.infer<typeof GivenAnswer>,
+): NewEvent[] {
+  if (s.crews[activation_id]?.status !== "running") return [];
+  const bulletin = `${requested.title}\n${wordsOf(given, requested)}`;
+  return [{ type: "board_written", node_id, activation_id, payload: { alias: `human:${id}`, bulletin } }];
+}
+
+/** An answer in the words in which agents read it. */
+function wordsOf(
+  given: z.infer<typeof GivenAnswer>,
+  requested: Pick<Interaction["requested"], "options">,
+): string {
+  const { value, message } = given;
+  return [
+    `${given.by} answered: ${answerInWords(given, requested)}.`,
+    ...(value === undefined ? [] : [typeof value === "string" ? value : JSON.stringify(value)]),
+    ...(message === undefined ? [] : [message]),
+  ].join("\n");
+}
