@@ -2,7 +2,8 @@
 
 import clsx from "clsx";
 import { Brain, MessageSquareText, ShieldAlert } from "lucide-react";
-import { useEffect, useRef } from "react";
+import dynamic from "next/dynamic";
+import { useEffect, useRef, useState } from "react";
 import { describeTokens, formatDuration } from "@/components/display/format";
 import { Badge } from "@/components/ui/badge";
 import { Disclosure } from "@/components/ui/disclosure";
@@ -17,6 +18,8 @@ import { useLiveText, useRun, useRunList } from "./run-context";
 import { ToolCallCard } from "./tool-call-card";
 import { transcript } from "./transcript";
 import { TextBlock } from "./values";
+
+const AsSentDialog = dynamic(() => import("./past/as-sent").then((module) => module.AsSentDialog));
 
 /** What one agent was told and what it answered, the answer on its way included. */
 export function AgentTranscript({ agentKey }: { agentKey: string }) {
@@ -180,9 +183,27 @@ function CallFacts({ call }: { call: ModelCall }) {
           ) : call.cost_usd !== undefined ? (
             <span>{costInWords(ofOneCall(call.cost_usd))}</span>
           ) : null}
+          <AsSent call={call} />
         </>
       )}
     </p>
+  );
+}
+
+/** Opens the prompt of a call. */
+function AsSent({ call }: { call: ModelCall }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button
+        type="button"
+        onClick={() => setOpen(true)}
+        className="rounded font-medium text-accent hover:text-accent-hover pointer-coarse:min-h-9"
+      >
+        As sent
+      </button>
+      {isOpen ? <AsSentDialog callId={call.id} onClose={() => setOpen(false)} /> : null}
+    </>
   );
 }
 

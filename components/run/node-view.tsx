@@ -18,6 +18,7 @@ import type { Activation, AgentView, ToolCallView } from "@/server/domain/run";
 import { AgentTranscript } from "./agent-transcript";
 import { Ticking, useTimeLeft } from "./elapsed";
 import { ErrorNote } from "./error-note";
+import { AnsweredAsks } from "./past/answered-asks";
 import { PlanBoard } from "./plan-board";
 import { useRun, useRunActivation, useRunList, useRunNode } from "./run-context";
 import { useRunPage } from "./run-page-context";
@@ -224,6 +225,7 @@ function ActivationDetail({ node, activation }: { node: WorkflowNode; activation
       <ActivationFacts activation={activation} />
       {activation.error ? <ErrorNote error={activation.error} /> : null}
       <ActivationAsks activationId={activation.id} />
+      <AnsweredAsks activationId={activation.id} />
       {activation.status === "waiting" && activation.waiting?.for !== "human" ? (
         <Waiting activation={activation} />
       ) : null}

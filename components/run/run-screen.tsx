@@ -15,6 +15,7 @@ import { failedNode } from "@/server/domain/run/result";
 import { RunAnnouncer } from "./announcer";
 import { HeldNote, useHeld } from "./held-note";
 import { NodeView } from "./node-view";
+import { FindingsView, useFindings } from "./past/findings";
 import { ResultView } from "./result-view";
 import { RunAgainProvider } from "./run-again";
 import { RunCanvas } from "./run-canvas";
@@ -31,7 +32,7 @@ import "./run.css";
 
 const FilesView = dynamic(() => import("./files-view").then((module) => module.FilesView));
 
-type Tab = "result" | "timeline" | "node" | "state" | "files";
+type Tab = "result" | "timeline" | "node" | "state" | "files" | "findings";
 
 /** One run: on the drawing it happened on, with its result, its timeline, its nodes and its state. */
 export function RunScreen({ runId, workflowId }: { runId: string; workflowId: string }) {
@@ -151,6 +152,7 @@ function Stage({
   const [openCrew, setOpenCrew] = useState<string | null>(null);
   const [file, setFile] = useState<string | null>(null);
   const fileCount = useRun(({ state }) => Object.keys(state.files).length, 0);
+  const findings = useFindings();
   const page = useMemo<RunPage>(
     () => ({
       runId,
@@ -248,6 +250,18 @@ function Stage({
                 ),
               },
               { value: "state", label: "State", content: <StateView onSelectNode={select} /> },
+              ...(findings.length > 0 || tab === "findings"
+                ? [
+                    {
+                      value: "findings" as const,
+                      label: "What went wrong",
+                      badge: (
+                        <span className="text-xs font-normal text-ink-3 tabular-nums">{findings.length}</span>
+                      ),
+                      content: <FindingsView findings={findings} />,
+                    },
+                  ]
+                : []),
               ...(fileCount > 0 || tab === "files"
                 ? [
                     {

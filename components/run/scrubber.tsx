@@ -4,9 +4,13 @@ import clsx from "clsx";
 import { Pause, Play, Radio } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { formatDuration } from "@/components/display/format";
+import { isTyping, useHelpSection } from "@/components/page/page-commands";
 import { IconButton } from "@/components/ui/icon-button";
 import type { RunEvent } from "@/server/domain/run/events";
+import { nextOccurrence, nextStop, type StepUnit } from "@/server/domain/run/past/steps";
 import { RunElapsed } from "./elapsed";
+import { FIRST_TIME_LOOK, StepBar, type TimeLook } from "./past/step-bar";
+import { TIME_HELP, type TimeCommand, timeCommandOf } from "./past/time-keys";
 import { useRun, useRunViewStore } from "./run-context";
 import { type Span, spansOf } from "./scrubber-lanes";
 import { newNames, sentenceOf } from "./sentences";
@@ -20,7 +24,8 @@ export function Scrubber() {
   const cursor = useRun((view) => view.cursor, null);
   const isFinished = useRun((view) => view.head.run.status === "finished", false);
   const [isPlaying, setPlaying] = useState(false);
-  usePlaying(isPlaying, () => setPlaying(false));
+  const [look, setLook] = useState(FIRST_TIME_LOOK);
+  usePlaying(isPlaying, look, () => setPlaying(false));
   const at = cursor ?? lastSeq;
   const moment = useMomentText(at);
 
@@ -32,49 +37,105 @@ export function Scrubber() {
     if (!isPlaying && cursor === null) store?.goTo(1);
     setPlaying(!isPlaying);
   };
+  const step = (direction: 1 | -1) => {
+    const next = nextStop(store?.view.getState().events ?? NO_EVENTS, at, look.unit, direction);
+    if (next !== null) goTo(next);
+  };
+  const seek = (direction: 1 | -1) => {
+    if (!look.sought) return;
+    const next = nextOccurrence(store?.view.getState().events ?? NO_EVENTS, at, look.sought, direction);
+    if (next !== null) goTo(next);
+  };
+  useTimeKeys({
+    back: () => step(-1),
+    forward: () => step(1),
+    previous: () => seek(-1),
+    next: () => seek(1),
+    play: togglePlaying,
+    unit: () => setLook({ ...look, unit: NEXT_UNIT[look.unit] }),
+    now: () => goTo(lastSeq),
+  });
 
   return (
-    <section
-      aria-label="Time"
-      className="flex h-14 shrink-0 items-center gap-2 border-t border-line bg-surface px-2 sm:gap-3 sm:px-3"
-    >
-      <IconButton
-        label={isPlaying ? "Pause" : cursor === null ? "Play from the start" : "Play from here"}
-        icon={isPlaying ? <Pause aria-hidden /> : <Play aria-hidden />}
-        onClick={togglePlaying}
-        disabled={lastSeq < 2}
-      />
-      <div className="relative h-10 min-w-0 flex-1">
-        <Lanes lastSeq={lastSeq} at={at} />
-        <input
-          type="range"
-          aria-label="Moment of the run"
-          aria-valuetext={moment}
-          className="scrubber absolute inset-0 size-full"
-          min={Math.min(1, lastSeq)}
-          max={Math.max(1, lastSeq)}
-          value={at}
-          disabled={lastSeq < 2}
-          onChange={(event) => goTo(Number(event.target.value))}
-        />
-      </div>
-      <Moment at={at} />
-      <button
-        type="button"
-        onClick={() => goTo(lastSeq)}
-        aria-pressed={cursor === null}
-        className={clsx(
-          "inline-flex h-7 w-18 shrink-0 items-center justify-center gap-1.5 rounded-full border text-xs font-medium transition-colors pointer-coarse:h-9",
-          cursor === null
-            ? "border-transparent bg-transparent text-ink-2"
-            : "border-accent bg-accent-soft text-accent hover:bg-accent hover:text-accent-ink",
-        )}
+    <>
+      {cursor === null ? null : <StepBar look={look} onLook={setLook} onStep={step} onSeek={seek} />}
+      <section
+        aria-label="Time"
+        className="flex h-14 shrink-0 items-center gap-2 border-t border-line bg-surface px-2 sm:gap-3 sm:px-3"
       >
-        <Radio aria-hidden className="size-3.5" />
-        {isFinished ? "End" : "Live"}
-      </button>
-    </section>
+        <IconButton
+          label={isPlaying ? "Pause" : cursor === null ? "Play from the start" : "Play from here"}
+          icon={isPlaying ? <Pause aria-hidden /> : <Play aria-hidden />}
+          onClick={togglePlaying}
+          disabled={lastSeq < 2}
+        />
+        <div className="relative h-10 min-w-0 flex-1">
+          <Lanes lastSeq={lastSeq} at={at} />
+          <input
+            type="range"
+            aria-label="Moment of the run"
+            aria-valuetext={moment}
+            className="scrubber absolute inset-0 size-full"
+            min={Math.min(1, lastSeq)}
+            max={Math.max(1, lastSeq)}
+            value={at}
+            disabled={lastSeq < 2}
+            onChange={(event) => goTo(Number(event.target.value))}
+            onKeyDown={(event) => {
+              const direction = ARROWS[event.key];
+              if (direction === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+              event.preventDefault();
+              step(direction);
+            }}
+          />
+        </div>
+        <Moment at={at} />
+        <button
+          type="button"
+          onClick={() => goTo(lastSeq)}
+          aria-pressed={cursor === null}
+          className={clsx(
+            "inline-flex h-7 w-18 shrink-0 items-center justify-center gap-1.5 rounded-full border text-xs font-medium transition-colors pointer-coarse:h-9",
+            cursor === null
+              ? "border-transparent bg-transparent text-ink-2"
+              : "border-accent bg-accent-soft text-accent hover:bg-accent hover:text-accent-ink",
+          )}
+        >
+          <Radio aria-hidden className="size-3.5" />
+          {isFinished ? "End" : "Live"}
+        </button>
+      </section>
+    </>
   );
+}
+
+const ARROWS: Readonly<Record<string, 1 | -1>> = {
+  ArrowLeft: -1,
+  ArrowDown: -1,
+  ArrowRight: 1,
+  ArrowUp: 1,
+};
+const NEXT_UNIT: Readonly<Record<StepUnit, StepUnit>> = { event: "turn", turn: "node", node: "event" };
+
+/** The keys of time work wherever on the page nothing is being written. */
+function useTimeKeys(commands: Record<TimeCommand, () => void>): void {
+  useHelpSection(TIME_HELP);
+  const newest = useRef(commands);
+  useEffect(() => {
+    newest.current = commands;
+  });
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      const isSlider = event.target instanceof HTMLInputElement && event.target.type === "range";
+      if (event.defaultPrevented || (isTyping(event) && !isSlider)) return;
+      const command = timeCommandOf(event);
+      if (command === null) return;
+      event.preventDefault();
+      newest.current[command]();
+    };
+    window.addEventListener("keydown", onKeyDown);
+    return () => window.removeEventListener("keydown", onKeyDown);
+  }, []);
 }
 
 /** Where the nodes were under way, as thin strips behind the slider. */
@@ -145,8 +206,8 @@ const SLOWEST_MS = 700;
 /** A whole run plays in about this time, however long it took. */
 const WHOLE_MS = 15_000;
 
-/** Moves the cursor forward at the run's own rhythm, with pauses shortened. */
-function usePlaying(isPlaying: boolean, onEnd: () => void): void {
+/** Moves the cursor forward at the run's own rhythm, with pauses shortened; from turn to turn or node to node evenly. */
+function usePlaying(isPlaying: boolean, { unit, speed }: TimeLook, onEnd: () => void): void {
   const store = useRunViewStore();
   const end = useRef(onEnd);
   useEffect(() => {
@@ -162,7 +223,7 @@ function usePlaying(isPlaying: boolean, onEnd: () => void): void {
         return;
       }
       const stride = Math.max(1, Math.ceil((lastSeq * QUICKEST_MS) / WHOLE_MS));
-      const next = cursor + stride;
+      const next = unit === "event" ? cursor + stride : (nextStop(events, cursor, unit, 1) ?? lastSeq);
       if (next >= lastSeq) {
         store.goTo(null);
         end.current();
@@ -170,9 +231,10 @@ function usePlaying(isPlaying: boolean, onEnd: () => void): void {
       }
       const took = (events[next - 1]?.ts ?? 0) - (events[cursor - 1]?.ts ?? 0);
       store.goTo(next);
-      timer = setTimeout(tick, Math.min(SLOWEST_MS, Math.max(QUICKEST_MS, took)));
+      const pause = unit === "event" ? Math.min(SLOWEST_MS, Math.max(QUICKEST_MS, took)) : SLOWEST_MS;
+      timer = setTimeout(tick, pause / speed);
     };
     timer = setTimeout(tick, QUICKEST_MS);
     return () => clearTimeout(timer);
-  }, [isPlaying, store]);
+  }, [isPlaying, store, unit, speed]);
 }

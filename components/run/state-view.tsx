@@ -4,6 +4,7 @@ import clsx from "clsx";
 import { Database } from "lucide-react";
 import { EmptyState } from "@/components/ui/empty-state";
 import type { Json } from "@/server/domain/base/values";
+import { FoldedKeyHistory } from "./past/key-history";
 import { useRun, useRunList } from "./run-context";
 import { ValueView } from "./values";
 
@@ -72,6 +73,9 @@ function StateKeyView({
       </dt>
       <dd className="min-w-0">
         <ValueView value={value} label={name} />
+      </dd>
+      <dd className="mt-1 min-w-0">
+        <FoldedKeyHistory name={name} />
       </dd>
     </div>
   );

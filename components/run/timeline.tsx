@@ -9,6 +9,7 @@ import { CopyButton } from "@/components/ui/json-view";
 import { SegmentedControl } from "@/components/ui/segmented-control";
 import { TextField } from "@/components/ui/text-field";
 import type { RunEvent } from "@/server/domain/run/events";
+import { WhenSearch } from "./past/when-search";
 import { useRun, useRunActivation, useRunViewStore } from "./run-context";
 import { newNames, type Sentence } from "./sentences";
 import { newTeller, rowAt, rowOffsets, type TimelineRow, timelineRows } from "./timeline-rows";
@@ -61,6 +62,9 @@ export function Timeline({
           fieldClassName="min-w-24 flex-1"
           className="!h-7 text-[13px] pointer-coarse:!h-9"
         />
+      </div>
+      <div className="border-b border-line px-4 py-2">
+        <WhenSearch />
       </div>
       {rows.length === 0 ? null : (
         <p

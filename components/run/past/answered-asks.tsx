@@ -1,0 +1,107 @@
+"use client";
+
+import { useMemo, useState } from "react";
+import { useRunList } from "@/components/run/run-context";
+import { KeyValues, ValueView } from "@/components/run/values";
+import { Button } from "@/components/ui/button";
+import { Dialog } from "@/components/ui/dialog";
+import type { Interaction } from "@/server/domain/run";
+import { askedPerson } from "@/server/domain/run/past/asked-person";
+import { MomentLink } from "./moment-link";
+import { useAllEvents } from "./use-past";
+
+/** The questions of an activation that were answered by the moment that is looked at, and what people saw. */
+export function AnsweredAsks({ activationId }: { activationId: string }) {
+  const asks = useRunList<Interaction>(({ state }) =>
+    Object.values(state.interactions).filter(
+      ({ activation_id, status }) => activation_id === activationId && status === "answered",
+    ),
+  );
+  const [shown, setShown] = useState<string | null>(null);
+  if (asks.length === 0) return null;
+  return (
+    <section aria-label="Answered questions" className="flex flex-col gap-2">
+      <h3 className="text-xs font-semibold text-ink-2">Answered questions</h3>
+      <ul className="flex flex-col divide-y divide-line rounded-lg border border-line">
+        {asks.map(({ id, requested, answered }) => (
+          <li key={id} className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2 text-[13px]">
+            <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">
+              {requested.title} <strong className="font-semibold">{answerInWords(answered)}</strong>
+            </span>
+            <Button size="sm" variant="ghost" onClick={() => setShown(id)}>
+              What was seen
+            </Button>
+          </li>
+        ))}
+      </ul>
+      {shown === null ? null : <SeenDialog id={shown} onClose={() => setShown(null)} />}
+    </section>
+  );
+}
+
+const WORDS: Record<string, string> = {
+  approve: "approved",
+  approve_always: "approved for good",
+  reject: "rejected",
+  cancel: "left open",
+  expired: "not answered in time",
+};
+
+function answerInWords(answered: Interaction["answered"]): string {
+  if (!answered) return "";
+  const word = WORDS[answered.answer] ?? answered.answer;
+  return answered.by === "user" || answered.answer === "expired" ? word : `${word} by ${answered.by}`;
+}
+
+function SeenDialog({ id, onClose }: { id: string; onClose: () => void }) {
+  const events = useAllEvents();
+  const seen = useMemo(() => askedPerson(events, id), [events, id]);
+  return (
+    <Dialog
+      title="What was seen"
+      description="The question as it stood when it was answered, and the values at that moment."
+      size="lg"
+      open
+      onOpenChange={(open) => (open ? undefined : onClose())}
+    >
+      {seen === null ? null : (
+        <div className="flex flex-col gap-4 text-[13px]">
+          <div className="flex flex-col gap-1">
+            <h3 className="text-[15px] font-semibold">{seen.asked.title}</h3>
+            <p className="text-ink-2">{seen.asked.why}</p>
+            <p className="flex flex-wrap gap-2 text-xs text-ink-3">
+              Asked <MomentLink seq={seen.asked_seq} about="it was asked" />
+              {seen.answered_seq === undefined ? null : (
+                <>
+                  {answerInWords(seen.answered)}{" "}
+                  <MomentLink seq={seen.answered_seq} about="it was answered" />
+                </>
+              )}
+            </p>
+            {seen.answered?.message ? (
+              <blockquote className="border-l-2 border-line-strong pl-3">{seen.answered.message}</blockquote>
+            ) : null}
+          </div>
+          {seen.asked.args ? (
+            <section aria-label="What was approved">
+              <h4 className="mb-1 text-xs font-semibold text-ink-2">
+                {seen.asked.tool_name ?? "What it was about"}
+              </h4>
+              <ValueView value={seen.asked.args} label="what was approved" />
+            </section>
+          ) : null}
+          {seen.changed_meanwhile.length > 0 ? (
+            <p role="note" className="rounded-lg border border-waiting/40 bg-waiting/8 px-3 py-2">
+              Changed after it was asked and before it was answered:{" "}
+              {seen.changed_meanwhile.map(({ key }) => key).join(", ")}.
+            </p>
+          ) : null}
+          <section aria-label="State at that moment">
+            <h4 className="mb-1 text-xs font-semibold text-ink-2">State at that moment</h4>
+            <KeyValues values={seen.state} label="state when it was answered" empty="It was empty." />
+          </section>
+        </div>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,100 @@
+"use client";
+
+import { useState } from "react";
+import { useRun } from "@/components/run/run-context";
+import { Button } from "@/components/ui/button";
+import { TextField } from "@/components/ui/text-field";
+import { type Held, type WhenTrue, whenTrue } from "@/server/domain/run/past/when-true";
+import { ExpressionError } from "@/server/domain/text/expression";
+import { MomentLink } from "./moment-link";
+import { useAllEvents } from "./use-past";
+
+/** "When did this become true?": a condition over the state, looked for from the end of the run backwards. */
+export function WhenSearch() {
+  const events = useAllEvents();
+  const [condition, setCondition] = useState("");
+  const [found, setFound] = useState<{ of: string; result: WhenTrue } | null>(null);
+  const [error, setError] = useState<string | undefined>(undefined);
+
+  const search = () => {
+    try {
+      setFound({ of: condition, result: whenTrue(events, condition) });
+      setError(undefined);
+    } catch (fault) {
+      if (!(fault instanceof ExpressionError)) throw fault;
+      setFound(null);
+      setError(fault.message);
+    }
+  };
+  return (
+    <div className="flex flex-col gap-2">
+      <form
+        className="flex items-start gap-2"
+        onSubmit={(event) => {
+          event.preventDefault();
+          search();
+        }}
+      >
+        <TextField
+          label="When did this become true?"
+          hideLabel
+          placeholder="When did this become true? state.n > 3"
+          value={condition}
+          onValueChange={setCondition}
+          error={error}
+          fieldClassName="min-w-24 flex-1"
+          className="!h-7 font-mono text-xs pointer-coarse:!h-9"
+        />
+        <Button size="sm" type="submit" disabled={condition.trim() === ""}>
+          Find
+        </Button>
+      </form>
+      {found ? <Answer {...found} /> : null}
+    </div>
+  );
+}
+
+function Answer({ of, result: { held, isNow, searched_to, undecided } }: { of: string; result: WhenTrue }) {
+  return (
+    <div role="status" className="flex flex-col gap-1 text-xs text-ink-2">
+      {held.length === 0 ? (
+        <p>
+          <code className="font-mono">{of}</code>{" "}
+          {isNow ? "holds since before what was looked at." : "never became true."}
+        </p>
+      ) : (
+        <ol aria-label="When it became true" className="flex max-h-40 flex-col gap-0.5 overflow-y-auto">
+          {held.map((span) => (
+            <li key={span.from}>
+              <Span span={span} />
+            </li>
+          ))}
+        </ol>
+      )}
+      {searched_to > 1 ? (
+        <p>Looked at from the end back to event {searched_to}; further back would take too much work.</p>
+      ) : null}
+      {undecided ? <p>Somewhere it could not be decided: {undecided}</p> : null}
+    </div>
+  );
+}
+
+function Span({ span: { from, to, node_id, activation_id } }: { span: Held }) {
+  const name = useRun(({ head }) => (node_id ? head.graph.nodes[node_id]?.name || node_id : ""), "");
+  const turn = activation_id?.split("#")[1] ?? "1";
+  const by = name ? ` by ${name}${turn === "1" ? "" : ` ×${turn}`}` : "";
+  return (
+    <span className="flex flex-wrap items-center gap-x-1">
+      True from <MomentLink seq={from} about={`it became true${by}`} />
+      {by}
+      {to === null ? (
+        ", to the end"
+      ) : (
+        <>
+          {" "}
+          until <MomentLink seq={to} about="it was no longer true" />
+        </>
+      )}
+    </span>
+  );
+}
