@@ -15,6 +15,8 @@ import { BORDER, cardHandles, cardHeight, PLAIN_END, PLAIN_HEIGHT } from "./card
 import type { FlowNode, Mark } from "./flow-mapping";
 import { KeySlip } from "./key-slip";
 import { MarkIcon } from "./mark-icon";
+import { type CardTry, useCardTry } from "./tried-context";
+import { PinMark, TriedSlip } from "./tried-slip";
 
 /** A node on the canvas: what it is, who does it, and in a run what it is doing or came to. */
 export const NodeCard = memo(function NodeCard({ data: { node, ports, mark } }: NodeProps<FlowNode>) {
@@ -105,6 +107,7 @@ function Words({ node, ports, mark, run }: InsideProps & { mark: Mark | undefine
   const kind = getNodeKind(node.node_type);
   const { agents } = useCanvas();
   const parts = useRunParts();
+  const tried = useCardTry(node.id);
   const name = node.name || kind.title;
   const text = doerOf(node, agents).name ?? kind.summary(node.config, node);
   useFreshPorts(node.id, ports);
@@ -122,10 +125,16 @@ function Words({ node, ports, mark, run }: InsideProps & { mark: Mark | undefine
           {text !== name && <span className="node-summary">{breakable(text)}</span>}
         </span>
       </header>
-      <Marks mark={mark} run={run} />
+      <Marks mark={mark} run={run} tried={tried} />
       <CardBreakpoint nodeId={node.id} name={name} />
       <Ports node={node} ports={ports} />
-      {parts && run ? <parts.Slip node={node} run={run} /> : <KeySlip node={node} />}
+      {parts && run ? (
+        <parts.Slip node={node} run={run} />
+      ) : tried ? (
+        <TriedSlip tried={tried} />
+      ) : (
+        <KeySlip node={node} />
+      )}
     </>
   );
 }
@@ -141,7 +150,15 @@ function breakable(name: string) {
 }
 
 /** On the corner of the card, so that they take no room from its name. */
-function Marks({ mark, run }: { mark: Mark | undefined; run: NodeRunView | undefined }) {
+function Marks({
+  mark,
+  run,
+  tried,
+}: {
+  mark: Mark | undefined;
+  run: NodeRunView | undefined;
+  tried?: CardTry | undefined;
+}) {
   const parts = useRunParts();
   return (
     <span className="node-marks">
@@ -155,6 +172,7 @@ function Marks({ mark, run }: { mark: Mark | undefined; run: NodeRunView | undef
           try {run.attempt}
         </span>
       )}
+      {tried?.isPinned && <PinMark isStale={tried.stale !== null} />}
       {mark && <MarkIcon mark={mark} />}
       {parts && run && run.status !== "idle" && <parts.Status status={run.status} />}
     </span>

@@ -6,6 +6,7 @@ import { type Direction, neighbour, readingOrder } from "@/components/canvas/nav
 import type { CanvasView } from "@/components/canvas/use-canvas-view";
 import { edgeFrom, portsOf } from "@/components/forms/ports";
 import type { BreakpointStore } from "@/components/run/breakpoints/breakpoint-store";
+import type { TryOutStore } from "@/components/run/try-out/try-out-store";
 import { freshId } from "@/server/domain/base/ids";
 import type { NodeGroup, WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
 import { movedGroup } from "@/server/domain/graph/groups";
@@ -19,6 +20,7 @@ import type { EditorStore } from "./editor-store";
 import { canConnect, edits, type NewNode, newNodeId } from "./edits";
 import { cornerOf, type Fragment, fragmentOf, freshIds, readFragment, writeFragment } from "./fragment";
 import { freePlace, type Place, placeOf } from "./placing";
+import { tryOutCommands } from "./try-out-commands";
 import type { PickerRequest, UiStore } from "./ui-store";
 import { fieldKey } from "./use-problems";
 
@@ -38,10 +40,19 @@ export interface CommandContext {
   view: CanvasView;
   announcer: Announcer;
   breakpoints: BreakpointStore;
+  tryOuts: TryOutStore;
   saveNow(): void;
 }
 
-export function newEditorCommands({ store, ui, view, announcer, breakpoints, saveNow }: CommandContext) {
+export function newEditorCommands({
+  store,
+  ui,
+  view,
+  announcer,
+  breakpoints,
+  tryOuts,
+  saveNow,
+}: CommandContext) {
   /** Where the pointer is over the drawing, on the screen: what is pasted goes there. */
   let pointer: Place | null = null;
   /** Tidying up takes its time on large drawings: until it is done, undo calls it off. */
@@ -612,6 +623,7 @@ export function newEditorCommands({ store, ui, view, announcer, breakpoints, sav
     view,
     say,
     saveNow,
+    ...tryOutCommands({ graph, pickedNodes, tryOuts, ui, say }),
     ...breakpointCommands({ graph, pickedNodes, pickedEdges, breakpoints, ui, say }),
     hasPickedNodes: () => pickedNodes().length > 0,
     pickedNodes,

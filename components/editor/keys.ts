@@ -121,6 +121,20 @@ export const keyCommands: readonly KeyCommand[] = [
     run: (it) => it.view.fit(it.pickedNodes()),
   },
   {
+    id: "run_node",
+    label: "Run the selected node by itself",
+    keys: "shift+Enter",
+    where: "drawing",
+    run: (it) => it.runNode(),
+  },
+  {
+    id: "pin",
+    label: "Pin the output of the selected node",
+    keys: "P",
+    where: "drawing",
+    run: (it) => it.pinOutput(),
+  },
+  {
     id: "breakpoint",
     label: "Set or remove a breakpoint",
     keys: "F9",

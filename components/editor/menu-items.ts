@@ -9,6 +9,20 @@ export function menuItems(menu: EditorUi["menu"], commands: EditorCommands): Men
       return [
         { label: "Settings", shortcut: "Enter", onSelect: commands.openInspector },
         { label: "Rename", shortcut: "F2", onSelect: commands.rename },
+        ...(commands.canTryOut()
+          ? [
+              { label: "Run this node…", shortcut: "Shift Enter", onSelect: commands.runNode },
+              ...(commands.hasResult()
+                ? [{ label: "Clear its result", onSelect: commands.forgetResult }]
+                : []),
+              {
+                label: commands.isPinned() ? "Change the pinned output…" : "Pin its output…",
+                shortcut: "P",
+                onSelect: commands.pinOutput,
+              },
+              ...(commands.isPinned() ? [{ label: "Unpin", onSelect: commands.unpin }] : []),
+            ]
+          : []),
         { label: "Connect from here", shortcut: "C", onSelect: commands.startConnecting },
         { label: "Add a node after it", shortcut: "N", onSelect: () => commands.openPicker() },
         ...(commands.pickedCrew() === null

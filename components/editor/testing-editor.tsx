@@ -3,6 +3,7 @@ import userEvent from "@testing-library/user-event";
 import type { ReactNode } from "react";
 import type { CanvasView } from "@/components/canvas/use-canvas-view";
 import { newBreakpointStore } from "@/components/run/breakpoints/breakpoint-store";
+import { newTryOutStore } from "@/components/run/try-out/try-out-store";
 import { newAnnouncer } from "./announcer";
 import { CommandsContext, newEditorCommands } from "./commands";
 import { EditorContext, newEditorStore } from "./editor-store";
@@ -33,7 +34,8 @@ export function openEditor(graph = sampleGraph()) {
     cancelConnection: nothing,
   };
   const breakpoints = newBreakpointStore("wf");
-  const commands = newEditorCommands({ store, ui, view, announcer, breakpoints, saveNow: nothing });
+  const tryOuts = newTryOutStore("wf");
+  const commands = newEditorCommands({ store, ui, view, announcer, breakpoints, tryOuts, saveNow: nothing });
   /** Shows a part of the editor in a document in memory. */
   const show = (part: ReactNode) => {
     render(
@@ -45,5 +47,5 @@ export function openEditor(graph = sampleGraph()) {
     );
     return userEvent.setup();
   };
-  return { store, ui, view, commands, breakpoints, show, said: () => announcer.getState().text };
+  return { store, ui, view, commands, breakpoints, tryOuts, show, said: () => announcer.getState().text };
 }

@@ -94,6 +94,7 @@ export function TopBar({ flush, isLaunching, onLaunchingChange, onImport }: TopB
           name={name}
           graph={graph}
           beforeStart={flush}
+          isTrial
           open={isLaunching}
           onOpenChange={onLaunchingChange}
           onShowProblem={commands.goTo}

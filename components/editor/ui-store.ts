@@ -50,6 +50,8 @@ export interface EditorUi {
   find: { nonce: number } | null;
   /** The list of breakpoints is open; `at`: at the one of this place. A new number: it was asked for once more. */
   breakpoints: { at: BreakpointPlace | null; nonce: number } | null;
+  /** Which node is to be run by itself, or to have its output pinned. */
+  tryOut: { what: "run" | "pin"; nodeId: string } | null;
   /** The crew that is to be unfolded into nodes. */
   unfold: string | null;
   /** Nodes that were added here and have not been run: what is missing there is to be done, not wrong. */
@@ -77,6 +79,7 @@ export function newUiStore(side: SidePanel | null, isNew = false): UiStore {
     naming: null,
     find: null,
     breakpoints: null,
+    tryOut: null,
     unfold: null,
     fresh: new Set(),
     left: new Set(),

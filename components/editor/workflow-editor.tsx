@@ -16,6 +16,7 @@ import { useNamedAgents } from "@/components/forms/use-named-agents";
 import { LibrarySheets } from "@/components/library/library-sheets";
 import { type ShellCommand, useHelpSection, useShellCommands } from "@/components/page/page-commands";
 import { breakpointsOf } from "@/components/run/breakpoints/breakpoint-store";
+import { tryOutsOf } from "@/components/run/try-out/try-out-store";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { ButtonLink } from "@/components/ui/button";
 import { ContextMenu } from "@/components/ui/context-menu";
@@ -41,6 +42,7 @@ import {
 } from "./keys";
 import { menuItems } from "./menu-items";
 import { TopBar } from "./top-bar";
+import { TryOutDialogs, WithTryOuts } from "./try-outs-here";
 import { newUiStore, UiContext, type UiStore, useUi, useUiStore } from "./ui-store";
 import { useAutosave } from "./use-autosave";
 import { useIsInspectorShown } from "./use-is-inspector-shown";
@@ -172,6 +174,7 @@ function Screen() {
       view,
       announcer,
       breakpoints: breakpointsOf(store.getState().id),
+      tryOuts: tryOutsOf(store.getState().id),
       saveNow: () => void autosave.flush(),
     }),
   );
@@ -234,7 +237,9 @@ function Screen() {
           <div className="relative flex min-h-0 flex-1">
             {isSideOpen && <SidePanel roles={roles ?? NO_ROLES} />}
             <WithBreakpoints>
-              <Stage roles={rolesByName} marks={marks} />
+              <WithTryOuts>
+                <Stage roles={rolesByName} marks={marks} />
+              </WithTryOuts>
             </WithBreakpoints>
             {isInspectorWanted && <Inspector roles={roles ?? NO_ROLES} />}
           </div>
@@ -244,6 +249,7 @@ function Screen() {
         {isConflict && <ConflictDialog onSettled={autosave.settled.bind(autosave)} />}
         {hasIncoming && <IncomingDialog />}
         {isUnfolding && <UnfoldDialog />}
+        <TryOutDialogs flush={autosave.flush} />
         {isImporting && <ImportDialog onClose={() => setImporting(false)} />}
         <Live announcer={announcer} />
       </ProblemsContext.Provider>

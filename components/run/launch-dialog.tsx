@@ -14,9 +14,11 @@ import { Disclosure } from "@/components/ui/disclosure";
 import { Kbd } from "@/components/ui/kbd";
 import { Menu } from "@/components/ui/menu";
 import { Spinner } from "@/components/ui/spinner";
+import { Switch } from "@/components/ui/switch";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import type { Pins } from "@/server/domain/run/pins";
 import { AnsweredBy } from "./answered-by";
 import { Estimate } from "./estimate";
 import { newIdempotencyKey } from "./idempotency";
@@ -24,6 +26,7 @@ import { Refusal, type StartRefusal, type ToldProblem, useBlockers } from "./lau
 import { type Limits, LimitsForm, toLimits, withLimits } from "./limits-form";
 import { rememberedInputs, rememberInput, summarizeInput } from "./remembered-inputs";
 import { inputFields } from "./run-form";
+import { pinsFor, tryOutsOf } from "./try-out/try-out-store";
 
 /** What is to be started, and what happens around it. */
 export interface LaunchProps {
@@ -34,6 +37,8 @@ export interface LaunchProps {
   beforeStart?: (() => Promise<boolean | void>) | undefined;
   /** A person asked to see a problem that stops the run; without it the problems are links to the editor. */
   onShowProblem?: ((problem: ToldProblem) => void) | undefined;
+  /** It is started beside the drawing: what is pinned there counts. */
+  isTrial?: boolean | undefined;
   /** What the form holds at first; absent: what the workflow was run with last from this browser. */
   initialInput?: JsonObject | undefined;
 }
@@ -48,6 +53,7 @@ export function LaunchDialog({
   beforeStart,
   onShowProblem,
   initialInput,
+  isTrial = false,
   onClose,
 }: LaunchProps & { onClose: () => void }) {
   const fields = inputFields(graph);
@@ -64,6 +70,10 @@ export function LaunchDialog({
   const blockers = useBlockers(workflowId, beforeStart);
   const isBlocked = blockers !== undefined && blockers.length > 0;
 
+  const [pins] = useState(() => (isTrial ? pinsFor(tryOutsOf(workflowId).getState().pins, graph) : {}));
+  const pinned = Object.keys(pins).length;
+  const [isWithoutPins, setWithoutPins] = useState(false);
+
   const change = (next: InputValues) => {
     setValues(next);
     setKey(newIdempotencyKey());
@@ -76,7 +86,11 @@ export function LaunchDialog({
     setErrors(read.errors);
     if (read.errors.length > 0) return;
     const hasOwnLimits = JSON.stringify(limits) !== JSON.stringify(toLimits(config));
-    start(read.input, hasOwnLimits ? withLimits(config, limits) : undefined, key);
+    start(read.input, {
+      ...(hasOwnLimits ? { config: withLimits(config, limits) } : {}),
+      ...(pinned > 0 && !isWithoutPins ? { pins } : {}),
+      idempotency_key: key,
+    });
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
@@ -187,6 +201,17 @@ export function LaunchDialog({
                 {key}: {message}
               </p>
             ))}
+          {pinned > 0 ? (
+            <Switch
+              label={`Use ${pinned === 1 ? "the pinned output" : `${pinned} pinned outputs`}`}
+              hint={`${pinnedNames(pins, graph)} ${pinned === 1 ? "is" : "are"} not carried out then`}
+              checked={!isWithoutPins}
+              onCheckedChange={(isUsed) => {
+                setWithoutPins(!isUsed);
+                setKey(newIdempotencyKey());
+              }}
+            />
+          ) : null}
           <Estimate workflowId={workflowId} />
           <Disclosure icon={<SlidersHorizontal aria-hidden />} title="Limits" aside={limitWordsOf(limits)}>
             <LimitsForm
@@ -202,6 +227,16 @@ export function LaunchDialog({
     </Dialog>
   );
 }
+
+/** What a run is started with beside its input. */
+interface StartWith {
+  config?: RunConfig;
+  pins?: Pins;
+  idempotency_key: string;
+}
+
+const pinnedNames = (pins: Pins, { nodes }: WorkflowGraph) =>
+  formatList(Object.keys(pins).map((id) => nodes[id]?.name || id));
 
 /** Starts a run once, however often it is asked to, and opens it. */
 function useStart({
@@ -236,7 +271,7 @@ function useStart({
     }),
   );
 
-  const start = (input: JsonObject, config: RunConfig | undefined, key: string) => {
+  const start = (input: JsonObject, rest: StartWith) => {
     setRefusal(null);
     setPreparing(true);
     void prepare(beforeStart).then((trouble) => {
@@ -246,12 +281,7 @@ function useStart({
         return;
       }
       rememberInput(workflowId, input, Date.now());
-      mutation.mutate({
-        workflow_id: workflowId,
-        input,
-        ...(config ? { config } : {}),
-        idempotency_key: key,
-      });
+      mutation.mutate({ workflow_id: workflowId, input, ...rest });
     });
   };
   // After a success the page is about to change: the button stays busy until it does.

@@ -1,0 +1,126 @@
+"use client";
+
+import { useQuery } from "@tanstack/react-query";
+import { Pin } from "lucide-react";
+import { useState } from "react";
+import { JsonField } from "@/components/forms/json-field";
+import { exitLabels } from "@/components/forms/ports";
+import { useTrpc } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Dialog } from "@/components/ui/dialog";
+import { Select } from "@/components/ui/select";
+import { isObject } from "@/server/domain/base/guards";
+import type { Json, JsonObject } from "@/server/domain/base/values";
+import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
+import { getNodeKind } from "@/server/domain/nodes";
+import { makeOf, type Tried, type TryOutStore } from "./try-out-store";
+
+export interface PinProps {
+  workflowId: string;
+  graph: WorkflowGraph;
+  node: WorkflowNode;
+  store: TryOutStore;
+  onClose: () => void;
+}
+
+/** Asks for the output that a node is to give in runs from the editor, as it gave it last or written here. */
+export function PinDialog(props: PinProps) {
+  const { workflowId, node, store } = props;
+  const { pins, tries } = store.getState();
+  const tried = tries[node.id];
+  const known: Partial<Tried> | undefined =
+    pins[node.id] ?? (tried?.output ? { ...tried, output: tried.output } : undefined);
+  const last = useQuery({
+    ...useTrpc().runs.nodeResult.queryOptions({ workflow_id: workflowId, node_id: node.id }),
+    enabled: !known,
+    gcTime: 0,
+    retry: false,
+  });
+  if (known) return <Asking {...props} from={known} />;
+  if (last.isPending) return null;
+  const { output, labels, input } = last.data ?? {};
+  return (
+    <Asking
+      {...props}
+      from={{ ...(input ? { input } : {}), ...(output ? { output } : {}), ...(labels ? { labels } : {}) }}
+    />
+  );
+}
+
+function Asking({ graph, node, store, onClose, from }: PinProps & { from: Partial<Tried> }) {
+  const isRouter = getNodeKind(node.node_type).routes === true;
+  const labels = isRouter ? exitLabels(graph, node.id) : [];
+  const [output, setOutput] = useState<JsonObject>(() => from.output ?? emptyOutput(node));
+  const [fault, setFault] = useState<string | null>(null);
+  const [label, setLabel] = useState<string | null>(from.labels?.[0] ?? labels[0] ?? null);
+  const isPinned = store.getState().pins[node.id] !== undefined;
+  return (
+    <Dialog
+      open
+      onOpenChange={(next) => next || onClose()}
+      sticky
+      title={`Pin the output of ${node.name || node.id}`}
+      description="Runs from the editor take this instead of carrying the node out. Runs by the API, the command line or a trigger never do."
+      footer={
+        <>
+          {isPinned ? (
+            <Button
+              variant="ghost"
+              className="mr-auto"
+              onClick={() => {
+                store.unpin(node.id);
+                onClose();
+              }}
+            >
+              Unpin
+            </Button>
+          ) : null}
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            variant="primary"
+            icon={<Pin aria-hidden />}
+            disabled={fault !== null}
+            onClick={() => {
+              store.pin(node.id, {
+                at: Date.now(),
+                input: from.input ?? {},
+                output,
+                ...(isRouter && label ? { labels: [label] } : {}),
+                made_of: makeOf(node),
+              });
+              onClose();
+            }}
+          >
+            Pin
+          </Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-4 pt-1">
+        {isRouter ? (
+          <Select
+            label="Way out"
+            options={labels.map((value) => ({ value, label: value }))}
+            value={label}
+            onValueChange={setLabel}
+          />
+        ) : null}
+        <JsonField
+          label="Output"
+          hint={
+            from.output ? "As it was last; change what you like." : "One entry for each key that it gives."
+          }
+          value={output}
+          onChange={(value) => {
+            if (isObject(value)) setOutput(value as JsonObject);
+          }}
+          check={(value) => (isObject(value) ? null : "An output is an object with keys.")}
+          onFault={setFault}
+        />
+      </div>
+    </Dialog>
+  );
+}
+
+const emptyOutput = ({ output_keys }: WorkflowNode): JsonObject =>
+  Object.fromEntries(output_keys.map((key): [string, Json] => [key, ""]));

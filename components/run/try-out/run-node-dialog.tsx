@@ -1,0 +1,163 @@
+"use client";
+
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { Play } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import { InputFields } from "@/components/forms/input-field";
+import {
+  type InputError,
+  type InputValues,
+  readInput,
+  toField,
+  toValues,
+} from "@/components/forms/input-fields";
+import { toApiError, useTrpc } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Dialog } from "@/components/ui/dialog";
+import { Spinner } from "@/components/ui/spinner";
+import type { JsonObject } from "@/server/domain/base/values";
+import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
+import { graphOfNode } from "@/server/domain/graph/only-node";
+import { inputFields } from "@/server/domain/graph/run-input";
+import { makeOf, type TryOutStore } from "./try-out-store";
+
+export interface RunNodeProps {
+  workflowId: string;
+  graph: WorkflowGraph;
+  node: WorkflowNode;
+  store: TryOutStore;
+  /** Runs before the start: saves what is drawn. False: it could not be saved. */
+  beforeStart: () => Promise<boolean>;
+  onClose: () => void;
+}
+
+const FORM = "run-node-form";
+
+/** Asks what one node is to begin with, and runs it by itself. */
+export function RunNodeDialog(props: RunNodeProps) {
+  const { workflowId, node, onClose } = props;
+  const last = useQuery({
+    ...useTrpc().runs.nodeResult.queryOptions({ workflow_id: workflowId, node_id: node.id }),
+    gcTime: 0,
+    retry: false,
+  });
+  if (!last.isPending) return <Asking {...props} last={last.data ?? null} />;
+  return (
+    <Dialog open onOpenChange={(next) => next || onClose()} title={titleOf(node)}>
+      <p role="status" className="flex items-center gap-2 py-4 text-[13px] text-ink-2">
+        <Spinner size={14} /> Looking for what it was given last
+      </p>
+    </Dialog>
+  );
+}
+
+const titleOf = ({ name, id }: WorkflowNode) => `Run ${name || id} by itself`;
+
+function Asking({
+  workflowId,
+  graph,
+  node,
+  store,
+  beforeStart,
+  onClose,
+  last,
+}: RunNodeProps & { last: { input: JsonObject } | null }) {
+  const [fields] = useState(() => {
+    const alone = graphOfNode(graph, node.id);
+    return alone ? inputFields(alone).map(toField) : [];
+  });
+  const given = store.getState().tries[node.id]?.input ?? last?.input;
+  const [values, setValues] = useState<InputValues>(() => toValues(fields, given ?? {}));
+  const [errors, setErrors] = useState<readonly InputError[]>([]);
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const start = useMutation(
+    useTrpc().runs.startNode.mutationOptions({
+      onError(error) {
+        const { message, detail } = toApiError(error);
+        const { errors: told = [], problems = [] } = (detail ?? {}) as {
+          errors?: InputError[];
+          problems?: { message: string }[];
+        };
+        setErrors(told);
+        const ofField = told.filter(({ key }) => fields.some((field) => field.key === key));
+        setTrouble(problems[0]?.message ?? (ofField.length > 0 ? null : (told[0]?.message ?? message)));
+      },
+    }),
+  );
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setTrouble(null);
+    const read = readInput(fields, values);
+    setErrors(read.errors);
+    if (read.errors.length > 0) return;
+    if (!(await beforeStart())) return setTrouble("The workflow could not be saved, so nothing was run.");
+    const state = read.input;
+    start.mutate(
+      { workflow_id: workflowId, node_id: node.id, state },
+      {
+        onSuccess({ run_id }) {
+          const made_of = makeOf(node);
+          store.put(node.id, {
+            run_id,
+            status: "running",
+            at: Date.now(),
+            input: state,
+            output: null,
+            made_of,
+          });
+          onClose();
+        },
+      },
+    );
+  };
+  return (
+    <Dialog
+      open
+      onOpenChange={(next) => next || onClose()}
+      sticky
+      title={titleOf(node)}
+      description="Only this node is carried out, with what stands here. What it gives shows on its card."
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            type="submit"
+            form={FORM}
+            variant="primary"
+            icon={<Play aria-hidden />}
+            pending={start.isPending}
+          >
+            Run this node
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={FORM}
+        noValidate
+        onSubmit={(event) => void submit(event)}
+        className="flex flex-col gap-4 pt-1"
+      >
+        {fields.length === 0 ? (
+          <p className="text-[13px] text-ink-2">It reads nothing. Just run it.</p>
+        ) : null}
+        {fields.length > 0 && given ? (
+          <p className="text-[13px] text-ink-2">Filled in with what it was given last.</p>
+        ) : null}
+        <InputFields
+          autoFocus
+          {...{ fields, values, errors }}
+          onChange={(next, left) => {
+            setValues(next);
+            setErrors(left);
+          }}
+        />
+        {trouble ? (
+          <p role="alert" className="text-[13px] text-failed">
+            {trouble}
+          </p>
+        ) : null}
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,48 @@
+import { isSameJson, type JsonObject } from "@/server/domain/base/values";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { makeOf, type TryOuts } from "./try-out-store";
+
+interface Known {
+  at: number;
+  input: JsonObject;
+  made_of: string;
+}
+
+/** Why what a node gave may not be what it would give now, in words; null where nothing speaks against it. */
+export function staleReason(
+  nodeId: string,
+  one: Known,
+  graph: WorkflowGraph,
+  { pins, tries }: TryOuts,
+): string | null {
+  const node = graph.nodes[nodeId];
+  if (!node) return null;
+  if (makeOf(node) !== one.made_of) return "The node was changed since";
+  const newer = nodesBefore(graph, nodeId).flatMap((id) => {
+    const known = [pins[id], tries[id]].flatMap((found) =>
+      found?.output && found.at > one.at ? [found] : [],
+    );
+    const latest = known.toSorted((x, y) => y.at - x.at)[0];
+    return latest ? [{ id, output: latest.output ?? {} }] : [];
+  });
+  for (const { output } of newer)
+    for (const [key, value] of Object.entries(output))
+      if (Object.hasOwn(one.input, key) && !isSameJson(one.input[key] ?? null, value))
+        return `Its input ${key} changed since`;
+  const [first] = newer;
+  return first ? `${graph.nodes[first.id]?.name || first.id}, which comes before it, ran again since` : null;
+}
+
+/** Every node from which a way leads to this one; the nearest first. */
+function nodesBefore({ edges }: WorkflowGraph, nodeId: string): string[] {
+  const found = new Set<string>();
+  let next = [nodeId];
+  while (next.length > 0) {
+    const sources = edges
+      .filter(({ target_node_id }) => next.includes(target_node_id))
+      .map((edge) => edge.source_node_id);
+    next = sources.filter((id) => id !== nodeId && !found.has(id));
+    for (const id of next) found.add(id);
+  }
+  return [...found];
+}

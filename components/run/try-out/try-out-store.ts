@@ -1,0 +1,117 @@
+import { createStore, type StoreApi } from "zustand/vanilla";
+import { isObject } from "@/server/domain/base/guards";
+import { canonicalJson, type JsonObject } from "@/server/domain/base/values";
+import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
+import type { Pins } from "@/server/domain/run/pins";
+
+/** What a node gave when it was tried out, and of what it was made then. */
+export interface Tried {
+  /** Unix milliseconds. */
+  at: number;
+  input: JsonObject;
+  output: JsonObject;
+  /** Of a router: the ways that it took. */
+  labels?: readonly string[];
+  /** The node as it was, as `makeOf` tells it. */
+  made_of: string;
+}
+
+/** What came, or is to come, of running one node by itself. */
+export interface NodeTry extends Omit<Tried, "output"> {
+  run_id: string;
+  status: "running" | "waiting" | "completed" | "failed";
+  output: JsonObject | null;
+  error?: string;
+}
+
+export interface TryOuts {
+  /** Outputs that runs from the editor take instead of carrying the node out. */
+  pins: Readonly<Record<string, Tried>>;
+  /** The last run of each node by itself. */
+  tries: Readonly<Record<string, NodeTry>>;
+}
+
+/** What was tried out beside one drawing: kept in this browser, never in the workflow. */
+export interface TryOutStore extends StoreApi<TryOuts> {
+  pin(nodeId: string, pinned: Tried): void;
+  unpin(nodeId: string): void;
+  put(nodeId: string, one: NodeTry): void;
+  forget(nodeId: string): void;
+}
+
+const keyOf = (workflowId: string) => `troupe.tried.${workflowId}`;
+const opened = new Map<string, TryOutStore>();
+
+/** The same store wherever it is asked for in this tab. */
+export function tryOutsOf(workflowId: string): TryOutStore {
+  const known = opened.get(workflowId);
+  if (known) return known;
+  const store = newTryOutStore(workflowId);
+  opened.set(workflowId, store);
+  return store;
+}
+
+export function newTryOutStore(workflowId: string): TryOutStore {
+  const store = createStore<TryOuts>()(() => read(workflowId));
+  const change = (patch: (now: TryOuts) => Partial<TryOuts>) => {
+    store.setState(patch(store.getState()));
+    write(workflowId, store.getState());
+  };
+  return Object.assign(store, {
+    pin: (id: string, pinned: Tried) => change(({ pins }) => ({ pins: { ...pins, [id]: pinned } })),
+    unpin: (id: string) => change(({ pins }) => ({ pins: without(pins, id) })),
+    put: (id: string, one: NodeTry) => change(({ tries }) => ({ tries: { ...tries, [id]: one } })),
+    forget: (id: string) => change(({ tries }) => ({ tries: without(tries, id) })),
+  });
+}
+
+/** The pins that a run of this drawing can be given. */
+export function pinsFor(pins: TryOuts["pins"], { nodes }: WorkflowGraph): Pins {
+  return Object.fromEntries(
+    Object.entries(pins)
+      .filter(([id]) => nodes[id])
+      .map(([id, { output, labels }]) => [id, { output, ...(labels ? { labels: [...labels] } : {}) }]),
+  );
+}
+
+/** What a node does, as text: its name and its place on the drawing are no part of it. */
+export function makeOf({ name: _name, ui: _ui, description: _about, ...node }: WorkflowNode): string {
+  return canonicalJson(node);
+}
+
+function without<T>(record: Readonly<Record<string, T>>, key: string): Record<string, T> {
+  return Object.fromEntries(Object.entries(record).filter(([id]) => id !== key));
+}
+
+function read(workflowId: string): TryOuts {
+  const nothing = { pins: {}, tries: {} };
+  if (typeof localStorage === "undefined") return nothing;
+  try {
+    const saved: unknown = JSON.parse(localStorage.getItem(keyOf(workflowId)) ?? "null");
+    if (!isObject(saved)) return nothing;
+    return { pins: kept(saved.pins, isTried), tries: kept(saved.tries, isTry) };
+  } catch {
+    return nothing;
+  }
+}
+
+function write(workflowId: string, all: TryOuts): void {
+  try {
+    localStorage.setItem(keyOf(workflowId), JSON.stringify({ pins: all.pins, tries: all.tries }));
+  } catch {
+    // A full or forbidden storage only costs that they are kept.
+  }
+}
+
+function kept<T>(value: unknown, isOne: (value: unknown) => value is T): Record<string, T> {
+  if (!isObject(value)) return {};
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([id, one]): [string, T][] => (isOne(one) ? [[id, one]] : [])),
+  );
+}
+
+const isTried = (value: unknown): value is Tried =>
+  isObject(value) && typeof value.at === "number" && isObject(value.input) && isObject(value.output);
+
+const isTry = (value: unknown): value is NodeTry =>
+  isObject(value) && typeof value.run_id === "string" && isObject(value.input);

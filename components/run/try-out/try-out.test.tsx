@@ -1,0 +1,126 @@
+import { screen, waitFor } from "@testing-library/react";
+import { type ReactNode, useState } from "react";
+import { beforeEach, expect, test, vi } from "vitest";
+import { useStore } from "zustand";
+import { openPage } from "@/components/testing/page";
+import { present } from "@/server/domain/base/must";
+import { WorkflowGraph } from "@/server/domain/graph/graph";
+import { newCanvasTries } from "./canvas-tries";
+import { RunNodeDialog } from "./run-node-dialog";
+import { staleReason } from "./stale";
+import { makeOf, newTryOutStore, pinsFor, type TryOutStore } from "./try-out-store";
+import { TryWatcher } from "./try-watcher";
+
+const graph = WorkflowGraph.parse({
+  graph_id: "two",
+  start_node_id: "start",
+  nodes: {
+    start: { id: "start", node_type: "start", name: "Start", config: {}, output_keys: ["topic"] },
+    draft: {
+      id: "draft",
+      node_type: "transform",
+      name: "Draft",
+      config: { set: { text: '"a"' } },
+      output_keys: ["text"],
+    },
+    check: {
+      id: "check",
+      node_type: "transform",
+      name: "Check",
+      config: { set: { ok: "true" } },
+      input_keys: ["text"],
+      output_keys: ["ok"],
+    },
+  },
+  edges: [
+    { id: "e1", source_node_id: "start", target_node_id: "draft" },
+    { id: "e2", source_node_id: "draft", target_node_id: "check" },
+  ],
+});
+const make = (id: string) => makeOf(present(graph.nodes[id], id));
+const tried = { at: 100, input: { text: "one" }, output: { ok: true }, made_of: make("check") };
+
+beforeEach(() => localStorage.clear());
+
+test("pins are kept per workflow, and a run is given those whose nodes are there", () => {
+  const store = newTryOutStore("wf");
+  store.pin("check", tried);
+  store.pin("gone", tried);
+  const again = newTryOutStore("wf").getState();
+  expect(pinsFor(again.pins, graph)).toEqual({ check: { output: { ok: true } } });
+  expect(newTryOutStore("another").getState()).toEqual({ pins: {}, tries: {} });
+  store.unpin("check");
+  expect(Object.keys(newTryOutStore("wf").getState().pins)).toEqual(["gone"]);
+});
+
+test("what was stored and cannot be read is as if it were not there", () => {
+  localStorage.setItem("troupe.tried.wf", '{"pins": {"a": 3, "b": {"at": 1}}, "tries": []}');
+  expect(newTryOutStore("wf").getState()).toEqual({ pins: {}, tries: {} });
+});
+
+test("an output is stale where the node was changed, its input changed, or what comes before it ran again", () => {
+  const nothing = { pins: {}, tries: {} };
+  const draftGave = (text: string, at: number) => ({
+    pins: {},
+    tries: {
+      draft: {
+        run_id: "r",
+        status: "completed" as const,
+        at,
+        input: {},
+        output: { text },
+        made_of: make("draft"),
+      },
+    },
+  });
+  expect(staleReason("check", tried, graph, nothing)).toBeNull();
+  expect(staleReason("check", tried, graph, draftGave("one", 50))).toBeNull();
+  expect(staleReason("check", tried, graph, draftGave("two", 200))).toBe("Its input text changed since");
+  expect(staleReason("check", tried, graph, draftGave("one", 200))).toBe(
+    "Draft, which comes before it, ran again since",
+  );
+  const moved = structuredClone(graph);
+  Object.assign(present(moved.nodes.check, "check"), { name: "Judge", ui: { x: 8, y: 8 } });
+  expect(staleReason("check", tried, moved, nothing)).toBeNull();
+  Object.assign(present(moved.nodes.check, "check"), { config: { set: { ok: "false" } } });
+  expect(staleReason("check", tried, moved, nothing)).toBe("The node was changed since");
+});
+
+/** Shows what is known only once it is shown. */
+const Late = ({ children }: { children: () => ReactNode }) => children();
+
+function Trying({ id, store }: { id: string; store: TryOutStore }) {
+  const [isOpen, setOpen] = useState(true);
+  const one = useStore(store, ({ tries }) => tries.check);
+  const props = { workflowId: id, graph, node: present(graph.nodes.check, "check"), store };
+  return (
+    <>
+      {isOpen ? (
+        <RunNodeDialog {...props} beforeStart={() => Promise.resolve(true)} onClose={() => setOpen(false)} />
+      ) : null}
+      {one?.status === "running" ? (
+        <TryWatcher {...props} nodeId="check" name="Check" one={one} onSay={said} />
+      ) : null}
+    </>
+  );
+}
+const said = vi.fn();
+
+test("a node is run by itself from a form of what it reads, and its card tells what came of it", async () => {
+  const store = newTryOutStore("wf");
+  let id = "";
+  const { ask, person, show } = openPage(<Late>{() => <Trying id={id} store={store} />}</Late>);
+  ({ id } = await ask.workflows.create({ name: "Two", graph }));
+  show();
+  const run = await screen.findByRole("button", { name: "Run this node" });
+  await person.click(run);
+  await screen.findByText("Please fill this in.");
+  expect(store.getState().tries).toEqual({});
+  await person.type(screen.getByRole("textbox", { name: /text/i }), "one");
+  await person.click(run);
+  await waitFor(() => expect(store.getState().tries.check?.status).toBe("completed"), { timeout: 5_000 });
+  expect(store.getState().tries.check).toMatchObject({ input: { text: "one" }, output: { ok: true } });
+  expect(said).toHaveBeenCalledWith("Check is done");
+  const tries = newCanvasTries(store, { graph: () => graph, subscribe: () => () => undefined });
+  expect(tries.node("check")).toEqual({ isPinned: false, status: "completed", said: "Yes", stale: null });
+});

@@ -1,0 +1,56 @@
+"use client";
+
+import { useQuery } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { useTrpc } from "@/components/trpc";
+import type { NodeTry, TryOutStore } from "./try-out-store";
+
+const EVERY_MS = 700;
+
+/** Looks after a node that is being run by itself until it is over, and says what came of it. */
+export function TryWatcher({
+  workflowId,
+  nodeId,
+  name,
+  one,
+  store,
+  onSay,
+}: {
+  workflowId: string;
+  nodeId: string;
+  name: string;
+  one: NodeTry;
+  store: TryOutStore;
+  onSay: (words: string) => void;
+}) {
+  const { data, error } = useQuery({
+    ...useTrpc().runs.nodeResult.queryOptions({
+      workflow_id: workflowId,
+      node_id: nodeId,
+      run_id: one.run_id,
+    }),
+    refetchInterval: EVERY_MS,
+    gcTime: 0,
+    retry: false,
+  });
+  useEffect(() => {
+    if (error || data === null) return store.forget(nodeId);
+    if (!data) return;
+    if (!data.is_over) {
+      if (data.status === "waiting" && one.status !== "waiting")
+        store.put(nodeId, { ...one, status: "waiting" });
+      return;
+    }
+    const isDone = data.status === "completed";
+    store.put(nodeId, {
+      ...one,
+      at: data.finished_at ?? Date.now(),
+      status: isDone ? "completed" : "failed",
+      output: data.output,
+      ...(data.labels ? { labels: data.labels } : {}),
+      ...(isDone ? {} : { error: data.error ?? "It did not come to an end." }),
+    });
+    onSay(isDone ? `${name} is done` : `${name} failed: ${data.error ?? "it did not come to an end"}`);
+  }, [data, error, nodeId, name, one, store, onSay]);
+  return null;
+}
