@@ -19,12 +19,20 @@ async function play(app: App, page: Page, template: string): Promise<void> {
   await page.waitForURL(/\/runs\/run_/);
 }
 
-/** Opens the crew of a node on the drawing. */
+/** Opens the crew of a node, where it stands on the drawing. */
 async function openCrew(page: Page, node: string): Promise<Locator> {
   await page.getByRole("button", { name: `Open the crew of ${node}` }).click();
   const crew = page.getByRole("region", { name: `Crew of ${node}` });
-  await expect(crew.getByRole("heading", { name: node })).toBeVisible();
+  await expect(crew.getByRole("list", { name: "Members" })).toBeVisible();
   return crew;
+}
+
+/** One of the views of an open crew, which the panel beside the drawing shows. */
+async function look(page: Page, crew: Locator, view: string): Promise<Locator> {
+  await crew.getByRole("button", { name: new RegExp(`^${view}\\s?\\d*$`) }).click();
+  return page
+    .getByRole("complementary", { name: "About this run" })
+    .getByRole("tabpanel", { name: new RegExp(`^${view}`) });
 }
 
 test("a customer's letter is handed over from the front desk to billing", async ({ app, page }) => {
@@ -36,7 +44,7 @@ test("a customer's letter is handed over from the front desk to billing", async 
   await expect(crew.getByRole("button", { name: /^Technical/ })).toContainText("Idle");
   expect(await app.accessibilityFaults()).toEqual([]);
 
-  await crew.getByRole("button", { name: "Close the crew" }).click();
+  await crew.getByRole("button", { name: "Fold the crew" }).click();
   await expect(crew).toBeHidden();
 });
 
@@ -45,14 +53,15 @@ test("a manager sends each of its crew and nobody talks past it", async ({ app, 
   const crew = await openCrew(page, "Analyse");
   await expect(crew.getByRole("button", { name: /^Manager to \w+: writes$/ }).first()).toBeVisible();
   await app.run.expectEnd("Completed");
-  await crew.getByRole("tab", { name: /^Messages/ }).click();
-  const messages = crew.getByRole("list", { name: "Messages" }).getByRole("listitem");
+  const messages = (await look(page, crew, "Messages"))
+    .getByRole("list", { name: "Messages" })
+    .getByRole("listitem");
   // Three workers are written to and answer, then the manager answers.
   await expect(messages).toHaveCount(7);
   for (const message of await messages.all()) await expect(message).toContainText("Manager");
-  await crew.getByRole("tab", { name: /^Board/ }).click();
-  await expect(crew.getByRole("list", { name: "Board" })).toContainText("Plan:");
-  await expect(crew.getByRole("region", { name: "How the manager sees it" })).toContainText(
+  const board = await look(page, crew, "Board");
+  await expect(board.getByRole("list", { name: "Board" })).toContainText("Plan:");
+  await expect(board.getByRole("region", { name: "How the manager sees it" })).toContainText(
     "Is the request satisfied?Yes",
   );
 });
@@ -65,17 +74,16 @@ test("a crew votes in two rounds, and the drawing shows how it came out", async 
   await expect(
     crew.getByRole("button", { name: "Analyst to the proposal: votes against, then for" }),
   ).toBeVisible();
-  await crew.getByRole("tab", { name: /^Votes/ }).click();
-  await expect(crew.getByRole("tabpanel", { name: /^Votes/ })).toContainText("round 2");
+  await expect(await look(page, crew, "Votes")).toContainText("round 2");
 });
 
 test("a team works side by side and meets where its lead brings the work together", async ({ app, page }) => {
   await play(app, page, "Development team");
   const crew = await openCrew(page, "Design and build");
-  await crew.getByRole("tab", { name: /^Plan/ }).click();
-  await expect(crew.getByText("8 of 8 tasks done")).toBeVisible({ timeout: 30_000 });
-  await crew.getByRole("radio", { name: "By dependency" }).click();
-  await expect(crew.getByRole("region", { name: "Plan as a graph" })).toBeVisible();
+  const plan = await look(page, crew, "Plan");
+  await expect(plan.getByText("8 of 8 tasks done")).toBeVisible({ timeout: 30_000 });
+  await plan.getByRole("radio", { name: "By dependency" }).click();
+  await expect(plan.getByRole("region", { name: "Plan as a graph" })).toBeVisible();
   await app.run.expectEnd("Completed");
 });
 
@@ -85,8 +93,8 @@ test("a review cycle follows its own pattern until the reviewer is content", asy
   await app.run.expectEnd("Completed");
   await expect(crew.getByRole("button", { name: "Reviewer to Coder: reject" })).toBeVisible();
   await expect(crew.getByRole("button", { name: "Tester to The requester: ready" })).toBeVisible();
-  await crew.getByRole("tab", { name: /^Cost/ }).click();
-  await expect(crew.getByRole("row", { name: /^Reviewer/ })).toBeVisible();
+  const cost = await look(page, crew, "Cost");
+  await expect(cost.getByRole("row", { name: /^Reviewer/ })).toBeVisible();
 });
 
 test("a research crew passes results on, and its search can be read call by call", async ({ app, page }) => {
@@ -95,7 +103,36 @@ test("a research crew passes results on, and its search can be read call by call
   await app.run.expectEnd("Completed");
   await expect(crew.getByRole("button", { name: /^Scout to Writer: passes on/ })).toBeVisible();
   await crew.getByRole("button", { name: /^Scout(?! to)/ }).click();
-  await expect(crew.getByRole("complementary", { name: "About Scout" })).toContainText("web_search");
+  await expect(page.getByRole("region", { name: "About Scout" })).toContainText("web_search");
+});
+
+test("a crew opens in place: neighbours move aside, keys walk among its members, and Escape folds it", async ({
+  app,
+  page,
+}) => {
+  await play(app, page, "Support desk");
+  await app.run.expectEnd("Completed");
+  const card = page.getByRole("article", { name: "Support", exact: true });
+  const next = page.getByRole("article", { name: "Reply", exact: true });
+  const gap = async () => {
+    const [from, to] = [await card.boundingBox(), await next.boundingBox()];
+    return from && to && Math.round((to.x - from.x - from.width) / 10) >= 1;
+  };
+  await card.focus();
+  await page.keyboard.press("Enter");
+  const crew = page.getByRole("region", { name: "Crew of Support" });
+  await expect(crew).toBeFocused();
+  // The next card stands beside it, not on it.
+  await expect.poll(gap).toBe(true);
+  await page.keyboard.press("ArrowRight");
+  await expect(crew.getByRole("button", { name: /^Front desk(?! to)/ })).toBeFocused();
+  await page.keyboard.press("ArrowRight");
+  await expect(crew.getByRole("button", { name: /^Billing(?! to)/ })).toBeFocused();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("region", { name: "About Billing" })).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(crew).toBeHidden();
+  await expect(card).toBeFocused();
 });
 
 test("a crew that is over can be seen as it was before it began", async ({ app, page }) => {
@@ -205,31 +242,31 @@ test("a person changes the plan while the crew is at work, and the crew follows 
   );
   await app.run.start({ topic: "tea" });
   const crew = await openCrew(page, "Make it");
-  await crew.getByRole("tab", { name: /^Plan/ }).click();
-  const toDo = crew.getByRole("region", { name: "To do" });
+  const plan = await look(page, crew, "Plan");
+  const toDo = plan.getByRole("region", { name: "To do" });
   const dialog = page.getByRole("dialog");
 
   await toDo.getByRole("button", { name: /Print the text/ }).click();
-  await crew.getByRole("button", { name: "Change", exact: true }).click();
+  await plan.getByRole("button", { name: "Change", exact: true }).click();
   await dialog.getByRole("button", { name: "Take it out" }).click();
-  await expect(crew.getByRole("region", { name: "Finished" })).toContainText("Print the text");
+  await expect(plan.getByRole("region", { name: "Finished" })).toContainText("Print the text");
 
   await toDo.getByRole("button", { name: /Polish the text/ }).click();
-  await crew.getByRole("button", { name: "Change", exact: true }).click();
+  await plan.getByRole("button", { name: "Change", exact: true }).click();
   await dialog.getByLabel("What is to be done").fill("Shorten the text");
   await dialog.getByRole("combobox", { name: "Who does it" }).click();
   await page.getByRole("option", { name: /^Writer/ }).click();
   await dialog.getByRole("button", { name: "Save" }).click();
   await expect(toDo).toContainText("Shorten the text");
 
-  await crew.getByRole("button", { name: "Add a task" }).click();
+  await plan.getByRole("button", { name: "Add a task" }).click();
   await dialog.getByLabel("What is to be done").fill("Find a title");
   await dialog.getByRole("combobox", { name: "Who does it" }).click();
   await page.getByRole("option", { name: /^Editor/ }).click();
   expect(await app.accessibilityFaults()).toEqual([]);
   await dialog.getByRole("button", { name: "Add", exact: true }).click();
   await expect(toDo).toContainText("Find a title");
-  await expect(crew.getByRole("list", { name: "Changes of the plan" })).toContainText(
+  await expect(plan.getByRole("list", { name: "Changes of the plan" })).toContainText(
     "A person added 1 task",
   );
 
@@ -241,7 +278,7 @@ test("a person changes the plan while the crew is at work, and the crew follows 
     await expect(question).toBeHidden();
   }
   await app.run.expectEnd("Completed");
-  await crew.getByRole("tab", { name: /^Plan/ }).click();
-  await expect(crew.getByRole("region", { name: "Finished" })).toContainText("Find a title");
-  await expect(crew.getByRole("button", { name: "Add a task" })).toBeHidden();
+  await look(page, crew, "Plan");
+  await expect(plan.getByRole("region", { name: "Finished" })).toContainText("Find a title");
+  await expect(plan.getByRole("button", { name: "Add a task" })).toBeHidden();
 });

@@ -144,26 +144,27 @@ test("nothing that strangers or models write makes a browser load anything from 
     await app.run.expectEnd("Completed");
     expect(collector.searches).toHaveLength(1);
 
+    const panel = page.getByRole("complementary", { name: "About this run" });
+    await crew.getByRole("button", { name: /^Cost/ }).click();
     for (const view of [/^Messages/, /^Board/, /^Plan/]) {
-      const tab = crew.getByRole("tab", { name: view });
+      const tab = panel.getByRole("tab", { name: view });
       await tab.click();
       await expect(tab).toHaveAttribute("aria-selected", "true");
-      await expect(crew.getByRole("tabpanel")).toContainText(/\S/);
+      await expect(panel.getByRole("tabpanel", { name: view })).toContainText(/\S/);
       await untouched(`the crew's ${view}`);
     }
-    await crew.getByRole("tab", { name: /^Messages/ }).click();
-    const message = crew.getByRole("list", { name: "Messages" }).getByRole("button").first();
+    await panel.getByRole("tab", { name: /^Messages/ }).click();
+    const message = panel.getByRole("list", { name: "Messages" }).getByRole("button").first();
     await expect(message).toContainText("[read more]");
     await message.click();
     await untouched("what one agent said to another");
-    await crew.getByRole("tab", { name: "Crew", exact: true }).click();
     await crew.getByRole("button", { name: /^Scout Read content/ }).click();
-    const about = crew.getByRole("complementary", { name: "About Scout" });
+    const about = page.getByRole("region", { name: "About Scout" });
     const searched = about.getByRole("region", { name: "Tool web_search" });
     await searched.getByText("Result", { exact: true }).click();
     await expect(about).toContainText("read more");
     await untouched("the transcript and the results of tools");
-    await crew.getByRole("button", { name: "Close the crew" }).click();
+    await crew.getByRole("button", { name: "Fold the crew" }).click();
 
     await page.getByRole("tab", { name: /^Files/ }).click();
     for (const name of ["report.md", "page.html", "drawing.svg"]) {

@@ -236,18 +236,19 @@ test("thirty ways to smuggle a script in are words wherever they are shown", asy
     await nothing("the run");
     await page.getByRole("button", { name: "Open the crew of Crew at work" }).click();
     const crew = page.getByRole("region", { name: "Crew of Crew at work" });
+    const panel = page.getByRole("complementary", { name: "About this run" });
+    await crew.getByRole("button", { name: /^Cost/ }).click();
     for (const view of [/^Messages/, /^Board/, /^Plan/]) {
-      await crew.getByRole("tab", { name: view }).click();
-      await expect(crew.getByRole("tabpanel")).toContainText("alert(1)");
+      await panel.getByRole("tab", { name: view }).click();
+      await expect(panel.getByRole("tabpanel", { name: view })).toContainText("alert(1)");
       await nothing(`the crew's ${view}`);
     }
-    await crew.getByRole("tab", { name: "Crew", exact: true }).click();
     await crew
       .getByRole("button", { name: /alert\(1\)/ })
       .first()
       .click();
     await nothing("a transcript");
-    await crew.getByRole("button", { name: "Close the crew" }).click();
+    await crew.getByRole("button", { name: "Fold the crew" }).click();
     for (const tab of [/^Result/, /^Timeline/, /^State/, /^Input/]) {
       const button = page.getByRole("tab", { name: tab });
       if ((await button.count()) === 0) continue;

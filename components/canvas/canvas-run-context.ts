@@ -43,6 +43,8 @@ export interface EdgeRunView {
 export interface RunParts {
   Slip: ComponentType<{ node: WorkflowNode; run: NodeRunView }>;
   Status: ComponentType<{ status: NodeStatus }>;
+  /** What is inside a card that has grown, below its head. */
+  Inside?: ComponentType<{ node: WorkflowNode }>;
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Port } from "@/components/forms/ports";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind } from "@/server/domain/nodes";
 import { useCanvas } from "./canvas-context";
+import type { CardSize } from "./card-size";
 
 /** One way out sits in the middle of the card; several are rows, each with its words. */
 export function Ports({ node, ports }: { node: WorkflowNode; ports: readonly Port[] }) {
@@ -63,10 +64,10 @@ function PortHandle({ node, port }: { node: WorkflowNode; port: Port }) {
   );
 }
 
-/** React Flow measures where lines begin once; when a card's ways out change, it has to look again. */
-export function useFreshPorts(nodeId: string, ports: readonly Port[]) {
+/** React Flow measures where lines begin once; when a card's ways out or its size change, it has to look again. */
+export function useFreshPorts(nodeId: string, ports: readonly Port[], grown: CardSize | undefined) {
   const update = useUpdateNodeInternals();
-  const ids = ports.map(({ id }) => id).join("\n");
+  const ids = [...ports.map(({ id }) => id), grown?.width, grown?.height].join("\n");
   const measured = useRef(ids);
   useEffect(() => {
     if (measured.current === ids) return;

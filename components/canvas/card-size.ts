@@ -8,6 +8,11 @@ import { getNodeKind, noteTextOf } from "@/server/domain/nodes";
  * canvas.css says the same.
  */
 
+export interface CardSize {
+  width: number;
+  height: number;
+}
+
 export const CARD_WIDTH = 208;
 const HANDLE = 11;
 /** How wide the line around a card is, in pixels. */
@@ -24,8 +29,8 @@ export const PLAIN_END = BORDER + HEAD / 2 - HANDLE / 2;
 /** How far below the top of a card lines arrive. */
 export const ENTRY_LINE = BORDER + HEAD / 2;
 
-/** Where lines begin and end on a card, known before it is drawn; canvas.css puts them there. */
-export function cardHandles(node: WorkflowNode, ports: readonly Port[]): NodeHandle[] {
+/** Where lines begin and end on a card, known before it is drawn; canvas.css puts them there. `grown`: its size then. */
+export function cardHandles(node: WorkflowNode, ports: readonly Port[], grown?: CardSize): NodeHandle[] {
   const at = (x: number, y: number) => ({
     x: x - HANDLE / 2,
     y: BORDER + y - HANDLE / 2,
@@ -34,7 +39,10 @@ export function cardHandles(node: WorkflowNode, ports: readonly Port[]): NodeHan
   });
   const kind = getNodeKind(node.node_type);
   const rows = ports.filter((port) => !!kind.routes || port.kind !== "out");
-  const top = HEAD + ROW_HEIGHT / 2;
+  const right = (grown?.width ?? CARD_WIDTH) - BORDER;
+  // On a grown card the rows stand at its end.
+  const firstRow = grown ? grown.height - 2 * BORDER - ROWS_END - rows.length * ROW_HEIGHT : HEAD;
+  const top = firstRow + ROW_HEIGHT / 2;
   const entry: NodeHandle[] =
     kind.hasEntry === false
       ? []
@@ -44,7 +52,7 @@ export function cardHandles(node: WorkflowNode, ports: readonly Port[]): NodeHan
     ...ports.map((port): NodeHandle => {
       const row = rows.indexOf(port);
       const y = row < 0 ? HEAD / 2 : top + row * ROW_HEIGHT;
-      return { id: port.id, type: "source", position: Position.Right, ...at(CARD_WIDTH - BORDER, y) };
+      return { id: port.id, type: "source", position: Position.Right, ...at(right, y) };
     }),
   ];
 }

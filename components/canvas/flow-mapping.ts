@@ -2,7 +2,9 @@ import type { Edge, Node } from "@xyflow/react";
 import { edgeFrom, type Port, portOf, portsOf } from "@/components/forms/ports";
 import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind, noteTextOf } from "@/server/domain/nodes";
-import { CARD_WIDTH, cardHandles, cardHeight, PLAIN_HEIGHT } from "./card-size";
+import { CARD_WIDTH, type CardSize, cardHandles, cardHeight, PLAIN_HEIGHT } from "./card-size";
+import { withRoom } from "./make-room";
+import { sizeOfNote } from "./note-size";
 import { fallbackPlaces, groupBySource, type XY } from "./places";
 import type { Box, Line } from "./routes";
 
@@ -25,9 +27,16 @@ export interface Dressing {
   classNames?: ReadonlyMap<string, string> | undefined;
   /** Ways around cards, by edge id, ends included. */
   routes?: ReadonlyMap<string, XY[]> | undefined;
+  /** Cards that show what is inside them, by node id, with the size they take; the others make room. */
+  grown?: ReadonlyMap<string, CardSize> | undefined;
 }
 
-export type CardData = { node: WorkflowNode; ports: readonly Port[]; mark: Mark | undefined };
+export type CardData = {
+  node: WorkflowNode;
+  ports: readonly Port[];
+  mark: Mark | undefined;
+  grown: CardSize | undefined;
+};
 export type LineData = { edge: WorkflowEdge; mark: Mark | undefined; route: readonly XY[] | undefined };
 export type FlowNode = Node<CardData, "card" | "note">;
 export type FlowEdge = Edge<LineData, "line">;
@@ -37,23 +46,34 @@ export function toFlowNodes(
   graph: WorkflowGraph,
   selected: ReadonlySet<string>,
   previous: readonly FlowNode[] = [],
-  { marks, classNames }: Dressing = {},
+  { marks, classNames, grown }: Dressing = {},
 ): FlowNode[] {
   const before = new Map(previous.map((node) => [node.id, node]));
   const outgoing = groupBySource(graph.edges);
   const places = Object.values(graph.nodes).some(({ ui }) => !ui) ? fallbackPlaces(graph) : null;
-  return Object.values(graph.nodes).map((node) => {
-    const ports = portsOf(node, outgoing.get(node.id) ?? []);
-    const position = node.ui ? { x: node.ui.x, y: node.ui.y } : (places?.get(node.id) ?? { x: 0, y: 0 });
-    return merge(before.get(node.id), {
+  const cards = Object.values(graph.nodes).map((node) => ({
+    node,
+    ports: portsOf(node, outgoing.get(node.id) ?? []),
+    position: node.ui ? { x: node.ui.x, y: node.ui.y } : (places?.get(node.id) ?? { x: 0, y: 0 }),
+  }));
+  const room = grown && grown.size > 0 ? withRoom(cards.map(boxBefore), grown) : null;
+  return cards.map(({ node, ports, position }) =>
+    merge(before.get(node.id), {
       node,
       ports,
-      position,
+      position: room?.get(node.id) ?? position,
       selected: selected.has(node.id),
       mark: marks?.get(node.id),
       className: classNames?.get(node.id),
-    });
-  });
+      grown: grown?.get(node.id),
+    }),
+  );
+}
+
+/** The place that a card takes before any has grown. */
+function boxBefore({ node, ports, position }: Pick<Drawn, "node" | "ports" | "position">): Box {
+  const own = noteTextOf(node) === undefined ? {} : sizeOfNote(node);
+  return { id: node.id, ...position, width: CARD_WIDTH, height: cardHeight(node, ports), ...own };
 }
 
 /** The edges as React Flow draws them. */
@@ -157,35 +177,41 @@ interface Drawn {
   selected: boolean;
   mark: Mark | undefined;
   className: string | undefined;
+  grown: CardSize | undefined;
 }
 
 function merge(
   old: FlowNode | undefined,
-  { node, ports, position, selected, mark, className }: Drawn,
+  { node, ports, position, selected, mark, className, grown }: Drawn,
 ): FlowNode {
   if (!old)
     return {
       id: node.id,
       type: getNodeKind(node.node_type).executes === false ? "note" : "card",
       position,
-      data: { node, ports, mark },
+      data: { node, ports, mark, grown },
       selected,
       ...(className ? { className } : {}),
       initialWidth: CARD_WIDTH,
       initialHeight: cardHeight(node, ports),
-      ...knownSize(node, ports),
+      ...knownSize(node, ports, grown),
       focusable: false,
       domAttributes: { "aria-roledescription": undefined, "aria-describedby": undefined },
     };
+  const isSameSize = isSameCardSize(old.data.grown, grown);
   const isSameData =
-    old.data.node === node && isSameMark(old.data.mark, mark) && arePortsSame(old.data.ports, ports);
+    old.data.node === node &&
+    isSameSize &&
+    isSameMark(old.data.mark, mark) &&
+    arePortsSame(old.data.ports, ports);
   const isSamePlace = old.position.x === position.x && old.position.y === position.y;
   if (isSameData && isSamePlace && !!old.selected === selected && old.className === className) return old;
   const { className: _dropped, ...kept } = old;
   return {
     ...kept,
-    ...(isSameData || !old.handles ? {} : { handles: cardHandles(node, ports) }),
-    data: isSameData ? old.data : { node, ports, mark },
+    ...(isSameData || !old.handles ? {} : { handles: cardHandles(node, ports, grown) }),
+    ...(isSameSize ? {} : knownSize(node, ports, grown)),
+    data: isSameData ? old.data : { node, ports, mark, grown },
     position: isSamePlace ? old.position : position,
     selected,
     ...(className ? { className } : {}),
@@ -194,6 +220,9 @@ function merge(
 
 const isSameRoute = (a: readonly XY[] | undefined, b: readonly XY[] | undefined) =>
   a === b || (a?.length === b?.length && !!a?.every(({ x, y }, at) => x === b?.[at]?.x && y === b?.[at]?.y));
+
+const isSameCardSize = (a: CardSize | undefined, b: CardSize | undefined) =>
+  a?.width === b?.width && a?.height === b?.height;
 
 const isSameMark = (a: Mark | undefined, b: Mark | undefined) =>
   a?.text === b?.text && a?.severity === b?.severity;
@@ -216,12 +245,16 @@ function arePortsSame(a: readonly Port[], b: readonly Port[]): boolean {
 }
 
 /** What React Flow would measure of a card, so that it draws hundreds of them, and the lines between, at once. */
-function knownSize(node: WorkflowNode, ports: readonly Port[]): Pick<FlowNode, "measured" | "handles"> {
+function knownSize(
+  node: WorkflowNode,
+  ports: readonly Port[],
+  grown: CardSize | undefined,
+): Pick<FlowNode, "measured" | "handles"> {
   // A note is as high as its text.
   if (noteTextOf(node) !== undefined) return {};
   return {
-    measured: { width: CARD_WIDTH, height: cardHeight(node, ports) },
-    handles: cardHandles(node, ports),
+    measured: grown ?? { width: CARD_WIDTH, height: cardHeight(node, ports) },
+    handles: cardHandles(node, ports, grown),
   };
 }
 
@@ -239,7 +272,7 @@ export function linesOf({ edges, nodes: known }: WorkflowGraph, nodes: readonly 
     nodes.map(({ id, position, data }) => [
       id,
       new Map(
-        cardHandles(data.node, data.ports).map((handle) => [
+        cardHandles(data.node, data.ports, data.grown).map((handle) => [
           handle.id,
           {
             x: position.x + handle.x + (handle.type === "source" ? (handle.width ?? 0) : 0),

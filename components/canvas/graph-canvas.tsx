@@ -100,6 +100,7 @@ export function GraphCanvas(props: GraphCanvasProps) {
   const { nodes, edges, setNodes } = useFlow(graph, selectedNodes, selection.edges, dressing, spliceId);
   // From afar a card shows its name only, larger: it can be read, and hundreds of cards stay quick to draw.
   const { isFar, isTiny } = useDetail(graph);
+  const room = useTurns(dressing?.grown);
   const [isMapped] = useState(() => isMap(graph));
   const canvas = useMemo(() => ({ editing: editing ?? null, roles, agents }), [editing, roles, agents]);
 
@@ -134,6 +135,7 @@ export function GraphCanvas(props: GraphCanvasProps) {
               data-far={isFar || undefined}
               data-tiny={isTiny || undefined}
               data-run={!!run || undefined}
+              data-room={room}
               data-inset-right={insetRight}
               style={{ ["--inset-right" as string]: `${insetRight}px` }}
               onKeyDown={onKeyDown}
@@ -234,6 +236,13 @@ export function GraphCanvas(props: GraphCanvasProps) {
       </CanvasRunContext.Provider>
     </CanvasContext.Provider>
   );
+}
+
+/** Changes with every change of it after the first: "odd", "even", "odd", so that what follows is played each time. */
+function useTurns(value: unknown): "odd" | "even" | undefined {
+  const [turns, setTurns] = useState({ value, count: 0 });
+  if (turns.value !== value) setTurns({ value, count: turns.count + 1 });
+  return turns.count === 0 ? undefined : turns.count % 2 === 1 ? "odd" : "even";
 }
 
 function menuHandlers(

@@ -11,7 +11,7 @@ import { type NodeRunView, useNodeRun, useRunParts } from "./canvas-run-context"
 import { doerOf, NodeFace } from "./card-face";
 import { Ports, useFreshPorts } from "./card-ports";
 import { shapeOf } from "./card-shape";
-import { BORDER, cardHandles, cardHeight, PLAIN_END, PLAIN_HEIGHT } from "./card-size";
+import { BORDER, type CardSize, cardHandles, cardHeight, PLAIN_END, PLAIN_HEIGHT } from "./card-size";
 import type { FlowNode, Mark } from "./flow-mapping";
 import { KeySlip } from "./key-slip";
 import { MarkIcon } from "./mark-icon";
@@ -19,7 +19,8 @@ import { type CardTry, useCardTry } from "./tried-context";
 import { PinMark, TriedSlip } from "./tried-slip";
 
 /** A node on the canvas: what it is, who does it, and in a run what it is doing or came to. */
-export const NodeCard = memo(function NodeCard({ data: { node, ports, mark } }: NodeProps<FlowNode>) {
+export const NodeCard = memo(function NodeCard({ data }: NodeProps<FlowNode>) {
+  const { node, ports, mark, grown } = data;
   const kind = getNodeKind(node.node_type);
   const run = useNodeRun(node.id);
   const hasRun = useRunParts() !== null;
@@ -27,7 +28,7 @@ export const NodeCard = memo(function NodeCard({ data: { node, ports, mark } }: 
   const tint = useTint(node);
   // The plain height is in canvas.css: a style of its own on each of hundreds of cards takes its time.
   const height = cardHeight(node, ports);
-  const hasOwnHeight = isTiny && height !== PLAIN_HEIGHT;
+  const hasOwnHeight = isTiny && !grown && height !== PLAIN_HEIGHT;
   return (
     <article
       aria-label={node.name || kind.title}
@@ -37,17 +38,18 @@ export const NodeCard = memo(function NodeCard({ data: { node, ports, mark } }: 
       data-status={run?.status ?? "idle"}
       data-in-run={hasRun || undefined}
       data-problem={mark?.severity}
+      data-grown={grown ? true : undefined}
       style={
-        hasOwnHeight || tint
-          ? { ...(hasOwnHeight ? { height } : {}), ...(tint ? { "--tint": tint } : {}) }
+        hasOwnHeight || tint || grown
+          ? { ...(hasOwnHeight ? { height } : {}), ...(tint ? { "--tint": tint } : {}), ...grown }
           : undefined
       }
       tabIndex={-1}
     >
       {isTiny ? (
-        <Plate node={node} ports={ports} run={run} />
+        <Plate node={node} ports={ports} run={run} grown={grown} />
       ) : (
-        <Words node={node} ports={ports} mark={mark} run={run} />
+        <Words node={node} ports={ports} mark={mark} run={run} grown={grown} />
       )}
     </article>
   );
@@ -69,10 +71,11 @@ interface InsideProps {
   node: WorkflowNode;
   ports: readonly Port[];
   run: NodeRunView | undefined;
+  grown: CardSize | undefined;
 }
 
 /** A card whose words nobody could read: its state, and elements without a life of their own where lines begin and end. */
-function Plate({ node, ports, run }: InsideProps) {
+function Plate({ node, ports, run, grown }: InsideProps) {
   return (
     <>
       {run && (
@@ -81,7 +84,7 @@ function Plate({ node, ports, run }: InsideProps) {
         </div>
       )}
       <PlateBreakpoint nodeId={node.id} />
-      {cardHandles(node, ports).map(({ id, type, position, y }, at) => (
+      {cardHandles(node, ports, grown).map(({ id, type, position, y }, at) => (
         <span
           key={at}
           className={`node-end ${type}`}
@@ -103,14 +106,14 @@ function PlateBreakpoint({ nodeId }: { nodeId: string }) {
   ) : null;
 }
 
-function Words({ node, ports, mark, run }: InsideProps & { mark: Mark | undefined }) {
+function Words({ node, ports, mark, run, grown }: InsideProps & { mark: Mark | undefined }) {
   const kind = getNodeKind(node.node_type);
   const { agents } = useCanvas();
   const parts = useRunParts();
   const tried = useCardTry(node.id);
   const name = node.name || kind.title;
   const text = doerOf(node, agents).name ?? kind.summary(node.config, node);
-  useFreshPorts(node.id, ports);
+  useFreshPorts(node.id, ports, grown);
   return (
     <>
       {kind.hasEntry !== false && (
@@ -128,7 +131,9 @@ function Words({ node, ports, mark, run }: InsideProps & { mark: Mark | undefine
       <Marks mark={mark} run={run} tried={tried} />
       <CardBreakpoint nodeId={node.id} name={name} />
       <Ports node={node} ports={ports} />
-      {parts && run ? (
+      {grown && parts?.Inside ? (
+        <parts.Inside node={node} />
+      ) : parts && run ? (
         <parts.Slip node={node} run={run} />
       ) : tried ? (
         <TriedSlip tried={tried} />

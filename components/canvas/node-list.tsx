@@ -1,7 +1,7 @@
 "use client";
 
 import clsx from "clsx";
-import { useMemo } from "react";
+import { type ReactNode, useMemo } from "react";
 import { formatDuration } from "@/components/display/format";
 import { StatusMark } from "@/components/display/status-mark";
 import type { RoleDefinition } from "@/server/domain/agent/role";
@@ -29,6 +29,8 @@ export interface NodeListProps {
   selected: ReadonlySet<string>;
   onPick: (nodeId: string) => void;
   onOpen?: (nodeId: string) => void;
+  /** What stands below a node's row. */
+  under?: (nodeId: string) => ReactNode;
 }
 
 const NO_ROLES: ReadonlyMap<string, RoleDefinition> = new Map();
@@ -61,6 +63,7 @@ export function NodeList(props: NodeListProps) {
                   <Words graph={graph} node={node} />
                   <State nodeId={id} mark={marks?.get(id)} />
                 </button>
+                {props.under?.(id)}
               </li>
             ) : null;
           })}

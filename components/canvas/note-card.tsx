@@ -1,12 +1,11 @@
 import type { NodeProps } from "@xyflow/react";
 import dynamic from "next/dynamic";
 import { memo, type PointerEvent, useRef, useState } from "react";
-import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { noteTextOf } from "@/server/domain/nodes";
 import { useCanvas } from "./canvas-context";
 import type { FlowNode } from "./flow-mapping";
 import { isSameData } from "./node-card";
-import { noteSize } from "./note-size";
+import { noteSize, sizeOfNote } from "./note-size";
 import { useCanvasView } from "./use-canvas-view";
 
 const Markdown = dynamic(() => import("@/components/display/markdown").then((m) => m.Markdown), {
@@ -24,7 +23,7 @@ export const NoteCard = memo(function NoteCard({ data: { node } }: NodeProps<Flo
   const text = noteTextOf(node) ?? "";
   const [isWriting, setWriting] = useState(false);
   const [dragged, setDragged] = useState<Size | null>(null);
-  const { width, height } = dragged ?? sizeOf(node);
+  const { width, height } = dragged ?? sizeOfNote(node);
   const { color } = node.config as { color?: string };
   return (
     <article
@@ -66,14 +65,6 @@ export const NoteCard = memo(function NoteCard({ data: { node } }: NodeProps<Flo
     </article>
   );
 }, isSameData);
-
-function sizeOf(node: WorkflowNode): Partial<Size> {
-  const { width, height } = (node.ui ?? {}) as Record<string, unknown>;
-  return {
-    ...(typeof width === "number" ? { width } : {}),
-    ...(typeof height === "number" ? { height } : {}),
-  };
-}
 
 /** Plain words need no reader of Markdown, which is only loaded for what looks like it. */
 function Text({ text }: { text: string }) {

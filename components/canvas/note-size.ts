@@ -1,3 +1,5 @@
+import type { WorkflowNode } from "@/server/domain/graph/graph";
+
 /** The sizes that a note can have, in the drawing's measure. */
 export const NOTE_LEAST = { width: 160, height: 80 };
 export const NOTE_MOST = { width: 960, height: 960 };
@@ -9,5 +11,14 @@ export function noteSize({ width, height }: { width: number; height: number }) {
   return {
     width: fit(width, NOTE_LEAST.width, NOTE_MOST.width),
     height: fit(height, NOTE_LEAST.height, NOTE_MOST.height),
+  };
+}
+
+/** The size that a note was given; what nobody set follows from its text. */
+export function sizeOfNote(node: WorkflowNode): { width?: number; height?: number } {
+  const { width, height } = (node.ui ?? {}) as Record<string, unknown>;
+  return {
+    ...(typeof width === "number" ? { width } : {}),
+    ...(typeof height === "number" ? { height } : {}),
   };
 }

@@ -27,6 +27,7 @@ interface Flow {
   /** Where everything stands, in one text: ways around cards are looked for anew only when it changes. */
   geometry: string;
   routes: ReadonlyMap<string, XY[]>;
+  grown?: Dressing["grown"];
 }
 
 const EMPTY: Flow = { of: [], nodes: [], edges: [], geometry: "", routes: new Map() };
@@ -45,14 +46,14 @@ export function useFlow(
   if (of.some((value, at) => value !== flow.of[at])) {
     const nodes = toFlowNodes(graph, selectedNodes, flow.nodes, dressing);
     const classNames = spliceId ? new Map([[spliceId, "is-splice"]]) : dressing?.classNames;
-    const isMoved = graph !== flow.of[0];
+    const isMoved = graph !== flow.of[0] || dressing?.grown !== flow.grown;
     const boxes = isMoved ? nodes.map(toBox) : [];
     const lines = isMoved ? linesOf(graph, nodes) : [];
     const geometry = isMoved ? JSON.stringify([boxes, lines]) : flow.geometry;
     const routes = geometry === flow.geometry ? flow.routes : routesOf(lines, boxes);
     const edges = toFlowEdges(graph, selectedEdges, flow.edges, { ...dressing, classNames, routes });
     // The way React recommends to derive state from props: before anything is drawn.
-    current = { of, nodes, edges, geometry, routes };
+    current = { of, nodes, edges, geometry, routes, grown: dressing?.grown };
     setFlow(current);
   }
   const setNodes = (change: (old: FlowNode[]) => FlowNode[]) =>

@@ -43,3 +43,6 @@ function valueBeingWritten(text: string): string {
   const last = values.at(-1)?.[1] ?? "";
   return last.replace(/\\[nrt]/g, " ").replace(/\\(.)/g, "$1");
 }
+
+/** A line without the mark of the offline demo, for lists whose run says itself that it is simulated. */
+export const withoutDemoMark = (line: string): string => line.replace(/\s*— offline demo text\.?/g, "");

@@ -26,6 +26,7 @@ export function openEditor(graph = sampleGraph()) {
     focusNode: nothing,
     focusDrawing: nothing,
     reveal: nothing,
+    show: nothing,
     uncover: nothing,
     center: nothing,
     middle: place,

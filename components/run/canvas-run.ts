@@ -1,3 +1,4 @@
+import dynamic from "next/dynamic";
 import type { CanvasRun, EdgeRunView, NodePeek, NodeRunView } from "@/components/canvas/canvas-run-context";
 import { runParts } from "@/components/canvas/run-parts";
 import { endOfText, oneLine } from "@/components/display/one-line";
@@ -6,6 +7,8 @@ import { costInWords } from "@/server/domain/model/cost";
 import { isCrewNode } from "@/server/domain/nodes";
 import type { Activation, RunState } from "@/server/domain/run";
 import type { RunView, RunViewStore } from "./run-view-store";
+
+const CrewInside = dynamic(() => import("./crew/crew-inside").then((module) => module.CrewInside));
 
 /** How much of a streamed text a card shows. */
 const PEEK = 60;
@@ -22,7 +25,7 @@ export function newCanvasRun(store: RunViewStore, isHeld = false): CanvasRun {
   const peeks = new Map<string, NodePeek>();
 
   return {
-    parts: runParts,
+    parts: { ...runParts, Inside: CrewInside },
     subscribe: (listener) => store.view.subscribe(listener),
 
     node(id) {

@@ -4,14 +4,17 @@ import { Panel, useReactFlow } from "@xyflow/react";
 import clsx from "clsx";
 import { Locate, LocateFixed } from "lucide-react";
 import dynamic from "next/dynamic";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { CanvasProvider, GraphCanvas } from "@/components/canvas/graph-canvas";
+import { nodeIdOf } from "@/components/canvas/hits";
 import { withRoomBelow } from "@/components/canvas/places";
 import { SLIP } from "@/components/canvas/routes";
 import { useCanvasView } from "@/components/canvas/use-canvas-view";
 import { READABLE } from "@/components/canvas/view-fit";
 import { useNamedAgents } from "@/components/forms/use-named-agents";
-import { CrewSheet, CrewsOnCanvas } from "@/components/run/crew/crew-on-canvas";
+import { CrewCamera, CrewDoors, useCrewNodes, useGrownCards } from "@/components/run/crew/crew-on-canvas";
+import { CrewSection } from "@/components/run/crew/crew-section";
+import { cardOf, focusCrew, useCrewStage } from "@/components/run/crew/crew-stage";
 import { NARROW, useMedia } from "@/components/ui/use-media";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { newCanvasRun } from "./canvas-run";
@@ -27,15 +30,10 @@ const NO_ROLES: readonly RoleDefinition[] = [];
 export function RunCanvas({
   selected,
   onSelect,
-  openCrew,
-  onOpenCrew,
   isHeld,
 }: {
   selected: string | null;
   onSelect: (nodeId: string | null) => void;
-  /** The node whose crew is open. */
-  openCrew: string | null;
-  onOpenCrew: (nodeId: string | null) => void;
   /** The run is put aside. */
   isHeld: boolean;
 }) {
@@ -48,9 +46,21 @@ export function RunCanvas({
   const agents = useNamedAgents(graph);
   const byName = useMemo(() => new Map(roles.map((role) => [role.name, role])), [roles]);
   const [isFollowing, setFollowing] = useState(true);
+  const stopFollowing = useCallback(() => setFollowing(false), []);
   const isOver = useRun(({ head }) => head.run.status === "finished", false);
   const isNarrow = useMedia(NARROW);
   const [look, setLook] = useState<"list" | "drawing">("list");
+  const stage = useCrewStage();
+  const crews = useCrewNodes();
+  const grown = useGrownCards();
+  const dressing = useMemo(() => ({ grown }), [grown]);
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
+    const id = nodeIdOf(event.target);
+    if (event.key !== "Enter" || !id || !crews.includes(id) || event.target !== cardOf(id)) return;
+    event.preventDefault();
+    stage?.unfold(id);
+    focusCrew(id);
+  };
   const picked = useMemo(() => new Set(selected ? [selected] : []), [selected]);
   if (!graph || Object.keys(graph.nodes).length === 0) return <div className="size-full bg-stage" />;
   const lookSwitch = isNarrow && <LookSwitch look={look} onChange={setLook} />;
@@ -65,8 +75,8 @@ export function RunCanvas({
           run={run}
           selected={picked}
           onPick={onSelect}
+          under={(id) => <CrewSection nodeId={id} />}
         />
-        {openCrew && <CrewSheet nodeId={openCrew} onClose={() => onOpenCrew(null)} />}
       </div>
     );
   return (
@@ -80,10 +90,13 @@ export function RunCanvas({
         run={run}
         selectedId={selected}
         onSelect={onSelect}
-        onUserMove={() => setFollowing(false)}
+        dressing={dressing}
+        onKeyDown={onKeyDown}
+        onUserMove={stopFollowing}
       >
-        <Follower isFollowing={isFollowing && openCrew === null} />
-        <CrewsOnCanvas openId={openCrew} onOpen={onOpenCrew} />
+        <Follower isFollowing={isFollowing} />
+        <CrewDoors />
+        <CrewCamera onShow={stopFollowing} />
         {isOver ? null : (
           <Panel position="top-left">
             <FollowChip isFollowing={isFollowing} onChange={setFollowing} />

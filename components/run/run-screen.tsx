@@ -3,8 +3,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { CircleSlash2, Unplug } from "lucide-react";
 import dynamic from "next/dynamic";
-import { type CSSProperties, useEffect, useMemo, useState } from "react";
+import { type CSSProperties, type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
 import { AskBar } from "@/components/run/crew/asks";
+import { useCrewNodes } from "@/components/run/crew/crew-on-canvas";
+import { type CrewStage, CrewStageProvider, useNewCrewStage } from "@/components/run/crew/crew-stage";
 import { useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
@@ -31,8 +33,9 @@ import { useRunEvents } from "./use-run-events";
 import "./run.css";
 
 const FilesView = dynamic(() => import("./files-view").then((module) => module.FilesView));
+const CrewPanel = dynamic(() => import("./crew/crew-panel").then((module) => module.CrewPanel));
 
-type Tab = "result" | "timeline" | "node" | "state" | "files" | "findings";
+type Tab = "result" | "timeline" | "node" | "crew" | "state" | "files" | "findings";
 
 /** One run: on the drawing it happened on, with its result, its timeline, its nodes and its state. */
 export function RunScreen({ runId, workflowId }: { runId: string; workflowId: string }) {
@@ -149,7 +152,9 @@ function Stage({
   const [wide, setWide] = useShare("troupe.run.wide", 30);
   const [tall, setTall] = useShare("troupe.run.tall", 52);
   const lit = useRun(spotlightNode, null);
-  const [openCrew, setOpenCrew] = useState<string | null>(null);
+  const showCrew = useCallback(() => setTab("crew"), []);
+  const crews = useNewCrewStage(showCrew);
+  const crewNodes = useCrewNodes();
   const [file, setFile] = useState<string | null>(null);
   const fileCount = useRun(({ state }) => Object.keys(state.files).length, 0);
   const findings = useFindings();
@@ -162,14 +167,14 @@ function Stage({
         setFile(path);
         setTab("files");
       },
-      openCrew: setOpenCrew,
+      openCrew: crews.unfold,
       openNode: (nodeId) => {
         setSelected(nodeId);
         setActivation(null);
         setTab("node");
       },
     }),
-    [runId, held, onResumed],
+    [runId, held, onResumed, crews.unfold],
   );
 
   const select = (nodeId: string | null, activationId: string | null = null) => {
@@ -179,7 +184,7 @@ function Stage({
   };
 
   return (
-    <RunPageProvider value={page}>
+    <StageProviders page={page} crews={crews}>
       <AskBar />
       <div
         className="run-stage flex min-h-0 flex-1 flex-col md:flex-row"
@@ -187,13 +192,7 @@ function Stage({
       >
         <div className="flex min-h-0 min-w-0 flex-1 flex-col">
           <div className="relative min-h-0 flex-1">
-            <RunCanvas
-              selected={selected}
-              onSelect={select}
-              openCrew={openCrew}
-              onOpenCrew={setOpenCrew}
-              isHeld={held !== null}
-            />
+            <RunCanvas selected={selected} onSelect={select} isHeld={held !== null} />
           </div>
           <Scrubber />
         </div>
@@ -249,6 +248,15 @@ function Stage({
                   />
                 ),
               },
+              ...(crewNodes.length > 0
+                ? [
+                    {
+                      value: "crew" as const,
+                      label: "Crew",
+                      content: <CrewPanel nodeIds={crewNodes} fallback={selected ?? lit} />,
+                    },
+                  ]
+                : []),
               { value: "state", label: "State", content: <StateView onSelectNode={select} /> },
               ...(findings.length > 0 || tab === "findings"
                 ? [
@@ -276,6 +284,14 @@ function Stage({
           />
         </aside>
       </div>
+    </StageProviders>
+  );
+}
+
+function StageProviders({ page, crews, children }: { page: RunPage; crews: CrewStage; children: ReactNode }) {
+  return (
+    <RunPageProvider value={page}>
+      <CrewStageProvider value={crews}>{children}</CrewStageProvider>
     </RunPageProvider>
   );
 }

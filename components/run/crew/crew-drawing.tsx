@@ -1,153 +1,136 @@
 "use client";
 
 import { Ban, Brain, Check, Crown, Dot, Hourglass, ShieldAlert, UserRound, Wrench, X } from "lucide-react";
-import { type CSSProperties, useLayoutEffect, useRef, useState } from "react";
+import { type CSSProperties, type KeyboardEvent, useMemo, useState } from "react";
+import { endOfText } from "@/components/display/one-line";
 import { RoleFace } from "@/components/display/role-face";
 import { useRun } from "@/components/run/run-context";
 import { person } from "@/components/run/sentences";
 import type { RoleDefinition } from "@/server/domain/agent/role";
-import { present } from "@/server/domain/base/must";
 import type { CrewExchange } from "@/server/domain/run";
+import { type CrewLayout, MEMBER, PROPOSAL_SIZE, REQUESTER_SIZE } from "./crew-layout";
 import {
   bow,
   type CrewLine,
-  cardSize,
-  layersOf,
   linesOf,
   memberNamed,
   PROPOSAL,
-  placeCrew,
-  proposalSize,
   REQUESTER,
-  REQUESTER_SIZE,
   routeLines,
   type Size,
   type Spot,
-  saidIn,
   wordsOf,
 } from "./drawing";
-import { type CrewScene, type MemberState, memberLook } from "./members";
+import { type CrewScene, lastSaid, type MemberState, memberLook, taskOf } from "./members";
 
 /** What a person looks at more closely. */
 export type Picked = { kind: "member"; id: string } | { kind: "exchange"; seq: number };
 
-/** How many lines carry their words; older ones are quiet and show theirs when pointed at. */
-const WORDED = 3;
-
-/** Everyone in the crew, what each is doing, and what goes from one to another; the newest line is lit. */
+/** Everyone in the crew, what each is doing and says, and what goes from one to another; the newest line is lit. */
 export function CrewDrawing({
   scene,
+  layout: { size, spots },
   picked,
   onPick,
 }: {
   scene: CrewScene;
+  layout: CrewLayout;
   picked: Picked | null;
-  onPick: (picked: Picked | null) => void;
+  onPick: (picked: Picked) => void;
 }) {
-  const [box, area] = useArea();
-  const { crew, plan } = scene;
-  const card = cardSize(area?.width ?? 0);
+  const { crew } = scene;
+  const lines = useMemo(() => linesOf(crew), [crew]);
   const proposal = Object.values(crew.proposals).at(-1);
-  // Where the last word always goes to the requester, it stands there from the beginning: nobody moves later.
-  const hasRequester =
-    crew.process === "hierarchical" ||
-    crew.process === "custom" ||
-    crew.exchanges.some((one) => {
-      const { from, to } = saidIn(one);
-      return memberNamed(crew, from) === REQUESTER || memberNamed(crew, to) === REQUESTER;
-    });
-  const spots = area
-    ? placeCrew(
-        {
-          process: crew.process,
-          manager: crew.manager,
-          members: crew.members.map(({ agent_id }) => agent_id),
-          layers: layersOf(crew, plan),
-          hasRequester,
-          proposal: proposal?.id,
-        },
-        area,
-        card,
-      )
-    : {};
+  const proposalSpot = proposal && spots[PROPOSAL + proposal.id];
+  const ids = crew.members.map(({ agent_id }) => agent_id);
+  const [stop, setStop] = useState<string | null>(null);
+  // Where the keyboard comes in: who works now.
+  const working = ids.find((id) => WORKING.has(memberLook(scene, id).state));
+  const stopId = stop !== null && ids.includes(stop) ? stop : (working ?? ids[0]);
+  const walk = (event: KeyboardEvent<HTMLElement>) => {
+    const next = event.altKey ? undefined : toward(event.key, stopId, ids, spots);
+    if (next === undefined) return;
+    event.preventDefault();
+    setStop(next);
+    event.currentTarget
+      .querySelector<HTMLElement>(`[data-member="${CSS.escape(next)}"]`)
+      ?.focus({ preventScroll: true });
+  };
   return (
-    <div ref={box} className="crew-drawing relative size-full min-h-80 overflow-hidden">
-      {area ? (
-        <>
-          <Lines
-            lines={linesOf(crew)}
-            spots={spots}
-            card={card}
-            area={area}
-            picked={picked}
-            onPick={onPick}
-          />
-          {crew.members.map(({ agent_id, role_name }) => {
-            const spot = spots[agent_id];
-            return spot ? (
+    <div className="crew-drawing" style={{ ...size }}>
+      <Lines lines={lines} spots={spots} area={size} picked={picked} onPick={onPick} />
+      <ul aria-label="Members" onKeyDown={walk}>
+        {crew.members.map(({ agent_id, role_name }) => {
+          const spot = spots[agent_id];
+          return spot ? (
+            <li key={agent_id} className="crew-place" style={at(spot)}>
               <MemberCard
-                key={agent_id}
                 scene={scene}
                 agentId={agent_id}
                 roleName={role_name}
-                spot={spot}
-                card={card}
                 isPicked={picked?.kind === "member" && picked.id === agent_id}
-                onPick={() => onPick({ kind: "member", id: agent_id })}
+                tabIndex={agent_id === stopId ? 0 : -1}
+                onPick={() => {
+                  setStop(agent_id);
+                  onPick({ kind: "member", id: agent_id });
+                }}
               />
-            ) : null;
-          })}
-          {spots[REQUESTER] ? (
-            <p className="crew-pill" style={at(spots[REQUESTER])}>
-              <UserRound aria-hidden />
-              Requester
-            </p>
-          ) : null}
-          {proposal ? (
-            <Proposes
-              from={spots[memberNamed(crew, proposal.by) ?? ""]}
-              to={spots[PROPOSAL + proposal.id]}
-              card={card}
-              area={area}
-              hasVotes={proposal.votes.length > 0}
-            />
-          ) : null}
-          {proposal && spots[PROPOSAL + proposal.id] ? (
-            <div
-              className="crew-proposal"
-              style={{
-                ...at(present(spots[PROPOSAL + proposal.id], "spots[PROPOSAL + proposal.id]")),
-                width: proposalSize(card).width,
-              }}
-              data-outcome={proposal.outcome?.outcome}
-            >
-              <p className="line-clamp-2 text-[13px] font-medium">{proposal.decision}</p>
-              <p className="mt-0.5 text-[11px] text-ink-2 tabular-nums">{tally(proposal.votes)}</p>
-            </div>
-          ) : null}
+            </li>
+          ) : null;
+        })}
+      </ul>
+      {spots[REQUESTER] ? (
+        <p className="crew-pill" style={at(spots[REQUESTER])}>
+          <UserRound aria-hidden />
+          Requester
+        </p>
+      ) : null}
+      {proposal && proposalSpot ? (
+        <>
+          <Proposes
+            from={spots[memberNamed(crew, proposal.by) ?? ""]}
+            to={proposalSpot}
+            area={size}
+            hasVotes={proposal.votes.length > 0}
+          />
+          <div
+            className="crew-proposal"
+            style={{ ...at(proposalSpot), width: PROPOSAL_SIZE.width }}
+            data-outcome={proposal.outcome?.outcome}
+          >
+            <p className="line-clamp-2 text-[13px] leading-[17px] font-medium">{proposal.decision}</p>
+            <p className="mt-0.5 text-[13px] text-ink-2 tabular-nums">{tally(proposal.votes)}</p>
+          </div>
         </>
       ) : null}
     </div>
   );
 }
 
-/** The size of the place that there is, once it is known. */
-function useArea() {
-  const box = useRef<HTMLDivElement>(null);
-  const [area, setArea] = useState<Size | null>(null);
-  useLayoutEffect(() => {
-    const element = box.current;
-    if (!element) return;
-    const measure = () => {
-      const next = { width: element.clientWidth, height: element.clientHeight };
-      setArea((old) => (old?.width === next.width && old.height === next.height ? old : next));
-    };
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-  return [box, area] as const;
+const WORKING: ReadonlySet<MemberState> = new Set(["working", "thinking", "tool", "waiting"]);
+
+/** The member that an arrow key leads to: the nearest one in that direction. */
+function toward(
+  key: string,
+  from: string | undefined,
+  ids: readonly string[],
+  spots: Readonly<Record<string, Spot>>,
+): string | undefined {
+  if (key === "Home") return ids[0];
+  if (key === "End") return ids.at(-1);
+  const here = from === undefined ? undefined : spots[from];
+  const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[key];
+  if (!here || !way) return undefined;
+  const [dx = 0, dy = 0] = way;
+  let best: { id: string; cost: number } | undefined;
+  for (const id of ids) {
+    const spot = spots[id];
+    if (!spot || id === from) continue;
+    const along = (spot.x - here.x) * dx + (spot.y - here.y) * dy;
+    const aside = Math.abs((spot.x - here.x) * dy) + Math.abs((spot.y - here.y) * dx);
+    if (along > 8 && (!best || along + 2 * aside < best.cost)) best = { id, cost: along + 2 * aside };
+  }
+  return best?.id;
 }
 
 const at = ({ x, y }: Spot): CSSProperties => ({ left: x, top: y });
@@ -155,20 +138,19 @@ const at = ({ x, y }: Spot): CSSProperties => ({ left: x, top: y });
 function Lines({
   lines,
   spots,
-  card,
   area,
   picked,
   onPick,
 }: {
   lines: readonly CrewLine[];
   spots: Readonly<Record<string, Spot>>;
-  card: Size;
   area: Size;
   picked: Picked | null;
   onPick: (picked: Picked) => void;
 }) {
   const isNow = useRun(({ state }) => state.run.status === "running", false);
-  const drawn = routeLines(lines, spots, (id) => sizeOf(id, card), area);
+  // Looking for ways takes its time, and nothing of it changes while somebody writes.
+  const drawn = useMemo(() => routeLines(lines, spots, sizeOf, area), [lines, spots, area]);
   return (
     <>
       <svg aria-hidden className="absolute inset-0" width={area.width} height={area.height}>
@@ -195,12 +177,12 @@ function Lines({
             data-lit={age === 0 || undefined}
             data-flows={(age === 0 && isNow) || undefined}
             data-picked={(picked?.kind === "exchange" && picked.seq === latest.seq) || undefined}
-            style={{ opacity: age === 0 ? 1 : Math.max(0.28, 0.8 - age * 0.13) }}
+            style={{ opacity: age === 0 ? 1 : Math.max(0.45, 0.85 - age * 0.1) }}
             markerEnd="url(#crew-arrow)"
           />
         ))}
       </svg>
-      {drawn.map(({ key, words, label, age, latest, from, to }) => {
+      {drawn.map(({ key, words, label, age, latest, from, to, isCrowded }) => {
         const isPicked = picked?.kind === "exchange" && picked.seq === latest.seq;
         return (
           <button
@@ -208,7 +190,7 @@ function Lines({
             type="button"
             className="crew-words"
             data-lit={age === 0 || undefined}
-            data-quiet={(age >= WORDED && !isPicked) || undefined}
+            data-quiet={(isCrowded && age > 0 && !isPicked) || undefined}
             data-kind={kindOf(latest)}
             aria-pressed={isPicked}
             aria-label={`${person(from)} to ${to.startsWith(PROPOSAL) ? "the proposal" : person(to)}: ${label}`}
@@ -228,19 +210,17 @@ function Lines({
 function Proposes({
   from,
   to,
-  card,
   area,
   hasVotes,
 }: {
   from: Spot | undefined;
-  to: Spot | undefined;
-  card: Size;
+  to: Spot;
   area: Size;
   hasVotes: boolean;
 }) {
-  if (!from || !to) return null;
+  if (!from) return null;
   // To the other side than the vote of whoever proposed it.
-  const { path, words } = bow({ ...from, ...card }, { ...to, ...sizeOf(PROPOSAL, card) }, -36, 0.6);
+  const { path, words } = bow({ ...from, ...MEMBER }, { ...to, ...PROPOSAL_SIZE }, -36, 0.6);
   return (
     <>
       <svg
@@ -262,9 +242,9 @@ function Proposes({
   );
 }
 
-function sizeOf(id: string, card: Size): Size {
+function sizeOf(id: string): Size {
   if (id === REQUESTER) return REQUESTER_SIZE;
-  return id.startsWith(PROPOSAL) ? proposalSize(card) : card;
+  return id.startsWith(PROPOSAL) ? PROPOSAL_SIZE : MEMBER;
 }
 
 /** The kind as the style sheet knows it: votes by what they say. */
@@ -278,58 +258,100 @@ function MemberCard({
   scene,
   agentId,
   roleName,
-  spot,
-  card,
   isPicked,
+  tabIndex,
   onPick,
 }: {
   scene: CrewScene;
   agentId: string;
   roleName: string;
-  spot: Spot;
-  card: Size;
   isPicked: boolean;
+  tabIndex: number;
   onPick: () => void;
 }) {
-  const role = useRun<RoleDefinition | undefined>(
-    ({ head }) => head.roles.find(({ name }) => name === roleName),
-    undefined,
-  );
   const look = memberLook(scene, agentId);
-  const isManager = memberNamed(scene.crew, "manager") === agentId;
+  const name = person(agentId);
+  const task = taskOf(scene, agentId);
   return (
-    <button
-      type="button"
-      onClick={onPick}
-      aria-pressed={isPicked}
-      className="crew-member"
-      data-state={look.state}
-      style={{ ...at(spot), width: card.width, height: card.height }}
-      title={`${person(agentId)}, ${roleName}`}
-    >
-      {card.width > 140 ? (
-        <RoleFace
-          name={roleName}
-          icon={role?.icon}
-          color={role?.color}
-          size={34}
-          className="rounded-[10px]"
-        />
-      ) : null}
-      <span className="flex min-w-0 flex-1 flex-col items-start gap-px">
-        <span className="flex w-full items-center gap-1">
-          <span className="min-w-0 truncate text-[13px] font-semibold leading-[18px]">{person(agentId)}</span>
-          {isManager ? <Crown aria-label="Manager" className="size-3.5 shrink-0 text-accent" /> : null}
-          {look.tainted ? (
-            <ShieldAlert aria-label="Read content from outside" className="size-3.5 shrink-0 text-waiting" />
-          ) : null}
+    <div className="crew-member" data-state={look.state} data-picked={isPicked || undefined} style={MEMBER}>
+      <button
+        type="button"
+        data-member={agentId}
+        tabIndex={tabIndex}
+        aria-pressed={isPicked}
+        onClick={onPick}
+        className="crew-head"
+        title={`${name}, ${roleName}`}
+      >
+        <MemberFace roleName={roleName} size={32} />
+        <span className="flex min-w-0 flex-1 flex-col items-start">
+          <span className="flex w-full items-center gap-1">
+            <span className="min-w-0 truncate text-sm leading-[18px] font-semibold">{name}</span>
+            {memberNamed(scene.crew, "manager") === agentId ? (
+              <Crown aria-label="Manager" className="size-3.5 shrink-0 text-accent" />
+            ) : null}
+            {look.tainted ? (
+              <ShieldAlert
+                aria-label="Read content from outside"
+                className="size-3.5 shrink-0 text-waiting"
+              />
+            ) : null}
+          </span>
+          {roleName === name ? null : (
+            <span className="w-full truncate text-left text-[13px] leading-4 text-ink-2">{roleName}</span>
+          )}
         </span>
         <span className="crew-state">
           <StateIcon state={look.state} />
           <span className="truncate">{look.text}</span>
         </span>
-      </span>
-    </button>
+      </button>
+      {task ? (
+        <p className="crew-task" title={task}>
+          {task}
+        </p>
+      ) : null}
+      <Said scene={scene} agentId={agentId} />
+    </div>
+  );
+}
+
+/** The face of a role as the run knows it. */
+export function MemberFace({ roleName, size }: { roleName: string; size: number }) {
+  const role = useRun<RoleDefinition | undefined>(
+    ({ head }) => head.roles.find(({ name }) => name === roleName),
+    undefined,
+  );
+  return (
+    <RoleFace
+      name={roleName}
+      icon={role?.icon}
+      color={role?.color}
+      size={size}
+      className="shrink-0 rounded-[10px]"
+    />
+  );
+}
+
+/** How much of what is being written is shown. */
+const WRITING = 84;
+
+/** The line that a member is saying: as it comes, else the last thing that it said. */
+export function Said({ scene, agentId }: { scene: CrewScene; agentId: string }) {
+  const writing = scene.calls.findLast(
+    ({ status, agent_id }) => status === "running" && agent_id === agentId,
+  )?.id;
+  const live = useRun(({ cursor, live: texts }) => {
+    if (cursor !== null || writing === undefined) return "";
+    return endOfText(texts[writing]?.content || texts[writing]?.reasoning || "", WRITING);
+  }, "");
+  const said = live || lastSaid(scene, agentId);
+  if (!said) return null;
+  return (
+    <p className="crew-said" data-live={live ? true : undefined} title={live ? undefined : said}>
+      {said}
+      {live ? <span aria-hidden className="run-caret" /> : null}
+    </p>
   );
 }
 

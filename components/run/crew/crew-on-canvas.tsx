@@ -1,67 +1,94 @@
 "use client";
 
-import { useInternalNode, useReactFlow, useStore, useStoreApi, ViewportPortal } from "@xyflow/react";
+import { useInternalNode, ViewportPortal } from "@xyflow/react";
 import { Hand, UsersRound } from "lucide-react";
-import dynamic from "next/dynamic";
-import { useEffect, useRef, useState } from "react";
-import { CARD_WIDTH, PLAIN_HEIGHT } from "@/components/canvas/card-size";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { CARD_WIDTH, type CardSize, PLAIN_HEIGHT } from "@/components/canvas/card-size";
+import { useCanvasView } from "@/components/canvas/use-canvas-view";
 import { useRun, useRunList } from "@/components/run/run-context";
-import { Dialog } from "@/components/ui/dialog";
-import { Spinner } from "@/components/ui/spinner";
-import { NARROW, useMedia } from "@/components/ui/use-media";
 import { AskDialog, useOpenAsks } from "./asks";
+import { layoutOf } from "./crew-layout";
+import { focusCrew, useCrewStage } from "./crew-stage";
+import { headCrew } from "./use-crew";
 import "./crew.css";
 
-const CrewPanel = dynamic(() => import("./crew-panel").then((module) => module.CrewPanel), {
-  loading: () => (
-    <div className="flex flex-1 items-center justify-center">
-      <Spinner size={20} label="Loading the crew" />
-    </div>
-  ),
-});
+/** What stands above and below the members: the card's head, and the ways to everything else of the crew. */
+const FRAME = { width: 2, height: 74 + 44 };
 
-/** Inside the drawing of a run: a door at every crew, a hand where a person is asked, and the crew that is open. */
-export function CrewsOnCanvas({
-  openId,
-  onOpen,
-}: {
-  openId: string | null;
-  onOpen: (nodeId: string | null) => void;
-}) {
+/** How large the cards of open crews are: as large as their members need. */
+export function useGrownCards(): ReadonlyMap<string, CardSize> {
+  const open = useCrewStage()?.open;
+  // In words, so that it only changes with a size.
+  const sizes = useRunList<string>(({ head }) =>
+    [...(open ?? [])].flatMap((id) => {
+      const crew = headCrew(head, id);
+      if (!crew) return [];
+      const { width, height } = layoutOf(crew, head.plans[crew.activation_id]).size;
+      return [`${width + FRAME.width} ${height + FRAME.height} ${id}`];
+    }),
+  );
+  return useMemo(
+    () =>
+      new Map(
+        sizes.map((known) => {
+          const [width, height, ...id] = known.split(" ");
+          return [id.join(" "), { width: Number(width), height: Number(height) }];
+        }),
+      ),
+    [sizes],
+  );
+}
+
+/** The nodes of a run whose crews have begun. */
+export const useCrewNodes = (): string[] =>
+  useRunList<string>(({ head }) => [
+    ...new Set(Object.keys(head.crews).map((activation) => activation.split("#")[0] ?? activation)),
+  ]);
+
+/** Inside the drawing of a run: a door at every crew that is not open, and a hand where a person is asked. */
+export function CrewDoors() {
+  const stage = useCrewStage();
   const crews = useRunList<string>(({ state }) => [
     ...new Set(Object.keys(state.crews).map((activation) => activation.split("#")[0] ?? activation)),
   ]);
   const asks = useOpenAsks();
   const asking = [...new Set(asks.map(({ node_id }) => node_id))];
-  const isNarrow = useMedia(NARROW);
+  const closed = crews.filter((id) => !stage?.open.has(id));
   return (
-    <>
-      <ViewportPortal>
-        {crews.map((id) =>
-          id === openId && !isNarrow ? null : (
-            <Door key={id} nodeId={id} isShifted={asking.includes(id)} onOpen={() => onOpen(id)} />
-          ),
-        )}
-        {asking.map((id) => (
-          <AskDoor key={id} nodeId={id} isShifted={crews.includes(id) && (id !== openId || isNarrow)} />
-        ))}
-        {openId && !isNarrow ? <Stage key={openId} nodeId={openId} onClose={() => onOpen(null)} /> : null}
-      </ViewportPortal>
-      {openId && isNarrow ? <CrewSheet nodeId={openId} onClose={() => onOpen(null)} /> : null}
-    </>
+    <ViewportPortal>
+      {closed.map((id) => (
+        <Door
+          key={id}
+          nodeId={id}
+          isShifted={asking.includes(id)}
+          onOpen={() => {
+            stage?.unfold(id);
+            focusCrew(id);
+          }}
+        />
+      ))}
+      {asking.map((id) => (
+        <AskDoor key={id} nodeId={id} isShifted={closed.includes(id)} />
+      ))}
+    </ViewportPortal>
   );
 }
 
-/** On a phone the crew comes from below and takes the whole width. */
-export function CrewSheet({ nodeId, onClose }: { nodeId: string; onClose: () => void }) {
-  const name = useRun(({ head }) => head.graph.nodes[nodeId]?.name || nodeId, nodeId);
-  return (
-    <Dialog title={name} size="xl" open onOpenChange={(isOpen) => !isOpen && onClose()}>
-      <div className="-mx-5 -mb-5 flex h-[78dvh] flex-col">
-        <CrewPanel nodeId={nodeId} className="[&>header]:pt-0" />
-      </div>
-    </Dialog>
-  );
+/** Whoever opens a crew sees all of it. */
+export function CrewCamera({ onShow }: { onShow: () => void }) {
+  const open = useCrewStage()?.open;
+  const view = useCanvasView();
+  const known = useRef<ReadonlySet<string>>(new Set());
+  useEffect(() => {
+    const added = [...(open ?? [])].findLast((id) => !known.current.has(id));
+    known.current = open ?? new Set();
+    if (added === undefined) return;
+    onShow();
+    // In the next frame the drawing has made room.
+    const frame = requestAnimationFrame(() => view.show(added));
+    return () => cancelAnimationFrame(frame);
+  }, [open, view, onShow]);
+  return null;
 }
 
 function useBox(nodeId: string) {
@@ -110,62 +137,5 @@ function AskDoor({ nodeId, isShifted }: { nodeId: string; isShifted: boolean }) 
       </button>
       <AskDialog asks={asks} open={isOpen} onOpenChange={setOpen} />
     </>
-  );
-}
-
-const MARGIN = 20;
-const MOST = { width: 1120, height: 720 };
-
-/** The crew, opened where its card stands; the view moves so that all of it can be seen and read. */
-function Stage({ nodeId, onClose }: { nodeId: string; onClose: () => void }) {
-  const box = useBox(nodeId);
-  const store = useStoreApi();
-  const flow = useReactFlow();
-  const element = useRef<HTMLElement>(null);
-  const name = useRun(({ head }) => head.graph.nodes[nodeId]?.name || nodeId, nodeId);
-  const pane = useStore(({ width, height }) => `${width} ${height}`);
-  const [paneWidth = 0, paneHeight = 0] = pane.split(" ").map(Number);
-  const width = Math.min(MOST.width, paneWidth - 2 * MARGIN);
-  const height = Math.min(MOST.height, paneHeight - 2 * MARGIN);
-  const x = box ? box.x + box.width / 2 : 0;
-  const y = box ? box.y + box.height / 2 : 0;
-  const isPlaced = box !== null;
-
-  useEffect(() => {
-    if (!isPlaced) return;
-    const before = document.activeElement;
-    element.current?.focus({ preventScroll: true });
-    return () => {
-      const openerOf = store
-        .getState()
-        .domNode?.querySelector<HTMLElement>(`[data-node="${CSS.escape(nodeId)}"]`);
-      if (openerOf) openerOf.focus({ preventScroll: true });
-      else if (before instanceof HTMLElement) before.focus({ preventScroll: true });
-    };
-  }, [isPlaced, nodeId, store]);
-
-  useEffect(() => {
-    if (!isPlaced) return;
-    const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    void flow.setCenter(x, y, { zoom: 1, duration: isCalm ? 0 : 240 });
-  }, [flow, isPlaced, x, y, pane]);
-
-  if (!box || width < 200) return null;
-  return (
-    <section
-      ref={element}
-      aria-label={`Crew of ${name}`}
-      tabIndex={-1}
-      className="crew-stage nodrag nopan nowheel"
-      style={{ left: x - width / 2, top: y - height / 2, width, height }}
-      onKeyDown={(event) => {
-        // The drawing below has keys of its own.
-        event.stopPropagation();
-        if (event.key === "Escape" && !event.defaultPrevented) onClose();
-      }}
-      onDoubleClick={(event) => event.stopPropagation()}
-    >
-      <CrewPanel nodeId={nodeId} onClose={onClose} />
-    </section>
   );
 }

@@ -1,69 +1,87 @@
 "use client";
 
-import clsx from "clsx";
-import { TriangleAlert, UsersRound, X } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
-import { countOf } from "@/components/display/format";
+import { ArrowLeft, Maximize2, TriangleAlert, UsersRound } from "lucide-react";
+import type { ReactNode } from "react";
 import { StatusMark } from "@/components/display/status-mark";
-import { AgentTranscript } from "@/components/run/agent-transcript";
 import { useRun } from "@/components/run/run-context";
 import { person } from "@/components/run/sentences";
-import { TextBlock, ValueView } from "@/components/run/values";
-import { Badge } from "@/components/ui/badge";
-import { Disclosure } from "@/components/ui/disclosure";
+import { Button } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { IconButton } from "@/components/ui/icon-button";
+import { Select } from "@/components/ui/select";
 import { Tabs } from "@/components/ui/tabs";
-import { CREW_PROCESSES } from "@/server/domain/crew/crew";
-import type { CrewExchange, CrewRun, RunState } from "@/server/domain/run";
+import type { CrewRun, RunState } from "@/server/domain/run";
 import { ActivationAsks } from "./asks";
 import { Costs } from "./costs";
-import { CrewDrawing, type Picked, StateIcon } from "./crew-drawing";
+import type { Picked } from "./crew-drawing";
+import { CrewFacts, viewsOf } from "./crew-inside";
+import { MemberRows } from "./crew-rows";
+import { type CrewTab, useCrewStage } from "./crew-stage";
 import { Board, ExchangeTitle, Messages, PlanViews, Votes } from "./crew-views";
-import { wordsOf } from "./drawing";
-import { byDelegation, type CrewScene, memberLook } from "./members";
+import { ExchangeText, MemberTitle, MemberWork } from "./member-work";
+import type { CrewScene } from "./members";
 import { type Trouble, troublesOf } from "./troubles";
 import { useCrew } from "./use-crew";
 
-type Tab = "crew" | "plan" | "board" | "votes" | "messages" | "checks" | "costs";
+/** Everything of a run's crews beside the drawing: who did what, plan, board, votes, messages, and what it takes. */
+export function CrewPanel({ nodeIds, fallback }: { nodeIds: readonly string[]; fallback: string | null }) {
+  const stage = useCrewStage();
+  const asked = stage?.look?.nodeId ?? fallback;
+  const nodeId = asked !== null && nodeIds.includes(asked) ? asked : nodeIds[0];
+  if (!stage || nodeId === undefined) return null;
+  const look = stage.look?.nodeId === nodeId ? stage.look : null;
+  return (
+    <OneCrew
+      key={nodeId}
+      nodeId={nodeId}
+      nodeIds={nodeIds}
+      tab={look?.tab ?? "members"}
+      picked={look?.picked ?? null}
+      onLook={(tab, picked) => stage.lookAt({ nodeId, tab, picked })}
+      onNode={(id) => stage.lookAt({ nodeId: id, tab: "members", picked: null })}
+      onUnfold={stage.open.has(nodeId) ? undefined : () => stage.unfold(nodeId)}
+    />
+  );
+}
 
-/** A crew looked into: who does what, the plan, the board, the votes, all messages, and what it takes. */
-export function CrewPanel({
-  nodeId,
-  onClose,
-  className,
-}: {
+interface OneCrewProps {
   nodeId: string;
-  /** Absent where something around it has its name and closes it. */
-  onClose?: () => void;
-  className?: string;
-}) {
+  nodeIds: readonly string[];
+  tab: CrewTab;
+  picked: Picked | null;
+  onLook: (tab: CrewTab, picked: Picked | null) => void;
+  onNode: (nodeId: string) => void;
+  /** Absent where it is open on the drawing already. */
+  onUnfold: (() => void) | undefined;
+}
+
+function OneCrew({ nodeId, nodeIds, tab, picked, onLook, onNode, onUnfold }: OneCrewProps) {
   const activationId = useRun(({ state }) => state.nodes[nodeId]?.activation, undefined);
-  const name = useRun(({ head }) => head.graph.nodes[nodeId]?.name || nodeId, nodeId);
   const scene = useCrew(activationId);
   return (
-    <div className={clsx("flex min-h-0 flex-1 flex-col", className)}>
-      <header className="flex shrink-0 items-center gap-2.5 px-4 pt-2.5">
-        {onClose ? (
-          <>
-            <UsersRound aria-hidden className="size-4 shrink-0 text-ink-3" />
-            <h2 className="min-w-0 truncate text-[15px] font-semibold">{name}</h2>
-          </>
-        ) : null}
-        {scene ? <CrewFacts crew={scene.crew} /> : null}
-        {onClose ? (
+    <div className="flex min-h-full flex-col">
+      <header className="flex shrink-0 flex-wrap items-center gap-x-2 gap-y-1.5 px-4 pt-3">
+        <CrewName nodeId={nodeId} nodeIds={nodeIds} onNode={onNode} />
+        {onUnfold ? (
           <IconButton
-            label="Close the crew"
-            shortcut="Esc"
-            icon={<X aria-hidden />}
+            label="Open it on the drawing"
             size="sm"
+            icon={<Maximize2 aria-hidden />}
             className="ml-auto"
-            onClick={onClose}
+            onClick={onUnfold}
           />
         ) : null}
+        {scene ? <CrewFacts crew={scene.crew} className="w-full" /> : null}
       </header>
       {scene && activationId ? (
-        <Views key={activationId} scene={scene} activationId={activationId} />
+        <Views
+          key={activationId}
+          scene={scene}
+          activationId={activationId}
+          tab={tab}
+          picked={picked}
+          onLook={onLook}
+        />
       ) : (
         <EmptyState icon={<UsersRound />} title="The crew has not begun" className="flex-1 justify-center">
           Its members appear here as soon as it is at work.
@@ -73,99 +91,109 @@ export function CrewPanel({
   );
 }
 
-function CrewFacts({ crew }: { crew: CrewRun }) {
-  return (
-    <p className="flex min-w-0 shrink-0 items-center gap-2 text-xs text-ink-3">
-      <Badge>{CREW_PROCESSES[crew.process].title}</Badge>
-      <span className="truncate tabular-nums">
-        {[
-          countOf(crew.members.length, "member"),
-          crew.round > 0 ? `round ${crew.round}` : "",
-          crew.handoffs > 0 ? countOf(crew.handoffs, "handoff") : "",
-          { running: "", completed: "done", failed: "failed", stopped: "stopped" }[crew.status],
-        ]
-          .filter(Boolean)
-          .join(" · ")}
-      </span>
-    </p>
+function CrewName({
+  nodeId,
+  nodeIds,
+  onNode,
+}: {
+  nodeId: string;
+  nodeIds: readonly string[];
+  onNode: (nodeId: string) => void;
+}) {
+  const graph = useRun(({ head }) => head.graph, null);
+  const nameOf = (id: string) => graph?.nodes[id]?.name || id;
+  return nodeIds.length > 1 ? (
+    <Select
+      label="Crew"
+      hideLabel
+      size="sm"
+      value={nodeId}
+      onValueChange={onNode}
+      options={nodeIds.map((id) => ({ value: id, label: nameOf(id) }))}
+      fieldClassName="min-w-0 flex-1"
+    />
+  ) : (
+    <h2 className="min-w-0 truncate text-base font-semibold">{nameOf(nodeId)}</h2>
   );
 }
 
-function Views({ scene, activationId }: { scene: CrewScene; activationId: string }) {
-  const [tab, setTab] = useState<Tab>("crew");
-  const [picked, setPicked] = useState<Picked | null>(null);
+function Views({
+  scene,
+  activationId,
+  tab,
+  picked,
+  onLook,
+}: {
+  scene: CrewScene;
+  activationId: string;
+  tab: CrewTab;
+  picked: Picked | null;
+  onLook: (tab: CrewTab, picked: Picked | null) => void;
+}) {
   const { crew, plan } = scene;
   const checked = useRun<RunState["criteria"][string] | undefined>(
     ({ state }) => state.criteria[activationId],
     undefined,
   );
   const troubles = troublesOf(scene, checked ?? []);
-  const pickMessage = (seq: number) => {
-    setPicked({ kind: "exchange", seq });
-    setTab("crew");
-  };
-  const count = (n: number) =>
-    n > 0 ? <span className="text-xs font-normal text-ink-3 tabular-nums">{n}</span> : null;
-  const bulletins = Object.keys(crew.board).length;
-  const proposals = Object.keys(crew.proposals).length;
-  const hasNotes = bulletins > 0 || Object.keys(crew.teams).length > 0 || crew.ledger !== undefined;
-  const tabs: { value: Tab; label: string; badge?: React.ReactNode; content: React.ReactNode }[] = [
-    {
-      value: "crew",
-      label: "Crew",
-      content: <Crew scene={scene} activationId={activationId} picked={picked} onPick={setPicked} />,
-    },
-  ];
-  if (plan)
-    tabs.push({
-      value: "plan",
-      label: "Plan",
-      badge: count(plan.tasks.length),
-      content: <PlanViews plan={plan} activationId={activationId} />,
-    });
-  if (hasNotes || tab === "board")
-    tabs.push({ value: "board", label: "Board", badge: count(bulletins), content: <Board crew={crew} /> });
-  if (proposals > 0 || crew.process === "consensus" || tab === "votes")
-    tabs.push({ value: "votes", label: "Votes", badge: count(proposals), content: <Votes crew={crew} /> });
-  tabs.push({
-    value: "messages",
-    label: "Messages",
-    badge: count(crew.exchanges.length),
-    content: <Messages crew={crew} onPick={pickMessage} />,
-  });
-  if (troubles.length > 0 || tab === "checks")
-    tabs.push({
-      value: "checks",
-      label: "Troubles and checks",
-      badge: count(troubles.length),
-      content: <Troubles troubles={troubles} />,
-    });
-  tabs.push({
-    value: "costs",
-    label: "Cost",
-    content: (
+  const contents: Record<CrewTab, () => ReactNode> = {
+    members: () => <Members scene={scene} activationId={activationId} picked={picked} onLook={onLook} />,
+    plan: () => (plan ? <PlanViews plan={plan} activationId={activationId} /> : <NoneYet what="plan" />),
+    board: () => <Board crew={crew} />,
+    votes: () => <Votes crew={crew} />,
+    messages: () => <Said crew={crew} picked={picked} onLook={onLook} />,
+    troubles: () => <Troubles troubles={troubles} />,
+    costs: () => (
       <div className="p-4">
         <Costs calls={scene.calls} />
       </div>
     ),
-  });
-  const shown = tabs.some(({ value }) => value === tab) ? tab : "crew";
+  };
+  const views = viewsOf(scene, troubles.length);
+  // In the past there is less to see: what a person looked at stays.
+  const kept =
+    tab === "members" || views.some(({ value }) => value === tab)
+      ? []
+      : [{ value: tab, label: NAMES[tab], count: 0 }];
   return (
-    <Tabs<Tab>
+    <Tabs<CrewTab>
       label="Views of the crew"
-      value={shown}
-      onValueChange={setTab}
-      className="min-h-0 flex-1"
-      listClassName="px-4"
-      panelClassName={shown === "crew" ? "flex min-h-0 flex-col" : "overflow-y-auto overscroll-contain"}
-      tabs={tabs}
+      value={tab}
+      onValueChange={(next) => onLook(next, null)}
+      className="mt-1 min-h-0 flex-1"
+      listClassName="px-4 gap-3.5"
+      tabs={[{ value: "members" as const, label: NAMES.members, count: 0 }, ...views, ...kept].map(
+        ({ value, label, count }) => ({
+          value,
+          label,
+          badge:
+            count > 0 ? <span className="text-xs font-normal text-ink-3 tabular-nums">{count}</span> : null,
+          content: value === tab ? contents[value]() : null,
+        }),
+      )}
     />
   );
 }
 
+const NAMES: Record<CrewTab, string> = {
+  members: "Members",
+  plan: "Plan",
+  board: "Board",
+  votes: "Votes",
+  messages: "Messages",
+  troubles: "Troubles",
+  costs: "Cost",
+};
+
+const NoneYet = ({ what }: { what: string }) => (
+  <EmptyState icon={<UsersRound />} title={`There is no ${what} yet`}>
+    It appears here as soon as the crew has one.
+  </EmptyState>
+);
+
 function Troubles({ troubles }: { troubles: readonly Trouble[] }) {
   return (
-    <ul aria-label="Troubles and checks" className="flex flex-col gap-2 p-4 text-[13px]">
+    <ul aria-label="Troubles" className="flex flex-col gap-2 p-4 text-[13px]">
       {troubles.map(({ key, status, text }) => (
         <li key={key} className="flex items-start gap-2">
           {status === "warning" ? (
@@ -180,190 +208,72 @@ function Troubles({ troubles }: { troubles: readonly Trouble[] }) {
   );
 }
 
-/** The drawing, and beside it (below, on phones) what was picked in it. */
-function Crew({
+/** Everyone, or one of them with all that it did. */
+function Members({
   scene,
   activationId,
   picked,
-  onPick,
+  onLook,
 }: {
   scene: CrewScene;
   activationId: string;
   picked: Picked | null;
-  onPick: (picked: Picked | null) => void;
+  onLook: (tab: CrewTab, picked: Picked | null) => void;
 }) {
-  const { crew } = scene;
+  const member =
+    picked?.kind === "member" ? scene.crew.members.find(({ agent_id }) => agent_id === picked.id) : undefined;
+  if (!member)
+    return (
+      <div className="flex flex-col gap-2 py-2">
+        <div className="px-4 empty:hidden">
+          <ActivationAsks activationId={activationId} />
+        </div>
+        <MemberRows scene={scene} onPick={(id) => onLook("members", { kind: "member", id })} />
+      </div>
+    );
+  return (
+    <section aria-label={`About ${person(member.agent_id)}`} className="flex flex-col gap-3 p-4 pt-2">
+      <Back label="All members" onClick={() => onLook("members", null)} />
+      <MemberTitle scene={scene} agentId={member.agent_id} roleName={member.role_name} />
+      <div className="empty:hidden">
+        <ActivationAsks activationId={activationId} />
+      </div>
+      <MemberWork scene={scene} agentId={member.agent_id} description={member.description} />
+    </section>
+  );
+}
+
+/** All that was said, or one message with all its words. */
+function Said({
+  crew,
+  picked,
+  onLook,
+}: {
+  crew: CrewRun;
+  picked: Picked | null;
+  onLook: (tab: CrewTab, picked: Picked | null) => void;
+}) {
   const exchange =
     picked?.kind === "exchange" ? crew.exchanges.find(({ seq }) => seq === picked.seq) : undefined;
-  const member =
-    picked?.kind === "member" ? crew.members.find(({ agent_id }) => agent_id === picked.id) : undefined;
-  const latest = crew.exchanges.at(-1);
-  const about = useRef<HTMLElement>(null);
-  const pickedKey = picked === null ? null : picked.kind === "member" ? picked.id : picked.seq;
-  useEffect(() => {
-    // On a phone it stands below the drawing, out of sight.
-    if (pickedKey !== null && matchMedia("(max-width: 47.99rem)").matches)
-      about.current?.scrollIntoView({ block: "start" });
-  }, [pickedKey]);
+  if (!exchange)
+    return <Messages crew={crew} onPick={(seq) => onLook("messages", { kind: "exchange", seq })} />;
   return (
-    <div className="crew-split flex min-h-0 flex-1 max-md:flex-col max-md:overflow-y-auto">
-      <div className="flex min-h-0 min-w-0 flex-1 flex-col max-md:min-h-[26rem]">
-        <div className="min-h-0 flex-1">
-          <CrewDrawing scene={scene} picked={picked} onPick={onPick} />
-        </div>
-        {latest && !exchange ? (
-          <button
-            type="button"
-            onClick={() => onPick({ kind: "exchange", seq: latest.seq })}
-            className="flex shrink-0 flex-col gap-0.5 border-t border-line px-4 py-2 text-left hover:bg-ink/4"
-          >
-            <ExchangeTitle crew={crew} exchange={latest} />
-            <span className="line-clamp-1 text-[13px] text-ink-2">{wordsOf(latest)}</span>
-          </button>
-        ) : null}
-      </div>
-      {member || exchange ? (
-        <aside
-          ref={about}
-          aria-label={member ? `About ${person(member.agent_id)}` : "What was said"}
-          className="flex min-h-0 shrink-0 flex-col border-line max-md:border-t md:w-[22rem] md:border-l"
-        >
-          <div className="flex items-start gap-2 px-4 pt-3 pb-2">
-            <div className="min-w-0 flex-1">
-              {member ? (
-                <MemberTitle scene={scene} agentId={member.agent_id} roleName={member.role_name} />
-              ) : exchange ? (
-                <ExchangeTitle crew={crew} exchange={exchange} />
-              ) : null}
-            </div>
-            <IconButton label="Close" plain icon={<X aria-hidden />} size="sm" onClick={() => onPick(null)} />
-          </div>
-          <div className="flex min-h-0 flex-1 flex-col gap-3 overflow-y-auto overscroll-contain px-4 pb-4">
-            {member ? (
-              <MemberWork scene={scene} agentId={member.agent_id} description={member.description} />
-            ) : exchange ? (
-              <ExchangeText exchange={exchange} />
-            ) : null}
-          </div>
-        </aside>
-      ) : (
-        <OpenAsks activationId={activationId} />
-      )}
-    </div>
+    <section aria-label="What was said" className="flex flex-col gap-3 p-4 pt-2">
+      <Back label="All messages" onClick={() => onLook("messages", null)} />
+      <ExchangeTitle crew={crew} exchange={exchange} />
+      <ExchangeText exchange={exchange} />
+    </section>
   );
 }
 
-function OpenAsks({ activationId }: { activationId: string }) {
-  const hasOpen = useRun(
-    ({ state }) =>
-      state.run.status !== "finished" &&
-      Object.values(state.interactions).some(
-        (ask) => ask.activation_id === activationId && ask.status === "open",
-      ),
-    false,
-  );
-  return hasOpen ? (
-    <aside
-      aria-label="Questions for you"
-      className="min-h-0 shrink-0 overflow-y-auto border-line p-3 max-md:border-t md:w-[22rem] md:border-l"
-    >
-      <ActivationAsks activationId={activationId} />
-    </aside>
-  ) : null;
-}
-
-function MemberTitle({ scene, agentId, roleName }: { scene: CrewScene; agentId: string; roleName: string }) {
-  const look = memberLook(scene, agentId);
-  return (
-    <>
-      <h3 className="truncate text-sm font-semibold">{person(agentId)}</h3>
-      <p className="flex items-center gap-1.5 text-xs text-ink-2">
-        <span className="truncate">{roleName}</span>
-        <span aria-hidden className="text-ink-3">
-          ·
-        </span>
-        <StateIcon state={look.state} />
-        <span className="shrink-0">{look.text}</span>
-      </p>
-    </>
-  );
-}
-
-/** All that one member did: a conversation for each of its tasks, the newest open. */
-function MemberWork({
-  scene,
-  agentId,
-  description,
-}: {
-  scene: CrewScene;
-  agentId: string;
-  description: string | undefined;
-}) {
-  const mine = byDelegation(scene.agents).filter(({ agent_id }) => agent_id === agentId);
-  const newest = mine.at(-1);
-  return (
-    <>
-      {description ? <p className="text-[13px] text-ink-2">{description}</p> : null}
-      {newest && newest.tools.length > 0 ? (
-        <p className="flex flex-wrap items-center gap-1 text-xs text-ink-3">
-          May use
-          {newest.tools.map((tool) => (
-            <code key={tool} className="rounded bg-sunken px-1.5 py-0.5 font-mono text-[11px] text-ink-2">
-              {tool}
-            </code>
-          ))}
-        </p>
-      ) : null}
-      {mine.length === 0 ? <p className="text-[13px] text-ink-3">It has not been needed yet.</p> : null}
-      {mine.length === 1 && newest ? (
-        <AgentTranscript agentKey={newest.key} />
-      ) : (
-        mine.map((agent) => (
-          <Disclosure
-            key={agent.key}
-            title={taskTitle(scene, agent.task_id)}
-            isOpen={agent.key === newest?.key}
-          >
-            <AgentTranscript agentKey={agent.key} />
-          </Disclosure>
-        ))
-      )}
-    </>
-  );
-}
-
-function taskTitle(scene: CrewScene, taskId: string | undefined): string {
-  if (taskId === undefined) return "The work as a whole";
-  const title = scene.plan?.tasks.find(({ task_id }) => task_id === taskId)?.description ?? taskId;
-  return title.length > 44 ? `${title.slice(0, 43)}…` : title;
-}
-
-function ExchangeText({ exchange }: { exchange: CrewExchange }) {
-  return (
-    <>
-      <TextBlock text={wordsOf(exchange)} label="message" />
-      {exchange.kind === "handoff" && exchange.handoff.context ? (
-        <div>
-          <p className="mb-1 text-xs text-ink-3">Handed over with it</p>
-          <ValueView value={exchange.handoff.context} label="what was handed over" />
-        </div>
-      ) : null}
-      {exchange.kind === "delegation" ? (
-        <p className="text-xs text-ink-3">
-          {exchange.done === "completed"
-            ? "It was done and returned."
-            : exchange.done === "failed"
-              ? "It could not be done."
-              : exchange.done === "stopped"
-                ? "It was stopped: the result was not needed any more."
-                : "It is being worked on."}
-        </p>
-      ) : null}
-      {exchange.kind === "vote" && exchange.vote.confidence !== null ? (
-        <p className="text-xs text-ink-3 tabular-nums">
-          Sure to {Math.round(exchange.vote.confidence * 100)} %.
-        </p>
-      ) : null}
-    </>
-  );
-}
+const Back = ({ label, onClick }: { label: string; onClick: () => void }) => (
+  <Button
+    size="sm"
+    variant="ghost"
+    icon={<ArrowLeft aria-hidden />}
+    className="-ml-2 self-start"
+    onClick={onClick}
+  >
+    {label}
+  </Button>
+);

@@ -1,27 +1,18 @@
 import { expect, test } from "vitest";
 import { foldRun, type RunState } from "@/server/domain/run";
 import {
-  bow,
-  cardSize,
+  type CrewLayout,
   depthOf,
   layersOf,
-  linesOf,
-  lineWords,
-  memberNamed,
-  PROPOSAL,
+  MEMBER,
+  PROPOSAL_SIZE,
   placeCrew,
-  proposalSize,
-  REQUESTER,
   REQUESTER_SIZE,
-  routeLines,
-  type Size,
-  type Spot,
-} from "./drawing";
-import { byDelegation, type CrewScene, costsBy, memberLook } from "./members";
+} from "./crew-layout";
+import { bow, linesOf, lineWords, memberNamed, PROPOSAL, REQUESTER, routeLines } from "./drawing";
+import { byDelegation, type CrewScene, costsBy, lastSaid, memberLook, taskOf } from "./members";
 import { stories } from "./testing/stories";
 import { CREW_ACTIVATION, keyOf } from "./testing/story";
-
-const card = cardSize(700);
 
 function sceneOf(state: RunState): CrewScene {
   const mine = (one: { activation_id: string }) => one.activation_id === CREW_ACTIVATION;
@@ -45,78 +36,71 @@ const sceneAfter = (
   return sceneOf(foldRun(name, stories[name].slice(0, at + 1)));
 };
 
-const overlap = (card: Size, a: Spot, b: Spot) =>
-  Math.abs(a.x - b.x) < card.width && Math.abs(a.y - b.y) < card.height;
+const sizeOf = (id: string) =>
+  id === REQUESTER ? REQUESTER_SIZE : id.startsWith(PROPOSAL) ? PROPOSAL_SIZE : MEMBER;
 
-test.each([
-  ["swarm", 5, { width: 700, height: 420 }],
-  ["consensus", 8, { width: 700, height: 460 }],
-  ["sequential", 7, { width: 700, height: 420 }],
-  ["hierarchical", 9, { width: 700, height: 460 }],
-  ["swarm", 6, { width: 366, height: 480 }],
-  ["hierarchical", 5, { width: 366, height: 480 }],
-] as const)("a crew %s of %i stands inside its place without covering each other", (process, count, area) => {
-  const card = cardSize(area.width);
-  const members = Array.from({ length: count }, (_, at) => `a${at}`);
-  const spots = placeCrew(
-    { process, members, manager: process === "hierarchical" ? "a0" : undefined },
-    area,
-    card,
-  );
-  const all = Object.values(spots);
-  expect(Object.keys(spots).sort()).toEqual([...members].sort());
-  for (const { x, y } of all) {
-    expect(x).toBeGreaterThanOrEqual(card.width / 2);
-    expect(x).toBeLessThanOrEqual(area.width - card.width / 2);
-    expect(y).toBeGreaterThanOrEqual(card.height / 2);
-    expect(y).toBeLessThanOrEqual(area.height - card.height / 2);
-  }
-  for (const [at, a] of all.entries())
-    for (const b of all.slice(at + 1)) expect(overlap(card, a, b)).toBe(false);
-});
+/** Everything of a layout that lies outside of it or on something else. */
+function misplaced({ size, spots }: CrewLayout): string[] {
+  const boxes = Object.entries(spots).map(([id, { x, y }]) => {
+    const { width, height } = sizeOf(id);
+    return { id, left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2 };
+  });
+  return [
+    ...boxes.flatMap(({ id, left, right, top, bottom }) =>
+      left < 0 || top < 0 || right > size.width || bottom > size.height ? [`${id} outside`] : [],
+    ),
+    ...boxes.flatMap((a, at) =>
+      boxes
+        .slice(at + 1)
+        .flatMap((b) =>
+          a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
+            ? [`${a.id} on ${b.id}`]
+            : [],
+        ),
+    ),
+  ];
+}
 
-test.each([
-  ["consensus", 4],
-  ["consensus", 6],
-  ["custom", 3],
-] as const)("on a phone nobody of a crew %s of %i covers what stands in the middle", (process, count) => {
-  const area = { width: 366, height: 520 };
-  const small = cardSize(area.width);
-  const members = Array.from({ length: count }, (_, at) => `a${at}`);
-  const proposal = process === "consensus" ? "p1" : undefined;
-  const { [proposal ? PROPOSAL + proposal : REQUESTER]: middle, ...others } = placeCrew(
-    { process, members, proposal, hasRequester: true },
-    area,
-    small,
-  );
-  const { width, height } = proposal ? proposalSize(small) : REQUESTER_SIZE;
-  const room = { width: (small.width + width) / 2, height: (small.height + height) / 2 };
-  const spots = Object.values(others);
-  expect(spots).toHaveLength(count);
-  for (const spot of spots) expect(overlap(room, spot, middle!)).toBe(false);
-  for (const [at, a] of spots.entries())
-    for (const b of spots.slice(at + 1)) expect(overlap(small, a, b)).toBe(false);
-});
+const PROCESSES = ["sequential", "parallel", "hierarchical", "swarm", "consensus", "custom"] as const;
+
+test.each(PROCESSES)(
+  "a crew of 2 to 9 that works %s stands apart, in a card that fits a screen",
+  (process) => {
+    for (let count = 2; count <= 9; count++)
+      for (const hasRequester of [false, true]) {
+        const members = Array.from({ length: count }, (_, at) => `a${at}`);
+        const layout = placeCrew({
+          process,
+          members,
+          manager: process === "hierarchical" ? "a0" : undefined,
+          proposal: process === "consensus" ? "p1" : undefined,
+          layers: Object.fromEntries(members.map((id, at) => [id, at % 3])),
+          hasRequester: hasRequester && process !== "consensus",
+        });
+        expect({ count, misplaced: misplaced(layout) }).toEqual({ count, misplaced: [] });
+        expect(Object.keys(layout.spots)).toHaveLength(
+          count + (hasRequester || process === "consensus" ? 1 : 0),
+        );
+        expect(layout.size.width).toBeLessThanOrEqual(1250);
+        expect(layout.size.height).toBeLessThanOrEqual(800);
+      }
+  },
+);
 
 test("the manager stands above everyone, in the middle", () => {
-  const area = { width: 700, height: 420 };
-  const spots = placeCrew({ process: "hierarchical", manager: "m", members: ["a", "m", "b"] }, area, card);
-  expect(spots.m?.x).toBe(350);
-  expect(spots.m!.y).toBeLessThan(Math.min(spots.a!.y, spots.b!.y) - card.height);
+  const { size, spots } = placeCrew({ process: "hierarchical", manager: "m", members: ["a", "m", "b"] });
+  expect(spots.m?.x).toBe(size.width / 2);
+  expect(spots.m!.y).toBeLessThan(Math.min(spots.a!.y, spots.b!.y) - MEMBER.height);
 });
 
 test("side by side, members stand in the column of their first task", () => {
   const { crew, plan } = scene("parallel");
   expect(layersOf(crew, plan)).toEqual({ designer: 0, frontend: 1, backend: 1, tester: 2 });
-  const spots = placeCrew(
-    {
-      process: "parallel",
-      members: crew.members.map(({ agent_id }) => agent_id),
-      layers: layersOf(crew, plan),
-    },
-    { width: 690, height: 400 },
-    card,
-  );
+  const { spots } = placeCrew({
+    process: "parallel",
+    members: crew.members.map(({ agent_id }) => agent_id),
+    layers: layersOf(crew, plan),
+  });
   expect(spots.frontend?.x).toBe(spots.backend?.x);
   expect(spots.designer!.x).toBeLessThan(spots.frontend!.x);
   expect(spots.frontend!.x).toBeLessThan(spots.tester!.x);
@@ -218,10 +202,9 @@ test("votes of one moment are lit together", () => {
 });
 
 test("a line goes around the cards between its ends, and words cover neither cards nor each other", () => {
-  const area = { width: 760, height: 420 };
   const ids = ["a", "b", "c"];
   const members = ids.map((agent_id) => ({ agent_id, role_name: agent_id }));
-  const spots = placeCrew({ process: "sequential", members: ids }, area, card);
+  const { size: area, spots } = placeCrew({ process: "sequential", members: ids });
   const pairs = ids.flatMap((from) => ids.filter((to) => to !== from).map((to) => [from, to] as const));
   const exchanges = pairs.map(([from, to], seq) => ({
     kind: "post" as const,
@@ -230,7 +213,7 @@ test("a line goes around the cards between its ends, and words cover neither car
     round: 0,
     post: { from, to, message: "", kind: "result" as const },
   }));
-  const routed = routeLines(linesOf({ members, exchanges }), spots, () => card, area);
+  const routed = routeLines(linesOf({ members, exchanges }), spots, () => MEMBER, area);
   expect(routed).toHaveLength(6);
   const middles = routed.map(({ from, to, words, path }) => {
     const [, , startY = 0, , controlY = 0] = /M (\S+) (\S+) Q (\S+) (\S+)/.exec(path) ?? [];
@@ -238,11 +221,11 @@ test("a line goes around the cards between its ends, and words cover neither car
   });
   const long = middles.filter(({ from, to }) => from + to === "ac" || from + to === "ca");
   // The way past b has to leave room for its card.
-  for (const { height } of long) expect(height).toBeGreaterThan(card.height / 2);
+  for (const { height } of long) expect(height).toBeGreaterThan(MEMBER.height / 2);
   for (const { words } of middles)
     for (const spot of Object.values(spots))
       expect(
-        Math.abs(words.x - spot.x) < card.width / 2 && Math.abs(words.y - spot.y) < card.height / 2,
+        Math.abs(words.x - spot.x) < MEMBER.width / 2 && Math.abs(words.y - spot.y) < MEMBER.height / 2,
       ).toBe(false);
   for (const [at, one] of middles.entries())
     for (const other of middles.slice(at + 1))
@@ -259,15 +242,15 @@ test("members are known by id, by role and as the manager", () => {
 });
 
 test("there and back are different lines, from edge to edge", () => {
-  const a = { x: 100, y: 100, ...card };
-  const b = { x: 500, y: 100, ...card };
+  const a = { x: 100, y: 100, ...MEMBER };
+  const b = { x: 500, y: 100, ...MEMBER };
   const there = bow(a, b);
   const back = bow(b, a);
   expect(there.words.y).toBeGreaterThan(100);
   expect(back.words.y).toBeLessThan(100);
   expect(there.path).not.toBe(back.path);
   const [startX = 0] = there.path.slice(2).split(" ").map(Number);
-  expect(startX).toBeGreaterThan(a.x + card.width / 2);
+  expect(startX).toBeGreaterThan(a.x + MEMBER.width / 2);
 });
 
 test("a member's state tells what it does right now", () => {
@@ -281,6 +264,32 @@ test("a member's state tells what it does right now", () => {
   expect(memberLook(scene("asking"), "researcher")).toMatchObject({ state: "waiting", tainted: true });
   expect(memberLook(scene("consensus"), "security").state).toBe("failed");
   expect(memberLook(scene("hierarchical"), "writer").state).toBe("done");
+});
+
+test("each member shows its task and the last thing it said, as of the moment that is looked at", () => {
+  const lines = (one: CrewScene) =>
+    one.crew.members.map(({ agent_id }) => [agent_id, taskOf(one, agent_id), lastSaid(one, agent_id)]);
+  const early = sceneAfter(
+    "hierarchical",
+    ({ type, task_id }) => type === "agent_started" && task_id === "research",
+  );
+  expect(lines(early)).toEqual([
+    [
+      "lead",
+      "Write a short report on heat pumps in old houses.",
+      "Please find three studies with measured values, not vendor brochures.",
+    ],
+    ["researcher", "Find three studies on heat pumps in old houses", ""],
+    ["analyst", "", ""],
+    ["writer", "", ""],
+  ]);
+});
+
+test("what a member said to another counts more than the values that it came in", () => {
+  const { crew, calls } = scene("consensus");
+  const voter = crew.exchanges.findLast(({ kind }) => kind === "vote");
+  if (voter?.kind !== "vote") throw new Error("There is no vote.");
+  expect(lastSaid({ crew, calls }, voter.vote.agent_id)).toBe("It gave no valid vote.");
 });
 
 test("when the run is cancelled nobody works or waits any more", () => {

@@ -1,6 +1,4 @@
 import { present } from "@/server/domain/base/must";
-import type { CrewProcess } from "@/server/domain/crew/crew";
-import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { CrewExchange, CrewRun } from "@/server/domain/run";
 
 export interface Size {
@@ -18,169 +16,6 @@ export interface Spot {
 export const REQUESTER = "user";
 /** What is voted on. */
 export const PROPOSAL = "proposal:";
-
-interface Shape {
-  process: CrewProcess;
-  manager?: string | undefined;
-  members: readonly string[];
-  /** Columns from the left, for crews that work side by side. */
-  layers?: Readonly<Record<string, number>>;
-  hasRequester?: boolean;
-  proposal?: string | undefined;
-}
-
-const GAP = 28;
-
-/** How large a member's card is in a drawing of this width. */
-export const cardSize = (width: number): Size => ({ width: width < 480 ? 112 : 168, height: 64 });
-
-/**
- * Where everyone stands: a manager above its people, those who hand over, vote or follow a pattern in a ring, those
- * who work side by side in columns, everyone else in a row. Nobody moves while the crew is at work.
- */
-export function placeCrew(shape: Shape, area: Size, card: Size): Record<string, Spot> {
-  const { process, manager, members } = shape;
-  const middle = { x: area.width / 2, y: area.height / 2 };
-  const spots: Record<string, Spot> = {};
-  const hasManager = manager !== undefined && members.includes(manager);
-
-  if (process === "swarm" || process === "consensus" || process === "custom") {
-    const inMiddle = shape.proposal ? proposalSize(card) : shape.hasRequester ? REQUESTER_SIZE : null;
-    const isTight = inMiddle !== null && area.width < 2 * (card.width + GAP) + inMiddle.width;
-    Object.assign(spots, isTight ? aboveAndBelow(members, area, card, inMiddle) : ring(members, area, card));
-    if (shape.proposal) spots[PROPOSAL + shape.proposal] = middle;
-    else if (shape.hasRequester) spots[REQUESTER] = middle;
-    return spots;
-  }
-
-  const below = hasManager ? members.filter((id) => id !== manager) : members;
-  const isTopTaken = hasManager || shape.hasRequester === true;
-  const top = isTopTaken ? card.height + GAP * 2 : 0;
-  const rest = { width: area.width, height: area.height - top };
-  Object.assign(
-    spots,
-    shifted(process === "parallel" ? columns(below, shape.layers ?? {}, rest) : rows(below, rest, card), top),
-  );
-  const head = card.height / 2 + GAP / 2;
-  if (hasManager) spots[manager] = { x: middle.x, y: head };
-  if (shape.hasRequester) spots[REQUESTER] = { x: hasManager ? card.width / 2 + 12 : middle.x, y: head };
-  return spots;
-}
-
-export const REQUESTER_SIZE: Size = { width: 112, height: 30 };
-/** How large the card of a proposal is, beside members' cards of that size. */
-export const proposalSize = (card: Size): Size => ({ width: Math.min(196, card.width + 44), height: 84 });
-
-/** Around the middle, clockwise from the top; two stand side by side. */
-function ring(ids: readonly string[], area: Size, card: Size): Record<string, Spot> {
-  const rx = Math.max(0, (area.width - card.width) / 2 - 12);
-  const ry = Math.max(0, (area.height - card.height) / 2 - 12);
-  const start = ids.length === 2 ? Math.PI : -Math.PI / 2;
-  return Object.fromEntries(
-    ids.map((id, at) => {
-      const angle = start + (2 * Math.PI * at) / ids.length;
-      const isAlone = ids.length === 1;
-      return [
-        id,
-        {
-          x: area.width / 2 + (isAlone ? 0 : Math.min(rx, ry * 1.9) * Math.cos(angle)),
-          y: area.height / 2 + (isAlone ? 0 : ry * Math.sin(angle)),
-        },
-      ];
-    }),
-  );
-}
-
-/** Half of them above what stands in the middle, half below it, where there is no room beside it. */
-function aboveAndBelow(ids: readonly string[], area: Size, card: Size, inMiddle: Size): Record<string, Spot> {
-  const half = { width: area.width, height: (area.height - inMiddle.height - GAP * 2) / 2 };
-  const upper = ids.slice(0, Math.ceil(ids.length / 2));
-  const lower = ids.slice(upper.length);
-  return {
-    ...rows(upper, half, card),
-    ...shifted(rows(lower, half, card), area.height - half.height),
-  };
-}
-
-/** From left to right, in as many equal rows as the width asks for; every other row is set off by half a place. */
-function rows(ids: readonly string[], area: Size, card: Size): Record<string, Spot> {
-  const most = Math.max(1, Math.floor((area.width + GAP) / (card.width + GAP)));
-  const count = Math.ceil(ids.length / most);
-  const perRow = Math.ceil(ids.length / Math.max(1, count));
-  return Object.fromEntries(
-    ids.map((id, at) => {
-      const row = Math.floor(at / perRow);
-      const inRow = Math.min(perRow, ids.length - row * perRow);
-      return [
-        id,
-        {
-          x: (area.width * ((at % perRow) + 0.5)) / inRow,
-          y: (area.height * (row + 0.5)) / count,
-        },
-      ];
-    }),
-  );
-}
-
-/** One column for each layer, its members below each other. */
-function columns(
-  ids: readonly string[],
-  layers: Readonly<Record<string, number>>,
-  area: Size,
-): Record<string, Spot> {
-  const used = [...new Set(ids.map((id) => layers[id] ?? 0))].sort((a, b) => a - b);
-  return Object.fromEntries(
-    ids.map((id) => {
-      const layer = layers[id] ?? 0;
-      const same = ids.filter((other) => (layers[other] ?? 0) === layer);
-      return [
-        id,
-        {
-          x: (area.width * (used.indexOf(layer) + 0.5)) / used.length,
-          y: (area.height * (same.indexOf(id) + 0.5)) / same.length,
-        },
-      ];
-    }),
-  );
-}
-
-const shifted = (spots: Record<string, Spot>, by: number): Record<string, Spot> =>
-  Object.fromEntries(Object.entries(spots).map(([id, { x, y }]) => [id, { x, y: y + by }]));
-
-/** How many tasks come before each task, on the longest way there. */
-export function depthOf(plan: Pick<ExecutionPlan, "tasks">): Record<string, number> {
-  const byId = new Map(plan.tasks.map((task) => [task.task_id, task]));
-  const depth: Record<string, number> = {};
-  const measure = (id: string, above: ReadonlySet<string>): number => {
-    const known = depth[id];
-    if (known !== undefined) return known;
-    const before = (byId.get(id)?.dependencies ?? []).filter((other) => byId.has(other) && !above.has(other));
-    const own = Math.max(-1, ...before.map((other) => measure(other, new Set([...above, id])))) + 1;
-    depth[id] = own;
-    return own;
-  };
-  for (const { task_id } of plan.tasks) measure(task_id, new Set());
-  return depth;
-}
-
-/** In which column each member works: that of its first task. */
-export function layersOf(
-  crew: Pick<CrewRun, "members">,
-  plan: ExecutionPlan | undefined,
-): Record<string, number> {
-  if (!plan) return {};
-  const depth = depthOf(plan);
-  const layers: Record<string, number> = {};
-  for (const { agent_id, role_name } of crew.members)
-    for (const task of plan.tasks) {
-      const isTheirs = task.assigned_agent
-        ? task.assigned_agent === agent_id
-        : task.required_role === role_name;
-      if (isTheirs)
-        layers[agent_id] = Math.min(layers[agent_id] ?? Number.POSITIVE_INFINITY, depth[task.task_id] ?? 0);
-    }
-  return layers;
-}
 
 /** Who is meant by a name that an agent used: by id, by role, as the manager, or as the requester. */
 export function memberNamed(crew: Pick<CrewRun, "members" | "manager">, name: string): string | null {
@@ -306,8 +141,8 @@ export function lineWords({ all, latest }: Pick<CrewLine, "all" | "latest">): st
   return times > 1 ? `${newest} ×${times}` : newest;
 }
 
-/** A line with its way through the drawing. */
-export type RoutedLine = CrewLine & { label: string; path: string; words: Spot };
+/** A line with its way through the drawing. `isCrowded`: nowhere on it is room for its words. */
+export type RoutedLine = CrewLine & { label: string; path: string; words: Spot; isCrowded: boolean };
 
 /**
  * The ways of lines: each goes around the cards that are not its own, and its words stand where no card and no other
@@ -333,26 +168,33 @@ export function routeLines(
         const isInside = point.x > 4 && point.x < area.width - 4 && point.y > 4 && point.y < area.height - 4;
         return isInside && others.every((box) => !isTouching({ ...point, width: 12, height: 12 }, box));
       });
-    const bend = [natural, ...BENDS.filter((more) => more > natural)].find(isFree) ?? natural;
+    const free = [natural, ...BENDS.filter((more) => more > natural)].filter(isFree);
     const label = lineWords(line);
-    const size = { width: label.length * 6.2 + 18, height: 22 };
-    const at =
-      WORDS_AT.find((share) => {
-        const words = { ...bow(from, to, bend, share).words, ...size };
-        return [...boxes, ...placed].every((box) => !isTouching(words, box));
-      }) ?? WORDS_AT[0];
-    const way = bow(from, to, bend, at);
-    placed.push({ ...way.words, ...size });
-    return [{ ...line, label, ...way }];
+    const size = { width: label.length * LETTER + 20, height: 26 };
+    const hasRoom = ({ x, y }: Spot) =>
+      x - size.width / 2 > 2 &&
+      x + size.width / 2 < area.width - 2 &&
+      [...boxes, ...placed].every((box) => !isTouching({ x, y, ...size }, box));
+    const ways = (free.length > 0 ? free : [natural]).flatMap((bend) =>
+      WORDS_AT.map((share) => bow(from, to, bend, share)),
+    );
+    const roomy = ways.find(({ words }) => hasRoom(words));
+    const way = roomy ?? bow(from, to, free[0] ?? natural);
+    placed.push({ ...way.words, ...(roomy ? size : DOT) });
+    return [{ ...line, label, ...way, isCrowded: roomy === undefined }];
   });
   return routed.reverse();
 }
 
+/** How wide a letter of a line's words is, about. */
+const LETTER = 7.1;
+/** What is left of a line's words where there is no room for them. */
+const DOT: Size = { width: 14, height: 14 };
 /** How far lines may bend around what is in their way. */
 const BENDS = [90, 130, 180, 240];
 const SAMPLES = Array.from({ length: 19 }, (_, at) => (at + 1) / 20);
 /** Where words may stand: nearer to where the line comes from, so that those of there and back do not meet. */
-const WORDS_AT = [0.4, 0.5, 0.32, 0.6, 0.25, 0.68] as const;
+const WORDS_AT = [0.4, 0.5, 0.32, 0.6, 0.25, 0.68, 0.18, 0.78] as const;
 
 const isTouching = (a: Spot & Size, b: Spot & Size) =>
   Math.abs(a.x - b.x) < (a.width + b.width) / 2 && Math.abs(a.y - b.y) < (a.height + b.height) / 2;

@@ -1,6 +1,8 @@
+import { oneLine, withoutDemoMark } from "@/components/display/one-line";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { Paid } from "@/server/domain/model/cost";
 import type { AgentView, CrewRun, Interaction, ModelCall, ToolCallView } from "@/server/domain/run";
+import { memberNamed, saidIn, wordsOf } from "./drawing";
 
 /** A crew with everything that its members did, as of one moment. */
 export interface CrewScene {
@@ -49,6 +51,36 @@ export function memberLook(scene: CrewScene, agentId: string): MemberLook {
   if (last.status === "handed_off") return look("passed", "Handed over");
   return look("done", "Done");
 }
+
+/** What a member is to do now, or did last: its task of the plan, else what was asked of it last; empty before that. */
+export function taskOf({ crew, agents, plan }: CrewScene, agentId: string): string {
+  const mine = agents.filter(({ agent_id }) => agent_id === agentId);
+  const now = mine.findLast(({ status }) => status === "running") ?? mine.at(-1);
+  const planned = plan?.tasks.find(({ task_id }) => task_id === now?.task_id)?.description;
+  if (planned) return withoutDemoMark(oneLine(planned));
+  const asked = crew.exchanges.findLast(
+    (one) => one.kind !== "vote" && memberNamed(crew, saidIn(one).to) === agentId,
+  );
+  if (asked) return withoutDemoMark(oneLine(wordsOf(asked)));
+  return now ? oneLine(crew.goal) : "";
+}
+
+/**
+ * The last thing that a member said, in one line, as of the moment of the scene: to somebody else, else in its last
+ * answer. That a text is simulated stands above the run, and not in each line again.
+ */
+export function lastSaid({ calls, crew }: Pick<CrewScene, "calls" | "crew">, agentId: string): string {
+  const call = calls.findLast(
+    ({ agent_id, status, content }) => agent_id === agentId && status === "completed" && content !== "",
+  );
+  const sent = crew.exchanges.findLast((one) => memberNamed(crew, saidIn(one).from) === agentId);
+  const isSentLast = sent !== undefined && sent.at >= (call?.finished_at ?? 0);
+  const said = isSentLast ? wordsOf(sent) : (call?.content ?? "");
+  return withoutDemoMark(oneLine(said)).slice(0, SAID);
+}
+
+/** How much of what was said a card keeps. */
+const SAID = 200;
 
 /** What one agent, role or model took. */
 export interface CostRow extends Paid {

@@ -17,6 +17,28 @@ export function useCrew(activationId: string | undefined): CrewScene | undefined
   return crew ? { crew, agents, tools, calls, asks, plan } : undefined;
 }
 
+/**
+ * A node's crew and plan as they are now, wherever in time the page looks: where everyone stands follows from them, so
+ * that nobody moves when a person goes through time.
+ */
+export function useHeadCrew(nodeId: string): { crew: CrewRun | undefined; plan: ExecutionPlan | undefined } {
+  const crew = useRun<CrewRun | undefined>(({ head }) => headCrew(head, nodeId), undefined);
+  const plan = useRun<ExecutionPlan | undefined>(
+    ({ head }) => head.plans[headCrew(head, nodeId)?.activation_id ?? ""],
+    undefined,
+  );
+  return { crew, plan };
+}
+
+/** The newest crew that worked in a node. */
+export function headCrew({ nodes, crews }: RunState, nodeId: string): CrewRun | undefined {
+  for (let turn = nodes[nodeId]?.count ?? 0; turn > 0; turn--) {
+    const crew = crews[`${nodeId}#${turn}`];
+    if (crew) return crew;
+  }
+  return undefined;
+}
+
 /** The model calls of an activation, in order. */
 export function callsOf(state: RunState, activationId: string): ModelCall[] {
   return (state.activations[activationId]?.calls ?? []).flatMap((id) => state.calls[id] ?? []);

@@ -1,0 +1,69 @@
+"use client";
+
+import { createContext, useContext, useMemo, useState } from "react";
+import { isMap } from "@/components/canvas/opening";
+import { useRunViewStore } from "@/components/run/run-context";
+import type { Picked } from "./crew-drawing";
+
+/** A view of a crew in the panel of its run. */
+export type CrewTab = "members" | "plan" | "board" | "votes" | "messages" | "troubles" | "costs";
+
+/** What the panel shows of crews: whose, which view, and whom or what more closely. */
+export interface CrewLook {
+  nodeId: string;
+  tab: CrewTab;
+  picked: Picked | null;
+}
+
+/** The crews that are open on a run's drawing, and what the panel beside it shows of one. */
+export interface CrewStage {
+  /** The nodes that show their crew inside them. */
+  open: ReadonlySet<string>;
+  look: CrewLook | null;
+  /** Opens a node's crew where it stands; on a map, whose cards have no room for words, in the panel. */
+  unfold: (nodeId: string) => void;
+  fold: (nodeId: string) => void;
+  /** Shows something of a crew in the panel. */
+  lookAt: (look: CrewLook) => void;
+}
+
+const CrewStageContext = createContext<CrewStage | null>(null);
+export const CrewStageProvider = CrewStageContext.Provider;
+
+/** The crews of the run around; null where a run's parts are shown elsewhere. */
+export const useCrewStage = (): CrewStage | null => useContext(CrewStageContext);
+
+/** The state of it, for the page of a run. `onLook`: the panel is to come to the front. */
+export function useNewCrewStage(onLook: () => void): CrewStage {
+  const store = useRunViewStore();
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const [look, setLook] = useState<CrewLook | null>(null);
+  return useMemo(() => {
+    const lookAt = (next: CrewLook) => {
+      setLook(next);
+      onLook();
+    };
+    return {
+      open,
+      look,
+      lookAt,
+      unfold(nodeId) {
+        const graph = store?.view.getState().head.graph;
+        if (graph && isMap(graph)) lookAt({ nodeId, tab: "members", picked: null });
+        else setOpen((before) => new Set([...before, nodeId]));
+      },
+      fold: (nodeId) => setOpen((before) => new Set([...before].filter((id) => id !== nodeId))),
+    };
+  }, [open, look, onLook, store]);
+}
+
+/** The card of a node on the drawing. */
+export const cardOf = (nodeId: string) =>
+  document.querySelector<HTMLElement>(`.graph-canvas [data-node="${CSS.escape(nodeId)}"]`);
+
+/** Brings the keyboard into an open crew: to whoever works, else to the first. */
+export function focusCrew(nodeId: string, tries = 20): void {
+  const section = document.querySelector<HTMLElement>(`[data-crew="${CSS.escape(nodeId)}"]`);
+  if (section) section.focus({ preventScroll: true });
+  else if (tries > 0) requestAnimationFrame(() => focusCrew(nodeId, tries - 1));
+}

@@ -1,0 +1,119 @@
+"use client";
+
+import { AgentTranscript } from "@/components/run/agent-transcript";
+import { person } from "@/components/run/sentences";
+import { TextBlock, ValueView } from "@/components/run/values";
+import { Disclosure } from "@/components/ui/disclosure";
+import type { CrewExchange } from "@/server/domain/run";
+import { MemberFace, StateIcon } from "./crew-drawing";
+import { wordsOf } from "./drawing";
+import { byDelegation, type CrewScene, memberLook } from "./members";
+
+/** Who it is, as whom it works, and what it is doing. */
+export function MemberTitle({
+  scene,
+  agentId,
+  roleName,
+}: {
+  scene: CrewScene;
+  agentId: string;
+  roleName: string;
+}) {
+  const look = memberLook(scene, agentId);
+  return (
+    <div className="flex items-center gap-2.5">
+      <MemberFace roleName={roleName} size={36} />
+      <div className="min-w-0">
+        <h3 className="truncate text-sm font-semibold">{person(agentId)}</h3>
+        <p className="flex items-center gap-1.5 text-[13px] text-ink-2">
+          <span className="truncate">{roleName}</span>
+          <span aria-hidden className="text-ink-3">
+            ·
+          </span>
+          <StateIcon state={look.state} />
+          <span className="shrink-0">{look.text}</span>
+        </p>
+      </div>
+    </div>
+  );
+}
+
+/** All that one member did: a conversation for each of its tasks, the newest open. */
+export function MemberWork({
+  scene,
+  agentId,
+  description,
+}: {
+  scene: CrewScene;
+  agentId: string;
+  description: string | undefined;
+}) {
+  const mine = byDelegation(scene.agents).filter(({ agent_id }) => agent_id === agentId);
+  const newest = mine.at(-1);
+  return (
+    <>
+      {description ? <p className="text-[13px] text-ink-2">{description}</p> : null}
+      {newest && newest.tools.length > 0 ? (
+        <p className="flex flex-wrap items-center gap-1 text-xs text-ink-3">
+          May use
+          {newest.tools.map((tool) => (
+            <code key={tool} className="rounded bg-sunken px-1.5 py-0.5 font-mono text-[11px] text-ink-2">
+              {tool}
+            </code>
+          ))}
+        </p>
+      ) : null}
+      {mine.length === 0 ? <p className="text-[13px] text-ink-3">It has not been needed yet.</p> : null}
+      {mine.length === 1 && newest ? (
+        <AgentTranscript agentKey={newest.key} />
+      ) : (
+        mine.map((agent) => (
+          <Disclosure
+            key={agent.key}
+            title={taskTitle(scene, agent.task_id)}
+            isOpen={agent.key === newest?.key}
+          >
+            <AgentTranscript agentKey={agent.key} />
+          </Disclosure>
+        ))
+      )}
+    </>
+  );
+}
+
+function taskTitle(scene: CrewScene, taskId: string | undefined): string {
+  if (taskId === undefined) return "The work as a whole";
+  const title = scene.plan?.tasks.find(({ task_id }) => task_id === taskId)?.description ?? taskId;
+  return title.length > 44 ? `${title.slice(0, 43)}…` : title;
+}
+
+/** All words of what was said, with what came of it. */
+export function ExchangeText({ exchange }: { exchange: CrewExchange }) {
+  return (
+    <>
+      <TextBlock text={wordsOf(exchange)} label="message" />
+      {exchange.kind === "handoff" && exchange.handoff.context ? (
+        <div>
+          <p className="mb-1 text-xs text-ink-3">Handed over with it</p>
+          <ValueView value={exchange.handoff.context} label="what was handed over" />
+        </div>
+      ) : null}
+      {exchange.kind === "delegation" ? (
+        <p className="text-xs text-ink-3">
+          {exchange.done === "completed"
+            ? "It was done and returned."
+            : exchange.done === "failed"
+              ? "It could not be done."
+              : exchange.done === "stopped"
+                ? "It was stopped: the result was not needed any more."
+                : "It is being worked on."}
+        </p>
+      ) : null}
+      {exchange.kind === "vote" && exchange.vote.confidence !== null ? (
+        <p className="text-xs text-ink-3 tabular-nums">
+          Sure to {Math.round(exchange.vote.confidence * 100)} %.
+        </p>
+      ) : null}
+    </>
+  );
+}
