@@ -40,3 +40,43 @@ test("the settings tell who did what, by kind and page by page, and nothing of i
   await person.click(await screen.findByRole("option", { name: "Signing in and out" }));
   await audit.findByText("Nothing of this kind happened yet.");
 });
+
+test("notices are set up, tried out and removed; what could not be delivered is said in words", async () => {
+  const { person, show, ask, troupe } = open();
+  show();
+  const notices = within(await screen.findByRole("region", { name: "Notices" }));
+  await person.click(await notices.findByRole("button", { name: "Set up notices by Webhook" }));
+  const dialog = within(await screen.findByRole("dialog"));
+  await person.type(dialog.getByLabelText("Address"), "http://127.0.0.1:9/hook");
+  await person.click(dialog.getByRole("button", { name: "Save" }));
+  const secret = (await screen.findByText(/^[\w-]{43}$/)).textContent;
+  expect(troupe.noticeSettings.webhook()).toEqual({ url: "http://127.0.0.1:9/hook", secret });
+  await person.click(screen.getByRole("button", { name: "Done" }));
+  await notices.findByText("Posted to 127.0.0.1:9, signed");
+  await person.click(notices.getByRole("switch", { name: "Notices by Webhook" }));
+  await waitFor(async () => expect((await ask.notices.get()).webhook?.is_on).toBe(false));
+
+  await person.click(notices.getByRole("button", { name: "Set up notices by E-mail" }));
+  const mail = within(await screen.findByRole("dialog"));
+  await person.type(mail.getByLabelText("Mail server"), "127.0.0.1");
+  await person.type(mail.getByLabelText("Name there"), "troupe");
+  await person.type(mail.getByLabelText("Password"), "open sesame");
+  await person.type(mail.getByLabelText("From"), "troupe@example.org");
+  await person.type(mail.getByLabelText("To"), "nobody");
+  await person.click(mail.getByRole("button", { name: "Save" }));
+  await mail.findByText(/Enter e-mail addresses such as/);
+  await person.clear(mail.getByLabelText("To"));
+  await person.type(mail.getByLabelText("To"), "ann@example.org, bo@example.org");
+  await person.click(mail.getByRole("button", { name: "Save" }));
+  await notices.findByText("To ann@example.org, bo@example.org through 127.0.0.1:587");
+  expect(await ask.notices.get()).toMatchObject({ email: { has_password: true, security: "starttls" } });
+  expect(JSON.stringify(await ask.notices.get())).not.toContain("sesame");
+
+  await person.click(notices.getByRole("button", { name: "Test E-mail" }));
+  await notices.findByText(/^Connecting to 127\.0\.0\.1 is not allowed: .*TROUPE_NOTICE_ALLOWED_HOSTS\.$/);
+
+  await person.click(notices.getByRole("button", { name: "Actions for Webhook" }));
+  await person.click(await screen.findByRole("menuitem", { name: "Remove" }));
+  await person.click(within(await screen.findByRole("alertdialog")).getByRole("button", { name: "Remove" }));
+  await notices.findByText("Posts each notice to an address of yours");
+});

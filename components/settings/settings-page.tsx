@@ -7,6 +7,7 @@ import { useTrpc } from "@/components/trpc";
 import { Panel } from "@/components/ui/panel";
 import { AboutSection, type SettingRow } from "./about-section";
 import { AuditSection } from "./audit-section";
+import { NoticesSection } from "./notices-section";
 import { ProvidersSection } from "./providers-section";
 import { SignOut } from "./sign-out";
 import { StorageSection } from "./storage-section";
@@ -19,6 +20,7 @@ export function SettingsPage({ settings }: { settings: readonly SettingRow[] }) 
     <Page title="Settings" width="narrow">
       <div className="flex flex-col gap-6">
         <ProvidersSection />
+        <NoticesSection />
         <TokensSection apiBase={info.data?.api_base} />
         <Panel title="Appearance" description="For this browser." actions={<ThemeSwitch />} />
         {info.data?.password_set ? (

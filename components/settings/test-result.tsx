@@ -10,7 +10,8 @@ export function TestResult({
     /** What was found out about the model, a sentence each. */
     found?: readonly string[];
     models: readonly string[];
-    latency_ms: number;
+    /** Null: it is not told. */
+    latency_ms: number | null;
   };
 }) {
   const Icon = result.ok ? CircleCheck : CircleX;
@@ -22,7 +23,7 @@ export function TestResult({
       />
       <div className="min-w-0">
         {result.message}
-        {result.ok ? (
+        {result.ok && result.latency_ms !== null ? (
           <span className="text-ink-3">
             {" "}
             {result.models.length > 0

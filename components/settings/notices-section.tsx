@@ -1,0 +1,213 @@
+"use client";
+
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Ellipsis, Mail, PencilLine, Plus, Trash2, TriangleAlert, Webhook } from "lucide-react";
+import Link from "next/link";
+import { type ReactNode, useState } from "react";
+import { type Answers, toApiError, useTrpc } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { ConfirmDialog } from "@/components/ui/confirm-dialog";
+import { IconButton } from "@/components/ui/icon-button";
+import { Menu } from "@/components/ui/menu";
+import { Panel } from "@/components/ui/panel";
+import { Switch } from "@/components/ui/switch";
+import { TimeText } from "@/components/ui/time-text";
+import { toast } from "@/components/ui/toasts";
+import { EmailDialog, WebhookDialog } from "./notices-dialogs";
+import { TestResult } from "./test-result";
+
+type Notices = Answers["notices"]["get"];
+type Channel = Notices["troubles"][number]["channel"];
+
+/** How people are told outside of the app that a question waits. */
+export function NoticesSection() {
+  const trpc = useTrpc();
+  const queryClient = useQueryClient();
+  const notices = useQuery(trpc.notices.get.queryOptions());
+  const [editing, setEditing] = useState<Channel | null>(null);
+  const refresh = () =>
+    void Promise.all([trpc.notices, trpc.audit].map((at) => queryClient.invalidateQueries(at.pathFilter())));
+  const about = { onError: (error: unknown) => toast(toApiError(error).message), onSettled: refresh };
+  const switchWebhook = useMutation(trpc.notices.saveWebhook.mutationOptions(about));
+  const switchEmail = useMutation(trpc.notices.saveEmail.mutationOptions(about));
+  const close = () => {
+    setEditing(null);
+    refresh();
+  };
+  const { webhook, email, troubles } = notices.data ?? { webhook: null, email: null, troubles: [] };
+  return (
+    <Panel
+      flush
+      title="Notices"
+      description="Who is told, outside of this app, that a question waits in the inbox. A notice is a sentence and a link: nothing of what is asked, and nothing by which it could be answered."
+    >
+      {notices.error ? (
+        <p className="p-4 text-[13px] text-failed">{toApiError(notices.error).message}</p>
+      ) : null}
+      <ul aria-label="Notices" className="divide-y divide-line">
+        <ChannelRow
+          channel="webhook"
+          icon={<Webhook aria-hidden />}
+          name="Webhook"
+          told={webhook ? `Posted to ${webhook.host}, signed` : "Posts each notice to an address of yours"}
+          isOn={webhook?.is_on ?? null}
+          isSwitching={switchWebhook.isPending}
+          onSwitch={(is_on) => switchWebhook.mutate({ is_on })}
+          onEdit={() => setEditing("webhook")}
+          onRemoved={refresh}
+        />
+        <ChannelRow
+          channel="email"
+          icon={<Mail aria-hidden />}
+          name="E-mail"
+          told={
+            email
+              ? `To ${email.to.join(", ")} through ${email.host}:${email.port}`
+              : "Sends each notice through a mail server (SMTP)"
+          }
+          isOn={email?.is_on ?? null}
+          isSwitching={switchEmail.isPending}
+          onSwitch={(is_on) => {
+            if (!email) return;
+            const { has_password: _kept, ...server } = email;
+            switchEmail.mutate({ ...server, is_on });
+          }}
+          onEdit={() => setEditing("email")}
+          onRemoved={refresh}
+        />
+      </ul>
+      {troubles.length > 0 ? <Troubles troubles={troubles} /> : null}
+      {editing === "webhook" ? <WebhookDialog isNew={!webhook} onClose={close} /> : null}
+      {editing === "email" ? <EmailDialog saved={email} onClose={close} /> : null}
+    </Panel>
+  );
+}
+
+function ChannelRow({
+  channel,
+  icon,
+  name,
+  told,
+  isOn,
+  isSwitching,
+  onSwitch,
+  onEdit,
+  onRemoved,
+}: {
+  channel: Channel;
+  icon: ReactNode;
+  name: string;
+  told: string;
+  /** Null: it is not set up. */
+  isOn: boolean | null;
+  isSwitching: boolean;
+  onSwitch: (isOn: boolean) => void;
+  onEdit: () => void;
+  onRemoved: () => void;
+}) {
+  const trpc = useTrpc();
+  const [isAsking, setAsking] = useState(false);
+  const test = useMutation(trpc.notices.test.mutationOptions());
+  const remove = useMutation(
+    trpc.notices.remove.mutationOptions({
+      onSuccess: () => toast(`Removed notices by ${channel === "email" ? "e-mail" : "webhook"}`),
+      onError: (error) => toast(toApiError(error).message),
+      onSettled: () => {
+        setAsking(false);
+        test.reset();
+        onRemoved();
+      },
+    }),
+  );
+  const result =
+    test.data ?? (test.error ? { ok: false, message: toApiError(test.error).message } : undefined);
+  return (
+    <li className="flex flex-col gap-2 px-4 py-3">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+        <span aria-hidden className="text-ink-3 [&>svg]:size-4.5">
+          {icon}
+        </span>
+        <div className="min-w-0 flex-1 basis-52">
+          <p className="font-medium">{name}</p>
+          <p className="text-[13px] text-ink-2 [overflow-wrap:anywhere]">{told}</p>
+        </div>
+        {isOn === null ? (
+          <Button size="sm" icon={<Plus aria-hidden />} onClick={onEdit}>
+            Set up<span className="sr-only"> notices by {name}</span>
+          </Button>
+        ) : (
+          <>
+            <Switch
+              label={`Notices by ${name}`}
+              hideLabel
+              checked={isOn}
+              disabled={isSwitching}
+              onCheckedChange={onSwitch}
+            />
+            <Button
+              size="sm"
+              aria-label={`Test ${name}`}
+              pending={test.isPending}
+              onClick={() => test.mutate({ channel })}
+            >
+              Test
+            </Button>
+            <Menu
+              align="end"
+              trigger={
+                <IconButton plain size="sm" label={`Actions for ${name}`} icon={<Ellipsis aria-hidden />} />
+              }
+              items={[
+                { label: "Change", icon: <PencilLine />, onSelect: onEdit },
+                "separator",
+                { label: "Remove", icon: <Trash2 />, danger: true, onSelect: () => setAsking(true) },
+              ]}
+            />
+          </>
+        )}
+      </div>
+      {result ? <TestResult result={{ ...result, models: [], latency_ms: null }} /> : null}
+      <ConfirmDialog
+        open={isAsking}
+        onOpenChange={setAsking}
+        danger
+        title={`Remove notices by ${channel === "email" ? "e-mail" : "webhook"}?`}
+        description="What waits to be sent this way is not sent any more."
+        confirm="Remove"
+        pending={remove.isPending}
+        onConfirm={() => remove.mutate({ channel })}
+      />
+    </li>
+  );
+}
+
+/** What did not arrive, and whether it is tried again. */
+function Troubles({ troubles }: Pick<Notices, "troubles">) {
+  return (
+    <section aria-labelledby="undelivered" className="border-t border-line bg-waiting/6 px-4 py-3">
+      <h3 id="undelivered" className="mb-1 flex items-center gap-2 text-[13px] font-semibold">
+        <TriangleAlert aria-hidden className="size-4 text-waiting" />
+        {troubles.length === 1 ? "A notice did not arrive" : `${troubles.length} notices did not arrive`}
+      </h3>
+      <ul className="flex flex-col gap-1.5">
+        {troubles.map(
+          ({ channel, state, attempts, created_at, fault, run_id, workflow_id, workflow_name }) => (
+            <li key={`${channel} ${run_id} ${created_at}`} className="text-[13px] [overflow-wrap:anywhere]">
+              <Link
+                href={`/workflows/${workflow_id ?? "-"}/runs/${run_id}`}
+                className="font-medium text-accent hover:text-accent-hover"
+              >
+                {workflow_name || "A workflow"}
+              </Link>{" "}
+              by {channel === "email" ? "e-mail" : "webhook"}: {fault}{" "}
+              <span className="text-ink-3">
+                {state === "waiting" ? "It is tried again." : `Given up after ${attempts} attempts.`}{" "}
+                <TimeText at={created_at} />
+              </span>
+            </li>
+          ),
+        )}
+      </ul>
+    </section>
+  );
+}
