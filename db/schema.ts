@@ -48,7 +48,9 @@ export const runs = sqliteTable(
     workflowId: text("workflow_id"),
     workflowName: text("workflow_name").notNull(),
     /** queued | running | waiting | held | finished */
-    status: text("status", { enum: ["queued", "running", "waiting", "held", "finished"] }).notNull(),
+    status: text("status", {
+      enum: ["queued", "running", "waiting", "paused", "held", "finished"],
+    }).notNull(),
     /** Why it is held, as JSON; null where it is not. */
     held: text("held"),
     /** How many times in a row the server ended while it computed this run, without progress since. */

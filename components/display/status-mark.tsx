@@ -22,6 +22,7 @@ export type Status =
   | "running"
   | "waiting"
   | "held"
+  | "paused"
   | "completed"
   | "failed"
   | "skipped"
@@ -44,6 +45,7 @@ const marks: Record<Status, Mark> = {
   queued: { word: "Queued", icon: CircleDashed, color: "text-queued" },
   running: { word: "Running", icon: LoaderCircle, color: "text-running", spins: true },
   waiting: { word: "Waiting", icon: Hourglass, color: "text-waiting" },
+  paused: { word: "Paused", icon: CirclePause, color: "text-waiting" },
   held: { word: "Held", icon: OctagonPause, color: "text-failed" },
   completed: { word: "Completed", icon: Check, color: "text-completed", filled: true },
   failed: { word: "Failed", icon: X, color: "text-failed", filled: true },

@@ -10,7 +10,7 @@ import { FINAL_STATUS_WORDS, type FinalStatus } from "@/server/domain/agent/outc
 import type { RunOrder } from "@/server/domain/run/run-order";
 
 /** How runs stand or ended, as a person narrows a list down. */
-export type Standing = "all" | "going" | "person" | "held" | FinalStatus;
+export type Standing = "all" | "going" | "person" | "paused" | "held" | FinalStatus;
 const WHEN = { any: "Any time", day: "Today", week: "Last 7 days", month: "Last 30 days" } as const;
 const COSTS = {
   any: "Any cost",
@@ -54,6 +54,7 @@ const STANDINGS: readonly { value: Standing; label: string }[] = [
   { value: "all", label: "All" },
   { value: "going", label: "Under way" },
   { value: "person", label: "Waiting for you" },
+  { value: "paused", label: "Paused" },
   { value: "held", label: "Held" },
   { value: "COMPLETED", label: FINAL_STATUS_WORDS.COMPLETED },
   { value: "ERROR", label: FINAL_STATUS_WORDS.ERROR },
@@ -80,12 +81,14 @@ export function askedFor({ standing, search, workflow, when, cost, order }: RunF
     ...(standing === "all"
       ? {}
       : standing === "going"
-        ? { status: ["queued" as const, "running" as const, "waiting" as const] }
-        : standing === "held"
-          ? { status: ["held" as const] }
-          : standing === "person"
-            ? { waits_for: "person" as const }
-            : { final_status: standing }),
+        ? { status: ["queued" as const, "running" as const, "waiting" as const, "paused" as const] }
+        : standing === "paused"
+          ? { status: ["paused" as const] }
+          : standing === "held"
+            ? { status: ["held" as const] }
+            : standing === "person"
+              ? { waits_for: "person" as const }
+              : { final_status: standing }),
   };
 }
 

@@ -87,7 +87,7 @@ function RunStatus({ isHeld }: { isHeld: boolean }) {
   const isWaiting = useRun(({ state }) => run?.status === "running" && isOnlyWaiting(state), false);
   const isPast = useRun(({ cursor }) => cursor !== null, false);
   if (!run && !isHeld) return null;
-  const status = isHeld || !run ? "held" : isWaiting ? "waiting" : runStatus(run.status, run.final_status);
+  const status = isHeld || !run ? "held" : isWaiting && !run.paused_at ? "waiting" : statusOf(run);
   return (
     // biome-ignore lint/a11y/useSemanticElements: a few words, not a set of fields
     <span role="group" aria-label="Status of the run" className="flex shrink-0 items-center gap-2">
@@ -101,10 +101,13 @@ function RunStatus({ isHeld }: { isHeld: boolean }) {
 
 /** The tab says how the run stands, for whoever looks at another one meanwhile. */
 function useRunTitle(name: string, isHeld: boolean): void {
-  const told = useRun(({ head }) => statusWord(runStatus(head.run.status, head.run.final_status)), "");
+  const told = useRun(({ head }) => statusWord(statusOf(head.run)), "");
   const word = isHeld ? statusWord("held") : told;
   usePageTitle(name ? `${word}: ${name}` : null);
 }
+
+const statusOf = ({ status, final_status, paused_at }: RunState["run"]) =>
+  runStatus(paused_at ? "paused" : status, final_status);
 
 /** Nothing moves until a timer rings or a person answers. */
 function isOnlyWaiting(state: RunState): boolean {

@@ -39,6 +39,12 @@ const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } =
     "The limit of running time was raised from 1 min to 2 min",
   ],
   run_resumed: [{ by: "user" }, "The run goes on"],
+  run_paused: [
+    { by: "run", reason: "breakpoint", at: { point: "loop_iteration", node_id: "write", iteration: 2 } },
+    "The run was paused at round 2 of write by a breakpoint",
+  ],
+  run_continued: [{ by: "user", as: "step", granularity: "turn" }, "The run goes on by one turn"],
+  breakpoints_set: [{ breakpoints: [{ on: "error" }], by: "user" }, "The run has 1 breakpoint now"],
   run_finished: [
     { final_status: "ERROR", reason_code: "TIMEOUT", error, output: {}, warnings: [] },
     "The run failed: It took too long",

@@ -12,6 +12,7 @@ import type { ExecutionPlan, TaskStatus } from "@/server/domain/crew/plan";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { costInWords, formatDollars, ofOneCall } from "@/server/domain/model/cost";
 import type { NodeStatus } from "@/server/domain/run";
+import { pausedPlaceInWords } from "@/server/domain/run/control-words";
 import type { EventType, RunEvent, RunEventOf } from "@/server/domain/run/events";
 
 /** What an event means to a person. `level`: what belongs to the story, and what only to the details. */
@@ -185,6 +186,27 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
       }to ${limitValue(payload.limit, payload.to)}`,
     ),
   run_resumed: () => story("The run goes on", "running"),
+  run_paused: ({ payload: { reason, at, by, now } }, names) => {
+    const place = at.point === "anywhere" ? "" : ` ${pausedPlaceInWords(at, names.node)}`;
+    const why = {
+      person: ` by ${by}`,
+      step: ", one step on",
+      breakpoint: " by a breakpoint",
+      question: " for an answer",
+    };
+    const given = now ? "; calls of models under way were given up and are made again" : "";
+    return story(`The run was paused${place}${why[reason]}${given}`, "waiting");
+  },
+  run_continued: ({ payload: { as, granularity } }) =>
+    as === "resume"
+      ? story("The run goes on", "running")
+      : detail(`The run goes on by one ${granularity === "turn" ? "turn" : "node"}`, "running"),
+  breakpoints_set: ({ payload: { breakpoints } }) =>
+    detail(
+      breakpoints.length === 0
+        ? "All breakpoints were taken out"
+        : `The run has ${countOf(breakpoints.length, "breakpoint")} now`,
+    ),
   run_finished: ({ payload }) => {
     const base = FINAL_WORDS[payload.final_status];
     return payload.error && payload.final_status !== "COMPLETED"

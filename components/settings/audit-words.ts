@@ -55,6 +55,13 @@ const SERVICE_WORDS: Record<string, string> = { searxng: "SearXNG", brave: "Brav
 const SEARCH_WORDS: Record<string, string> = { web: "web search", code: "code search" };
 const search = (about: Detail) => SEARCH_WORDS[text(about, "search")] ?? "search";
 const channel = (about: Detail) => (text(about, "channel") === "email" ? "e-mail" : "webhook");
+const CONTROL_WORDS: Readonly<Record<string, string>> = {
+  pause: "Paused a run",
+  resume: "Let a paused run go on",
+  step: "Let a paused run go on by a step",
+  set_breakpoints: "Changed the breakpoints of a run",
+};
+
 const ANSWER_WORDS: Record<string, string> = {
   approve: "Allowed",
   approve_always: "Allowed for the whole run:",
@@ -161,6 +168,9 @@ const WORDS: Record<AuditKind, Words> = {
     title: (about) =>
       `${ANSWER_WORDS[text(about, "answer")] ?? "Answered"} ${text(about, "tool") || "a question"}`,
   },
+  run_controlled: {
+    title: (about) => CONTROL_WORDS[text(about, "command")] ?? "Changed a run under way",
+  },
   kept_runs_changed: {
     title: () => "Changed how much of finished runs is kept",
     more: (about) => [
@@ -205,5 +215,7 @@ export function describeActor({
 /** The run that an answer belongs to, as a place in the app. */
 export function runPlace({ kind, detail }: Pick<AuditEntry, "kind" | "detail">): string | null {
   const [run, workflow] = [text(detail, "run_id"), text(detail, "workflow_id")];
-  return kind === "question_answered" && run && workflow ? `/workflows/${workflow}/runs/${run}` : null;
+  return (kind === "question_answered" || kind === "run_controlled") && run && workflow
+    ? `/workflows/${workflow}/runs/${run}`
+    : null;
 }

@@ -1,6 +1,7 @@
 import { tracked } from "@trpc/server";
 import { z } from "zod";
 import { present } from "@/server/domain/base/must";
+import { controlOperations } from "@/server/operations/control";
 import { pastOperations } from "@/server/operations/past";
 import { runOf, runOperations } from "@/server/operations/runs";
 import { steeringOperations } from "@/server/operations/steering";
@@ -10,7 +11,7 @@ import { procedure, router } from "./trpc";
 
 /** Runs: start, follow, steer, look back. */
 export const runsRouter = router({
-  ...procedures({ ...runOperations, ...pastOperations, ...steeringOperations }),
+  ...procedures({ ...runOperations, ...pastOperations, ...steeringOperations, ...controlOperations }),
 
   /** The run's events after `lastEventId`, then live; frames of streamed text carry the last event's number. */
   follow: procedure

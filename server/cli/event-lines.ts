@@ -1,9 +1,11 @@
 import type { NodeStatus } from "@/server/domain/run";
+import { pausedPlaceInWords } from "@/server/domain/run/control-words";
 import type { EventType, RunEvent, RunEventOf } from "@/server/domain/run/events";
 
 /** What a line may say about the node and the activation that its event belongs to. */
 export interface LineContext {
   name: string;
+  nameOf(nodeId: string): string;
   isAgent: boolean;
   /** ", round 2", or nothing. */
   round: string;
@@ -28,6 +30,9 @@ const lines: { readonly [T in EventType]: Line<T> } = {
   clock_jumped: silent,
   run_limit_raised: silent,
   run_resumed: silent,
+  run_paused: ({ payload }, { held, nameOf }) => held(`Paused ${pausedPlaceInWords(payload.at, nameOf)}`),
+  run_continued: silent,
+  breakpoints_set: silent,
   run_finished: silent,
   budget_warning: silent,
   budget_exceeded: silent,

@@ -4,6 +4,7 @@ import { present } from "@/server/domain/base/must";
 import { costInWords } from "@/server/domain/model/cost";
 import { getNodeKind } from "@/server/domain/nodes";
 import { type Activation, evolve, type NodeStatus, newRun, type RunState } from "@/server/domain/run";
+import { pausedPlaceInWords } from "@/server/domain/run/control-words";
 import type { RunEvent } from "@/server/domain/run/events";
 import { type LineContext, lineOf } from "./event-lines";
 import { type OutlineRow, outlineOf } from "./outline";
@@ -145,6 +146,7 @@ function contextOf(state: RunState, event: RunEvent, colour: Palette): LineConte
   const activation = event.activation_id ? state.activations[event.activation_id] : undefined;
   return {
     name: nameOf(state, node_id),
+    nameOf: (id) => nameOf(state, id),
     isAgent: isAgent(state, node_id),
     round: roundOf(activation),
     facts: after(factsOf(activation, event.ts), colour),
@@ -243,8 +245,11 @@ const TONES: Record<FinalStatus, keyof Palette> = {
 function summaryLines(state: RunState, now: number, colour: Palette): string[] {
   const { run, totals } = state;
   const { final_status: end } = run;
-  const word = end ? FINAL_STATUS_WORDS[end] : "Running";
-  const tone = end ? TONES[end] : "active";
+  const going = run.paused_at
+    ? `Paused ${pausedPlaceInWords(run.paused_at, (id) => nameOf(state, id))}`
+    : "Running";
+  const word = end ? FINAL_STATUS_WORDS[end] : going;
+  const tone = end ? TONES[end] : run.paused_at ? "held" : "active";
   const tokens = totals.usage.input_tokens + totals.usage.output_tokens;
   const parts = [
     seconds((run.finished_at ?? now) - (run.started_at ?? now)),

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
 import { streamLimits, takeStream } from "@/server/access/streams";
 import { placeAfter } from "@/server/domain/run/run-order";
+import { controlOperations } from "@/server/operations/control";
 import { pastOperations } from "@/server/operations/past";
 import { Problem } from "@/server/operations/problem";
 import { toRun } from "@/server/operations/run-view";
@@ -174,6 +175,7 @@ export const runEndpoints = [
   ...endpointsOf(runOperations),
   ...endpointsOf(pastOperations),
   ...endpointsOf(steeringOperations),
+  ...endpointsOf(controlOperations),
 ];
 
 /** Whether it was told to stop: that it has ended already is no failure to a program that wants it ended. */

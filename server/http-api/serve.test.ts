@@ -276,7 +276,7 @@ describe("runs", () => {
       [{ config: { nonsense: 1 } }, "nonsense"],
       [{ configuration: { max_steps: 5 } }, "configuration"],
       [{ config: { budget: { max_total_tokens: 1.5 } } }, "config.budget.max_total_tokens"],
-      [{ config: { mode: "hitl" } }, "mode does nothing yet"],
+      [{ config: { mode: "sideways" } }, "mode"],
     ] as const) {
       const refused = await start(id, { input: {}, ...body });
       expect([refused.status, refused.body.error.message]).toEqual([

@@ -1,4 +1,5 @@
 import { binOperations } from "./bin";
+import { controlOperations } from "./control";
 import { customToolOperations } from "./custom-tools";
 import { importOperations } from "./imports";
 import { agentOperations, crewOperations } from "./library";
@@ -24,7 +25,7 @@ export const operations = {
   roles: roleOperations,
   crews: crewOperations,
   agents: agentOperations,
-  runs: { ...runOperations, ...pastOperations, ...steeringOperations },
+  runs: { ...runOperations, ...pastOperations, ...steeringOperations, ...controlOperations },
   questions: questionOperations,
   notices: noticeOperations,
   memories: memoryOperations,

@@ -33,6 +33,7 @@ export const PROBLEMS = {
   not_at_limit: [409, "PRECONDITION_FAILED"],
   not_ended: [409, "PRECONDITION_FAILED"],
   not_open: [409, "CONFLICT"],
+  not_now: [409, "PRECONDITION_FAILED"],
   plan_not_changed: [409, "CONFLICT"],
   changed_meanwhile: [412, "CONFLICT"],
   id_fixed: [422, "BAD_REQUEST"],

@@ -58,6 +58,7 @@ export function toRun(run: StoredRun, last_seq: number, state: RunState): z.inpu
     usage: state.totals.usage,
     nodes: nodesOf(state),
     tasks: tasksOf(state),
+    paused_at: state.run.paused_at ?? null,
     waiting_for: waitingFor(state),
   };
 }

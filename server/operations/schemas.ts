@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
+import { BREAKPOINT_KINDS, Breakpoint } from "@/server/domain/agent/breakpoint";
 import { MemoryScope } from "@/server/domain/agent/memory-scope";
 import { FinalStatus, RunConfig, RunConfigChanges, RunError, Usage } from "@/server/domain/agent/outcome";
 import { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
@@ -100,7 +101,9 @@ const Cost = z.number().nullable().meta({
   description: "What is known of it, in US dollars; null: of nothing that was paid is the price known",
 });
 
-export const RunStatus = z.enum(["queued", "running", "waiting", "held", "finished"]);
+export const RunStatus = z
+  .enum(["queued", "running", "waiting", "paused", "held", "finished"])
+  .meta({ description: "paused: by a person, a step or a breakpoint; held: put aside by the server" });
 
 export const NoticesShown = z.object({
   webhook: z.object({ is_on: z.boolean(), host: z.string() }).nullable(),
@@ -277,6 +280,23 @@ export const RunPlan = z.object({
   plan: ExecutionPlan,
 });
 
+/** Where a paused run stands. */
+const PausedAt = z.object({
+  point: z.enum([...BREAKPOINT_KINDS, "anywhere"]),
+  node_id: z.string().optional(),
+  activation_id: z.string().optional(),
+  agent_id: z.string().optional(),
+  task_id: z.string().optional(),
+  tool: z.string().optional(),
+  key: z.string().optional(),
+  edge_id: z.string().optional(),
+  iteration: z.int().optional(),
+  breakpoint: Breakpoint.optional().meta({ description: "The one that holds it" }),
+  reason: z.enum(["person", "step", "breakpoint", "question"]),
+  by: z.string(),
+  since: Time,
+});
+
 export const Run = RunSummary.extend({
   last_seq: z.int().meta({ description: "The number of the last event" }),
   error: RunError.nullable(),
@@ -288,6 +308,9 @@ export const Run = RunSummary.extend({
   usage: Usage,
   nodes: z.record(z.string(), RunNode),
   tasks: z.array(RunTask).meta({ description: "Of the plans of its crews" }),
+  paused_at: PausedAt.nullable().meta({
+    description: "Where a person, a step or a breakpoint holds it, while its status is `paused`",
+  }),
   waiting_for: z
     .array(WaitingFor)
     .meta({ description: "People, limits and times; other work may go on beside them" }),

@@ -40,6 +40,7 @@ export interface Services {
     tryAgain: Host["tryAgain"];
     answer: Host["answer"];
     answered: Host["answered"];
+    command: Host["command"];
     raiseLimit: Host["raiseLimit"];
     editPlan: Host["editPlan"];
     follow(runId: string, after: number, signal?: AbortSignal): AsyncIterable<RunFrame>;

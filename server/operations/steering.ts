@@ -16,7 +16,7 @@ import type { Services } from "./services";
 const Told = z.object({ run_id: z.string() });
 
 /** What is known of a run that takes commands: one that is held takes none but to go on or to end. */
-function atHand(services: Services, id: string) {
+export function atHand(services: Services, id: string) {
   const { held } = runOf(services, id);
   if (held)
     throw new Problem("run_held", `This run is held: ${held.message} Try it again first, or cancel it.`);

@@ -9,13 +9,16 @@ import { NodeFailure } from "@/server/domain/nodes";
 import { durationText } from "@/server/domain/nodes/wait";
 import type { RunState } from "@/server/domain/run";
 import { isHeldByQuestion } from "@/server/domain/run/asking";
+import { commandFault, RunCommand } from "@/server/domain/run/command";
 import type { RunEvent } from "@/server/domain/run/events";
 import { begin, decide, unreachable } from "@/server/domain/run/schedule";
-import { Attempts, heldBy, INLINE, NOTHING_TO_DO, planEditSignal, timeoutOf } from "./interpreter/attempts";
+import { heldBy, INLINE, NOTHING_TO_DO, planEditSignal, timeoutOf } from "./interpreter/attempts";
 import { type Command, limitRaised, planEdited } from "./interpreter/commands";
 import { outputOf } from "./interpreter/ends";
+import { Holding } from "./interpreter/holding";
 import { limitError } from "./interpreter/limits";
 import { noteOf, questionsExtended, recovered } from "./interpreter/notes";
+import type { Task } from "./interpreter/tasks";
 import type { Effects } from "./ports";
 
 /** The present version of the interpreter: what a run began with, it ends with. */
@@ -36,7 +39,7 @@ export async function execute(
   await interpreter.run();
 }
 
-export class Interpreter extends Attempts {
+export class Interpreter extends Holding {
   private control: Durable;
   /** A pause that the engine may use for other runs; units of work before the last answer. */
   private breath: Durable | null = null;
@@ -58,7 +61,7 @@ export class Interpreter extends Attempts {
     try {
       for (;;) {
         this.advance();
-        if (!this.breath && !this.tasks.areMoving) {
+        if (!this.isPaused && !this.breath && !this.tasks.areMoving) {
           if (this.breakTie()) continue;
           if (!this.finish()) return;
         }
@@ -88,6 +91,7 @@ export class Interpreter extends Attempts {
   private advance(): void {
     if (this.terminated) return;
     for (;;) {
+      if (this.isHeldNow()) return;
       const events = decide(this.a, this.s);
       this.applyAll(events);
       if (events.length === 0 && !this.startReady()) break;
@@ -125,7 +129,9 @@ export class Interpreter extends Attempts {
         "s.graph.nodes[s.activations[id]!.node_id]",
       );
       if (this.isBusy(node)) continue;
+      if (this.isHeldBefore(id, node)) return false;
       if (this.start(id, node)) return true;
+      if (this.isHeldNow()) return false;
     }
     return false;
   }
@@ -166,7 +172,12 @@ export class Interpreter extends Attempts {
     const advised = this.advice.receive(answer, this.s);
     if (advised) return this.applyAll(advised);
     const task = this.tasks.settled(answer.key);
-    if (!task) return;
+    this.answered(answer.key);
+    if (!task || this.isKept(task, answer)) return;
+    this.hand(task, answer);
+  }
+
+  protected hand(task: Task, answer: Settlement): void {
     if (task.timeout?.key === answer.key) {
       const node = this.nodeOf(task.activationId);
       this.over(task, {
@@ -200,13 +211,6 @@ export class Interpreter extends Attempts {
       if (ms <= 0) return;
     }
     this.applyAll(questionsExtended(this.s, this.at));
-  }
-
-  /** Whether the run's clock ticks: some task is at work, not only waiting for a time or a person. */
-  private isActive(): boolean {
-    if (isHeldByQuestion(this.s)) return false;
-    for (const id of this.s.running) if (this.s.activations[id]?.status === "running") return true;
-    return false;
   }
 
   /** In graphs whose loops have two entries, tokens can wait for each other: the first goes on. */
@@ -291,7 +295,30 @@ export class Interpreter extends Attempts {
     const value = answer.result.value as Command;
     const by = value.by ?? "user";
     if (value.kind === "edit_plan") return this.editPlan(value, by);
-    if (value.kind === "raise_limit") this.raiseLimit(value, by);
+    if (value.kind === "raise_limit") return this.raiseLimit(value, by);
+    const read = RunCommand.safeParse(value);
+    if (read.success) this.follow(read.data, by);
+  }
+
+  /** Checked once more: the run may have gone on since the person saw it. */
+  private follow(command: RunCommand, by: string): void {
+    const fault = commandFault(this.a, this.s, command);
+    if (fault !== null) {
+      this.apply({ type: "warning", payload: { code: "COMMAND_TOO_LATE", message: fault } });
+      return;
+    }
+    switch (command.kind) {
+      case "pause":
+        return this.pauseAt(by, "person", { point: "anywhere" }, command.now);
+      case "resume":
+        return this.continueRun(by, "resume");
+      case "step":
+        return this.continueRun(by, "step", command.granularity);
+      case "set_breakpoints":
+        return this.apply({ type: "breakpoints_set", payload: { breakpoints: command.breakpoints, by } });
+      default:
+        return command satisfies never;
+    }
   }
 
   private editPlan(command: Command, by: string): void {
@@ -308,8 +335,8 @@ export class Interpreter extends Attempts {
     if (!events) return;
     this.applyAll(events);
     this.limit = null;
-    for (const { task, key } of this.tasks.openGates()) {
-      if (!task.timeout) this.armTimeout(task);
+    for (const { task, key } of this.tasks.openGates("limit")) {
+      if (!task.timeout && !this.isPaused) this.armTimeout(task);
       this.resume(task, { key, result: { ok: true, value: null }, at: this.at });
     }
   }

@@ -6,10 +6,11 @@ import { errorMessage } from "@/server/domain/base/guards";
 import { newId } from "@/server/domain/base/ids";
 import { present } from "@/server/domain/base/must";
 import { namedError } from "@/server/domain/base/named-error";
-import type { Json, JsonObject } from "@/server/domain/base/values";
+import { asStored, type Json, type JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { Interaction, RunState } from "@/server/domain/run";
 import { isHeldByQuestion } from "@/server/domain/run/asking";
+import type { RunCommand } from "@/server/domain/run/command";
 import type { PeopleRules, RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { DamagedLog, type HeldReason, heldMessage, SettingsDamaged } from "@/server/domain/run/held";
 import { openInteractions, openQuestions } from "@/server/domain/run/open-questions";
@@ -31,6 +32,7 @@ import { interpreters, unknownVersionText } from "./interpreters";
 import { isPassing, LogWriter, Unwritable } from "./log-writer";
 import type { Effects } from "./ports";
 import { Recovery } from "./recovery";
+import { Taken } from "./taken";
 
 export interface StartRequest {
   workflow_id: string | null;
@@ -127,6 +129,7 @@ export class Host {
   private readonly beginnings = new Beginnings();
   private readonly followers = new Map<string, Set<Follower>>();
   private readonly watchers = new Set<(tick: StatusTick) => void>();
+  private readonly taken = new Taken();
   private readonly frames: Frames;
   private readonly writer: LogWriter;
   private readonly recovery: Recovery;
@@ -219,6 +222,7 @@ export class Host {
         provider_summary: request.provider_summary,
         ...(request.context_windows ? { context_windows: request.context_windows } : {}),
         ...(past.length > 0 ? { past_work: past } : {}),
+        ...(request.config.mode === "continuous" ? {} : { can_hold: true as const }),
         ...(request.installation ? { installation: request.installation } : {}),
         ...(request.pins ? { pins: request.pins } : {}),
         ...(request.only_node === undefined ? {} : { only_node: request.only_node }),
@@ -317,6 +321,18 @@ export class Host {
     const value = { kind: "raise_limit", limit, to, by };
     const name = this.store.command(runId, value, this.now);
     this.deliver(runId, name, value);
+  }
+
+  /**
+   * Tells a run something, for good: it takes it up also after a restart. Answers the events that followed; null where it
+   * has not come to it yet.
+   */
+  command(runId: string, command: RunCommand, by: string): Promise<RunEvent[] | null> {
+    const value = asStored<object>({ ...command, by }) as JsonObject;
+    const name = this.store.command(runId, value, this.now);
+    const taken = this.taken.wait(runId, name);
+    this.deliver(runId, name, value);
+    return taken;
   }
 
   /** Changes the plan of a crew at work. Answers what is wrong with the change, or null: it is on its way. */
@@ -758,8 +774,9 @@ export class Host {
     // Nothing follows from what touched the world, and nobody is told, before it survives a power cut.
     if (turn.touchesWorld || now?.status === "finished") await this.options.disk?.sync();
     if (turn.events.length > 0) this.publish(turn.runId, turn.events);
+    this.taken.tell(turn.runId, turn.key, turn.events);
     if (!run || !now) return;
-    if (now.status === "waiting") setImmediate(() => this.putToSleep(turn.runId, run));
+    if (leavesMemory(now)) setImmediate(() => this.putToSleep(turn.runId, run));
     if (before?.status === now.status && !asksAnew) return;
     this.tell({
       run_id: turn.runId,
@@ -771,7 +788,7 @@ export class Host {
     // Stopped at a limit: the log holds everything, so it need not stay in memory.
     if (now.status === "finished" && now.final_status === "INCOMPLETE")
       setImmediate(() => this.evict(turn.runId, run));
-    else if (now.status === "waiting") setImmediate(() => this.pump());
+    else if (leavesMemory(now)) setImmediate(() => this.pump());
   }
 
   private evict(runId: string, run: LiveRun): void {
@@ -856,7 +873,7 @@ class Follower {
 function progressOf(s: RunState): RunProgress {
   const { run, totals } = s;
   return {
-    status: run.status === "finished" ? "finished" : isWaiting(s) ? "waiting" : "running",
+    status: statusOf(s),
     final_status: run.final_status ?? null,
     reason_code: run.reason_code ?? null,
     simulated: run.simulated,
@@ -867,7 +884,14 @@ function progressOf(s: RunState): RunProgress {
     started_at: run.started_at ?? null,
     finished_at: run.finished_at ?? null,
     outcome_text: outcomeInWords(s),
-    waits_for: run.status === "finished" ? null : isAsking(s) ? "person" : isWaiting(s) ? "time" : null,
+    waits_for:
+      run.status === "finished"
+        ? null
+        : isAsking(s)
+          ? "person"
+          : isWaiting(s) && !run.paused_at
+            ? "time"
+            : null,
   };
 }
 
@@ -879,6 +903,15 @@ function noteQuestions(run: LiveRun, state: RunState, write: TurnWrite): boolean
   run.asking = open;
   write.questions = openQuestions(state);
   return before !== null || open.length > 0;
+}
+
+/** Whether a run that stands like this goes on by itself soon, or can be taken up again when it does. */
+const leavesMemory = ({ status }: RunProgress) => status === "waiting" || status === "paused";
+
+function statusOf(s: RunState): RunProgress["status"] {
+  if (s.run.status === "finished") return "finished";
+  if (s.run.paused_at) return "paused";
+  return isWaiting(s) ? "waiting" : "running";
 }
 
 /** A run that stopped at a limit may go on. */

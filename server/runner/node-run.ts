@@ -38,6 +38,7 @@ import { runAgent } from "./agent/loop";
 import { askPerson, readNodeAnswer } from "./ask";
 import { runCrew } from "./crew/run-crew";
 import { waitFor } from "./flow";
+import type { Place } from "./interpreter/holds";
 import { callToolOfNode } from "./node-tool";
 import type { About, CrewRuntime, Engine, PersonQuestion, ToolCaller } from "./ports";
 import { askForTool } from "./tool-question";
@@ -83,6 +84,8 @@ const WrittenFile = z.object({
   version: z.number(),
   size: z.number(),
 });
+
+const REPEATABLE = { isRepeatable: true };
 
 /** One attempt of one node: what its behaviour may reach. */
 export class NodeRun implements NodeContext, CrewRuntime {
@@ -228,6 +231,11 @@ export class NodeRun implements NodeContext, CrewRuntime {
   /** Records an event of this activation. */
   emit(event: NewEvent): void {
     this.interpreter.apply({ node_id: this.node.id, activation_id: this.activationId, ...event });
+  }
+
+  /** Comes to a place of this activation at which the run may be held; waits there while it is. */
+  arrive(place: Omit<Place, "node_id" | "activation_id">): Flow<void> {
+    return this.interpreter.arrive({ node_id: this.node.id, activation_id: this.activationId, ...place });
   }
 
   findRole(name: string): RoleDefinition | undefined {
@@ -483,20 +491,24 @@ export class NodeRun implements NodeContext, CrewRuntime {
   *call(key: string, isLast: boolean, request: ModelRequest): Flow<ModelAnswer> {
     const { models } = this.interpreter.effects;
     const answer = yield* waitFor(
-      this.interpreter.step(this.key(key), async (scope: StepScope) => {
-        try {
-          const done = await models.complete(request, {
-            signal: scope.abort,
-            delta: (channel, offset, text) =>
-              scope.live({ type: "llm_delta", call_id: request.call_id, channel, offset, text }),
-          });
-          return done as unknown as Json;
-        } catch (error) {
-          if (!(error instanceof ModelError)) throw error;
-          if (isLast && error.more.isDamage) throw new SettingsDamaged(error.message);
-          throw Object.assign(error, { detail: error.toDetail() });
-        }
-      }),
+      this.interpreter.step(
+        this.key(key),
+        async (scope: StepScope) => {
+          try {
+            const done = await models.complete(request, {
+              signal: scope.abort,
+              delta: (channel, offset, text) =>
+                scope.live({ type: "llm_delta", call_id: request.call_id, channel, offset, text }),
+            });
+            return done as unknown as Json;
+          } catch (error) {
+            if (!(error instanceof ModelError)) throw error;
+            if (isLast && error.more.isDamage) throw new SettingsDamaged(error.message);
+            throw Object.assign(error, { detail: error.toDetail() });
+          }
+        },
+        REPEATABLE,
+      ),
     );
     return answer as unknown as ModelAnswer;
   }

@@ -12,6 +12,7 @@ import type { ModelAnswer, ModelRequest, Models } from "@/server/llm/model";
 import type { ToolHost } from "@/server/tools/host";
 import type { Context } from "@/server/tools/policy";
 import type { CallsStep, ProgramWithCalls } from "@/server/tools/sandbox/sandbox";
+import type { Place } from "./interpreter/holds";
 
 // What the parts of the runner need of one another. `NodeRun` is one attempt of one node and offers all of it; a node's
 // behaviour sees `NodeContext` of the domain, tool calls see `ToolRuntime`, agents `AgentRuntime`, crews `CrewRuntime`.
@@ -60,6 +61,8 @@ export interface ToolRuntime {
   readonly now: number;
   /** Records an event of this activation. */
   emit(event: NewEvent): void;
+  /** Comes to a place of this activation at which the run may be held; waits there while it is. */
+  arrive(place: Omit<Place, "node_id" | "activation_id">): Flow<void>;
   /** Asks a person and waits, durably. No answer in time means no. `key` is local to the attempt. */
   ask(key: string, question: PersonQuestion): Flow<Payloads["interaction_answered"]>;
   /** Tools of this installation that the list grants, as they are now, and the names of all; recorded. */
@@ -117,6 +120,11 @@ export interface CrewRuntime extends AgentRuntime {
   writePlanFile(key: string, content: string): Flow<ToolOutput>;
 }
 
+export interface StepOptions {
+  /** Whether it may be given up when the run is paused at once, and made again: nothing outside changes by it. */
+  isRepeatable?: boolean;
+}
+
 /** What an attempt of a node needs of the interpreter. */
 export interface Engine {
   readonly s: RunState;
@@ -127,7 +135,9 @@ export interface Engine {
   /** Records an event and folds it. */
   apply(event: NewEvent): void;
   /** Begins a step; the key is unique in the run. */
-  step(key: string, work: StepWork): Durable;
+  step(key: string, work: StepWork, options?: StepOptions): Durable;
+  /** Comes to a place at which the run may be held; waits there while it is. */
+  arrive(place: Place): Flow<void>;
   planEdited(activationId: string): Durable;
   hold(activationId: string, limit: RaisableLimit): Flow<void>;
   /** The activation's own time stands still: it waits for a person. */

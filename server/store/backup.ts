@@ -198,7 +198,9 @@ function aboutOf(client: Connection): BackupAbout {
         .get(KEY_FILE) ?? 0,
     unfinished:
       client
-        .prepare<[], number>("select count(*) from runs where status in ('queued', 'running', 'waiting')")
+        .prepare<[], number>(
+          "select count(*) from runs where status in ('queued', 'running', 'waiting', 'paused')",
+        )
         .pluck()
         .get() ?? 0,
   };

@@ -4,8 +4,8 @@ import { runs } from "@/db/schema";
 import type { FinalStatus } from "@/server/domain/agent/outcome";
 import type { RunOrder, RunPlace } from "@/server/domain/run/run-order";
 
-/** `held`: put aside with a reason, until a person tries it again or cancels it. */
-export type RunStatus = "queued" | "running" | "waiting" | "held" | "finished";
+/** `paused`: held by a person, a step or a breakpoint. `held`: put aside with a reason, until a person tries it again or cancels it. */
+export type RunStatus = "queued" | "running" | "waiting" | "paused" | "held" | "finished";
 
 /** Which runs, and in which order. Times in Unix milliseconds, cost in US dollars. */
 export interface RunQuery {

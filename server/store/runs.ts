@@ -147,7 +147,7 @@ export function newRunStore(db: Db, now: () => number = Date.now) {
     "update runs set last_turn = @turn, log_hash = @hash, wake_at = @wakeAt where id = @id",
   );
   const selectDue = client.prepare<[number], { id: string; workflow_id: string | null }>(
-    `select id, workflow_id from runs where wake_at <= ? and status = 'waiting'
+    `select id, workflow_id from runs where wake_at <= ? and status in ('waiting', 'paused')
      order by wake_at`,
   );
   const insertTimer = client.prepare<[string, string, number]>(
@@ -188,7 +188,7 @@ export function newRunStore(db: Db, now: () => number = Date.now) {
   const progressTurn = (id: string) => selectProgress.get(id)?.turn ?? 0;
   const noteStop = client.prepare<{ id: string; turn: number }>(
     `update runs set stops = case when stopped_turn = @turn then stops + 1 else 1 end, stopped_turn = @turn
-     where id = @id and status in ('queued', 'running', 'waiting')`,
+     where id = @id and status in ('queued', 'running', 'waiting', 'paused')`,
   );
   const noteAll = client.transaction((ids: readonly string[]) => {
     for (const id of ids) noteStop.run({ id, turn: progressTurn(id) });
@@ -600,7 +600,7 @@ export function newRunStore(db: Db, now: () => number = Date.now) {
         db
           .select({ count: sql<number>`count(*)` })
           .from(runs)
-          .where(inArray(runs.status, ["queued", "running", "waiting"]))
+          .where(inArray(runs.status, ["queued", "running", "waiting", "paused"]))
           .get()?.count ?? 0
       );
     },
@@ -659,7 +659,7 @@ function asDamage(what: string, error: unknown): unknown {
     : error;
 }
 
-const isUnfinished = inArray(runs.status, ["queued", "running", "waiting"]);
+const isUnfinished = inArray(runs.status, ["queued", "running", "waiting", "paused"]);
 const isAtWork = inArray(runs.status, ["queued", "running"]);
 /** Its time comes before that, or it has a signal that was not taken yet. */
 const hasToWake = (before: number) =>

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { checkExpression, MAX_EXPRESSION_LENGTH } from "@/server/domain/text/expression";
 
 /** Where in a run a breakpoint may hold it. */
 export const BREAKPOINT_KINDS = [
@@ -27,7 +28,14 @@ export const Breakpoint = z.strictObject({
   key: z.string().min(1).max(200).optional(),
   edge_id: z.string().min(1).max(200).optional(),
   /** CEL over the state: it holds only where this is true. */
-  condition: z.string().max(4_000).optional(),
+  condition: z
+    .string()
+    .max(MAX_EXPRESSION_LENGTH)
+    .superRefine((text, context) => {
+      for (const { message } of checkExpression(text, { result: "bool" }))
+        context.addIssue({ code: "custom", message });
+    })
+    .optional(),
   /** It holds from this time on that it is come to, counting from 1 and counting only where the condition is true. */
   hit_count: z.number().int().min(1).max(100_000).optional(),
   /** False: it is kept, and holds nothing. */

@@ -12,7 +12,7 @@ describe("settings of one run", () => {
     [{ budget: { warn_at: -5 } }, "budget.warn_at"],
     [{ max_subrun_depth: -3 }, "max_subrun_depth"],
     [{ max_subrun_depth: 2 }, "max_subrun_depth does nothing yet"],
-    [{ mode: "step" }, "mode does nothing yet"],
+    [{ mode: "sideways" }, "mode"],
     [{ max_steps: 1.5 }, "max_steps"],
   ])("%j is refused by name", (config, name) => {
     const read = RunConfigChanges.safeParse(config);
@@ -30,7 +30,7 @@ describe("settings of one run", () => {
       graph_id: "g",
       nodes: { start: { id: "start", node_type: "start" } },
       edges: [],
-      config: { max_stepz: 5, mode: "hitl", max_subrun_depth: 1, budget: { warn_at: -5 } },
+      config: { max_stepz: 5, mode: "sideways", max_subrun_depth: 1, budget: { warn_at: -5 } },
     });
     expect(graph?.config?.budget.warn_at).toBe(0.8);
     const places = findings.filter(({ at }) => at.startsWith("config")).map(({ at }) => at);

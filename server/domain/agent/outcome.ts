@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { SIZES } from "@/server/domain/base/sizes";
 import { Json, Ms } from "@/server/domain/base/values";
+import { Breakpoint, MOST_BREAKPOINTS } from "./breakpoint";
 import { ConfirmationPolicy } from "./role";
 
 /** How a run ended: reached an end, failed, hit a limit (and may go on), or was stopped by a person. */
@@ -131,7 +132,13 @@ const Budget = z.object({
 
 /** Limits and manners of one run. Costs in US dollars, times in milliseconds. */
 export const RunConfig = z.object({
+  /**
+   * continuous: goes on until something asks for a person. step: pauses before each node. breakpoint: pauses where its
+   * nodes are marked. hitl: that, and before each call of a tool that does more than read. Breakpoints that it is given
+   * hold in every mode.
+   */
   mode: z.enum(["continuous", "step", "breakpoint", "hitl"]).default("continuous"),
+  breakpoints: z.array(Breakpoint).max(MOST_BREAKPOINTS).optional(),
   /** Node runs in the whole run. */
   max_steps: z.number().int().min(1).max(5000).default(200),
   max_loop_iterations: z.number().int().min(1).max(1000).default(25),
@@ -166,11 +173,6 @@ export interface InstallationRules {
 
 /** Settings that runs of other programs know and that nothing here reads yet: what is to be done instead. */
 const NOT_YET = {
-  mode: {
-    harmless: "continuous",
-    instead:
-      "does nothing yet but for continuous: set confirmation to have people asked before tools act, or have a person approve by a node",
-  },
   max_subrun_depth: {
     harmless: undefined,
     instead: "does nothing yet: no run starts another one. Leave it out",

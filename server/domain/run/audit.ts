@@ -37,6 +37,7 @@ export const AUDIT_KINDS = {
   notices_changed: "keys",
   notices_removed: "keys",
   question_answered: "runs",
+  run_controlled: "runs",
   kept_runs_changed: "runs",
 } as const satisfies Record<string, AuditArea>;
 export type AuditKind = keyof typeof AUDIT_KINDS;

@@ -16,6 +16,7 @@ import type { ExecutionPlan, Task, TaskStatus } from "@/server/domain/crew/plan"
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { QuestionParts } from "@/server/domain/tool/person-question";
 import type { RiskLevel, ToolCall, ToolProtocol, ToolQuestion, ToolStatus } from "@/server/domain/tool/tool";
+import type { ControlEvents } from "./control-events";
 import type { Pins } from "./pins";
 
 /** One message of an agent's transcript, the same whichever protocol carried it. */
@@ -76,6 +77,8 @@ export interface RunEvents {
     pins?: Pins;
     /** It carries out this one node of its workflow; its graph is made for that. */
     only_node?: string;
+    /** Its mode counts, and it can be held; absent where it just goes on, and in older runs. */
+    can_hold?: true;
     /** What members of its crews did in earlier runs; absent where nothing is known, and in older runs. */
     past_work?: PastWork[];
     /** How people are asked where a question does not say; absent in older runs, where no answer in 15 minutes means no. */
@@ -537,7 +540,8 @@ export interface Payloads
     ToolEvents,
     PersonEvents,
     CrewEvents,
-    PlanEvents {}
+    PlanEvents,
+    ControlEvents {}
 export type EventType = keyof Payloads;
 
 interface Envelope<T extends EventType> {

@@ -70,7 +70,7 @@ export function hubState(run: RunState): HubState {
     iteration: run.totals.global_iterations,
     max_iterations: run.run.config.max_global_iterations,
     traffic_control_state:
-      run.run.final_status === "INCOMPLETE"
+      run.run.final_status === "INCOMPLETE" || run.run.paused_at
         ? "paused"
         : subtasks.some(({ agent_state }) => agent_state === "RATE_LIMITED")
           ? "throttling"
@@ -176,7 +176,7 @@ export function agentStateOf(run: RunState, agent: AgentView): AgentState {
     return answered.answered?.answer === "approve" || answered.answered?.answer === "approve_always"
       ? "USER_CONFIRMED"
       : "USER_REJECTED";
-  if (run.activations[agent.activation_id]?.waiting?.for === "limit") return "PAUSED";
+  if (run.run.paused_at || run.activations[agent.activation_id]?.waiting?.for === "limit") return "PAUSED";
   const call = lastCall(run, agent);
   if (call?.status === "failed" && call.error?.code === "RATE_LIMIT") return "RATE_LIMITED";
   return agent.iteration === undefined ? "LOADING" : "RUNNING";
@@ -205,7 +205,7 @@ function rootState({ run }: RunState): AgentState {
     case "INCOMPLETE":
       return "PAUSED";
     case undefined:
-      return run.status === "created" ? "LOADING" : "RUNNING";
+      return run.status === "created" ? "LOADING" : run.paused_at ? "PAUSED" : "RUNNING";
     default:
       return run.final_status satisfies never;
   }

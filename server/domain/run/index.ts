@@ -1,4 +1,5 @@
 import { agents } from "./agents";
+import { control } from "./control";
 import { crews } from "./crews";
 import { edges } from "./edges";
 import type { EventType, RunEvent } from "./events";
@@ -26,6 +27,7 @@ const all: Handlers<EventType> = {
   ...people,
   ...crews,
   ...plans,
+  ...control,
 };
 /** A map: a type that is not known here is never mistaken for something that every object has. */
 const handlers: ReadonlyMap<string, (s: RunState, event: never) => void> = new Map(Object.entries(all));

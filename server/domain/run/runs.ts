@@ -1,5 +1,6 @@
+import { firstBreakpoints } from "./control";
 import { endActivation } from "./endings";
-import type { RunEvents } from "./events";
+import type { RunEventOf, RunEvents } from "./events";
 import { type Handlers, noChange } from "./handlers";
 import { setActivation, warn } from "./patch";
 import type { RunState } from "./state";
@@ -24,6 +25,7 @@ export const runs: Handlers<keyof RunEvents> = {
       ...(payload.people ? { people: payload.people } : {}),
       config: payload.config,
       created_at: ts,
+      ...holding(payload),
     };
   },
   run_started(s, { ts }) {
@@ -56,8 +58,9 @@ export const runs: Handlers<keyof RunEvents> = {
   },
   run_finished(s, { payload, ts }) {
     const { final_status, reason_code, error, output, resumable, warnings } = payload;
+    const { paused_at: _p, ...run } = s.run;
     s.run = {
-      ...s.run,
+      ...run,
       status: "finished",
       final_status,
       reason_code,
@@ -78,6 +81,20 @@ export const runs: Handlers<keyof RunEvents> = {
   budget_warning: noChange,
   budget_exceeded: noChange,
 };
+
+function holding({
+  graph,
+  config,
+  can_hold,
+}: RunEventOf<"run_created">["payload"]): Partial<RunState["run"]> {
+  const mode = can_hold ? config.mode : "continuous";
+  const breakpoints = firstBreakpoints(graph, { ...config, mode });
+  return {
+    ...(can_hold ? { can_hold } : {}),
+    ...(mode === "step" ? { stepping: "node" as const } : {}),
+    ...(breakpoints.length > 0 ? { breakpoints } : {}),
+  };
+}
 
 function cancelTheRest(s: RunState, at: number): void {
   for (const id of [...s.ready, ...s.running]) {

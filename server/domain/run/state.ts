@@ -1,3 +1,4 @@
+import type { Breakpoint } from "@/server/domain/agent/breakpoint";
 import {
   type FinalStatus,
   type InstallationRules,
@@ -14,6 +15,7 @@ import { type Json, type JsonObject, newRecord } from "@/server/domain/base/valu
 import type { PastWork } from "@/server/domain/crew/past-work";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { ToolCall } from "@/server/domain/tool/tool";
+import type { PausedPlace, PauseReason, StepGranularity } from "./control-events";
 import { type CrewState, newCrewState } from "./crew-state";
 import type { CallPurpose, ChatMessage, PeopleRules, RunEventOf } from "./events";
 import type { Pins } from "./pins";
@@ -141,6 +143,13 @@ export interface RunState extends CrewState {
     created_at: number;
     started_at?: number;
     finished_at?: number;
+    /** Where it is held for a person, while it is paused. */
+    paused_at?: PausedPlace & { reason: PauseReason; by: string; since: number };
+    /** How far it goes until it is paused again; absent: to its end or a breakpoint. */
+    stepping?: StepGranularity;
+    /** Its mode counts. */
+    can_hold?: true;
+    breakpoints?: readonly Breakpoint[];
   };
   seq: number;
   graph: WorkflowGraph;

@@ -45,6 +45,8 @@ export function* callModel(agent: Agent, turn: ModelTurn): Flow<ModelAnswer & { 
       ].join("/");
       const call_id = `${run.activationId}/${run.attempt}/${local}`;
       const config = run.config;
+      const isTurn = (turn.purpose ?? task.purpose ?? "task") === "task" && which === 0 && attempt === 1;
+      yield* run.arrive({ point: "llm_call", ...about, isTurn });
       run.emit({
         type: "llm_call_started",
         ...about,

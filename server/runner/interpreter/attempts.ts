@@ -9,9 +9,10 @@ import { evolve, newRun, type RunState } from "@/server/domain/run";
 import type { NewEvent, RunEvent } from "@/server/domain/run/events";
 import { complete, fail, isWanted, passThrough, referring } from "@/server/domain/run/schedule";
 import { NodeRun } from "../node-run";
-import type { Effects, Engine } from "../ports";
+import type { Effects, Engine, StepOptions } from "../ports";
 import { Advice } from "./advice";
 import type { ReachedEnd } from "./ends";
+import type { Place } from "./holds";
 import { LoopWatch } from "./loop-watch";
 import { toRunError } from "./node-error";
 import { readInput } from "./node-input";
@@ -224,7 +225,7 @@ export abstract class Attempts implements Engine {
 
   /** Holds a task until a limit is raised. */
   *hold(activationId: string, limit: RaisableLimit): Flow<void> {
-    const gate = this.tasks.newGate();
+    const gate = this.tasks.newGate("limit");
     this.limit = limit;
     const { node_id } = present(this.s.activations[activationId], "this.s.activations[activationId]");
     this.apply({ type: "node_waiting", node_id, activation_id: activationId, payload: { for: "limit" } });
@@ -258,9 +259,11 @@ export abstract class Attempts implements Engine {
   }
 
   /** A step whose answer a run can keep; a larger one, or endless words of an error, are an error that says so. */
-  step(key: string, work: StepWork): Durable {
+  step(key: string, work: StepWork, _options?: StepOptions): Durable {
     return this.ctx.step(key, (scope) => bounded(work, scope));
   }
+
+  abstract arrive(place: Place): Flow<void>;
 
   get context(): DurableContext {
     return this.ctx;

@@ -15,14 +15,17 @@ export interface Task {
 
 export type Outcome = { result: NodeResult } | { error: unknown };
 
+/** What keeps a gate shut: a limit, or a pause of the run. */
+type GateKind = "limit" | "pause";
+
 /** The tasks of a run, and which of them waits for what. */
 export class Tasks {
   private readonly tasks = new Map<string, Task>();
   /** Which task waits for which key; keys of gates and bells are held here, not by the engine. */
   private readonly byKey = new Map<string, Task>();
   private readonly handles = new Map<string, Durable>();
-  /** Waits until a person raises a limit. */
-  private readonly gates = new Set<string>();
+  /** Waits until a person raises a limit, or lets the run go on. */
+  private readonly gates = new Map<string, GateKind>();
   /** Waits for a change of a plan by a person, which nothing outside settles either. */
   private readonly bells = new Set<string>();
   private gateCount = 0;
@@ -99,17 +102,32 @@ export class Tasks {
     return task;
   }
 
-  newGate(): Durable {
+  waiterOf(key: string): Task | undefined {
+    return this.byKey.get(key);
+  }
+
+  /** Gives up what a task waits for, which goes on waiting for it: it is made again later. Undefined where nobody waits. */
+  suspend(key: string): Task | undefined {
+    const handle = this.handles.get(key);
+    const task = this.byKey.get(key);
+    if (!handle || !task) return undefined;
+    this.handles.delete(key);
+    this.ctx.abandon(handle);
+    return task;
+  }
+
+  newGate(kind: GateKind): Durable {
     const key = `gate:${++this.gateCount}`;
-    this.gates.add(key);
+    this.gates.set(key, kind);
     return { key };
   }
   get hasGates(): boolean {
     return this.gates.size > 0;
   }
-  /** Opens all gates; whoever waited there goes on in this order. */
-  *openGates(): Generator<{ task: Task; key: string }> {
-    for (const key of [...this.gates]) {
+  /** Opens the gates of a kind; whoever waited there goes on in this order. */
+  *openGates(wanted: GateKind): Generator<{ task: Task; key: string }> {
+    for (const [key, kind] of [...this.gates]) {
+      if (kind !== wanted) continue;
       const task = this.byKey.get(key);
       this.gates.delete(key);
       this.byKey.delete(key);

@@ -245,7 +245,3 @@ describe("advice", () => {
     ]);
   });
 });
-
-test("a breakpoint, which nothing stops at yet, is told", () => {
-  expect(codes({}, undefined, { breakpoint: "before" })).toEqual(["warning W_BREAKPOINT"]);
-});

@@ -1,6 +1,5 @@
 import { getNodeKind } from "@/server/domain/nodes";
 import type { Check, NodeCheck } from "../check";
-import { nameOf } from "../names";
 import { checkCrew } from "./crews";
 import { checkErrorHandling } from "./error-handling";
 import { checkJoin } from "./join";
@@ -34,12 +33,6 @@ export function checkNodes(check: Check): void {
         label: "Repair the id",
       });
     if (kind.executes === false) continue;
-    if (node.breakpoint !== undefined)
-      report.warning(
-        "W_BREAKPOINT",
-        at,
-        `Runs do not stop at ${nameOf(node)}: breakpoints do nothing yet. Have people asked before its tools act, or by a plan's points.`,
-      );
     for (const { severity, code, message, field } of kind.faults?.(node.config, node) ?? [])
       report[severity](code, field === undefined ? at : { ...at, field }, message);
     const edges = outgoing.get(key) ?? [];

@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { Breakpoint, MOST_BREAKPOINTS } from "@/server/domain/agent/breakpoint";
+import type { Analysis } from "@/server/domain/graph/analysis";
+import type { RunState } from "./state";
+
+const Granularity = z.enum(["node", "turn"]);
+
+/** What people tell a run under way, by kind. */
+export const RunCommand = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("pause"), now: z.boolean().optional() }),
+  z.object({ kind: z.literal("resume") }),
+  z.object({ kind: z.literal("step"), granularity: Granularity.default("node") }),
+  z.object({
+    kind: z.literal("set_breakpoints"),
+    breakpoints: z.array(Breakpoint).max(MOST_BREAKPOINTS),
+  }),
+]);
+export type RunCommand = z.infer<typeof RunCommand>;
+
+/** Why a run cannot take a command as it stands, in a sentence; null where it can. */
+export function commandFault(_a: Analysis, s: RunState, command: RunCommand): string | null {
+  if (s.run.status === "finished") return "This run has ended.";
+  switch (command.kind) {
+    case "pause":
+      return s.run.paused_at && !command.now ? "This run is paused already." : null;
+    case "resume":
+    case "step":
+      return s.run.paused_at ? null : "This run is not paused. Pause it first.";
+    case "set_breakpoints":
+      return unknownPlace(s, command.breakpoints);
+    default:
+      return command satisfies never;
+  }
+}
+
+/** The first node or edge that a breakpoint names and the drawing does not have. */
+function unknownPlace({ graph }: RunState, breakpoints: readonly Breakpoint[]): string | null {
+  for (const { node_id, edge_id } of breakpoints) {
+    if (node_id !== undefined && !Object.hasOwn(graph.nodes, node_id))
+      return `This workflow has no node "${node_id}".`;
+    if (edge_id !== undefined && !graph.edges.some(({ id }) => id === edge_id))
+      return `This workflow has no edge "${edge_id}".`;
+  }
+  return null;
+}

@@ -1,0 +1,35 @@
+import type { Breakpoint, BreakpointKind } from "@/server/domain/agent/breakpoint";
+
+/** How far a step goes: to the next node, or to the next turn of an agent where that comes first. */
+export type StepGranularity = "node" | "turn";
+
+/** Why a run was paused: a person asked for it, it goes step by step, or it came to a breakpoint. */
+export type PauseReason = "person" | "step" | "breakpoint" | "question";
+
+/** A place in a run. `anywhere`: wherever it was when a person asked for the pause. */
+export interface PausedPlace {
+  point: BreakpointKind | "anywhere";
+  node_id?: string;
+  activation_id?: string;
+  agent_id?: string;
+  task_id?: string;
+  tool?: string;
+  key?: string;
+  edge_id?: string;
+  iteration?: number;
+  /** The one that held it. */
+  breakpoint?: Breakpoint;
+}
+
+/** What people tell a run while it goes on, and where it was held for them. `by` of a step or a breakpoint is `run`. */
+export interface ControlEvents {
+  /**
+   * From here on nothing begins: no node, no turn of an agent, no call of a model or a tool. What is under way comes to
+   * its end and is recorded. `now`: calls of models and reading tools were given up, and are made again afterwards.
+   */
+  run_paused: { by: string; reason: PauseReason; at: PausedPlace; now?: boolean };
+  /** It goes on: `resume` to the next breakpoint, `step` by one step. */
+  run_continued: { by: string; as: "resume" | "step"; granularity?: StepGranularity };
+  /** The run's breakpoints from here on, all of them. */
+  breakpoints_set: { breakpoints: Breakpoint[]; by: string };
+}

@@ -1,0 +1,85 @@
+import { expect, test } from "vitest";
+import { draw } from "@/server/domain/testing/drawing";
+import { expectSchema, newApi } from "./testing";
+
+const counting = draw("start > inc > r; r again> inc; r done> end", {
+  inc: {
+    output_keys: ["n", "r"],
+    config: {
+      set: {
+        n: "('n' in state ? state.n : 0) + 1",
+        r: "('n' in state ? state.n : 0) < 3 ? 'again' : 'done'",
+      },
+    },
+  },
+});
+
+async function begin(config: object) {
+  const api = newApi(() => "done");
+  const workflow = api.workflows.create({ name: "x", graph: counting });
+  const { body } = await api.ask("POST", `/workflows/${workflow}/runs`, { input: {}, config });
+  const run = async () => (await api.ask("GET", `/runs/${body.run_id}`)).body;
+  const steer = (what: string, sent: object = {}) => api.ask("POST", `/runs/${body.run_id}/${what}`, sent);
+  const stood = () => expect.poll(async () => (await run()).status).toMatch(/paused|finished/);
+  return { ...api, id: body.run_id as string, run, steer, stood };
+}
+
+test("a program goes through a run step by step", async () => {
+  const { run, steer, stood } = await begin({ mode: "step" });
+  const stops: string[] = [];
+  for (await stood(); (await run()).status === "paused"; await stood()) {
+    const { paused_at } = await run();
+    stops.push(paused_at.node_id);
+    const told = await steer("step");
+    expect(told.status).toBe(200);
+    expectSchema("stepRun", told.body);
+  }
+  expect(stops).toEqual(["start", ...["inc", "r", "inc", "r", "inc", "r", "inc", "r"], "end"]);
+  expect(await run()).toMatchObject({ final_status: "COMPLETED", paused_at: null, state: { n: 4 } });
+});
+
+test("a breakpoint with a condition holds the round that it fits; the list has the run among the paused ones", async () => {
+  const breakpoint = { on: "node_start", node_id: "inc", condition: "state.n == 2", hit_count: 1 };
+  const { run, steer, stood, ask, id } = await begin({ mode: "breakpoint", breakpoints: [breakpoint] });
+  await stood();
+  const held = await run();
+  expectSchema("getRun", held);
+  expect([held.status, held.state.n, held.paused_at]).toEqual([
+    "paused",
+    2,
+    {
+      point: "node_start",
+      node_id: "inc",
+      activation_id: "inc#3",
+      breakpoint,
+      reason: "breakpoint",
+      by: "run",
+      since: expect.any(Number),
+    },
+  ]);
+  expect((await ask("GET", "/runs?status=paused")).body.runs.map((one: { id: string }) => one.id)).toEqual([
+    id,
+  ]);
+  expect((await steer("resume")).status).toBe(200);
+  await stood();
+  expect((await run()).final_status).toBe("COMPLETED");
+});
+
+test("what does not fit is refused with a sentence", async () => {
+  const { steer, stood, run } = await begin({ mode: "step" });
+  await stood();
+  const twice = await steer("pause");
+  expect([twice.status, twice.body.error]).toEqual([
+    409,
+    { code: "not_now", message: "This run is paused already.", details: { status: "paused" } },
+  ]);
+  const nowhere = await steer("breakpoints", { breakpoints: [{ on: "node_start", node_id: "luck" }] });
+  expect([nowhere.status, nowhere.body.error.message]).toEqual([409, 'This workflow has no node "luck".']);
+  const unread = await steer("breakpoints", { breakpoints: [{ on: "node_start", condition: "state.n ==" }] });
+  expect([unread.status, unread.body.error.details.issues[0].at]).toEqual([400, "breakpoints.0.condition"]);
+  expect((await steer("step", { granularity: "mile" })).status).toBe(400);
+  await steer("resume");
+  await expect.poll(async () => (await run()).status).toBe("finished");
+  const late = await steer("resume");
+  expect([late.status, late.body.error.code]).toEqual([409, "run_ended"]);
+});

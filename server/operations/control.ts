@@ -1,0 +1,103 @@
+import { z } from "zod";
+import { Breakpoint, MOST_BREAKPOINTS } from "@/server/domain/agent/breakpoint";
+import { analyse } from "@/server/domain/graph/analysis";
+import { commandFault, type RunCommand } from "@/server/domain/run/command";
+import { type Caller, operation } from "./operation";
+import { Problem } from "./problem";
+import { toRun } from "./run-view";
+import { ByRun, known, RUN_IN_PATH } from "./runs";
+import { Run } from "./schemas";
+import type { Services } from "./services";
+import { atHand } from "./steering";
+
+/** The run as it stands once it was told. */
+const Told = Run.extend({ run_id: z.string() });
+
+const REFUSALS = ["not_found", "run_held", "run_ended", "not_now"] as const;
+
+const route = <const Path extends string>(path: Path, success: string) => ({
+  method: "POST" as const,
+  path: `/runs/{id}/${path}` as const,
+  params: RUN_IN_PATH,
+  success,
+});
+
+/** Tells a run something that fits, and answers how it stands then. Throws Problem, also where it came too late. */
+async function tell(services: Services, run_id: string, command: RunCommand, { by, note }: Caller) {
+  const { run, state } = atHand(services, run_id);
+  if (run.status === "finished")
+    throw new Problem("run_ended", "This run has ended.", { final_status: run.final_status });
+  const fault = commandFault(analyse(state.graph), state, command);
+  if (fault !== null) throw new Problem("not_now", fault, { status: run.status });
+  const events = await services.host.command(run_id, command, by);
+  note("run_controlled", { run_id, workflow_id: run.workflow_id, command: command.kind });
+  const late = events?.find(({ type, payload }) => type === "warning" && payload.code === "COMMAND_TOO_LATE");
+  if (late?.type === "warning") throw new Problem("not_now", late.payload.message);
+  const now = known(services, run_id);
+  return { run_id, ...toRun(now.run, now.run.last_seq, now.state) };
+}
+
+/** How people hold a run, go through it and change it on the way. */
+export const controlOperations = {
+  pause: operation({
+    kind: "mutation",
+    name: "pauseRun",
+    summary: "Pauses a run",
+    about:
+      "From then on nothing begins: no node, no turn of an agent, no call of a model or a tool. What is under way comes to its end, unless `now` is true: calls of models are then given up, and made again when the run goes on. A paused run survives a restart, its clocks stand still, and its questions can be answered.",
+    tag: "Runs",
+    input: ByRun.extend({ now: z.boolean().optional() }),
+    output: Told,
+    problems: REFUSALS,
+    audits: ["run_controlled"],
+    http: route("pause", "It is paused"),
+    run: (services, { run_id, now }, caller) =>
+      tell(services, run_id, { kind: "pause", ...(now === undefined ? {} : { now }) }, caller),
+  }),
+
+  resume: operation({
+    kind: "mutation",
+    name: "resumeRun",
+    summary: "Lets a paused run go on",
+    about: "To its end, or to the next breakpoint.",
+    tag: "Runs",
+    input: ByRun,
+    output: Told,
+    problems: REFUSALS,
+    audits: ["run_controlled"],
+    http: route("resume", "It goes on"),
+    run: (services, { run_id }, caller) => tell(services, run_id, { kind: "resume" }, caller),
+  }),
+
+  step: operation({
+    kind: "mutation",
+    name: "stepRun",
+    summary: "Lets a paused run go on by one step",
+    about:
+      "`node`: to the next node, which is paused before it begins. `turn`: to the next turn of an agent, or the next node where that comes first. Nodes then begin one after the other.",
+    tag: "Runs",
+    input: ByRun.extend({ granularity: z.enum(["node", "turn"]).default("node") }),
+    output: Told,
+    problems: REFUSALS,
+    audits: ["run_controlled"],
+    http: route("step", "It goes on by a step"),
+    run: (services, { run_id, granularity }, caller) =>
+      tell(services, run_id, { kind: "step", granularity }, caller),
+  }),
+
+  setBreakpoints: operation({
+    kind: "mutation",
+    name: "setRunBreakpoints",
+    summary: "Sets the breakpoints of a run",
+    about:
+      "All of them: those that are not named any more are gone. A condition is CEL over `state`, `nodes`, `input` and `run`; where it cannot be evaluated it counts as false.",
+    tag: "Runs",
+    input: ByRun.extend({ breakpoints: z.array(Breakpoint).max(MOST_BREAKPOINTS) }),
+    output: Told,
+    problems: REFUSALS,
+    audits: ["run_controlled"],
+    http: route("breakpoints", "They hold from now on"),
+    run: (services, { run_id, breakpoints }, caller) =>
+      tell(services, run_id, { kind: "set_breakpoints", breakpoints }, caller),
+  }),
+};
