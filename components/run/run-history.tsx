@@ -1,12 +1,12 @@
 "use client";
 
 import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
-import { History, Trash2 } from "lucide-react";
+import { GitCompare, History, Trash2 } from "lucide-react";
 import dynamic from "next/dynamic";
 import { type ReactNode, useDeferredValue, useState } from "react";
 import { countOf } from "@/components/display/format";
 import { toApiError, useTrpc, useTrpcClient } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
+import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Skeleton } from "@/components/ui/skeleton";
 import { toast } from "@/components/ui/toasts";
@@ -42,7 +42,7 @@ export function RunHistory({ workflowId }: { workflowId?: string }) {
       <RunFilterBar filters={filters} onChange={setFilters} hasWorkflow={workflowId !== undefined} />
       {inView.length > 0 ? (
         <ChosenBar
-          count={inView.length}
+          ids={inView}
           isAll={inView.length === deletable.length}
           isPending={remove.isPending}
           onAll={() => setChosen(new Set(deletable))}
@@ -139,20 +139,22 @@ function Content({
 }
 
 function ChosenBar({
-  count,
+  ids,
   isAll,
   isPending,
   onAll,
   onNone,
   onRemove,
 }: {
-  count: number;
+  ids: readonly string[];
   isAll: boolean;
   isPending: boolean;
   onAll: () => void;
   onNone: () => void;
   onRemove: () => void;
 }) {
+  // The list begins with the newest.
+  const [later, earlier] = ids;
   return (
     <div
       role="toolbar"
@@ -160,8 +162,17 @@ function ChosenBar({
       className="sticky top-2 z-20 flex flex-wrap items-center gap-2 rounded-xl border border-line-strong bg-raised px-4 py-2 shadow-2"
     >
       <p role="status" className="mr-auto text-[13px] font-medium">
-        {countOf(count, "run")} chosen
+        {countOf(ids.length, "run")} chosen
       </p>
+      {earlier !== undefined && later !== undefined && ids.length === 2 ? (
+        <ButtonLink
+          size="sm"
+          icon={<GitCompare aria-hidden />}
+          href={`/runs/compare?a=${encodeURIComponent(earlier)}&b=${encodeURIComponent(later)}`}
+        >
+          Compare
+        </ButtonLink>
+      ) : null}
       {isAll ? null : (
         <Button size="sm" variant="ghost" onClick={onAll}>
           Choose all shown

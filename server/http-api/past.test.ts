@@ -76,3 +76,29 @@ test("a run that went well has no findings; one whose failure was passed over sa
     }),
   ]);
 });
+
+test("two runs are compared: from where on they are other, and by what", async () => {
+  const graph = draw("start > a > end", {
+    start: { config: { inputs: [{ key: "topic", type: "string" }] } },
+    a: { config: { set: { a: "state.topic + '!'" } } },
+  });
+  const api = newApi();
+  const workflow = api.workflows.create({ name: "Say", graph });
+  const ids: string[] = [];
+  for (const topic of ["bees", "owls"]) {
+    const { body } = await api.ask("POST", `/workflows/${workflow}/runs`, { input: { topic } });
+    await api.host.settled(body.run_id);
+    ids.push(body.run_id);
+  }
+  const { status, body } = await api.ask("GET", `/runs/${ids[0]}/compare?with=${ids[1]}`);
+  expect([status, body.is_same_graph, body.input, body.state]).toEqual([
+    200,
+    true,
+    [{ key: "topic", before: "bees", after: "owls" }],
+    [
+      { key: "topic", before: "bees", after: "owls" },
+      { key: "a", before: "bees!", after: "owls!" },
+    ],
+  ]);
+  expect((await api.ask("GET", `/runs/${ids[0]}/compare?with=run_none`)).status).toBe(404);
+});

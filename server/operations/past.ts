@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Json } from "@/server/domain/base/values";
+import { compareRuns } from "@/server/domain/run/compare/compare";
 import type { RunEvent } from "@/server/domain/run/events";
 import { FINDING_KINDS, type FindingKind, findingsOf } from "@/server/domain/run/findings";
 import { asSent } from "@/server/domain/run/past/as-sent";
@@ -9,7 +10,7 @@ import { whenTrue } from "@/server/domain/run/past/when-true";
 import { ExpressionError } from "@/server/domain/text/expression";
 import { operation } from "./operation";
 import { notFound, Problem } from "./problem";
-import { ByRun, RUN_IN_PATH, runOf } from "./runs";
+import { ByRun, known, RUN_IN_PATH, runOf } from "./runs";
 import type { Services } from "./services";
 
 /** More events than a run can have. */
@@ -47,6 +48,44 @@ const KeyWrite = z.object({
   by: z.string().optional().meta({ description: "The person who wrote it themselves" }),
   before: Json.optional(),
   after: Json.optional(),
+});
+
+const Change = z.object({ key: z.string(), before: Json.optional(), after: Json.optional() });
+const NodePart = z.object({
+  status: z.string(),
+  count: z.int(),
+  tokens: z.number(),
+  cost_usd: z.number().nullable(),
+  ms: z.number(),
+  output: z.record(z.string(), Json).optional(),
+});
+const Totals = z.object({
+  final_status: z.string().nullable(),
+  tokens: z.number(),
+  cost_usd: z.number().nullable(),
+  ms: z.number(),
+  steps: z.number(),
+});
+const Comparison = z.object({
+  is_same_graph: z.boolean(),
+  nodes: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      a: NodePart.optional(),
+      b: NodePart.optional(),
+      differs: z.array(z.enum(["path", "status", "output"])),
+    }),
+  ),
+  edges: z.array(z.object({ id: z.string(), a: z.int(), b: z.int() })),
+  first: z
+    .object({ a: z.string().optional(), b: z.string().optional(), why: z.enum(["node", "status", "output"]) })
+    .nullable()
+    .meta({ description: "The first step that is other" }),
+  input: z.array(Change),
+  state: z.array(Change),
+  output: z.array(Change),
+  totals: z.object({ a: Totals, b: Totals }),
 });
 
 /** What one can ask of a run's past: no model is asked, nothing runs again. */
@@ -161,6 +200,26 @@ export const pastOperations = {
       if (!found) throw notFound("call");
       return found;
     },
+  }),
+
+  compare: operation({
+    kind: "query",
+    name: "compareRuns",
+    summary: "Two runs side by side",
+    about:
+      "What is other in the run `with`: its way, its state, its outputs, what it took. `a` is this run, `b` the other.",
+    tag: "Runs",
+    input: ByRun.extend({ with: z.string() }),
+    output: Comparison,
+    problems: ["not_found"],
+    http: {
+      method: "GET",
+      path: "/runs/{id}/compare",
+      params: RUN_IN_PATH,
+      success: "What is other",
+    },
+    run: (services, { run_id, with: other }) =>
+      compareRuns(known(services, run_id).state, known(services, other).state),
   }),
 
   asked: operation({

@@ -1,0 +1,51 @@
+import type { CanvasRun, EdgeRunView, NodeRunView } from "@/components/canvas/canvas-run-context";
+import { runParts } from "@/components/canvas/run-parts";
+import { oneLine } from "@/components/display/one-line";
+import type { NodeComparison, RunComparison } from "@/server/domain/run/compare/compare";
+
+/** How much of each output a card says. */
+const SAID = 120;
+
+/** Two runs as the canvas shows one: each card says what is other there, each line whether one of them took it. */
+export function compareOnCanvas(comparison: Pick<RunComparison, "nodes" | "edges">): CanvasRun {
+  const nodes = new Map(comparison.nodes.map((node) => [node.id, nodeView(node)]));
+  const edges = new Map(
+    comparison.edges.map(({ id, a, b }): [string, EdgeRunView] => [
+      id,
+      { status: "taken", count: Math.max(a, b) },
+    ]),
+  );
+  return {
+    parts: runParts,
+    subscribe: () => () => undefined,
+    node: (id) => nodes.get(id),
+    edge: (id) => edges.get(id),
+  };
+}
+
+function nodeView({ a, b, differs }: NodeComparison): NodeRunView {
+  const shown = b ?? a;
+  return {
+    status: shown?.status ?? "idle",
+    count: Math.max(a?.count ?? 0, b?.count ?? 0),
+    said: saidOf(a, b, differs),
+  };
+}
+
+/** What a card says of both runs, in one line. */
+export function saidOf(
+  a: NodeComparison["a"],
+  b: NodeComparison["b"],
+  differs: NodeComparison["differs"],
+): string {
+  if (!a) return "Only in B";
+  if (!b) return "Only in A";
+  const parts = [
+    ...(a.count === b.count ? [] : [`A ran it ${a.count} ×, B ${b.count} ×`]),
+    ...(a.status === b.status ? [] : [`A ${a.status}, B ${b.status}`]),
+    ...(differs.includes("output")
+      ? [`A: ${oneLine(a.output).slice(0, SAID)} B: ${oneLine(b.output).slice(0, SAID)}`]
+      : []),
+  ];
+  return parts.length === 0 ? "Same in both" : parts.join("; ");
+}
