@@ -118,6 +118,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     disk,
     log,
     rules: installation,
+    people: { answer_within_ms: settings.TROUPE_ANSWER_HOURS * 3_600_000 },
     redact: redactJson,
     streamRedactor: { hide: withoutHeld, heldBack },
     atWork: newAtWork(options.dataDir),

@@ -13,6 +13,7 @@ describe("settings", () => {
       TROUPE_START_LINK: false,
       TROUPE_ENABLE_CODE: false,
       TROUPE_CONFIRMATION: "never",
+      TROUPE_ANSWER_HOURS: 168,
       TROUPE_DELEGATE_TOOLS: "own",
       TROUPE_MAX_RUNS: 16,
       TROUPE_MAX_QUEUED: 1000,

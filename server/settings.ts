@@ -100,6 +100,11 @@ export const Settings = z.object({
     .describe(
       "How strictly people are asked before a tool acts, at least: runs and roles can only be stricter. risky: before what is of high or unknown risk",
     ),
+  TROUPE_ANSWER_HOURS: count("TROUPE_ANSWER_HOURS", 8760)
+    .default(168)
+    .describe(
+      "How many hours a question of a run is open for people where it does not say itself; they are reminded after half of them. Holds for runs that begin from then on",
+    ),
   TROUPE_DELEGATE_TOOLS: z
     .enum(["own", "shared"], { error: "TROUPE_DELEGATE_TOOLS must be own or shared" })
     .default("own")

@@ -904,14 +904,14 @@ tools:
       "web_search",
       "custom_analyzer",
       "mcp:external_api/*",
-      "request_approval",
+      "approval_gateway",
     ]);
     const said = (name: string) =>
       findings.flatMap(({ message }) => (message.startsWith(`"${name}"`) ? [message] : [])).join("\n");
     expect(said("web_search")).toContain("comes with Troupe");
     expect(said("custom_analyzer")).toMatch(/files of teams bring no code.*tools file/);
     expect(said("external_api")).toMatch(/http:\/\/localhost:8080\/mcp.*no connection was made.*Tools page/);
-    expect(said("approval_gateway")).toMatch(/asks a person.*cannot call "request_approval" yet/);
+    expect(said("approval_gateway")).toContain("roles that list it ask a person by it");
     expect(said("timeout")).toContain("given with each request");
     expect(said("teleport")).toContain("not known here");
   });

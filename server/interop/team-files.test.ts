@@ -59,7 +59,7 @@ tools:
     ]);
     expect(roles.map(({ name, tools }) => ({ name, tools }))).toEqual([
       { name: "frontend_dev", tools: ["web_search", "custom_analyzer"] },
-      { name: "backend_dev", tools: ["mcp:external_api/*", "request_approval"] },
+      { name: "backend_dev", tools: ["mcp:external_api/*", "approval_gateway"] },
       { name: "Developer", tools: [] },
     ]);
     expect(rolePrompt(roles[2]!)).toBe("Answer with {{braces}}.");
@@ -67,7 +67,7 @@ tools:
       "info tools.0",
       "dropped tools.1",
       "changed tools.2",
-      "changed tools.3",
+      "info tools.3",
       "dropped tools.3.config.timeout",
       "dropped tools.3.config.escalation_policy",
       "changed crew_id",

@@ -316,15 +316,6 @@ function readPatterns(value: unknown, at: string, names: Names, findings: Findin
   return found;
 }
 
-/** Tools by which an agent turns to a person. */
-const ASKS_PEOPLE: ReadonlySet<string> = new Set([
-  "request_approval",
-  "request_feedback",
-  "escalate_to_human",
-]);
-const askedFor = (name: string) =>
-  `Agents cannot call "${name}" yet: until then, have people asked by a plan's human_intervention_points or a role's confirmation.`;
-
 /** Tools that a team declares. None is installed: each finding says what a person can do to have it. */
 function readTools(value: unknown, findings: Findings): Map<string, string | null> {
   const known = new Map<string, string | null>();
@@ -339,8 +330,7 @@ function readTools(value: unknown, findings: Findings): Map<string, string | nul
     const isBuiltin = BUILTIN_TOOLS.has(name);
     switch (tool.type ?? "builtin") {
       case "builtin":
-        if (ASKS_PEOPLE.has(name)) findings.changed(at, askedFor(name));
-        else if (isBuiltin) findings.info(at, `"${name}" comes with Troupe; roles that list it may use it.`);
+        if (isBuiltin) findings.info(at, `"${name}" comes with Troupe; roles that list it may use it.`);
         else findings.dropped(at, `There is no tool "${name}" here.`);
         if (isRaw(tool.config) && Object.keys(tool.config).length > 0)
           findings.dropped(
@@ -363,18 +353,19 @@ function readTools(value: unknown, findings: Findings): Map<string, string | nul
         );
         known.set(name, `mcp:${name}/*`);
         break;
-      case "hitl":
-        findings.changed(
-          at,
-          `"${name}" asks a person; it was kept as "request_approval". ${askedFor("request_approval")}`,
-        );
+      case "hitl": {
+        const own = isBuiltin ? name : "request_approval";
+        if (isBuiltin)
+          findings.info(at, `"${name}" comes with Troupe; roles that list it ask a person by it.`);
+        else findings.changed(at, `"${name}" asks a person; it was kept as "${own}".`);
         for (const key of isRaw(tool.config) ? Object.keys(tool.config) : [])
           findings.dropped(
             join(at, `config.${key}`),
             `"${key}" is given with each request, not in files of teams.`,
           );
-        known.set(name, "request_approval");
+        known.set(name, own);
         break;
+      }
       default:
         findings.dropped(
           at,

@@ -161,7 +161,7 @@ export const steeringOperations = {
     name: "listRunQuestions",
     summary: "What a run asks people",
     about:
-      "Open questions, such as whether a tool may be called, with exactly what an answer would agree to. One with `options` takes one of them; one with a `response_schema` takes its form as `value`; one with a `draft` takes it back changed as `value`. One of kind `question` has in `asks` the form (`schema`) or the address (`url`) that a tool's server wants a person for.",
+      "Open questions, such as whether a tool may be called, with exactly what an answer would agree to. One with `options` takes one of them; one with a `response_schema` takes its form as `value`; one with a `draft` takes it back changed as `value`; one with a `late_answer` was answered after its run, which had not waited for it, had ended. One of kind `question` has in `asks` the form (`schema`) or the address (`url`) that a tool's server wants a person for.",
     tag: "Runs",
     input: ByRun,
     output: z.array(z.record(z.string(), Json)),
@@ -176,12 +176,16 @@ export const steeringOperations = {
     run(services, { run_id }): JsonObject[] {
       const { state } = known(services, run_id);
       const open = Object.values(state.interactions).filter(({ status }) => status === "open");
-      return open.map(({ node_id, agent_id, requested_at, requested }) => ({
-        node_id,
-        agent_id: agent_id ?? null,
-        requested_at,
-        ...(requested as unknown as JsonObject),
-      }));
+      return open.map(({ id, node_id, agent_id, requested_at, requested }) => {
+        const given = services.host.answered(run_id, id);
+        return {
+          node_id,
+          agent_id: agent_id ?? null,
+          requested_at,
+          ...(requested as unknown as JsonObject),
+          ...(given?.late ? { late_answer: given } : {}),
+        };
+      });
     },
   }),
 
@@ -193,7 +197,12 @@ export const steeringOperations = {
       "Counts for exactly the question that the fingerprint names, once: the first answer counts. 409 where it is not open any more, with `answered_by` and `answer` where somebody was first, or where it asks for something else; 400 with `errors` by field where the answer is none of those that are asked for, or its `value` does not fit the `response_schema`; 422 where the content of a form that a tool asks for does not fit its schema.",
     tag: "Runs",
     input: ByRun.extend({ interaction_id: z.string(), fingerprint: z.string(), ...SentAnswer.shape }),
-    output: Told,
+    output: Told.extend({
+      late: z.boolean().optional().meta({
+        description:
+          "The run had ended, and had not waited for this: the answer is kept with it, marked late",
+      }),
+    }),
     problems: ["not_found", "run_held", "not_open", "invalid_answer", "answer_does_not_fit"],
     audits: ["question_answered"],
     http: { method: "POST", path: "/runs/{id}/answers", params: RUN_IN_PATH, success: "It counts" },
@@ -219,7 +228,7 @@ export const steeringOperations = {
       if (!host.answer(run_id, interaction_id, fingerprint, { ...read.answer, by })) throw tooLate();
       const { answer, option } = read.answer;
       noteAnswer(note, run, option ?? answer, toolsAskedAbout(asked));
-      return { run_id };
+      return { run_id, ...(host.answered(run_id, interaction_id)?.late ? { late: true } : {}) };
     },
   }),
 };

@@ -352,7 +352,8 @@ export class Host {
 
   /**
    * Answers a question of a run. False where it is not open any more, or asks for something else than what the
-   * fingerprint names: an answer counts for exactly one question, once.
+   * fingerprint names: an answer counts for exactly one question, once. One that nobody waited for is kept, marked late,
+   * where its run has ended.
    */
   answer(
     runId: string,
@@ -363,9 +364,12 @@ export class Host {
     const interaction = this.store.state(runId)?.interactions[interactionId];
     if (interaction?.status !== "open" || interaction.requested.fingerprint !== fingerprint) return false;
     // A run that has not noticed yet that it slept leaves the question open for longer, and so does one taken up again.
-    const asking = this.live.get(runId)?.engine;
-    if (interaction.requested.expires_at <= this.now && asking && !asking.hasSlept) return false;
+    const { mode, expires_at } = interaction.requested;
     const name = `answer:${interactionId}`;
+    if (mode === "advisory" && this.store.find(runId)?.status === "finished")
+      return this.store.signal(runId, name, { ...value, late: true }, this.now);
+    const asking = this.live.get(runId)?.engine;
+    if (mode !== "advisory" && expires_at <= this.now && asking && !asking.hasSlept) return false;
     if (!this.store.signal(runId, name, value, this.now)) return false;
     this.deliver(runId, name, value);
     return true;

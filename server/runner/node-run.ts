@@ -64,9 +64,11 @@ function saidIn(interactions: readonly Interaction[]): string[] {
   });
   const repeated = refused.flatMap((calls) => calls.flatMap(({ args }) => textsIn(args ?? null))).join("\n");
   return interactions.flatMap(({ requested, answered }, at) => {
-    const { message, content } = answered ?? {};
+    const { message, content, value } = answered ?? {};
     const said = [
       ...(message ? [message] : []),
+      // Of a draft, what the person wrote; a form is theirs.
+      ...(typeof value === "string" ? wordsAdded(value, requested.draft ?? "") : textsIn(value ?? null)),
       ...(requested.asks && content ? typedWords(requested.asks, content) : []),
     ];
     return present(refused[at], "refused[at]").length === 0

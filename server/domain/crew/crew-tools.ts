@@ -60,6 +60,26 @@ export const CREW_TOOL_NOTES: readonly CrewToolNote[] = [
   { name: "propose_decision", description: "Puts a decision to the vote.", grant: "role" },
   { name: "vote_on_proposal", description: "Votes on a proposal, with a reason.", grant: "role" },
   { name: "finalize_consensus", description: "Counts the votes of a proposal.", grant: "role" },
+  {
+    name: "request_approval",
+    description: "Asks a person to approve something; no answer in time means no.",
+    grant: "role",
+  },
+  {
+    name: "approval_gateway",
+    description: "Asks a person to approve something, and others after them where nobody answers.",
+    grant: "role",
+  },
+  {
+    name: "request_feedback",
+    description: "Shows a person something and asks them questions about it.",
+    grant: "role",
+  },
+  {
+    name: "escalate_to_human",
+    description: "Puts to a person what an agent cannot decide; where it is urgent, the whole run waits.",
+    grant: "role",
+  },
 ];
 
 const crewNames: ReadonlySet<string> = new Set(CREW_TOOL_NOTES.map(({ name }) => name));

@@ -99,6 +99,8 @@ export const GivenAnswer = PersonsAnswer.pick({ answer: true }).extend({
   answer: z.enum([...PersonsAnswer.shape.answer.options, "expired"]),
   option: z.string().exactOptional(),
   by: z.string(),
+  /** It came after the run had ended. */
+  late: z.boolean().exactOptional(),
 });
 export type GivenAnswer = z.infer<typeof GivenAnswer>;
 

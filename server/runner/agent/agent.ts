@@ -12,6 +12,7 @@ import { type Grants, grantTools } from "@/server/tools/policy";
 import type { AgentRuntime } from "../ports";
 import { finish, rejectTask } from "./ending-tools";
 import { Given } from "./given";
+import { personTools } from "./person-tools";
 import type { AgentTask, Caller, CrewTool } from "./task";
 
 /** Where nothing is recorded of how much a model reads; tokens. */
@@ -75,7 +76,9 @@ export class Agent implements Caller {
   *equip(): Flow<Grants> {
     const { run, task, role } = this;
     if (task.may_use_tools === false) return { granted: [], withheld: [] };
-    const byRole = [...(task.crew_tools_by_role ?? []), ...ENDINGS];
+    // Runs from before people had rules were told that there are no such tools.
+    const toPeople = run.s.run.people ? personTools(run) : [];
+    const byRole = [...(task.crew_tools_by_role ?? []), ...toPeople, ...ENDINGS];
     const crewSpecs = byRole.map(({ spec }) => spec);
     const { specs: registered, names } =
       role.tools.length > 0 ? yield* run.toolSpecs(this.path, role.tools) : { specs: [], names: [] };

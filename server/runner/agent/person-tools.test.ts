@@ -1,0 +1,140 @@
+import { expect, test } from "vitest";
+import { agent, call, calls, crewGraph, newScriptedStage, role } from "@/server/conformance/stage";
+import type { JsonObject } from "@/server/domain/base/values";
+import type { PersonsAnswer } from "@/server/domain/run/tool-question";
+import { draw } from "@/server/domain/testing/drawing";
+import type { ScriptedStep } from "@/server/llm/scripted";
+
+const TOOLS = ["request_approval", "approval_gateway", "request_feedback", "escalate_to_human"];
+const graph = draw("start > ask > end", {
+  ask: {
+    node_type: "agent_task",
+    output_keys: ["answer"],
+    config: { required_role: "Worker", task_description_template: "Ask somebody." },
+  },
+});
+
+type Stage = ReturnType<typeof newScriptedStage>;
+async function asked(stage: Stage, id: string) {
+  const open = () =>
+    Object.values(stage.store.state(id)?.interactions ?? {}).find(({ status }) => status === "open");
+  await expect.poll(open).toBeDefined();
+  return open()!;
+}
+
+/** One agent that calls such a tool, and a person who answers; what they were asked, and what the agent was told. */
+async function turnsTo(tool: string, args: JsonObject, answer: PersonsAnswer) {
+  const stage = newScriptedStage([calls(call(tool, args)), { text: "done" }]);
+  const id = stage.start(graph, { roles: [role("Worker", TOOLS)] });
+  const { id: question, requested } = await asked(stage, id);
+  stage.host.answer(id, question, requested.fingerprint, { ...answer, by: "ann" });
+  await stage.host.settled(id);
+  const [made] = Object.values(stage.store.state(id)!.tool_calls);
+  return { requested, output: made!.output, state: stage.store.state(id)! };
+}
+
+test("an approval is asked for with what is to be done, and its comment reaches the agent", async () => {
+  const { requested, output } = await turnsTo(
+    "request_approval",
+    { action: "Delete the old letters", context: { count: 3 }, timeout: 60 },
+    { answer: "chosen", option: "rejected", message: "keep them" },
+  );
+  expect(requested).toMatchObject({
+    kind: "approval",
+    title: "Worker asks for your approval",
+    body: "Delete the old letters",
+    args: { count: 3 },
+    timeout_s: 60,
+    on_timeout: "reject",
+  });
+  expect(output).toEqual({ approved: false, by: "ann", comment: "keep them" });
+});
+
+test("feedback has an answer to each question", async () => {
+  const { requested, output } = await turnsTo(
+    "request_feedback",
+    { artifact: "Dear Ann", questions: ["Is it kind?", "Is it short?"] },
+    { answer: "given", value: { answer_1: "very", answer_2: "no" } },
+  );
+  expect([requested.kind, requested.body, requested.questions]).toEqual([
+    "feedback",
+    "Dear Ann",
+    ["Is it kind?", "Is it short?"],
+  ]);
+  expect(output).toEqual({
+    status: "answered",
+    by: "ann",
+    answers: [
+      { question: "Is it kind?", answer: "very" },
+      { question: "Is it short?", answer: "no" },
+    ],
+  });
+});
+
+test.each([
+  ["low", "async"],
+  ["critical", "sync"],
+])("an escalation of %s urgency is %s", async (urgency, mode) => {
+  const { requested, output } = await turnsTo(
+    "escalate_to_human",
+    { issue: "Two laws contradict each other", urgency, required_expertise: ["law"] },
+    { answer: "approve", message: "take the newer one" },
+  );
+  expect(requested).toMatchObject({ kind: "escalation", urgency, mode, required_expertise: ["law"] });
+  expect(output).toEqual({ go_on: true, by: "ann", answer: "take the newer one" });
+});
+
+test("silence approves nothing, also where others were asked before", async () => {
+  const stage = newScriptedStage([
+    calls(
+      call("approval_gateway", {
+        action: "Send it",
+        timeout: 2,
+        escalation_policy: [{ after_s: 1, to: "the lead" }],
+      }),
+    ),
+    { text: "done" },
+  ]);
+  const { state, events } = await stage.run(graph, { roles: [role("Worker", TOOLS)] });
+  expect(events.flatMap(({ type }) => (type.startsWith("interaction") ? type : []))).toEqual([
+    "interaction_requested",
+    "interaction_escalated",
+    "interaction_answered",
+  ]);
+  const [made] = Object.values(state.tool_calls);
+  expect(made!.output).toMatchObject({ approved: false, by: "nobody" });
+});
+
+test("who does not wait goes on at once, and what a person says later stands on the crew's board", async () => {
+  const looks: ScriptedStep = calls(call("read_board"));
+  const stage = newScriptedStage([
+    calls(call("request_feedback", { artifact: "Draft", questions: ["Good?"], no_wait: true })),
+    calls(call("escalate_to_human", { issue: "Wait for the answer" })),
+    looks,
+    { text: "done" },
+  ]);
+  const id = stage.start(
+    crewGraph(
+      { process: "sequential", agents: [agent("Worker")] },
+      {
+        tasks: [{ task_id: "t", description: "Work", assigned_agent: "Worker" }],
+      },
+    ),
+    { roles: [role("Worker", [...TOOLS, "read_board"])] },
+  );
+  await expect.poll(() => Object.keys(stage.store.state(id)?.interactions ?? {}).length).toBe(2);
+  const [first, second] = Object.values(stage.store.state(id)!.interactions);
+  expect([first!.requested.mode, first!.status]).toEqual(["advisory", "open"]);
+  const give = (one: typeof first, value: PersonsAnswer) =>
+    stage.host.answer(id, one!.id, one!.requested.fingerprint, { ...value, by: "ann" });
+  expect(give(first, { answer: "given", value: { answer_1: "too long" } })).toBe(true);
+  await expect.poll(() => stage.store.state(id)!.interactions[first!.id]!.status).toBe("answered");
+  give(second, { answer: "approve" });
+  await stage.host.settled(id);
+  const { tool_calls, crews } = stage.store.state(id)!;
+  const outputs = Object.values(tool_calls).map(({ tool_name, output }) => [tool_name, output]);
+  expect(outputs[0]).toEqual(["request_feedback", { status: "pending" }]);
+  const board = Object.values(crews)[0]!.board;
+  expect(board).toEqual({ [`human:${first!.id}`]: expect.stringContaining("too long") });
+  expect(outputs.find(([name]) => name === "read_board")?.[1]).toEqual(board);
+});

@@ -1,0 +1,175 @@
+import { z } from "zod";
+import type { Flow } from "@/server/domain/base/durable";
+import { Json, type JsonObject, type JsonSchema } from "@/server/domain/base/values";
+import {
+  EscalationLevel,
+  type QuestionParts,
+  TimeoutSeconds,
+  Urgency,
+} from "@/server/domain/tool/person-question";
+import type { Answered } from "../ask";
+import type { AgentRuntime, PersonQuestion } from "../ports";
+import { defineCrewTool, done } from "./crew-tool";
+import type { Caller, CrewTool, CrewToolResult } from "./task";
+
+const YES = "approved";
+const NO = "rejected";
+const OPTIONS = [YES, NO].map((label) => ({ label, value: label }));
+/** Whoever asks goes on at once, and is told later. */
+const PENDING = "pending";
+
+const Action = z.string().min(1).max(8000).describe("What you want to do, exactly and in full");
+const Context = z.record(z.string().max(200), Json).optional().describe("What helps to decide");
+const Timeout = TimeoutSeconds.optional().describe("How many seconds to wait; unanswered means no");
+const NoWait = z
+  .boolean()
+  .default(false)
+  .describe("Go on at once without the answer; it reaches you or your coworkers when somebody gives it");
+
+/** The tools by which an agent turns to a person. The run carries them out: each waits durably. */
+export const personTools = (run: AgentRuntime): CrewTool[] => [
+  defineCrewTool({
+    name: "request_approval",
+    description: "Ask a person to approve something before you do it. No answer in time means no.",
+    input: z.object({ action: Action, context: Context, timeout: Timeout }),
+    *call({ action, context, timeout }, caller, key) {
+      return approved(
+        yield* ask(run, caller, key, approval(caller, action, context, { timeout_s: timeout })),
+      );
+    },
+  }),
+  defineCrewTool({
+    name: "approval_gateway",
+    description:
+      "Ask a person to approve something, and others after them where nobody answers. No answer in time means no.",
+    input: z.object({
+      action: Action,
+      context: Context,
+      timeout: Timeout,
+      escalation_policy: z
+        .array(EscalationLevel)
+        .max(10)
+        .optional()
+        .describe("Who is asked after how many seconds without an answer, in order"),
+    }),
+    *call({ action, context, timeout, escalation_policy }, caller, key) {
+      const terms = { timeout_s: timeout, escalation: escalation_policy };
+      return approved(yield* ask(run, caller, key, approval(caller, action, context, terms)));
+    },
+  }),
+  defineCrewTool({
+    name: "request_feedback",
+    description: "Show a person something and ask them questions about it. Gives an answer to each.",
+    input: z.object({
+      artifact: z
+        .string()
+        .min(1)
+        .max(64_000)
+        .describe("What it is about: the text itself, or the name of a file"),
+      questions: z.array(z.string().min(1).max(1000)).min(1).max(10).describe("What you want to know"),
+      no_wait: NoWait,
+    }),
+    *call({ artifact, questions, no_wait }, caller, key) {
+      const answered = yield* ask(run, caller, key, {
+        kind: "feedback",
+        title: `${caller.role.name} wants to know what you think`,
+        why: questions.length === 1 ? "One question." : `${questions.length} questions.`,
+        body: artifact,
+        questions,
+        response_schema: formOf(questions),
+        ...(no_wait ? { mode: "advisory" as const } : {}),
+      });
+      return feedback(answered, questions, no_wait);
+    },
+  }),
+  defineCrewTool({
+    name: "escalate_to_human",
+    description:
+      "Put to a person what you cannot or should not decide yourself. If it is urgent, everything waits for the answer.",
+    input: z.object({
+      issue: z.string().min(1).max(8000).describe("What it is about, and what you need"),
+      urgency: Urgency.default("normal"),
+      required_expertise: z
+        .array(z.string().min(1).max(200))
+        .max(20)
+        .default([])
+        .describe("What the person should know about"),
+    }),
+    *call({ issue, urgency, required_expertise }, caller, key) {
+      const isUrgent = urgency === "high" || urgency === "critical";
+      const { answer, message, by } = yield* ask(run, caller, key, {
+        kind: "escalation",
+        title: `${caller.role.name} needs somebody to decide`,
+        why: "It says that it cannot or should not decide this itself.",
+        body: issue,
+        urgency,
+        ...(required_expertise.length > 0 ? { required_expertise } : {}),
+        mode: isUrgent ? "sync" : "async",
+      });
+      if (answer === "expired")
+        return done({ go_on: false, by: "nobody", answer: "Nobody answered in time." });
+      return done({ go_on: answer === "approve" || answer === "approve_always", by, answer: message ?? "" });
+    },
+  }),
+];
+
+type Asked = Omit<PersonQuestion, "about">;
+
+function ask(run: AgentRuntime, caller: Caller, key: string, question: Asked): Flow<Answered> {
+  const { taint_sources } = run.s;
+  return run.ask(`${key}/person`, {
+    about: caller.about,
+    ...question,
+    ...(taint_sources.length > 0 ? { taint_sources: [...taint_sources] } : {}),
+  });
+}
+
+function approval(
+  { role }: Caller,
+  action: string,
+  context: JsonObject | undefined,
+  {
+    timeout_s,
+    escalation,
+  }: { timeout_s?: number | undefined; escalation?: QuestionParts["escalation"] | undefined },
+): Asked {
+  return {
+    kind: "approval",
+    title: `${role.name} asks for your approval`,
+    why: "It goes on as you decide.",
+    body: action,
+    options: OPTIONS,
+    on_timeout: "reject",
+    ...(context && Object.keys(context).length > 0 ? { args: context } : {}),
+    ...(timeout_s === undefined ? {} : { timeout_s }),
+    ...(escalation === undefined ? {} : { escalation }),
+  };
+}
+
+const approved = ({ answer, option, message, by }: Answered): CrewToolResult =>
+  done(
+    answer === "expired"
+      ? { approved: false, by: "nobody", comment: "Nobody answered in time, which means no." }
+      : { approved: option === YES, by, comment: message ?? "" },
+  );
+
+/** A form with a field for each question. */
+const formOf = (questions: readonly string[]): JsonSchema => ({
+  type: "object",
+  properties: Object.fromEntries(
+    questions.map((title, at) => [`answer_${at + 1}`, { type: "string", title, maxLength: 8000 }]),
+  ),
+  required: questions.map((_question, at) => `answer_${at + 1}`),
+});
+
+function feedback({ answer, value, message, by }: Answered, questions: readonly string[], noWait: boolean) {
+  if (noWait) return done({ status: PENDING });
+  if (answer === "expired") return done({ status: "unanswered", comment: "Nobody answered in time." });
+  if (answer !== "given") return done({ status: "declined", by, comment: message ?? "" });
+  const given = z.record(z.string(), Json).catch({}).parse(value);
+  return done({
+    status: "answered",
+    by,
+    answers: questions.map((question, at) => ({ question, answer: given[`answer_${at + 1}`] ?? "" })),
+  });
+}
