@@ -16,6 +16,7 @@ import { toast } from "@/components/ui/toasts";
 import { costInWords } from "@/server/domain/model/cost";
 import type { RunState } from "@/server/domain/run";
 import { RunElapsed } from "./elapsed";
+import { ShareButton } from "./past/share-button";
 import { useRunAgain } from "./run-again";
 import { useRun } from "./run-context";
 import { runStatus } from "./status";
@@ -168,6 +169,7 @@ function Actions({ runId, workflowId, isHeld }: { runId: string; workflowId: str
           <span className="max-sm:sr-only">Cancel</span>
         </Button>
       )}
+      <ShareButton runId={runId} />
       {isOver && !isGone ? (
         <>
           <Button

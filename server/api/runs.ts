@@ -4,6 +4,7 @@ import { present } from "@/server/domain/base/must";
 import { controlOperations } from "@/server/operations/control";
 import { pastOperations } from "@/server/operations/past";
 import { runOf, runOperations } from "@/server/operations/runs";
+import { shareOperations } from "@/server/operations/share";
 import { steeringOperations } from "@/server/operations/steering";
 import type { Container } from "@/server/services";
 import { procedures } from "./expose";
@@ -11,7 +12,13 @@ import { procedure, router } from "./trpc";
 
 /** Runs: start, follow, steer, look back. */
 export const runsRouter = router({
-  ...procedures({ ...runOperations, ...pastOperations, ...steeringOperations, ...controlOperations }),
+  ...procedures({
+    ...runOperations,
+    ...pastOperations,
+    ...shareOperations,
+    ...steeringOperations,
+    ...controlOperations,
+  }),
 
   /** The run's events after `lastEventId`, then live; frames of streamed text carry the last event's number. */
   follow: procedure

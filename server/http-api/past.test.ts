@@ -102,3 +102,17 @@ test("two runs are compared: from where on they are other, and by what", async (
   ]);
   expect((await api.ask("GET", `/runs/${ids[0]}/compare?with=run_none`)).status).toBe(404);
 });
+
+test("a run is handed out as one HTML file, without what was not asked for", async () => {
+  const { ask, send, run } = await ran();
+  const whole = await send("GET", `${run}/share`);
+  expect([whole.status, whole.headers.get("content-type"), whole.headers.get("content-disposition")]).toEqual(
+    [
+      200,
+      "text/html; charset=utf-8",
+      expect.stringMatching(/^attachment; filename="run-\d{4}-\d\d-\d\d-\w{6}\.html"$/),
+    ],
+  );
+  expect(whole.headers.get("content-security-policy")).toContain("default-src 'none'");
+  expect((await ask("GET", `${run}/share?state=perhaps`)).status).toBe(400);
+});

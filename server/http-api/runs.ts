@@ -2,12 +2,14 @@ import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
 import { streamLimits, takeStream } from "@/server/access/streams";
 import { placeAfter } from "@/server/domain/run/run-order";
+import { SHARE_POLICY } from "@/server/interop/share/page";
 import { controlOperations } from "@/server/operations/control";
 import { pastOperations } from "@/server/operations/past";
 import { Problem } from "@/server/operations/problem";
 import { toRun } from "@/server/operations/run-view";
 import { known, runOf, runOperations } from "@/server/operations/runs";
 import { Page, Run, RunEvent, RunFilter, RunStatus, RunSummary, StartRun } from "@/server/operations/schemas";
+import { shareOperations } from "@/server/operations/share";
 import { steeringOperations } from "@/server/operations/steering";
 import type { RunFrame } from "@/server/runner/host";
 import type { RunSummary as StoredRun } from "@/server/store/runs";
@@ -169,6 +171,38 @@ export const runEndpoints = [
       const run_id = call.params.id;
       const reason = call.body?.reason ?? "Cancelled through the API";
       return { status: 202, body: { run_id, cancelled: isCancelled({ run_id, reason }, call) } };
+    },
+  }),
+
+  endpoint({
+    method: "GET",
+    path: "/runs/{id}/share",
+    name: "shareRun",
+    summary: "A run as one HTML file",
+    about:
+      "It opens offline and scrubs through the run. The drawing, the steps, times and costs are always in it; the rest is chosen. Keys are taken out.",
+    tag: "Runs",
+    query: z.object({
+      prompts: z.stringbool().default(true).meta({ description: "What agents were told and said" }),
+      tool_results: z.stringbool().default(false).meta({ description: "What tools were asked and gave" }),
+      files: z.stringbool().default(false).meta({ description: "The files of its workspace" }),
+      state: z.stringbool().default(true).meta({ description: "Input, state and output" }),
+    }),
+    success: { status: 200, about: "The file, as text/html" },
+    refusals: [404],
+    answer(call) {
+      const { file_name, html } = performFor(
+        shareOperations.share,
+        { run_id: call.params.id, ...call.query },
+        call,
+      );
+      return new Response(html, {
+        headers: {
+          "content-type": "text/html; charset=utf-8",
+          "content-disposition": `attachment; filename="${file_name}"`,
+          "content-security-policy": SHARE_POLICY,
+        },
+      });
     },
   }),
 

@@ -12,6 +12,7 @@ import { providerOperations } from "./providers";
 import { questionOperations } from "./questions";
 import { roleOperations } from "./roles";
 import { runOperations } from "./runs";
+import { shareOperations } from "./share";
 import { steeringOperations } from "./steering";
 import { storageOperations } from "./storage";
 import { toolSettingOperations } from "./tool-settings";
@@ -25,7 +26,13 @@ export const operations = {
   roles: roleOperations,
   crews: crewOperations,
   agents: agentOperations,
-  runs: { ...runOperations, ...pastOperations, ...steeringOperations, ...controlOperations },
+  runs: {
+    ...runOperations,
+    ...pastOperations,
+    ...shareOperations,
+    ...steeringOperations,
+    ...controlOperations,
+  },
   questions: questionOperations,
   notices: noticeOperations,
   memories: memoryOperations,

@@ -1,0 +1,268 @@
+import type { Json, JsonObject } from "@/server/domain/base/values";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { findNodeKind } from "@/server/domain/nodes";
+import { evolve, type NodeStatus, newRun, type RunState } from "..";
+import type { RunEvent } from "../events";
+import { writtenKeys } from "../past/key-history";
+
+/** What of a run goes into a shared file. The drawing, the order of steps, times, tokens and costs always do. */
+export interface ShareChoice {
+  /** What agents were told and what they answered. */
+  prompts: boolean;
+  /** What tools were asked and gave. */
+  tool_results: boolean;
+  /** The files of its workspace. */
+  files: boolean;
+  /** Its input, the values of its state and its output. */
+  state: boolean;
+}
+
+/** One event of a shared run: what it says, and what it changed since the one before. */
+export interface SharedStep {
+  seq: number;
+  /** Milliseconds since the run began. */
+  at: number;
+  text: string;
+  node?: string;
+  agent?: string;
+  /** What was said in full, where that goes in. */
+  detail?: { title: string; text: string }[];
+  nodes?: Record<string, { status: NodeStatus; count: number }>;
+  edges?: string[];
+  set?: JsonObject;
+  gone?: string[];
+  /** In all, up to here. */
+  tokens?: number;
+  cost?: number;
+}
+
+export interface SharedFile {
+  path: string;
+  size: number;
+  text: string;
+}
+
+/** A run as a shared file holds it: data for the viewer in the file, nothing that runs. */
+export interface SharedRun {
+  format: "troupe-run";
+  version: 1;
+  name: string;
+  status: string;
+  /** Unix time in milliseconds. */
+  began: number;
+  simulated: boolean;
+  unknown_cost: boolean;
+  choice: ShareChoice;
+  nodes: { id: string; name: string; kind: string; x: number; y: number }[];
+  edges: { id: string; from: string; to: string; label?: string }[];
+  steps: SharedStep[];
+  files: SharedFile[];
+}
+
+/** Events that nobody needs to see happen; what they change goes along with the next one that is told. */
+const UNTOLD: ReadonlySet<RunEvent["type"]> = new Set([
+  "node_ready",
+  "edge_skipped",
+  "token_absorbed",
+  "join_rearmed",
+  "iteration_started",
+  "output_parsed",
+  "clock_jumped",
+  "timer_fired",
+]);
+
+/** A run for a shared file. Only what the choice names goes in; secrets are for the caller to take out. */
+export function sharedRun(
+  events: readonly RunEvent[],
+  choice: ShareChoice,
+  files: readonly SharedFile[] = [],
+): SharedRun {
+  const state = newRun();
+  const steps: SharedStep[] = [];
+  let left: Pick<SharedStep, "nodes" | "edges" | "set" | "gone"> = {};
+  for (const event of events) {
+    const keys = choice.state ? writtenKeys(event) : [];
+    const before = event.node_id ? state.nodes[event.node_id] : undefined;
+    const totals = state.totals;
+    evolve(state, event);
+    const changed = { ...left, ...changesOf(state, event, keys, before, left) };
+    if (UNTOLD.has(event.type)) {
+      left = changed;
+      continue;
+    }
+    left = {};
+    const { usage, cost_usd } = state.totals;
+    const detail = detailOf(event, choice);
+    steps.push({
+      seq: event.seq,
+      at: Math.max(0, event.ts - (events[0]?.ts ?? 0)),
+      text: sentenceOf(event, state),
+      ...(event.node_id ? { node: event.node_id } : {}),
+      ...(event.agent_id ? { agent: event.agent_id } : {}),
+      ...(detail.length > 0 ? { detail } : {}),
+      ...changed,
+      ...(state.totals === totals
+        ? {}
+        : { tokens: usage.input_tokens + usage.output_tokens, cost: cost_usd }),
+    });
+  }
+  const { run } = state;
+  return {
+    format: "troupe-run",
+    version: 1,
+    name: run.workflow_name || "A run",
+    status: run.final_status ?? run.status,
+    began: events[0]?.ts ?? 0,
+    simulated: run.simulated,
+    unknown_cost: state.totals.unknown_cost_calls > 0,
+    choice,
+    ...drawingOf(state.graph),
+    steps,
+    files: choice.files ? [...files] : [],
+  };
+}
+
+function changesOf(
+  state: RunState,
+  event: RunEvent,
+  keys: readonly string[],
+  before: RunState["nodes"][string] | undefined,
+  left: Pick<SharedStep, "nodes" | "edges" | "set" | "gone">,
+): Pick<SharedStep, "nodes" | "edges" | "set" | "gone"> {
+  const node = event.node_id ? state.nodes[event.node_id] : undefined;
+  const there = keys.filter((key) => state.state[key] !== undefined);
+  const gone = keys.filter((key) => state.state[key] === undefined);
+  const isOther = node && event.node_id && node !== before;
+  return {
+    ...(isOther
+      ? { nodes: { ...left.nodes, [event.node_id ?? ""]: { status: node.status, count: node.count } } }
+      : {}),
+    ...(event.type === "edge_taken" ? { edges: [...(left.edges ?? []), event.payload.edge_id] } : {}),
+    ...(there.length > 0
+      ? { set: { ...left.set, ...Object.fromEntries(there.map((key) => [key, state.state[key] ?? null])) } }
+      : {}),
+    ...(gone.length > 0 ? { gone: [...(left.gone ?? []), ...gone] } : {}),
+  };
+}
+
+const asText = (value: Json | undefined): string =>
+  value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value, null, 2);
+
+function detailOf(event: RunEvent, choice: ShareChoice): { title: string; text: string }[] {
+  if (event.type === "message_added" && event.payload.message.role !== "tool")
+    return choice.prompts ? [{ title: "Told", text: event.payload.message.content }] : [];
+  if (event.type === "llm_call_completed")
+    return choice.prompts && event.payload.content !== ""
+      ? [{ title: "Answered", text: event.payload.content }]
+      : [];
+  if (event.type === "post_sent")
+    return choice.prompts ? [{ title: "Message", text: event.payload.message }] : [];
+  if (!choice.tool_results) return [];
+  if (event.type === "tool_call_started") return [{ title: "Arguments", text: asText(event.payload.args) }];
+  if (event.type === "tool_call_completed")
+    return [{ title: "Result", text: event.payload.error ?? asText(event.payload.output) }];
+  return [];
+}
+
+/** An event in plain words that hold nothing of what was said, written or read. */
+function sentenceOf(event: RunEvent, { graph }: RunState): string {
+  const node = graph.nodes[event.node_id ?? ""]?.name || event.node_id || "";
+  const agent = (event.agent_id ?? "").replaceAll("_", " ");
+  switch (event.type) {
+    case "run_created":
+      return "The run was created";
+    case "run_started":
+      return "The run started";
+    case "run_finished":
+      return `The run ended: ${event.payload.final_status.toLowerCase()}`;
+    case "state_initialized":
+      return "The state was set up";
+    case "state_patched":
+      return `${node} wrote ${writtenKeys(event).join(", ")}`;
+    case "node_started":
+      return `${node} started`;
+    case "node_completed":
+      return `${node} completed`;
+    case "node_failed":
+      return `${node} failed: ${event.payload.error.code}`;
+    case "node_skipped":
+      return `${node} was skipped`;
+    case "edge_taken":
+      return event.payload.label ? `On to ${node} (${event.payload.label})` : `On to ${node}`;
+    case "router_decided":
+      return `${node} chose ${event.payload.labels.join(", ") || "no way"}`;
+    case "agent_started":
+      return `${agent} began as ${event.payload.role_name}`;
+    case "agent_finished":
+      return `${agent} ended: ${event.payload.status.replaceAll("_", " ")}`;
+    case "message_added":
+      return `${agent} was told something`;
+    case "llm_call_started":
+      return `${agent} asks the model`;
+    case "llm_call_completed":
+      return `${event.payload.model} answered ${agent}`;
+    case "tool_call_started":
+      return `${agent || node} calls ${event.payload.tool_name}`;
+    case "tool_call_completed":
+      return `${event.payload.tool_name} answered with ${event.payload.status_code}`;
+    case "interaction_requested":
+      return "A person was asked";
+    case "interaction_answered":
+      return `A person answered: ${event.payload.answer.replaceAll("_", " ")}`;
+    case "post_sent":
+      return `${event.payload.from} wrote to ${event.payload.to}`;
+    case "handed_off":
+      return `${event.payload.from} handed over to ${event.payload.to}`;
+    default:
+      return [node, event.type.replaceAll("_", " ")].filter(Boolean).join(": ");
+  }
+}
+
+const STEP = { x: 280, y: 130 } as const;
+
+/** The drawing as it was laid out; where somebody never laid it out, one column for each step from the start. */
+function drawingOf(graph: WorkflowGraph): Pick<SharedRun, "nodes" | "edges"> {
+  const nodes = Object.values(graph.nodes);
+  const fallback = nodes.some(({ ui }) => !ui) ? columnsOf(graph) : null;
+  return {
+    nodes: nodes.map(({ id, name, node_type, ui }) => ({
+      id,
+      name: name || id,
+      kind: findNodeKind(node_type)?.title ?? node_type,
+      ...(fallback?.get(id) ?? { x: ui?.x ?? 0, y: ui?.y ?? 0 }),
+    })),
+    edges: graph.edges.map(({ id, source_node_id, target_node_id, edge_label }) => ({
+      id,
+      from: source_node_id,
+      to: target_node_id,
+      ...(edge_label ? { label: edge_label } : {}),
+    })),
+  };
+}
+
+function columnsOf({ nodes, edges, start_node_id }: WorkflowGraph): Map<string, { x: number; y: number }> {
+  const depth = new Map<string, number>();
+  let near = [start_node_id ?? Object.keys(nodes)[0] ?? ""];
+  for (let at = 0; near.length > 0; at++) {
+    for (const id of near) depth.set(id, at);
+    near = [
+      ...new Set(
+        edges
+          .filter(
+            ({ source_node_id, target_node_id }) =>
+              near.includes(source_node_id) && !depth.has(target_node_id),
+          )
+          .map(({ target_node_id }) => target_node_id),
+      ),
+    ];
+  }
+  const rows = new Map<number, number>();
+  return new Map(
+    Object.keys(nodes).map((id) => {
+      const column = depth.get(id) ?? 0;
+      const row = rows.get(column) ?? 0;
+      rows.set(column, row + 1);
+      return [id, { x: column * STEP.x, y: row * STEP.y }];
+    }),
+  );
+}

@@ -1,0 +1,115 @@
+import { createHash } from "node:crypto";
+import { Window } from "happy-dom";
+import { expect, test } from "vitest";
+import { approvalRun } from "@/components/run/run-example";
+import { redact, registerSecret } from "@/server/access/redact";
+import { foldRun } from "@/server/domain/run";
+import type { RunEvent } from "@/server/domain/run/events";
+import { type ShareChoice, type SharedRun, sharedRun } from "@/server/domain/run/share/shared-run";
+import { SHARE_POLICY, sharePage } from "./page";
+import { VIEWER_SCRIPT } from "./viewer";
+
+const ALL: ShareChoice = { prompts: true, tool_results: true, files: true, state: true };
+const NOTHING: ShareChoice = { prompts: false, tool_results: false, files: false, state: false };
+const pageOf = (events: readonly RunEvent[], choice = ALL) =>
+  sharePage(JSON.stringify(sharedRun(events, choice)));
+
+/** Opens a file as a browser would, without a network: its scripts run here by hand, each that its policy allows. */
+function open(html: string) {
+  const { document } = new Window({ settings: { disableJavaScriptEvaluation: true } });
+  document.write(html);
+  for (const script of document.querySelectorAll("script:not([type])"))
+    new Function("document", script.textContent)(document);
+  const slider = document.querySelector("#at") as unknown as HTMLInputElement;
+  return {
+    document,
+    at(index: number) {
+      slider.value = String(index);
+      document.querySelector("#at")?.dispatchEvent(new document.defaultView!.Event("input"));
+      return document.body.textContent;
+    },
+    cards: () => [...document.querySelectorAll("g")].map((card) => card.getAttribute("class")),
+  };
+}
+
+test("a shared run scrubs: at every step the cards and the values are those of the run at that event", () => {
+  const shared = sharedRun(approvalRun, ALL);
+  const page = open(pageOf(approvalRun));
+  shared.steps.forEach(({ seq }, index) => {
+    const state = foldRun("r", approvalRun.slice(0, seq));
+    const text = page.at(index);
+    const ran = shared.nodes.map(({ id }) => state.nodes[id]?.status ?? "idle");
+    // What nobody needs to see happen comes with the next step: a card may still be idle that is ready.
+    expect(page.cards().map((status, at) => (ran[at] === "ready" ? "ready" : status))).toEqual(ran);
+    for (const [key, value] of Object.entries(state.state)) {
+      expect(text).toContain(key);
+      expect(text).toContain(String(value));
+    }
+  });
+});
+
+test("what was not chosen is not in the file, wherever it came from", () => {
+  const words = ["vacation for next week", "You are ApprovalAgent", "Enjoy."];
+  const whole = pageOf(approvalRun);
+  const bare = pageOf(approvalRun, NOTHING);
+  expect(words.map((word) => [whole.includes(word), bare.includes(word)])).toEqual(
+    words.map(() => [true, false]),
+  );
+  const state = pageOf(approvalRun, { ...NOTHING, state: true });
+  expect([state.includes("vacation"), state.includes("You are ApprovalAgent")]).toEqual([true, false]);
+  const prompts = pageOf(approvalRun, { ...NOTHING, prompts: true });
+  expect(prompts.includes("You are ApprovalAgent")).toBe(true);
+});
+
+test("the file's policy allows its own script and style by their hashes, and nothing else", () => {
+  const html = pageOf(approvalRun);
+  const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+  const inside = (tag: string) => new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`).exec(html)?.[1] ?? "";
+  expect(SHARE_POLICY).toBe(
+    `default-src 'none'; script-src ${hashOf(inside("script"))}; style-src ${hashOf(inside("style"))}; base-uri 'none'; form-action 'none'`,
+  );
+  expect(html).toContain(`content="${SHARE_POLICY}"`);
+  expect(html).not.toMatch(/(src|href)=|https?:\/\/(?!www\.w3\.org\/2000\/svg)/);
+  expect(VIEWER_SCRIPT).not.toMatch(
+    /innerHTML|outerHTML|insertAdjacent|eval|Function\(|fetch|XMLHttp|import\(/,
+  );
+});
+
+test("nothing that a run says becomes markup or a script", () => {
+  const evil = `</script><img src=x onerror="document.title='hacked'"><script>document.title='hacked'</script>`;
+  const events = approvalRun.map((event): RunEvent => {
+    if (event.type === "state_patched")
+      return { ...event, payload: { ...event.payload, set: { ...event.payload.set, [evil]: evil } } };
+    if (event.type !== "run_created") return event;
+    const { graph } = event.payload;
+    const nodes = Object.fromEntries(
+      Object.entries(graph.nodes).map(([id, node]) => [id, { ...node, name: evil }]),
+    );
+    return { ...event, payload: { ...event.payload, workflow_name: evil, graph: { ...graph, nodes } } };
+  });
+  const page = open(pageOf(events));
+  expect(page.at(1_000)).toContain("onerror");
+  expect(page.document.querySelectorAll("img").length).toBe(0);
+  expect(page.document.querySelectorAll("script").length).toBe(2);
+  expect(page.document.title).toBe("A run of Troupe");
+});
+
+test("keys are taken out of a shared file, also where they stand in values", () => {
+  registerSecret("a-password-of-the-house");
+  const events = approvalRun.map((event) =>
+    event.type === "state_patched"
+      ? {
+          ...event,
+          payload: {
+            ...event.payload,
+            set: { key: "a-password-of-the-house", other: `sk-${"x".repeat(40)}` },
+          },
+        }
+      : event,
+  );
+  const html = sharePage(redact(JSON.stringify(sharedRun(events, ALL))));
+  expect(html).not.toContain("a-password-of-the-house");
+  expect(html).not.toContain("sk-xxxx");
+  const data = /<script type="application\/json" id="run">(.*?)<\/script>/s.exec(html)?.[1] ?? "";
+  expect((JSON.parse(data) as SharedRun).steps.length).toBeGreaterThan(10);
+});
