@@ -16,6 +16,8 @@ export interface NodeRunView {
   waiting?: { for: string; until?: string | number };
   /** The run is put aside: nothing goes on by itself, whatever it waits for. */
   isHeld?: boolean;
+  /** The run is paused, and here. */
+  isPausedHere?: boolean;
   /** Of the latest activation. */
   durationMs?: number;
   error?: string;

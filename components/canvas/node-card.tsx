@@ -37,6 +37,7 @@ export const NodeCard = memo(function NodeCard({ data }: NodeProps<FlowNode>) {
       data-node={node.id}
       data-status={run?.status ?? "idle"}
       data-in-run={hasRun || undefined}
+      data-paused={run?.isPausedHere || undefined}
       data-problem={mark?.severity}
       data-grown={grown ? true : undefined}
       style={

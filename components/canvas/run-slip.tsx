@@ -1,3 +1,4 @@
+import { CirclePause } from "lucide-react";
 import { useEffect, useState } from "react";
 import { formatDuration } from "@/components/display/format";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
@@ -10,6 +11,12 @@ import { type NodeRunView, useNodePeek } from "./canvas-run-context";
 
 /** What a node of a run came to, or is doing; nothing for what was not reached. */
 export function RunSlip({ node, run }: { node: WorkflowNode; run: NodeRunView }) {
+  if (run.isPausedHere)
+    return (
+      <p className="node-slip node-paused">
+        <CirclePause aria-hidden size={14} /> Paused here
+      </p>
+    );
   if (run.status === "waiting") return <Waiting run={run} />;
   if (run.status === "running") return <Writing nodeId={node.id} />;
   const facts = [

@@ -33,10 +33,13 @@ export function newCanvasRun(store: RunViewStore, isHeld = false): CanvasRun {
       const node = state.nodes[id];
       if (!node) return undefined;
       const activation = node.activation === undefined ? undefined : state.activations[node.activation];
+      const isPaused = state.run.paused_at?.node_id === id;
       const known = nodes.get(id);
-      if (known && known.from[0] === node && known.from[1] === activation) return known.view;
+      if (known && known.from[0] === node && known.from[1] === activation && known.from[2] === isPaused)
+        return known.view;
       const view = nodeView(node, activation, isHeld);
-      nodes.set(id, { from: [node, activation], view });
+      if (isPaused) view.isPausedHere = true;
+      nodes.set(id, { from: [node, activation, isPaused], view });
       return view;
     },
 

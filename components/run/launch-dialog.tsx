@@ -1,10 +1,10 @@
 "use client";
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { History, Play, SlidersHorizontal } from "lucide-react";
+import { History, Play, SlidersHorizontal, StepForward } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { type FormEvent, type KeyboardEvent, useState } from "react";
-import { formatList } from "@/components/display/format";
+import { countOf, formatList } from "@/components/display/format";
 import { InputFields } from "@/components/forms/input-field";
 import { type InputError, type InputValues, readInput, toValues } from "@/components/forms/input-fields";
 import { toApiError, useTrpc } from "@/components/trpc";
@@ -15,11 +15,14 @@ import { Kbd } from "@/components/ui/kbd";
 import { Menu } from "@/components/ui/menu";
 import { Spinner } from "@/components/ui/spinner";
 import { Switch } from "@/components/ui/switch";
+import type { Breakpoint } from "@/server/domain/agent/breakpoint";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { Pins } from "@/server/domain/run/pins";
 import { AnsweredBy } from "./answered-by";
+import { breakpointsFor, breakpointsOf } from "./breakpoints/breakpoint-store";
+import { breakpointTitle } from "./breakpoints/breakpoint-words";
 import { Estimate } from "./estimate";
 import { newIdempotencyKey } from "./idempotency";
 import { Refusal, type StartRefusal, type ToldProblem, useBlockers } from "./launch-problems";
@@ -71,6 +74,9 @@ export function LaunchDialog({
   const isBlocked = blockers !== undefined && blockers.length > 0;
 
   const [pins] = useState(() => (isTrial ? pinsFor(tryOutsOf(workflowId).getState().pins, graph) : {}));
+  const [breakpoints] = useState(() => breakpointsFor(breakpointsOf(workflowId).getState().list, graph));
+  const [isWithoutBreakpoints, setWithoutBreakpoints] = useState(false);
+  const holding = isWithoutBreakpoints ? [] : breakpoints;
   const pinned = Object.keys(pins).length;
   const [isWithoutPins, setWithoutPins] = useState(false);
 
@@ -79,7 +85,7 @@ export function LaunchDialog({
     setKey(newIdempotencyKey());
   };
 
-  const submit = (event?: FormEvent) => {
+  const submit = (event?: FormEvent, isStepped = false) => {
     event?.preventDefault();
     if (isBlocked || blockers === undefined) return;
     const read = readInput(fields, values);
@@ -87,7 +93,15 @@ export function LaunchDialog({
     if (read.errors.length > 0) return;
     const hasOwnLimits = JSON.stringify(limits) !== JSON.stringify(toLimits(config));
     start(read.input, {
-      ...(hasOwnLimits ? { config: withLimits(config, limits) } : {}),
+      ...(hasOwnLimits || isStepped || holding.length > 0
+        ? {
+            config: {
+              ...(hasOwnLimits ? withLimits(config, limits) : {}),
+              ...(holding.length > 0 ? { breakpoints: holding } : {}),
+              ...(isStepped ? { mode: "step" } : {}),
+            },
+          }
+        : {}),
       ...(pinned > 0 && !isWithoutPins ? { pins } : {}),
       idempotency_key: key,
     });
@@ -118,6 +132,16 @@ export function LaunchDialog({
             </span>
           )}
           <Button onClick={onClose}>{isBlocked ? "Close" : "Cancel"}</Button>
+          {isBlocked ? null : (
+            <Button
+              icon={<StepForward aria-hidden />}
+              disabled={blockers === undefined || isPending}
+              title="It is paused before each node, and goes on when you say so"
+              onClick={() => submit(undefined, true)}
+            >
+              Run step by step
+            </Button>
+          )}
           {isBlocked ? null : (
             <Button
               type="submit"
@@ -201,6 +225,17 @@ export function LaunchDialog({
                 {key}: {message}
               </p>
             ))}
+          {breakpoints.length > 0 ? (
+            <Switch
+              label={`Hold at ${countOf(breakpoints.length, "breakpoint")}`}
+              hint={breakpointsInWords(breakpoints, graph)}
+              checked={!isWithoutBreakpoints}
+              onCheckedChange={(isUsed) => {
+                setWithoutBreakpoints(!isUsed);
+                setKey(newIdempotencyKey());
+              }}
+            />
+          ) : null}
           {pinned > 0 ? (
             <Switch
               label={`Use ${pinned === 1 ? "the pinned output" : `${pinned} pinned outputs`}`}
@@ -230,10 +265,18 @@ export function LaunchDialog({
 
 /** What a run is started with beside its input. */
 interface StartWith {
-  config?: RunConfig;
+  config?: Partial<RunConfig>;
   pins?: Pins;
   idempotency_key: string;
 }
+
+/** The first few of them. */
+function breakpointsInWords(breakpoints: readonly Breakpoint[], graph: WorkflowGraph): string {
+  const names = breakpoints.slice(0, FEW).map((one) => breakpointTitle(one, graph));
+  const left = breakpoints.length - names.length;
+  return left > 0 ? `${names.join(", ")} and ${left} more` : names.join(", ");
+}
+const FEW = 3;
 
 const pinnedNames = (pins: Pins, { nodes }: WorkflowGraph) =>
   formatList(Object.keys(pins).map((id) => nodes[id]?.name || id));

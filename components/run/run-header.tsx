@@ -13,8 +13,10 @@ import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { toast } from "@/components/ui/toasts";
+import { NARROW, useMedia } from "@/components/ui/use-media";
 import { costInWords } from "@/server/domain/model/cost";
 import type { RunState } from "@/server/domain/run";
+import { RunControls } from "./control/run-controls";
 import { RunElapsed } from "./elapsed";
 import { ShareButton } from "./past/share-button";
 import { useRunAgain } from "./run-again";
@@ -153,11 +155,13 @@ function Actions({ runId, workflowId, isHeld }: { runId: string; workflowId: str
   const isOver = useRun(({ head }) => head.run.status === "finished", false);
   const isKnown = useRun(({ lastSeq }) => lastSeq > 0, false);
   const again = useRunAgain();
+  const isNarrow = useMedia(NARROW);
   const cancel = useCancel(runId);
   if (!isKnown || !again) return null;
   const { isGone } = again;
   return (
     <div className="flex shrink-0 items-center gap-2">
+      {isNarrow ? null : <RunControls isHeld={isHeld} />}
       {isOver || isHeld ? null : (
         <Button
           variant="danger"

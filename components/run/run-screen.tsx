@@ -12,9 +12,14 @@ import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Spinner } from "@/components/ui/spinner";
 import { Tabs } from "@/components/ui/tabs";
+import { NARROW, useMedia } from "@/components/ui/use-media";
 import type { HeldReason } from "@/server/domain/run/held";
 import { failedNode } from "@/server/domain/run/result";
 import { RunAnnouncer } from "./announcer";
+import { BreakpointsOver } from "./breakpoints/breakpoints-over";
+import { PausedBar } from "./control/paused-bar";
+import { RunControlProvider, useControlling } from "./control/run-control-context";
+import { ControlsBelow } from "./control/run-controls";
 import { HeldNote, useHeld } from "./held-note";
 import { NodeView } from "./node-view";
 import { FindingsView, useFindings } from "./past/findings";
@@ -58,27 +63,31 @@ function Screen({
 }) {
   const held = useHeld(runId);
   const isEmpty = useRun((view) => view.lastSeq === 0, true);
+  const isNarrow = useMedia(NARROW);
   return (
     <RunAgainProvider runId={runId} workflowId={workflowId}>
-      <div className="flex h-full min-h-0 flex-col bg-bg">
-        <RunHeader runId={runId} workflowId={workflowId} isHeld={held !== null} />
-        <ContinuedNotice runId={runId} onNews={onResumed} />
-        {held && isEmpty ? (
-          <>
-            <HeldNote runId={runId} held={held} />
-            <EmptyState
-              icon={<CircleSlash2 />}
-              title="Nothing of this run can be shown"
-              className="flex-1 justify-center"
-            >
-              What was recorded of it is damaged from its beginning.
-            </EmptyState>
-          </>
-        ) : (
-          <Body runId={runId} workflowId={workflowId} held={held} onRetry={onResumed} />
-        )}
-        <RunAnnouncer />
-      </div>
+      <RunControlProvider runId={runId} workflowId={workflowId}>
+        <div className="flex h-full min-h-0 flex-col bg-bg">
+          <RunHeader runId={runId} workflowId={workflowId} isHeld={held !== null} />
+          <ContinuedNotice runId={runId} onNews={onResumed} />
+          {held && isEmpty ? (
+            <>
+              <HeldNote runId={runId} held={held} />
+              <EmptyState
+                icon={<CircleSlash2 />}
+                title="Nothing of this run can be shown"
+                className="flex-1 justify-center"
+              >
+                What was recorded of it is damaged from its beginning.
+              </EmptyState>
+            </>
+          ) : (
+            <Body runId={runId} workflowId={workflowId} held={held} onRetry={onResumed} />
+          )}
+          {isNarrow ? <ControlsBelow isHeld={held !== null} /> : null}
+          <RunAnnouncer />
+        </div>
+      </RunControlProvider>
     </RunAgainProvider>
   );
 }
@@ -152,6 +161,8 @@ function Stage({
   const [wide, setWide] = useShare("troupe.run.wide", 30);
   const [tall, setTall] = useShare("troupe.run.tall", 52);
   const lit = useRun(spotlightNode, null);
+  const choose = useControlling()?.select;
+  useEffect(() => choose?.(selected), [choose, selected]);
   const showCrew = useCallback(() => setTab("crew"), []);
   const crews = useNewCrewStage(showCrew);
   const crewNodes = useCrewNodes();
@@ -186,12 +197,14 @@ function Stage({
   return (
     <StageProviders page={page} crews={crews}>
       <AskBar />
+      <PausedBar />
       <div
         className="run-stage flex min-h-0 flex-1 flex-col md:flex-row"
         style={{ "--run-wide": `${wide}%`, "--run-tall": `${tall}%` } as CSSProperties}
       >
         <div className="flex min-h-0 min-w-0 flex-1 flex-col">
           <div className="relative min-h-0 flex-1">
+            <BreakpointsOver />
             <RunCanvas selected={selected} onSelect={select} isHeld={held !== null} />
           </div>
           <Scrubber />

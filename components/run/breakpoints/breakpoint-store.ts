@@ -21,6 +21,8 @@ export interface BreakpointStore extends StoreApi<BreakpointList> {
   remove(id: string): void;
   setAll(enabled: boolean): void;
   clear(): void;
+  /** Adds those that are not there yet. */
+  adopt(list: readonly Breakpoint[]): void;
   /** Takes those at a place away, or sets a plain one there. Answers with what holds there afterwards. */
   toggle(place: BreakpointPlace): "set" | "removed";
 }
@@ -63,6 +65,10 @@ export function newBreakpointStore(workflowId: string): BreakpointStore {
     remove: (id: string) => change((list) => list.filter((one) => one.id !== id)),
     setAll: (enabled: boolean) => change((list) => list.map((one) => tidied({ ...one, enabled }))),
     clear: () => change(() => []),
+    adopt(given: readonly Breakpoint[]) {
+      const known = new Set(store.getState().list.map(sameAs));
+      for (const one of given) if (!known.has(sameAs(one))) add(one);
+    },
     toggle(place: BreakpointPlace) {
       const here = store.getState().list.filter((one) => isAt(one, place));
       if (here.length === 0) {
@@ -76,6 +82,10 @@ export function newBreakpointStore(workflowId: string): BreakpointStore {
     },
   });
 }
+
+/** The same text for breakpoints that hold at the same moments. */
+const sameAs = ({ on, node_id, agent_id, tool, key, edge_id, condition, hit_count }: Breakpoint): string =>
+  JSON.stringify([on, node_id, agent_id, tool, key, edge_id, condition, hit_count ?? 1]);
 
 /** Whether a breakpoint shows at a node or an edge of the drawing. */
 export const isAt = (one: Breakpoint, { kind, id }: BreakpointPlace): boolean =>

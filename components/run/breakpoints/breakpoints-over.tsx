@@ -1,0 +1,25 @@
+"use client";
+
+import dynamic from "next/dynamic";
+import { useControlling } from "@/components/run/control/run-control-context";
+import { useRun } from "@/components/run/run-context";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+
+const BreakpointsPanel = dynamic(() => import("./breakpoints-panel").then((m) => m.BreakpointsPanel), {
+  ssr: false,
+});
+
+/** The list of breakpoints over the drawing of a run, while it is open. */
+export function BreakpointsOver() {
+  const control = useControlling();
+  const graph = useRun<WorkflowGraph | null>(({ head }) => head.graph, null);
+  if (!control?.isListOpen || !graph) return null;
+  return (
+    <BreakpointsPanel
+      store={control.breakpoints}
+      graph={graph}
+      note="They hold in this run from the moment they are set."
+      onClose={() => control.setListOpen(false)}
+    />
+  );
+}

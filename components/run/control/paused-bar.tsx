@@ -1,0 +1,40 @@
+"use client";
+
+import { CirclePause } from "lucide-react";
+import type { ReactNode } from "react";
+import { useRun } from "@/components/run/run-context";
+import { useRunPage } from "@/components/run/run-page-context";
+import { Button } from "@/components/ui/button";
+import { pausedInWords } from "./paused-words";
+import { usePaused } from "./use-control";
+
+/** Over the page while the run is held: where, why, and what can be done there. */
+export function PausedBar({ children }: { children?: ReactNode }) {
+  const paused = usePaused();
+  const page = useRunPage();
+  const words = useRun(
+    ({ head }) =>
+      head.run.paused_at ? pausedInWords(head.run.paused_at, (id) => head.graph.nodes[id]?.name || id) : "",
+    "",
+  );
+  const nodeId = paused?.node_id;
+  return (
+    <div role="status" aria-label="Where the run is paused" className={paused ? BAR : "sr-only"}>
+      {paused ? (
+        <>
+          <CirclePause aria-hidden className="size-4 shrink-0 text-waiting" />
+          <p className="min-w-0 flex-1 font-medium [overflow-wrap:anywhere]">{words}</p>
+          {nodeId && page ? (
+            <Button size="sm" variant="ghost" onClick={() => page.openNode(nodeId)}>
+              Show it
+            </Button>
+          ) : null}
+          {children}
+        </>
+      ) : null}
+    </div>
+  );
+}
+
+const BAR =
+  "flex shrink-0 flex-wrap items-center gap-x-2 gap-y-1.5 border-b border-waiting/40 bg-waiting/10 px-4 py-2 text-[13px]";

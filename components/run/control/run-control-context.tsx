@@ -1,0 +1,195 @@
+"use client";
+
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useState } from "react";
+import { useStore } from "zustand";
+import { BreakpointsContext } from "@/components/canvas/breakpoint-context";
+import { isTyping } from "@/components/canvas/hits";
+import { type ShellCommand, useHelpSection, useShellCommands } from "@/components/page/page-commands";
+import {
+  type BreakpointStore,
+  breakpointsFor,
+  breakpointsOf,
+} from "@/components/run/breakpoints/breakpoint-store";
+import { newCanvasBreakpoints } from "@/components/run/breakpoints/canvas-breakpoints";
+import { useRun, useRunViewStore } from "@/components/run/run-context";
+import { toast } from "@/components/ui/toasts";
+import type { Breakpoint } from "@/server/domain/agent/breakpoint";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { type RunKey, runKeyFor, runKeys } from "./run-keys";
+import { type RunControl, useControl, useIsUnderWay, usePaused } from "./use-control";
+
+interface Controlling extends RunControl {
+  breakpoints: BreakpointStore;
+  isListOpen: boolean;
+  setListOpen(isOpen: boolean): void;
+  /** The node that keys and buttons are about. */
+  selected: string | null;
+  select(nodeId: string | null): void;
+  /** Goes on until just before a node. */
+  runTo(nodeId: string): Promise<void>;
+}
+
+const ControlContext = createContext<Controlling | null>(null);
+
+/** What holds, steps and lets the run around go on; null beside a run's page. */
+export const useControlling = (): Controlling | null => useContext(ControlContext);
+
+/** Controls of one run for everything inside: breakpoints on its drawing, keys, commands of the palette. */
+export function RunControlProvider({
+  runId,
+  workflowId,
+  children,
+}: {
+  runId: string;
+  workflowId: string;
+  children: ReactNode;
+}) {
+  const control = useControl(runId);
+  const breakpoints = breakpointsOf(workflowId);
+  const [isListOpen, setListOpen] = useState(false);
+  const [selected, select] = useState<string | null>(null);
+  const runTo = useRunTo(control, breakpoints);
+  const value: Controlling = { ...control, breakpoints, isListOpen, setListOpen, selected, select, runTo };
+  useSentBreakpoints(control, breakpoints);
+  useRunKeys(value);
+  return (
+    <ControlContext value={value}>
+      <WithBreakpoints store={breakpoints}>{children}</WithBreakpoints>
+    </ControlContext>
+  );
+}
+
+function WithBreakpoints({ store, children }: { store: BreakpointStore; children: ReactNode }) {
+  const run = useRunViewStore();
+  const isUnderWay = useIsUnderWay();
+  const value = useMemo(
+    () =>
+      run && isUnderWay
+        ? newCanvasBreakpoints(
+            store,
+            () => run.view.getState().head.graph,
+            (place) => void store.toggle(place),
+          )
+        : null,
+    [run, store, isUnderWay],
+  );
+  return <BreakpointsContext value={value}>{children}</BreakpointsContext>;
+}
+
+const NO_GRAPH: WorkflowGraph | null = null;
+
+/** A run under way has the breakpoints of this browser from the first change on; those that it began with come to the list. */
+function useSentBreakpoints({ setBreakpoints }: RunControl, store: BreakpointStore) {
+  const own = useRun<readonly Breakpoint[] | undefined>(({ head }) => head.run.breakpoints, undefined);
+  const graph = useRun<WorkflowGraph | null>(({ head }) => head.graph, NO_GRAPH);
+  const isUnderWay = useIsUnderWay();
+  const send = useRef(setBreakpoints);
+  useEffect(() => {
+    send.current = setBreakpoints;
+  });
+  const adopted = useRef(false);
+  useEffect(() => {
+    if (!isUnderWay || !own || adopted.current) return;
+    adopted.current = true;
+    store.adopt(own);
+  }, [isUnderWay, own, store]);
+  useEffect(() => {
+    if (!isUnderWay || !graph) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let sent = JSON.stringify(breakpointsFor(store.getState().list, graph));
+    const stop = store.subscribe(({ list }) => {
+      const next = breakpointsFor(list, graph);
+      if (JSON.stringify(next) === sent) return;
+      sent = JSON.stringify(next);
+      clearTimeout(timer);
+      // A condition is written letter by letter; what is refused is said by a toast.
+      timer = setTimeout(() => void send.current(next).catch(() => undefined), SETTLED_MS);
+    });
+    return () => {
+      clearTimeout(timer);
+      stop();
+    };
+  }, [isUnderWay, graph, store]);
+}
+
+const SETTLED_MS = 400;
+
+/** Sets a breakpoint for once, and goes on; it is gone when the run is held again. */
+function useRunTo({ setBreakpoints, resume }: RunControl, store: BreakpointStore) {
+  const run = useRunViewStore();
+  const paused = usePaused();
+  const goal = useRef<{ since: number } | null>(null);
+  useEffect(() => {
+    if (!goal.current || !paused || paused.since === goal.current.since || !run) return;
+    goal.current = null;
+    void setBreakpoints(breakpointsFor(store.getState().list, run.view.getState().head.graph)).catch(
+      () => undefined,
+    );
+  }, [paused, run, setBreakpoints, store]);
+  return async (nodeId: string) => {
+    if (!run) return;
+    const { graph, run: now } = run.view.getState().head;
+    const kept = breakpointsFor(store.getState().list, graph);
+    await setBreakpoints([...kept, { on: "node_start", node_id: nodeId }]);
+    goal.current = { since: now.paused_at?.since ?? 0 };
+    resume();
+  };
+}
+
+/** The keys of the list, wherever the focus is while nothing is being written; the palette and the help have them, too. */
+function useRunKeys(controlling: Controlling) {
+  const isUnderWay = useIsUnderWay();
+  const isPaused = usePaused() !== null;
+  const act = (id: RunKey["id"]) => {
+    const { breakpoints, pause, resume, step, runTo, setListOpen, selected } = controlling;
+    if (id === "pause") pause();
+    else if (id === "resume") resume();
+    else if (id === "step_node") step("node");
+    else if (id === "step_turn") step("turn");
+    else if (id === "breakpoints") setListOpen(true);
+    else if (selected === null) toast("Choose a node in the drawing first.");
+    else if (id === "run_to") void runTo(selected).catch(() => undefined);
+    else breakpoints.toggle({ kind: "node", id: selected });
+  };
+  const latest = useRef(act);
+  useEffect(() => {
+    latest.current = act;
+  });
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || isTyping(event.target) || isInDialog(event.target)) return;
+      const key = runKeyFor(event, { isUnderWay, isPaused });
+      if (!key) return;
+      event.preventDefault();
+      latest.current(key.id);
+    };
+    window.addEventListener("keydown", onKeyDown);
+    return () => window.removeEventListener("keydown", onKeyDown);
+  }, [isUnderWay, isPaused]);
+  const commands = useMemo(
+    (): ShellCommand[] =>
+      !isUnderWay
+        ? []
+        : runKeys
+            .filter(({ when }) => when === "under way" || (when === "paused") === isPaused)
+            .map(({ id, label, keys }) => ({
+              id: `run ${id}`,
+              label,
+              section: "This run",
+              shortcut: keys,
+              run: () => latest.current(id),
+            })),
+    [isUnderWay, isPaused],
+  );
+  useShellCommands("run control", commands);
+  useHelpSection(HELP);
+}
+
+const HELP = { title: "A run under way", shortcuts: runKeys.map(({ keys, label }) => ({ keys, label })) };
+
+const isInDialog = (target: EventTarget | null) =>
+  target instanceof Element &&
+  !!target.closest("[role=dialog], [role=alertdialog], [role=menu], [role=listbox]");
+
+export const useBreakpointCount = (store: BreakpointStore): number =>
+  useStore(store, ({ list }) => list.length);

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { runKeyFor } from "./run-keys";
+
+const press = (
+  key: string,
+  standing: { isUnderWay: boolean; isPaused: boolean },
+  more: KeyboardEventInit = {},
+) => runKeyFor(new KeyboardEvent("keydown", { key, ...more }), standing)?.id ?? null;
+const running = { isUnderWay: true, isPaused: false };
+const paused = { isUnderWay: true, isPaused: true };
+const over = { isUnderWay: false, isPaused: false };
+
+test("F5 lets a paused run go on, and reloads the page at all other times", () => {
+  expect([press("F5", paused), press("F5", running), press("F5", over)]).toEqual(["resume", null, null]);
+  expect(press("F5", paused, { ctrlKey: true })).toBeNull();
+});
+
+test("a run that goes on can be paused, and one that is paused be gone through", () => {
+  expect([press("p", running), press("p", paused)]).toEqual(["pause", null]);
+  expect([press("F10", paused), press("F11", paused), press("F10", paused, { shiftKey: true })]).toEqual([
+    "step_node",
+    "step_turn",
+    "run_to",
+  ]);
+  expect(press("F10", running)).toBeNull();
+});
+
+test("breakpoints are set as long as the run is under way", () => {
+  expect([press("F9", running), press("F9", paused), press("F9", over)]).toEqual([
+    "breakpoint",
+    "breakpoint",
+    null,
+  ]);
+});

@@ -1,0 +1,40 @@
+/** What a key does while a run is watched; keys, help and palette come from this list. */
+export interface RunKey {
+  id: "pause" | "resume" | "step_node" | "step_turn" | "run_to" | "breakpoint" | "breakpoints";
+  label: string;
+  /** As `Kbd` takes it. */
+  keys: string;
+  /** When it does something; at other times the browser has the key. */
+  when: "running" | "paused" | "under way";
+}
+
+export const runKeys: readonly RunKey[] = [
+  { id: "pause", label: "Pause the run", keys: "P", when: "running" },
+  { id: "resume", label: "Let the run go on", keys: "F5", when: "paused" },
+  { id: "step_node", label: "One node further", keys: "F10", when: "paused" },
+  { id: "step_turn", label: "One turn of an agent further", keys: "F11", when: "paused" },
+  { id: "run_to", label: "Run to the selected node", keys: "shift+F10", when: "paused" },
+  {
+    id: "breakpoint",
+    label: "Set or remove a breakpoint at the selected node",
+    keys: "F9",
+    when: "under way",
+  },
+  { id: "breakpoints", label: "Breakpoints", keys: "shift+F9", when: "under way" },
+];
+
+/** The key's command as the run stands; null: the key means nothing here. */
+export function runKeyFor(
+  event: KeyboardEvent,
+  standing: { isUnderWay: boolean; isPaused: boolean },
+): RunKey | null {
+  if (event.ctrlKey || event.metaKey || event.altKey || !standing.isUnderWay) return null;
+  return (
+    runKeys.find(({ keys, when }) => {
+      const key = keys.split("+").at(-1) ?? "";
+      const isPressed =
+        event.key.toLowerCase() === key.toLowerCase() && event.shiftKey === keys.startsWith("shift+");
+      return isPressed && (when === "under way" || (when === "paused") === standing.isPaused);
+    }) ?? null
+  );
+}

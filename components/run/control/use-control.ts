@@ -1,0 +1,36 @@
+import { useMutation } from "@tanstack/react-query";
+import { useRun } from "@/components/run/run-context";
+import { toApiError, useTrpc } from "@/components/trpc";
+import { toast } from "@/components/ui/toasts";
+import type { Breakpoint } from "@/server/domain/agent/breakpoint";
+import type { RunState } from "@/server/domain/run";
+
+export type Paused = NonNullable<RunState["run"]["paused_at"]>;
+
+/** Where the run is held now, wherever in time the page looks; null while it goes on. */
+export const usePaused = (): Paused | null => useRun(({ head }) => head.run.paused_at ?? null, null);
+
+/** Whether it can be told anything: it is under way, and has begun. */
+export const useIsUnderWay = (): boolean =>
+  useRun(({ head, lastSeq }) => lastSeq > 0 && head.run.status !== "finished", false);
+
+/** What people tell a run while it goes on. What it refuses is said in its own words. */
+export function useControl(runId: string) {
+  const trpc = useTrpc();
+  const say = { onError: (error: unknown) => void toast(toApiError(error).message, { tone: "error" }) };
+  const pause = useMutation(trpc.runs.pause.mutationOptions(say));
+  const resume = useMutation(trpc.runs.resume.mutationOptions(say));
+  const step = useMutation(trpc.runs.step.mutationOptions(say));
+  const cancel = useMutation(trpc.runs.cancel.mutationOptions(say));
+  const breakpoints = useMutation(trpc.runs.setBreakpoints.mutationOptions(say));
+  const isBusy = pause.isPending || resume.isPending || step.isPending;
+  return {
+    isBusy,
+    pause: (now?: boolean) => pause.mutate({ run_id: runId, ...(now ? { now } : {}) }),
+    resume: () => resume.mutate({ run_id: runId }),
+    step: (granularity: "node" | "turn") => step.mutate({ run_id: runId, granularity }),
+    cancel: () => cancel.mutate({ run_id: runId }),
+    setBreakpoints: (list: Breakpoint[]) => breakpoints.mutateAsync({ run_id: runId, breakpoints: list }),
+  };
+}
+export type RunControl = ReturnType<typeof useControl>;
