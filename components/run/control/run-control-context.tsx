@@ -89,9 +89,10 @@ function useSentBreakpoints({ setBreakpoints }: RunControl, store: BreakpointSto
   });
   const adopted = useRef(false);
   useEffect(() => {
-    if (!isUnderWay || !own || adopted.current) return;
+    if (!isUnderWay || adopted.current) return;
+    // Only what it has when the page opens: later ones are from here, or for once.
     adopted.current = true;
-    store.adopt(own);
+    if (own) store.adopt(own);
   }, [isUnderWay, own, store]);
   useEffect(() => {
     if (!isUnderWay || !graph) return;
