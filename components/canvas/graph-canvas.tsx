@@ -5,7 +5,6 @@ import {
   BackgroundVariant,
   type Connection,
   type EdgeChange,
-  MiniMap,
   Panel,
   ReactFlow,
   ReactFlowProvider,
@@ -29,9 +28,11 @@ import { EdgeLine } from "./edge-line";
 import type { Dressing, FlowEdge, FlowNode } from "./flow-mapping";
 import { edgeIdAt, isPane, isTyping } from "./hits";
 import { HoverContext, newHover } from "./hover";
+import { KnownSizes } from "./known-sizes";
 import { NodeCard } from "./node-card";
 import { NoteCard } from "./note-card";
-import { FirstView, isMap, MANY_NODES, useDetail } from "./opening";
+import { FirstView, MANY_NODES, useDetail } from "./opening";
+import { Overview } from "./overview";
 import { useCanvasView } from "./use-canvas-view";
 import { useConnecting } from "./use-connecting";
 import { useDragging } from "./use-dragging";
@@ -44,7 +45,6 @@ import "./canvas.css";
 const nodeTypes = { card: NodeCard, note: NoteCard };
 const edgeTypes = { line: EdgeLine };
 const SNAP: [number, number] = [8, 8];
-const FIT = { maxZoom: 1, padding: 0.08 };
 const NO_ROLES: ReadonlyMap<string, RoleDefinition> = new Map();
 const NO_AGENTS: NamedAgents = new Map();
 /** A smaller drawing is seen at once: it needs no overview. */
@@ -77,7 +77,14 @@ export interface GraphCanvasProps {
 }
 
 /** Put this around a GraphCanvas; everything inside it may use `useCanvasView`. */
-export const CanvasProvider = ReactFlowProvider;
+export function CanvasProvider({ children }: { children: ReactNode }) {
+  return (
+    <ReactFlowProvider>
+      <KnownSizes />
+      {children}
+    </ReactFlowProvider>
+  );
+}
 
 /** The drawing of a workflow: for editing, for looking at, and for watching a run. Needs a CanvasProvider around it. */
 export function GraphCanvas(props: GraphCanvasProps) {
@@ -101,7 +108,6 @@ export function GraphCanvas(props: GraphCanvasProps) {
   // From afar a card shows its name only, larger: it can be read, and hundreds of cards stay quick to draw.
   const { isFar, isTiny } = useDetail(graph);
   const room = useTurns(dressing?.grown);
-  const [isMapped] = useState(() => isMap(graph));
   const canvas = useMemo(() => ({ editing: editing ?? null, roles, agents }), [editing, roles, agents]);
 
   const onEdgesChange = (changes: EdgeChange<FlowEdge>[]) => {
@@ -137,7 +143,7 @@ export function GraphCanvas(props: GraphCanvasProps) {
               data-run={!!run || undefined}
               data-room={room}
               data-inset-right={insetRight}
-              style={{ ["--inset-right" as string]: `${insetRight}px` }}
+              style={{ "--inset-right": `${insetRight}px` }}
               onKeyDown={onKeyDown}
               nodes={nodes}
               edges={edges}
@@ -204,31 +210,18 @@ export function GraphCanvas(props: GraphCanvasProps) {
               zoomOnDoubleClick={false}
               minZoom={0.1}
               maxZoom={2}
-              fitView={isMapped}
-              fitViewOptions={FIT}
               onlyRenderVisibleElements={nodes.length > MANY_NODES && !isTiny}
               elevateNodesOnSelect
               attributionPosition="bottom-right"
             >
               <Arrow />
-              {!isMapped && <FirstView graph={graph} />}
+              <FirstView graph={graph} />
               <Background variant={BackgroundVariant.Dots} gap={24} size={1.4} color="var(--line-strong)" />
               <Guides guides={dragging.guides} />
               <Panel position="bottom-left" className="canvas-zoom">
                 <ZoomControls />
               </Panel>
-              {nodes.length > MINIMAP_FROM && (
-                <MiniMap
-                  className="canvas-minimap"
-                  pannable
-                  zoomable
-                  ariaLabel="Overview of the drawing"
-                  nodeBorderRadius={24}
-                  maskColor="var(--minimap-mask)"
-                  nodeColor="var(--minimap-node)"
-                  bgColor="var(--surface)"
-                />
-              )}
+              {nodes.length > MINIMAP_FROM && <Overview />}
               {props.children}
             </ReactFlow>
           </TinyContext.Provider>

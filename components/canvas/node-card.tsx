@@ -1,12 +1,12 @@
 import { Handle, type NodeProps, Position } from "@xyflow/react";
-import { Fragment, memo, useContext } from "react";
+import { Fragment, memo, use, useContext } from "react";
 import { roleColor } from "@/components/display/role-face";
 import type { Port } from "@/components/forms/ports";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
-import { getNodeKind } from "@/server/domain/nodes";
+import { getNodeKind, isAgentNode } from "@/server/domain/nodes";
 import { useBreakpointMark } from "./breakpoint-context";
 import { BreakpointSign, CardBreakpoint } from "./breakpoint-dot";
-import { TinyContext, useCanvas } from "./canvas-context";
+import { CanvasContext, TinyContext, useCanvas } from "./canvas-context";
 import { type NodeRunView, useNodeRun, useRunParts } from "./canvas-run-context";
 import { doerOf, NodeFace } from "./card-face";
 import { Ports, useFreshPorts } from "./card-ports";
@@ -61,9 +61,10 @@ export function isSameData(before: NodeProps<FlowNode>, after: NodeProps<FlowNod
   return before.data === after.data;
 }
 
-/** The colour of the role that does it, where one does. */
+/** The colour of the role that does it, where one does. Other cards do not ask: none is drawn anew when roles come. */
 function useTint(node: WorkflowNode): string | undefined {
-  const { roles, agents } = useCanvas();
+  if (!isAgentNode(node)) return undefined;
+  const { roles, agents } = use(CanvasContext);
   const { role } = doerOf(node, agents);
   return role ? roleColor(role, roles.get(role)?.color) : undefined;
 }

@@ -16,7 +16,7 @@ export const MANY_NODES = 150;
 /** Whether a drawing is so large that it opens as a map. */
 export const isMap = (graph: WorkflowGraph) => Object.keys(graph.nodes).length > MANY_NODES;
 
-/** Opens so large that it can be read: all of it where it fits, else from its beginning. */
+/** Opens so large that it can be read: all of it where it fits, else from its beginning; very large ones as a map. */
 export function FirstView({ graph }: { graph: WorkflowGraph }) {
   const hasNodes = useNodesInitialized();
   // Until then there is no place to fit anything into.
@@ -27,7 +27,8 @@ export function FirstView({ graph }: { graph: WorkflowGraph }) {
   useLayoutEffect(() => {
     if (!hasNodes || !hasRoom || isDone.current) return;
     isDone.current = true;
-    view.open(readingOrder(graph)[0], true);
+    if (isMap(graph)) view.showMap();
+    else view.open(readingOrder(graph)[0], true);
   }, [hasNodes, hasRoom, view, graph]);
   return null;
 }

@@ -1,4 +1,4 @@
-import { useReactFlow, useStoreApi } from "@xyflow/react";
+import { getViewportForBounds, useReactFlow, useStoreApi } from "@xyflow/react";
 import { CARD_WIDTH, PLAIN_HEIGHT } from "./card-size";
 import type { FlowEdge, FlowNode } from "./flow-mapping";
 import type { XY } from "./places";
@@ -14,12 +14,16 @@ const TOP = 28;
 const CONTROLS = 60;
 /** A card that has grown is not shown smaller than this, even where not all of it fits. */
 const LEAST_SHOWN = 0.6;
+/** The part of the room that stays free around a map. */
+const MAP_PADDING = 0.08;
 
 export interface CanvasView {
   /** Shows these nodes, or all. `isAtOnce`: without a movement. */
   fit(nodeIds?: readonly string[], isAtOnce?: boolean): void;
   /** Shows it so large that it can be read: all of it, or as much as fits, with this node in it. */
   open(nodeId: string | undefined, isAtOnce?: boolean): void;
+  /** Shows all of it at once, however small that makes it. */
+  showMap(): void;
   zoomIn(): void;
   zoomOut(): void;
   zoomTo(zoom: number): void;
@@ -102,6 +106,11 @@ export function useCanvasView(): CanvasView {
       const card = { ...flow.getNodesBounds([node.id]) };
       const next = readableView({ ...drawing, height: drawing.height + SLIP }, room, card);
       void flow.setViewport(next, { duration: isAtOnce ? 0 : duration() });
+    },
+    showMap() {
+      const { width, height, minZoom } = store.getState();
+      const drawing = flow.getNodesBounds(flow.getNodes());
+      void flow.setViewport(getViewportForBounds(drawing, width, height, minZoom, 1, MAP_PADDING));
     },
     zoomIn: () => void flow.zoomIn({ duration: duration() }),
     zoomOut: () => void flow.zoomOut({ duration: duration() }),

@@ -61,7 +61,7 @@ export function Inspector({ roles }: { roles: readonly RoleDefinition[] }) {
       aria-label="Settings"
       onKeyDown={onKeyDown}
       className="editor-inspector absolute z-20 flex flex-col border-l border-line bg-surface shadow-2"
-      style={{ ["--inspector-width" as string]: `${width}px` }}
+      style={{ "--inspector-width": `${width}px` }}
     >
       <Grip />
       <IconButton
@@ -144,7 +144,10 @@ function useGoTo(panel: React.RefObject<HTMLElement | null>) {
         control.focus({ preventScroll: true });
         if (root === "name" && control instanceof HTMLInputElement) control.select();
         found?.scrollIntoView({ block: "nearest" });
-      } else if (tries-- > 0) frame = requestAnimationFrame(look);
+      } else if (tries > 0) {
+        tries -= 1;
+        frame = requestAnimationFrame(look);
+      }
     };
     frame = requestAnimationFrame(look);
     return () => cancelAnimationFrame(frame);

@@ -20,6 +20,7 @@ export function openEditor(graph = sampleGraph()) {
   const view: CanvasView = {
     fit: nothing,
     open: nothing,
+    showMap: nothing,
     zoomIn: nothing,
     zoomOut: nothing,
     zoomTo: nothing,

@@ -91,6 +91,8 @@ export function WorkflowEditor({ id }: { id: string }) {
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
   });
+  // Asked for along with the drawing, so that they are there when it is.
+  useQuery(trpc.roles.list.queryOptions());
   if (error)
     return (
       <EmptyState
@@ -572,6 +574,9 @@ function useNodeOffers(commands: EditorCommands): readonly ShellCommand[] {
   );
 }
 
+const tidyPlaces = (graph: WorkflowGraph) =>
+  import("@/components/canvas/layout").then(({ layout }) => layout(graph));
+
 /** Files that say no places are tidied up when they are first opened; that is no step to take back. */
 function usePlaces() {
   const store = useEditorStore();
@@ -580,8 +585,7 @@ function usePlaces() {
   useEffect(() => {
     const { graph } = store.getState().doc;
     if (Object.values(graph.nodes).every(({ ui }) => ui)) return;
-    const places = import("@/components/canvas/layout").then(({ layout }) => layout(graph));
-    void places.then((places) => {
+    void tidyPlaces(graph).then((places) => {
       const { doc, revision } = store.getState();
       if (!places || doc.graph !== graph) return;
       const placed = { ...doc, graph: edits.layout.apply(graph, { places }) };

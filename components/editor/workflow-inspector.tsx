@@ -275,7 +275,10 @@ function StateKeys({ graph }: { graph: WorkflowGraph }) {
         <Button
           size="sm"
           icon={<Plus aria-hidden />}
-          onClick={() => write({ ...properties, [freshKey("key", declared)]: { type: "string" } })}
+          onClick={() => {
+            const key = freshKey("key", declared);
+            write({ ...properties, [key]: { type: "string" } });
+          }}
         >
           Add a key
         </Button>

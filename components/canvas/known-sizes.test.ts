@@ -1,0 +1,50 @@
+// @vitest-environment happy-dom
+import { expect, test } from "vitest";
+import { type KnownCard, unlessAsKnown } from "./known-sizes";
+
+const CARD = { width: 208, height: 74, hasHandles: true };
+
+function card(width: number, height: number): HTMLDivElement {
+  const element = document.createElement("div");
+  Object.defineProperties(element, { offsetWidth: { value: width }, offsetHeight: { value: height } });
+  return element;
+}
+
+/** Reports cards as React Flow's observer does; answers which of them were measured, report by report. */
+function reports(known: Record<string, KnownCard>, ...rounds: Record<string, HTMLDivElement>[]) {
+  const measured: string[][] = [];
+  const measure = unlessAsKnown(
+    (updates) => void measured.push([...updates.keys()]),
+    (id) => known[id],
+  );
+  for (const round of rounds)
+    measure(
+      new Map(Object.entries(round).map(([id, nodeElement]) => [id, { id, nodeElement, force: true }])),
+    );
+  return measured;
+}
+
+test("cards that are as large as said beforehand are not measured when they are drawn", () => {
+  expect(reports({ a: CARD, b: CARD }, { a: card(208, 74), b: card(208, 74) })).toEqual([]);
+});
+
+test("a card of another size, one without known ends of lines and one nobody spoke of are measured", () => {
+  const known = { same: CARD, wide: CARD, high: CARD, note: { ...CARD, hasHandles: false } };
+  const drawn = {
+    same: card(208, 74),
+    wide: card(300, 74),
+    high: card(208, 102),
+    note: card(208, 74),
+    stranger: card(208, 74),
+  };
+  expect(reports(known, drawn)).toEqual([["wide", "high", "note", "stranger"]]);
+});
+
+test("a card that is reported again is measured: something about it changed", () => {
+  const a = card(208, 74);
+  expect(reports({ a: CARD }, { a }, { a })).toEqual([["a"]]);
+});
+
+test("a card that is drawn anew is told from the one before it", () => {
+  expect(reports({ a: CARD }, { a: card(208, 74) }, { a: card(208, 74) })).toEqual([]);
+});
