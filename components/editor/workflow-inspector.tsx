@@ -439,6 +439,12 @@ function Limits({ graph }: { graph: WorkflowGraph }) {
         checked={config.strict_state}
         onCheckedChange={(strict_state) => change({ strict_state })}
       />
+      <Switch
+        label="Ask before an agent stops at a limit"
+        hint="A person raises it, lets the agent go on with its next model, or stops the run"
+        checked={config.on_limit === "ask"}
+        onCheckedChange={(asks) => change({ on_limit: asks ? "ask" : "stop" })}
+      />
     </Disclosure>
   );
 }

@@ -1,6 +1,7 @@
 "use client";
 
 import { NumberField, type NumberFieldProps } from "@/components/ui/number-field";
+import { Switch } from "@/components/ui/switch";
 import type { RunConfig } from "@/server/domain/agent/outcome";
 
 /** The limits of one run; null where there is none. Time in minutes. */
@@ -11,6 +12,8 @@ export interface Limits {
   max_steps: number | null;
   max_loop_iterations: number | null;
   max_global_iterations: number | null;
+  /** A person is asked before an agent's limit stops the run. */
+  asks: boolean;
 }
 
 export function toLimits(config: RunConfig): Limits {
@@ -21,6 +24,7 @@ export function toLimits(config: RunConfig): Limits {
     max_steps: config.max_steps,
     max_loop_iterations: config.max_loop_iterations,
     max_global_iterations: config.max_global_iterations,
+    asks: config.on_limit === "ask",
   };
 }
 
@@ -28,6 +32,7 @@ export function toLimits(config: RunConfig): Limits {
 export function withLimits(config: RunConfig, limits: Limits): RunConfig {
   return {
     ...config,
+    ...(limits.asks || config.on_limit ? { on_limit: limits.asks ? "ask" : "stop" } : {}),
     max_steps: limits.max_steps ?? config.max_steps,
     max_loop_iterations: limits.max_loop_iterations ?? config.max_loop_iterations,
     max_global_iterations: limits.max_global_iterations ?? config.max_global_iterations,
@@ -40,7 +45,10 @@ export function withLimits(config: RunConfig, limits: Limits): RunConfig {
   };
 }
 
-const ROWS: readonly ({ key: keyof Limits } & Omit<NumberFieldProps, "value" | "onValueChange">)[] = [
+const ROWS: readonly ({ key: Exclude<keyof Limits, "asks"> } & Omit<
+  NumberFieldProps,
+  "value" | "onValueChange"
+>)[] = [
   { key: "max_cost_usd", label: "Cost", unit: "US$", placeholder: "No limit", min: 0, step: 0.1 },
   { key: "max_total_tokens", label: "Tokens", placeholder: "No limit", min: 0, step: 1000 },
   { key: "minutes", label: "Running time", unit: "min", min: 0.1, max: 1440, step: 5 },
@@ -66,6 +74,12 @@ export function LimitsForm({ limits, onChange }: { limits: Limits; onChange: (li
           />
         ))}
       </div>
+      <Switch
+        label="Ask before an agent stops at a limit"
+        hint="A person raises it, lets the agent go on with its next model, or stops the run. Without an answer it stops."
+        checked={limits.asks}
+        onCheckedChange={(asks) => onChange({ ...limits, asks })}
+      />
     </div>
   );
 }

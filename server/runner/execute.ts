@@ -60,6 +60,7 @@ export class Interpreter extends Holding {
     this.applyAll(begin(this.a, this.s));
     try {
       for (;;) {
+        if (this.isLimitOpened) this.openLimits();
         this.advance();
         if (!this.isPaused && !this.breath && !this.tasks.areMoving) {
           if (this.breakTie()) continue;
@@ -334,6 +335,12 @@ export class Interpreter extends Holding {
     const events = limitRaised(this.s, command, by);
     if (!events) return;
     this.applyAll(events);
+    this.openLimits();
+  }
+
+  /** Whoever waits at a limit goes on. */
+  private openLimits(): void {
+    this.isLimitOpened = false;
     this.limit = null;
     for (const { task, key } of this.tasks.openGates("limit")) {
       if (!task.timeout && !this.isPaused) this.armTimeout(task);

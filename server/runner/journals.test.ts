@@ -59,7 +59,11 @@ async function recordAll(): Promise<Recorded[]> {
     const words = "Please approve my vacation for next week.";
     const input = Object.fromEntries(inputFields(graph).map((field) => [field.key, words]));
     recorded.push(
-      journalOf(stage, `template ${key}`, (await stage.run(graph, { input, roles: builtinRoles })).id),
+      journalOf(
+        stage,
+        `template ${key}`,
+        (await stage.run(graph, { input, roles: builtinRoles, agrees: true })).id,
+      ),
     );
   }
   for (const [name, one] of Object.entries(cases)) {

@@ -258,6 +258,12 @@ export class NodeRun implements NodeContext, CrewRuntime {
   hold(limit: RaisableLimit): Flow<void> {
     return this.interpreter.hold(this.activationId, limit);
   }
+  raiseLimit(limit: RaisableLimit, to: number, by: string): void {
+    this.interpreter.raiseNow(limit, to, by);
+  }
+  openLimit(): void {
+    this.interpreter.openLimit();
+  }
 
   /** Tools of this installation that the list grants, as they are now, and the names of all; recorded. */
   *toolSpecs(who: string, granted: readonly string[]): Flow<{ specs: ToolSpec[]; names: string[] }> {

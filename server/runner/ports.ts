@@ -96,6 +96,10 @@ export interface AgentRuntime
   limitBeforeCall(): RaisableLimit | null;
   /** Waits until that limit is raised. */
   hold(limit: RaisableLimit): Flow<void>;
+  /** A person who was asked raises a limit; whoever waits at one goes on. */
+  raiseLimit(limit: RaisableLimit, to: number, by: string): void;
+  /** Whoever waits at a limit looks at it again. */
+  openLimit(): void;
   /** Waits, durably, without saying so. */
   pause(key: string, ms: number): Flow<void>;
   /** The node's own time runs again, once nothing in it waits for a person. */
@@ -140,6 +144,8 @@ export interface Engine {
   arrive(place: Place): Flow<void>;
   planEdited(activationId: string): Durable;
   hold(activationId: string, limit: RaisableLimit): Flow<void>;
+  raiseNow(limit: RaisableLimit, to: number, by: string): void;
+  openLimit(): void;
   /** The activation's own time stands still: it waits for a person. */
   stopClock(activationId: string): void;
   startClock(activationId: string): void;

@@ -43,6 +43,7 @@ async function sentBy({ key, graph }: (typeof templates)[number]): Promise<Asked
         ]),
       ),
       roles: builtinRoles,
+      agrees: true,
     },
   );
   expect([key, state.run.final_status]).toEqual([key, "COMPLETED"]);

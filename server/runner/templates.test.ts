@@ -21,7 +21,11 @@ describe("every template runs on the offline demo model as it is", () => {
       const input = Object.fromEntries(
         inputFields(graph).map((field) => [field.key, "Please approve my vacation for next week."]),
       );
-      const { state } = await newStage({ models: offline() }).run(graph, { input, roles: builtinRoles });
+      const { state } = await newStage({ models: offline() }).run(graph, {
+        input,
+        roles: builtinRoles,
+        agrees: true,
+      });
       expect(state.run).toMatchObject({
         final_status: "COMPLETED",
         reason_code: "END_REACHED",

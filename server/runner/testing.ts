@@ -5,6 +5,7 @@ import type { JsonObject } from "@/server/domain/base/values";
 import { isPlanFile } from "@/server/domain/crew/plan-file";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { PeopleRules, RunEvent } from "@/server/domain/run/events";
+import { readAnswer } from "@/server/domain/run/person-answer";
 import type { ModelAnswer, ModelRequest, Models } from "@/server/llm/model";
 import type { AtWork } from "@/server/store/at-work";
 import { lastOf } from "@/server/store/log-chain";
@@ -128,6 +129,8 @@ interface StartOptions {
   installation?: InstallationRules;
   /** What is known at the start of how much models read. */
   windows?: Record<string, number>;
+  /** Somebody agrees to whatever is asked. */
+  agrees?: boolean;
 }
 
 /** A server in miniature: a database in memory and a host on it. */
@@ -190,11 +193,25 @@ export function newStage(
     /** Starts a run and waits until it has left the process. */
     async run(graph: WorkflowGraph, more: StartOptions = {}) {
       const id: string = stage.start(graph, more);
+      if (more.agrees) await agree(host, id);
       await host.settled(id);
       return { id, events: store.events(id, 0, 1e6), state: store.state(id)! };
     },
   };
   return stage;
+}
+
+/** Agrees to everything that a run asks, until it has ended. */
+async function agree(host: Host, id: string): Promise<void> {
+  for await (const frame of host.follow(id, 0)) {
+    if (frame.kind !== "events") continue;
+    for (const event of frame.events) {
+      if (event.type !== "interaction_requested") continue;
+      const { interaction_id, fingerprint } = event.payload;
+      const read = readAnswer(event.payload, { answer: "approve" });
+      if (read.ok) host.answer(id, interaction_id, fingerprint, { ...read.answer, by: "ann" });
+    }
+  }
 }
 
 /** Events without what differs between runs. */

@@ -1,4 +1,5 @@
 import { approval } from "./approval";
+import { approvalByPerson } from "./approval-by-person";
 import { codeAndReview } from "./code-and-review";
 import { consensus } from "./consensus";
 import { dataAnalysis } from "./data-analysis";
@@ -16,6 +17,7 @@ export type { Template } from "./define";
 /** Every template, in the order in which a first visit offers them. */
 export const templates: readonly Template[] = [
   approval,
+  approvalByPerson,
   researchAndWrite,
   codeAndReview,
   parallelViews,

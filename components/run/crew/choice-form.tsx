@@ -1,8 +1,11 @@
 "use client";
 
 import { type KeyboardEvent, useId, useState } from "react";
+import { InputFields } from "@/components/forms/input-field";
+import { type InputValues, readInput, toField } from "@/components/forms/input-fields";
 import { Button } from "@/components/ui/button";
 import { TextArea } from "@/components/ui/text-area";
+import { fieldsOfSchema } from "@/server/domain/graph/form-fields";
 import { noOf, yesOf } from "@/server/domain/run/person-answer";
 import type { AnswerOption } from "@/server/domain/tool/person-question";
 import { TimeLeft } from "./time-left";
@@ -11,19 +14,28 @@ import { type Answering, useAnswer } from "./use-answer";
 /** A question with answers to choose from, with a comment and, where it is asked about a draft, the draft to change. */
 export function ChoiceForm({ options, ...props }: Answering & { options: readonly AnswerOption[] }) {
   const { ask } = props;
-  const { draft } = ask.requested;
+  const { draft, response_schema } = ask.requested;
+  const fields = fieldsOfSchema(response_schema ?? {}).map((field) =>
+    toField(response_schema ? { ...field, around: response_schema } : field),
+  );
+  const [values, setValues] = useState<InputValues>({});
   const [text, setText] = useState(draft ?? "");
   const [comment, setComment] = useState("");
   const note = useId();
   const answer = useAnswer(props);
   const yes = yesOf(options);
   const no = noOf(options);
-  const give = (option: AnswerOption) =>
+  const give = (option: AnswerOption) => {
+    const read = readInput(fields, values);
+    answer.setErrors(read.errors);
+    if (read.errors.length > 0) return;
     answer.send({
       answer: option.value,
       ...(draft !== undefined && text !== draft ? { value: text } : {}),
+      ...(fields.length > 0 ? { value: read.input } : {}),
       ...(comment.trim() ? { message: comment.trim() } : {}),
     });
+  };
   return (
     <div className="crew-answer flex flex-col gap-3">
       {draft === undefined ? null : (
@@ -35,6 +47,13 @@ export function ChoiceForm({ options, ...props }: Answering & { options: readonl
           rows={8}
         />
       )}
+      <InputFields
+        {...{ fields, values, errors: answer.errors }}
+        onChange={(next, left) => {
+          setValues(next);
+          answer.setErrors(left);
+        }}
+      />
       <TextArea
         label="Comment"
         hint="May stay empty"

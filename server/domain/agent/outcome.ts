@@ -121,6 +121,9 @@ export const USUAL_CONFIRMATION: ConfirmationPolicy = {
   confirm_unknown: true,
 };
 
+/** What happens where a limit is reached: a person is asked before the run stops, or it stops. */
+export const OnLimit = z.enum(["stop", "ask"]);
+
 /** What models may cost in one run. */
 const Budget = z.object({
   max_cost_usd: z.number().nonnegative().nullish(),
@@ -153,6 +156,8 @@ export const RunConfig = z.object({
   max_parallel_nodes: z.number().int().min(1).max(256).default(16),
   max_subrun_depth: z.number().int().min(0).max(5).default(5),
   budget: Budget.prefault({}),
+  /** Of limits that a model call runs into; `stop` where it is absent. A node may say otherwise. */
+  on_limit: OnLimit.optional(),
   /** Tools that no agent of this run gets, whatever its role says. */
   denied_tools: z.array(z.string().max(200)).default([]),
   confirmation: ConfirmationPolicy.default(USUAL_CONFIRMATION),

@@ -5,7 +5,7 @@ import { customPatterns } from "@/server/domain/crew/pattern";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import { type Analysis, analyse } from "@/server/domain/graph/analysis";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { isAgentNode, isCrewNode, isRouterNode } from "../nodes";
+import { getNodeKind, isAgentNode, isCrewNode, isRouterNode } from "../nodes";
 import type { ModelChoice } from "./model-uses";
 
 /*
@@ -66,7 +66,7 @@ function mayBePassedBy(graph: WorkflowGraph, { outgoing, start }: Analysis, id: 
   };
   if (start === null) return false;
   const isBehindRouter = Object.values(graph.nodes).some(
-    (node) => isRouterNode(node) && node.id !== id && from(node.id).has(id),
+    (node) => getNodeKind(node.node_type).routes && node.id !== id && from(node.id).has(id),
   );
   const isEnd = (one: string) => (outgoing.get(one) ?? []).length === 0;
   return isBehindRouter && [...from(start, id)].some(isEnd);

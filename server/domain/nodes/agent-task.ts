@@ -1,7 +1,9 @@
 import { z } from "zod";
+import { OnLimit } from "@/server/domain/agent/outcome";
 import { AgentConfig, Guardrail, LlmConfig } from "@/server/domain/agent/role";
 import { Id, JsonSchema, Template } from "@/server/domain/base/values";
 import { defineNode } from "./define";
+import { ON_LIMIT_FIELD } from "./question-terms";
 
 /** One role does one task with a model. */
 export const agentTask = defineNode({
@@ -29,6 +31,7 @@ export const agentTask = defineNode({
     guardrails: z.array(Guardrail).default([]),
     max_iterations: z.number().int().min(1).max(200).optional(),
     llm_config: LlmConfig.optional(),
+    on_limit: OnLimit.optional(),
   }),
   fields: [
     { key: "required_role", label: "Role", as: "role", showIf: ({ agent_ref }) => !agent_ref },
@@ -54,6 +57,7 @@ export const agentTask = defineNode({
       max: 200,
       isRare: true,
     },
+    ON_LIMIT_FIELD,
   ],
   summary: (config) => config.agent?.role_name || config.agent_ref || config.required_role || "No role yet",
   newConfig: () => ({ required_role: "", task_description_template: "" }),

@@ -1,8 +1,10 @@
 import { z } from "zod";
+import { OnLimit } from "@/server/domain/agent/outcome";
 import { Template } from "@/server/domain/base/values";
 import { CREW_PROCESSES, CrewConfig } from "@/server/domain/crew/crew";
 import { ExecutionPlan } from "@/server/domain/crew/plan";
 import { defineNode } from "./define";
+import { ON_LIMIT_FIELD } from "./question-terms";
 
 /** Several roles work on a plan: one that is written here, or one that a planner role writes. */
 export const crewTask = defineNode({
@@ -18,6 +20,7 @@ export const crewTask = defineNode({
     plan_description_template: Template.default(""),
     crew: CrewConfig.optional(),
     plan: ExecutionPlan.optional(),
+    on_limit: OnLimit.optional(),
   }),
   fields: [
     {
@@ -29,6 +32,7 @@ export const crewTask = defineNode({
     { key: "crew_id_or_config_ref", label: "Which crew", as: "crew_ref" },
     { key: "crew", label: "Crew", as: "crew" },
     { key: "plan", label: "Plan", as: "plan", hint: "Leave empty to let a planner role write it" },
+    ON_LIMIT_FIELD,
   ],
   summary: (config) => {
     if (config.crew_id_or_config_ref) return `Crew ${config.crew_id_or_config_ref}`;

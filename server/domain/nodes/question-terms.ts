@@ -62,6 +62,18 @@ export const questionFields = (standard: FieldLook): readonly Field<QuestionTerm
   },
 ];
 
+/** What happens where a model call of this node reaches a limit. */
+export const ON_LIMIT_FIELD: Field<{ on_limit?: "stop" | "ask" | undefined }> = {
+  key: "on_limit",
+  label: "At a limit of the run",
+  as: "choice",
+  isRare: true,
+  options: [
+    { value: "stop", label: "The run stops" },
+    { value: "ask", label: "A person is asked first" },
+  ],
+};
+
 /** The terms of a question as they are set; what is not set is left out. */
 export function termsOf(config: QuestionTerms): QuestionParts {
   const {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { AgreedCalls } from "@/server/domain/agent/outcome";
 import { SIZES, sizeOf, sizeText } from "@/server/domain/base/sizes";
-import { Json } from "@/server/domain/base/values";
+import { Json, type JsonSchema } from "@/server/domain/base/values";
 import { objectOf } from "@/server/domain/graph/form-fields";
 import type { KeyFault } from "@/server/domain/graph/input-check";
 import { type AnswerOption, saysNo, saysYes } from "@/server/domain/tool/person-question";
@@ -75,6 +75,7 @@ function readChoice(asked: Asked, options: readonly AnswerOption[], sent: SentAn
   if (!option)
     return refused("answer", `Answer one of these: ${options.map(({ label }) => label).join(", ")}.`);
   const { value } = sent;
+  if (asked.response_schema) return readChoiceWithForm(option, asked.response_schema, sent);
   if (value !== undefined && value !== null) {
     if (asked.draft === undefined)
       return refused("value", "This question takes one of its options, and no value.");
@@ -91,6 +92,19 @@ function readChoice(asked: Asked, options: readonly AnswerOption[], sent: SentAn
       ...withMessage(sent),
     },
   };
+}
+
+/** An option that comes with a form, whose fields may be left out. */
+function readChoiceWithForm(option: AnswerOption, schema: JsonSchema, sent: SentAnswer): ReadAnswer {
+  const entered = objectOf(sent.value ?? {});
+  if (!entered) return refused("value", "Give the fields of the form as an object.");
+  const read = checkAnswer(schema, entered);
+  return read.ok
+    ? {
+        ok: true,
+        answer: { answer: "chosen", option: option.value, value: read.content, ...withMessage(sent) },
+      }
+    : { ok: false, errors: read.errors, isForm: false };
 }
 
 function readForm({ response_schema = {} }: Asked, sent: SentAnswer): ReadAnswer {

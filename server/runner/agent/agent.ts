@@ -41,6 +41,7 @@ export class Agent implements Caller {
   readonly guardTries = new Map<Guardrail, number>();
   private readonly tools = new Map<string, ToolSpec>();
   private known: readonly string[] = [];
+  private modelsLeftOut = 0;
 
   constructor(
     readonly run: AgentRuntime,
@@ -98,6 +99,14 @@ export class Agent implements Caller {
     if (this.tools.size > 0) for (const tool of ENDINGS) this.learn(tool);
     this.known = [...names, ...crewSpecs.map(({ name }) => name)];
     return { ...grants, granted: [...this.tools.values()] };
+  }
+
+  /** The first of its models that is asked, counted from 0: a person may have gone on with a later one. */
+  get firstModel(): number {
+    return this.modelsLeftOut;
+  }
+  skipModels(count: number): void {
+    this.modelsLeftOut = Math.max(this.modelsLeftOut, count);
   }
 
   get toolNames(): string[] {

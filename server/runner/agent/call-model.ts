@@ -10,6 +10,7 @@ import { StepFailed } from "../flow";
 import { asError, internalError } from "../internal-error";
 import type { AgentRuntime } from "../ports";
 import type { Agent } from "./agent";
+import { atLimit } from "./limit-question";
 
 /** Attempts at one model call, with back-off between them (docs/decisions/04-retries-are-ours.md). */
 const CALL_ATTEMPTS = 4;
@@ -36,6 +37,7 @@ export function* callModel(agent: Agent, turn: ModelTurn): Flow<ModelAnswer & { 
   /** Failures of a kind that is not tried again as often as others, such as time that ran out. */
   let costly = 0;
   for (const [which, llm_config] of configs.entries()) {
+    if (which < agent.firstModel) continue;
     for (let attempt = 1; attempt <= CALL_ATTEMPTS; attempt++) {
       const local = [
         agent.path,
@@ -128,7 +130,12 @@ export function* callModel(agent: Agent, turn: ModelTurn): Flow<ModelAnswer & { 
             ...about,
             payload: { metric: metric ?? "cost_usd", used: used ?? 0, limit: limit ?? 0 },
           });
-          yield* run.hold(metric === "total_tokens" ? "max_total_tokens" : "max_cost_usd");
+          const stands = metric === "total_tokens" ? "max_total_tokens" : "max_cost_usd";
+          const next = configs[which + 1]?.model;
+          if ((yield* atLimit(agent, stands, local, next)) === "next_model") {
+            agent.skipModels(which + 1);
+            break;
+          }
           return yield* callModel(agent, { ...turn, name: `${turn.name}+` });
         }
         if (!mayRetry) break;
@@ -136,7 +143,8 @@ export function* callModel(agent: Agent, turn: ModelTurn): Flow<ModelAnswer & { 
       }
     }
     const cause = errorOf(last);
-    if (!cause.retryable && cause.code !== "QUOTA" && cause.code !== "AUTH") break;
+    const mayGoOn = ["QUOTA", "AUTH", "BUDGET"].includes(cause.code);
+    if (!cause.retryable && !mayGoOn) break;
   }
   throw last;
 }

@@ -20,6 +20,7 @@ import type { AgentRuntime } from "../ports";
 import { Agent } from "./agent";
 import { callModel, errorOf } from "./call-model";
 import { checkGuardrails } from "./guardrails";
+import { atLimit } from "./limit-question";
 import { openConversation, shapeOf } from "./opening";
 import type { AgentEnd, AgentResult, AgentTask } from "./task";
 import { carryOut } from "./tool-calls";
@@ -244,8 +245,8 @@ function* awaitRateLimit(
 ): Flow<void> {
   const { run } = agent;
   const config = agent.task.config;
-  for (let blocked = run.limitBeforeCall(); blocked; blocked = run.limitBeforeCall())
-    yield* run.hold(blocked);
+  for (let blocked = run.limitBeforeCall(), k = 1; blocked; blocked = run.limitBeforeCall(), k++)
+    yield* atLimit(agent, blocked, `${agent.path}/turn${local}/blocked${k}`);
   if (!config) return;
   if (run.now - begun > config.max_execution_time_s * 1000)
     throw new NodeFailure(

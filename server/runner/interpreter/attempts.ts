@@ -11,6 +11,7 @@ import { complete, fail, isWanted, passThrough, referring } from "@/server/domai
 import { NodeRun } from "../node-run";
 import type { Effects, Engine, StepOptions } from "../ports";
 import { Advice } from "./advice";
+import { limitRaised } from "./commands";
 import type { ReachedEnd } from "./ends";
 import type { Place } from "./holds";
 import { LoopWatch } from "./loop-watch";
@@ -26,6 +27,8 @@ export abstract class Attempts implements Engine {
   protected readonly tasks: Tasks;
   protected readonly advice: Advice;
   private timeouts = 0;
+  /** A person has let go on whoever waits at a limit. */
+  protected isLimitOpened = false;
   /** The limit that keeps the run from going on. */
   protected limit: RaisableLimit | null = null;
   protected readonly ended: ReachedEnd[] = [];
@@ -243,6 +246,15 @@ export abstract class Attempts implements Engine {
     const task = this.tasks.get(activationId);
     if (task && !task.timeout && this.s.activations[activationId]?.status === "running")
       this.armTimeout(task);
+  }
+
+  raiseNow(limit: RaisableLimit, to: number, by: string): void {
+    this.applyAll(limitRaised(this.s, { limit, to }, by) ?? []);
+    this.openLimit();
+  }
+  /** Not at once: whoever asks is in the middle of its own answer. */
+  openLimit(): void {
+    this.isLimitOpened = true;
   }
 
   adviseLater(interactionId: string): void {

@@ -63,7 +63,7 @@ describe("what Agent Builder exports", () => {
     expect(python.imported.roles).toEqual(typescript.imported.roles);
   });
 
-  test("a classification decides by its value, and an approval waits for somebody to say who is asked", () => {
+  test("a classification decides by its value, and an approval is asked of a person by a form", () => {
     const { imported, graph, findings } = read("branches.ts");
     expect(graph.nodes.decide?.config).toMatchObject({
       conditions: [
@@ -98,13 +98,16 @@ describe("what Agent Builder exports", () => {
     ]);
     expect(graph.nodes.end?.input_mapping).toEqual({ message: '"Your return is on the way."' });
     expect(graph.nodes.approval).toMatchObject({
+      node_type: "user_input",
       name: "Ask a person: Does this work for you?",
+      config: {
+        title: "Does this work for you?",
+        schema: { properties: { approved: { type: "boolean" } }, required: ["approved"] },
+      },
       output_keys: ["approved"],
     });
-    expect(findings.filter(({ level }) => level === "placeholder")).toMatchObject([
-      { line: 127, node_id: "approval", at: "line 127" },
-    ]);
-    expect(blockingProblems(imported).map(({ at }) => at.id)).toEqual(["approval"]);
+    expect(findings.filter(({ level }) => level === "placeholder")).toEqual([]);
+    expect(blockingProblems(imported)).toEqual([]);
   });
 
   test("guardrails and searches are steps to fill, and instructions read values of the run", () => {

@@ -336,13 +336,18 @@ export class Calls {
     const said = first ? flow.evaluator.value(first, names, "message") : json("");
     const words = flow.state.template(said);
     const key = flow.state.keys.of(`approval ${call.from}`, "approved");
-    flow.trail.placeholder("approval", {
+    flow.trail.step("approval", {
+      node_type: "user_input",
       name: words ? `Ask a person: ${words}`.slice(0, 120) : "Ask a person",
-      original: `A person is asked whether to go on:\n${words || "(no words)"}`,
-      why: "Here a person was asked to approve.",
-      at: "",
-      findings: flow.findings(call),
-      node: { output_keys: [key], description: words.slice(0, 4000) },
+      config: {
+        title: words || "Is this all right?",
+        schema: {
+          type: "object",
+          properties: { [key]: { type: "boolean", title: "Approve" } },
+          required: [key],
+        },
+      },
+      output_keys: [key],
     });
     return { is: "path", key, path: [], schema: { type: "boolean" } };
   }

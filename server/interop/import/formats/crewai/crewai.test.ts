@@ -377,18 +377,32 @@ describe("a flow", () => {
     expect(findProblems(graphOf(read), []).some(({ severity }) => severity === "error")).toBe(true);
   });
 
-  test("asks a person by an empty step whose outcomes are ways out", () => {
+  test("asks a person at a gate whose answers are the outcomes", () => {
     const read = methods(
       `  go:\n    start: true\n    human_feedback: {message: Good?, emit: [yes_, no_]}\n    do: {call: expression, expr: "1"}\n${say("fine", "    listen: yes_\n")}`,
     );
     expect(linesOf(read)).toEqual([
       "go go_feedback",
-      "go_feedback go_route",
       "start go",
-      "go_route fine yes_",
+      "go_feedback fine yes_",
       "fine end",
-      "go_route end no_",
+      "go_feedback end no_",
     ]);
+    expect(step(read, "go_feedback")).toMatchObject({
+      node_type: "approval_gate",
+      config: { title: "Good?", options: ["yes_", "no_"] },
+    });
+  });
+
+  test("asks a person for words by a form where no outcomes are named", () => {
+    const read = methods(
+      `  go:\n    start: true\n    human_feedback: {message: What do you think?}\n    do: {call: expression, expr: "1"}\n`,
+    );
+    expect(step(read, "go_feedback")).toMatchObject({
+      node_type: "user_input",
+      config: { title: "What do you think?", schema: { required: ["go_feedback"] } },
+      output_keys: ["go_feedback"],
+    });
   });
 
   test("reads the crew that it names among the files, and nowhere else", () => {

@@ -1,6 +1,5 @@
 import { type Findings, isRaw, type Raw } from "@/server/domain/base/lenient-reader";
 import { asTemplate } from "@/server/domain/text/template";
-import { writeText } from "../../../text-files";
 import { Drawing } from "../../drawing";
 import { type Imported, nothingImported } from "../../format";
 import { Cast } from "../../roles";
@@ -70,7 +69,7 @@ export class FlowDrawing {
   }
 
   private method(method: Method): void {
-    const { name, here, isRouter, feedback, outcomes, emit } = method;
+    const { name, isRouter, feedback, emit } = method;
     const key = this.names.output(name);
     const id = this.steps.draw(method, key);
     this.entries.set(name, id);
@@ -79,32 +78,60 @@ export class FlowDrawing {
     if (description) this.drawing.change(id, { description: description.slice(0, 4000) });
     let last = id;
     if (feedback) {
-      const answer = this.drawing.keyFor(`${name}_feedback`, "output");
-      last = this.drawing.placeholder(`${name}_feedback`, {
-        name: `Feedback on ${human(name).toLowerCase()}`,
-        original: writeText(feedback, "yaml"),
-        at: "human_feedback",
-        findings: here,
-        why: "A person was asked here.",
-        node: { input_keys: [key], output_keys: [answer] },
-      });
+      last = this.feedback(method, feedback, key);
       this.drawing.edge(id, last);
-      if (outcomes.length > 0) this.route(method, last, answer, outcomes);
     }
     if (isRouter) this.route(method, last, key, emit);
     this.after.set(name, [...(this.after.get(name) ?? []), { from: last }]);
   }
 
+  /** A person is asked about what a method gave: which of its outcomes it is, or what they think of it. */
+  private feedback({ name, here, outcomes }: Method, feedback: Raw, key: string): string {
+    const answer = this.drawing.keyFor(`${name}_feedback`, "output");
+    const about = {
+      name: `Feedback on ${human(name).toLowerCase()}`,
+      input_keys: [key],
+      output_keys: [answer],
+    };
+    const terms = { title: asTemplate(textOf(feedback.message).slice(0, 4000)), body_template: `{{${key}}}` };
+    for (const setting of Object.keys(feedback))
+      if (!["message", "emit"].includes(setting))
+        here.dropped(
+          `human_feedback.${setting}`,
+          `"${setting}" has no place here: no model reads the answer.`,
+        );
+    if (outcomes.length === 0)
+      return this.drawing.add(`${name}_feedback`, {
+        node_type: "user_input",
+        ...about,
+        config: {
+          ...terms,
+          schema: {
+            type: "object",
+            properties: { [answer]: { type: "string", title: "Feedback" } },
+            required: [answer],
+          },
+        },
+      });
+    here.changed(
+      "human_feedback.emit",
+      "The person chooses the outcome themselves; there a model read it from their words.",
+    );
+    const gate = this.drawing.add(`${name}_feedback`, {
+      node_type: "approval_gate",
+      ...about,
+      config: { ...terms, options: [...new Set(outcomes)] },
+    });
+    this.leave(gate, outcomes);
+    return gate;
+  }
+
   /** The router whose ways out are the labels of a method. */
   private route({ name, here }: Method, from: string, key: string, labels: readonly string[]): void {
-    const listened = this.methods.flatMap(({ start, listen }) => [
-      ...triggersIn(start),
-      ...triggersIn(listen),
-    ]);
     const known =
       labels.length > 0
         ? labels
-        : listened.filter((label) => !this.methods.some((one) => one.name === label));
+        : this.listened().filter((label) => !this.methods.some((one) => one.name === label));
     const router = this.drawing.add(`${name}_route`, {
       node_type: "conditional_router",
       name: `After ${human(name).toLowerCase()}`,
@@ -116,11 +143,19 @@ export class FlowDrawing {
         "emit",
         `"${name}" does not say which labels it may give; all that somebody listens to were drawn.`,
       );
-    for (const label of new Set(known))
+    this.leave(router, known, labels.length === 0);
+  }
+
+  /** What listens to these labels begins here; where nothing does, the run ends. */
+  private leave(router: string, labels: readonly string[], isOpen = false): void {
+    const listened = this.listened();
+    for (const label of new Set(labels))
       this.after.set(label, [...(this.after.get(label) ?? []), { from: router, label }]);
-    const unheard = [...new Set(known)].filter((label) => !listened.includes(label));
-    if (unheard.length > 0 || labels.length === 0)
-      this.endings.push({ router, labels: unheard, isOpen: labels.length === 0 });
+    const unheard = [...new Set(labels)].filter((label) => !listened.includes(label));
+    if (unheard.length > 0 || isOpen) this.endings.push({ router, labels: unheard, isOpen });
+  }
+  private listened(): string[] {
+    return this.methods.flatMap(({ start, listen }) => [...triggersIn(start), ...triggersIn(listen)]);
   }
   /** Labels that nobody listens to: the run ends there. */
   private readonly endings: { router: string; labels: string[]; isOpen: boolean }[] = [];

@@ -1,0 +1,113 @@
+import { expect, test } from "vitest";
+import { role } from "@/server/conformance/stage";
+import { draw } from "@/server/domain/testing/drawing";
+import { ModelError } from "@/server/llm/model";
+import { fakeModels, newStage } from "../testing";
+
+const graph = draw("start > a > b > end", {
+  a: {
+    node_type: "agent_task",
+    output_keys: ["a"],
+    config: {
+      required_role: "Worker",
+      task_description_template: "Work.",
+      llm_config: {
+        model: "large",
+        fallback_models: [{ provider_id: "p", model: "small" }],
+      },
+    },
+  },
+  b: {
+    node_type: "agent_task",
+    output_keys: ["b"],
+    config: { required_role: "Worker", task_description_template: "Work on." },
+  },
+});
+const ASK = {
+  config: { on_limit: "ask" as const, budget: { max_total_tokens: 20, warn_at: 0.8, mode: "hard" as const } },
+};
+const roles = [role("Worker")];
+
+/** Models that keep to the budget of tokens, of which the small one always may be asked. */
+const models = () =>
+  fakeModels(({ budget, llm_config }) => {
+    const { max_total_tokens: limit, spent_tokens } = budget!;
+    if (llm_config.model !== "small" && limit !== null && spent_tokens + 30 > limit)
+      throw new ModelError({
+        code: "BUDGET",
+        message: "The next call could exceed the budget.",
+        retryable: false,
+        user_action: "raise_limit",
+        detail: { metric: "total_tokens", used: spent_tokens, limit },
+      });
+    return llm_config.model ?? "usual";
+  });
+
+type Stage = ReturnType<typeof newStage>;
+async function asked(stage: Stage, id: string) {
+  const open = () =>
+    Object.values(stage.store.state(id)?.interactions ?? {}).find(({ status }) => status === "open");
+  await expect.poll(open).toBeDefined();
+  return open()!;
+}
+const give = (
+  stage: Stage,
+  id: string,
+  open: Awaited<ReturnType<typeof asked>>,
+  option: string,
+  value?: object,
+) =>
+  stage.host.answer(id, open.id, open.requested.fingerprint, {
+    answer: "chosen",
+    option,
+    ...(value ? { value: value as never } : {}),
+    by: "ann",
+  });
+
+test("a budget asks before it stops the run; raised, the run goes on", async () => {
+  const stage = newStage({ models: models() });
+  const id = stage.start(graph, { roles, ...ASK });
+  const open = await asked(stage, id);
+  expect(open.requested).toMatchObject({
+    kind: "budget",
+    title: "Worker has reached a limit of the run",
+    why: "The next model call could exceed the budget of 20 tokens. Raise the budget to go on.",
+    args: { limit: "max_total_tokens", now: 20 },
+    options: [
+      { label: "Raise the limit", value: "raise" },
+      { label: "Go on with small", value: "next_model" },
+      { label: "Stop here", value: "stop" },
+    ],
+  });
+  expect(stage.store.find(id)).toMatchObject({ status: "waiting", waits_for: "person" });
+  give(stage, id, open, "raise", { to: 500 });
+  await stage.host.settled(id);
+  const { run, state } = stage.store.state(id)!;
+  expect([run.final_status, run.config.budget.max_total_tokens, state]).toEqual([
+    "COMPLETED",
+    500,
+    expect.objectContaining({ a: "large", b: "usual" }),
+  ]);
+});
+
+test("or it goes on with the next model of the agent", async () => {
+  const stage = newStage({ models: models() });
+  const id = stage.start(graph, { roles, ...ASK });
+  give(stage, id, await asked(stage, id), "next_model");
+  await expect.poll(() => stage.store.state(id)!.state.a).toBe("small");
+  give(stage, id, await asked(stage, id), "stop");
+  await stage.host.settled(id);
+  expect(stage.store.state(id)!.run).toMatchObject({
+    final_status: "INCOMPLETE",
+    reason_code: "BUDGET",
+    resumable: ["max_total_tokens"],
+  });
+});
+
+test("a node may say that it is not worth a question", async () => {
+  const stage = newStage({ models: models() });
+  const silent = structuredClone(graph);
+  Object.assign(silent.nodes.a!.config, { on_limit: "stop" });
+  const { state } = await stage.run(silent, { roles, ...ASK });
+  expect([state.run.final_status, Object.keys(state.interactions)]).toEqual(["INCOMPLETE", []]);
+});
