@@ -1,12 +1,12 @@
 "use client";
 
-import { CircleDot, Plus, Trash2, X } from "lucide-react";
+import clsx from "clsx";
+import { ChevronDown, CircleDot, Plus, Trash2, X } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
 import { BreakpointSign } from "@/components/canvas/breakpoint-dot";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
-import { Disclosure } from "@/components/ui/disclosure";
 import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
 import { BREAKPOINT_KINDS, MOST_BREAKPOINTS } from "@/server/domain/agent/breakpoint";
@@ -97,7 +97,12 @@ export function BreakpointsPanel({
       ) : (
         <ul aria-label="Breakpoints of this workflow" className="min-h-0 overflow-y-auto p-1.5">
           {list.map((one) => (
-            <Row key={one.id} {...{ store, graph, one }} isOpen={one.id === opened} />
+            <Row
+              key={one.id}
+              {...{ store, graph, one }}
+              isOpen={one.id === opened}
+              onToggle={() => setOpened(one.id === opened ? undefined : one.id)}
+            />
           ))}
         </ul>
       )}
@@ -120,11 +125,13 @@ function Row({
   graph,
   one,
   isOpen,
+  onToggle,
 }: {
   store: BreakpointStore;
   graph: WorkflowGraph;
   one: KeptBreakpoint;
   isOpen: boolean;
+  onToggle: () => void;
 }) {
   const title = breakpointTitle(one, graph);
   const limits = breakpointLimits(one);
@@ -140,18 +147,33 @@ function Row({
         />
       </span>
       <div className="min-w-0 flex-1">
-        <Disclosure title={title} icon={<BreakpointSign look={lookOf([one])} />} isOpen={isOpen}>
-          {isGone ? (
-            <p className="px-1 pt-1 text-[13px] text-waiting">
-              What it was set on is gone, so it holds nothing.
-            </p>
-          ) : null}
-          <BreakpointForm value={one} graph={graph} onChange={(patch) => store.set(one.id, patch)} />
-        </Disclosure>
+        <button
+          type="button"
+          aria-expanded={isOpen}
+          onClick={onToggle}
+          className="flex min-h-7 w-full items-center gap-2 rounded-md px-1 text-left text-[13px] font-medium pointer-coarse:min-h-10"
+        >
+          <BreakpointSign look={lookOf([one])} />
+          <span className="min-w-0 flex-1 truncate" title={title}>
+            {title}
+          </span>
+          <ChevronDown
+            aria-hidden
+            className={clsx("size-3.5 shrink-0 text-ink-3 transition-transform", isOpen && "rotate-180")}
+          />
+        </button>
         {limits ? (
-          <p className="truncate pb-1 pl-7 font-mono text-xs text-ink-2" title={limits}>
+          <p className="truncate pb-1 pl-6 font-mono text-xs text-ink-2" title={limits}>
             {limits}
           </p>
+        ) : null}
+        {isGone ? (
+          <p className="px-1 pb-1 text-[13px] text-waiting">
+            What it was set on is gone, so it holds nothing.
+          </p>
+        ) : null}
+        {isOpen ? (
+          <BreakpointForm value={one} graph={graph} onChange={(patch) => store.set(one.id, patch)} />
         ) : null}
       </div>
       <IconButton
