@@ -128,6 +128,13 @@ export const keyCommands: readonly KeyCommand[] = [
     run: (it) => it.runNode(),
   },
   {
+    id: "run_to",
+    label: "Run to the selected node",
+    keys: "shift+F10",
+    where: "drawing",
+    run: (it) => it.runToHere(),
+  },
+  {
     id: "pin",
     label: "Pin the output of the selected node",
     keys: "P",

@@ -12,6 +12,7 @@ export function menuItems(menu: EditorUi["menu"], commands: EditorCommands): Men
         ...(commands.canTryOut()
           ? [
               { label: "Run this node…", shortcut: "Shift Enter", onSelect: commands.runNode },
+              { label: "Run to here…", shortcut: "Shift F10", onSelect: commands.runToHere },
               ...(commands.hasResult()
                 ? [{ label: "Clear its result", onSelect: commands.forgetResult }]
                 : []),

@@ -51,6 +51,7 @@ export function TopBar({ flush, isLaunching, onLaunchingChange, onImport }: TopB
   usePageTitle(name);
   const commands = useEditorCommands();
   const isSideOpen = useUi((ui) => ui.side !== null);
+  const runTo = useUi((ui) => ui.runTo);
   const ui = useUiStore();
   return (
     <header className="flex h-13 shrink-0 items-center gap-1 border-b border-line bg-bg px-2 sm:px-3">
@@ -95,8 +96,12 @@ export function TopBar({ flush, isLaunching, onLaunchingChange, onImport }: TopB
           graph={graph}
           beforeStart={flush}
           isTrial
-          open={isLaunching}
-          onOpenChange={onLaunchingChange}
+          runTo={runTo}
+          open={isLaunching || runTo !== null}
+          onOpenChange={(isOpen) => {
+            if (!isOpen) ui.setState({ runTo: null });
+            onLaunchingChange(isOpen);
+          }}
           onShowProblem={commands.goTo}
         />
       </span>

@@ -36,6 +36,11 @@ export function tryOutCommands({
     hasResult: () => tryOuts.getState().tries[picked() ?? ""] !== undefined,
     runNode: () => open("run"),
     pinOutput: () => open("pin"),
+    runToHere() {
+      const nodeId = picked();
+      if (nodeId === null) return say("Select one node that does something by itself");
+      ui.setState({ runTo: nodeId, fresh: new Set(), isNew: false });
+    },
     unpin() {
       const id = picked();
       if (id === null) return;

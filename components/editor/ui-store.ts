@@ -52,6 +52,8 @@ export interface EditorUi {
   breakpoints: { at: BreakpointPlace | null; nonce: number } | null;
   /** Which node is to be run by itself, or to have its output pinned. */
   tryOut: { what: "run" | "pin"; nodeId: string } | null;
+  /** The run sheet is open for a run up to this node. */
+  runTo: string | null;
   /** The crew that is to be unfolded into nodes. */
   unfold: string | null;
   /** Nodes that were added here and have not been run: what is missing there is to be done, not wrong. */
@@ -80,6 +82,7 @@ export function newUiStore(side: SidePanel | null, isNew = false): UiStore {
     find: null,
     breakpoints: null,
     tryOut: null,
+    runTo: null,
     unfold: null,
     fresh: new Set(),
     left: new Set(),

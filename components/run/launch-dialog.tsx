@@ -42,6 +42,8 @@ export interface LaunchProps {
   onShowProblem?: ((problem: ToldProblem) => void) | undefined;
   /** It is started beside the drawing: what is pinned there counts. */
   isTrial?: boolean | undefined;
+  /** It is to be paused just before this node. */
+  runTo?: string | null | undefined;
   /** What the form holds at first; absent: what the workflow was run with last from this browser. */
   initialInput?: JsonObject | undefined;
 }
@@ -57,6 +59,7 @@ export function LaunchDialog({
   onShowProblem,
   initialInput,
   isTrial = false,
+  runTo = null,
   onClose,
 }: LaunchProps & { onClose: () => void }) {
   const fields = inputFields(graph);
@@ -76,7 +79,11 @@ export function LaunchDialog({
   const [pins] = useState(() => (isTrial ? pinsFor(tryOutsOf(workflowId).getState().pins, graph) : {}));
   const [breakpoints] = useState(() => breakpointsFor(breakpointsOf(workflowId).getState().list, graph));
   const [isWithoutBreakpoints, setWithoutBreakpoints] = useState(false);
-  const holding = isWithoutBreakpoints ? [] : breakpoints;
+  const holding = [
+    ...(isWithoutBreakpoints ? [] : breakpoints),
+    ...(runTo === null ? [] : [{ on: "node_start" as const, node_id: runTo }]),
+  ];
+  const goal = runTo === null ? null : graph.nodes[runTo]?.name || runTo;
   const pinned = Object.keys(pins).length;
   const [isWithoutPins, setWithoutPins] = useState(false);
 
@@ -123,7 +130,8 @@ export function LaunchDialog({
       open
       onOpenChange={(next) => next || onClose()}
       sticky
-      title={name ? `Run ${name}` : "Run"}
+      title={goal !== null ? `Run to ${goal}` : name ? `Run ${name}` : "Run"}
+      description={goal !== null ? `It is paused just before ${goal}.` : undefined}
       footer={
         <>
           {isBlocked ? null : (

@@ -56,6 +56,8 @@ function StateKeyView({
         <span className="ml-auto shrink-0 text-xs text-ink-3">
           {writer === "input" ? (
             "from the input"
+          ) : writer === "person" ? (
+            "changed by a person"
           ) : (
             <>
               by{" "}

@@ -87,13 +87,17 @@ function useSentBreakpoints({ setBreakpoints }: RunControl, store: BreakpointSto
   useEffect(() => {
     send.current = setBreakpoints;
   });
+  const trigger = useRun(
+    ({ events: [created] }) => (created?.type === "run_created" ? created.payload.trigger : null),
+    null,
+  );
   const adopted = useRef(false);
   useEffect(() => {
     if (!isUnderWay || adopted.current) return;
-    // Only what it has when the page opens: later ones are from here, or for once.
+    // Only what it has when the page opens, and only from elsewhere: all others are from here, or for once.
     adopted.current = true;
-    if (own) store.adopt(own);
-  }, [isUnderWay, own, store]);
+    if (own && trigger !== "editor") store.adopt(own);
+  }, [isUnderWay, own, trigger, store]);
   useEffect(() => {
     if (!isUnderWay || !graph) return;
     let timer: ReturnType<typeof setTimeout> | undefined;

@@ -39,7 +39,9 @@ async function watch(config: Partial<RunConfig>) {
     </Late>,
   );
   const { id } = await page.ask.workflows.create({ name: "Steps", graph: draw("start > a > b > end") });
-  const { run_id } = await page.ask.runs.start({ workflow_id: id, config });
+  const { run_id } = page.troupe.startRun({ workflow_id: id, input: {}, config, trigger: "api" }) ?? {
+    run_id: "",
+  };
   ids = { run: run_id, workflow: id };
   const now = () => {
     store.apply(page.troupe.runs.events(run_id, 0, 500));

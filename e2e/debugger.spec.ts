@@ -1,0 +1,142 @@
+import type { Page } from "@playwright/test";
+import { expect, test } from "./app";
+
+/** Counts n up from 0 until it is 4, then goes one of two ways by it. */
+const counting = {
+  name: "Counting",
+  graph: {
+    graph_id: "counting",
+    start_node_id: "start",
+    global_state_schema: {
+      type: "object",
+      properties: { n: { type: "number", default: 0 }, kind: { type: "string", default: "plain" } },
+    },
+    nodes: {
+      start: { id: "start", node_type: "start", name: "Start", config: {}, ui: { x: 0, y: 0 } },
+      inc: {
+        id: "inc",
+        node_type: "transform",
+        name: "Count up",
+        config: { set: { n: "state.n + 1" } },
+        input_keys: ["n"],
+        output_keys: ["n"],
+        ui: { x: 304, y: 0 },
+      },
+      enough: {
+        id: "enough",
+        node_type: "conditional_router",
+        name: "Enough",
+        config: {
+          kind: "expression",
+          conditions: [{ label: "again", when: "state.n < 4" }],
+          default_label: "on",
+        },
+        input_keys: ["n"],
+        ui: { x: 608, y: 0 },
+      },
+      which: {
+        id: "which",
+        node_type: "conditional_router",
+        name: "Which way",
+        config: {
+          kind: "expression",
+          conditions: [{ label: "fancy", when: 'state.kind == "fancy"' }],
+          default_label: "plain",
+        },
+        input_keys: ["kind"],
+        ui: { x: 912, y: 0 },
+      },
+      plain: {
+        id: "plain",
+        node_type: "end",
+        name: "Plain end",
+        config: {},
+        input_keys: ["n"],
+        ui: { x: 1216, y: 0 },
+      },
+      fancy: {
+        id: "fancy",
+        node_type: "end",
+        name: "Fancy end",
+        config: {},
+        input_keys: ["n"],
+        ui: { x: 1216, y: 160 },
+      },
+    },
+    edges: [
+      { id: "e1", source_node_id: "start", target_node_id: "inc" },
+      { id: "e2", source_node_id: "inc", target_node_id: "enough" },
+      { id: "e3", source_node_id: "enough", target_node_id: "inc", edge_label: "again" },
+      { id: "e4", source_node_id: "enough", target_node_id: "which", edge_label: "on" },
+      { id: "e5", source_node_id: "which", target_node_id: "plain", edge_label: "plain" },
+      { id: "e6", source_node_id: "which", target_node_id: "fancy", edge_label: "fancy" },
+    ],
+  },
+};
+
+const paused = (page: Page) => page.getByRole("status", { name: "Where the run is paused" });
+
+test("a loop is gone through step by step, from the sheet on, by button and by key", async ({
+  app,
+  page,
+}) => {
+  await app.openWorkflow(counting);
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.getByRole("button", { name: "Run step by step" }).click();
+  await page.waitForURL(/\/runs\/run_/);
+  await expect(paused(page)).toContainText("Paused before Start");
+  await page.getByRole("button", { name: "Step: one node further" }).click();
+  await expect(paused(page)).toContainText("Paused before Count up");
+  expect(await app.accessibilityFaults()).toEqual([]);
+  for (const name of ["Enough", "Count up", "Enough"]) {
+    await page.keyboard.press("F10");
+    await expect(paused(page)).toContainText(`Paused before ${name}`);
+  }
+  await page.keyboard.press("F5");
+  await app.run.expectEnd("Completed");
+});
+
+test("a breakpoint with a condition, set on the card, holds the fitting turn of a loop", async ({
+  app,
+  page,
+}) => {
+  await app.openWorkflow(counting);
+  await app.canvas.select("Count up");
+  await page.keyboard.press("F9");
+  await app.canvas.card("Count up").click({ button: "right" });
+  await page.getByRole("menuitem", { name: "Breakpoint with a condition…" }).click();
+  const list = page.getByRole("region", { name: "Breakpoints" });
+  await list.getByRole("textbox", { name: "Only if" }).click();
+  await page.keyboard.type("state.n == 2");
+  await expect(list.getByText("if state.n == 2")).toBeVisible();
+  expect(await app.accessibilityFaults()).toEqual([]);
+  await list.getByRole("button", { name: "Close" }).click();
+  await app.run.start();
+  await expect(paused(page)).toContainText("Paused before Count up: breakpoint if state.n == 2");
+
+  await page.getByRole("button", { name: "Resume" }).click();
+  await app.run.expectEnd("Completed");
+  await app.run.expectStatus("Plain end", "completed");
+});
+
+test("one node is run by itself, its output pinned, and a run from the editor takes the pin", async ({
+  app,
+  page,
+}) => {
+  await app.openWorkflow(counting);
+  await app.canvas.select("Count up");
+  await page.keyboard.press("Shift+Enter");
+  const dialog = page.getByRole("dialog", { name: "Run Count up by itself" });
+  await dialog.getByRole("textbox").fill("8");
+  await dialog.getByRole("button", { name: "Run this node" }).click();
+  await expect(app.canvas.card("Count up").getByText("Tried: 9")).toBeVisible();
+  await app.canvas.select("Count up");
+  await page.keyboard.press("p");
+  await page.getByRole("dialog").getByRole("button", { name: "Pin", exact: true }).click();
+  await expect(app.canvas.card("Count up").getByText("Pinned: 9")).toBeVisible();
+  expect(await app.accessibilityFaults()).toEqual([]);
+  await app.run.start();
+  await app.run.expectEnd("Completed");
+  // Pinned, it is 9 after the first turn already.
+  await expect(app.canvas.card("Count up").getByText("×4")).toHaveCount(0);
+});
