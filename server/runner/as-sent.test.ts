@@ -111,3 +111,33 @@ test("what no event keeps is said, not made up: the words to the judge of a rule
   expect([judge?.messages, judge?.doubt]).toEqual([[], expect.stringContaining("are not kept")]);
   expect(asSent(events, "nobody")).toBeNull();
 });
+
+test("a conversation that was summed up is told with the summary in its place, and what the summary was made of", async () => {
+  let page = 0;
+  const scripted = modelsOf(({ messages }) =>
+    messages.at(-1)?.content.startsWith("<conversation>")
+      ? { text: "COMPLETED: pages of bees." }
+      : page < 14
+        ? { tool_calls: [{ tool_name: "read", args: { page: page++ } }] }
+        : { text: "Bees." },
+  );
+  const { models, sent } = listening(scripted);
+  const { events } = await newStage({ models, tools: fakeTools([read]) }).run(graph, {
+    roles,
+    config: { max_steps: 100 },
+    windows: { "/": 6_500 },
+  });
+  const kinds = events.flatMap((event) => (event.type === "context_condensed" ? [event.payload.kind] : []));
+  expect(kinds).toContain("summarised");
+  const calls = [...sent].filter(([id]) => !id.includes("/summary"));
+  const told = calls.map(([id]) => asSent(events, id));
+  expect(told.map((one) => one?.messages)).toEqual(calls.map(([, messages]) => messages));
+  const [summary] = [...sent].filter(([id]) => id.includes("/summary"));
+  const asked = asSent(events, summary?.[0] ?? "");
+  expect([asked?.messages.length, asked?.tools, asked?.doubt]).toEqual([
+    2,
+    [],
+    expect.stringContaining("is not kept"),
+  ]);
+  expect(asked?.messages[1]).toEqual(summary?.[1][1]);
+});

@@ -44,12 +44,16 @@ const WORDS: Record<string, string> = {
   approve_always: "approved for good",
   reject: "rejected",
   cancel: "left open",
+  given: "filled in",
   expired: "not answered in time",
 };
 
 function answerInWords(answered: Interaction["answered"]): string {
   if (!answered) return "";
-  const word = WORDS[answered.answer] ?? answered.answer;
+  const word =
+    answered.answer === "chosen" && answered.option !== undefined
+      ? `“${answered.option}”`
+      : (WORDS[answered.answer] ?? answered.answer);
   return answered.by === "user" || answered.answer === "expired" ? word : `${word} by ${answered.by}`;
 }
 
@@ -82,6 +86,12 @@ function SeenDialog({ id, onClose }: { id: string; onClose: () => void }) {
               <blockquote className="border-l-2 border-line-strong pl-3">{seen.answered.message}</blockquote>
             ) : null}
           </div>
+          {seen.answered?.value === undefined ? null : (
+            <section aria-label="What was given">
+              <h4 className="mb-1 text-xs font-semibold text-ink-2">What was given</h4>
+              <ValueView value={seen.answered.value} label="what was given" />
+            </section>
+          )}
           {seen.asked.args ? (
             <section aria-label="What was approved">
               <h4 className="mb-1 text-xs font-semibold text-ink-2">

@@ -45,7 +45,7 @@ export function StepBar({
   return (
     <section
       aria-label="Steps through time"
-      className="flex shrink-0 flex-wrap items-center gap-x-3 gap-y-1 border-t border-line bg-surface px-2 py-1 sm:px-3"
+      className="flex shrink-0 items-center gap-x-3 gap-y-1 border-t border-line bg-surface px-2 py-1 max-sm:overflow-x-auto max-sm:[&>*]:shrink-0 sm:flex-wrap sm:px-3"
     >
       <div className="flex items-center gap-1">
         <IconButton
