@@ -35,9 +35,26 @@ export default defineConfig(
       "@typescript-eslint/no-unused-expressions": ["error", { allowShortCircuit: true, allowTernary: true }],
       // Stores and views here are plain objects made of closures: their methods have no `this` to lose.
       "@typescript-eslint/unbound-method": "off",
+      // What must be there is asked for by `must` or `present` (server/domain/base/must.ts), which say where it was missing.
+      "@typescript-eslint/no-non-null-assertion": "error",
       "no-eval": "error",
       "no-new-func": "error",
     },
+  },
+  {
+    // What only tests and measurements use may take for granted what it has just made.
+    files: [
+      "**/*.test.ts",
+      "**/*.test.tsx",
+      "e2e/**/*.ts",
+      "bench/**/*.ts",
+      "bench/**/*.tsx",
+      "**/testing/**",
+      "**/testing*.{ts,tsx}",
+      "server/conformance/**",
+      "server/runner/durable-conformance.ts",
+    ],
+    rules: { "@typescript-eslint/no-non-null-assertion": "off" },
   },
   {
     // Tests read answers as JSON and say what they expect of them.

@@ -5,6 +5,7 @@ import { JsonField } from "@/components/forms/json-field";
 import { Disclosure } from "@/components/ui/disclosure";
 import { NumberField } from "@/components/ui/number-field";
 import { Select } from "@/components/ui/select";
+import { keysOf } from "@/server/domain/base/guards";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind, type Join, type NodeBase } from "@/server/domain/nodes";
 import { durationText } from "@/server/domain/nodes/wait";
@@ -51,7 +52,7 @@ export function Failing({ node }: { node: WorkflowNode }) {
       <div data-field="on_error">
         <Select
           label="And then"
-          options={(Object.keys(ON_ERROR_OPTIONS) as NodeBase["on_error"][]).map((value) => ({
+          options={keysOf(ON_ERROR_OPTIONS).map((value) => ({
             value,
             ...ON_ERROR_OPTIONS[value],
           }))}
@@ -114,7 +115,7 @@ export function Joining({ node, incoming }: { node: WorkflowNode; incoming: numb
       <div data-field="join" className="flex flex-col gap-4">
         <Select
           label={`Waits for, of ${incoming} branches`}
-          options={(Object.keys(JOIN_OPTIONS) as JoinWord[]).map((value) => ({
+          options={keysOf(JOIN_OPTIONS).map((value) => ({
             value,
             ...JOIN_OPTIONS[value],
           }))}

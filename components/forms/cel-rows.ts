@@ -1,4 +1,5 @@
-import type { Json } from "@/server/domain/base/values";
+import { entriesOf } from "@/server/domain/base/guards";
+import { type Json, parseJson } from "@/server/domain/base/values";
 
 /** A condition as a person builds it: this key, compared so, with that. */
 export interface ConditionRow {
@@ -100,7 +101,7 @@ export function readRows(expression: string): ConditionRows | null {
 }
 
 function readRow(term: string): ConditionRow | null {
-  for (const [operator, rule] of Object.entries(operators) as [Operator, OperatorRule][]) {
+  for (const [operator, rule] of entriesOf<Record<Operator, OperatorRule>>(operators)) {
     const [, key, value] = rule.read.exec(term) ?? [];
     if (key !== undefined)
       return { key, operator, value: value === undefined ? "" : spoken(value, rule.isText) };
@@ -161,7 +162,7 @@ function spoken(value: string, isText = false): string {
 
 function parsed(json: string): Json | undefined {
   try {
-    return JSON.parse(json) as Json;
+    return parseJson(json);
   } catch {
     return undefined;
   }

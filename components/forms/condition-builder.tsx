@@ -7,6 +7,7 @@ import { IconButton } from "@/components/ui/icon-button";
 import { SegmentedControl } from "@/components/ui/segmented-control";
 import { Select } from "@/components/ui/select";
 import { SuggestField } from "@/components/ui/suggest-field";
+import { keysOf } from "@/server/domain/base/guards";
 import {
   type ConditionRow,
   type ConditionRows,
@@ -121,7 +122,7 @@ function Row({ label, row, onChange, onRemove }: RowProps) {
         <Select<Operator>
           label={`${label}: compared how`}
           hideLabel
-          options={(Object.keys(operators) as Operator[]).map((value) => ({
+          options={keysOf(operators).map((value) => ({
             value,
             label: operators[value].label,
           }))}

@@ -1,4 +1,5 @@
 import { AgentConfig } from "@/server/domain/agent/role";
+import { isList } from "@/server/domain/base/guards";
 import { freshId, toId } from "@/server/domain/base/ids";
 import { isSameJson, Json, type JsonObject } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
@@ -116,8 +117,8 @@ export function groupsOf({
 }: Pick<CrewConfig, "collaboration_patterns">): GroupDraft[] {
   return collaboration_patterns.flatMap((pattern) => {
     const groups: unknown = isObject(pattern) ? pattern.parallel_groups : undefined;
-    if (!Array.isArray(groups)) return [];
-    return (groups as unknown[]).filter(isObject).map((group) => ({
+    if (!isList(groups)) return [];
+    return groups.filter(isObject).map((group) => ({
       name: text(group.name),
       agents: texts(group.agents),
       coordination_agent: text(group.coordination_agent) || undefined,

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Field } from "@/components/ui/field";
 import { NumberField } from "@/components/ui/number-field";
 import { Select } from "@/components/ui/select";
+import { keysOf } from "@/server/domain/base/guards";
 import type { FieldProps } from "./field-props";
 
 const units = { ms: 1, s: 1000, min: 60_000, h: 3_600_000 };
@@ -45,7 +46,7 @@ export function DurationField({
         <Select<Unit>
           label={`Unit of ${label}`}
           hideLabel
-          options={(Object.keys(units) as Unit[]).map((value) => ({ value, label: UNIT_LABELS[value] }))}
+          options={keysOf(units).map((value) => ({ value, label: UNIT_LABELS[value] }))}
           value={unit}
           onValueChange={(next) => {
             setUnit(next);

@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 import { CodeArea } from "@/components/ui/code-area";
-import type { Json } from "@/server/domain/base/values";
+import { type Json, parseJson } from "@/server/domain/base/values";
 import type { FieldProps } from "./field-props";
 
 /** A JSON value as text. While the text is no JSON, the last one that was stays saved. */
@@ -49,7 +49,7 @@ export function JsonField({
 function faultOf(text: string, check?: (value: Json) => string | null): string | null {
   if (text.trim() === "") return null;
   try {
-    return check?.(JSON.parse(text) as Json) ?? null;
+    return check?.(parseJson(text)) ?? null;
   } catch {
     return "This is no JSON yet; the last version that was is kept.";
   }

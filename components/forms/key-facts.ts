@@ -1,4 +1,4 @@
-import type { Json, JsonSchema } from "@/server/domain/base/values";
+import type { JsonSchema } from "@/server/domain/base/values";
 import { stateProperties, type WorkflowGraph } from "@/server/domain/graph/graph";
 import { inputFields } from "@/server/domain/graph/run-input";
 import { readRows } from "./cel-rows";
@@ -61,8 +61,8 @@ function shapesOf(graph: WorkflowGraph, key: string): JsonSchema[] {
 
 function valuesOf(schema: JsonSchema): string[] {
   if (schema.type === "boolean") return ["true", "false"];
-  const one = schema.const === undefined ? [] : [schema.const as Json];
-  const all = [...one, ...(Array.isArray(schema.enum) ? (schema.enum as Json[]) : [])];
+  const one = schema.const === undefined ? [] : [schema.const];
+  const all: unknown[] = [...one, ...(Array.isArray(schema.enum) ? schema.enum : [])];
   return all.map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
 }
 

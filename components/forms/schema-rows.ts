@@ -1,4 +1,5 @@
-import { isSameJson, type Json, type JsonSchema } from "@/server/domain/base/values";
+import { isList } from "@/server/domain/base/guards";
+import { isSameJson, type Json, type JsonSchema, parseJson } from "@/server/domain/base/values";
 
 /** A property of an object schema as a person describes it. */
 export interface SchemaRow {
@@ -70,7 +71,7 @@ const asJson = (reason: string): SchemaReading => ({
 export function writeSchema(rows: readonly SchemaRow[], before?: JsonSchema | null): JsonSchema | undefined {
   const { type: _type, properties, required, ...others } = before ?? {};
   // Names that are required without being described stand in no row, and stay.
-  const elsewhere = (Array.isArray(required) ? (required as unknown[]) : []).filter(
+  const elsewhere = (isList(required) ? required : []).filter(
     (name) => !(isRecord(properties) && Object.hasOwn(properties, String(name))),
   );
   if (rows.length === 0 && elsewhere.length === 0 && Object.keys(others).length === 0) return undefined;
@@ -191,7 +192,7 @@ function presetText(preset: Json, type: SchemaType): string {
 export function presetValue(preset: string, type: SchemaType): Json {
   if (isText(type)) return preset;
   try {
-    return JSON.parse(preset) as Json;
+    return parseJson(preset);
   } catch {
     return preset;
   }

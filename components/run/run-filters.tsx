@@ -7,6 +7,7 @@ import { SegmentedControl } from "@/components/ui/segmented-control";
 import { Select } from "@/components/ui/select";
 import { TextField } from "@/components/ui/text-field";
 import { FINAL_STATUS_WORDS, type FinalStatus } from "@/server/domain/agent/outcome";
+import { entriesOf } from "@/server/domain/base/guards";
 import type { RunOrder } from "@/server/domain/run/run-order";
 
 /** How runs stand or ended, as a person narrows a list down. */
@@ -93,7 +94,7 @@ export function askedFor({ standing, search, workflow, when, cost, order }: RunF
 }
 
 const optionsOf = <K extends string>(words: Record<K, string>) =>
-  (Object.entries(words) as [K, string][]).map(([value, label]) => ({ value, label }));
+  entriesOf(words).map(([value, label]) => ({ value, label }));
 
 /** Narrows a list of runs down. `hasWorkflow`: the list is that of one workflow already. */
 export function RunFilterBar({

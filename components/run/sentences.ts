@@ -7,6 +7,7 @@ import {
   ordinal,
 } from "@/components/display/format";
 import type { RaisableLimit, Usage } from "@/server/domain/agent/outcome";
+import { keysOf } from "@/server/domain/base/guards";
 import { CREW_PROCESSES } from "@/server/domain/crew/crew";
 import type { ExecutionPlan, TaskStatus } from "@/server/domain/crew/plan";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
@@ -632,7 +633,7 @@ export function sentenceOf(event: RunEvent, names: Names): Sentence {
 }
 
 /** Every event type that has a sentence. */
-export const eventTypes = Object.keys(sentences) as EventType[];
+export const eventTypes = keysOf(sentences);
 
 /** An agent as people call it: its id in words. "user" stands for whoever started the crew. */
 export function person(agentId: string): string {

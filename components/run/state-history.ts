@@ -1,3 +1,4 @@
+import { keysOf } from "@/server/domain/base/guards";
 import { present } from "@/server/domain/base/must";
 import { newRecord } from "@/server/domain/base/values";
 import { evolve, newRun, type RunState } from "@/server/domain/run";
@@ -47,7 +48,7 @@ export function newHistory(every = EVERY): StateHistory {
 /** Leaves are replaced, never changed, so a copy shares them; only the containers are made anew. */
 function copyState(state: RunState): RunState {
   const copy = { ...state };
-  for (const key of Object.keys(copy) as (keyof RunState)[]) copyContainer(copy, key);
+  for (const key of keysOf(copy)) copyContainer(copy, key);
   return copy;
 }
 

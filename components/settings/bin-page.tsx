@@ -24,6 +24,7 @@ import { SegmentedControl } from "@/components/ui/segmented-control";
 import { Skeleton } from "@/components/ui/skeleton";
 import { TimeText } from "@/components/ui/time-text";
 import { toast } from "@/components/ui/toasts";
+import { keysOf } from "@/server/domain/base/guards";
 
 type Binned = Answers["bin"]["list"][number];
 
@@ -59,9 +60,7 @@ export function BinPage() {
   const empty = useMutation(trpc.bin.empty.mutationOptions({ ...about, onSuccess: () => setAsking(null) }));
   const all = bin.data ?? [];
   const shown = all.filter(({ kind }) => filter === "all" || kind === filter);
-  const kinds = (Object.keys(KINDS) as Binned["kind"][]).filter((kind) =>
-    all.some((one) => one.kind === kind),
-  );
+  const kinds = keysOf(KINDS).filter((kind) => all.some((one) => one.kind === kind));
 
   return (
     <Page

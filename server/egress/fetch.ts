@@ -163,7 +163,16 @@ export function newPublicFetch(also: Allows = () => false): PublicFetch {
  */
 export const publicFetch = newPublicFetch();
 
-async function providerRequest(url: string | URL, init: RequestInit = {}): Promise<Response> {
+/** undici's own fetch and Node's built-in one are the same interface with two sets of types. */
+function asGlobalFetch(
+  request: (url: string | URL, init: RequestInit) => Promise<Response>,
+): typeof globalThis.fetch {
+  const both: unknown = (input: string | URL | Request, init: RequestInit = {}) =>
+    request(input instanceof Request ? input.url : input, init);
+  return both as typeof globalThis.fetch;
+}
+
+async function providerRequest(url: string | URL, init: RequestInit): Promise<Response> {
   const response = await send(checkedUrl(url, "any"), init, providerAgent);
   if (!isRedirect(response.status)) return capped(response, EGRESS_LIMITS.providerBytes);
   await response.body?.cancel();
@@ -177,12 +186,7 @@ async function providerRequest(url: string | URL, init: RequestInit = {}): Promi
  * Fetches from a model provider: the internet, this machine, and the private hosts that the operator listed. Follows no
  * redirect, because requests carry keys.
  */
-export const providerFetch: typeof globalThis.fetch = (input, init) =>
-  // undici's own fetch and Node's built-in one are the same interface with two sets of types.
-  providerRequest(
-    input instanceof Request ? input.url : input,
-    init as unknown as RequestInit,
-  ) as unknown as Promise<globalThis.Response>;
+export const providerFetch = asGlobalFetch(providerRequest);
 
 /**
  * Fetches from MCP servers: the internet, and the hosts on this machine and around it that are listed
@@ -208,11 +212,7 @@ export function newMcpFetch(allowed: string | undefined): typeof globalThis.fetc
       "The MCP server answered with a redirect, which would carry the authorization elsewhere. Enter the address it leads to.",
     );
   };
-  return (input, init) =>
-    request(
-      input instanceof Request ? input.url : input,
-      (init ?? {}) as unknown as RequestInit,
-    ) as unknown as Promise<globalThis.Response>;
+  return asGlobalFetch(request);
 }
 
 /** A fetch that reaches what `allows` says, and follows no redirect. Throws EgressError. */

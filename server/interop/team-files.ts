@@ -261,7 +261,10 @@ function asId(value: unknown, fallback: string, at: string, findings: Findings):
 
 /** Roboco writes patterns as a list, or as an object of which each key is one kind. */
 function readPatterns(value: unknown, at: string, names: Names, findings: Findings) {
-  const found = { list: undefined as unknown[] | undefined, hasGroups: false, hasCustom: false };
+  const found: { list?: unknown[]; hasGroups: boolean; hasCustom: boolean } = {
+    hasGroups: false,
+    hasCustom: false,
+  };
   if (value === undefined) return found;
   const list: [string, unknown][] = Array.isArray(value)
     ? value.map((item, position) => [join(at, position), item])
@@ -277,8 +280,8 @@ function readPatterns(value: unknown, at: string, names: Names, findings: Findin
   found.list = list.map(([place, item]) => {
     if (isRaw(item) && Array.isArray(item.parallel_groups)) {
       found.hasGroups = true;
-      const groups = item.parallel_groups.map((group, position) => {
-        if (!isRaw(group)) return group as unknown;
+      const groups = item.parallel_groups.map((group: unknown, position) => {
+        if (!isRaw(group)) return group;
         const where = join(place, `parallel_groups.${position}`);
         const { agents, coordination_agent: lead } = group;
         return {
@@ -295,8 +298,8 @@ function readPatterns(value: unknown, at: string, names: Names, findings: Findin
     }
     if (isRaw(item) && item.type === "custom" && Array.isArray(item.workflow)) {
       found.hasCustom = true;
-      const workflow = item.workflow.map((step, position) => {
-        if (!isRaw(step)) return step as unknown;
+      const workflow = item.workflow.map((step: unknown, position) => {
+        if (!isRaw(step)) return step;
         const next = Object.entries(step).map(([key, target]) => [
           key,
           key.startsWith("next_on_") && typeof target === "string" ? names.own(target) : target,

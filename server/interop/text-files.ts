@@ -22,7 +22,8 @@ function parseJson(text: string): Parsed {
   const problem = jsonTextProblem(text);
   if (problem) return { problem };
   try {
-    return { value: JSON.parse(text) as unknown };
+    const value: unknown = JSON.parse(text);
+    return { value };
   } catch {
     // YAML's flow style looks alike, and reads what JSON does not.
     return parseYaml(text);

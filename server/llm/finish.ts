@@ -1,3 +1,5 @@
+import { entriesOf } from "@/server/domain/base/guards";
+
 /**
  * How an answer ended. end: by itself. length: at a limit of tokens. filter: a filter stopped it. garbled: the server
  * could not read what the model wrote. error: something broke. unknown: a word that nobody here knows. null: no word.
@@ -37,7 +39,7 @@ const WORDS: Readonly<Record<Exclude<Finish, "unknown" | null>, readonly string[
   error: ["error", "abort", "aborted", "cancelled", "network_error", "insufficient_system_resource"],
 };
 const KNOWN = new Map(
-  Object.entries(WORDS).flatMap(([finish, words]) => words.map((word) => [word, finish as Finish] as const)),
+  entriesOf(WORDS).flatMap(([finish, words]) => words.map((word) => [word, finish] as const)),
 );
 
 /** Reads a service's finish reason; services spell the same word with other letters and strokes. */

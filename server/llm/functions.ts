@@ -204,7 +204,8 @@ export function withFunctions(
   return messages.map(({ role, content, name, tool_calls, tool_call_id, carried }) => {
     if (role === "tool") return { role, tool_call_id: tool_call_id ?? "", content };
     const isOwn = carried?.provider_id === backTo.provider_id && carried.model === backTo.model;
-    const { reasoning_details, calls, ...rest } = isOwn ? carried.parts : ({} as JsonObject);
+    const own: JsonObject = isOwn ? carried.parts : {};
+    const { reasoning_details, calls, ...rest } = own;
     const parts = {
       ...(name ? { name } : {}),
       ...(reasoning_details === undefined ? {} : { reasoning_details }),

@@ -186,7 +186,7 @@ function* readings(text: string): Generator<Reading[]> {
   }
   const fenced = [...text.matchAll(/```[\w-]*[ \t]*\n([\s\S]*?)```/g)].map((found) => ({
     at: found.index,
-    part: found[1]!.trim(),
+    part: present(found[1], "the text in the fence").trim(),
     isTorn: false,
   }));
   const parts = [...fenced, ...balancedObjects(text)].sort((a, b) => a.at - b.at);

@@ -83,7 +83,7 @@ const lineAt = (text: string, at: number) => {
 function thoughtAt(text: string, at: number): { end: number } | null {
   const opening = /^\s{0,80}<(think|thinking)>/i.exec(text.slice(at, at + 100));
   if (!opening) return null;
-  const closing = new RegExp(`</${opening[1]!}>`, "gi");
+  const closing = new RegExp(`</${present(opening[1], "the name of the tag")}>`, "gi");
   closing.lastIndex = at;
   const close = closing.exec(text);
   if (close) return { end: close.index + close[0].length };
@@ -112,7 +112,7 @@ function markerAt(text: string, at: number): Marker | null {
     const start = at + mistral[0].length;
     const named = /^\s*([\w.:/-]{1,200})\s*(?:\[ARGS\])?\s*(?=\{)/.exec(text.slice(start, start + 260));
     return named
-      ? { json: start + named[0].length, name: named[1]!, isCertain: true }
+      ? { json: start + named[0].length, name: present(named[1], "the name of the tool"), isCertain: true }
       : { json: skip(text, start), isCertain: true };
   }
   const plain = TEXT_MARKER.exec(head);

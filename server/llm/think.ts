@@ -1,3 +1,5 @@
+import { present } from "@/server/domain/base/must";
+
 /** Tells thinking from answering in streamed text. */
 export interface ThinkSplitter {
   /** What is certain after this piece; the rest is held back until the next. */
@@ -24,7 +26,7 @@ export function newThinkSplitter(): ThinkSplitter {
       const open = OPEN.exec(held);
       if (open) {
         state = "thinking";
-        closing = `</${open[1]!.toLowerCase()}>`;
+        closing = `</${present(open[1], "the name of the tag").toLowerCase()}>`;
         held = held.slice(open[0].length);
       } else if (!isEnd && isOpening(held)) return { content: "", reasoning: "" };
       else state = "answer";
@@ -73,6 +75,7 @@ function partialTail(text: string, tag: string): number {
 /** Some servers send the closing tag only, as the opening one was part of the prompt. */
 export function splitUnopened(content: string): { content: string; reasoning: string } | null {
   const match = /^([\s\S]*?)<\/(?:think|thinking)>\s*/i.exec(content);
-  if (!match || /<(?:think|thinking)>/i.test(match[1]!)) return null;
-  return { reasoning: match[1]!.trim(), content: content.slice(match[0].length) };
+  const before = match?.[1];
+  if (!match || before === undefined || /<(?:think|thinking)>/i.test(before)) return null;
+  return { reasoning: before.trim(), content: content.slice(match[0].length) };
 }

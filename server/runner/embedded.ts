@@ -268,10 +268,11 @@ export class EmbeddedRun implements DurableContext {
 
     const upcoming = this.journal.turns[this.turn + 1];
     if (upcoming) {
-      const { key, result } = upcoming;
       // Only the first turn of a journal has neither: it is the one that starts the flow.
-      const kind = this.handles.get(key!)?.kind ?? "note";
-      return this.begin({ key: key!, result: result!, kind }, upcoming.at);
+      const key = present(upcoming.key ?? undefined, "the key of a later turn");
+      const result = present(upcoming.result ?? undefined, "the result of a later turn");
+      const kind = this.handles.get(key)?.kind ?? "note";
+      return this.begin({ key, result, kind }, upcoming.at);
     }
     this.startFresh();
     const answer = await this.newAnswer();

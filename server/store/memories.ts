@@ -5,7 +5,7 @@ import { memories, runs } from "@/db/schema";
 import { LIMITS } from "@/server/access/limits";
 import { MemoryScope } from "@/server/domain/agent/memory-scope";
 import { namedError } from "@/server/domain/base/named-error";
-import type { Json } from "@/server/domain/base/values";
+import { type Json, parseJson } from "@/server/domain/base/values";
 import { FileSource } from "./workspace";
 
 /** How far a memory reaches, the narrowest first. */
@@ -346,7 +346,7 @@ function toMemory(row: typeof memories.$inferSelect): Memory {
     scope: MemoryScope.parse(row.scope),
     scope_id: row.scopeId,
     key: row.key,
-    value: row.json === null ? row.value : (JSON.parse(row.json) as Json),
+    value: row.json === null ? row.value : parseJson(row.json),
     importance: row.importance,
     tainted: row.tainted,
     source: source.success ? source.data : {},

@@ -1,4 +1,5 @@
 import type { ConfirmationPolicy } from "@/server/domain/agent/role";
+import { isObject } from "@/server/domain/base/guards";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
@@ -119,7 +120,8 @@ export function judge(call: { spec: ToolSpec; args: JsonObject }, context: Conte
 /** Whether a request carries nothing but its address. */
 const isBare = ({ url: _url, method, headers = {}, ...rest }: JsonObject) =>
   (method === undefined || method === "GET" || method === "HEAD") &&
-  Object.keys(headers as object).length === 0 &&
+  isObject(headers) &&
+  Object.keys(headers).length === 0 &&
   Object.keys(rest).length === 0;
 
 /** Whether an address stands in something public exactly as it is. */

@@ -5,26 +5,28 @@ export type McpTool = Answers["mcp"]["list"][number]["tools"][number];
 export type McpWord = NonNullable<McpTool["fixed"]>;
 export type Effect = "reads" | "inside" | "outside";
 
-export const EFFECTS: readonly { value: Effect; label: string; hint: string }[] = [
-  { value: "reads", label: "Reads only", hint: "It changes nothing." },
-  {
-    value: "inside",
+const effects: Record<Effect, { label: string; hint: string }> = {
+  reads: { label: "Reads only", hint: "It changes nothing." },
+  inside: {
     label: "Writes to its own system",
     hint: "Nobody outside of that system gets to see what it writes: nothing leaves by it.",
   },
-  {
-    value: "outside",
+  outside: {
     label: "Acts on the outside",
     hint: "It sends, publishes, pays or shares: people are asked before it leads where nobody said.",
   },
-];
+};
+export const EFFECTS = (["reads", "inside", "outside"] as const).map((value) => ({
+  value,
+  ...effects[value],
+}));
 
 export const effectOf = ({ reads, inside }: Pick<McpWord, "reads" | "inside">): Effect =>
   reads ? "reads" : inside ? "inside" : "outside";
 
 /** What somebody here says of a tool, in one line. */
 export function wordInWords(word: McpWord): string {
-  const effect = EFFECTS.find(({ value }) => value === effectOf(word))!.label.toLowerCase();
+  const effect = effects[effectOf(word)].label.toLowerCase();
   const content = word.own ? "its results are our own" : "its results are content of strangers";
   return [effect, content, ...(word.risk ? [RISK_LEVELS[word.risk].title.toLowerCase()] : [])].join(", ");
 }

@@ -10,6 +10,7 @@ import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { Skeleton } from "@/components/ui/skeleton";
 import { TextField } from "@/components/ui/text-field";
 import { toast } from "@/components/ui/toasts";
+import { keysOf } from "@/server/domain/base/guards";
 import { SEARCH_SERVICES } from "@/server/domain/tool/search-backend";
 import { Sheet } from "./tool-detail";
 
@@ -53,9 +54,7 @@ function ServiceForm({ setting }: { setting: Setting }) {
   const trpc = useTrpc();
   const queryClient = useQueryClient();
   const isSet = setting.kind !== null && setting.kind !== "demo";
-  const offered = (Object.keys(SEARCH_SERVICES) as Kind[]).filter(
-    (kind) => SEARCH_SERVICES[kind].purpose === setting.purpose,
-  );
+  const offered = keysOf(SEARCH_SERVICES).filter((kind) => SEARCH_SERVICES[kind].purpose === setting.purpose);
   const [kind, setKind] = useState<Kind | null>(setting.kind === "demo" ? null : (setting.kind ?? null));
   const [address, setAddress] = useState(isSet ? setting.base_url : "");
   const [key, setKey] = useState("");

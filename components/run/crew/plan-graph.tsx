@@ -87,7 +87,7 @@ function smooth(points: readonly { x: number; y: number }[]): string {
   const last = rest.at(-1);
   if (!first || !last) return "";
   const turns = rest.slice(0, -1).map((point, at) => {
-    const next = rest[at + 1]!;
+    const next = rest[at + 1] ?? last;
     return `Q ${point.x} ${point.y} ${(point.x + next.x) / 2} ${(point.y + next.y) / 2}`;
   });
   return `M ${first.x} ${first.y} ${turns.join(" ")} L ${last.x} ${last.y}`;

@@ -26,3 +26,10 @@ export const errorMessage = (error: unknown): string =>
 /** Why somebody gave up, as an error: whatever was thrown in. */
 export const reasonOf = ({ reason }: AbortSignal): Error =>
   reason instanceof Error ? reason : new Error(String(reason));
+
+/** The keys of an object that was written out with these and no others, which the type of an object cannot say. */
+export const keysOf = <T extends object>(object: T) => Object.keys(object) as Extract<keyof T, string>[];
+
+/** The same with their values. */
+export const entriesOf = <T extends object>(object: T) =>
+  keysOf(object).map((key) => [key, object[key]] as const);

@@ -288,7 +288,7 @@ class Bits {
     return new Bits(this.words.slice());
   }
   add(n: number): void {
-    this.words[n >>> 5]! |= 1 << (n & 31);
+    this.words[n >>> 5] = (this.words[n >>> 5] ?? 0) | (1 << (n & 31));
   }
   has(n: number): boolean {
     return ((this.words[n >>> 5] ?? 0) & (1 << (n & 31))) !== 0;

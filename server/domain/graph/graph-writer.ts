@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isRaw, type Raw } from "@/server/domain/base/lenient-reader";
+import { must } from "@/server/domain/base/must";
 import { writeTersely } from "@/server/domain/base/terse-writer";
 import { nodeBase } from "@/server/domain/nodes/define";
 import { nodeKinds, type WorkflowNode } from "../nodes";
@@ -51,7 +52,7 @@ export function orderedNodes(graph: WorkflowGraph): WorkflowNode[] {
 }
 
 function writeNode(node: WorkflowNode): Raw {
-  const schema = nodeSchemas.get(node.node_type)!;
+  const schema = must(nodeSchemas, node.node_type);
   const written = withoutSecrets(writeTersely(schema, node)) as Raw;
   // An empty object says no more than none.
   if (isRaw(written.config) && Object.keys(written.config).length === 0) delete written.config;

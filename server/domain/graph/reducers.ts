@@ -1,3 +1,4 @@
+import { present } from "@/server/domain/base/must";
 import { canonicalJson, type Json, type JsonObject } from "@/server/domain/base/values";
 import type { Reducer } from "./graph";
 
@@ -41,11 +42,14 @@ export function reduceValue(reducer: string, present: Json | undefined, value: J
 }
 
 /** Merges several values one after another, as reduceValue would. */
-export function reduceAll(reducer: string, present: Json | undefined, values: readonly Json[]): Json {
+export function reduceAll(reducer: string, base: Json | undefined, values: readonly Json[]): Json {
   if (reducer !== "append" && reducer !== "union")
-    return values.reduce<Json | undefined>((all, value) => reduceValue(reducer, all, value), present)!;
+    return present(
+      values.reduce<Json | undefined>((all, value) => reduceValue(reducer, all, value), base),
+      "a value to merge",
+    );
   // All items at once: one by one each would copy the whole list.
-  return reduceValue(reducer, present, values.flatMap(asList));
+  return reduceValue(reducer, base, values.flatMap(asList));
 }
 
 const asText = (value: Json) => (typeof value === "string" ? value : JSON.stringify(value));
@@ -53,9 +57,9 @@ const asText = (value: Json) => (typeof value === "string" ? value : JSON.string
 function deepMerge(present: Json | undefined, value: Json, depth: number): Json {
   if (!isObject(present) || !isObject(value) || depth > 32) return value;
   const merged: JsonObject = { ...present };
-  for (const key of Object.keys(value)) {
+  for (const [key, added] of Object.entries(value)) {
     if (key === "__proto__") continue;
-    merged[key] = deepMerge(Object.hasOwn(present, key) ? present[key] : undefined, value[key]!, depth + 1);
+    merged[key] = deepMerge(Object.hasOwn(present, key) ? present[key] : undefined, added, depth + 1);
   }
   return merged;
 }

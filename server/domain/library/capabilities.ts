@@ -113,7 +113,7 @@ function toolsAt(node: WorkflowNode, tools: readonly string[]): readonly string[
   return granted.filter((tool) => only.includes(tool) || tool.endsWith("/*"));
 }
 
-const isLasting = (scope: string) => (LASTING as readonly string[]).includes(scope);
+const isLasting = (scope: string) => LASTING.some((lasting) => lasting === scope);
 
 /** The lasting memory that agents of a role may use at a node; who is given no settings may use all of it. */
 function scopesAt(node: WorkflowNode, role: string): readonly string[] {

@@ -1,4 +1,5 @@
 import type { RoleDefinition } from "@/server/domain/agent/role";
+import { keysOf } from "@/server/domain/base/guards";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { Payloads } from "./events";
 
@@ -43,7 +44,7 @@ export const AUDIT_KINDS = {
 export type AuditKind = keyof typeof AUDIT_KINDS;
 
 export const kindsOf = (area: AuditArea): AuditKind[] =>
-  (Object.keys(AUDIT_KINDS) as AuditKind[]).filter((kind) => AUDIT_KINDS[kind] === area);
+  keysOf(AUDIT_KINDS).filter((kind) => AUDIT_KINDS[kind] === area);
 
 /** Writes down what whoever is asking did. */
 export type Note = (kind: AuditKind, detail?: JsonObject) => void;

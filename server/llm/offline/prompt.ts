@@ -1,4 +1,4 @@
-import type { JsonSchema } from "@/server/domain/base/values";
+import { type JsonSchema, newRecord } from "@/server/domain/base/values";
 import { withoutDirectives } from "./directives";
 
 /** What the demo model understands of a conversation. */
@@ -125,7 +125,7 @@ function withoutTags(text: string): string {
 
 /** The values of a prompt by their names: the goal, and what stands in inputs, tasks and results. */
 function readInputs(user: string): Record<string, string> {
-  const inputs: Record<string, string> = Object.create(null) as Record<string, string>;
+  const inputs = newRecord<string>();
   for (const { name: part, inner } of tagged(user)) {
     if (part === "goal") inputs.goal = unquoted(inner);
     if (part !== "inputs" && part !== "task" && part !== "results") continue;
@@ -138,8 +138,8 @@ function readInputs(user: string): Record<string, string> {
 }
 
 function unquoted(text: string): string {
-  const fenced = /^```\w*\n([\s\S]*?)\n?```$/.exec(text);
-  if (fenced) return fenced[1]!;
+  const fenced = /^```\w*\n([\s\S]*?)\n?```$/.exec(text)?.[1];
+  if (fenced !== undefined) return fenced;
   if (!/^".*"$/s.test(text)) return text;
   try {
     return String(JSON.parse(text));

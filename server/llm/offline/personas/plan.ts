@@ -77,13 +77,15 @@ function listedRoles(prompt: Prompt): string[] {
   const names: string[] = [];
   let listing = false;
   for (const line of prompt.all.split("\n")) {
-    const entry = /^\s*(?:[-*•]|\d+[.)])\s+["“`*]*([^:"”`*(\n–—]{2,80}?)["”`*]*\s*(?:[:(–—]|- |$)/.exec(line);
-    if (listing && entry) names.push(entry[1]!.trim());
+    const entry = /^\s*(?:[-*•]|\d+[.)])\s+["“`*]*([^:"”`*(\n–—]{2,80}?)["”`*]*\s*(?:[:(–—]|- |$)/.exec(
+      line,
+    )?.[1];
+    if (listing && entry !== undefined) names.push(entry.trim());
     else if (line.trim() !== "") {
-      const inLine = /\b(?:roles|agents|team|coworkers)\b[^:\n]*:\s*(\S.*)$/i.exec(line);
-      if (inLine)
+      const inLine = /\b(?:roles|agents|team|coworkers)\b[^:\n]*:\s*(\S.*)$/i.exec(line)?.[1];
+      if (inLine !== undefined)
         names.push(
-          ...inLine[1]!
+          ...inLine
             .split(/\s*[,;]\s*/)
             .map((name) => name.replace(/["“”.`]/g, "").trim())
             .filter((name) => name.length < 81),

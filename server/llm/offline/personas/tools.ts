@@ -1,4 +1,4 @@
-import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
+import { type JsonObject, type JsonSchema, parseJson } from "@/server/domain/base/values";
 import { CALL_MARKER, callLine, RESULT_MARKER } from "@/server/llm/text-protocol";
 import { instanceOf } from "../instance";
 import { type Message, type Prompt, sinceTask, type Tool } from "../prompt";
@@ -129,11 +129,12 @@ export function fromText(messages: readonly Message[]): { messages: Message[]; t
 function toolsIn(block: string): Tool[] {
   return block.split("\n").flatMap((line) => {
     const head = /^- ([^\s(]+)\(/.exec(line);
-    if (!head) return [];
+    const name = head?.[1];
+    if (!head || name === undefined) return [];
     const close = closingOf(line, head[0].length);
     return [
       {
-        name: head[1]!,
+        name,
         description: line.slice(close + 1).replace(/^:\s*/, ""),
         parameters: parametersOf(line.slice(head[0].length, close)),
       },
@@ -201,9 +202,9 @@ const TYPES: Readonly<Record<string, JsonSchema>> = {
 
 function schemaOf(type: string): JsonSchema {
   if (/^"(?:[^"\\]|\\.)*"(?: \| "(?:[^"\\]|\\.)*")*$/.test(type))
-    return { enum: [...type.matchAll(/"(?:[^"\\]|\\.)*"/g)].map(([word]) => JSON.parse(word) as string) };
-  const list = /^List\[([\s\S]*)\]$/.exec(type);
-  if (list) return { type: "array", items: schemaOf(list[1]!) };
+    return { enum: [...type.matchAll(/"(?:[^"\\]|\\.)*"/g)].map(([word]) => parseJson(word)) };
+  const item = /^List\[([\s\S]*)\]$/.exec(type)?.[1];
+  if (item !== undefined) return { type: "array", items: schemaOf(item) };
   if (type.startsWith("{")) return parametersOf(type.slice(1, -1));
   return TYPES[type] ?? {};
 }

@@ -73,7 +73,7 @@ export class Flow implements Ground {
   /** Draws a function in place of its call, and gives what it returns. */
   inline(routine: Pick<Routine, "body">, names: Names, place: Place): Value {
     const before = { inside: this.inside, loop: this.loop, changing: this.changing };
-    const frame = { ends: [] as End[], values: [] as Value[] };
+    const frame: { ends: End[]; values: Value[] } = { ends: [], values: [] };
     this.inside = frame;
     this.loop = null;
     const own = changingNames(routine.body, (expr) => this.calls.acts(expr));
