@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { Breakpoint, MOST_BREAKPOINTS } from "@/server/domain/agent/breakpoint";
+import { MOST_BREAKPOINTS } from "@/server/domain/agent/breakpoint";
+import { CheckedBreakpoint } from "@/server/domain/agent/breakpoint-check";
 import { analyse } from "@/server/domain/graph/analysis";
 import { commandFault, type RunCommand } from "@/server/domain/run/command";
 import { type Caller, operation } from "./operation";
@@ -92,7 +93,7 @@ export const controlOperations = {
     about:
       "All of them: those that are not named any more are gone. A condition is CEL over `state`, `nodes`, `input` and `run`; where it cannot be evaluated it counts as false.",
     tag: "Runs",
-    input: ByRun.extend({ breakpoints: z.array(Breakpoint).max(MOST_BREAKPOINTS) }),
+    input: ByRun.extend({ breakpoints: z.array(CheckedBreakpoint).max(MOST_BREAKPOINTS) }),
     output: Told,
     problems: REFUSALS,
     audits: ["run_controlled"],

@@ -88,3 +88,15 @@ test("who answers is said of the models that the drawing names, not of the stand
       Object.assign(node.config, { llm_config: { provider_id: "real", model: "big" } });
   expect(summary()).toEqual({ name: "real", model: "big", simulated: false });
 });
+
+test("a breakpoint whose condition cannot be read is refused at the start, with what is wrong", () => {
+  const breakpoints = [{ on: "node_start" as const, condition: "state.n ==" }];
+  expect(() =>
+    readyToRun(
+      graph,
+      builtinRoles,
+      { input: { user_request: "Two days off" }, config: { breakpoints } },
+      models([]),
+    ),
+  ).toThrow('The condition of a breakpoint, "state.n ==", cannot be read');
+});

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { breakpointsFault } from "@/server/domain/agent/breakpoint-check";
 import { type InstallationRules, RunConfig } from "@/server/domain/agent/outcome";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { present } from "@/server/domain/base/must";
@@ -162,6 +163,8 @@ export function readyToRun(
   const errors = findInputErrors(graph, given.input);
   if (errors.length > 0) throw new RefusedStart("The input does not fit.", { errors });
   const config = RunConfig.parse({ ...graph.config, ...given.config });
+  const unread = breakpointsFault(config.breakpoints ?? []);
+  if (unread !== null) throw new RefusedStart(unread, { errors: [{ key: "breakpoints", message: unread }] });
   const { state } = startingState(graph, given.input);
   if (sizeOf(state) > config.max_state_chars)
     throw new RefusedStart("The input is too large.", {

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { checkExpression, MAX_EXPRESSION_LENGTH } from "@/server/domain/text/expression";
 
 /** Where in a run a breakpoint may hold it. */
 export const BREAKPOINT_KINDS = [
@@ -27,15 +26,8 @@ export const Breakpoint = z.strictObject({
   /** The key of the state that is written. */
   key: z.string().min(1).max(200).optional(),
   edge_id: z.string().min(1).max(200).optional(),
-  /** CEL over the state: it holds only where this is true. */
-  condition: z
-    .string()
-    .max(MAX_EXPRESSION_LENGTH)
-    .superRefine((text, context) => {
-      for (const { message } of checkExpression(text, { result: "bool" }))
-        context.addIssue({ code: "custom", message });
-    })
-    .optional(),
+  /** CEL over the state: it holds only where this is true. `CheckedBreakpoint` knows whether it can be read. */
+  condition: z.string().max(2_000).optional(),
   /** It holds from this time on that it is come to, counting from 1 and counting only where the condition is true. */
   hit_count: z.number().int().min(1).max(100_000).optional(),
   /** False: it is kept, and holds nothing. */
