@@ -1,3 +1,4 @@
+import { listOf } from "@/server/domain/base/guards";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { stateProperties, type WorkflowGraph } from "@/server/domain/graph/graph";
 import { inputFields } from "@/server/domain/graph/run-input";
@@ -62,7 +63,7 @@ function shapesOf(graph: WorkflowGraph, key: string): JsonSchema[] {
 function valuesOf(schema: JsonSchema): string[] {
   if (schema.type === "boolean") return ["true", "false"];
   const one = schema.const === undefined ? [] : [schema.const];
-  const all: unknown[] = [...one, ...(Array.isArray(schema.enum) ? schema.enum : [])];
+  const all: unknown[] = [...one, ...listOf(schema.enum)];
   return all.map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
 }
 

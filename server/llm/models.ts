@@ -24,15 +24,9 @@ import {
   type Models,
 } from "./model";
 import { newOfflineFetch } from "./offline";
-import {
-  type Call,
-  CallFailed,
-  callOnce,
-  chosenProtocol,
-  protocolFor,
-  type RawAnswer,
-  rungFor,
-} from "./openai";
+import { CallFailed, callOnce } from "./openai";
+import type { Call, RawAnswer } from "./openai-call";
+import { chosenProtocol, protocolFor, rungFor } from "./openai-request";
 import { costOf, isPriceKnown } from "./prices";
 import { newRateLimiter, type RateLimiter } from "./rate-limit";
 import { timeLimits } from "./time-limits";
