@@ -144,6 +144,31 @@ test("a line from a router that is for no way yet gets a way of its own", () => 
 });
 
 describe("copying", () => {
+  test("all groups are taken away at once, and their nodes stay", () => {
+    const one = edits.group.apply(sampleGraph(), { id: "one", nodes: ["ask"] });
+    const two = edits.group.apply(one, { id: "two", nodes: ["route"] });
+    expect(edits.ungroupAll.apply(two, {})).toEqual(sampleGraph());
+  });
+
+  test("takes along the groups that are copied whole, and no others", () => {
+    const graph = edits.group.apply(sampleGraph(), { id: "both", nodes: ["ask", "route"] });
+    const insertedFrom = (ids: readonly string[]) => {
+      const fragment = readFragment(writeFragment(fragmentOf(graph, ids)));
+      if (!fragment) throw new Error("It is none of ours.");
+      const next = edits.insert.apply(graph, {
+        fragment,
+        at: { x: 0, y: 900 },
+        ids: freshIds(graph, fragment),
+      });
+      return next.groups?.map(({ id, node_ids }) => [id, node_ids]);
+    };
+    expect(insertedFrom(["ask", "route", "done"])).toEqual([
+      ["both", ["ask", "route"]],
+      ["group", ["ask_2", "route_2"]],
+    ]);
+    expect(insertedFrom(["ask", "done"])).toEqual([["both", ["ask", "route"]]]);
+  });
+
   test("goes through text, gets new ids, keeps the lines inside and drops those outside", () => {
     const graph = sampleGraph();
     const fragment = readFragment(writeFragment(fragmentOf(graph, ["ask", "route"])));

@@ -204,6 +204,12 @@ export const edits = {
       ),
   }),
 
+  ungroupAll: edit<Record<never, never>>({
+    id: "ungroup_all",
+    label: "Ungroup all",
+    apply: (graph) => withGroups(graph, []),
+  }),
+
   /** A change that a form makes to more than its own node, such as a way of a router and its line. */
   change: edit<{ apply: (graph: WorkflowGraph) => WorkflowGraph }>({
     id: "change",

@@ -1,11 +1,13 @@
 import { freshEdgeId, freshId } from "@/server/domain/base/ids";
-import { WorkflowEdge, type WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
+import { NodeGroup, WorkflowEdge, type WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
+import { withGroups } from "@/server/domain/graph/groups";
 import { type Place, placeOf } from "./placing";
 
-/** A part of a drawing, as it is copied: nodes, and the edges between them. */
+/** A part of a drawing, as it is copied: nodes, the edges between them, and the groups that it holds whole. */
 export interface Fragment {
   nodes: Record<string, WorkflowNode>;
   edges: WorkflowEdge[];
+  groups?: NodeGroup[];
 }
 
 /** What a copied text says it is. */
@@ -18,11 +20,13 @@ export function fragmentOf(graph: WorkflowGraph, ids: Iterable<string>): Fragmen
     const node = graph.nodes[id];
     if (node) nodes[id] = { ...node, ui: { ...node.ui, ...placeOf(graph, id) } };
   }
+  const groups = (graph.groups ?? []).filter(({ node_ids }) => node_ids.every((id) => nodes[id]));
   return {
     nodes,
     edges: graph.edges.filter(
       ({ source_node_id, target_node_id }) => nodes[source_node_id] && nodes[target_node_id],
     ),
+    ...(groups.length > 0 ? { groups } : {}),
   };
 }
 
@@ -40,13 +44,19 @@ export function readFragment(text: string): Fragment | null {
     (value as { format?: unknown }).format !== FRAGMENT_FORMAT
   )
     return null;
-  const { nodes, edges } = value as { nodes?: unknown; edges?: unknown };
+  const { nodes, edges, groups } = value as { nodes?: unknown; edges?: unknown; groups?: unknown };
   const known: Record<string, WorkflowNode> = {};
   for (const entry of Object.values(nodes && typeof nodes === "object" ? nodes : {})) {
     const node = WorkflowNode.safeParse(entry);
     if (node.success) known[node.data.id] = node.data;
   }
+  const framed = (Array.isArray(groups) ? groups : []).flatMap((entry) => {
+    const group = NodeGroup.safeParse(entry);
+    const isInside = group.success && group.data.node_ids.every((id) => Object.hasOwn(known, id));
+    return isInside ? [group.data] : [];
+  });
   return {
+    ...(framed.length > 0 ? { groups: framed } : {}),
     nodes: known,
     edges: (Array.isArray(edges) ? edges : []).flatMap((entry) => {
       const edge = WorkflowEdge.safeParse(entry);
@@ -93,7 +103,24 @@ export function withFragment(
     taken.add(id);
     return [{ ...edge, id, source_node_id: source, target_node_id: target }];
   });
-  return { ...graph, nodes, edges: [...graph.edges, ...edges] };
+  const added = { ...graph, nodes, edges: [...graph.edges, ...edges] };
+  return fragment.groups ? withCopiedGroups(added, fragment.groups, ids) : added;
+}
+
+/** With the groups of a fragment around the nodes that came of it. */
+function withCopiedGroups(
+  graph: WorkflowGraph,
+  groups: readonly NodeGroup[],
+  ids: Record<string, string>,
+): WorkflowGraph {
+  const known = graph.groups ?? [];
+  const taken = new Set([...Object.keys(graph.nodes), ...known.map(({ id }) => id)]);
+  const copies = groups.map((group) => {
+    const id = freshId("group", taken);
+    taken.add(id);
+    return { ...group, id, node_ids: group.node_ids.flatMap((node) => ids[node] ?? []) };
+  });
+  return withGroups(graph, [...known, ...copies]);
 }
 
 /** The upper left corner of what a fragment covers. */

@@ -1,9 +1,11 @@
 "use client";
 
-import { ViewportPortal } from "@xyflow/react";
+import { useStoreApi, ViewportPortal } from "@xyflow/react";
 import { ChevronDown, ChevronRight, Ellipsis } from "lucide-react";
 import { type PointerEvent, useRef, useState } from "react";
 import { CARD_WIDTH, cardHeight, PLAIN_HEIGHT } from "@/components/canvas/card-size";
+import type { Dressing, Mark } from "@/components/canvas/flow-mapping";
+import { MarkIcon } from "@/components/canvas/mark-icon";
 import { useCanvasView } from "@/components/canvas/use-canvas-view";
 import { portsOf } from "@/components/forms/ports";
 import { IconButton } from "@/components/ui/icon-button";
@@ -19,18 +21,53 @@ const AROUND = 20;
 const HEAD = 30;
 
 /** The frames of groups behind their cards, and what stands on the cards of collapsed ones. */
-export function GroupFrames({ graph }: { graph: WorkflowGraph }) {
+export function GroupFrames({ graph, marks }: { graph: WorkflowGraph; marks?: Dressing["marks"] }) {
   return (
     <ViewportPortal>
       {graph.groups?.map((group) => (
-        <Frame key={group.id} graph={graph} group={group} />
+        <Frame key={group.id} graph={graph} group={group} mark={worstMark(group, marks)} />
       ))}
     </ViewportPortal>
   );
 }
 
-function Frame({ graph, group }: { graph: WorkflowGraph; group: NodeGroup }) {
+/** The worst of what is wrong inside a collapsed group, whose own cards are not seen. */
+export function worstMark(
+  { is_collapsed, node_ids }: Pick<NodeGroup, "is_collapsed" | "node_ids">,
+  marks: Dressing["marks"],
+): Mark | undefined {
+  if (!is_collapsed || !marks) return undefined;
+  const inside = node_ids.flatMap((id) => marks.get(id) ?? []);
+  for (const severity of ["error", "warning", "todo"] as const) {
+    const found = inside.filter((mark) => mark.severity === severity);
+    if (found[0])
+      return found.length > 1
+        ? { severity, text: `${found[0].text} And ${found.length - 1} more.` }
+        : found[0];
+  }
+  return undefined;
+}
+
+/** While a group is dragged its cards go along; where they come to stand is saved at the end. */
+function useCardsAlong({ id, node_ids, is_collapsed }: NodeGroup) {
+  const store = useStoreApi();
+  return ({ x, y }: { x: number; y: number }) => {
+    for (const card of is_collapsed ? [id] : node_ids) {
+      const element = store
+        .getState()
+        .domNode?.querySelector<HTMLElement>(`.react-flow__node[data-id="${CSS.escape(card)}"]`);
+      if (element) element.style.translate = x === 0 && y === 0 ? "" : `${x}px ${y}px`;
+    }
+  };
+}
+
+function Frame({ graph, group, mark }: { graph: WorkflowGraph; group: NodeGroup; mark: Mark | undefined }) {
   const [shift, setShift] = useState({ x: 0, y: 0 });
+  const moveCards = useCardsAlong(group);
+  const onShift = (to: { x: number; y: number }) => {
+    setShift(to);
+    moveCards(to);
+  };
   const box = boxOf(graph, group);
   if (!box) return null;
   const { is_collapsed, color } = group;
@@ -50,7 +87,12 @@ function Frame({ graph, group }: { graph: WorkflowGraph; group: NodeGroup }) {
         data-collapsed={is_collapsed || undefined}
         style={{ ...place, width: box.width, height: is_collapsed ? box.height : HEAD }}
       >
-        <Head graph={graph} group={group} onShift={setShift} />
+        <Head graph={graph} group={group} onShift={onShift} />
+        {mark ? (
+          <span className="node-marks">
+            <MarkIcon mark={mark} />
+          </span>
+        ) : null}
       </div>
     </>
   );
@@ -200,6 +242,9 @@ function Head({ graph, group, onShift }: HeadProps) {
           })),
           "separator",
           { label: "Ungroup", onSelect: () => store.getState().edit(edits.ungroup, { id: group.id }) },
+          ...((graph.groups?.length ?? 0) > 1
+            ? [{ label: "Ungroup all", onSelect: () => store.getState().edit(edits.ungroupAll, {}) }]
+            : []),
         ]}
       />
     </>

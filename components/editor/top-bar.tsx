@@ -31,6 +31,7 @@ import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
 import { PageLink } from "@/components/ui/page-link";
 import { Spinner } from "@/components/ui/spinner";
+import { Toolbar } from "@/components/ui/toolbar";
 import { BreakpointCount } from "./breakpoints-here";
 import { useEditorCommands } from "./commands";
 import { useEditor, useEditorStore } from "./editor-store";
@@ -73,22 +74,24 @@ export function TopBar({ flush, isLaunching, onLaunchingChange, onImport }: TopB
       </nav>
       <SaveMark flush={flush} />
       <div className="flex-1" />
-      <UndoRedo />
-      <IconButton
-        label="Tidy up"
-        shortcut="Shift L"
-        icon={<Waypoints aria-hidden />}
-        onClick={() => void commands.tidy()}
-        className="max-sm:hidden"
-      />
-      <BreakpointCount />
-      <ProblemMark />
-      <IconButton
-        label="Settings of the workflow"
-        icon={<SlidersHorizontal aria-hidden />}
-        onClick={commands.openWorkflowSettings}
-      />
-      <More id={id} name={name} flush={flush} onImport={onImport} />
+      <Toolbar label="Tools of the editor" className="flex items-center gap-1">
+        <UndoRedo />
+        <IconButton
+          label="Tidy up"
+          shortcut="Shift L"
+          icon={<Waypoints aria-hidden />}
+          onClick={() => void commands.tidy()}
+          className="max-sm:hidden"
+        />
+        <BreakpointCount />
+        <ProblemMark />
+        <IconButton
+          label="Settings of the workflow"
+          icon={<SlidersHorizontal aria-hidden />}
+          onClick={commands.openWorkflowSettings}
+        />
+        <More id={id} name={name} flush={flush} onImport={onImport} />
+      </Toolbar>
       <span className="ml-1.5">
         <RunLauncher
           workflowId={id}

@@ -363,7 +363,7 @@ function Stage({ roles, marks }: StageProps) {
             command.run(commands, native);
           }}
         >
-          {graph.groups && graph.groups.length > 0 ? <GroupFrames graph={graph} /> : null}
+          {graph.groups && graph.groups.length > 0 ? <GroupFrames graph={graph} marks={marks} /> : null}
         </GraphCanvas>
         {lookSwitch}
         {isFinding && <FindPanel />}

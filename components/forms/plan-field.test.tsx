@@ -47,3 +47,14 @@ test("urgency, tags, expected output and duration of a task are edited, and what
   });
   screen.getByText("design_review, launch, 2h");
 });
+
+test("a plan is removed as a whole in one click", async () => {
+  const { person, now } = show(
+    ExecutionPlan.parse({
+      tasks: ["t1", "t2"].map((task_id) => ({ task_id, description: "Write" })),
+    }),
+  );
+  await person.click(screen.getByRole("button", { name: "Remove the plan" }));
+  expect(now()).toBeUndefined();
+  expect(screen.queryByRole("button", { name: "Remove the plan" })).toBeNull();
+});

@@ -81,6 +81,11 @@ export function PlanField({ label, hint, error, value, onChange }: FieldProps) {
             Download plan.json
           </Button>
         ) : null}
+        {plan && tasks.length > 0 ? (
+          <Button size="sm" variant="ghost" icon={<Trash2 aria-hidden />} onClick={() => onChange(undefined)}>
+            Remove the plan
+          </Button>
+        ) : null}
       </div>
       <Disclosure look="box" title="People and criteria">
         <Select

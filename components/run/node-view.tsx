@@ -7,9 +7,9 @@ import { type ReactNode, useState } from "react";
 import { formatDuration, formatList, formatTokens } from "@/components/display/format";
 import { StatusMark } from "@/components/display/status-mark";
 import { ActivationAsks } from "@/components/run/crew/asks";
+import { CrewWork } from "@/components/run/crew/crew-work";
 import { byDelegation } from "@/components/run/crew/members";
 import { Button } from "@/components/ui/button";
-import { Disclosure } from "@/components/ui/disclosure";
 import { EmptyState } from "@/components/ui/empty-state";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { costInWords } from "@/server/domain/model/cost";
@@ -22,7 +22,6 @@ import { AnsweredAsks } from "./past/answered-asks";
 import { PlanBoard } from "./plan-board";
 import { useRun, useRunActivation, useRunList, useRunNode } from "./run-context";
 import { useRunPage } from "./run-page-context";
-import { person } from "./sentences";
 import { ToolCallCard } from "./tool-call-card";
 import { KeyValues } from "./values";
 
@@ -232,9 +231,13 @@ function ActivationDetail({ node, activation }: { node: WorkflowNode; activation
       {isCrew ? <CrewDoor nodeId={node.id} /> : null}
       {activation.decided ? <Decision activation={activation} /> : null}
       {hasPlan ? <PlanBoard activationId={activation.id} /> : null}
-      {own.map((key) => (
-        <AgentPart key={key} agentKey={key} isFolded={own.length > 1} />
-      ))}
+      {own.length > 1 ? (
+        <Part title={hasPlan ? "Beside the plan" : "Work"}>
+          <CrewWork keys={own} />
+        </Part>
+      ) : (
+        own.map((key) => <AgentPart key={key} agentKey={key} />)
+      )}
       {direct.length > 0 ? (
         <Part title="Tools">
           {direct.map((call) => (
@@ -414,22 +417,9 @@ function Decision({ activation }: { activation: Activation }) {
   );
 }
 
-function AgentPart({ agentKey, isFolded }: { agentKey: string; isFolded: boolean }) {
+function AgentPart({ agentKey }: { agentKey: string }) {
   const agent = useRun<AgentView | undefined>(({ state }) => state.agents[agentKey], undefined);
   if (!agent) return null;
-  // Where several are at work, those that have finished fold away.
-  if (isFolded)
-    return (
-      <div style={{ marginLeft: agent.delegate_level * 12 }}>
-        <Disclosure
-          title={person(agent.agent_id)}
-          aside={agent.role_name === person(agent.agent_id) ? undefined : agent.role_name}
-          isOpen={agent.status === "running"}
-        >
-          <AgentTranscript agentKey={agentKey} />
-        </Disclosure>
-      </div>
-    );
   return (
     <Part title={agent.role_name ? `Agent: ${agent.role_name}` : "Agent"}>
       <AgentTranscript agentKey={agentKey} />

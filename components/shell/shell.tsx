@@ -11,6 +11,7 @@ import { IconButton } from "@/components/ui/icon-button";
 import { Kbd } from "@/components/ui/kbd";
 import { Menu } from "@/components/ui/menu";
 import { PageLink } from "@/components/ui/page-link";
+import { Toolbar } from "@/components/ui/toolbar";
 import { Tooltip } from "@/components/ui/tooltip";
 import { ServerWatch } from "./connection-notice";
 import { DemoNotice, DemoStrip } from "./demo-notice";
@@ -49,6 +50,17 @@ export function Shell({ children }: { children: ReactNode }) {
   );
 }
 
+/** Beside a drawing the whole rail is one Tab stop: who works there wants to come to the drawing. */
+function Stops({ isOne, children }: { isOne: boolean; children: ReactNode }) {
+  return isOne ? (
+    <Toolbar label="Troupe" orientation="vertical" className="flex min-h-0 flex-1 flex-col items-center">
+      {children}
+    </Toolbar>
+  ) : (
+    children
+  );
+}
+
 function Rail({ compact, path }: { compact: boolean; path: string }) {
   return (
     <header
@@ -57,74 +69,76 @@ function Rail({ compact, path }: { compact: boolean; path: string }) {
         compact ? "w-14 items-center px-2" : "w-56 px-3",
       )}
     >
-      <PageLink
-        href="/"
-        aria-label="Troupe, home"
-        className="mb-4 flex h-9 items-center gap-2.5 rounded-lg px-1.5"
-      >
-        <Emblem size={compact ? 28 : 24} />
-        {compact ? null : <Wordmark className="-mt-0.5" />}
-      </PageLink>
-      {compact ? (
-        <IconButton
-          label="Search"
-          shortcut="Ctrl K"
-          side="right"
-          icon={<Search aria-hidden="true" />}
-          onClick={openPalette}
-          className="mb-2 size-9"
-        />
-      ) : (
-        <button
-          type="button"
-          onClick={openPalette}
-          className="mb-3 flex h-8 items-center gap-2 rounded-lg border border-line bg-surface px-2.5 text-[13px] text-ink-3 hover:border-line-strong hover:text-ink-2"
+      <Stops isOne={compact}>
+        <PageLink
+          href="/"
+          aria-label="Troupe, home"
+          className="mb-4 flex h-9 items-center gap-2.5 rounded-lg px-1.5"
         >
-          <Search aria-hidden="true" className="size-3.5" />
-          <span className="flex-1 text-left">Search</span>
-          <Kbd keys="mod+k" />
-        </button>
-      )}
-      <nav aria-label="Main" className="flex flex-col gap-0.5">
-        {places.map(({ href, label, icon: Icon, isHere }) => {
-          const here = isHere(path);
-          const link = (
-            <PageLink
-              key={href}
-              href={href}
-              aria-current={here ? "page" : undefined}
-              className={clsx(
-                "relative flex items-center gap-2.5 rounded-lg text-sm transition-colors",
-                compact ? "size-9 justify-center" : "h-8 px-2",
-                here ? "bg-ink/7 font-medium text-ink" : "text-ink-2 hover:bg-ink/4 hover:text-ink",
-              )}
-            >
-              <Icon aria-hidden="true" className="size-4.5" strokeWidth={here ? 2 : 1.75} />
-              <span className={compact ? "sr-only" : "min-w-0 flex-1"}>{label}</span>
-              {href === "/inbox" ? <WaitingCount isCorner={compact} /> : null}
-            </PageLink>
-          );
-          return compact ? (
-            <Tooltip key={href} content={label} side="right">
-              {link}
-            </Tooltip>
-          ) : (
-            link
-          );
-        })}
-      </nav>
-      <div className="flex-1" />
-      <DemoNotice compact={compact} />
-      <div className={clsx("mt-3 flex gap-1", compact ? "flex-col" : "items-center")}>
-        <ThemeMenu />
-        <IconButton
-          label="Keyboard help"
-          shortcut="?"
-          side="right"
-          icon={<CircleHelp aria-hidden="true" />}
-          onClick={openHelp}
-        />
-      </div>
+          <Emblem size={compact ? 28 : 24} />
+          {compact ? null : <Wordmark className="-mt-0.5" />}
+        </PageLink>
+        {compact ? (
+          <IconButton
+            label="Search"
+            shortcut="Ctrl K"
+            side="right"
+            icon={<Search aria-hidden="true" />}
+            onClick={openPalette}
+            className="mb-2 size-9"
+          />
+        ) : (
+          <button
+            type="button"
+            onClick={openPalette}
+            className="mb-3 flex h-8 items-center gap-2 rounded-lg border border-line bg-surface px-2.5 text-[13px] text-ink-3 hover:border-line-strong hover:text-ink-2"
+          >
+            <Search aria-hidden="true" className="size-3.5" />
+            <span className="flex-1 text-left">Search</span>
+            <Kbd keys="mod+k" />
+          </button>
+        )}
+        <nav aria-label="Main" className="flex flex-col gap-0.5">
+          {places.map(({ href, label, icon: Icon, isHere }) => {
+            const here = isHere(path);
+            const link = (
+              <PageLink
+                key={href}
+                href={href}
+                aria-current={here ? "page" : undefined}
+                className={clsx(
+                  "relative flex items-center gap-2.5 rounded-lg text-sm transition-colors",
+                  compact ? "size-9 justify-center" : "h-8 px-2",
+                  here ? "bg-ink/7 font-medium text-ink" : "text-ink-2 hover:bg-ink/4 hover:text-ink",
+                )}
+              >
+                <Icon aria-hidden="true" className="size-4.5" strokeWidth={here ? 2 : 1.75} />
+                <span className={compact ? "sr-only" : "min-w-0 flex-1"}>{label}</span>
+                {href === "/inbox" ? <WaitingCount isCorner={compact} /> : null}
+              </PageLink>
+            );
+            return compact ? (
+              <Tooltip key={href} content={label} side="right">
+                {link}
+              </Tooltip>
+            ) : (
+              link
+            );
+          })}
+        </nav>
+        <div className="flex-1" />
+        <DemoNotice compact={compact} />
+        <div className={clsx("mt-3 flex gap-1", compact ? "flex-col" : "items-center")}>
+          <ThemeMenu />
+          <IconButton
+            label="Keyboard help"
+            shortcut="?"
+            side="right"
+            icon={<CircleHelp aria-hidden="true" />}
+            onClick={openHelp}
+          />
+        </div>
+      </Stops>
     </header>
   );
 }

@@ -3,9 +3,9 @@
 import { AgentTranscript } from "@/components/run/agent-transcript";
 import { person } from "@/components/run/sentences";
 import { TextBlock, ValueView } from "@/components/run/values";
-import { Disclosure } from "@/components/ui/disclosure";
 import type { CrewExchange } from "@/server/domain/run";
 import { MemberFace, StateIcon } from "./crew-drawing";
+import { WorkRows } from "./crew-work";
 import { wordsOf } from "./drawing";
 import { byDelegation, type CrewScene, memberLook } from "./members";
 
@@ -66,25 +66,11 @@ export function MemberWork({
       {mine.length === 0 ? <p className="text-[13px] text-ink-3">It has not been needed yet.</p> : null}
       {mine.length === 1 && newest ? (
         <AgentTranscript agentKey={newest.key} />
-      ) : (
-        mine.map((agent) => (
-          <Disclosure
-            key={agent.key}
-            title={taskTitle(scene, agent.task_id)}
-            isOpen={agent.key === newest?.key}
-          >
-            <AgentTranscript agentKey={agent.key} />
-          </Disclosure>
-        ))
-      )}
+      ) : mine.length > 1 ? (
+        <WorkRows keys={mine.map(({ key }) => key)} isByTask />
+      ) : null}
     </>
   );
-}
-
-function taskTitle(scene: CrewScene, taskId: string | undefined): string {
-  if (taskId === undefined) return "The work as a whole";
-  const title = scene.plan?.tasks.find(({ task_id }) => task_id === taskId)?.description ?? taskId;
-  return title.length > 44 ? `${title.slice(0, 43)}…` : title;
 }
 
 /** All words of what was said, with what came of it. */

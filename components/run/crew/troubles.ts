@@ -1,4 +1,5 @@
 import { countOf } from "@/components/display/format";
+import { withoutDemoMark } from "@/components/display/one-line";
 import { person } from "@/components/run/sentences";
 import type { AgentView, RunState } from "@/server/domain/run";
 import type { CrewScene } from "./members";
@@ -92,5 +93,5 @@ export function troublesOf({ agents, calls, plan }: CrewScene, criteria: readonl
       text: `${met ? "Met" : "Not met"}: ${criterion}${evidence ? `. ${evidence}` : ""}`,
     }),
   );
-  return [...members, ...sentBack, ...verdicts];
+  return [...members, ...sentBack, ...verdicts].map((one) => ({ ...one, text: withoutDemoMark(one.text) }));
 }

@@ -13,6 +13,7 @@ export const agents: Handlers<keyof AgentEvents> = {
       present(event.agent_id, "event.agent_id"),
       event.task_id,
     );
+    const round = s.crews[event.activation_id ?? ""]?.round ?? 0;
     s.agents[key] = {
       key,
       agent_id: present(event.agent_id, "event.agent_id"),
@@ -26,6 +27,7 @@ export const agents: Handlers<keyof AgentEvents> = {
       started_at: event.ts,
       ...(parent ? { parent } : {}),
       ...(event.task_id ? { task_id: event.task_id } : {}),
+      ...(round > 0 ? { round } : {}),
     };
     s.at_work.add(key);
   },

@@ -95,6 +95,8 @@ export interface AgentView {
   role_name: string;
   activation_id: string;
   task_id?: string;
+  /** The round of its crew in which it began; absent outside of rounds. */
+  round?: number;
   status: "running" | RunEventOf<"agent_finished">["payload"]["status"];
   messages: readonly ChatMessage[];
   tools: readonly string[];

@@ -1,0 +1,40 @@
+import { render, screen, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { expect, test } from "vitest";
+import { RunProvider } from "@/components/run/run-context";
+import { newRunViewStore } from "@/components/run/run-view-store";
+import { byRound, CrewWork } from "./crew-work";
+import { stories } from "./testing/stories";
+
+test("work is told by rounds, the newest first, and what came before them last", () => {
+  expect(
+    byRound([{ key: "plan" }, { key: "a", round: 1 }, { key: "b", round: 1 }, { key: "c", round: 2 }]),
+  ).toEqual([
+    { round: 2, keys: ["c"] },
+    { round: 1, keys: ["a", "b"] },
+    { round: 0, keys: ["plan"] },
+  ]);
+});
+
+test("each piece of work says who did it, what it was and what came of it; opened, the conversation", async () => {
+  const person = userEvent.setup();
+  const store = newRunViewStore((work) => work());
+  store.apply(stories.hierarchical);
+  const { agents } = store.view.getState().state;
+  const keys = Object.keys(agents);
+  render(
+    <RunProvider store={store}>
+      <CrewWork keys={keys} />
+    </RunProvider>,
+  );
+  const rounds = screen.getAllByRole("list", { name: "Work" });
+  expect(rounds.map((list) => within(list).getAllByRole("listitem").length)).toEqual(
+    byRound(Object.values(agents)).map(({ keys: mine }) => mine.length),
+  );
+  const research = screen.getByText("Find three studies on heat pumps in old houses");
+  const row = research.closest("summary");
+  expect(row?.textContent).toContain("Three studies with measured values: 56, 102 and 18 houses.");
+  expect(screen.queryByRole("list", { name: "Conversation of Researcher" })).toBeNull();
+  await person.click(research);
+  expect(await screen.findByRole("list", { name: "Conversation of Researcher" })).toBeTruthy();
+});
