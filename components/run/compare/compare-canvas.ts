@@ -28,11 +28,19 @@ function nodeView({ a, b, differs }: NodeComparison): NodeRunView {
   return {
     status: shown?.status ?? "idle",
     count: Math.max(a?.count ?? 0, b?.count ?? 0),
-    said: saidOf(a, b, differs),
+    said: onCard(a, b, differs),
   };
 }
 
-/** What a card says of both runs, in one line. */
+/** A card has room for a few words: both outputs stand in the list beside the drawing. */
+const onCard = (
+  a: NodeComparison["a"],
+  b: NodeComparison["b"],
+  differs: NodeComparison["differs"],
+): string =>
+  differs.length === 1 && differs[0] === "output" ? "Gave something else" : saidOf(a, b, differs);
+
+/** What a step did otherwise, in one line. */
 export function saidOf(
   a: NodeComparison["a"],
   b: NodeComparison["b"],

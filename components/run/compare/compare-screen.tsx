@@ -63,7 +63,9 @@ export function Compared({ a, b, comparison }: { a: string; b: string; compariso
         >
           <ArrowLeft aria-hidden className="size-4" />
         </Link>
-        <h1 className="min-w-0 flex-1 truncate text-[15px] font-semibold">Two runs compared</h1>
+        <h1 className="min-w-0 flex-1 truncate text-[15px] font-semibold max-sm:basis-[80%]">
+          Two runs compared
+        </h1>
         <RunLink name="A" id={a} totals={comparison.totals.a} />
         <RunLink name="B" id={b} totals={comparison.totals.b} />
         <ButtonLink
