@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Json } from "@/server/domain/base/values";
 import { compareRuns } from "@/server/domain/run/compare/compare";
+import { parted } from "@/server/domain/run/compare/parted";
 import type { RunEvent } from "@/server/domain/run/events";
 import { FINDING_KINDS, type FindingKind, findingsOf } from "@/server/domain/run/findings";
 import { asSent } from "@/server/domain/run/past/as-sent";
@@ -82,6 +83,19 @@ const Comparison = z.object({
     .object({ a: z.string().optional(), b: z.string().optional(), why: z.enum(["node", "status", "output"]) })
     .nullable()
     .meta({ description: "The first step that is other" }),
+  parted: z
+    .object({
+      what: z.enum(["model", "tool"]),
+      call_id: z.string(),
+      a: z.int(),
+      b: z.int(),
+      node_id: z.string().optional(),
+      agent_id: z.string().optional(),
+      tool_name: z.string().optional(),
+      answers: z.object({ a: Json, b: Json }),
+    })
+    .nullable()
+    .meta({ description: "The first call that was asked the very same and answered otherwise" }),
   input: z.array(Change),
   state: z.array(Change),
   output: z.array(Change),
@@ -218,8 +232,10 @@ export const pastOperations = {
       params: RUN_IN_PATH,
       success: "What is other",
     },
-    run: (services, { run_id, with: other }) =>
-      compareRuns(known(services, run_id).state, known(services, other).state),
+    run: (services, { run_id, with: other }) => ({
+      ...compareRuns(known(services, run_id).state, known(services, other).state),
+      parted: parted(wholeLog(services, run_id), wholeLog(services, other)),
+    }),
   }),
 
   asked: operation({

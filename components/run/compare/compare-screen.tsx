@@ -15,7 +15,9 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { Spinner } from "@/components/ui/spinner";
 import { formatDollars } from "@/server/domain/model/cost";
 import type { NodeComparison, RunComparison, RunTotals } from "@/server/domain/run/compare/compare";
+import type { Parted } from "@/server/domain/run/compare/parted";
 import type { KeyChange } from "@/server/domain/run/past/step-change";
+import { person } from "../sentences";
 import { runStatus } from "../status";
 import { compareOnCanvas, saidOf } from "./compare-canvas";
 import { WordDiff } from "./word-diff";
@@ -44,11 +46,21 @@ export function CompareScreen({ a, b }: { a: string; b: string }) {
         <Spinner size={20} label="Loading the runs" />
       </div>
     );
-  return <Compared a={a} b={b} comparison={data} />;
+  return <Compared a={a} b={b} comparison={data} parted={data.parted} />;
 }
 
 /** Two runs that are there. */
-export function Compared({ a, b, comparison }: { a: string; b: string; comparison: RunComparison }) {
+export function Compared({
+  a,
+  b,
+  comparison,
+  parted,
+}: {
+  a: string;
+  b: string;
+  comparison: RunComparison;
+  parted: Parted | null;
+}) {
   const [selected, setSelected] = useState<string | null>(comparison.first?.b?.split("#")[0] ?? null);
   const graph = useMemo(() => withRoomBelow(comparison.graph, SLIP), [comparison]);
   const run = useMemo(() => compareOnCanvas(comparison), [comparison]);
@@ -93,6 +105,7 @@ export function Compared({ a, b, comparison }: { a: string; b: string; compariso
           className="flex min-h-0 flex-col gap-5 overflow-y-auto border-line bg-surface p-4 max-md:flex-1 max-md:border-t md:w-[min(34rem,44%)] md:border-l"
         >
           <First comparison={comparison} onSelect={setSelected} />
+          {parted ? <PartedHere parted={parted} nodes={comparison.nodes} /> : null}
           <Totals totals={comparison.totals} />
           {node ? <OneNode node={node} onClose={() => setSelected(null)} /> : null}
           <Changes title="Input" changes={comparison.input} />
@@ -161,6 +174,24 @@ function First({
         <p className="text-ink-2">They ran on different drawings; both are shown here.</p>
       )}
     </div>
+  );
+}
+
+/** The earliest answer that was other though the question was the same: whether it made the difference, it does not say. */
+function PartedHere({ parted, nodes }: { parted: Parted; nodes: readonly NodeComparison[] }) {
+  const { what, tool_name, agent_id, node_id, answers } = parted;
+  const name = nodes.find(({ id }) => id === node_id)?.name ?? node_id;
+  const who = agent_id === undefined ? name : `${person(agent_id)} (${name})`;
+  return (
+    <Section title="Asked the same, answered otherwise">
+      <p className="text-[13px]">
+        {what === "model"
+          ? `The model of ${who} was sent the very same prompt in both runs.`
+          : `${who} called ${tool_name} with the same arguments in both runs.`}{" "}
+        It is the earliest such answer; whether it decided how the run ended, this does not tell.
+      </p>
+      <WordDiff before={answers.a} after={answers.b} />
+    </Section>
   );
 }
 

@@ -3,6 +3,7 @@ import { expect, test, vi } from "vitest";
 import { approvalRun } from "@/components/run/run-example";
 import { foldRun } from "@/server/domain/run";
 import { compareRuns } from "@/server/domain/run/compare/compare";
+import { parted } from "@/server/domain/run/compare/parted";
 import { Compared } from "./compare-screen";
 import { WordDiff } from "./word-diff";
 
@@ -12,6 +13,11 @@ vi.mock("@/components/canvas/graph-canvas", () => ({
 }));
 
 const run = foldRun("a", approvalRun);
+const otherwise = approvalRun.map((event) =>
+  event.type === "llm_call_completed"
+    ? { ...event, payload: { ...event.payload, content: "Enjoy it very much." } }
+    : event,
+);
 const other = foldRun(
   "b",
   approvalRun.map((event) =>
@@ -33,18 +39,24 @@ const other = foldRun(
 );
 
 test("two runs tell from where on they are other, and what words are", () => {
-  render(<Compared a="a" b="b" comparison={compareRuns(run, other)} />);
+  render(
+    <Compared a="a" b="b" comparison={compareRuns(run, other)} parted={parted(approvalRun, otherwise)} />,
+  );
   const panel = screen.getByRole("complementary", { name: "What is other" });
   expect(panel.textContent).toContain("The same up to Get approval: it gave something else.");
   const state = within(panel).getByRole("region", { name: "State" });
   expect(state.textContent).toContain("approver_commentsEnjoy it.");
+  const same = within(panel).getByRole("region", { name: "Asked the same, answered otherwise" });
+  expect(same.textContent).toContain(
+    "The model of Approval agent (Get approval) was sent the very same prompt",
+  );
   const steps = within(panel).getByRole("region", { name: "Steps" });
   fireEvent.click(within(steps).getByRole("button", { name: /Request/ }));
   expect(within(panel).getByRole("region", { name: "Request" }).textContent).toContain("Same in both");
 });
 
 test("two runs that did the same say so", () => {
-  render(<Compared a="a" b="b" comparison={compareRuns(run, run)} />);
+  render(<Compared a="a" b="b" comparison={compareRuns(run, run)} parted={null} />);
   expect(screen.getByText("Both runs did the same, step by step.")).toBeDefined();
 });
 
