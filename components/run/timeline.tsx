@@ -2,6 +2,7 @@
 
 import clsx from "clsx";
 import { ChevronRight, History, Search } from "lucide-react";
+import dynamic from "next/dynamic";
 import { type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { formatDuration } from "@/components/display/format";
 import { type Status, StatusMark } from "@/components/display/status-mark";
@@ -9,10 +10,14 @@ import { CopyButton } from "@/components/ui/json-view";
 import { SegmentedControl } from "@/components/ui/segmented-control";
 import { TextField } from "@/components/ui/text-field";
 import type { RunEvent } from "@/server/domain/run/events";
-import { WhenSearch } from "./past/when-search";
 import { useRun, useRunActivation, useRunViewStore } from "./run-context";
 import { newNames, type Sentence } from "./sentences";
 import { newTeller, rowAt, rowOffsets, type TimelineRow, timelineRows } from "./timeline-rows";
+
+/** With the parser of expressions, which a run's page does not need to open. */
+const WhenSearch = dynamic(() => import("./past/when-search").then((module) => module.WhenSearch), {
+  ssr: false,
+});
 
 const NO_EVENTS: readonly RunEvent[] = [];
 const OVERSCAN = 400;
