@@ -50,9 +50,11 @@ test("a tool that was called with the same arguments and gave something else cou
       ...place,
       payload: { tool_name: "look", status_code: 200 as const, output },
     };
-    return [...approvalRun.slice(0, 12), started, done].map(
-      (event, at) => ({ ...event, seq: at + 1, ts: at }),
-    );
+    return [...approvalRun.slice(0, 12), started, done].map((event, at) => ({
+      ...event,
+      seq: at + 1,
+      ts: at,
+    }));
   };
   expect(parted(calling("one"), calling("two"))).toMatchObject({
     what: "tool",
