@@ -111,6 +111,7 @@ test("a breakpoint with a condition, set on the card, holds the fitting turn of 
   await expect(list.getByText("if state.n == 2")).toBeVisible();
   expect(await app.accessibilityFaults()).toEqual([]);
   await list.getByRole("button", { name: "Close" }).click();
+  await expect(app.canvas.card("Count up")).toHaveAccessibleDescription(/Before Count up, if state.n == 2/);
   await app.run.start();
   await expect(paused(page)).toContainText("Paused before Count up: breakpoint if state.n == 2");
 

@@ -31,4 +31,5 @@ export function CardBreakpoint({ nodeId, name }: { nodeId: string; name: string 
   );
 }
 
-const breakpointId = (nodeId: string) => `breakpoint-of-${nodeId}`;
+/** The element that says which breakpoint a card has. */
+export const breakpointId = (nodeId: string) => `breakpoint-of-${nodeId}`;

@@ -5,7 +5,7 @@ import type { Port } from "@/components/forms/ports";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind, isAgentNode } from "@/server/domain/nodes";
 import { useBreakpointMark } from "./breakpoint-context";
-import { BreakpointSign, CardBreakpoint } from "./breakpoint-dot";
+import { BreakpointSign, breakpointId, CardBreakpoint } from "./breakpoint-dot";
 import { CanvasContext, TinyContext, useCanvas } from "./canvas-context";
 import { type NodeRunView, useNodeRun, useRunParts } from "./canvas-run-context";
 import { doerOf, NodeFace } from "./card-face";
@@ -24,6 +24,7 @@ export const NodeCard = memo(function NodeCard({ data }: NodeProps<FlowNode>) {
   const kind = getNodeKind(node.node_type);
   const run = useNodeRun(node.id);
   const hasRun = useRunParts() !== null;
+  const breakpoint = useBreakpointMark("node", node.id);
   const isTiny = useContext(TinyContext);
   const tint = useTint(node);
   // The plain height is in canvas.css: a style of its own on each of hundreds of cards takes its time.
@@ -32,6 +33,7 @@ export const NodeCard = memo(function NodeCard({ data }: NodeProps<FlowNode>) {
   return (
     <article
       aria-label={node.name || kind.title}
+      aria-describedby={breakpoint ? breakpointId(node.id) : undefined}
       className="node-card"
       data-shape={shapeOf(node)}
       data-node={node.id}
@@ -102,8 +104,9 @@ function Plate({ node, ports, run, grown }: InsideProps) {
 function PlateBreakpoint({ nodeId }: { nodeId: string }) {
   const mark = useBreakpointMark("node", nodeId);
   return mark ? (
-    <span className="card-breakpoint">
+    <span className="card-breakpoint" id={breakpointId(nodeId)}>
       <BreakpointSign look={mark.look} />
+      <span className="sr-only">Breakpoint: {mark.text}</span>
     </span>
   ) : null;
 }
