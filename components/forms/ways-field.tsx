@@ -34,6 +34,8 @@ export function WaysField({ label, hint, error }: FieldProps) {
   const ways = node && routerWays(graph, node.id);
   if (!node || !ways || !change) return null;
   const by = routerKindOf(node);
+  // Whoever chooses among the ways always takes one of them.
+  const isChosen = getNodeKind(node.node_type).waysIn !== undefined;
   const write = (words: string, apply: (graph: WorkflowGraph) => WorkflowGraph) => change(words, apply);
   return (
     <Field label={label} hint={hint} error={error} group>
@@ -49,7 +51,7 @@ export function WaysField({ label, hint, error }: FieldProps) {
             write={write}
           />
         ))}
-        <Otherwise ways={ways} isAlways={by === "llm"} write={write} />
+        {isChosen ? null : <Otherwise ways={ways} isAlways={by === "llm"} write={write} />}
       </ol>
       {ways.isOpen ? (
         <div className="flex flex-wrap gap-1">

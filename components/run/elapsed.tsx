@@ -40,6 +40,6 @@ const TWO_DAYS = 48 * 3_600_000;
 export function useTimeLeft(until: number): string | null {
   const left = until - useNow(1_000);
   // Nobody counts the minutes of a week.
-  if (left > TWO_DAYS) return `${Math.floor(left / (TWO_DAYS / 2))} days`;
+  if (left > TWO_DAYS) return `${Math.round(left / (TWO_DAYS / 2))} days`;
   return left > 0 ? formatDuration(Math.ceil(left / 1_000) * 1_000) : null;
 }

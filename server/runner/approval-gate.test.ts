@@ -123,6 +123,24 @@ test.concurrent.each([
   expect(state.run.reason_code).toBe(end === null ? "HUMAN_TIMEOUT" : "END_REACHED");
 });
 
+test.concurrent("others are asked where nobody answers, with the whole time again, and then the node fails", async () => {
+  const stage = newStage();
+  const { state, events } = await stage.run(
+    gated({ timeout_s: 1, on_timeout: "escalate", escalation: [{ after_s: 60, to: "the lead" }] }),
+  );
+  expect(events.flatMap(({ type }) => (type.startsWith("interaction_") ? [type] : []))).toEqual([
+    "interaction_requested",
+    "interaction_escalated",
+    "interaction_answered",
+  ]);
+  expect(state.interactions["gate#1/1/approval"]).toMatchObject({
+    requested: { assigned_to: "the lead" },
+    escalated: [{ level: 1, to: "the lead" }],
+    answered: { answer: "expired" },
+  });
+  expect(state.run.reason_code).toBe("HUMAN_TIMEOUT");
+});
+
 const form = (config: object = {}) =>
   draw("start > ask > end", {
     ask: {

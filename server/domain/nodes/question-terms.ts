@@ -11,6 +11,18 @@ export const questionFields = (standard: FieldLook): readonly Field<QuestionTerm
     isRare: true,
   },
   {
+    key: "urgency",
+    label: "Urgency",
+    as: "choice",
+    isRare: true,
+    options: [
+      { value: "low", label: "Not urgent" },
+      { value: "normal", label: "Normal" },
+      { value: "high", label: "Urgent" },
+      { value: "critical", label: "Very urgent" },
+    ],
+  },
+  {
     key: "mode",
     label: "Meanwhile",
     as: "choice",

@@ -1,0 +1,96 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "@/server/domain/base/values";
+import { addWay, moveWay, removeWay, renameWay, routerWays } from "@/server/domain/graph/router-ways";
+import { findProblems } from "@/server/domain/problems/problems";
+import { draw } from "@/server/domain/testing/drawing";
+
+const gated = (config: JsonObject = {}) =>
+  draw("start > gate; gate approved> end; gate rejected> end2", {
+    gate: { id: "gate", node_type: "approval_gate", config },
+  });
+const form = (config: JsonObject) =>
+  draw("start > ask > end", {
+    ask: {
+      id: "ask",
+      node_type: "user_input",
+      config: { schema: { type: "object", properties: { name: { type: "string" } } }, ...config },
+    },
+  });
+const said = (graph: ReturnType<typeof draw>) => findProblems(graph, []).map(({ code }) => code);
+
+describe("what is wrong with a gate is said while drawing", () => {
+  test("a gate with a way for each answer has nothing wrong with it", () => {
+    expect(said(gated())).toEqual([]);
+  });
+  test.each<[string, JsonObject, string[]]>([
+    [
+      "an answer that leads nowhere",
+      { options: ["approved", "rejected", "later"] },
+      ["E_ROUTER_LABEL_WITHOUT_EDGE"],
+    ],
+    [
+      "the same answer twice",
+      { options: ["approved", "Approved", "rejected"] },
+      ["E_GATE_OPTION_TWICE", "E_ROUTER_LABEL_WITHOUT_EDGE"],
+    ],
+    [
+      "a standard answer that is none",
+      { on_timeout: "default", default_response: "maybe" },
+      ["E_QUESTION_TIMEOUT"],
+    ],
+    ["others to be asked, and nobody named", { on_timeout: "escalate" }, ["E_QUESTION_ESCALATION"]],
+    [
+      "levels in no order",
+      {
+        escalation: [
+          { after_s: 9, to: "a" },
+          { after_s: 3, to: "b" },
+        ],
+      },
+      ["E_QUESTION_ESCALATION"],
+    ],
+    ["nobody waited for, and no way meanwhile", { mode: "advisory" }, ["E_GATE_WAY_MEANWHILE"]],
+    ["going on without, and no way for that", { on_timeout: "continue" }, ["E_ROUTER_LABEL_WITHOUT_EDGE"]],
+  ])("%s", (_name, config, codes) => {
+    expect(said(gated(config))).toEqual(codes);
+  });
+  test("a silence that means no needs an answer that means no", () => {
+    const graph = draw("start > gate; gate ship> end; gate hold> end2", {
+      gate: {
+        id: "gate",
+        node_type: "approval_gate",
+        config: { options: ["ship", "hold"], on_timeout: "reject" },
+      },
+    });
+    expect(said(graph)).toEqual(["E_QUESTION_TIMEOUT"]);
+  });
+});
+
+test.each<[string, JsonObject, string]>([
+  ["without a field", { schema: { type: "object" } }, "E_FORM_NO_FIELDS"],
+  ["that is approved by silence", { on_timeout: "approve" }, "E_QUESTION_TIMEOUT"],
+  [
+    "whose standard values do not fit",
+    { on_timeout: "default", default_response: { name: 4 } },
+    "E_QUESTION_TIMEOUT",
+  ],
+  ["that nobody waits for, without values meanwhile", { mode: "advisory" }, "E_FORM_MEANWHILE"],
+])("a form %s is refused while drawing", (_name, config, code) => {
+  expect(said(form(config))).toEqual([code]);
+});
+
+test("the answers of a gate are added, renamed, moved and taken away like the ways of a router, and its lines follow", () => {
+  const optionsOf = (graph: ReturnType<typeof draw>) =>
+    (graph.nodes.gate?.config as { options: string[] }).options;
+  const added = addWay(gated(), "gate", "later");
+  expect(optionsOf(added)).toEqual(["approved", "rejected", "later"]);
+  const renamed = renameWay(added, "gate", "approved", "ship it");
+  expect(renamed.edges.map(({ edge_label }) => edge_label)).toEqual([undefined, "ship it", "rejected"]);
+  expect(optionsOf(moveWay(renamed, "gate", 2, 0))).toEqual(["later", "ship it", "rejected"]);
+  const removed = removeWay(renamed, "gate", "rejected");
+  expect([optionsOf(removed), removed.edges.length]).toEqual([["ship it", "later"], 2]);
+  expect(routerWays(removed, "gate")?.ways.map(({ label, isOffered }) => [label, isOffered])).toEqual([
+    ["ship it", true],
+    ["later", true],
+  ]);
+});
