@@ -13,7 +13,6 @@ import { person } from "@/components/run/sentences";
 import type { Answers } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { TimeText } from "@/components/ui/time-text";
-import { consequenceOf } from "./consequence";
 
 export type Question = Answers["questions"]["inbox"][number];
 
@@ -73,6 +72,7 @@ export function QuestionItem({
               </span>
               {isGone || held ? null : <TimeLeft question={question} />}
               {question.assigned_to ? <span>For {question.assigned_to}</span> : null}
+              {question.escalations > 0 ? <span>Nobody answered before</span> : null}
               {question.reminded_at ? <span>Reminded</span> : null}
             </span>
           </span>
@@ -109,9 +109,6 @@ export function QuestionItem({
             >
               See it in the run
             </Link>
-            {isGone || held ? null : (
-              <span className="text-ink-2">If nobody answers in time, {consequenceOf(ask.requested)}.</span>
-            )}
           </p>
         </div>
       ) : null}

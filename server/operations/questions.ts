@@ -100,11 +100,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The answers to choose from; `label` and `value` can both be given. */
-function optionsOf({
-  kind,
-  options,
-  tool_name,
-}: Requested & { options?: { label: string; value: string }[] }) {
+function optionsOf({ kind, options, tool_name }: Requested) {
   if (options) return options;
   const words = kind === "escalation" && tool_name ? OF_TOOLS : (WORDS[kind] ?? []);
   return words.map((word) => ({ label: word, value: word }));

@@ -1,7 +1,7 @@
 import type { Db } from "@/db/open";
-import type { Interaction } from "@/server/domain/run";
 import type { HeldReason } from "@/server/domain/run/held";
-import { type OpenQuestion, URGENCIES, type Urgency } from "@/server/domain/run/open-questions";
+import { type OpenQuestion, URGENCIES } from "@/server/domain/run/open-questions";
+import type { Urgency } from "@/server/domain/tool/person-question";
 import { newNoticeOutbox } from "./notices";
 import { ownJson } from "./own-json";
 
@@ -41,12 +41,6 @@ interface Row {
 
 type Kept = Pick<OpenQuestion, "ask" | "asker">;
 
-/** What of a question happened later than it was asked, where the run told it. */
-interface Since {
-  reminded_at?: number;
-  escalated?: readonly unknown[];
-}
-
 /** The questions of one run as they are written: part of the transaction of a turn. */
 export function newRunQuestions(db: Db, now: () => number) {
   const { $client: client } = db;
@@ -69,7 +63,7 @@ export function newRunQuestions(db: Db, now: () => number) {
       const before = new Map(known.all(runId).map((row) => [row.id, row]));
       drop.run(runId);
       for (const { ask, asker, urgency, assigned_to } of open) {
-        const { reminded_at, escalated }: Interaction & Since = ask;
+        const { reminded_at, escalated } = ask;
         const was = before.get(ask.id);
         const escalations = escalated?.length ?? 0;
         const kept: Kept = { ask, asker };

@@ -1,10 +1,10 @@
+import { type Urgency } from "@/server/domain/tool/person-question";
 import type { RunState } from ".";
 import type { Interaction } from "./crew-state";
 import { agentKey } from "./state";
 
 /** How pressing a question is, the most pressing first. */
-export const URGENCIES = ["critical", "high", "normal", "low"] as const;
-export type Urgency = (typeof URGENCIES)[number];
+export const URGENCIES = ["critical", "high", "normal", "low"] as const satisfies readonly Urgency[];
 
 /** Who asks, as a list shows them. */
 export interface Asker {
@@ -22,12 +22,6 @@ export interface OpenQuestion {
   assigned_to: string | null;
 }
 
-/** What runs of now know of a question that older ones did not. */
-interface Terms {
-  urgency?: string;
-  assigned_to?: string;
-}
-
 /** The questions that are open, in the order in which they were asked: none once the run has ended, or rests at a limit. */
 export function openInteractions(s: RunState): Interaction[] {
   if (s.run.status === "finished") return [];
@@ -42,12 +36,12 @@ export function openInteractions(s: RunState): Interaction[] {
 /** The same with who asks. */
 export const openQuestions = (s: RunState): OpenQuestion[] =>
   openInteractions(s).map((ask) => {
-    const { urgency, assigned_to }: Interaction["requested"] & Terms = ask.requested;
+    const { urgency = "normal", assigned_to = null } = ask.requested;
     return {
       ask,
       asker: askerOf(s, ask),
-      urgency: URGENCIES.find((word) => word === urgency) ?? "normal",
-      assigned_to: assigned_to ?? null,
+      urgency,
+      assigned_to,
     };
   });
 
