@@ -104,6 +104,9 @@ export interface Field<C = Record<string, unknown>> {
   isRare?: boolean;
 }
 
+/** What is wrong with a value by a schema, the first of it in words; null where it fits. */
+export type Misfit = (schema: JsonSchema, value: unknown) => string | null;
+
 /** A named way out of a node: what an edge's `edge_label` may say. */
 export interface Exit {
   label: string;
@@ -241,7 +244,8 @@ export interface NodeKind<T extends string = string, S extends z.ZodType = z.Zod
   /** The settings of a newly placed node. */
   newConfig?(): z.input<S>;
   newNode?(): Partial<NodeBase>;
-  faults?(config: z.output<S>, node: NodeBase): Fault[];
+  /** `misfit`: checks a value, handed in so that not every drawing brings along what checks by JSON Schema. */
+  faults?(config: z.output<S>, node: NodeBase, misfit: Misfit): Fault[];
   /** Expressions and templates in the settings, for checking and for key completion. */
   expressions?(config: z.output<S>): { field: string; expression: string; result?: "bool" | "any" }[];
   templates?(config: z.output<S>): { field: string; template: string }[];

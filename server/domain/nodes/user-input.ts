@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { isObject } from "@/server/domain/base/guards";
 import { type JsonObject, JsonSchema, Template } from "@/server/domain/base/values";
-import { readSchema } from "@/server/domain/schema/schema";
 import { QuestionTerms } from "@/server/domain/tool/person-question";
-import { defineNode, type Fault, NodeFailure } from "./define";
+import { defineNode, type Fault, type Misfit, NodeFailure } from "./define";
 import { questionFields, termsOf, timeoutFaults } from "./question-terms";
 
 const InputConfig = z.object({
@@ -47,9 +46,9 @@ export const userInput = defineNode({
     },
   }),
   newNode: () => ({ name: "Form", output_keys: ["answer"] }),
-  faults: (config) => [
+  faults: (config, _node, misfit) => [
     ...schemaFaults(config.schema),
-    ...timeoutFaults(config, silentFault(config)),
+    ...timeoutFaults(config, silentFault(config, misfit)),
     ...(config.mode === "advisory" && !isObject(config.default_response)
       ? [
           fault(
@@ -112,14 +111,17 @@ function schemaFaults(schema: JsonSchema | undefined): Fault[] {
 }
 
 /** Why what follows where nobody fills it in cannot be done; null where it can. */
-function silentFault({ on_timeout, default_response, schema }: z.output<typeof InputConfig>): string | null {
+function silentFault(
+  { on_timeout, default_response, schema }: z.output<typeof InputConfig>,
+  misfit: Misfit,
+): string | null {
   if (on_timeout === "approve")
     return "A form cannot be approved. Choose standard values, or let the node fail.";
   if (on_timeout !== "default") return null;
   if (!isObject(default_response))
     return "Say the standard values, as an object with a value for each field.";
-  const [wrong] = readSchema({ type: "object", ...schema }).faults(default_response);
-  return wrong ? `The standard values do not fit the fields: ${wrong.message}.` : null;
+  const wrong = misfit({ type: "object", ...schema }, default_response);
+  return wrong === null ? null : `The standard values do not fit the fields: ${wrong}.`;
 }
 
 /** One value per key: the field of its name; where the form has one field and one other key is written, that. */

@@ -1,4 +1,6 @@
 import { getNodeKind } from "@/server/domain/nodes";
+import type { Misfit } from "@/server/domain/nodes/define";
+import { readSchema } from "@/server/domain/schema/schema";
 import type { Check, NodeCheck } from "../check";
 import { checkCrew } from "./crews";
 import { checkErrorHandling } from "./error-handling";
@@ -33,10 +35,12 @@ export function checkNodes(check: Check): void {
         label: "Repair the id",
       });
     if (kind.executes === false) continue;
-    for (const { severity, code, message, field } of kind.faults?.(node.config, node) ?? [])
+    for (const { severity, code, message, field } of kind.faults?.(node.config, node, misfit) ?? [])
       report[severity](code, field === undefined ? at : { ...at, field }, message);
     const edges = outgoing.get(key) ?? [];
     const one: NodeCheck = { ...check, node, kind, at, edges, isRead: reading.ofNode(key) };
     for (const checkOne of NODE_CHECKS) checkOne(one);
   }
 }
+
+const misfit: Misfit = (schema, value) => readSchema(schema).faults(value)[0]?.message ?? null;
