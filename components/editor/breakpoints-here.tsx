@@ -67,7 +67,7 @@ export function BreakpointCount() {
       aria-label={label}
       title={`${label} (Shift F9)`}
       onClick={commands.openBreakpoints}
-      className="flex h-8 items-center gap-1.5 rounded-lg px-2 text-[13px] font-semibold tabular-nums hover:bg-ink/6 pointer-coarse:h-10"
+      className="flex h-8 items-center gap-1.5 rounded-lg px-2 text-[13px] font-semibold tabular-nums hover:bg-ink/6 max-sm:hidden pointer-coarse:h-10"
     >
       <BreakpointSign look={on === 0 ? "disabled" : "plain"} />
       {list.length}

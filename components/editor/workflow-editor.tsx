@@ -316,6 +316,7 @@ function Stage({ roles, marks }: StageProps) {
             ui.setState({ isInspectorOpen: true });
           }}
         />
+        <BreakpointList />
       </section>
     );
   return (

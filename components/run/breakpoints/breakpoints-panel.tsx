@@ -138,7 +138,7 @@ function Row({
   const isGone = !isKnown(one, graph);
   return (
     <li className="flex items-start gap-1.5 rounded-md py-0.5 pl-1.5 hover:bg-ink/3">
-      <span className="pt-1">
+      <span className="pt-1 pointer-coarse:pt-2.5">
         <Checkbox
           label={`${title} is on`}
           hideLabel
