@@ -4,6 +4,7 @@ import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { inputFields } from "@/server/domain/graph/run-input";
 import type { ChatMessage, RunEvent } from "@/server/domain/run/events";
+import { findingsOf } from "@/server/domain/run/findings";
 import { asSent } from "@/server/domain/run/past/as-sent";
 import { draw } from "@/server/domain/testing/drawing";
 import type { Models } from "@/server/llm/model";
@@ -43,11 +44,22 @@ const offline = () =>
   newModels({ providers: memoryProviders([offlineProvider]), offlineFetch: newOfflineFetch({ speed: 0 }) });
 
 test.each(templates.map(({ key, graph }) => [key, graph] as const))(
-  "the template %s: every prompt is the one that was sent",
+  "the template %s: every prompt is the one that was sent, and nothing is found to have gone wrong",
   async (_key, graph) => {
     const { models, sent } = listening(offline());
     const input = Object.fromEntries(inputFields(graph).map(({ key }) => [key, "Approve my vacation."]));
-    const { events } = await newStage({ models }).run(graph, { input, roles: builtinRoles });
+    const stage = newStage({ models });
+    const id = stage.start(graph, { input, roles: builtinRoles });
+    const standing = () => stage.store.find(id)?.status ?? "";
+    await expect.poll(standing, { timeout: 15_000 }).toMatch(/waiting|finished/);
+    // A person takes the first way that a gate offers.
+    for (const { id: asked, requested } of Object.values(stage.store.state(id)?.interactions ?? {})) {
+      const option = requested.options?.[0]?.value ?? "approved";
+      stage.host.answer(id, asked, requested.fingerprint, { answer: "chosen", option, by: "ann" });
+    }
+    await stage.host.settled(id);
+    const events = stage.store.events(id, 0, 1e6);
+    expect(findingsOf(events)).toEqual([]);
     expect(sent.size).toBeGreaterThan(0);
     expect(told(events, sent)).toEqual(Object.fromEntries(sent));
     expect([...sent.keys()].map((id) => asSent(events, id)?.doubt)).toEqual(

@@ -26,7 +26,7 @@ test("what is found in recorded runs is true: work sent back that came again as 
   expect(custom?.map(({ kind, seq, agent_id }) => [kind, seq, agent_id])).toEqual([
     ["feedback_unread", 37, "worker"],
   ]);
-  expect(recorded.filter(({ name }) => name.startsWith("template"))).toHaveLength(11);
+  expect(recorded.filter(({ name }) => name.startsWith("template")).length).toBeGreaterThan(10);
 });
 
 test.each(recorded.filter(({ name }) => name !== NOT_CLEAN).map((one) => [one.name, eventsOf(one)] as const))(
