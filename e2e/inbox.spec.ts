@@ -48,7 +48,7 @@ test.describe("on a phone", () => {
     await start("moons");
     await app.open("/roles");
     await expect(page).toHaveTitle("(2) Roles · Troupe");
-    await page.getByRole("link", { name: "Inbox , 2 questions wait" }).tap();
+    await page.getByRole("link", { name: /^Inbox\s+2 questions wait$/ }).tap();
     const questions = page.getByRole("list", { name: "Questions" });
     await expect(questions.getByRole("listitem")).toHaveCount(2);
     const card = page.getByRole("region", { name: 'Question: Begin "a note on tides"?' });
@@ -59,7 +59,7 @@ test.describe("on a phone", () => {
 
     await card.getByRole("button", { name: "Approve" }).tap();
     await expect(questions.getByRole("button", { name: /^Begin "a note on moons"\?/ })).toBeFocused();
-    await expect(page.getByRole("link", { name: "Inbox , 1 question waits" })).toBeVisible();
+    await expect(page.getByRole("link", { name: /^Inbox\s+1 question waits$/ })).toBeVisible();
     await expect(page).toHaveTitle("(1) Inbox · Troupe");
     await expect
       .poll(async () => (await api<{ final_status: string | null }>("GET", `/runs/${first}`)).final_status)

@@ -114,7 +114,12 @@ function Rail({ compact, path }: { compact: boolean; path: string }) {
               >
                 <Icon aria-hidden="true" className="size-4.5" strokeWidth={here ? 2 : 1.75} />
                 <span className={compact ? "sr-only" : "min-w-0 flex-1"}>{label}</span>
-                {href === "/inbox" ? <WaitingCount isCorner={compact} /> : null}
+                {href === "/inbox" ? (
+                  <>
+                    <WaitingWords />
+                    <WaitingCount isCorner={compact} />
+                  </>
+                ) : null}
               </PageLink>
             );
             return compact ? (
@@ -148,19 +153,23 @@ function WaitingCount({ isCorner }: { isCorner: boolean }) {
   const count = useInboxCount();
   if (!count) return null;
   return (
-    <>
-      <span
-        aria-hidden="true"
-        className={clsx(
-          "min-w-4.5 rounded-full bg-waiting px-1 text-center text-[11px] leading-4.5 font-semibold text-bg tabular-nums",
-          isCorner && "absolute -top-1 -right-2.5",
-        )}
-      >
-        {count > 99 ? "99+" : count}
-      </span>
-      <span className="sr-only">, {count === 1 ? "1 question waits" : `${count} questions wait`}</span>
-    </>
+    <span
+      aria-hidden="true"
+      className={clsx(
+        "min-w-4.5 rounded-full bg-waiting px-1 text-center text-[11px] leading-4.5 font-semibold text-bg tabular-nums",
+        isCorner && "absolute -top-1 -right-2.5",
+      )}
+    >
+      {count > 99 ? "99+" : count}
+    </span>
   );
+}
+
+/** The same for those who hear it, after the name of the inbox. */
+function WaitingWords() {
+  const count = useInboxCount();
+  if (!count) return null;
+  return <span className="sr-only"> {count === 1 ? "1 question waits" : `${count} questions wait`}</span>;
 }
 
 function BottomBar({ path }: { path: string }) {
@@ -188,6 +197,7 @@ function BottomBar({ path }: { path: string }) {
                 {href === "/inbox" ? <WaitingCount isCorner /> : null}
               </span>
               {label}
+              {href === "/inbox" ? <WaitingWords /> : null}
             </PageLink>
           );
         })}
