@@ -89,7 +89,7 @@ export class App {
   /** A workflow from a template. */
   async fromTemplate(title: string): Promise<void> {
     await this.open("/templates");
-    await this.page.getByRole("button", { name: `Open the template ${title}` }).click();
+    await this.page.getByRole("button", { name: `Open the template ${title}`, exact: true }).click();
     await this.canvas.isShown();
   }
 
