@@ -3,9 +3,9 @@ import type { Interaction } from "@/server/domain/run";
 import { whenSilent } from "@/server/domain/run/question-words";
 
 /** How long a question is still open, and what it comes to where nobody answers. */
-export function TimeLeft({ ask: { requested } }: { ask: Interaction }) {
+export function TimeLeft({ ask: { requested, escalated = [] } }: { ask: Interaction }) {
   const left = useTimeLeft(requested.expires_at);
-  const what = whenSilent(requested);
+  const what = whenSilent(requested, escalated.length);
   if (requested.mode === "advisory") return <span>Leaving it unanswered {what}.</span>;
   return (
     <span className="tabular-nums">

@@ -2,10 +2,16 @@ import type { Payloads } from "./events";
 import { noOf, yesOf } from "./person-answer";
 
 type Requested = Payloads["interaction_requested"];
-type Silence = Pick<Requested, "kind" | "mode" | "on_timeout" | "default_response" | "options">;
+type Silence = Pick<
+  Requested,
+  "kind" | "mode" | "on_timeout" | "default_response" | "options" | "escalation"
+>;
 
-/** What it comes to where nobody answers, as the end of "Unanswered …": "means no". */
-export function whenSilent({ kind, mode, on_timeout, default_response, options = [] }: Silence): string {
+/** What it comes to where nobody answers, as the end of "Unanswered …": "means no". `levels`: how many were asked already. */
+export function whenSilent(
+  { kind, mode, on_timeout, default_response, options = [], escalation = [] }: Silence,
+  levels = 0,
+): string {
   if (mode === "advisory") return "changes nothing: the run goes on meanwhile";
   switch (on_timeout) {
     case "continue":
@@ -13,7 +19,7 @@ export function whenSilent({ kind, mode, on_timeout, default_response, options =
     case "fail":
       return "lets this step fail";
     case "escalate":
-      return "puts the question to somebody else";
+      return levels < escalation.length ? "puts the question to somebody else" : "lets this step fail";
     case "default":
       return typeof default_response === "string"
         ? `means “${default_response}”`
@@ -67,4 +73,16 @@ export function answerInWords(
     given: "Filled in",
     expired: "Nobody answered in time",
   }[answer];
+}
+
+/** An answer in the words in which agents read it. */
+export function answerText(
+  { by, value, message, ...given }: Omit<Payloads["interaction_answered"], "interaction_id">,
+  requested: Pick<Requested, "options">,
+): string {
+  return [
+    `${by} answered: ${answerInWords(given, requested)}.`,
+    ...(value === undefined ? [] : [typeof value === "string" ? value : JSON.stringify(value)]),
+    ...(message === undefined ? [] : [message]),
+  ].join("\n");
 }

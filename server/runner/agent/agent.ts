@@ -37,6 +37,8 @@ export class Agent implements Caller {
   variables: JsonObject = {};
   /** The values that it was given, whole or cut. */
   readonly given = new Given();
+  /** Questions with which it did not wait, and whose answers it was told. */
+  readonly heard = new Set<string>();
   /** How often each guardrail has sent it back. */
   readonly guardTries = new Map<Guardrail, number>();
   private readonly tools = new Map<string, ToolSpec>();

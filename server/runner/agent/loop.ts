@@ -20,6 +20,7 @@ import type { AgentRuntime } from "../ports";
 import { Agent } from "./agent";
 import { callModel, errorOf } from "./call-model";
 import { checkGuardrails } from "./guardrails";
+import { hearLateAnswers } from "./late-answers";
 import { atLimit } from "./limit-question";
 import { openConversation, shapeOf } from "./opening";
 import type { AgentEnd, AgentResult, AgentTask } from "./task";
@@ -116,6 +117,7 @@ function* work(agent: Agent, shape: OutputShape, limit: number): Flow<WorkEnd> {
   let wantsShape = !mayCall;
   for (let local = 0; local < limit; local++) {
     yield* awaitRateLimit(agent, local, begun, calledAt);
+    hearLateAnswers(agent);
     const isLast = mayCall && local > 0 && local === limit - 1;
     if (isLast) agent.say({ role: "user", content: LAST_TURN }, "nudge");
     else yield* detectStuck(agent);

@@ -105,36 +105,54 @@ test("silence approves nothing, also where others were asked before", async () =
   expect(made!.output).toMatchObject({ approved: false, by: "nobody" });
 });
 
-test("who does not wait goes on at once, and what a person says later stands on the crew's board", async () => {
-  const looks: ScriptedStep = calls(call("read_board"));
-  const stage = newScriptedStage([
-    calls(call("request_feedback", { artifact: "Draft", questions: ["Good?"], no_wait: true })),
-    calls(call("escalate_to_human", { issue: "Wait for the answer" })),
-    looks,
-    { text: "done" },
-  ]);
-  const id = stage.start(
-    crewGraph(
-      { process: "sequential", agents: [agent("Worker")] },
-      {
-        tasks: [{ task_id: "t", description: "Work", assigned_agent: "Worker" }],
-      },
-    ),
-    { roles: [role("Worker", [...TOOLS, "read_board"])] },
-  );
+const late = [calls(call("request_feedback", { artifact: "Draft", questions: ["Good?"], no_wait: true }))];
+const wait = calls(call("escalate_to_human", { issue: "Wait for the answer" }));
+
+/** A run whose first question nobody waits for; it is answered while the second one is open, which is answered then. */
+async function answeredLate(
+  steps: readonly ScriptedStep[],
+  graphOf: Parameters<Stage["start"]>[0],
+  names: string[],
+) {
+  const stage = newScriptedStage(steps);
+  const id = stage.start(graphOf, { roles: names.map((name) => role(name, [...TOOLS, "read_board"])) });
   await expect.poll(() => Object.keys(stage.store.state(id)?.interactions ?? {}).length).toBe(2);
   const [first, second] = Object.values(stage.store.state(id)!.interactions);
-  expect([first!.requested.mode, first!.status]).toEqual(["advisory", "open"]);
   const give = (one: typeof first, value: PersonsAnswer) =>
     stage.host.answer(id, one!.id, one!.requested.fingerprint, { ...value, by: "ann" });
+  expect([first!.requested.mode, first!.status]).toEqual(["advisory", "open"]);
   expect(give(first, { answer: "given", value: { answer_1: "too long" } })).toBe(true);
   await expect.poll(() => stage.store.state(id)!.interactions[first!.id]!.status).toBe("answered");
   give(second, { answer: "approve" });
   await stage.host.settled(id);
-  const { tool_calls, crews } = stage.store.state(id)!;
-  const outputs = Object.values(tool_calls).map(({ tool_name, output }) => [tool_name, output]);
-  expect(outputs[0]).toEqual(["request_feedback", { status: "pending" }]);
-  const board = Object.values(crews)[0]!.board;
-  expect(board).toEqual({ [`human:${first!.id}`]: expect.stringContaining("too long") });
-  expect(outputs.find(([name]) => name === "read_board")?.[1]).toEqual(board);
+  return { state: stage.store.state(id)!, question: first!.id };
+}
+
+test("who does not wait goes on at once, and is told once somebody has answered", async () => {
+  const { state } = await answeredLate([...late, wait, { text: "done" }], graph, ["Worker"]);
+  expect(Object.values(state.tool_calls)[0]!.output).toEqual({ status: "pending" });
+  const { messages } = Object.values(state.agents)[0]!;
+  expect(messages.filter(({ content }) => content.includes("too long")).map(({ role }) => role)).toEqual([
+    "user",
+  ]);
+  expect(state.run.final_status).toBe("COMPLETED");
+});
+
+test("once the agent is done, the answer stands on the board of its crew", async () => {
+  const crew = crewGraph(
+    { process: "sequential", agents: [agent("Asker"), agent("Worker")] },
+    {
+      tasks: [
+        { task_id: "a", description: "Ask", assigned_agent: "Asker" },
+        { task_id: "b", description: "Work", assigned_agent: "Worker" },
+      ],
+    },
+  );
+  const { state, question } = await answeredLate([...late, { text: "asked" }, wait, { text: "done" }], crew, [
+    "Asker",
+    "Worker",
+  ]);
+  expect(Object.values(state.crews)[0]!.board).toEqual({
+    [`human:${question}`]: expect.stringContaining("too long"),
+  });
 });

@@ -1,11 +1,12 @@
 import { z } from "zod";
 import type { Durable, DurableContext, Settlement } from "@/server/domain/base/durable";
-import type { Interaction, RunState } from "@/server/domain/run";
+import { agentKey, type Interaction, type RunState } from "@/server/domain/run";
 import type { NewEvent } from "@/server/domain/run/events";
-import { answerInWords } from "@/server/domain/run/question-words";
+import { answerText } from "@/server/domain/run/question-words";
 import { PersonsAnswer } from "@/server/domain/run/tool-question";
 
 const GivenAnswer = PersonsAnswer.extend({ by: z.string() });
+type Given = z.infer<typeof GivenAnswer>;
 
 /** Questions that nobody waits for: the run hears their answers while it goes on, and does not go on for them. */
 export class Advice {
@@ -44,26 +45,11 @@ export class Advice {
   }
 }
 
-/** How the answer reaches those who are still at work: on the board of the crew that asked. */
-function toldTo(
-  s: RunState,
-  { id, node_id, activation_id, requested }: Interaction,
-  given: z.infer<typeof GivenAnswer>,
-): NewEvent[] {
-  if (s.crews[activation_id]?.status !== "running") return [];
-  const bulletin = `${requested.title}\n${wordsOf(given, requested)}`;
+/** How the answer reaches those who are still at work: the agent that asked hears it itself, else it stands on its crew's board. */
+function toldTo(s: RunState, asked: Interaction, given: Given): NewEvent[] {
+  const { id, node_id, activation_id, agent_id, task_id, requested } = asked;
+  const isAtWork = agent_id !== undefined && s.at_work.has(agentKey(activation_id, agent_id, task_id));
+  if (isAtWork || s.crews[activation_id]?.status !== "running") return [];
+  const bulletin = `${requested.title}\n${answerText(given, requested)}`;
   return [{ type: "board_written", node_id, activation_id, payload: { alias: `human:${id}`, bulletin } }];
-}
-
-/** An answer in the words in which agents read it. */
-function wordsOf(
-  given: z.infer<typeof GivenAnswer>,
-  requested: Pick<Interaction["requested"], "options">,
-): string {
-  const { value, message } = given;
-  return [
-    `${given.by} answered: ${answerInWords(given, requested)}.`,
-    ...(value === undefined ? [] : [typeof value === "string" ? value : JSON.stringify(value)]),
-    ...(message === undefined ? [] : [message]),
-  ].join("\n");
 }
