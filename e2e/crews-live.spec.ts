@@ -23,7 +23,7 @@ async function play(app: App, page: Page, template: string): Promise<void> {
 async function openCrew(page: Page, node: string): Promise<Locator> {
   await page.getByRole("button", { name: `Open the crew of ${node}` }).click();
   const crew = page.getByRole("region", { name: `Crew of ${node}` });
-  await expect(crew.getByRole("list", { name: "Members" })).toBeVisible();
+  await expect(crew.getByRole("listitem").first()).toBeVisible();
   return crew;
 }
 

@@ -10,6 +10,8 @@ import { linesOf, lineWords, PROPOSAL } from "./drawing";
 import { useCrew } from "./use-crew";
 import "./crew.css";
 
+const intoView = (section: HTMLElement | null) => section?.parentElement?.scrollIntoView({ block: "start" });
+
 /** How many of the newest lines stand below the members. */
 const LINES = 4;
 
@@ -23,7 +25,7 @@ export function CrewSection({ nodeId }: { nodeId: string }) {
   const isOpen = stage.open.has(nodeId);
   const lines = linesOf(scene.crew).slice(-LINES).reverse();
   return (
-    <div className="pb-1 pl-12">
+    <div className="scroll-mt-12 pb-1 pl-12">
       <button
         type="button"
         aria-expanded={isOpen}
@@ -42,6 +44,8 @@ export function CrewSection({ nodeId }: { nodeId: string }) {
       </button>
       {isOpen ? (
         <section
+          // Above it is little room on a phone: what was just opened is to be seen.
+          ref={intoView}
           aria-label={`Crew of ${name}`}
           className="-ml-10 mt-1 flex flex-col rounded-xl border border-line bg-surface"
         >
