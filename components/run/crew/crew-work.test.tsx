@@ -3,7 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { expect, test } from "vitest";
 import { RunProvider } from "@/components/run/run-context";
 import { newRunViewStore } from "@/components/run/run-view-store";
-import { byRound, CrewWork } from "./crew-work";
+import { byRound, CrewWork, WorkRows } from "./crew-work";
 import { stories } from "./testing/stories";
 
 test("work is told by rounds, the newest first, and what came before them last", () => {
@@ -37,4 +37,17 @@ test("each piece of work says who did it, what it was and what came of it; opene
   expect(screen.queryByRole("list", { name: "Conversation of Researcher" })).toBeNull();
   await person.click(research);
   expect(await screen.findByRole("list", { name: "Conversation of Researcher" })).toBeTruthy();
+});
+
+test("of one agent's work the newest is open", () => {
+  const store = newRunViewStore((work) => work());
+  store.apply(stories.hierarchical);
+  const { agents } = store.view.getState().state;
+  const keys = Object.values(agents).flatMap(({ key, agent_id }) => (agent_id === "researcher" ? [key] : []));
+  render(
+    <RunProvider store={store}>
+      <WorkRows keys={keys} isByTask />
+    </RunProvider>,
+  );
+  expect(screen.getAllByRole("list", { name: "Conversation of Researcher" })).toHaveLength(1);
 });

@@ -50,7 +50,7 @@ export function WorkRows({ keys, isByTask = false }: { keys: readonly string[]; 
     <ul aria-label="Work" className="flex flex-col divide-y divide-line rounded-lg border border-line">
       {keys.map((key) => (
         <li key={key}>
-          <WorkRow agentKey={key} isByTask={isByTask} />
+          <WorkRow agentKey={key} isByTask={isByTask} isNewest={isByTask && key === keys.at(-1)} />
         </li>
       ))}
     </ul>
@@ -67,19 +67,27 @@ const MARKS: Record<AgentView["status"], NodeStatus> = {
 };
 
 /** Who worked on what and what came of it, in two lines; opened, the whole conversation. */
-function WorkRow({ agentKey, isByTask }: { agentKey: string; isByTask: boolean }) {
+function WorkRow({
+  agentKey,
+  isByTask,
+  isNewest,
+}: {
+  agentKey: string;
+  isByTask: boolean;
+  isNewest: boolean;
+}) {
   const agent = useRun<AgentView | undefined>(({ state }) => state.agents[agentKey], undefined);
   const call = useRun<ModelCall | undefined>(({ state }) => lastAnswer(state, agentKey), undefined);
   const task = useRun(({ state }) => taskTitle(state, agentKey), "");
-  const [isOpen, setOpen] = useState(false);
+  const [isOpen, setOpen] = useState(isNewest);
   const said = useMemo(() => (call ? withoutDemoMark(oneLine(call.content)).slice(0, 200) : ""), [call]);
   if (!agent) return null;
   const outcome = agent.error?.message ?? (said || OUTCOMES[agent.status]);
   const name = person(agent.agent_id);
   return (
     <details
-      // What is under way can be watched.
-      open={agent.status === "running"}
+      // What is under way can be watched; of one agent's work, the newest.
+      open={agent.status === "running" || isNewest}
       onToggle={(event) => setOpen(event.currentTarget.open)}
       style={{ paddingLeft: agent.delegate_level * 12 }}
     >
