@@ -82,10 +82,19 @@ export const runs = sqliteTable(
     outcomeText: text("outcome_text").notNull().default(""),
     /** person | time: what stands between it and its going on; null where it waits for nothing. */
     waitsFor: text("waits_for"),
+    /** The run that it began as, up to which event, and the first of that lineage; null where it began by itself. */
+    forkedFrom: text("forked_from"),
+    forkedSeq: integer("forked_seq"),
+    rootRun: text("root_run"),
+    /** fork | replay: what it makes of that run. */
+    lineage: text("lineage", { enum: ["fork", "replay"] }),
+    /** Of a fork: the turn of its original in which it goes its own way, as JSON. */
+    forkTurn: text("fork_turn"),
     /** Set while the run lies in the bin. */
     deletedAt: integer("deleted_at"),
   },
   (t) => [
+    index("runs_root").on(t.rootRun).where(sql`${t.rootRun} is not null`),
     index("runs_wake").on(t.wakeAt).where(sql`${t.wakeAt} is not null`),
     index("runs_created").on(t.createdAt),
     index("runs_workflow").on(t.workflowId, t.createdAt),
@@ -239,7 +248,7 @@ export const workspaceFiles = sqliteTable(
     runId: text("run_id").notNull(),
     path: text("path").notNull(),
     version: integer("version").notNull(),
-    artifactId: text("artifact_id").notNull().unique(),
+    artifactId: text("artifact_id").notNull(),
     /** file: written by an agent or a person; result: the whole output of a tool call that was cut for the model. */
     kind: text("kind").notNull(),
     mediaType: text("media_type").notNull(),
@@ -253,7 +262,11 @@ export const workspaceFiles = sqliteTable(
     writtenBy: text("written_by").notNull().unique(),
     createdAt: integer("created_at").notNull(),
   },
-  (t) => [primaryKey({ columns: [t.runId, t.path, t.version] })],
+  (t) => [
+    primaryKey({ columns: [t.runId, t.path, t.version] }),
+    // A fork has the files of its original under the names that its log knows.
+    uniqueIndex("workspace_files_artifact").on(t.runId, t.artifactId),
+  ],
 );
 
 /** What agents remember. The full-text index beside it is made by its migration. */

@@ -13,6 +13,7 @@ import { newRoleFolder } from "@/server/interop/role-folder";
 import { newModels } from "@/server/llm/models";
 import { Notifier } from "@/server/notices/notifier";
 import { CREW_TOOLS } from "@/server/runner/crew/tools";
+import { newForkLauncher } from "@/server/runner/fork-launch";
 import { Host } from "@/server/runner/host";
 import { newLauncher } from "@/server/runner/launch";
 import { installationRules, originOf, readSettings } from "@/server/settings";
@@ -176,6 +177,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     toolSources,
     host,
     installation,
+    ...newForkLauncher({ workflows, roles, library, models, runs, host }),
     ...newLauncher({
       workflows,
       roles,

@@ -15,6 +15,7 @@ export const ANNOUNCED: Readonly<Record<EventType, boolean>> = {
   run_paused: true,
   run_continued: true,
   breakpoints_set: false,
+  run_forked: true,
   run_finished: true,
   budget_warning: true,
   budget_exceeded: false,

@@ -45,6 +45,16 @@ const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } =
   ],
   run_continued: [{ by: "user", as: "step", granularity: "turn" }, "The run goes on by one turn"],
   breakpoints_set: [{ breakpoints: [{ on: "error" }], by: "user" }, "The run has 1 breakpoint now"],
+  run_forked: [
+    {
+      from_run: "run_1",
+      from_seq: 12,
+      patches: { state: { set: { a: 1 }, remove: ["b"] } },
+      graph: "latest",
+      by: "user",
+    },
+    "From here on it goes its own way, with another “a” and “b” and the present drawing; what came before is its original's",
+  ],
   run_finished: [
     { final_status: "ERROR", reason_code: "TIMEOUT", error, output: {}, warnings: [] },
     "The run failed: It took too long",

@@ -208,6 +208,18 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
         ? "All breakpoints were taken out"
         : `The run has ${countOf(breakpoints.length, "breakpoint")} now`,
     ),
+  run_forked: ({ payload: { patches, graph } }) => {
+    const { state, messages = [], plan = [] } = patches;
+    const keys = [...Object.keys(state?.set ?? {}), ...(state?.remove ?? [])];
+    const changes = [
+      ...(keys.length > 0 ? [`another ${formatList(keys.map((key) => `“${key}”`))}`] : []),
+      ...(messages.length > 0 ? [`${countOf(messages.length, "message")} changed`] : []),
+      ...(plan.length > 0 ? ["a changed plan"] : []),
+      ...(graph === "latest" ? ["the present drawing"] : []),
+    ];
+    const how = changes.length > 0 ? `, with ${formatList(changes)}` : "";
+    return story(`From here on it goes its own way${how}; what came before is its original's`, "running");
+  },
   run_finished: ({ payload }) => {
     const base = FINAL_WORDS[payload.final_status];
     return payload.error && payload.final_status !== "COMPLETED"

@@ -2,6 +2,7 @@ import { tracked } from "@trpc/server";
 import { z } from "zod";
 import { present } from "@/server/domain/base/must";
 import { controlOperations } from "@/server/operations/control";
+import { forkOperations } from "@/server/operations/forks";
 import { pastOperations } from "@/server/operations/past";
 import { runOf, runOperations } from "@/server/operations/runs";
 import { shareOperations } from "@/server/operations/share";
@@ -18,6 +19,7 @@ export const runsRouter = router({
     ...shareOperations,
     ...steeringOperations,
     ...controlOperations,
+    ...forkOperations,
   }),
 
   /** The run's events after `lastEventId`, then live; frames of streamed text carry the last event's number. */

@@ -33,6 +33,7 @@ const lines: { readonly [T in EventType]: Line<T> } = {
   run_paused: ({ payload }, { held, nameOf }) => held(`Paused ${pausedPlaceInWords(payload.at, nameOf)}`),
   run_continued: silent,
   breakpoints_set: silent,
+  run_forked: silent,
   run_finished: silent,
   budget_warning: silent,
   budget_exceeded: silent,

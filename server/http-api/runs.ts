@@ -4,6 +4,7 @@ import { streamLimits, takeStream } from "@/server/access/streams";
 import { placeAfter } from "@/server/domain/run/run-order";
 import { SHARE_POLICY } from "@/server/interop/share/page";
 import { controlOperations } from "@/server/operations/control";
+import { forkOperations } from "@/server/operations/forks";
 import { pastOperations } from "@/server/operations/past";
 import { Problem } from "@/server/operations/problem";
 import { toRun } from "@/server/operations/run-view";
@@ -210,6 +211,7 @@ export const runEndpoints = [
   ...endpointsOf(pastOperations),
   ...endpointsOf(steeringOperations),
   ...endpointsOf(controlOperations),
+  ...endpointsOf(forkOperations),
 ];
 
 /** Whether it was told to stop: that it has ended already is no failure to a program that wants it ended. */

@@ -6,6 +6,7 @@ import { newSealer } from "@/server/access/secrets";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import type { ModelRequest } from "@/server/llm/model";
 import { Notifier } from "@/server/notices/notifier";
+import { newForkLauncher } from "@/server/runner/fork-launch";
 import { newLauncher } from "@/server/runner/launch";
 import { fakeModels, newStage } from "@/server/runner/testing";
 import { newAgentStore } from "@/server/store/agents";
@@ -95,6 +96,7 @@ export function newApi(
       env: { NODE_ENV: "test" },
     }),
     installation: {},
+    ...newForkLauncher({ workflows, roles, library, models, runs: store, host }),
     ...newLauncher({ workflows, roles, library, models, host }),
   };
   const principal: Principal = { kind: "token", id: `program${people++}` };

@@ -1,6 +1,7 @@
 import { binOperations } from "./bin";
 import { controlOperations } from "./control";
 import { customToolOperations } from "./custom-tools";
+import { forkOperations } from "./forks";
 import { importOperations } from "./imports";
 import { agentOperations, crewOperations } from "./library";
 import { mcpOperations } from "./mcp";
@@ -32,6 +33,7 @@ export const operations = {
     ...shareOperations,
     ...steeringOperations,
     ...controlOperations,
+    ...forkOperations,
   },
   questions: questionOperations,
   notices: noticeOperations,

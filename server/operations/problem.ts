@@ -2,6 +2,7 @@ import type { TRPC_ERROR_CODE_KEY } from "@trpc/server";
 import { namedError } from "@/server/domain/base/named-error";
 import { DamagedLog } from "@/server/domain/run/held";
 import { KeyReused } from "@/server/domain/run/key-reused";
+import { RefusedFork } from "@/server/runner/forking";
 import { QueueFull } from "@/server/runner/host";
 import { RefusedStart } from "@/server/runner/launch";
 
@@ -34,6 +35,7 @@ export const PROBLEMS = {
   not_ended: [409, "PRECONDITION_FAILED"],
   not_open: [409, "CONFLICT"],
   not_now: [409, "PRECONDITION_FAILED"],
+  not_forked: [409, "PRECONDITION_FAILED"],
   plan_not_changed: [409, "CONFLICT"],
   changed_meanwhile: [412, "CONFLICT"],
   id_fixed: [422, "BAD_REQUEST"],
@@ -102,6 +104,10 @@ export function problemOf(error: unknown): Problem | null {
   if (error instanceof RefusedStart) {
     const code = "errors" in error.detail ? "invalid_input" : "workflow_has_problems";
     return new Problem(code, error.message, error.detail);
+  }
+  if (error instanceof RefusedFork) {
+    const { faults } = error;
+    return new Problem("not_forked", error.message, faults.length > 1 ? { faults } : undefined);
   }
   if (error instanceof QueueFull)
     return new Problem("queue_full", error.message, undefined, { headers: { "retry-after": "5" } });

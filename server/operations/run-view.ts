@@ -48,6 +48,14 @@ export function toRun(run: StoredRun, last_seq: number, state: RunState): z.inpu
     outcome_excerpt: run.outcome_excerpt,
     waits_for: run.waits_for,
     wakes_at: run.wakes_at,
+    origin: run.origin,
+    inherited: state.run.inherited
+      ? {
+          cost_usd: knownCost(state.run.inherited),
+          unknown_cost_calls: state.run.inherited.unknown_cost_calls,
+          usage: state.run.inherited.usage,
+        }
+      : null,
     last_seq,
     error: state.run.error ?? null,
     warnings: [...state.run.warnings],

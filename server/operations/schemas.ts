@@ -192,6 +192,15 @@ export const RunSummary = z.object({
   wakes_at: Time.nullable().meta({
     description: "When it goes on by itself, or no longer waits for a person",
   }),
+  origin: z
+    .object({
+      kind: z.enum(["fork", "replay"]),
+      run_id: z.string(),
+      root: z.string().meta({ description: "The first run of the lineage" }),
+      seq: z.int().meta({ description: "The last event that both runs have" }),
+    })
+    .nullable()
+    .meta({ description: "The run that it began as; null where it began by itself" }),
 });
 
 /** What runs cost together. */
@@ -306,6 +315,10 @@ export const Run = RunSummary.extend({
   state: Values,
   output: Values.nullable(),
   usage: Usage,
+  inherited: z
+    .object({ cost_usd: Cost, unknown_cost_calls: z.int(), usage: Usage })
+    .nullable()
+    .meta({ description: "What the runs that it comes from had paid; none of it is in the run's own cost" }),
   nodes: z.record(z.string(), RunNode),
   tasks: z.array(RunTask).meta({ description: "Of the plans of its crews" }),
   paused_at: PausedAt.nullable().meta({

@@ -2,6 +2,7 @@ import type { InstallationRules } from "@/server/domain/agent/outcome";
 import type { Library } from "@/server/domain/library/library";
 import type { Models } from "@/server/llm/model";
 import type { Notifier } from "@/server/notices/notifier";
+import type { ForkLaunch } from "@/server/runner/fork-launch";
 import type { Host, RunFrame } from "@/server/runner/host";
 import type { Launch } from "@/server/runner/launch";
 import type { AgentStore } from "@/server/store/agents";
@@ -28,7 +29,7 @@ export interface Services {
   roles: RoleStore;
   runs: Pick<
     RunStore,
-    "find" | "input" | "list" | "events" | "state" | "byWorkflow" | "remove" | "restore" | "spent"
+    "find" | "family" | "input" | "list" | "events" | "state" | "byWorkflow" | "remove" | "restore" | "spent"
   >;
   questions: QuestionStore;
   notices: Pick<NoticeStore, "troubles" | "drop">;
@@ -67,4 +68,6 @@ export interface Services {
   installation: InstallationRules;
   /** Throws RefusedStart; answers undefined where there is no such workflow. */
   startRun(launch: Launch): { run_id: string; created: boolean } | undefined;
+  /** Throws RefusedFork, RefusedStart, QueueFull, DamagedLog. */
+  forkRun(request: ForkLaunch): { run_id: string; at_seq: number };
 }

@@ -5,6 +5,7 @@ import { present } from "@/server/domain/base/must";
 import { canonicalJson, type Json } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
 import type { NewEvent, Payloads } from "@/server/domain/run/events";
+import { writtenAs } from "@/server/domain/run/lineage";
 import { nextDue, PEOPLE_BEFORE, timesOf } from "@/server/domain/run/question-times";
 import { PersonsAnswer } from "@/server/domain/run/tool-question";
 import type { NodeAnswer, NodeQuestion } from "@/server/domain/tool/person-question";
@@ -43,7 +44,7 @@ export function* askPerson(run: Asking, interaction_id: string, question: Person
     payload: {
       interaction_id,
       ...payload,
-      fingerprint: fingerprintOf(run.s.run.id, interaction_id, payload),
+      fingerprint: fingerprintOf(writtenAs(run.s.run), interaction_id, payload),
       expires_at: times.expires_at,
     },
   });

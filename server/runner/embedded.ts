@@ -7,6 +7,7 @@ import {
   type Settled,
   type Settlement,
   type StepOptions,
+  type StepRequest,
   type StepScope,
   type StepWork,
 } from "@/server/domain/base/durable";
@@ -15,6 +16,9 @@ import { canonicalJson, type Json, type JsonObject } from "@/server/domain/base/
 import type { RunEvent } from "@/server/domain/run/events";
 import { SettingsDamaged } from "@/server/domain/run/held";
 import { SHORT_MS, type Waiting, type WorkTime, waitOut } from "./clock";
+import type { ForkTurn } from "./recorded/fork-turn";
+import { obstacle, type RecordedAnswers } from "./recorded/recorded-answers";
+import { requestHash } from "./recorded/request-hash";
 
 /** One turn of a run as the log keeps it: the answer that began it and the events that followed. */
 export interface Turn {
@@ -48,6 +52,10 @@ export interface Journal {
   turns: readonly Turn[];
   timers: ReadonlyMap<string, number>;
   signals: ReadonlyMap<string, Json>;
+  /** Of a fork: the turn of its original in which it leaves that one's ways. */
+  fork?: ForkTurn;
+  /** What another run was answered, for the same requests in this one. */
+  recorded?: RecordedAnswers;
 }
 
 export interface EmbeddedHost {
@@ -72,6 +80,9 @@ export interface EmbeddedHost {
 interface Handle extends Durable {
   kind: "step" | "inline" | "sleep" | "timeout" | "signal";
   work?: StepWork;
+  request?: StepRequest | undefined;
+  /** Of its request. */
+  hash?: string;
   abort?: AbortController;
   ms?: number;
   dueAt?: number;
@@ -151,12 +162,15 @@ export class EmbeddedRun implements DurableContext {
   ) {
     this.stopwatch = host.stopwatch ?? (() => performance.now());
     this.beganAt = this.stopwatch();
-    this.begunAt = journal.turns[1]?.at ?? Math.max(journal.turns[0]?.at ?? 0, this.now);
+    const { fork } = journal;
+    const begins = fork?.turn === 1 ? fork.at : Math.max(journal.turns[0]?.at ?? 0, this.now);
+    this.begunAt = journal.turns[1]?.at ?? begins;
     this.at = this.begunAt;
     this.lastSeq = journal.turns[0]?.lastSeq ?? 0;
     this.signals = new Map(journal.signals);
-    this.recovered = journal.turns.length > 1 ? !asleep : this.hasOtherRules;
-    if (!this.recovered) this.seen = asleep ?? { at: this.at, worked: host.time.read() };
+    this.recovered = journal.turns.length > (fork?.turn ?? 1) ? !asleep : this.hasOtherRules;
+    if (!this.recovered)
+      this.seen = asleep ?? { at: fork ? Math.max(this.at, this.now) : this.at, worked: host.time.read() };
   }
 
   /** Whether a run that has not begun was created under rules of an earlier process. */
@@ -203,7 +217,8 @@ export class EmbeddedRun implements DurableContext {
   }
 
   step(key: string, work: StepWork, options?: StepOptions): Durable {
-    return this.register({ key, kind: options?.inline ? "inline" : "step", work, started: false });
+    const { inline, request } = options ?? {};
+    return this.register({ key, kind: inline ? "inline" : "step", work, request, started: false });
   }
 
   signal(name: string): Durable {
@@ -212,9 +227,17 @@ export class EmbeddedRun implements DurableContext {
 
   sleep(key: string, ms: number): Durable {
     const known = this.journal.timers.get(key);
-    const dueAt = known ?? Math.max(this.at, this.now) + ms;
+    const dueAt = known ?? this.dueIn(ms);
     if (known === undefined) this.timers.push({ key, dueAt });
     return this.register({ key, kind: "sleep", ms, dueAt, started: false });
+  }
+
+  /** What a fork's original waited for has as much left in the fork as it had then. */
+  private dueIn(ms: number): number {
+    const { fork } = this.journal;
+    if (fork && this.turn <= fork.turn)
+      return fork.shifts.reduce((due, shift) => due + (this.turn <= shift.turn ? shift.ms : 0), this.at + ms);
+    return Math.max(this.at, this.now) + ms;
   }
 
   timeout(key: string, ms: number): Durable {
@@ -266,11 +289,12 @@ export class EmbeddedRun implements DurableContext {
     this.inlined = 0;
     this.timers = [];
 
-    const upcoming = this.journal.turns[this.turn + 1];
+    const upcoming = this.upcoming();
     if (upcoming) {
       // Only the first turn of a journal has neither: it is the one that starts the flow.
       const key = present(upcoming.key ?? undefined, "the key of a later turn");
       const result = present(upcoming.result ?? undefined, "the result of a later turn");
+      if (result.request !== undefined && result.ok) this.journal.recorded?.note(result.request);
       const kind = this.handles.get(key)?.kind ?? "note";
       return this.begin({ key, result, kind }, upcoming.at);
     }
@@ -282,6 +306,12 @@ export class EmbeddedRun implements DurableContext {
     if (answer.kind === "note" || !this.seen || at > this.at)
       this.seen = { at, worked: this.host.time.read() };
     return this.begin(answer, at);
+  }
+
+  /** The answer that comes next by what is recorded: of this run, or of the turn that a fork begins with. */
+  private upcoming(): Pick<Turn, "key" | "result" | "at"> | undefined {
+    const { turns, fork } = this.journal;
+    return turns[this.turn + 1] ?? (fork?.turn === this.turn + 1 ? fork : undefined);
   }
 
   /** Waits for what has not happened before: a stop or a note of the engine, an answer from outside, an inline step. */
@@ -340,6 +370,8 @@ export class EmbeddedRun implements DurableContext {
   private mayGather(): boolean {
     if (this.isRecorded)
       return this.inlined < present(this.journal.turns[this.turn], "this.journal.turns[this.turn]").inlined;
+    const { fork } = this.journal;
+    if (fork?.turn === this.turn && this.lastSeq < fork.seq) return true;
     return (
       this.events.length < TURN_EVENTS &&
       this.chars < TURN_CHARS &&
@@ -480,7 +512,25 @@ export class EmbeddedRun implements DurableContext {
     handle.waiting = waitOut(this.host.time, left, done, dueAt);
   }
 
+  /** What a recorded answer makes of a step; undefined: it is carried out. */
+  private recordedFor(handle: Handle): Settled | undefined {
+    const { request } = handle;
+    if (!request) return undefined;
+    handle.hash = requestHash(request);
+    const { recorded } = this.journal;
+    if (!recorded || request.isAgreed || request.again === "ask") return undefined;
+    const found = recorded.next(handle.hash);
+    recorded.note(handle.hash);
+    if (!found?.result.ok || request.fits?.(found.result.value) === false) return undefined;
+    const { value } = found.result;
+    return request.again === "reuse"
+      ? { ok: true, value, reused: recorded.runId }
+      : { ok: false, error: obstacle({ why: "done_before", run: recorded.runId, value }) };
+  }
+
   private startStep(handle: Handle): void {
+    const recorded = this.recordedFor(handle);
+    if (recorded) return this.settle(handle, recorded);
     try {
       const value = present(handle.work, "handle.work")(new Scope(this, handle));
       if (value instanceof Promise) {
@@ -518,8 +568,10 @@ export class EmbeddedRun implements DurableContext {
     this.host.computing?.();
     this.handles.delete(handle.key);
     this.letGo(handle);
-    const { key, kind } = handle;
-    this.settled.push({ key, kind, ...this.asStored(this.host.redact ? this.host.redact(result) : result) });
+    const { key, kind, hash } = handle;
+    const redacted = this.host.redact ? this.host.redact(result) : result;
+    const whole = hash === undefined ? redacted : { ...redacted, request: hash };
+    this.settled.push({ key, kind, ...this.asStored(whole) });
     this.rouse();
   }
 

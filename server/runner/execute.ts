@@ -12,9 +12,10 @@ import { isHeldByQuestion } from "@/server/domain/run/asking";
 import { commandFault, RunCommand } from "@/server/domain/run/command";
 import type { RunEvent } from "@/server/domain/run/events";
 import { begin, decide, unreachable } from "@/server/domain/run/schedule";
-import { heldBy, INLINE, NOTHING_TO_DO, planEditSignal, timeoutOf } from "./interpreter/attempts";
+import { analysisOf, heldBy, INLINE, NOTHING_TO_DO, planEditSignal, timeoutOf } from "./interpreter/attempts";
 import { type Command, limitRaised, planEdited } from "./interpreter/commands";
 import { outputOf } from "./interpreter/ends";
+import { dueFork, forkedEvent, type MessageEdit, messageEdits, questionsMoved } from "./interpreter/forks";
 import { Holding } from "./interpreter/holding";
 import { limitError } from "./interpreter/limits";
 import { noteOf, questionsExtended, recovered } from "./interpreter/notes";
@@ -46,6 +47,7 @@ export class Interpreter extends Holding {
   private breaths = 0;
   private workBefore = 0;
   private controls = 1;
+  private readonly edits: MessageEdit[] = [];
 
   constructor(ctx: DurableContext, created: RunEvent, effects: Effects) {
     super(ctx, created, effects);
@@ -62,6 +64,7 @@ export class Interpreter extends Holding {
       for (;;) {
         if (this.isLimitOpened) this.openLimits();
         this.advance();
+        if (this.reached()) continue;
         if (!this.isPaused && !this.breath && !this.tasks.areMoving) {
           if (this.breakTie()) continue;
           if (!this.finish()) return;
@@ -110,6 +113,7 @@ export class Interpreter extends Holding {
     if (s.failing || s.ready.length === 0 || isHeldByQuestion(s)) return false;
     const { config } = s.run;
     for (const id of [...s.ready]) {
+      if (this.reached()) return true;
       if (s.running.size >= config.max_parallel_nodes && this.atWork() >= config.max_parallel_nodes)
         return false;
       if (this.heldChars >= SIZES.event || this.needsBreath()) return false;
@@ -160,7 +164,7 @@ export class Interpreter extends Holding {
     const note = answer.key.slice(0, answer.key.indexOf("#"));
     // While the server was down nothing was at work.
     if (note !== "recovered" && this.isActive()) this.activeMs += Math.max(0, answer.at - this.at);
-    this.at = answer.at;
+    this.at = Math.max(this.at, answer.at);
     this.logChars += sizeOf(answer.result);
     this.workBefore = workSoFar();
     if (answer.key === this.breath?.key) {
@@ -320,6 +324,26 @@ export class Interpreter extends Holding {
       default:
         return command satisfies never;
     }
+  }
+
+  /** A point at which nothing has begun yet that is about to: a fork that is due goes its own way. True if it did. */
+  reached(): boolean {
+    const fork = dueFork(this.s);
+    if (!fork) return false;
+    const paused = Math.max(0, fork.at - this.at);
+    this.at += paused;
+    this.activeMs = 0;
+    this.edits.push(...messageEdits(this.s, fork.patches));
+    this.apply(forkedEvent(fork));
+    if (fork.latest) this.a = analysisOf(this.s.graph);
+    for (const event of questionsMoved(this.s, paused)) this.apply(event);
+    for (const patch of fork.patches.plan ?? []) this.editPlan(patch, fork.by);
+    return true;
+  }
+
+  /** What messages of an agent's transcript say since a fork. */
+  editsOf(agent: string): readonly MessageEdit[] {
+    return this.edits.filter((edit) => edit.agent === agent);
   }
 
   private editPlan(command: Command, by: string): void {

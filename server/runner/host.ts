@@ -26,6 +26,7 @@ import { Beginnings, storedCreation } from "./beginnings";
 import { type Clock, LOOK_EVERY_MS, SHORT_MS, WorkTime } from "./clock";
 import { EmbeddedRun, type Journal, ReplayMismatch, type Seen, type TurnRecord } from "./embedded";
 import { INTERPRETER_VERSION } from "./execute";
+import { type ForkRequest, planFork, withOriginal } from "./forking";
 import { Frames, type StreamRedactor } from "./frames";
 import { asError, internalError, isMarked } from "./internal-error";
 import { interpreters, unknownVersionText } from "./interpreters";
@@ -203,8 +204,7 @@ export class Host {
 
   /** Creates a run and queues it. The same idempotency key gives the same run; throws KeyReused, QueueFull. */
   start(request: StartRequest): { run_id: string; created: boolean } {
-    if (this.queuedCount() >= (this.options.maxQueued ?? 1000))
-      throw new QueueFull("Too many runs are waiting. Try again in a moment.");
+    this.refuseMore();
     const id = newId("run");
     const past = this.store.pastWork(placeOf(request), request.graph);
     const created = storedCreation({
@@ -238,11 +238,31 @@ export class Host {
     });
     if (made.created) {
       this.beginnings.keep(id, created);
-      this.enqueue(id, request.workflow_id);
-      this.tell({ run_id: id, workflow_id: request.workflow_id, status: "queued", final_status: null });
-      this.pump();
+      this.queue(id, request.workflow_id);
     }
     return { run_id: made.id, created: made.created };
+  }
+
+  /** Creates a run that begins as another one went, and queues it. Throws RefusedFork, QueueFull, DamagedLog. */
+  fork(request: ForkRequest): { run_id: string; at_seq: number } {
+    this.refuseMore();
+    const redacted = this.options.redact ? this.options.redact(request) : request;
+    const { origin, ...planned } = planFork(this.store, redacted, this.now);
+    const id = newId("run");
+    this.store.create({ id, idempotencyKey: null, origin, ...planned });
+    this.queue(id, planned.created.payload.workflow_id);
+    return { run_id: id, at_seq: origin.seq };
+  }
+
+  private refuseMore(): void {
+    if (this.queuedCount() >= (this.options.maxQueued ?? 1000))
+      throw new QueueFull("Too many runs are waiting. Try again in a moment.");
+  }
+
+  private queue(id: string, workflow_id: string | null): void {
+    this.enqueue(id, workflow_id);
+    this.tell({ run_id: id, workflow_id, status: "queued", final_status: null });
+    this.pump();
   }
 
   /** Takes up every run that had not ended, each where its log ends, a few at a time. Answers how many. */
@@ -636,7 +656,7 @@ export class Host {
         time: this.time,
         ...(redact ? { redact } : {}),
       },
-      journal,
+      withOriginal(this.store, created, journal),
       this.asleep.get(runId),
     );
     this.asleep.delete(runId);

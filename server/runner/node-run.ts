@@ -1,7 +1,14 @@
 import { z } from "zod";
 import type { RaisableLimit, RunConfig } from "@/server/domain/agent/outcome";
 import { type ConfirmationPolicy, llmOver, type RoleDefinition } from "@/server/domain/agent/role";
-import type { Durable, DurableContext, Flow, StepScope } from "@/server/domain/base/durable";
+import type {
+  Durable,
+  DurableContext,
+  Flow,
+  StepRequest,
+  StepScope,
+  StepWork,
+} from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
 import { type Json, type JsonObject, type JsonSchema, textsIn } from "@/server/domain/base/values";
 import { Work } from "@/server/domain/base/work-budget";
@@ -38,9 +45,12 @@ import { runAgent } from "./agent/loop";
 import { askPerson, readNodeAnswer } from "./ask";
 import { runCrew } from "./crew/run-crew";
 import { waitFor } from "./flow";
+import type { MessageEdit } from "./interpreter/forks";
 import type { Place } from "./interpreter/holds";
 import { callToolOfNode } from "./node-tool";
-import type { About, CrewRuntime, Engine, PersonQuestion, ToolCaller } from "./ports";
+import type { About, CrewRuntime, Engine, PersonQuestion, Reused, ToolCaller } from "./ports";
+import { MODEL_CALL, makeCall } from "./recorded/make-call";
+import { modelRequest, toolRequest } from "./recorded/requests";
 import { askForTool } from "./tool-question";
 
 /** Tools whose results anybody can read in the web. */
@@ -86,8 +96,6 @@ const WrittenFile = z.object({
   version: z.number(),
   size: z.number(),
 });
-
-const REPEATABLE = { isRepeatable: true };
 
 /** One attempt of one node: what its behaviour may reach. */
 export class NodeRun implements NodeContext, CrewRuntime {
@@ -319,6 +327,7 @@ export class NodeRun implements NodeContext, CrewRuntime {
     args: JsonObject,
     agent: ToolCaller | null,
     again = 0,
+    spec?: ToolSpec,
   ): Flow<ToolOutput> {
     // The plan is what the events say, and its file only shows it: nobody writes another one there.
     if (FILE_TOOLS.has(name) && isPlanPath(args.path, this.planPaths))
@@ -328,7 +337,14 @@ export class NodeRun implements NodeContext, CrewRuntime {
     const answers: ToolAnswer[] = [];
     for (;;) {
       const at = answers.length === 0 ? step : `${step}/answered${answers.length}`;
-      const { asks, ...output } = yield* this.callOnce(at, name, args, agent, { idempotencyKey, answers });
+      const { asks, ...output } = yield* this.callOnce(
+        at,
+        name,
+        args,
+        agent,
+        { idempotencyKey, answers },
+        spec,
+      );
       if (!asks) return output;
       if (answers.length >= MAX_QUESTIONS)
         return { status_code: 409, error: `${name} asks more than ${MAX_QUESTIONS} questions in one call.` };
@@ -362,11 +378,20 @@ export class NodeRun implements NodeContext, CrewRuntime {
     args: JsonObject,
     agent: ToolCaller | null,
     about: Pick<ToolScope, "idempotencyKey" | "answers">,
+    spec?: ToolSpec,
   ): Flow<ToolOutput> {
     const { tools } = this.interpreter.effects;
     const caller = this.callerOf(agent);
-    const output = yield* waitFor(
-      this.interpreter.step(this.key(key), async ({ abort }: StepScope) => {
+    const call = {
+      key,
+      request: toolRequest(name, args, about.answers ?? [], spec),
+      question: {
+        about: agent?.about ?? { agent_id: this.node.id },
+        tool_name: name,
+        args,
+        risk: spec?.risk,
+      },
+      work: async ({ abort }: StepScope) => {
         if (!tools) return { status_code: 503, error: "There are no tools here." };
         // People may have waited long before they agreed; what was taken away meanwhile wins. A role that the run
         // made for itself is nobody's to change.
@@ -379,10 +404,24 @@ export class NodeRun implements NodeContext, CrewRuntime {
           ...about,
           ...caller,
         });
-        return output;
-      }),
-    );
-    return output as unknown as ToolOutput;
+        return output as unknown as Json;
+      },
+    };
+    const { value, reused } = yield* makeCall(this, call);
+    return { ...(value as unknown as ToolOutput), ...(reused === undefined ? {} : { reused }) };
+  }
+
+  reached(): void {
+    this.interpreter.reached();
+  }
+  editsOf(agent: string): readonly MessageEdit[] {
+    return this.interpreter.editsOf(agent);
+  }
+
+  /** A step of this attempt that asks a model or a tool. */
+  request(key: string, request: StepRequest, work: StepWork): Durable {
+    // A call of a model changes nothing outside, so that it can be given up and made again.
+    return this.interpreter.step(this.key(key), work, { request, isRepeatable: request.kind === "model" });
   }
 
   /** Runs an agent's code up to its next call, as a step of its own; null where no code runs here. */
@@ -496,28 +535,28 @@ export class NodeRun implements NodeContext, CrewRuntime {
    * One attempt at a model call, as a step of its own. Throws StepFailed that carries the ModelError. Where the stored
    * provider cannot be read and this is the last model to ask, the run is held instead, and asks once it is tried again.
    */
-  *call(key: string, isLast: boolean, request: ModelRequest): Flow<ModelAnswer> {
+  *call(key: string, isLast: boolean, request: ModelRequest): Flow<ModelAnswer & Reused> {
     const { models } = this.interpreter.effects;
-    const answer = yield* waitFor(
-      this.interpreter.step(
-        this.key(key),
-        async (scope: StepScope) => {
-          try {
-            const done = await models.complete(request, {
-              signal: scope.abort,
-              delta: (channel, offset, text) =>
-                scope.live({ type: "llm_delta", call_id: request.call_id, channel, offset, text }),
-            });
-            return done as unknown as Json;
-          } catch (error) {
-            if (!(error instanceof ModelError)) throw error;
-            if (isLast && error.more.isDamage) throw new SettingsDamaged(error.message);
-            throw Object.assign(error, { detail: error.toDetail() });
-          }
-        },
-        REPEATABLE,
-      ),
-    );
-    return answer as unknown as ModelAnswer;
+    const call = {
+      key,
+      request: modelRequest(request, models),
+      question: { about: {}, tool_name: MODEL_CALL, args: { asks: request.messages.at(-1)?.content ?? "" } },
+      work: async (scope: StepScope) => {
+        try {
+          const done = await models.complete(request, {
+            signal: scope.abort,
+            delta: (channel, offset, text) =>
+              scope.live({ type: "llm_delta", call_id: request.call_id, channel, offset, text }),
+          });
+          return done as unknown as Json;
+        } catch (error) {
+          if (!(error instanceof ModelError)) throw error;
+          if (isLast && error.more.isDamage) throw new SettingsDamaged(error.message);
+          throw Object.assign(error, { detail: error.toDetail() });
+        }
+      },
+    };
+    const { value, reused } = yield* makeCall(this, call);
+    return { ...(value as unknown as ModelAnswer), ...(reused === undefined ? {} : { reused }) };
   }
 }

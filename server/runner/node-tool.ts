@@ -37,7 +37,7 @@ export function* callToolOfNode(run: ToolRuntime, name: string, args: JsonObject
     );
   const call = { about, call_id: `${run.activationId}/${run.attempt}/call`, spec, args };
   const { output } = yield* recordCall(run, { ...call, protocol: "native" }, function* () {
-    return { output: yield* run.callTool("call", name, args, null) };
+    return { output: yield* run.callTool("call", name, args, null, 0, spec) };
   });
   // Why it failed may be a stranger's words, too.
   if (taints(spec, output)) run.emit({ type: "agent_tainted", ...about, payload: { tool_name: name } });

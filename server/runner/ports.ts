@@ -1,6 +1,6 @@
 import type { RaisableLimit, RunConfig } from "@/server/domain/agent/outcome";
 import type { AgentConfig, ConfirmationPolicy, RoleDefinition } from "@/server/domain/agent/role";
-import type { Durable, DurableContext, Flow, StepWork } from "@/server/domain/base/durable";
+import type { Durable, DurableContext, Flow, StepRequest, StepWork } from "@/server/domain/base/durable";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { Analysis } from "@/server/domain/graph/analysis";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
@@ -12,6 +12,7 @@ import type { ModelAnswer, ModelRequest, Models } from "@/server/llm/model";
 import type { ToolHost } from "@/server/tools/host";
 import type { Context } from "@/server/tools/policy";
 import type { CallsStep, ProgramWithCalls } from "@/server/tools/sandbox/sandbox";
+import type { MessageEdit } from "./interpreter/forks";
 import type { Place } from "./interpreter/holds";
 
 // What the parts of the runner need of one another. `NodeRun` is one attempt of one node and offers all of it; a node's
@@ -23,6 +24,11 @@ export interface Effects {
   models: Models;
   /** Absent where runs have no tools. */
   tools?: ToolHost;
+}
+
+/** An answer that was not asked for anew: that run had the same request answered. */
+export interface Reused {
+  reused?: string;
 }
 
 /** Whose doing an event is, within the node. */
@@ -63,6 +69,8 @@ export interface ToolRuntime {
   emit(event: NewEvent): void;
   /** Comes to a place of this activation at which the run may be held; waits there while it is. */
   arrive(place: Omit<Place, "node_id" | "activation_id">): Flow<void>;
+  /** A point at which nothing has begun yet that is about to. */
+  reached(): void;
   /** Asks a person and waits, durably. No answer in time means no. `key` is local to the attempt. */
   ask(key: string, question: PersonQuestion): Flow<Payloads["interaction_answered"]>;
   /** Tools of this installation that the list grants, as they are now, and the names of all; recorded. */
@@ -74,6 +82,7 @@ export interface ToolRuntime {
     args: JsonObject,
     agent: ToolCaller | null,
     again?: number,
+    spec?: ToolSpec,
   ): Flow<ToolOutput>;
   /** Tells what a tool did beside giving its result. */
   noteEffects(about: Partial<About>, name: string, args: JsonObject, output: ToolOutput): void;
@@ -91,6 +100,8 @@ export interface AgentRuntime
     Pick<NodeContext, "state" | "stateProperties" | "render" | "warn"> {
   /** The values that the node reads. */
   readonly input: JsonObject;
+  /** What messages of an agent's transcript say instead since a fork. */
+  editsOf(agent: string): readonly MessageEdit[];
   findRole(name: string): RoleDefinition | undefined;
   /** The limit that forbids another model call now, if any. */
   limitBeforeCall(): RaisableLimit | null;
@@ -105,7 +116,7 @@ export interface AgentRuntime
   /** The node's own time runs again, once nothing in it waits for a person. */
   startClock(): void;
   /** One attempt at a model call, as a step of its own. Throws StepFailed that carries the ModelError. */
-  call(key: string, isLast: boolean, request: ModelRequest): Flow<ModelAnswer>;
+  call(key: string, isLast: boolean, request: ModelRequest): Flow<ModelAnswer & Reused>;
   /** Runs code up to its next call, as a step of its own; null where no code runs here. */
   runCode(key: string, program: ProgramWithCalls): Flow<CallsStep | null>;
   /** Null where the pattern matches, else why not. */
@@ -127,6 +138,8 @@ export interface CrewRuntime extends AgentRuntime {
 export interface StepOptions {
   /** Whether it may be given up when the run is paused at once, and made again: nothing outside changes by it. */
   isRepeatable?: boolean;
+  /** Of a step that asks a model or a tool. */
+  request?: StepRequest;
 }
 
 /** What an attempt of a node needs of the interpreter. */
@@ -142,6 +155,10 @@ export interface Engine {
   step(key: string, work: StepWork, options?: StepOptions): Durable;
   /** Comes to a place at which the run may be held; waits there while it is. */
   arrive(place: Place): Flow<void>;
+  /** A point at which nothing has begun yet that is about to: where a fork leaves its original's ways. */
+  reached(): boolean;
+  /** What messages of an agent's transcript say instead since a fork. */
+  editsOf(agent: string): readonly MessageEdit[];
   planEdited(activationId: string): Durable;
   hold(activationId: string, limit: RaisableLimit): Flow<void>;
   raiseNow(limit: RaisableLimit, to: number, by: string): void;

@@ -99,6 +99,7 @@ export function* recordCall<T extends { output: ToolOutput }>(
 ): Flow<T> {
   const tool_name = spec.name;
   yield* run.arrive({ point: "tool_call", ...about, tool: tool_name, hasEffect: !spec.read_only });
+  run.reached();
   run.emit({
     type: "tool_call_started",
     ...about,

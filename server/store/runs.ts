@@ -24,6 +24,7 @@ import { type OpenQuestion, openQuestions } from "@/server/domain/run/open-quest
 import { RUN_TEXT, wordsOf } from "@/server/domain/run/result";
 import type { WorkDone } from "@/server/domain/run/work-done";
 import { newCrewWorkStore, type WorkPlace } from "./crew-work";
+import { type ForkStart, newForkCopies, type StoredForkTurn } from "./fork-copies";
 import { CHAIN_START, chainTurn } from "./log-chain";
 import { ofRun } from "./memories";
 import { ownJson } from "./own-json";
@@ -59,6 +60,16 @@ export interface RunSummary {
   waits_for: "person" | "time" | null;
   /** When it goes on by itself, or no longer waits for a person; null where neither is to come. */
   wakes_at: number | null;
+  /** Where it comes from; null where it began by itself. */
+  origin: RunOrigin | null;
+}
+
+/** The run that another one began as. `root`: the first of the lineage; `seq`: the last event that both have. */
+export interface RunOrigin {
+  kind: "fork" | "replay";
+  run_id: string;
+  root: string;
+  seq: number;
 }
 
 /** The columns of a run's row that change while it goes on. */
@@ -124,6 +135,9 @@ export interface NewRun {
   idempotencyKey: string | null;
   /** Of what was asked for; the same key with another one is refused. */
   requestHash?: string;
+  origin?: RunOrigin;
+  /** Of a fork: with what it begins. */
+  fork?: ForkStart;
 }
 
 export type RunStore = ReturnType<typeof newRunStore>;
@@ -133,6 +147,7 @@ export function newRunStore(db: Db, now: () => number = Date.now) {
   const { $client: client } = db;
   const crewWork = newCrewWorkStore(db);
   const questions = newRunQuestions(db, now);
+  const forkCopies = newForkCopies(db);
   // The hot path uses prepared statements of its own: a run writes one row for each turn.
   const insertTurn = client.prepare<
     [string, number, number, number, string | null, string | null, string, number, Buffer]
@@ -202,6 +217,16 @@ export function newRunStore(db: Db, now: () => number = Date.now) {
   const selectSignals = client.prepare<[string], { name: string; value: string }>(
     "select name, value from run_signals where run_id = ?",
   );
+  const selectAnswers = client.prepare<[string], { key: string; turn: number; at: number; result: string }>(
+    `select key, turn, at, result from run_turns
+     where run_id = ? and key is not null and result is not null order by turn`,
+  );
+  const updateOrigin = client.prepare(
+    "update runs set forked_from = @run_id, forked_seq = @seq, root_run = @root, lineage = @kind, fork_turn = @turn where id = @id",
+  );
+  const selectForkTurn = client.prepare<[string], { fork_turn: string | null }>(
+    "select fork_turn from runs where id = ?",
+  );
   const selectVersion = client.prepare<[string], { version: number }>(
     "select interpreter_version as version from runs where id = ?",
   );
@@ -269,6 +294,20 @@ export function newRunStore(db: Db, now: () => number = Date.now) {
     for (const write of writes) writeTurn(write);
   });
 
+  /** Writes down where a run comes from, and copies what it begins with. */
+  const beginAsAnother = ({ id, origin, fork }: NewRun) => {
+    const turn = fork ? JSON.stringify(fork.turn) : null;
+    if (origin) updateOrigin.run({ id, ...origin, turn });
+    if (!fork) return;
+    for (const { texts, ...copy } of forkCopies.turns(fork)) {
+      const before = selectEnd.get(id)?.log_hash ?? CHAIN_START;
+      const { chain, last } = chainTurn(before, { runId: id, ...copy }, texts);
+      const { lastSeq: seq, at, key, result, inlined } = copy;
+      insertTurn.run(id, copy.turn, seq, at, key, result, `[${texts.join(",")}]`, inlined, chain);
+      updateEnd.run({ id, turn: copy.turn, hash: last, wakeAt: null });
+    }
+    forkCopies.rest(id, fork);
+  };
   const createRun = client.transaction((run: NewRun): { id: string; created: boolean } => {
     if (run.idempotencyKey !== null) {
       const known = startedWith(run.idempotencyKey, run.requestHash);
@@ -294,10 +333,11 @@ export function newRunStore(db: Db, now: () => number = Date.now) {
       payload.trigger,
       run.idempotencyKey,
       run.requestHash ?? null,
-      ts,
+      run.fork?.turn.forkedAt ?? ts,
       appendTurn(first, CHAIN_START),
       wordsOf(payload.input),
     );
+    if (run.origin || run.fork) beginAsAnother(run);
     return { id: run.id, created: true };
   });
 
@@ -495,14 +535,43 @@ export function newRunStore(db: Db, now: () => number = Date.now) {
       turns: StoredTurn[];
       timers: Map<string, number>;
       signals: Map<string, Json>;
+      fork?: StoredForkTurn;
     } {
       return reading("What was recorded of this run", () => {
         const turns = selectTurns.all(id).map((row, at) => readTurn(row, at));
         expectEnd(id, turns.length - 1);
         const timers = new Map(selectTimers.all(id).map(({ key, due_at }) => [key, due_at]));
         const signals = new Map(selectSignals.all(id).map(({ name, value }) => [name, ownJson<Json>(value)]));
-        return { version: selectVersion.get(id)?.version ?? 0, turns, timers, signals };
+        const turn = selectForkTurn.get(id)?.fork_turn ?? null;
+        return {
+          version: selectVersion.get(id)?.version ?? 0,
+          turns,
+          timers,
+          signals,
+          ...(turn === null ? {} : { fork: ownJson<StoredForkTurn>(turn) }),
+        };
       });
+    },
+
+    /** A run and all that come from the same first one, the oldest first; itself alone where none does. */
+    family(id: string): RunSummary[] {
+      const own = db.select({ root: runs.rootRun }).from(runs).where(eq(runs.id, id)).get();
+      const root = own?.root ?? id;
+      return db
+        .select()
+        .from(runs)
+        .where(and(or(eq(runs.id, root), eq(runs.rootRun, root)), isNull(runs.deletedAt)))
+        .orderBy(asc(runs.createdAt), sql`${runs}.rowid`)
+        .limit(500)
+        .all()
+        .map(toSummary);
+    },
+
+    /** The answers of a run to what was asked outside, in the order of its log. Throws DamagedLog. */
+    answers(id: string): { key: string; turn: number; at: number; result: Settled }[] {
+      return reading("What was recorded of this run", () =>
+        selectAnswers.all(id).map(({ result, ...row }) => ({ ...row, result: ownJson<Settled>(result) })),
+      );
     },
 
     /** Keeps a signal for a run; false if one of that name was sent before: the first wins. */
@@ -669,6 +738,11 @@ const hasToWake = (before: number) =>
 /** Our own log: written by this server only, so its events are not checked again one by one. */
 const parseEvents = (text: string) => ownJson<RunEvent[]>(text);
 
+function originOf({ forkedFrom, forkedSeq, rootRun, lineage }: typeof runs.$inferSelect): RunOrigin | null {
+  if (forkedFrom === null || lineage === null) return null;
+  return { kind: lineage, run_id: forkedFrom, root: rootRun ?? forkedFrom, seq: forkedSeq ?? 0 };
+}
+
 function toSummary(row: typeof runs.$inferSelect): RunSummary {
   return {
     id: row.id,
@@ -692,5 +766,6 @@ function toSummary(row: typeof runs.$inferSelect): RunSummary {
     outcome_excerpt: row.outcomeText.slice(0, RUN_TEXT.shown),
     waits_for: row.waitsFor as RunSummary["waits_for"],
     wakes_at: row.waitsFor === null ? null : row.wakeAt,
+    origin: originOf(row),
   };
 }

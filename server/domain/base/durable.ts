@@ -59,7 +59,33 @@ export interface Settlement {
   at: number;
 }
 
-export type Settled = { ok: true; value: Json } | { ok: false; error: StepError };
+export type Settled = ({ ok: true; value: Json } | { ok: false; error: StepError }) & RecordedCall;
+
+/** What is recorded of an answer beside itself, where its step named its request. */
+interface RecordedCall {
+  /** SHA-256 of the request in canonical JSON, hex. */
+  request?: string;
+  /** It was not asked for anew: this run had the same request answered. */
+  reused?: string;
+}
+
+/**
+ * What a step asks outside, without what differs between runs that ask the same. By its hash a recorded answer is found again.
+ */
+export interface StepRequest {
+  kind: "model" | "tool";
+  /**
+   * What a run that begins with another's log does where that one asked the same: takes its answer; has a person agree
+   * first, since asking twice may do something twice; or asks all the same, since it concerns nothing but the run itself.
+   */
+  again: "reuse" | "agree" | "ask";
+  /** Built only where it is needed. */
+  asked(): Json;
+  /** Whether a recorded answer would come from where this one is asked now; absent: always. */
+  fits?(value: Json): boolean;
+  /** To be asked outside although an answer is recorded, or none is: a person agreed. */
+  isAgreed?: boolean;
+}
 
 /** A failure as data: `name` is the class of the error, `detail` what a ModelError or the like carries. */
 export interface StepError {
@@ -84,6 +110,8 @@ export interface StepOptions {
    * of all that comes from outside, and may be computed again after a crash instead of being recorded.
    */
   inline?: boolean;
+  /** Of a step that asks a model or a tool. */
+  request?: StepRequest;
 }
 
 /** What passes by without being stored. `offset`: characters of this channel sent before this text. */

@@ -17,6 +17,7 @@ import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { QuestionParts } from "@/server/domain/tool/person-question";
 import type { RiskLevel, ToolCall, ToolProtocol, ToolQuestion, ToolStatus } from "@/server/domain/tool/tool";
 import type { ControlEvents } from "./control-events";
+import type { ForkGraph, ForkOrigin, ForkPatches } from "./lineage";
 import type { Pins } from "./pins";
 
 /** One message of an agent's transcript, the same whichever protocol carried it. */
@@ -83,8 +84,22 @@ export interface RunEvents {
     past_work?: PastWork[];
     /** How people are asked where a question does not say; absent in older runs, where no answer in 15 minutes means no. */
     people?: PeopleRules;
+    /** Where the run begins as another one went, and where that one did so before; absent where it begins by itself. */
+    forks?: ForkOrigin[];
   };
   run_started: Record<string, never>;
+  /**
+   * From here on the run goes its own way. What was spent before counts as inherited; `patches` and the drawing that
+   * `run_created` names hold from now on.
+   */
+  run_forked: {
+    from_run: string;
+    /** The last event that both runs have. */
+    from_seq: number;
+    patches: ForkPatches;
+    graph: ForkGraph;
+    by: string;
+  };
   run_cancel_requested: { by: string; reason: string };
   /** `installation`: what holds in every run, where that has changed since; it holds in this run from here on. */
   run_recovered: { worker_id: string; requeued: string[]; installation?: InstallationRules };
@@ -274,6 +289,8 @@ export interface ModelCallEvents {
     latency_ms: number;
     ttft_ms: number | null;
     response_format: string;
+    /** It was not asked for anew: that run had the same request answered, and paid this. */
+    reused?: { run_id: string; usage: Usage; cost_usd: number | null };
     /** What people should know of it, a sentence each, such as settings that were left out. */
     notes?: string[];
   };
@@ -334,6 +351,8 @@ export interface ToolEvents {
     artifact_id?: string;
     simulated?: boolean;
     latency_ms?: number;
+    /** It was not made anew: that run had the same call answered. */
+    reused?: string;
   };
   artifact_created: {
     artifact_id: string;

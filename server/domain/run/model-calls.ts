@@ -1,6 +1,7 @@
 import { addUsage, type Usage } from "@/server/domain/agent/outcome";
 import { present } from "@/server/domain/base/must";
 import type { ModelCallEvents } from "./events";
+import { inherit } from "./forked";
 import type { Handlers } from "./handlers";
 import { addMessage, agentOf, setActivation } from "./patch";
 import type { RunState } from "./state";
@@ -38,6 +39,7 @@ export const modelCalls: Handlers<keyof ModelCallEvents> = {
       ...(payload.tool_calls && payload.tool_calls.length > 0 ? { tool_calls: payload.tool_calls } : {}),
     });
     spend(s, present(event.activation_id, "event.activation_id"), payload.usage, payload.cost_usd);
+    if (payload.reused) inherit(s, payload.reused);
     if (payload.simulated) markSimulated(s);
   },
   llm_call_failed(s, event) {

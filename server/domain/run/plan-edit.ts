@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { Id } from "@/server/domain/base/values";
 import { type ExecutionPlan, MOST_TASKS, planFaults, Task, type TaskStatus } from "@/server/domain/crew/plan";
-import type { RunEventOf } from "./events";
 
 /** In these states a task has not begun: what runs or ran is not rewritten. */
 const OPEN: ReadonlySet<TaskStatus> = new Set(["pending", "blocked", "awaiting_human"]);
@@ -32,7 +31,11 @@ export const PlanEdit = z.discriminatedUnion("kind", [
 export type PlanEdit = z.infer<typeof PlanEdit>;
 
 /** Tasks that come in, and fields of tasks that change. */
-export type PlanChange = Pick<RunEventOf<"plan_changed">["payload"], "added" | "changed">;
+export interface PlanChange {
+  added?: Task[];
+  /** Fields that changed, by task. */
+  changed?: Record<string, Partial<Task>>;
+}
 
 export interface PlanFault {
   /** As a tool would answer. */

@@ -1,6 +1,7 @@
 import { firstBreakpoints } from "./control";
 import { endActivation } from "./endings";
 import type { RunEventOf, RunEvents } from "./events";
+import { run_forked } from "./forked";
 import { type Handlers, noChange } from "./handlers";
 import { setActivation, warn } from "./patch";
 import type { RunState } from "./state";
@@ -23,6 +24,7 @@ export const runs: Handlers<keyof RunEvents> = {
       ...(payload.pins ? { pins: payload.pins } : {}),
       ...(payload.only_node === undefined ? {} : { only_node: payload.only_node }),
       ...(payload.people ? { people: payload.people } : {}),
+      ...(payload.forks ? { forks: payload.forks } : {}),
       config: payload.config,
       created_at: ts,
       ...holding(payload),
@@ -31,6 +33,7 @@ export const runs: Handlers<keyof RunEvents> = {
   run_started(s, { ts }) {
     s.run = { ...s.run, status: "running", started_at: ts };
   },
+  run_forked,
   run_limit_raised(s, { payload: { limit, to } }) {
     const config = { ...s.run.config };
     if (limit === "max_cost_usd" || limit === "max_total_tokens")

@@ -4,6 +4,7 @@ import type { Json } from "@/server/domain/base/values";
 import { reduceAll, reduceValue } from "@/server/domain/graph/reducers";
 import type { StateEvents } from "./events";
 import type { Handlers } from "./handlers";
+import type { StatePatch } from "./lineage";
 import { warn } from "./patch";
 import type { RunState } from "./state";
 
@@ -65,4 +66,14 @@ function write(s: RunState, key: string, writer: string, version: Version): void
   s.state[key] = version.make(s.state[key]);
   s.versions[key] = version;
   s.writer[key] = writer;
+}
+
+/** A person's word on the state: these values, and those keys no more. */
+export function editState(s: RunState, { set, remove }: StatePatch, writer: string): void {
+  for (const [key, value] of Object.entries(set)) {
+    delete s.merged[key];
+    write(s, key, writer, { before: null, make: () => value });
+  }
+  for (const key of remove)
+    for (const record of [s.state, s.versions, s.merged, s.writer]) delete record[key];
 }

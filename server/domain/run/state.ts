@@ -18,6 +18,7 @@ import type { ToolCall } from "@/server/domain/tool/tool";
 import type { PausedPlace, PauseReason, StepGranularity } from "./control-events";
 import { type CrewState, newCrewState } from "./crew-state";
 import type { CallPurpose, ChatMessage, PeopleRules, RunEventOf } from "./events";
+import type { ForkOrigin, Inherited } from "./lineage";
 import type { Pins } from "./pins";
 
 export type NodeStatus =
@@ -141,6 +142,12 @@ export interface RunState extends CrewState {
     /** The run carries out this one node of its workflow. */
     only_node?: string;
     people?: PeopleRules;
+    /** Where it comes from, if it began as another run went, and where that one comes from; the oldest first. */
+    forks?: readonly ForkOrigin[];
+    /** How many of these the run has left behind it: as many times it went its own way. */
+    forked?: number;
+    /** What was paid before it, by the runs that it comes from; none of it is in `totals`. */
+    inherited?: Inherited;
     config: RunConfig;
     created_at: number;
     started_at?: number;

@@ -9,6 +9,7 @@ import type { ChatMessage, Payloads } from "@/server/domain/run/events";
 import type { ToolSpec } from "@/server/domain/tool/tool";
 import type { Reads, ToolOffer } from "@/server/llm/model";
 import { type Grants, grantTools } from "@/server/tools/policy";
+import { changeMessages } from "../interpreter/forks";
 import type { AgentRuntime } from "../ports";
 import { finish, rejectTask } from "./ending-tools";
 import { Given } from "./given";
@@ -44,6 +45,7 @@ export class Agent implements Caller {
   private readonly tools = new Map<string, ToolSpec>();
   private known: readonly string[] = [];
   private modelsLeftOut = 0;
+  private editsTaken = 0;
 
   constructor(
     readonly run: AgentRuntime,
@@ -152,6 +154,13 @@ export class Agent implements Caller {
   say(message: ChatMessage, origin: Payloads["message_added"]["origin"]): void {
     this.messages.push(message);
     this.run.emit({ type: "message_added", ...this.about, payload: { message, origin } });
+  }
+
+  /** What a fork changed in its transcript. */
+  takeEdits(): void {
+    const edits = this.run.editsOf(this.key);
+    changeMessages(this.messages, edits.slice(this.editsTaken));
+    this.editsTaken = edits.length;
   }
 
   taint(source: string): void {

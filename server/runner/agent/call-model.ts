@@ -1,4 +1,4 @@
-import { pay, type RunError, type Spent } from "@/server/domain/agent/outcome";
+import { NO_USAGE, pay, type RunError, type Spent } from "@/server/domain/agent/outcome";
 import type { Flow } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
 import type { JsonSchema } from "@/server/domain/base/values";
@@ -49,6 +49,8 @@ export function* callModel(agent: Agent, turn: ModelTurn): Flow<ModelAnswer & { 
       const config = run.config;
       const isTurn = (turn.purpose ?? task.purpose ?? "task") === "task" && which === 0 && attempt === 1;
       yield* run.arrive({ point: "llm_call", ...about, isTurn });
+      run.reached();
+      agent.takeEdits();
       run.emit({
         type: "llm_call_started",
         ...about,
@@ -77,15 +79,16 @@ export function* callModel(agent: Agent, turn: ModelTurn): Flow<ModelAnswer & { 
             mode: config.budget.mode,
           },
         });
-        const { provider_id: _id, reads, ...seen } = answer;
+        const { provider_id: _id, reads, reused, ...seen } = answer;
         if (reads) agent.reads = reads;
-        run.emit({ type: "llm_call_completed", ...about, call_id, payload: seen });
+        const payload = reused === undefined ? seen : asReused(seen, reused);
+        run.emit({ type: "llm_call_completed", ...about, call_id, payload });
         // Once in a run is enough: the same is told with every call that it is true of.
         for (const message of answer.notes ?? [])
           if (!run.s.run.warnings.includes(message))
             run.emit({ type: "warning", ...about, call_id, payload: { code: "MODEL_CALL", message } });
-        warnOfBudget(run, answer);
-        pay(agent.spent, answer);
+        warnOfBudget(run, payload);
+        pay(agent.spent, payload);
         return { ...answer, call_id };
       } catch (error) {
         if (!(error instanceof StepFailed)) throw error;
@@ -148,6 +151,14 @@ export function* callModel(agent: Agent, turn: ModelTurn): Flow<ModelAnswer & { 
   }
   throw last;
 }
+
+/** An answer that was not asked for anew: another run paid it. */
+const asReused = (seen: Payloads["llm_call_completed"], run_id: string): Payloads["llm_call_completed"] => ({
+  ...seen,
+  usage: NO_USAGE,
+  cost_usd: 0,
+  reused: { run_id, usage: seen.usage, cost_usd: seen.cost_usd },
+});
 
 /** What a failed call's record tells besides the error; absent in records from before it was told. */
 interface FailureDetail {

@@ -277,7 +277,7 @@ function* callPatiently(agent: Agent, job: Job, spec: ToolSpec): Flow<ToolOutput
   const { run } = agent;
   const attempts = spec.read_only || spec.idempotent ? TOOL_ATTEMPTS : 1;
   for (let attempt = 1; ; attempt++) {
-    const output = yield* run.callTool(job.key, spec.name, job.call.args, agent, attempt - 1);
+    const output = yield* run.callTool(job.key, spec.name, job.call.args, agent, attempt - 1, spec);
     if (attempt >= attempts || spec.unavailable || !TRANSIENT.has(output.status_code)) return output;
     const delay_ms = backOff(job.id, attempt);
     run.emit({

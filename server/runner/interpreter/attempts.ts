@@ -13,6 +13,7 @@ import type { Effects, Engine, StepOptions } from "../ports";
 import { Advice } from "./advice";
 import { limitRaised } from "./commands";
 import type { ReachedEnd } from "./ends";
+import type { MessageEdit } from "./forks";
 import type { Place } from "./holds";
 import { LoopWatch } from "./loop-watch";
 import { toRunError } from "./node-error";
@@ -23,7 +24,7 @@ import { type Outcome, type Task, Tasks } from "./tasks";
 /** The attempts of a run's nodes: begins them, hands them their answers, records what became of them. */
 export abstract class Attempts implements Engine {
   readonly s: RunState;
-  readonly a: Analysis;
+  a: Analysis;
   protected readonly tasks: Tasks;
   protected readonly advice: Advice;
   private timeouts = 0;
@@ -271,11 +272,14 @@ export abstract class Attempts implements Engine {
   }
 
   /** A step whose answer a run can keep; a larger one, or endless words of an error, are an error that says so. */
-  step(key: string, work: StepWork, _options?: StepOptions): Durable {
-    return this.ctx.step(key, (scope) => bounded(work, scope));
+  step(key: string, work: StepWork, options?: StepOptions): Durable {
+    const { request } = options ?? {};
+    return this.ctx.step(key, (scope) => bounded(work, scope), request ? { request } : undefined);
   }
 
   abstract arrive(place: Place): Flow<void>;
+  abstract reached(): boolean;
+  abstract editsOf(agent: string): readonly MessageEdit[];
 
   get context(): DurableContext {
     return this.ctx;
@@ -288,7 +292,7 @@ export abstract class Attempts implements Engine {
 const analyses = new WeakMap<WorkflowGraph, Analysis>();
 
 /** What a graph means; worked out once for all runs that share it, since no run changes it. */
-function analysisOf(graph: WorkflowGraph): Analysis {
+export function analysisOf(graph: WorkflowGraph): Analysis {
   let known = analyses.get(graph);
   if (!known) analyses.set(graph, (known = analyse(graph)));
   return known;

@@ -5,10 +5,16 @@ import { isHeldByQuestion } from "@/server/domain/run/asking";
 import type { PausedPlace, PauseReason, StepGranularity } from "@/server/domain/run/control-events";
 import type { NewEvent, RunEvent } from "@/server/domain/run/events";
 import { isWanted } from "@/server/domain/run/schedule";
-import type { Effects } from "../ports";
+import type { Effects, StepOptions } from "../ports";
 import { Attempts } from "./attempts";
 import { Holds, type Place } from "./holds";
 import type { Task } from "./tasks";
+
+/** A step that can be given up and made again. */
+interface Repeatable {
+  work: StepWork;
+  options: StepOptions;
+}
 
 /**
  * Holds a run for people: where they ask for it, before each step, at breakpoints. While it is paused nothing begins, no
@@ -21,8 +27,8 @@ export abstract class Holding extends Attempts {
   /** Answers that came while the run was paused and that time brought: they count once it goes on. */
   private kept: { task: Task; answer: Settlement }[] = [];
   /** Steps that can be given up and made again, by their keys. */
-  private readonly repeatable = new Map<string, StepWork>();
-  private givenUp: { key: string; work: StepWork; task: Task }[] = [];
+  private readonly repeatable = new Map<string, Repeatable>();
+  private givenUp: { key: string; step: Repeatable; task: Task }[] = [];
 
   constructor(ctx: DurableContext, created: RunEvent, effects: Effects) {
     super(ctx, created, effects);
@@ -94,9 +100,9 @@ export abstract class Holding extends Attempts {
 
   /** Gives up what can be made again. */
   private giveUp(): void {
-    for (const [key, work] of this.repeatable) {
+    for (const [key, step] of this.repeatable) {
       const task = this.tasks.suspend(key);
-      if (task) this.givenUp.push({ key, work, task });
+      if (task) this.givenUp.push({ key, step, task });
       else this.repeatable.delete(key);
     }
   }
@@ -106,8 +112,8 @@ export abstract class Holding extends Attempts {
     this.apply({ type: "run_continued", payload: { by, as, ...(granularity ? { granularity } : {}) } });
     this.lengthenQuestions(this.at - since);
     for (const task of this.tasks.all) if (task.flow) this.startClock(task.activationId);
-    for (const { key, work, task } of this.givenUp.splice(0))
-      if (this.tasks.waiterOf(key) === task) this.tasks.wait(task, super.step(key, work));
+    for (const { key, step, task } of this.givenUp.splice(0))
+      if (this.tasks.waiterOf(key) === task) this.tasks.wait(task, super.step(key, step.work, step.options));
     for (const { task, answer } of this.kept.splice(0))
       if (this.tasks.get(task.activationId) === task) this.hand(task, answer);
     for (const { task, key } of this.tasks.openGates("pause")) {
@@ -136,9 +142,9 @@ export abstract class Holding extends Attempts {
     return isTime;
   }
 
-  override step(key: string, work: StepWork, options: { isRepeatable?: boolean } = {}): Durable {
-    if (options.isRepeatable) this.repeatable.set(key, work);
-    return super.step(key, work);
+  override step(key: string, work: StepWork, options: StepOptions = {}): Durable {
+    if (options.isRepeatable) this.repeatable.set(key, { work, options });
+    return super.step(key, work, options);
   }
 
   /** The engine answered this key: it cannot be given up any more. */

@@ -6,6 +6,7 @@ import { Work } from "@/server/domain/base/work-budget";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { isBeginning } from "@/server/domain/graph/run-input";
 import type { RunState } from "@/server/domain/run";
+import { writtenAs } from "@/server/domain/run/lineage";
 import { evaluateExpression } from "@/server/domain/text/expression";
 import { tooLarge } from "./steps";
 
@@ -25,7 +26,7 @@ export function readInput(
 /** Its mapping, or its keys picked from the state. */
 function pickInput(s: RunState, node: WorkflowNode, now: number): { input: JsonObject; error?: RunError } {
   if (node.input_mapping) {
-    const scope = { state: s.state, nodes: s.outputs, input: s.input, run: { id: s.run.id }, now };
+    const scope = { state: s.state, nodes: s.outputs, input: s.input, run: { id: writtenAs(s.run) }, now };
     const work = new Work();
     try {
       return {

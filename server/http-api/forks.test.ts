@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import { type Api, expectSchema, newApi } from "./testing";
+
+const ended = (api: Api, run_id: string) => expect.poll(() => api.runs.find(run_id)?.status).toBe("finished");
+
+async function approved() {
+  const asked: string[] = [];
+  const api = newApi(({ messages }) => {
+    asked.push(messages.at(-1)?.content ?? "");
+    return '{"approval_status": "approved", "approver_comments": "Enjoy."}';
+  });
+  const start = await api.ask("POST", `/workflows/${api.addApproval()}/runs`, {
+    input: { user_request: "Vacation next week" },
+  });
+  const { run_id } = start.body as { run_id: string };
+  await ended(api, run_id);
+  const events = api.runs.events(run_id);
+  return { api, asked, run_id, events };
+}
+
+test("a program forks a run from the middle: the state that it gives sends it the other way, and only what is new there is asked", async () => {
+  const { api, asked, run_id, events } = await approved();
+  const router = events.find(({ type }) => type === "router_decided")!;
+  const before = asked.length;
+  const { status, body } = await api.ask("POST", `/runs/${run_id}/fork`, {
+    at: { node_id: router.node_id, occurrence: 1 },
+    state: { set: { approval_status: "rejected" } },
+  });
+  expect([status, Object.keys(body as object)]).toEqual([202, ["run_id", "at_seq"]]);
+  expectSchema("forkRun", body);
+  const fork = body as { run_id: string };
+  await ended(api, fork.run_id);
+  expect([before, asked.length]).toEqual([2, 3]);
+  const same = await api.ask("POST", `/runs/${run_id}/fork`, { at: { node_id: router.node_id } });
+  await ended(api, (same.body as { run_id: string }).run_id);
+  expect(asked).toHaveLength(3);
+  const of = async (id: string) => {
+    const answer = await api.ask("GET", `/runs/${id}`);
+    return answer.body as {
+      state: { approval_status: string };
+      origin: object | null;
+      cost_usd: number;
+      inherited: { cost_usd: number } | null;
+    };
+  };
+  const [was, is] = [await of(run_id), await of(fork.run_id)];
+  expectSchema("getRun", is);
+  expect([was.state, is.state].map(({ approval_status }) => approval_status)).toEqual([
+    "approved",
+    "rejected",
+  ]);
+  expect([was.origin, is.origin, is.inherited?.cost_usd]).toEqual([
+    null,
+    { kind: "fork", run_id, root: run_id, seq: (body as { at_seq: number }).at_seq },
+    0.001,
+  ]);
+  const family = await api.ask("GET", `/runs/${fork.run_id}/family`);
+  expect((family.body as { runs: { id: string }[] }).runs.map(({ id }) => id)).toEqual([
+    run_id,
+    fork.run_id,
+    (same.body as { run_id: string }).run_id,
+  ]);
+  expect(api.runs.events(run_id)).toEqual(events);
+});
+
+test("what cannot be is refused with a sentence", async () => {
+  const { api, run_id, events } = await approved();
+  const refused = async (body: object) => {
+    const answer = await api.ask("POST", `/runs/${run_id}/fork`, body);
+    return [answer.status, (answer.body as { error: { message: string } }).error.message];
+  };
+  expect(await refused({ at: { seq: 9999 } })).toEqual([
+    409,
+    `This run has the events 1 to ${events.length}; there is no 9999.`,
+  ]);
+  expect(await refused({ at: { node_id: "nobody" } })).toEqual([409, "nobody did not begin in this run."]);
+  expect(await refused({ at: { seq: 5 }, state: { remove: ["nothing"] } })).toEqual([
+    409,
+    "There is no “nothing” in the state then, so it cannot be removed.",
+  ]);
+  expect((await refused({ at: { seq: 5 }, input: {} }))[0]).toBe(400);
+  expect((await refused({ at: { seq: 5 }, surprise: 1 }))[0]).toBe(400);
+  expect((await api.ask("POST", "/runs/run_none/fork", {})).status).toBe(404);
+});

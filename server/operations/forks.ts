@@ -1,0 +1,104 @@
+import { z } from "zod";
+import { Id, Json, StateKey } from "@/server/domain/base/values";
+import { ForkGraph, ForkPatches, StatePatch } from "@/server/domain/run/lineage";
+import type { ForkLaunch } from "@/server/runner/fork-launch";
+import type { RunSummary as StoredSummary } from "@/server/store/runs";
+import { operation } from "./operation";
+import { Problem } from "./problem";
+import { ByRun, RUN_IN_PATH, runOf } from "./runs";
+import { RunSummary } from "./schemas";
+
+const Moment = z.union([
+  z.strictObject({
+    seq: z
+      .int()
+      .min(1)
+      .meta({ description: "After this event; what follows from it of itself comes with it" }),
+  }),
+  z.strictObject({
+    node_id: Id,
+    occurrence: z.int().min(1).optional().meta({
+      description: "Just before the node began for the how-manieth time, from 1; absent: the last time",
+    }),
+  }),
+]);
+
+/** A run that begins as another one went. */
+const Forked = z.object({
+  run_id: z.string(),
+  at_seq: z.int().meta({ description: "The last event that both runs have" }),
+});
+
+/** Runs that come from others. */
+export const forkOperations = {
+  fork: operation({
+    kind: "mutation",
+    name: "forkRun",
+    summary: "Goes on from a moment of a run as another run",
+    about:
+      "The new run has the log of the original up to that moment, with its files and memories, and goes on by itself. Nothing that was finished is done or paid again; behind the fork, too, a call of a model or of a tool that only reads is answered from the original's log where the same is asked, and a tool that may change something asks a person first. Questions that were answered stay answered, open ones are asked again. `graph: latest` goes on with the workflow's drawing as it is now. The original never changes. 409 says why a fork cannot be made there.",
+    tag: "Runs",
+    input: ByRun.extend({
+      at: Moment.optional().meta({ description: "Absent: the beginning" }),
+      input: z
+        .record(StateKey, Json)
+        .optional()
+        .meta({ description: "Another input; the run begins at the beginning then, and `at` is left out" }),
+      state: StatePatch.optional(),
+      messages: ForkPatches.shape.messages,
+      plan: ForkPatches.shape.plan,
+      graph: ForkGraph.default("original"),
+    }),
+    output: Forked,
+    problems: [
+      "bad_request",
+      "not_found",
+      "not_forked",
+      "invalid_input",
+      "workflow_has_problems",
+      "queue_full",
+      "damaged_log",
+    ],
+    http: {
+      method: "POST",
+      path: "/runs/{id}/fork",
+      params: RUN_IN_PATH,
+      status: 202,
+      success: "The fork is on its way",
+    },
+    run(services, { run_id, at, input, graph, state, messages, plan }, { by, principal }) {
+      runOf(services, run_id);
+      if (at && input)
+        throw new Problem("bad_request", "Another input is for a run from the beginning: leave `at` out.");
+      const patches = {
+        ...(state ? { state } : {}),
+        ...(messages ? { messages } : {}),
+        ...(plan ? { plan } : {}),
+      };
+      const trigger: ForkLaunch["trigger"] = principal.kind === "token" ? "api" : "editor";
+      return services.forkRun({ run_id, at, input, graph, patches, by, trigger });
+    },
+  }),
+
+  family: operation({
+    kind: "query",
+    name: "listRunFamily",
+    summary: "A run with the runs it comes from and those that come from it",
+    about: "`origin` of each says where it comes from; the first of the lineage has none.",
+    tag: "Runs",
+    input: ByRun,
+    output: z.array(RunSummary),
+    problems: ["not_found"],
+    http: {
+      method: "GET",
+      path: "/runs/{id}/family",
+      params: RUN_IN_PATH,
+      success: "The runs of its lineage, the oldest first",
+      as: "runs",
+    },
+    run(services, { run_id }): StoredSummary[] {
+      runOf(services, run_id);
+      return services.runs.family(run_id);
+    },
+  }),
+};

@@ -1,0 +1,59 @@
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { findInputErrors } from "@/server/domain/graph/input-check";
+import { EMPTY_LIBRARY, type Library, withLibrary } from "@/server/domain/library/library";
+import type { Models } from "@/server/llm/model";
+import type { RunStore } from "@/server/store/runs";
+import { type ForkRequest, RefusedFork } from "./forking";
+import type { Host } from "./host";
+import { RefusedStart, readyToRun } from "./launch";
+
+export type ForkLaunch = Omit<ForkRequest, "latest">;
+
+/** Makes runs that begin as others went: looks up the present drawing, checks, hands over to the host. */
+export function newForkLauncher(parts: {
+  workflows: { find(id: string): { graph: WorkflowGraph; withheld?: readonly string[] } | undefined };
+  roles: { all(): RoleDefinition[] };
+  library?: Library;
+  models: Models;
+  runs: Pick<RunStore, "find" | "state">;
+  host: Pick<Host, "fork">;
+}) {
+  const { library = EMPTY_LIBRARY, models } = parts;
+
+  /** The workflow's drawing as it is now, checked as for any start. */
+  const latestOf = (run_id: string, given: ForkLaunch["input"]): ForkRequest["latest"] => {
+    const { workflow_id } = parts.runs.find(run_id) ?? { workflow_id: null };
+    const workflow = workflow_id === null ? undefined : parts.workflows.find(workflow_id);
+    if (!workflow)
+      throw new RefusedFork("The workflow of this run was deleted: go on with the drawing that it ran.");
+    const state = parts.runs.state(run_id);
+    const input = given ?? state?.input ?? {};
+    const drawn = withLibrary(workflow.graph, library);
+    const config = state?.run.config;
+    const { graph, roles } = readyToRun(
+      drawn,
+      parts.roles.all(),
+      { input, ...(config ? { config } : {}) },
+      models,
+      {
+        withheld: workflow.withheld,
+      },
+    );
+    return { graph, roles };
+  };
+
+  return {
+    /** Throws RefusedFork, RefusedStart where the present drawing or another input does not fit, QueueFull. */
+    forkRun(request: ForkLaunch): { run_id: string; at_seq: number } {
+      const { run_id, graph, input } = request;
+      if (input && graph === "original") {
+        const own = parts.runs.state(run_id)?.graph;
+        const errors = own ? findInputErrors(own, input) : [];
+        if (errors.length > 0) throw new RefusedStart("The input does not fit.", { errors });
+      }
+      const latest = graph === "latest" ? latestOf(run_id, input) : undefined;
+      return parts.host.fork({ ...request, latest });
+    },
+  };
+}

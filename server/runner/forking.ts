@@ -1,0 +1,173 @@
+import type { Settled } from "@/server/domain/base/durable";
+import { present } from "@/server/domain/base/must";
+import { namedError } from "@/server/domain/base/named-error";
+import type { JsonObject } from "@/server/domain/base/values";
+import { foldRun, type RunState } from "@/server/domain/run";
+import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
+import { forkFaults } from "@/server/domain/run/fork-check";
+import type { ForkGraph, ForkOrigin, ForkPatches } from "@/server/domain/run/lineage";
+import type { NewRun, RunOrigin, RunStore, StoredTurn } from "@/server/store/runs";
+import { storedCreation } from "./beginnings";
+import type { Journal } from "./embedded";
+import { interpreters } from "./interpreters";
+import type { ForkTurn } from "./recorded/fork-turn";
+import { RecordedAnswers } from "./recorded/recorded-answers";
+
+/** Why no fork can be made there, in a sentence; `faults` lists what is wrong, where it is more than one thing. */
+export class RefusedFork extends namedError("RefusedFork") {
+  constructor(
+    message: string,
+    readonly faults: readonly string[] = [],
+  ) {
+    super(message);
+  }
+}
+
+/** A moment of a run: after an event, or just before a node began for the how-manieth time, from 1; -1: the last time. */
+export type ForkMoment = { seq: number } | { node_id: string; occurrence?: number | undefined };
+
+export interface ForkRequest {
+  run_id: string;
+  /** Absent: the beginning. */
+  at?: ForkMoment | undefined;
+  /** Another input; only where the fork begins at the beginning. */
+  input?: JsonObject | undefined;
+  patches: ForkPatches;
+  graph: ForkGraph;
+  /** The drawing that it goes on with, where that is not the original's, checked already. */
+  latest?: ForkOrigin["latest"] | undefined;
+  by: string;
+  trigger: RunEventOf<"run_created">["payload"]["trigger"];
+}
+
+/** How a fork begins: the run to create, and the event up to which it is its original. */
+export interface PlannedFork extends Pick<NewRun, "created" | "interpreterVersion"> {
+  origin: RunOrigin;
+  fork: NonNullable<NewRun["fork"]>;
+}
+
+/** Works out how a fork begins. Throws RefusedFork, DamagedLog. */
+export function planFork(store: RunStore, request: ForkRequest, now: number): PlannedFork {
+  const { run_id, patches, graph, by, trigger, input } = request;
+  const journal = store.journal(run_id);
+  const created = journal.turns[0]?.events[0];
+  if (created?.type !== "run_created")
+    throw new RefusedFork("The beginning of this run is not there any more.");
+  if (!interpreters[journal.version])
+    throw new RefusedFork("This run was made by another version of Troupe and cannot be taken up here.");
+  const events = journal.turns.flatMap((turn) => turn.events);
+  const at_seq = input ? 1 : lastCommon(events, seqOf(events, request.at), journal.turns);
+  const turn = input
+    ? 1
+    : Math.max(
+        1,
+        journal.turns.findIndex(({ lastSeq }) => lastSeq >= at_seq),
+      );
+  const state = foldRun(run_id, events.slice(0, Math.max(at_seq, 1)));
+  const isBeginning = Object.values(state.activations).every(({ attempt }) => attempt === 0);
+  const { latest } = request;
+  const faults = forkFaults(state, patches, isBeginning ? undefined : latest?.graph);
+  if (faults.length > 0)
+    throw new RefusedFork(
+      faults.length === 1
+        ? present(faults[0], "faults[0]")
+        : `This fork cannot be made: ${faults.length} things stand in its way.`,
+      faults,
+    );
+  const origin = originOf(state, { run_id, at_seq, at: now, by, graph, patches });
+  const replaced = isBeginning && latest ? { graph: latest.graph, roles: latest.roles } : {};
+  const forks = [...keptForks(state), { ...origin, ...(latest && !isBeginning ? { latest } : {}) }];
+  return {
+    interpreterVersion: journal.version,
+    origin: { kind: "fork", run_id, root: origin.root_run, seq: at_seq },
+    created: storedCreation({
+      ...created,
+      payload: { ...created.payload, ...replaced, ...(input ? { input } : {}), trigger, forks },
+    }),
+    fork: { from: run_id, turn: forkTurn(journal, { turn, at_seq, now }) },
+  };
+}
+
+/** A fork's journal with the answers that its original had behind the fork, for the same requests. */
+export function withOriginal(
+  store: Pick<RunStore, "answers">,
+  { payload: { forks } }: RunEventOf<"run_created">,
+  journal: Journal,
+): Journal {
+  const from = forks?.at(-1)?.from_run;
+  if (from === undefined) return journal;
+  return { ...journal, recorded: new RecordedAnswers(from, () => store.answers(from)) };
+}
+
+/** The number of the event after which the moment is. */
+function seqOf(events: readonly RunEvent[], at: ForkMoment | undefined): number {
+  const last = present(events.at(-1), "events.at(-1)").seq;
+  if (!at) return 1;
+  if ("seq" in at) {
+    if (at.seq < 1 || at.seq > last)
+      throw new RefusedFork(`This run has the events 1 to ${last}; there is no ${at.seq}.`);
+    return at.seq;
+  }
+  const began = events.filter(
+    (event) => event.type === "node_started" && event.payload.attempt === 1 && event.node_id === at.node_id,
+  );
+  const { occurrence = -1 } = at;
+  const found = occurrence === -1 ? began.at(-1) : began[occurrence - 1];
+  if (found) return found.seq - 1;
+  const times = began.length === 1 ? "once" : `${began.length} times`;
+  throw new RefusedFork(
+    began.length === 0
+      ? `${at.node_id} did not begin in this run.`
+      : `${at.node_id} began ${times} in this run, not ${occurrence} times.`,
+  );
+}
+
+/** The moment, or the last one before the run had ended then: nothing goes on after an end. */
+function lastCommon(events: readonly RunEvent[], seq: number, turns: readonly StoredTurn[]): number {
+  let ended: number | null = null;
+  for (const event of events) {
+    if (event.seq > seq) break;
+    if (event.type === "run_finished") ended ??= event.seq;
+    if (event.type === "run_resumed") ended = null;
+  }
+  const before = Math.max(1, ended === null ? seq : ended - 1);
+  // A cancel ends the run whatever follows, and so does an end that the server wrote.
+  const turn = turns.find(({ lastSeq }) => lastSeq >= before);
+  if (turn?.key !== "$cancel" && turn?.key !== "$ended") return before;
+  return turns[turn.turn - 1]?.lastSeq ?? 1;
+}
+
+function originOf(
+  { run }: RunState,
+  { run_id, ...about }: Pick<ForkOrigin, "at_seq" | "at" | "by" | "graph" | "patches"> & { run_id: string },
+): ForkOrigin {
+  const { forks = [], forked = 0 } = run;
+  return {
+    from_run: run_id,
+    root_run: forks[0]?.root_run ?? run_id,
+    as: forks[forked]?.as ?? run_id,
+    ...about,
+  };
+}
+
+/** The forks that lie in the part of the log that both have. */
+const keptForks = ({ run: { forks = [], forked = 0 } }: RunState): ForkOrigin[] => forks.slice(0, forked);
+
+function forkTurn(
+  { turns, fork: before }: { turns: readonly StoredTurn[]; fork?: ForkTurn },
+  { turn, at_seq, now }: { turn: number; at_seq: number; now: number },
+): ForkTurn {
+  const begins: { key: string | null; result: Settled | null; at: number } =
+    turns[turn] ?? present(turns[0], "turns[0]");
+  const { key, result, at } = begins;
+  const earlier = (before?.shifts ?? []).filter((shift) => shift.turn < turn);
+  return {
+    turn,
+    key: turn === 1 ? null : key,
+    result: turn === 1 ? null : result,
+    at,
+    seq: at_seq,
+    forkedAt: now,
+    shifts: [...earlier, { turn, ms: Math.max(0, now - at) }],
+  };
+}

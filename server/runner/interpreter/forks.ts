@@ -1,0 +1,54 @@
+import type { RunState } from "@/server/domain/run";
+import type { ChatMessage, NewEvent } from "@/server/domain/run/events";
+import type { ForkOrigin, ForkPatches } from "@/server/domain/run/lineage";
+
+/** The fork that is due: its original's part of the log is over. Undefined where none is. */
+export function dueFork({ seq, run: { forks, forked = 0 } }: RunState): ForkOrigin | undefined {
+  const fork = forks?.[forked];
+  return fork && seq >= fork.at_seq ? fork : undefined;
+}
+
+/** A message of an agent's transcript that says something else since a fork. */
+export interface MessageEdit {
+  agent: string;
+  before: Pick<ChatMessage, "role" | "content">;
+  content: string;
+}
+
+/** The messages that a fork changes, as they are before it. */
+export const messageEdits = (s: RunState, { messages = [] }: ForkPatches): MessageEdit[] =>
+  messages.flatMap(({ agent, at, content }) => {
+    const message = s.agents[agent]?.messages[at];
+    return message ? [{ agent, before: { role: message.role, content: message.content }, content }] : [];
+  });
+
+/** Puts what changed in place, wherever the agent's view of its transcript still has it. */
+export function changeMessages(messages: ChatMessage[], edits: readonly MessageEdit[]): void {
+  for (const { before, content } of edits) {
+    const at = messages.findIndex(
+      ({ role, content: said }) => role === before.role && said === before.content,
+    );
+    const message = messages[at];
+    if (message) messages[at] = { ...message, content };
+  }
+}
+
+/** What a run records where it goes its own way. */
+export const forkedEvent = ({ from_run, at_seq, patches, graph, by }: ForkOrigin): NewEvent => ({
+  type: "run_forked",
+  payload: { from_run, from_seq: at_seq, patches, graph, by },
+});
+
+/** Open questions have as much time left in the fork as they had when it left its original's ways. */
+export function* questionsMoved(s: RunState, ms: number): Generator<NewEvent> {
+  for (const id of s.asking) {
+    const asked = s.interactions[id];
+    if (asked?.status !== "open") continue;
+    yield {
+      type: "interaction_extended",
+      node_id: asked.node_id,
+      activation_id: asked.activation_id,
+      payload: { interaction_id: id, expires_at: asked.requested.expires_at + ms },
+    };
+  }
+}

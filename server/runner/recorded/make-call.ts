@@ -1,0 +1,89 @@
+import type { Durable, Flow, StepRequest, StepWork } from "@/server/domain/base/durable";
+import type { Json, JsonObject } from "@/server/domain/base/values";
+import type { Payloads } from "@/server/domain/run/events";
+import type { RiskLevel } from "@/server/domain/tool/tool";
+import { StepFailed } from "../flow";
+import type { About, PersonQuestion } from "../ports";
+import { type Obstacle, obstacleOf } from "./recorded-answers";
+
+/** As which tool a person is asked about a call of a model. */
+export const MODEL_CALL = "model call";
+
+/** What a call needs of the attempt that makes it. */
+interface Caller {
+  /** A step of the attempt that asks a model or a tool. */
+  request(key: string, request: StepRequest, work: StepWork): Durable;
+  ask(key: string, question: PersonQuestion): Flow<Payloads["interaction_answered"]>;
+  isApproved(tool: string): boolean;
+}
+
+interface Call {
+  key: string;
+  request: StepRequest;
+  work: StepWork;
+  /** As what a person would be asked about it. */
+  question: {
+    about: About | Record<string, never>;
+    tool_name: string;
+    args: JsonObject;
+    risk?: RiskLevel | undefined;
+  };
+}
+
+/**
+ * Makes a call, or takes the answer that was recorded for it. Where a person has to agree first, asks and waits: what may
+ * have had an effect is never repeated silently, and a replay that may ask nobody asks them. Throws StepFailed.
+ */
+export function* makeCall(run: Caller, call: Call): Flow<{ value: Json; reused?: string }> {
+  const { result } = yield [run.request(call.key, call.request, call.work)];
+  if (result.ok) return { value: result.value, ...(result.reused ? { reused: result.reused } : {}) };
+  const obstacle = obstacleOf(result.error);
+  if (!obstacle) throw new StepFailed(result.error);
+  if (yield* isAgreed(run, call, obstacle)) {
+    const again = yield [run.request(`${call.key}/agreed`, { ...call.request, isAgreed: true }, call.work)];
+    if (!again.result.ok) throw new StepFailed(again.result.error);
+    return { value: again.result.value };
+  }
+  if (obstacle.why === "done_before") return { value: obstacle.value, reused: obstacle.run };
+  throw new StepFailed({
+    name: "Declined",
+    message: `A person declined to make a call that was not recorded. ${obstacle.difference}`,
+    detail: {
+      error: {
+        code: "HUMAN_REJECTED",
+        message: `A person declined to make a call that was not recorded. ${obstacle.difference}`,
+        retryable: false,
+        user_action: "none",
+      },
+    },
+  });
+}
+
+function* isAgreed(run: Caller, { key, question }: Call, obstacle: Obstacle): Flow<boolean> {
+  const { about, tool_name, args, risk } = question;
+  if (obstacle.why === "not_recorded" && run.isApproved(tool_name)) return true;
+  const { title, why } = WORDS[obstacle.why](tool_name, obstacle);
+  const { answer } = yield* run.ask(`${key}/before`, {
+    about,
+    kind: "tool_confirmation",
+    title,
+    why,
+    tool_name,
+    args,
+    ...(risk ? { risk } : {}),
+  });
+  return answer === "approve" || answer === "approve_always";
+}
+
+const WORDS: Readonly<
+  Record<Obstacle["why"], (tool: string, obstacle: Obstacle) => { title: string; why: string }>
+> = {
+  done_before: (tool) => ({
+    title: `Use ${tool} once more?`,
+    why: "The run that this one comes from made this very call already, and it may have changed something. Approve to make it again; decline to go on with what it answered then.",
+  }),
+  not_recorded: (tool, obstacle) => ({
+    title: tool === MODEL_CALL ? "Ask a model?" : `Use ${tool}?`,
+    why: `This replay has no recorded answer for it. ${obstacle.why === "not_recorded" ? obstacle.difference : ""} Approve to make the call.`,
+  }),
+};

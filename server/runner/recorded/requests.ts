@@ -1,0 +1,43 @@
+import type { StepRequest } from "@/server/domain/base/durable";
+import type { Json, JsonObject } from "@/server/domain/base/values";
+import type { ToolAnswer, ToolSpec } from "@/server/domain/tool/tool";
+import type { ModelRequest, Models } from "@/server/llm/model";
+
+/**
+ * Tools that concern nothing but the run itself, such as its files: where another run begins as this one went, they are
+ * called again, since what they find may be another by then, and what they leave belongs to that run.
+ */
+const OF_THE_RUN: ReadonlySet<string> = new Set([
+  ...["create_artifact", "file_write", "file_read", "read_artifact"],
+  ...["store_memory", "retrieve_memory", "search_memory"],
+  ...["calculator", "current_time"],
+]);
+
+/** A model call by what the model is asked: without what names the run, the call, or the money that is left. */
+export function modelRequest(request: ModelRequest, models: Pick<Models, "describe">): StepRequest {
+  const { llm_config, messages, response, tools, tool_protocol } = request;
+  return {
+    kind: "model",
+    again: "reuse",
+    asked: () => ({ llm_config, messages, response, tools, tool_protocol }) as unknown as Json,
+    fits(value) {
+      const now = models.describe(llm_config);
+      const from = value as { provider_id?: unknown; model?: unknown } | null;
+      return !now || (from?.provider_id === now.provider_id && from.model === now.model);
+    },
+  };
+}
+
+/** A call of a tool by its name, its arguments and what a person answered on the way. */
+export function toolRequest(
+  tool: string,
+  args: JsonObject,
+  answers: readonly ToolAnswer[],
+  spec: Pick<ToolSpec, "read_only"> | undefined,
+): StepRequest {
+  return {
+    kind: "tool",
+    again: OF_THE_RUN.has(tool) ? "ask" : spec?.read_only ? "reuse" : "agree",
+    asked: () => ({ tool, args, answers }) as unknown as Json,
+  };
+}
