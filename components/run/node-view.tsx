@@ -16,6 +16,7 @@ import { costInWords } from "@/server/domain/model/cost";
 import { findNodeKind } from "@/server/domain/nodes";
 import type { Activation, AgentView, ToolCallView } from "@/server/domain/run";
 import { AgentTranscript } from "./agent-transcript";
+import { NodeActions } from "./control/node-actions";
 import { Ticking, useTimeLeft } from "./elapsed";
 import { ErrorNote } from "./error-note";
 import { AnsweredAsks } from "./past/answered-asks";
@@ -104,6 +105,7 @@ function NodeDetail({
           />
         ) : null}
       </header>
+      <NodeActions node={node} activationId={shown} />
       {activation ? (
         <ActivationDetail node={node} activation={activation} />
       ) : (
