@@ -82,3 +82,20 @@ test("what cannot be is refused with a sentence", async () => {
   expect((await refused({ at: { seq: 5 }, surprise: 1 }))[0]).toBe(400);
   expect((await api.ask("POST", "/runs/run_none/fork", {})).status).toBe(404);
 });
+
+test("a strict replay makes no call at all and comes to the same end", async () => {
+  const { api, asked, run_id } = await approved();
+  const answer = await api.ask("POST", `/runs/${run_id}/replay`, { mode: "strict" });
+  expect(answer.status).toBe(202);
+  const { run_id: replay } = answer.body as { run_id: string };
+  await ended(api, replay);
+  const [was, is] = [api.runs.state(run_id)!, api.runs.state(replay)!];
+  expect([asked.length, is.run.final_status, is.state, is.run.output, is.totals.cost_usd]).toEqual([
+    2,
+    "COMPLETED",
+    was.state,
+    was.run.output,
+    0,
+  ]);
+  expect(api.runs.find(replay)?.origin).toMatchObject({ kind: "replay", run_id });
+});

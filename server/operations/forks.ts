@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Id, Json, StateKey } from "@/server/domain/base/values";
-import { ForkGraph, ForkPatches, StatePatch } from "@/server/domain/run/lineage";
+import { ForkGraph, ForkPatches, ReplayMode, StatePatch } from "@/server/domain/run/lineage";
 import type { ForkLaunch } from "@/server/runner/fork-launch";
 import type { RunSummary as StoredSummary } from "@/server/store/runs";
 import { operation } from "./operation";
@@ -77,6 +77,30 @@ export const forkOperations = {
       };
       const trigger: ForkLaunch["trigger"] = principal.kind === "token" ? "api" : "editor";
       return services.forkRun({ run_id, at, input, graph, patches, by, trigger });
+    },
+  }),
+
+  replay: operation({
+    kind: "mutation",
+    name: "replayRun",
+    summary: "Carries a run out again with its recorded answers",
+    about:
+      "A new run from the beginning, on the drawing of the original. Models and tools are answered from the original's log, found by their request, and people's answers are taken over, so that it costs nothing. `strict` makes no call at all: what was never asked fails there. `lenient` asks a person before it calls. Failures of the original are not repeated, and waits take their time.",
+    tag: "Runs",
+    input: ByRun.extend({ mode: ReplayMode.default("strict") }),
+    output: Forked,
+    problems: ["not_found", "not_forked", "queue_full", "damaged_log"],
+    http: {
+      method: "POST",
+      path: "/runs/{id}/replay",
+      params: RUN_IN_PATH,
+      status: 202,
+      success: "The replay is on its way",
+    },
+    run(services, { run_id, mode }, { by, principal }) {
+      runOf(services, run_id);
+      const trigger: ForkLaunch["trigger"] = principal.kind === "token" ? "api" : "editor";
+      return services.forkRun({ run_id, graph: "original", patches: {}, replay: mode, by, trigger });
     },
   }),
 

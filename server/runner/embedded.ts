@@ -17,7 +17,7 @@ import type { RunEvent } from "@/server/domain/run/events";
 import { SettingsDamaged } from "@/server/domain/run/held";
 import { SHORT_MS, type Waiting, type WorkTime, waitOut } from "./clock";
 import type { ForkTurn } from "./recorded/fork-turn";
-import { obstacle, type RecordedAnswers } from "./recorded/recorded-answers";
+import { notRecorded, obstacle, type RecordedAnswers } from "./recorded/recorded-answers";
 import { requestHash } from "./recorded/request-hash";
 
 /** One turn of a run as the log keeps it: the answer that began it and the events that followed. */
@@ -518,7 +518,9 @@ export class EmbeddedRun implements DurableContext {
     if (!request) return undefined;
     handle.hash = requestHash(request);
     const { recorded } = this.journal;
-    if (!recorded || request.isAgreed || request.again === "ask") return undefined;
+    if (!recorded || request.isAgreed) return undefined;
+    if (recorded.replay) return this.replayed(recorded, request, handle.hash);
+    if (request.again === "ask") return undefined;
     const found = recorded.next(handle.hash);
     recorded.note(handle.hash);
     if (!found?.result.ok || request.fits?.(found.result.value) === false) return undefined;
@@ -526,6 +528,17 @@ export class EmbeddedRun implements DurableContext {
     return request.again === "reuse"
       ? { ok: true, value, reused: recorded.runId }
       : { ok: false, error: obstacle({ why: "done_before", run: recorded.runId, value }) };
+  }
+
+  /** The answer that a replay is given; it makes no call by itself. */
+  private replayed(recorded: RecordedAnswers, { kind }: StepRequest, hash: string): Settled {
+    const found = recorded.next(hash);
+    recorded.note(hash);
+    if (found?.result.ok) return { ok: true, value: found.result.value, reused: recorded.runId };
+    const difference = `The original never asked a ${kind} exactly this.`;
+    return recorded.replay === "strict"
+      ? { ok: false, error: notRecorded(kind) }
+      : { ok: false, error: obstacle({ why: "not_recorded", run: recorded.runId, difference }) };
   }
 
   private startStep(handle: Handle): void {

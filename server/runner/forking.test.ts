@@ -310,3 +310,49 @@ test("files and memories come along as they were then", async () => {
   expect(workspace.read(run_id, { artifact_id })?.content).toBe("one");
   expect(workspace.read(id, { path: "plan.md" })?.content).toBe("two");
 });
+
+test("a replay takes every answer from the log, people's too; where one is missing, a strict one fails and a lenient one asks", async () => {
+  const sent: string[] = [];
+  const models = fakeModels(() => "an answer");
+  const stage = newStage({ models, tools: fakeTools([risky(sent)]) });
+  const id = stage.start(
+    draw("start > a > send > end", {
+      a: { node_type: "agent_task", config: { required_role: "Worker", task_description_template: "first" } },
+      send: { node_type: "tool_call", config: { tool_name: "send", args: { n: 1 } } },
+    }),
+    { roles: [role("Worker")] },
+  );
+  const original = await settled(stage, id);
+  const replay = (mode: "strict" | "lenient") => fork(stage, id, { replay: mode }).run_id;
+  const ended = async (run_id: string) => {
+    await expect.poll(() => stage.store.find(run_id)!.status).toBe("finished");
+    return stage.store.state(run_id)!;
+  };
+  for (const mode of ["strict", "lenient"] as const) {
+    const { run, state } = await ended(replay(mode));
+    expect([run.final_status, state]).toEqual(["COMPLETED", original.state]);
+  }
+  expect([models.requests.length, sent]).toEqual([1, ["send 1"]]);
+
+  // As a run from before requests were recorded.
+  stage.db.$client
+    .prepare("update run_turns set result = json_remove(result, '$.request') where run_id = ?")
+    .run(id);
+  const { run } = await ended(replay("strict"));
+  expect([run.final_status, run.error?.message]).toEqual([
+    "ERROR",
+    "This replay has no recorded answer for a call of a model, and a strict one makes none.",
+  ]);
+  expect([models.requests.length, sent]).toEqual([1, ["send 1"]]);
+  const asked = await settled(stage, replay("lenient"));
+  expect(Object.values(asked.interactions).map(({ requested }) => requested.title)).toEqual([
+    "Ask a model?",
+    "send is about to use send",
+    "Use send?",
+  ]);
+  expect([asked.run.final_status, models.requests.length, sent]).toEqual([
+    "COMPLETED",
+    2,
+    ["send 1", "send 1"],
+  ]);
+});

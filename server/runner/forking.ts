@@ -5,7 +5,7 @@ import type { JsonObject } from "@/server/domain/base/values";
 import { foldRun, type RunState } from "@/server/domain/run";
 import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
 import { forkFaults } from "@/server/domain/run/fork-check";
-import type { ForkGraph, ForkOrigin, ForkPatches } from "@/server/domain/run/lineage";
+import type { ForkGraph, ForkOrigin, ForkPatches, ReplayMode } from "@/server/domain/run/lineage";
 import type { NewRun, RunOrigin, RunStore, StoredTurn } from "@/server/store/runs";
 import { storedCreation } from "./beginnings";
 import type { Journal } from "./embedded";
@@ -37,6 +37,8 @@ export interface ForkRequest {
   /** The drawing that it goes on with, where that is not the original's, checked already. */
   latest?: ForkOrigin["latest"] | undefined;
   by: string;
+  /** Answers come from the original's log alone; the run begins at the beginning. */
+  replay?: ReplayMode | undefined;
   trigger: RunEventOf<"run_created">["payload"]["trigger"];
 }
 
@@ -48,7 +50,7 @@ export interface PlannedFork extends Pick<NewRun, "created" | "interpreterVersio
 
 /** Works out how a fork begins. Throws RefusedFork, DamagedLog. */
 export function planFork(store: RunStore, request: ForkRequest, now: number): PlannedFork {
-  const { run_id, patches, graph, by, trigger, input } = request;
+  const { run_id, patches, graph, by, trigger, input, replay } = request;
   const journal = store.journal(run_id);
   const created = journal.turns[0]?.events[0];
   if (created?.type !== "run_created")
@@ -76,15 +78,18 @@ export function planFork(store: RunStore, request: ForkRequest, now: number): Pl
     );
   const origin = originOf(state, { run_id, at_seq, at: now, by, graph, patches });
   const replaced = isBeginning && latest ? { graph: latest.graph, roles: latest.roles } : {};
-  const forks = [...keptForks(state), { ...origin, ...(latest && !isBeginning ? { latest } : {}) }];
+  const forks = [
+    ...keptForks(state),
+    { ...(replay ? { replay } : {}), ...origin, ...(latest && !isBeginning ? { latest } : {}) },
+  ];
   return {
     interpreterVersion: journal.version,
-    origin: { kind: "fork", run_id, root: origin.root_run, seq: at_seq },
+    origin: { kind: replay ? "replay" : "fork", run_id, root: origin.root_run, seq: at_seq },
     created: storedCreation({
       ...created,
       payload: { ...created.payload, ...replaced, ...(input ? { input } : {}), trigger, forks },
     }),
-    fork: { from: run_id, turn: forkTurn(journal, { turn, at_seq, now }) },
+    fork: { from: run_id, isReplay: replay !== undefined, turn: forkTurn(journal, { turn, at_seq, now }) },
   };
 }
 
@@ -94,9 +99,9 @@ export function withOriginal(
   { payload: { forks } }: RunEventOf<"run_created">,
   journal: Journal,
 ): Journal {
-  const from = forks?.at(-1)?.from_run;
+  const { from_run: from, replay } = forks?.at(-1) ?? {};
   if (from === undefined) return journal;
-  return { ...journal, recorded: new RecordedAnswers(from, () => store.answers(from)) };
+  return { ...journal, recorded: new RecordedAnswers(from, () => store.answers(from), replay) };
 }
 
 /** The number of the event after which the moment is. */

@@ -7,6 +7,8 @@ import { ownJson } from "./own-json";
 /** How a run begins as another one went. */
 export interface ForkStart {
   from: string;
+  /** It gives itself all answers that people gave the original. */
+  isReplay?: boolean;
   /** The turn in which it goes its own way; those before are copied. */
   turn: StoredForkTurn;
 }
@@ -42,9 +44,13 @@ export function newForkCopies({ $client: client }: Db) {
     "select turn, key, result, at, last_seq, inlined, events from run_turns where run_id = ? and turn > 0 and turn < ? order by turn",
   );
   const copySignals = client.prepare<{ from: string; to: string; turn: number }>(
-    `insert into run_signals (run_id, name, value, sent_at) select @to, name, value, sent_at from run_signals s
+    `insert or ignore into run_signals (run_id, name, value, sent_at) select @to, name, value, sent_at from run_signals s
      where run_id = @from and exists
        (select 1 from run_turns t where t.run_id = @from and t.turn <= @turn and t.key = s.name)`,
+  );
+  const copyAnswers = client.prepare<{ from: string; to: string }>(
+    `insert into run_signals (run_id, name, value, sent_at) select @to, name, value, sent_at from run_signals
+     where run_id = @from and name like 'answer:%'`,
   );
   const settledKeys = client.prepare<[string, number], { key: string }>(
     "select key from run_turns where run_id = ? and turn <= ? and key is not null",
@@ -82,7 +88,8 @@ export function newForkCopies({ $client: client }: Db) {
     },
 
     /** Signals that were taken, files and memories as of that turn. What was told or written later is the original's alone. */
-    rest(to: string, { from, turn }: ForkStart): void {
+    rest(to: string, { from, turn, isReplay }: ForkStart): void {
+      if (isReplay) copyAnswers.run({ from, to });
       copySignals.run({ from, to, turn: turn.turn });
       const settled = new Set(settledKeys.all(from, turn.turn).map(({ key }) => callOf(key)));
       for (const { path, version, written_by } of selectFiles.all(from)) {

@@ -35,6 +35,10 @@ export type ForkPatches = z.infer<typeof ForkPatches>;
 export const ForkGraph = z.enum(["original", "latest"]);
 export type ForkGraph = z.infer<typeof ForkGraph>;
 
+/** What a replay does where it is asked what was never recorded: it fails there, or asks a person before it calls. */
+export const ReplayMode = z.enum(["strict", "lenient"]);
+export type ReplayMode = z.infer<typeof ReplayMode>;
+
 /** Where a run comes from that begins as another one went. */
 export interface ForkOrigin {
   from_run: string;
@@ -49,6 +53,8 @@ export interface ForkOrigin {
   by: string;
   graph: ForkGraph;
   patches: ForkPatches;
+  /** The run takes all its answers from the original's log. */
+  replay?: ReplayMode;
   /** The drawing that it goes on with, where that is another one than before, and the roles that it names. */
   latest?: { graph: WorkflowGraph; roles: RoleDefinition[] };
 }

@@ -1,5 +1,6 @@
 import type { Settled, StepError } from "@/server/domain/base/durable";
 import type { Json } from "@/server/domain/base/values";
+import type { ReplayMode } from "@/server/domain/run/lineage";
 
 /** One answer of a run's log, as far as another run may be given it. */
 export interface RecordedAnswer {
@@ -21,6 +22,8 @@ export class RecordedAnswers {
   constructor(
     readonly runId: string,
     private readonly read: () => Iterable<RecordedAnswer>,
+    /** Set where the run is a replay: everything comes from here. */
+    readonly replay?: ReplayMode,
   ) {}
 
   /** The request was answered in this run, or is being asked. */
@@ -64,6 +67,13 @@ export type Obstacle =
       run: string;
       difference: string;
     };
+
+/** A call of a strict replay that was never recorded, as a failure that nobody tries again. */
+export function notRecorded(kind: string): StepError {
+  const message = `This replay has no recorded answer for a call of a ${kind}, and a strict one makes none.`;
+  const error = { code: "CONFIG", message, retryable: false, user_action: "none" };
+  return { name: "NotRecorded", message, detail: { error } };
+}
 
 /** A step that waits for a person's word, as its failure. */
 export const obstacle = (about: Obstacle): StepError => ({
