@@ -793,7 +793,8 @@ export class Host {
       run.progress = now;
     }
     const asksAnew = run?.state ? noteQuestions(run, run.state, write) : false;
-    if (run?.state && turn.events.some(endsForGood)) write.work = workOf(run.state);
+    // What a fork or a replay begins with was counted with its original.
+    if (run?.state && !run.state.run.forks && turn.events.some(endsForGood)) write.work = workOf(run.state);
     await this.writer.append(write);
     // Nothing follows from what touched the world, and nobody is told, before it survives a power cut.
     if (turn.touchesWorld || now?.status === "finished") await this.options.disk?.sync();
