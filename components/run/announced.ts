@@ -16,6 +16,8 @@ export const ANNOUNCED: Readonly<Record<EventType, boolean>> = {
   run_continued: true,
   breakpoints_set: false,
   run_forked: true,
+  state_edited: true,
+  node_skipped_by: true,
   run_finished: true,
   budget_warning: true,
   budget_exceeded: false,

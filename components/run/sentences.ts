@@ -202,6 +202,15 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
     as === "resume"
       ? story("The run goes on", "running")
       : detail(`The run goes on by one ${granularity === "turn" ? "turn" : "node"}`, "running"),
+  state_edited: ({ payload: { set, remove, by } }) => {
+    const said = [
+      ...(Object.keys(set).length > 0 ? [`set ${keys(Object.keys(set))}`] : []),
+      ...(remove.length > 0 ? [`removed ${keys(remove)}`] : []),
+    ];
+    return story(`${by} ${said.join(" and ")} in the state`);
+  },
+  node_skipped_by: ({ node_id, payload }, names) =>
+    story(`${payload.by} gave ${names.node(node_id)} its output; it is not carried out`, "skipped"),
   breakpoints_set: ({ payload: { breakpoints } }) =>
     detail(
       breakpoints.length === 0

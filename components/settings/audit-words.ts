@@ -60,6 +60,8 @@ const CONTROL_WORDS: Readonly<Record<string, string>> = {
   resume: "Let a paused run go on",
   step: "Let a paused run go on by a step",
   set_breakpoints: "Changed the breakpoints of a run",
+  edit_state: "Changed the state of a run",
+  skip_node: "Gave a node of a run its output",
 };
 
 const ANSWER_WORDS: Record<string, string> = {

@@ -34,6 +34,12 @@ const lines: { readonly [T in EventType]: Line<T> } = {
   run_continued: silent,
   breakpoints_set: silent,
   run_forked: silent,
+  state_edited: ({ payload: { set, remove, by } }, { held }) =>
+    held(
+      `State changed by ${by}: ${[...Object.keys(set), ...remove.map((key) => `${key} removed`)].join(", ")}`,
+    ),
+  node_skipped_by: ({ payload }, { mark, name }) =>
+    `${mark("skipped")} ${name}, given its output by ${payload.by}`,
   run_finished: silent,
   budget_warning: silent,
   budget_exceeded: silent,

@@ -83,3 +83,29 @@ test("what does not fit is refused with a sentence", async () => {
   const late = await steer("resume");
   expect([late.status, late.body.error.code]).toEqual([409, "run_ended"]);
 });
+
+test("edited state sends the run the other way; a node that is skipped has the output that it is given", async () => {
+  const { run, steer, stood } = await begin({ breakpoints: [{ on: "node_start", node_id: "r" }] });
+  await stood();
+  expect((await steer("state", { remove: ["luck"] })).status).toBe(409);
+  const edited = await steer("state", { set: { r: "done", n: 40 } });
+  expectSchema("editRunState", edited.body);
+  expect([edited.status, edited.body.state.n]).toEqual([200, 40]);
+  await steer("resume");
+  await expect.poll(async () => (await run()).final_status).toBe("COMPLETED");
+  expect((await run()).nodes.inc.count).toBe(1);
+});
+
+test("a node that is skipped has the output that it is given", async () => {
+  const { run, steer, stood } = await begin({ breakpoints: [{ on: "node_start", node_id: "inc" }] });
+  await stood();
+  expect((await steer("skip", { node_id: "inc", output: { n: 7 } })).body.error.message).toContain(
+    '"r" is missing',
+  );
+  const skipped = await steer("skip", { node_id: "inc", output: { n: 7, r: "done" } });
+  expectSchema("skipRunNode", skipped.body);
+  expect(skipped.status).toBe(200);
+  await steer("resume");
+  await expect.poll(async () => (await run()).final_status).toBe("COMPLETED");
+  expect((await run()).state.n).toBe(7);
+});

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { MOST_BREAKPOINTS } from "@/server/domain/agent/breakpoint";
 import { CheckedBreakpoint } from "@/server/domain/agent/breakpoint-check";
+import { Json, StateKey } from "@/server/domain/base/values";
 import { analyse } from "@/server/domain/graph/analysis";
 import { commandFault, type RunCommand } from "@/server/domain/run/command";
 import { type Caller, operation } from "./operation";
@@ -100,5 +101,52 @@ export const controlOperations = {
     http: route("breakpoints", "They hold from now on"),
     run: (services, { run_id, breakpoints }, caller) =>
       tell(services, run_id, { kind: "set_breakpoints", breakpoints }, caller),
+  }),
+
+  editState: operation({
+    kind: "mutation",
+    name: "editRunState",
+    summary: "Changes the state of a paused run",
+    about:
+      "Sets and removes keys. What does not fit the workflow's schema of the state, or is too large, is refused.",
+    tag: "Runs",
+    input: ByRun.extend({
+      set: z.record(StateKey, Json).default({}),
+      remove: z.array(StateKey).max(1_000).default([]),
+    }),
+    output: Told,
+    problems: REFUSALS,
+    audits: ["run_controlled"],
+    http: route("state", "The state is changed"),
+    run: (services, { run_id, set, remove }, caller) =>
+      tell(services, run_id, { kind: "edit_state", set, remove }, caller),
+  }),
+
+  skip: operation({
+    kind: "mutation",
+    name: "skipRunNode",
+    summary: "Gives a node its output instead of carrying it out",
+    about:
+      "A node that is ready, at work or waiting, by `activation_id`, or by `node_id` where it is under way once. The output is checked as the node's own would be; a router also needs the `labels` that it chooses.",
+    tag: "Runs",
+    input: ByRun.extend({
+      activation_id: z.string().optional(),
+      node_id: z.string().optional(),
+      output: z.record(StateKey, Json).default({}),
+      labels: z.array(z.string()).optional(),
+    }),
+    output: Told,
+    problems: REFUSALS,
+    audits: ["run_controlled"],
+    http: route("skip", "It has that output"),
+    run(services, { run_id, node_id, output, labels, ...input }, caller) {
+      const { state } = known(services, run_id);
+      const latest = node_id === undefined ? undefined : state.nodes[node_id]?.activation;
+      const activation_id = input.activation_id ?? latest;
+      if (activation_id === undefined)
+        throw new Problem("not_now", "Say which node to skip: one that is ready, at work or waiting.");
+      const labelled = labels ? { labels } : {};
+      return tell(services, run_id, { kind: "skip_node", activation_id, output, ...labelled }, caller);
+    },
   }),
 };

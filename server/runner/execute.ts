@@ -11,9 +11,9 @@ import type { RunState } from "@/server/domain/run";
 import { isHeldByQuestion } from "@/server/domain/run/asking";
 import { commandFault, RunCommand } from "@/server/domain/run/command";
 import type { RunEvent } from "@/server/domain/run/events";
-import { begin, decide, unreachable } from "@/server/domain/run/schedule";
+import { begin, complete, decide, unreachable } from "@/server/domain/run/schedule";
 import { analysisOf, heldBy, INLINE, NOTHING_TO_DO, planEditSignal, timeoutOf } from "./interpreter/attempts";
-import { type Command, limitRaised, planEdited } from "./interpreter/commands";
+import { type Command, limitRaised, planEdited, type SkipCommand, stateEdited } from "./interpreter/commands";
 import { outputOf } from "./interpreter/ends";
 import { dueFork, forkedEvent, type MessageEdit, messageEdits, questionsMoved } from "./interpreter/forks";
 import { Holding } from "./interpreter/holding";
@@ -321,6 +321,10 @@ export class Interpreter extends Holding {
         return this.continueRun(by, "step", command.granularity);
       case "set_breakpoints":
         return this.apply({ type: "breakpoints_set", payload: { breakpoints: command.breakpoints, by } });
+      case "edit_state":
+        return this.apply(stateEdited(this.s, command, by));
+      case "skip_node":
+        return this.skip(command, by);
       default:
         return command satisfies never;
     }
@@ -344,6 +348,16 @@ export class Interpreter extends Holding {
   /** What messages of an agent's transcript say since a fork. */
   editsOf(agent: string): readonly MessageEdit[] {
     return this.edits.filter((edit) => edit.agent === agent);
+  }
+
+  /** Ends an activation with the output that a person gives; what it had under way is given up. */
+  private skip({ activation_id, output, labels }: SkipCommand, by: string): void {
+    const task = this.tasks.get(activation_id);
+    if (task) this.tasks.release(task);
+    const { node_id } = present(this.s.activations[activation_id], "activation");
+    const given = { output, ...(labels ? { labels } : {}) };
+    this.apply({ type: "node_skipped_by", node_id, activation_id, payload: { ...given, by } });
+    this.applyAll(complete(this.a, this.s, activation_id, given, this.at));
   }
 
   private editPlan(command: Command, by: string): void {

@@ -497,6 +497,7 @@ export class NodeRun implements NodeContext, CrewRuntime {
         ...textsIn((role ?? null) as unknown as Json),
         ...(s.run.installation?.destinations ?? []),
         ...saidIn(Object.values(s.interactions)),
+        ...s.told,
         ...Object.values(s.plan_changes).flatMap((changes) => changes.flatMap(({ words = [] }) => words)),
         ...this.approvedForGood().flatMap(({ destinations = [] }) =>
           destinations.flatMap(({ kind, value }) => (kind === "words" || kind === "call" ? [] : value)),

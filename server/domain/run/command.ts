@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { Breakpoint, MOST_BREAKPOINTS } from "@/server/domain/agent/breakpoint";
+import { Json, StateKey } from "@/server/domain/base/values";
 import type { Analysis } from "@/server/domain/graph/analysis";
+import { skipFault, stateFault } from "./command-faults";
 import type { RunState } from "./state";
 
 const Granularity = z.enum(["node", "turn"]);
@@ -14,11 +16,18 @@ export const RunCommand = z.discriminatedUnion("kind", [
     kind: z.literal("set_breakpoints"),
     breakpoints: z.array(Breakpoint).max(MOST_BREAKPOINTS),
   }),
+  z.object({ kind: z.literal("edit_state"), set: z.record(StateKey, Json), remove: z.array(StateKey) }),
+  z.object({
+    kind: z.literal("skip_node"),
+    activation_id: z.string(),
+    output: z.record(StateKey, Json),
+    labels: z.array(z.string()).optional(),
+  }),
 ]);
 export type RunCommand = z.infer<typeof RunCommand>;
 
 /** Why a run cannot take a command as it stands, in a sentence; null where it can. */
-export function commandFault(_a: Analysis, s: RunState, command: RunCommand): string | null {
+export function commandFault(a: Analysis, s: RunState, command: RunCommand): string | null {
   if (s.run.status === "finished") return "This run has ended.";
   switch (command.kind) {
     case "pause":
@@ -28,6 +37,10 @@ export function commandFault(_a: Analysis, s: RunState, command: RunCommand): st
       return s.run.paused_at ? null : "This run is not paused. Pause it first.";
     case "set_breakpoints":
       return unknownPlace(s, command.breakpoints);
+    case "edit_state":
+      return stateFault(s, command);
+    case "skip_node":
+      return skipFault(a, s, command);
     default:
       return command satisfies never;
   }

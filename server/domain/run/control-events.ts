@@ -1,4 +1,5 @@
 import type { Breakpoint, BreakpointKind } from "@/server/domain/agent/breakpoint";
+import type { JsonObject } from "@/server/domain/base/values";
 
 /** How far a step goes: to the next node, or to the next turn of an agent where that comes first. */
 export type StepGranularity = "node" | "turn";
@@ -32,4 +33,8 @@ export interface ControlEvents {
   run_continued: { by: string; as: "resume" | "step"; granularity?: StepGranularity };
   /** The run's breakpoints from here on, all of them. */
   breakpoints_set: { breakpoints: Breakpoint[]; by: string };
+  /** A person changed values of the state. `words`: what they wrote themselves. */
+  state_edited: { set: JsonObject; remove: string[]; words: string[]; by: string };
+  /** An activation is not carried out, or not any further: it has the output that a person gives. */
+  node_skipped_by: { output: JsonObject; labels?: string[]; by: string };
 }

@@ -1,8 +1,12 @@
 import type { Breakpoint } from "@/server/domain/agent/breakpoint";
 import type { RunConfig } from "@/server/domain/agent/outcome";
+import { present } from "@/server/domain/base/must";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { ControlEvents } from "./control-events";
+import { takeFromReady } from "./endings";
 import type { Handlers } from "./handlers";
+import { setActivation } from "./patch";
+import { writeValue } from "./state-values";
 
 export const control: Handlers<keyof ControlEvents> = {
   run_paused(s, { payload: { by, reason, at }, ts }) {
@@ -14,6 +18,22 @@ export const control: Handlers<keyof ControlEvents> = {
   },
   breakpoints_set(s, { payload: { breakpoints } }) {
     s.run = { ...s.run, breakpoints };
+  },
+  state_edited(s, { payload: { set, remove, words } }) {
+    for (const key of remove) {
+      for (const record of [s.state, s.versions, s.writer, s.merged]) delete record[key];
+    }
+    for (const key of Object.keys(set)) {
+      delete s.merged[key];
+      writeValue(s, key, "person", { before: null, make: () => present(set[key], "set[key]") });
+    }
+    s.told = [...s.told, ...words];
+  },
+  node_skipped_by(s, event) {
+    const id = present(event.activation_id, "event.activation_id");
+    takeFromReady(s, id);
+    s.running.add(id);
+    setActivation(s, id, { status: "running", waiting: undefined, error: undefined });
   },
 };
 

@@ -11,7 +11,7 @@ import type { RunState } from "./state";
 export const stateValues: Handlers<keyof StateEvents> = {
   state_initialized(s, { payload }) {
     for (const [key, value] of Object.entries(payload.state))
-      write(s, key, "input", { before: null, make: () => value });
+      writeValue(s, key, "input", { before: null, make: () => value });
   },
   state_patched(s, { payload }) {
     const { set, writer, reducers, before: places, changed: changes } = payload;
@@ -19,13 +19,16 @@ export const stateValues: Handlers<keyof StateEvents> = {
       const reducer = reducers?.[key];
       const value = present(set[key], "set[key]");
       if (reducer) merge(s, key, writer, { reducer, value, before: places?.[key] ?? 0 });
-      else write(s, key, writer, { before: null, make: () => value });
+      else writeValue(s, key, writer, { before: null, make: () => value });
     }
     for (const key in changes) {
       const change = present(changes[key], "changes[key]");
       s.writer[key] = writer;
       if (isNothing(change)) continue;
-      write(s, key, writer, { before: s.versions[key] ?? null, make: (before) => changed(before, change) });
+      writeValue(s, key, writer, {
+        before: s.versions[key] ?? null,
+        make: (before) => changed(before, change),
+      });
     }
   },
   state_conflict(s, { payload: { key, winner } }) {
@@ -58,11 +61,11 @@ function merge(
               after.map((part) => part.value),
             ),
         };
-  write(s, key, writer, version);
+  writeValue(s, key, writer, version);
 }
 
 /** Gives a key of the state its next version. */
-function write(s: RunState, key: string, writer: string, version: Version): void {
+export function writeValue(s: RunState, key: string, writer: string, version: Version): void {
   s.state[key] = version.make(s.state[key]);
   s.versions[key] = version;
   s.writer[key] = writer;
@@ -72,7 +75,7 @@ function write(s: RunState, key: string, writer: string, version: Version): void
 export function editState(s: RunState, { set, remove }: StatePatch, writer: string): void {
   for (const [key, value] of Object.entries(set)) {
     delete s.merged[key];
-    write(s, key, writer, { before: null, make: () => value });
+    writeValue(s, key, writer, { before: null, make: () => value });
   }
   for (const key of remove)
     for (const record of [s.state, s.versions, s.merged, s.writer]) delete record[key];

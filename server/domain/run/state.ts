@@ -202,6 +202,8 @@ export interface RunState extends CrewState {
   agents: Record<string, AgentView>;
   /** Keys of the agents that are at work: they end with their activation. */
   at_work: Set<string>;
+  /** What people said and wrote while it went on, other than in answers: it is vouched for. */
+  told: readonly string[];
   /** Tools that brought content into the run that nobody here vouches for, in the order in which they did. */
   taint_sources: readonly string[];
   totals: {
@@ -255,6 +257,7 @@ export function newRun(id = ""): RunState {
     calls: newRecord(),
     agents: newRecord(),
     at_work: new Set(),
+    told: [],
     taint_sources: [],
     ...newCrewState(),
     totals: {

@@ -1,7 +1,9 @@
 import { RaisableLimit } from "@/server/domain/agent/outcome";
 import { present } from "@/server/domain/base/must";
+import { textsIn } from "@/server/domain/base/values";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { RunState } from "@/server/domain/run";
+import type { RunCommand } from "@/server/domain/run/command";
 import type { NewEvent } from "@/server/domain/run/events";
 import { editPlan, PlanEdit } from "@/server/domain/run/plan-edit";
 import { wordsAdded } from "@/server/tools/own-words";
@@ -59,6 +61,21 @@ function writtenIn(edit: PlanEdit, { tasks }: ExecutionPlan): string[] {
   const before = edit.kind === "change" && tasks.find(({ task_id }) => task_id === edit.task_id);
   const { description = "" } = edit.kind === "add" ? edit.task : edit.patch;
   return wordsAdded(description, before ? before.description : "");
+}
+
+export type SkipCommand = Extract<RunCommand, { kind: "skip_node" }>;
+
+/** A change of the state by a person, with the words in it that were not there before: those they vouch for. */
+export function stateEdited(
+  { state }: RunState,
+  { set, remove }: Extract<RunCommand, { kind: "edit_state" }>,
+  by: string,
+): NewEvent {
+  const words = Object.entries(set).flatMap(([key, value]) => {
+    const before = textsIn(state[key] ?? null).join("\n");
+    return textsIn(value).flatMap((text) => wordsAdded(text, before));
+  });
+  return { type: "state_edited", payload: { set, remove, words, by } };
 }
 
 /** What follows from raising a limit; null where the command does not say which and how far. */
