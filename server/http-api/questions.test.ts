@@ -69,6 +69,14 @@ test("a program reads what all runs ask, and answers with what stands there", as
   });
 });
 
+test("a list of runs says until when a person can answer, not when they are reminded", async () => {
+  const { ask, list, ids } = await twoRuns();
+  const [question] = await list();
+  const { runs } = (await ask("GET", "/runs")).body;
+  const run = runs.find(({ id }: { id: string }) => id === ids[0]);
+  expect(run).toMatchObject({ waits_for: "person", wakes_at: question.expires_at });
+});
+
 test("the list is narrowed down by workflow, kind and person", async () => {
   const { list } = await twoRuns();
   const [, tide] = await list();

@@ -64,6 +64,9 @@ test("a node whose output is pinned gives it without being carried out, in runs 
     expect(() => api.startRun({ ...launch, trigger })).toThrow(
       "Pinned outputs are for trying things out in the editor",
     );
+  // What a program makes of such a run holds no pins, either.
+  const fork = await api.ask("POST", `/runs/${tried.run.id}/fork`, { at: { node_id: "draft" } });
+  expect((await finished(api, fork.body.run_id)).state.text).toBe("as a model wrote it");
   const refused = await api.ask("POST", `/workflows/${id}/runs`, { input: launch.input, pins: launch.pins });
   expect([refused.status, refused.body.error?.code ?? refused.body.code]).toEqual([400, "unknown_field"]);
 

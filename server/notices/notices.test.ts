@@ -221,6 +221,16 @@ test("what does not arrive is tried again, later each time, then given up and to
   expect(office.store.troubles()).toHaveLength(1);
 });
 
+test("of more notices than are kept waiting the settings say that they were not sent", async () => {
+  const office = await newOffice("127.0.0.1:9");
+  office.settings.saveWebhook({ is_on: true, url: "http://127.0.0.1:9/" });
+  const asks = Array.from({ length: 1_001 }, (_, at) => office.ask(`q${at}`));
+  office.questions.replace(office.run, asks);
+  expect(office.store.troubles()).toMatchObject([
+    { state: "failed", attempts: 0, fault: expect.stringContaining("so this one was not sent") },
+  ]);
+});
+
 test("mail goes to whom it was set up for, as plain text with a link and nothing of what is asked", async () => {
   const { mails, port } = await mailServer();
   const office = await newOffice("127.0.0.1");

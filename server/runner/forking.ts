@@ -80,7 +80,12 @@ export function planFork(store: RunStore, request: ForkRequest, now: number): Pl
   const replaced = isBeginning && latest ? { graph: latest.graph, roles: latest.roles } : {};
   const forks = [
     ...keptForks(state),
-    { ...(replay ? { replay } : {}), ...origin, ...(latest && !isBeginning ? { latest } : {}) },
+    {
+      ...(replay ? { replay } : {}),
+      ...origin,
+      ...(latest && !isBeginning ? { latest } : {}),
+      ...(created.payload.pins && trigger !== "editor" ? { without_pins: true as const } : {}),
+    },
   ];
   return {
     interpreterVersion: journal.version,

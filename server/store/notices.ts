@@ -10,8 +10,9 @@ export const NOTICE_SETTINGS = "notices";
 
 /** How long a question has to wait before anybody is told of it: what is answered at once needs no notice. */
 export const GRACE_MS = 2_000;
-/** More that wait than this are not taken in: whoever gets them has long been told that something waits. */
+/** More that wait than this are not sent: whoever gets them has long been told that something waits. */
 const MOST_WAITING = 1_000;
+const TOO_MANY = `More than ${MOST_WAITING.toLocaleString("en")} notices were waiting already, so this one was not sent.`;
 /** What was sent, or could not be, is kept for so long. */
 const KEPT_MS = 7 * 86_400_000;
 
@@ -24,14 +25,17 @@ export function newNoticeOutbox({ $client: client }: Db, now: () => number) {
     "select count(*) as count from notices where state = 'waiting'",
   );
   const insert = client.prepare(
-    `insert or ignore into notices (run_id, interaction_id, cause, nth, channel, created_at, due_at)
-     values (@runId, @interactionId, @cause, @nth, @channel, @at, @at + ${GRACE_MS})`,
+    `insert or ignore into notices (run_id, interaction_id, cause, nth, channel, created_at, due_at, state, fault)
+     values (@runId, @interactionId, @cause, @nth, @channel, @at, @at + ${GRACE_MS}, @state, @fault)`,
   );
   return {
     put(runId: string, interactionId: string, cause: NoticeCause, nth = 0): void {
       const channels = channelsIn(settings.get()?.value);
-      if (channels.length === 0 || (waiting.get()?.count ?? 0) >= MOST_WAITING) return;
-      for (const channel of channels) insert.run({ runId, interactionId, cause, nth, channel, at: now() });
+      if (channels.length === 0) return;
+      const isFull = (waiting.get()?.count ?? 0) >= MOST_WAITING;
+      const becomes = isFull ? { state: "failed", fault: TOO_MANY } : { state: "waiting", fault: null };
+      for (const channel of channels)
+        insert.run({ runId, interactionId, cause, nth, channel, at: now(), ...becomes });
     },
   };
 }

@@ -187,6 +187,11 @@ export function newRunStore(db: Db, now: () => number = Date.now) {
         `What was recorded of this run ends with turn ${turn}; its last was turn ${end.last_turn}.`,
       );
   };
+  const selectAnswerBy = client.prepare<[string], { at: number | null }>(
+    "select min(expires_at) as at from run_questions where run_id = ?",
+  );
+  const summaryOf = (row: typeof runs.$inferSelect): RunSummary =>
+    toSummary(row, row.waitsFor === "person" ? (selectAnswerBy.get(row.id)?.at ?? null) : null);
   /** A held run is shown although its log may be damaged. */
   const lastSeq = ({ id, status }: RunSummary): number => {
     try {
@@ -371,11 +376,11 @@ export function newRunStore(db: Db, now: () => number = Date.now) {
         .where(and(eq(runs.id, id), isNull(runs.deletedAt)))
         .get();
       if (!row) return null;
-      const run = toSummary(row);
+      const run = summaryOf(row);
       return { ...run, last_seq: lastSeq(run), interpreter_version: row.interpreterVersion };
     },
 
-    list: (query: RunQuery = {}): RunSummary[] => listRuns(db, query).map(toSummary),
+    list: (query: RunQuery = {}): RunSummary[] => listRuns(db, query).map(summaryOf),
 
     /** What runs since a time cost together, also those in the bin. */
     spent(since: number): { runs: number } & Paid {
@@ -418,7 +423,7 @@ export function newRunStore(db: Db, now: () => number = Date.now) {
           .orderBy(desc(runs.createdAt), desc(runs.id))
           .limit(1)
           .get();
-        if (last) found.set(id, { last_run: toSummary(last), run_count: count });
+        if (last) found.set(id, { last_run: summaryOf(last), run_count: count });
       }
       return found;
     },
@@ -564,7 +569,7 @@ export function newRunStore(db: Db, now: () => number = Date.now) {
         .orderBy(asc(runs.createdAt), sql`${runs}.rowid`)
         .limit(500)
         .all()
-        .map(toSummary);
+        .map(summaryOf);
     },
 
     /** The answers of a run to what was asked outside, in the order of its log. Throws DamagedLog. */
@@ -743,7 +748,8 @@ function originOf({ forkedFrom, forkedSeq, rootRun, lineage }: typeof runs.$infe
   return { kind: lineage, run_id: forkedFrom, root: rootRun ?? forkedFrom, seq: forkedSeq ?? 0 };
 }
 
-function toSummary(row: typeof runs.$inferSelect): RunSummary {
+/** `answerBy`: until when the first of its questions can be answered; null where it asks none, or for ever. */
+function toSummary(row: typeof runs.$inferSelect, answerBy: number | null): RunSummary {
   return {
     id: row.id,
     workflow_id: row.workflowId,
@@ -765,7 +771,8 @@ function toSummary(row: typeof runs.$inferSelect): RunSummary {
     input_excerpt: row.inputText.slice(0, RUN_TEXT.shown),
     outcome_excerpt: row.outcomeText.slice(0, RUN_TEXT.shown),
     waits_for: row.waitsFor as RunSummary["waits_for"],
-    wakes_at: row.waitsFor === null ? null : row.wakeAt,
+    // A run that waits for a person also wakes to remind them.
+    wakes_at: row.waitsFor === "time" ? row.wakeAt : answerBy,
     origin: originOf(row),
   };
 }

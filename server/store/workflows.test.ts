@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import { openDb } from "@/db/open";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
-import { templates } from "@/server/templates";
+import { findTemplate, templates } from "@/server/templates";
 import { copyName, newWorkflowStore, type WorkflowStore } from "./workflows";
 
 const approval = templates[0]!.graph;
@@ -75,7 +75,7 @@ test("a copy has a name of its own", () => {
 
 test("a role's new name reaches every node that names it, and only workflows that do get a new revision", () => {
   const uses = store.create({ name: "Uses", graph: approval });
-  const other = store.create({ name: "Other", graph: templates[1]!.graph });
+  const other = store.create({ name: "Other", graph: findTemplate("research-and-write")!.graph });
   expect(store.renameRole("ApprovalAgent", "Approver")).toBe(1);
   const node = store.find(uses)?.graph.nodes.node_get_approval;
   expect(node?.config).toMatchObject({ required_role: "Approver" });

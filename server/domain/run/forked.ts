@@ -18,7 +18,8 @@ export const run_forked: Handlers<keyof Pick<RunEvents, "run_forked">>["run_fork
   s.totals = { ...s.totals, usage: NO_USAGE, cost_usd: 0, unknown_cost_calls: 0 };
   const { forks, forked = 0 } = s.run;
   s.run = { ...s.run, started_at: ts, forked: forked + 1 };
-  const latest = forks?.[forked]?.latest;
+  const { latest, without_pins } = forks?.[forked] ?? {};
+  if (without_pins) delete s.run.pins;
   if (latest) {
     s.graph = latest.graph;
     s.roles = latest.roles;

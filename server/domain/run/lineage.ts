@@ -57,6 +57,8 @@ export interface ForkOrigin {
   replay?: ReplayMode;
   /** The drawing that it goes on with, where that is another one than before, and the roles that it names. */
   latest?: { graph: WorkflowGraph; roles: RoleDefinition[] };
+  /** From the fork on no pin of the original holds: pins are for trying things out in the editor. */
+  without_pins?: true;
 }
 
 /** What was paid before, by the runs that a run comes from. Costs in US dollars. */

@@ -1,5 +1,5 @@
 import type { Breakpoint, BreakpointKind } from "@/server/domain/agent/breakpoint";
-import { canonicalJson, type Json } from "@/server/domain/base/values";
+import { canonicalJson } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
 import type { PausedPlace } from "@/server/domain/run/control-events";
 import type { NewEvent } from "@/server/domain/run/events";
@@ -67,7 +67,7 @@ export class Holds {
 
   private isHit(breakpoint: Breakpoint): boolean {
     if (!this.isTrue(breakpoint)) return false;
-    const key = canonicalJson(breakpoint as Json);
+    const key = canonicalJson(breakpoint);
     const count = (this.hits.get(key) ?? 0) + 1;
     this.hits.set(key, count);
     return count >= (breakpoint.hit_count ?? 1);
