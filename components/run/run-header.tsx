@@ -2,6 +2,7 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { ArrowLeft, Ban, Ellipsis, Pencil, RotateCcw, TextCursorInput } from "lucide-react";
+import dynamic from "next/dynamic";
 import Link from "next/link";
 import type { ReactNode } from "react";
 import { formatTokens } from "@/components/display/format";
@@ -22,6 +23,8 @@ import { ShareButton } from "./past/share-button";
 import { useRunAgain } from "./run-again";
 import { useRun } from "./run-context";
 import { runStatus } from "./status";
+
+const Lineage = dynamic(() => import("./lineage").then((m) => m.Lineage), { ssr: false });
 
 /** What the run is, how it stands, what it took, and what can be done about it. */
 export function RunHeader({
@@ -55,6 +58,7 @@ export function RunHeader({
       <RunFacts />
       <Actions runId={runId} workflowId={workflowId} isHeld={isHeld} />
       {isGone ? <GoneNote workflowId={workflowId} /> : null}
+      <Lineage runId={runId} />
     </header>
   );
 }

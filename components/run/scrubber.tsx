@@ -8,6 +8,7 @@ import { isTyping, useHelpSection } from "@/components/page/page-commands";
 import { IconButton } from "@/components/ui/icon-button";
 import type { RunEvent } from "@/server/domain/run/events";
 import { nextOccurrence, nextStop, type StepUnit } from "@/server/domain/run/past/steps";
+import { ForkButton } from "./control/fork-button";
 import { RunElapsed } from "./elapsed";
 import { FIRST_TIME_LOOK, StepBar, type TimeLook } from "./past/step-bar";
 import { TIME_HELP, type TimeCommand, timeCommandOf } from "./past/time-keys";
@@ -90,6 +91,7 @@ export function Scrubber() {
           />
         </div>
         <Moment at={at} />
+        <ForkButton />
         <button
           type="button"
           onClick={() => goTo(lastSeq)}

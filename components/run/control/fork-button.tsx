@@ -1,0 +1,30 @@
+"use client";
+
+import { GitBranch } from "lucide-react";
+import dynamic from "next/dynamic";
+import { useState } from "react";
+import { useRun } from "@/components/run/run-context";
+import { useRunPage } from "@/components/run/run-page-context";
+import { IconButton } from "@/components/ui/icon-button";
+
+const ForkDialog = dynamic(() => import("./fork-dialog").then((m) => m.ForkDialog), { ssr: false });
+
+/** Opens the dialog that forks the run at the moment that is looked at; only on a run's page. */
+export function ForkButton() {
+  const page = useRunPage();
+  const hasBegun = useRun(({ state }) => state.seq > 0, false);
+  const isAlone = useRun(({ head }) => head.run.only_node !== undefined, false);
+  const [isOpen, setOpen] = useState(false);
+  if (!page || !hasBegun || isAlone) return null;
+  return (
+    <>
+      <IconButton
+        label="Fork from this moment"
+        side="top"
+        icon={<GitBranch aria-hidden />}
+        onClick={() => setOpen(true)}
+      />
+      {isOpen ? <ForkDialog runId={page.runId} onClose={() => setOpen(false)} /> : null}
+    </>
+  );
+}

@@ -1,0 +1,154 @@
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
+import type { ReactNode } from "react";
+import { expect, test, vi } from "vitest";
+import { Lineage } from "@/components/run/lineage";
+import { RunProvider } from "@/components/run/run-context";
+import { RunPageProvider } from "@/components/run/run-page-context";
+import { newRunViewStore } from "@/components/run/run-view-store";
+import { openPage } from "@/components/testing/page";
+import type { CodeAreaProps } from "@/components/ui/code-area-editor";
+import { draw } from "@/server/domain/testing/drawing";
+import { ForkButton } from "./fork-button";
+
+vi.mock("@/components/ui/code-area", () => ({
+  CodeArea: ({ label, value, hint, error, onValueChange }: CodeAreaProps) => (
+    <>
+      <textarea aria-label={label} value={value} onChange={(event) => onValueChange(event.target.value)} />
+      <p>{error ?? hint}</p>
+    </>
+  ),
+}));
+
+/** Shows what is known only once it is shown. */
+const Late = ({ children }: { children: () => ReactNode }) => children();
+const nothing = () => undefined;
+
+/** The page of a run of a workflow that keeps what it was given and counts twice. */
+async function openRun() {
+  const store = newRunViewStore((work) => work());
+  let runId = "";
+  const page = openPage(
+    <Late>
+      {() => (
+        <RunProvider store={store}>
+          <RunPageProvider
+            value={{
+              runId,
+              held: null,
+              onResumed: nothing,
+              openFile: nothing,
+              openCrew: nothing,
+              openNode: nothing,
+            }}
+          >
+            <Lineage runId={runId} />
+            <ForkButton />
+          </RunPageProvider>
+        </RunProvider>
+      )}
+    </Late>,
+  );
+  const { troupe, ask } = page;
+  const { id: workflowId } = await ask.workflows.create({
+    name: "Count",
+    graph: draw("start > a > b > end", {
+      a: { config: { set: { n: "state.n + 1" } }, output_keys: ["n"] },
+      b: { config: { set: { n: "state.n + 1" } }, output_keys: ["n"] },
+    }),
+  });
+  const { run_id: first } = await ask.runs.start({ workflow_id: workflowId, input: { n: 1, note: "x" } });
+  await troupe.host.settled(first);
+  const events = (id: string) => troupe.runs.events(id, 0, 500);
+  const show = (id: string) => {
+    runId = id;
+    store.apply(events(id));
+    page.show();
+  };
+  /** The moment after a node had done its work. */
+  const after = (node: string) =>
+    events(first).find(({ type, node_id }) => type === "node_completed" && node_id === node)?.seq ?? 0;
+  const forked = async () => {
+    await waitFor(() => expect(window.location.pathname).toMatch(/^\/workflows\/.+\/runs\/run_/));
+    const id = window.location.pathname.split("/").at(-1) ?? "";
+    await troupe.host.settled(id);
+    return id;
+  };
+  return { ...page, store, show, first, after, forked, events, workflowId };
+}
+
+const openDialog = async (person: Awaited<ReturnType<typeof openRun>>["person"]) => {
+  await person.click(screen.getByRole("button", { name: "Fork from this moment" }));
+  return screen.findByRole("dialog", { name: "Fork from this moment" });
+};
+const write = (text: string) =>
+  fireEvent.change(screen.getByRole("textbox", { name: "State" }), { target: { value: text } });
+
+test("a run is forked at the moment that is looked at, with another state, and the first one stays as it was", async () => {
+  const { person, show, store, first, after, forked, events, troupe } = await openRun();
+  const before = events(first);
+  show(first);
+  store.goTo(after("a"));
+  const dialog = await openDialog(person);
+  expect(within(dialog).getByLabelText("What is inherited").textContent).toBe(
+    `MomentAfter event ${after("a")}: a is done and wrote “n”Cost so far$0; it is not paid again`,
+  );
+  expect(within(dialog).getByText("Nothing is changed.")).toBeDefined();
+  write('{"n": 40, "more": true}');
+  expect(within(dialog).getByText("Sets “n” and “more”. Takes “note” away.")).toBeDefined();
+  await person.click(within(dialog).getByRole("button", { name: "Fork" }));
+  const id = await forked();
+  expect(troupe.runs.state(id)?.state).toEqual({ n: 41, more: true });
+  expect(troupe.runs.state(id)?.run.forks?.[0]).toMatchObject({ at_seq: after("a"), graph: "original" });
+  expect(events(first)).toEqual(before);
+});
+
+test("what is no state is not sent, and why the server refuses is said", async () => {
+  const { person, show, store, first, after, ask, workflowId } = await openRun();
+  show(first);
+  store.goTo(after("a"));
+  const dialog = await openDialog(person);
+  const fork = within(dialog).getByRole("button", { name: "Fork" });
+  for (const [text, fault] of [
+    ["[1]", "A state is an object with keys."],
+    ['{"a b": 1}', "“a b” cannot be a key: Use letters, digits and _ (at most 64), no spaces."],
+    ["", "Write {} to take every value away."],
+  ] as const) {
+    write(text);
+    expect(within(dialog).getByText(fault)).toBeDefined();
+    expect(fork).toHaveProperty("disabled", true);
+  }
+  write('{"n": 2, "note": "x"}');
+  await ask.workflows.remove({ id: workflowId });
+  await person.click(within(dialog).getByRole("radio", { name: "As it is now" }));
+  await person.click(fork);
+  expect((await within(dialog).findByRole("alert")).textContent).toBe(
+    "The workflow of this run was deleted: go on with the drawing that it ran.",
+  );
+});
+
+test("a run tells which runs were forked from it", async () => {
+  const { person, show, first, after, ask } = await openRun();
+  const { run_id: second } = await ask.runs.fork({ run_id: first, at: { seq: after("a") } });
+  await ask.runs.replay({ run_id: first });
+  show(first);
+  await person.click(await screen.findByRole("button", { name: "2 forks of this run" }));
+  const links = within(await screen.findByRole("dialog", { name: "Forks of this run" })).getAllByRole("link");
+  expect(links.map(({ textContent }) => /From event \d+|Replay/.exec(textContent ?? "")?.[0])).toEqual([
+    `From event ${after("a")}`,
+    "Replay",
+  ]);
+  expect(links[0]?.getAttribute("href")).toContain(`/runs/${second}`);
+  expect(screen.queryByText(/Forked from/)).toBeNull();
+});
+
+test("a fork tells from which run it comes, and from which moment of it", async () => {
+  const { show, first, after, ask, troupe, workflowId } = await openRun();
+  const { run_id } = await ask.runs.fork({ run_id: first, at: { seq: after("a") } });
+  await troupe.host.settled(run_id);
+  show(run_id);
+  const link = await screen.findByRole("link", { name: /^the run of / });
+  expect(link.getAttribute("href")).toBe(`/workflows/${workflowId}/runs/${first}`);
+  expect(link.parentElement?.textContent).toMatch(
+    new RegExp(`^Forked from the run of .+ at event ${after("a")}: a is done and wrote “n”$`),
+  );
+});

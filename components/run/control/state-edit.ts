@@ -1,0 +1,38 @@
+import { formatList } from "@/components/display/format";
+import { isObject } from "@/server/domain/base/guards";
+import { type Json, type JsonObject, StateKey } from "@/server/domain/base/values";
+import type { StatePatch } from "@/server/domain/run/lineage";
+import { changesBetween } from "@/server/domain/run/past/step-change";
+
+export const isState = (value: unknown): value is JsonObject => isObject(value);
+
+/** What to set and to take away, so that the one state becomes the other; null where they are the same. */
+export function patchOf(before: JsonObject, after: JsonObject): StatePatch | null {
+  const changes = changesBetween(before, after);
+  if (changes.length === 0) return null;
+  return {
+    set: Object.fromEntries(changes.flatMap(({ key, after: to }) => (to === undefined ? [] : [[key, to]]))),
+    remove: changes.flatMap(({ key, after: to }) => (to === undefined ? [key] : [])),
+  };
+}
+
+/** What is wrong with a state that a person wrote; null: nothing. */
+export function stateFault(before: JsonObject, after: Json): string | null {
+  if (!isState(after)) return "A state is an object with keys.";
+  for (const { key } of changesBetween(before, after)) {
+    const { error } = StateKey.safeParse(key);
+    if (error) return `“${key}” cannot be a key: ${error.issues[0]?.message ?? "choose another name"}.`;
+  }
+  return null;
+}
+
+/** A change of the state in words. */
+export function patchInWords(patch: StatePatch | null): string {
+  if (!patch) return "Nothing is changed.";
+  const quoted = (keys: readonly string[]) => formatList(keys.map((key) => `“${key}”`));
+  const set = Object.keys(patch.set);
+  return [
+    ...(set.length > 0 ? [`Sets ${quoted(set)}.`] : []),
+    ...(patch.remove.length > 0 ? [`Takes ${quoted(patch.remove)} away.`] : []),
+  ].join(" ");
+}

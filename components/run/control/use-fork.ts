@@ -1,0 +1,47 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useRouter } from "next/navigation";
+import { useState } from "react";
+import { useRun } from "@/components/run/run-context";
+import { toApiError, useTrpc } from "@/components/trpc";
+import { isList, isObject } from "@/server/domain/base/guards";
+
+/** Why a fork was refused: a sentence, and what exactly is in its way, where it is more than the sentence says. */
+export interface ForkRefusal {
+  message: string;
+  faults: readonly string[];
+}
+
+/** Makes a fork of the run around and opens its page; `onDone` is told just before. */
+export function useFork(onDone: () => void) {
+  const router = useRouter();
+  const trpc = useTrpc();
+  const queryClient = useQueryClient();
+  const workflowId = useRun<string | null>(({ head }) => head.run.workflow_id, null);
+  const [refusal, setRefusal] = useState<ForkRefusal | null>(null);
+  const { mutate, isPending } = useMutation(
+    trpc.runs.fork.mutationOptions({
+      onMutate: () => setRefusal(null),
+      onSuccess({ run_id }) {
+        void queryClient.invalidateQueries(trpc.runs.family.pathFilter());
+        onDone();
+        router.push(`/workflows/${workflowId ?? "-"}/runs/${run_id}`);
+      },
+      onError: (error) => setRefusal(refusalOf(error)),
+    }),
+  );
+  return { fork: mutate, isPending, refusal };
+}
+
+function refusalOf(error: unknown): ForkRefusal {
+  const { message, detail } = toApiError(error);
+  if (!isObject(detail)) return { message, faults: [] };
+  const faults = [detail.faults, detail.problems, detail.errors].flatMap((list) =>
+    isList(list) ? list.flatMap(sentencesOf) : [],
+  );
+  return { message, faults: [...new Set(faults)] };
+}
+
+function sentencesOf(fault: unknown): string[] {
+  if (typeof fault === "string") return [fault];
+  return isObject(fault) && typeof fault.message === "string" ? [fault.message] : [];
+}
