@@ -31,6 +31,8 @@ export function newAnswering(
   runId: string,
   how: Answering,
   terminal: Terminal = processTerminal,
+  /** Lets a paused run go on, as the same person says. */
+  goOn: (how: Answering) => Promise<void> = () => Promise.resolve(),
 ) {
   let asking = Promise.resolve();
   const give = (question: Question, value: PersonsAnswer) => {
@@ -39,6 +41,7 @@ export function newAnswering(
   return {
     events(events: readonly RunEvent[]): void {
       for (const event of events) {
+        if (event.type === "run_paused") asking = asking.then(() => goOn(how));
         if (event.type !== "interaction_requested") continue;
         const question = event.payload;
         if (how === "yes") give(question, agreeing(question));
@@ -238,7 +241,8 @@ const chosen = (schema: JsonSchema, line: string): Json =>
 
 const asWord = (value: Json) => (typeof value === "string" ? value : JSON.stringify(value));
 
-const processTerminal: Terminal = {
+/** Where a person sits. */
+export const processTerminal: Terminal = {
   say: (text) => void process.stderr.write(text),
   async ask(prompt) {
     const terminal = createInterface({ input: process.stdin, output: process.stderr });

@@ -18,6 +18,15 @@ describe("the command line", () => {
   });
 
   test("leaves out what was not given, so that the workflow's own settings hold", () => {
+    expect(
+      readCommand(["a.json", "--step", "--break", "end", "--break", "inc:state.n == 2"])?.config,
+    ).toEqual({
+      mode: "step",
+      breakpoints: [
+        { on: "node_start", node_id: "end" },
+        { on: "node_start", node_id: "inc", condition: "state.n == 2" },
+      ],
+    });
     expect(readCommand(["a.json"])).toMatchObject({ input: {}, config: {}, speed: null });
   });
 
@@ -31,6 +40,7 @@ describe("the command line", () => {
     [["a.json", "--input", "{"], "--input is not JSON"],
     [["a.json", "--input", "[1]"], "--input must be a JSON object"],
     [["a.json", "--config", '{"max_steps":0}'], "--config: "],
+    [["a.json", "--break", "inc:state.n =="], "--break inc:state.n ==: "],
     [["a.json", "--speed", "fast"], "--speed is a number"],
     [["a.json", "--loud"], "Unknown option '--loud'"],
   ])("refuses %j in words", (argv, words) => {

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { z } from "zod";
+import { CheckedBreakpoint } from "@/server/domain/agent/breakpoint-check";
 import { type RunConfig, RunConfigChanges } from "@/server/domain/agent/outcome";
 import { errorMessage } from "@/server/domain/base/guards";
 import { Json, type JsonObject } from "@/server/domain/base/values";
@@ -15,6 +16,8 @@ export const USAGE = `Runs a workflow file and prints its output.
   --capabilities  runs nothing: lists what the workflow would use (tools, addresses, models, programs, memory)
   --json          prints one JSON object with status, state, usage and cost instead of the output alone
   --quiet         shows no progress
+  --step          stops before each node: looks, changes the state, goes on at the terminal
+  --break NODE    stops before this node; NODE:CONDITION only where that holds, as in 'inc:state.n == 2'; may be repeated
   --yes           agrees whenever a tool needs a person's agreement; otherwise it is asked for at the terminal
   --speed N       how fast the offline demo model talks; 0 answers at once
   --help          shows this text
@@ -59,12 +62,30 @@ export function readCommand(argv: readonly string[]): Command | null {
     file,
     input: objectOf("--input", values.input ?? "{}"),
     // Only what was given: the rest keeps coming from the workflow's own config, not from defaults.
-    config: checked.data,
+    config: { ...checked.data, ...stopsOf(values) },
     capabilities: values.capabilities ?? false,
     json: values.json ?? false,
     quiet: values.quiet ?? false,
     yes: values.yes ?? false,
     speed,
+  };
+}
+
+/** Where the run is to stop for the person at the terminal. */
+function stopsOf({ step, break: places = [] }: { step?: boolean; break?: string[] }): Partial<RunConfig> {
+  const breakpoints = places.map((place) => {
+    const [node_id = "", ...condition] = place.split(":");
+    const read = CheckedBreakpoint.safeParse({
+      on: "node_start",
+      node_id: node_id.trim(),
+      ...(condition.length > 0 ? { condition: condition.join(":").trim() } : {}),
+    });
+    if (!read.success) throw new UsageError(`--break ${place}: ${z.prettifyError(read.error)}`);
+    return read.data;
+  });
+  return {
+    ...(step ? { mode: "step" as const } : {}),
+    ...(breakpoints.length > 0 ? { breakpoints } : {}),
   };
 }
 
@@ -81,6 +102,8 @@ function parse(argv: readonly string[]) {
         quiet: { type: "boolean", short: "q" },
         yes: { type: "boolean", short: "y" },
         speed: { type: "string" },
+        step: { type: "boolean" },
+        break: { type: "string", multiple: true },
         help: { type: "boolean", short: "h" },
       },
     });

@@ -41,6 +41,23 @@ test("a workflow runs in the terminal and ends with its output", { timeout: 60_0
   expect(told).toMatch(/Completed {2}[\d.]+ s {2}· {2}2 model calls/);
 });
 
+test("a run that is paused where nobody sits is cancelled and says so; with --yes it goes on", {
+  timeout: 60_000,
+}, async () => {
+  const given = [
+    approval,
+    "--input",
+    '{"user_request": "Approve my vacation."}',
+    "--break",
+    "node_get_approval",
+  ];
+  const alone = await workflow(...given);
+  expect([alone.code, alone.told]).toEqual([130, expect.stringContaining("--yes goes on")]);
+  expect((await workflow(...given, "--yes", "--quiet")).code).toBe(0);
+  const nowhere = await workflow(approval, "--break", "nobody");
+  expect([nowhere.code, nowhere.told]).toEqual([2, expect.stringContaining('no node "nobody"')]);
+});
+
 test("a workflow in YAML runs as its JSON does", { timeout: 60_000 }, async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "troupe-yaml-"));
   const file = path.join(folder, "approval.yaml");

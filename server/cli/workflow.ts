@@ -8,18 +8,20 @@ import { withLibrary } from "@/server/domain/library/library";
 import { knownCost } from "@/server/domain/model/cost";
 import type { Problem } from "@/server/domain/problems/problems";
 import type { RunState } from "@/server/domain/run";
+import { unknownPlace } from "@/server/domain/run/command";
 import { ArchiveError } from "@/server/interop/import/archive";
 import { nothingImported } from "@/server/interop/import/format";
 import { readImport } from "@/server/interop/import/road";
 import { RefusedStart, readyToRun } from "@/server/runner/launch";
 import { newServices } from "@/server/services";
-import { newAnswering } from "./answering";
+import { newAnswering, processTerminal } from "./answering";
 import { type Command, readCommand, USAGE, UsageError } from "./arguments";
 import { capabilityLines } from "./capability-lines";
 import { findingLine, importCommand } from "./import-command";
 import { printable, printableJson, printableLine } from "./printable";
 import { type Progress, type Screen, watchRun } from "./progress";
 import { PathError, readPath } from "./read-path";
+import { newStepping } from "./stepping";
 
 const EXIT: Record<FinalStatus, number> = { COMPLETED: 0, ERROR: 1, INCOMPLETE: 3, CANCELLED: 130 };
 const UNUSABLE = 2;
@@ -87,6 +89,8 @@ async function runFile(command: Command): Promise<number> {
     else process.stdout.write(`${capabilityLines(asked, graph).map(printableLine).join("\n")}\n`);
     return 0;
   }
+  const nowhere = unknownPlace(graph, command.config.breakpoints ?? []);
+  if (nowhere !== null) throw new Unusable([nowhere]);
   const ready = checked(command, () =>
     readyToRun(graph, cast, { input: command.input, config: command.config }, troupe.models),
   );
@@ -101,7 +105,13 @@ async function runFile(command: Command): Promise<number> {
   const progress = watchRun(command.quiet ? SILENT : terminal());
   cancelOnSignal(() => troupe.host.cancel(run_id, { by: "user", reason: "Cancelled in the terminal" }));
   const isAtTerminal = process.stdin.isTTY && process.stderr.isTTY && !command.quiet;
-  const answering = newAnswering(troupe.host, run_id, command.yes ? "yes" : isAtTerminal ? "ask" : "no");
+  const answering = newAnswering(
+    troupe.host,
+    run_id,
+    command.yes ? "yes" : isAtTerminal ? "ask" : "no",
+    processTerminal,
+    newStepping(troupe.host, run_id, processTerminal),
+  );
   await follow(troupe, run_id, progress, answering);
   progress.done();
   await troupe.host.drain(0);

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Breakpoint, MOST_BREAKPOINTS } from "@/server/domain/agent/breakpoint";
 import { Json, StateKey } from "@/server/domain/base/values";
 import type { Analysis } from "@/server/domain/graph/analysis";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { skipFault, stateFault } from "./command-faults";
 import type { RunState } from "./state";
 
@@ -36,7 +37,7 @@ export function commandFault(a: Analysis, s: RunState, command: RunCommand): str
     case "step":
       return s.run.paused_at ? null : "This run is not paused. Pause it first.";
     case "set_breakpoints":
-      return unknownPlace(s, command.breakpoints);
+      return unknownPlace(s.graph, command.breakpoints);
     case "edit_state":
       return stateFault(s, command);
     case "skip_node":
@@ -46,8 +47,11 @@ export function commandFault(a: Analysis, s: RunState, command: RunCommand): str
   }
 }
 
-/** The first node or edge that a breakpoint names and the drawing does not have. */
-function unknownPlace({ graph }: RunState, breakpoints: readonly Breakpoint[]): string | null {
+/** Says which node or edge a breakpoint names that the drawing does not have; null where it has them all. */
+export function unknownPlace(
+  graph: Pick<WorkflowGraph, "nodes" | "edges">,
+  breakpoints: readonly Breakpoint[],
+): string | null {
   for (const { node_id, edge_id } of breakpoints) {
     if (node_id !== undefined && !Object.hasOwn(graph.nodes, node_id))
       return `This workflow has no node "${node_id}".`;
