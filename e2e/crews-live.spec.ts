@@ -103,7 +103,9 @@ test("a research crew passes results on, and its search can be read call by call
   await app.run.expectEnd("Completed");
   await expect(crew.getByRole("button", { name: /^Scout to Writer: passes on/ })).toBeVisible();
   await crew.getByRole("button", { name: /^Scout(?! to)/ }).click();
-  await expect(page.getByRole("region", { name: "About Scout" })).toContainText("web_search");
+  const about = page.getByRole("region", { name: "About Scout" });
+  await about.getByText(/^Search for what is known/).click();
+  await expect(about).toContainText("web_search");
 });
 
 test("a crew opens in place: neighbours move aside, keys walk among its members, and Escape folds it", async ({
