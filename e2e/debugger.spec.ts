@@ -96,7 +96,7 @@ test("a loop is gone through step by step, from the sheet on, by button and by k
   await app.run.expectEnd("Completed");
 });
 
-test("a breakpoint with a condition, set on the card, holds the fitting turn of a loop", async ({
+test("a breakpoint with a condition, set on the card, holds the fitting turn, and edited state goes the other way", async ({
   app,
   page,
 }) => {
@@ -115,9 +115,16 @@ test("a breakpoint with a condition, set on the card, holds the fitting turn of 
   await app.run.start();
   await expect(paused(page)).toContainText("Paused before Count up: breakpoint if state.n == 2");
 
+  await page.getByRole("tab", { name: "State" }).click();
+  await page.getByRole("button", { name: "Edit kind" }).click();
+  const form = page.getByRole("form", { name: "Edit kind" });
+  await form.getByRole("textbox").fill("fancy");
+  await form.getByRole("button", { name: "Save" }).click();
+  await expect(form).toHaveCount(0);
   await page.getByRole("button", { name: "Resume" }).click();
   await app.run.expectEnd("Completed");
-  await app.run.expectStatus("Plain end", "completed");
+  await app.run.expectStatus("Fancy end", "completed");
+  await app.run.expectStatus("Plain end", "skipped");
 });
 
 test("one node is run by itself, its output pinned, and a run from the editor takes the pin", async ({

@@ -1,16 +1,19 @@
 "use client";
 
-import { GitBranch } from "lucide-react";
+import { GitBranch, SkipForward } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useState } from "react";
 import { useRun, useRunActivation } from "@/components/run/run-context";
 import { useRunPage } from "@/components/run/run-page-context";
 import { Button } from "@/components/ui/button";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
+import { getNodeKind } from "@/server/domain/nodes";
+import { useIsUnderWay } from "./use-control";
 
+const SkipDialog = dynamic(() => import("./skip-dialog").then((m) => m.SkipDialog), { ssr: false });
 const RunFromDialog = dynamic(() => import("./run-from-dialog").then((m) => m.RunFromDialog), { ssr: false });
 
-/** What a person can do about one time that a node ran. */
+/** What a person can do about a node while its run is under way; nothing where none of it fits. */
 export function NodeActions({
   node,
   activationId,
@@ -19,22 +22,41 @@ export function NodeActions({
   activationId: string | undefined;
 }) {
   const page = useRunPage();
-  const hasBegun = useRunActivation(activationId)?.started_at !== undefined;
+  const isUnderWay = useIsUnderWay();
+  const isPast = useRun(({ cursor }) => cursor !== null, false);
   const isAlone = useRun(({ head }) => head.run.only_node !== undefined, false);
-  const [isOpen, setOpen] = useState(false);
-  if (!page || activationId === undefined || !hasBegun || isAlone) return null;
+  const activation = useRunActivation(activationId);
+  const [open, setOpen] = useState<"skip" | "from" | null>(null);
+  if (!page || !activationId || !activation || isPast) return null;
+  const { begins, ends } = getNodeKind(node.node_type);
+  const canSkip = isUnderWay && !page.held && !begins && !ends && isAhead(activation.status);
+  const close = () => setOpen(null);
+  const props = { runId: page.runId, node, activationId, onClose: close };
+  const offers = [
+    canSkip ? (
+      <Button key="skip" size="sm" icon={<SkipForward aria-hidden />} onClick={() => setOpen("skip")}>
+        Skip…
+      </Button>
+    ) : null,
+    activation.started_at !== undefined && !isAlone ? (
+      <Button key="from" size="sm" icon={<GitBranch aria-hidden />} onClick={() => setOpen("from")}>
+        Run from here…
+      </Button>
+    ) : null,
+  ].filter(Boolean);
+  if (offers.length === 0) return null;
   return (
     <div
       role="toolbar"
       aria-label={`What can be done about ${node.name || node.id}`}
       className="flex flex-wrap gap-2"
     >
-      <Button size="sm" icon={<GitBranch aria-hidden />} onClick={() => setOpen(true)}>
-        Run from here…
-      </Button>
-      {isOpen ? (
-        <RunFromDialog {...{ node, activationId }} runId={page.runId} onClose={() => setOpen(false)} />
-      ) : null}
+      {offers}
+      {open === "skip" ? <SkipDialog {...props} /> : null}
+      {open === "from" ? <RunFromDialog {...props} /> : null}
     </div>
   );
 }
+
+/** Whether a node has yet to end. */
+const isAhead = (status: string) => status === "ready" || status === "running" || status === "waiting";

@@ -1,0 +1,141 @@
+"use client";
+
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { InputFields } from "@/components/forms/input-field";
+import {
+  type InputError,
+  type InputValues,
+  readInput,
+  toField,
+  toValues,
+} from "@/components/forms/input-fields";
+import { useRun } from "@/components/run/run-context";
+import { toApiError, useTrpc } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { TextField } from "@/components/ui/text-field";
+import { type Json, type JsonSchema, StateKey } from "@/server/domain/base/values";
+import { stateProperties, type WorkflowGraph } from "@/server/domain/graph/graph";
+
+/** What the form calls the value: a key that is still being written is no name for it. */
+const VALUE = "value";
+
+/** A form for one key of the state, in the field that fits what the workflow says of it; any JSON where it says nothing. */
+export function EditKey({
+  runId,
+  name,
+  value,
+  onDone,
+}: {
+  runId: string;
+  /** Null: a new one. */
+  name: string | null;
+  value: Json | undefined;
+  onDone: () => void;
+}) {
+  const graph = useRun<WorkflowGraph | null>(({ head }) => head.graph, null);
+  const [key, setKey] = useState(name ?? "");
+  const isThere = useRun(({ head }) => Object.hasOwn(head.state, key), false);
+  const declared = graph ? stateProperties(graph) : {};
+  const field = toField({
+    key: VALUE,
+    schema: (Object.hasOwn(declared, key) ? declared[key] : undefined) ?? schemaOf(value),
+    required: true,
+    ...(graph?.global_state_schema ? { around: graph.global_state_schema } : {}),
+  });
+  const [values, setValues] = useState<InputValues>(() =>
+    value === undefined ? {} : toValues([field], { [VALUE]: value }),
+  );
+  const [errors, setErrors] = useState<readonly InputError[]>([]);
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const edit = useMutation(
+    useTrpc().runs.editState.mutationOptions({
+      onSuccess: onDone,
+      onError: (error) => setTrouble(toApiError(error).message),
+    }),
+  );
+  const keyFault = faultOfKey(key, name === null && isThere);
+  const save = (event: FormEvent) => {
+    event.preventDefault();
+    setTrouble(null);
+    if (keyFault) return;
+    const read = readInput([field], values);
+    setErrors(read.errors);
+    const given = read.input[VALUE];
+    if (read.errors.length === 0 && given !== undefined)
+      edit.mutate({ run_id: runId, set: { [key]: given }, remove: [] });
+  };
+  return (
+    <form
+      noValidate
+      onSubmit={save}
+      aria-label={name === null ? "Add a key" : `Edit ${name}`}
+      className="flex flex-col gap-3"
+    >
+      {name === null ? (
+        <TextField
+          label="Key"
+          mono
+          autoFocus
+          value={key}
+          error={key === "" ? undefined : keyFault}
+          onValueChange={setKey}
+        />
+      ) : null}
+      <InputFields
+        compact
+        autoFocus={name !== null}
+        fields={[field]}
+        {...{ values, errors }}
+        onChange={(next, left) => {
+          setValues(next);
+          setErrors(left);
+        }}
+      />
+      {trouble ? (
+        <p role="alert" className="text-[13px] text-failed">
+          {trouble}
+        </p>
+      ) : null}
+      <div className="flex flex-wrap gap-2">
+        <Button
+          type="submit"
+          size="sm"
+          variant="primary"
+          pending={edit.isPending}
+          disabled={keyFault !== undefined}
+        >
+          {name === null ? "Add" : "Save"}
+        </Button>
+        <Button size="sm" onClick={onDone}>
+          Cancel
+        </Button>
+        {name === null ? null : (
+          <Button
+            size="sm"
+            variant="danger"
+            className="ml-auto"
+            disabled={edit.isPending}
+            onClick={() => edit.mutate({ run_id: runId, set: {}, remove: [name] })}
+          >
+            Remove
+          </Button>
+        )}
+      </div>
+    </form>
+  );
+}
+
+/** What is wrong with a key's name; undefined: nothing. */
+function faultOfKey(key: string, isTaken: boolean): string | undefined {
+  if (isTaken) return "The state has this key already. Edit it where it stands.";
+  return StateKey.safeParse(key).error?.issues[0]?.message;
+}
+
+/** What a value is, where the workflow does not say. */
+function schemaOf(value: Json | undefined): JsonSchema {
+  if (typeof value === "string") return { type: "string" };
+  if (typeof value === "number") return { type: "number" };
+  if (typeof value === "boolean") return { type: "boolean" };
+  return {};
+}
