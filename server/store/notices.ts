@@ -18,24 +18,23 @@ const KEPT_MS = 7 * 86_400_000;
 
 /** The way in: part of the transaction of a turn, so that what is rolled back is never told, and no crash loses one. */
 export function newNoticeOutbox({ $client: client }: Db, now: () => number) {
-  const settings = client.prepare<[], { value: string }>(
-    `select value from settings where key = '${NOTICE_SETTINGS}'`,
-  );
+  const settings = client.prepare<[string], { value: string }>("select value from settings where key = ?");
   const waiting = client.prepare<[], { count: number }>(
     "select count(*) as count from notices where state = 'waiting'",
   );
   const insert = client.prepare(
     `insert or ignore into notices (run_id, interaction_id, cause, nth, channel, created_at, due_at, state, fault)
-     values (@runId, @interactionId, @cause, @nth, @channel, @at, @at + ${GRACE_MS}, @state, @fault)`,
+     values (@runId, @interactionId, @cause, @nth, @channel, @at, @dueAt, @state, @fault)`,
   );
   return {
     put(runId: string, interactionId: string, cause: NoticeCause, nth = 0): void {
-      const channels = channelsIn(settings.get()?.value);
+      const channels = channelsIn(settings.get(NOTICE_SETTINGS)?.value);
       if (channels.length === 0) return;
       const isFull = (waiting.get()?.count ?? 0) >= MOST_WAITING;
       const becomes = isFull ? { state: "failed", fault: TOO_MANY } : { state: "waiting", fault: null };
+      const at = now();
       for (const channel of channels)
-        insert.run({ runId, interactionId, cause, nth, channel, at: now(), ...becomes });
+        insert.run({ runId, interactionId, cause, nth, channel, at, dueAt: at + GRACE_MS, ...becomes });
     },
   };
 }

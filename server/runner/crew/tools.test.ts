@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { finish, rejectTask } from "../agent/ending-tools";
+import { personTools } from "../agent/person-tools";
 import type { CrewRuntime } from "../ports";
 import { Crew } from "./crew";
 import { CREW_TOOLS, toolsOf } from "./tools";
@@ -18,6 +19,8 @@ test("the tools that people read about are those that a run carries out", () => 
     const { always, byRole } = toolsOf(crew, config.agents[0]!, 0);
     return [...always, ...byRole].map(({ spec }) => spec.name);
   };
-  const carriedOut = [...names("swarm"), ...names("hierarchical"), finish.spec.name, rejectTask.spec.name];
+  const people = personTools({} as unknown as CrewRuntime).map(({ spec }) => spec.name);
+  const ends = [finish.spec.name, rejectTask.spec.name];
+  const carriedOut = [...names("swarm"), ...names("hierarchical"), ...people, ...ends];
   expect([...new Set(carriedOut)].sort()).toEqual([...CREW_TOOLS].sort());
 });
