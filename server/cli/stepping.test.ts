@@ -48,6 +48,13 @@ test("what came too late is said, and asked again", async () => {
   expect(told.at(-1)).toEqual({ kind: "resume" });
 });
 
+test("a warning of the run itself is no refusal: it went on", async () => {
+  const warning: RunEvent = { seq: 9, ts: 0, type: "warning", payload: { code: "TIE", message: "A tie." } };
+  const { go, told, heard } = stage(["s"], [warning]);
+  await go("ask");
+  expect([told, heard]).toEqual([[{ kind: "step", granularity: "node" }], []]);
+});
+
 test("without anybody to ask it goes on with --yes, and is cancelled with the reason otherwise", async () => {
   const { go, told } = stage([]);
   await go("yes");

@@ -1,5 +1,5 @@
 import { Json, StateKey } from "@/server/domain/base/values";
-import type { RunCommand } from "@/server/domain/run/command";
+import { type RunCommand, tooLate } from "@/server/domain/run/command";
 import type { Host } from "@/server/runner/host";
 import type { Answering, Terminal } from "./answering";
 import { printable } from "./printable";
@@ -19,11 +19,9 @@ const HELP =
  */
 export function newStepping(host: Pick<Host, "command" | "cancel">, runId: string, terminal: Terminal) {
   const tell = async (command: RunCommand): Promise<boolean> => {
-    const events = await host.command(runId, command, "terminal");
-    const late = events?.find(({ type }) => type === "warning");
-    if (late?.type !== "warning") return true;
-    terminal.say(printable(`${late.payload.message}\n`));
-    return false;
+    const late = tooLate(await host.command(runId, command, "terminal"));
+    if (late !== null) terminal.say(printable(`${late}\n`));
+    return late === null;
   };
   return async (how: Answering): Promise<void> => {
     if (how === "yes") return void (await tell({ kind: "resume" }));

@@ -3,7 +3,7 @@ import { MOST_BREAKPOINTS } from "@/server/domain/agent/breakpoint";
 import { CheckedBreakpoint } from "@/server/domain/agent/breakpoint-check";
 import { Json, StateKey } from "@/server/domain/base/values";
 import { analyse } from "@/server/domain/graph/analysis";
-import { commandFault, type RunCommand } from "@/server/domain/run/command";
+import { commandFault, type RunCommand, tooLate } from "@/server/domain/run/command";
 import { type Caller, operation } from "./operation";
 import { Problem } from "./problem";
 import { toRun } from "./run-view";
@@ -33,8 +33,8 @@ async function tell(services: Services, run_id: string, command: RunCommand, { b
   if (fault !== null) throw new Problem("not_now", fault, { status: run.status });
   const events = await services.host.command(run_id, command, by);
   note("run_controlled", { run_id, workflow_id: run.workflow_id, command: command.kind });
-  const late = events?.find(({ type, payload }) => type === "warning" && payload.code === "COMMAND_TOO_LATE");
-  if (late?.type === "warning") throw new Problem("not_now", late.payload.message);
+  const late = tooLate(events);
+  if (late !== null) throw new Problem("not_now", late);
   const now = known(services, run_id);
   return { run_id, ...toRun(now.run, now.run.last_seq, now.state) };
 }

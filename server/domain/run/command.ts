@@ -4,6 +4,7 @@ import { Json, StateKey } from "@/server/domain/base/values";
 import type { Analysis } from "@/server/domain/graph/analysis";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { skipFault, stateFault } from "./command-faults";
+import type { RunEvent } from "./events";
 import type { RunState } from "./state";
 
 const Granularity = z.enum(["node", "turn"]);
@@ -26,6 +27,12 @@ export const RunCommand = z.discriminatedUnion("kind", [
   }),
 ]);
 export type RunCommand = z.infer<typeof RunCommand>;
+
+/** Why a command came too late, as the events that followed it say; null where it took effect, or is still to. */
+export function tooLate(events: readonly RunEvent[] | null): string | null {
+  const late = events?.find(({ type, payload }) => type === "warning" && payload.code === "COMMAND_TOO_LATE");
+  return late?.type === "warning" ? late.payload.message : null;
+}
 
 /** Why a run cannot take a command as it stands, in a sentence; null where it can. */
 export function commandFault(a: Analysis, s: RunState, command: RunCommand): string | null {
