@@ -45,6 +45,10 @@ const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } =
   ],
   run_continued: [{ by: "user", as: "step", granularity: "turn" }, "The run goes on by one turn"],
   state_edited: [{ set: { n: 2 }, remove: [], words: [], by: "user" }, "user set “n” in the state"],
+  instruction_injected: [
+    { target: { node_id: "get" }, text: "Be brief.", by: "user" },
+    "user told Get approval: Be brief.",
+  ],
   node_skipped_by: [{ output: {}, by: "user" }, "user gave Get approval its output; it is not carried out"],
   breakpoints_set: [{ breakpoints: [{ on: "error" }], by: "user" }, "The run has 1 breakpoint now"],
   run_forked: [

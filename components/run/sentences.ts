@@ -13,7 +13,7 @@ import type { ExecutionPlan, TaskStatus } from "@/server/domain/crew/plan";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { costInWords, formatDollars, ofOneCall } from "@/server/domain/model/cost";
 import type { NodeStatus } from "@/server/domain/run";
-import { pausedPlaceInWords } from "@/server/domain/run/control-words";
+import { pausedPlaceInWords, targetInWords } from "@/server/domain/run/control-words";
 import type { EventType, RunEvent, RunEventOf } from "@/server/domain/run/events";
 
 /** What an event means to a person. `level`: what belongs to the story, and what only to the details. */
@@ -209,6 +209,8 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
     ];
     return story(`${by} ${said.join(" and ")} in the state`);
   },
+  instruction_injected: ({ payload: { target, text, by } }, names) =>
+    story(`${by} told ${targetInWords(target, names.node)}: ${text}`),
   node_skipped_by: ({ node_id, payload }, names) =>
     story(`${payload.by} gave ${names.node(node_id)} its output; it is not carried out`, "skipped"),
   breakpoints_set: ({ payload: { breakpoints } }) =>

@@ -1,5 +1,5 @@
 import type { NodeStatus } from "@/server/domain/run";
-import { pausedPlaceInWords } from "@/server/domain/run/control-words";
+import { pausedPlaceInWords, targetInWords } from "@/server/domain/run/control-words";
 import type { EventType, RunEvent, RunEventOf } from "@/server/domain/run/events";
 
 /** What a line may say about the node and the activation that its event belongs to. */
@@ -38,6 +38,8 @@ const lines: { readonly [T in EventType]: Line<T> } = {
     held(
       `State changed by ${by}: ${[...Object.keys(set), ...remove.map((key) => `${key} removed`)].join(", ")}`,
     ),
+  instruction_injected: ({ payload: { target, text, by } }, { held, nameOf }) =>
+    held(`${by} told ${targetInWords(target, nameOf)}: ${text}`),
   node_skipped_by: ({ payload }, { mark, name }) =>
     `${mark("skipped")} ${name}, given its output by ${payload.by}`,
   run_finished: silent,

@@ -109,3 +109,31 @@ test("a node that is skipped has the output that it is given", async () => {
   await expect.poll(async () => (await run()).final_status).toBe("COMPLETED");
   expect((await run()).state.n).toBe(7);
 });
+
+test("a program instructs an agent of a run that waits for it", async () => {
+  const api = newApi(({ messages }) => messages.at(-1)?.content ?? "");
+  const graph = draw("start > ask > end", {
+    ask: {
+      node_type: "agent_task",
+      output_keys: ["answer"],
+      config: { required_role: "Planner", task_description_template: "Say something." },
+    },
+  });
+  const workflow = api.workflows.create({ name: "x", graph });
+  const config = { breakpoints: [{ on: "llm_call" }] };
+  const started = await api.ask("POST", `/workflows/${workflow}/runs`, { input: {}, config });
+  const at = `/runs/${started.body.run_id}`;
+  const run = async () => (await api.ask("GET", at)).body;
+  await expect.poll(async () => (await run()).status).toBe("paused");
+  const sent = await api.ask("POST", `${at}/inject`, { target: { agent_id: "Planner" }, text: "Be brief." });
+  expectSchema("instructRun", sent.body);
+  expect([sent.status, sent.body.status]).toEqual([200, "paused"]);
+  const nobody = await api.ask("POST", `${at}/inject`, { target: { node_id: "end" }, text: "Be brief." });
+  expect([nobody.status, nobody.body.error]).toMatchObject([
+    409,
+    { code: "not_now", message: "end asks no model, so nobody would read it there." },
+  ]);
+  expect((await api.ask("POST", `${at}/inject`, { target: {}, text: "Be brief." })).status).toBe(400);
+  await api.ask("POST", `${at}/resume`, {});
+  await expect.poll(async () => (await run()).state.answer).toContain("Be brief.");
+});

@@ -4,6 +4,7 @@ import { CheckedBreakpoint } from "@/server/domain/agent/breakpoint-check";
 import { Json, StateKey } from "@/server/domain/base/values";
 import { analyse } from "@/server/domain/graph/analysis";
 import { commandFault, type RunCommand, tooLate } from "@/server/domain/run/command";
+import { InstructionTarget, LONGEST_INSTRUCTION } from "@/server/domain/run/instructions";
 import { type Caller, operation } from "./operation";
 import { Problem } from "./problem";
 import { toRun } from "./run-view";
@@ -120,6 +121,25 @@ export const controlOperations = {
     http: route("state", "The state is changed"),
     run: (services, { run_id, set, remove }, caller) =>
       tell(services, run_id, { kind: "edit_state", set, remove }, caller),
+  }),
+
+  inject: operation({
+    kind: "mutation",
+    name: "instructRun",
+    summary: "Instructs agents of a run",
+    about:
+      "A person's words to everybody in the run (`{\"run\": true}`), to a node or to an agent. Each agent that is meant reads them before its next call of a model, to the end of the run, also where it begins later; one that was just answering is asked once more. They count as a person's own words where it is judged what agents may do. A run that ends before anybody read them says so in its warnings.",
+    tag: "Runs",
+    input: ByRun.extend({
+      target: InstructionTarget,
+      text: z.string().trim().min(1).max(LONGEST_INSTRUCTION),
+    }),
+    output: Told,
+    problems: REFUSALS,
+    audits: ["run_controlled"],
+    http: route("inject", "It is told"),
+    run: (services, { run_id, target, text }, caller) =>
+      tell(services, run_id, { kind: "inject", target, text }, caller),
   }),
 
   skip: operation({

@@ -18,7 +18,7 @@ import { outputOf } from "./interpreter/ends";
 import { dueFork, forkedEvent, type MessageEdit, messageEdits, questionsMoved } from "./interpreter/forks";
 import { Holding } from "./interpreter/holding";
 import { limitError } from "./interpreter/limits";
-import { noteOf, questionsExtended, recovered } from "./interpreter/notes";
+import { noteOf, questionsExtended, recovered, unread } from "./interpreter/notes";
 import type { Task } from "./interpreter/tasks";
 import type { Effects } from "./ports";
 
@@ -246,13 +246,16 @@ export class Interpreter extends Holding {
   private finish(): boolean {
     const { s } = this;
     const output = outputOf(this.a, s, this.ended);
-    const warnings = [...s.run.warnings];
+    if (!this.limit || this.terminated) this.applyAll(unread(s));
     const finished = (
       final_status: "COMPLETED" | "ERROR" | "INCOMPLETE",
       reason_code: ReasonCode,
       more: { error?: RunError; resumable?: RaisableLimit[] } = {},
     ) =>
-      this.apply({ type: "run_finished", payload: { final_status, reason_code, output, warnings, ...more } });
+      this.apply({
+        type: "run_finished",
+        payload: { final_status, reason_code, output, warnings: [...s.run.warnings], ...more },
+      });
 
     if (s.failing) {
       this.cancelTasks("The run failed.");
@@ -323,6 +326,10 @@ export class Interpreter extends Holding {
         return this.apply({ type: "breakpoints_set", payload: { breakpoints: command.breakpoints, by } });
       case "edit_state":
         return this.apply(stateEdited(this.s, command, by));
+      case "inject": {
+        const { target, text } = command;
+        return this.apply({ type: "instruction_injected", payload: { target, text, by } });
+      }
       case "skip_node":
         return this.skip(command, by);
       default:

@@ -1,6 +1,6 @@
 "use client";
 
-import { GitBranch, SkipForward } from "lucide-react";
+import { GitBranch, MessageSquarePlus, SkipForward } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useState } from "react";
 import { useRun, useRunActivation } from "@/components/run/run-context";
@@ -8,9 +8,13 @@ import { useRunPage } from "@/components/run/run-page-context";
 import { Button } from "@/components/ui/button";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind } from "@/server/domain/nodes";
+import { agentsOfNode } from "@/server/domain/run/node-agents";
 import { useIsUnderWay } from "./use-control";
 
 const SkipDialog = dynamic(() => import("./skip-dialog").then((m) => m.SkipDialog), { ssr: false });
+const InstructDialog = dynamic(() => import("./instruct-dialog").then((m) => m.InstructDialog), {
+  ssr: false,
+});
 const RunFromDialog = dynamic(() => import("./run-from-dialog").then((m) => m.RunFromDialog), { ssr: false });
 
 /** What a person can do about a node while its run is under way; nothing where none of it fits. */
@@ -26,7 +30,7 @@ export function NodeActions({
   const isPast = useRun(({ cursor }) => cursor !== null, false);
   const isAlone = useRun(({ head }) => head.run.only_node !== undefined, false);
   const activation = useRunActivation(activationId);
-  const [open, setOpen] = useState<"skip" | "from" | null>(null);
+  const [open, setOpen] = useState<"skip" | "from" | "instruct" | null>(null);
   if (!page || !activationId || !activation || isPast) return null;
   const { begins, ends } = getNodeKind(node.node_type);
   const canSkip = isUnderWay && !page.held && !begins && !ends && isAhead(activation.status);
@@ -36,6 +40,16 @@ export function NodeActions({
     canSkip ? (
       <Button key="skip" size="sm" icon={<SkipForward aria-hidden />} onClick={() => setOpen("skip")}>
         Skip…
+      </Button>
+    ) : null,
+    isUnderWay && !page.held && agentsOfNode(node).length > 0 ? (
+      <Button
+        key="instruct"
+        size="sm"
+        icon={<MessageSquarePlus aria-hidden />}
+        onClick={() => setOpen("instruct")}
+      >
+        Instruct…
       </Button>
     ) : null,
     activation.started_at !== undefined && !isAlone ? (
@@ -53,6 +67,9 @@ export function NodeActions({
     >
       {offers}
       {open === "skip" ? <SkipDialog {...props} /> : null}
+      {open === "instruct" ? (
+        <InstructDialog runId={page.runId} target={{ node_id: node.id }} onClose={close} />
+      ) : null}
       {open === "from" ? <RunFromDialog {...props} /> : null}
     </div>
   );

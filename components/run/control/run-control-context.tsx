@@ -22,6 +22,9 @@ interface Controlling extends RunControl {
   breakpoints: BreakpointStore;
   isListOpen: boolean;
   setListOpen(isOpen: boolean): void;
+  /** Whether it is asked what its agents are to be told. */
+  isInstructing: boolean;
+  setInstructing(isOpen: boolean): void;
   /** The node that keys and buttons are about. */
   selected: string | null;
   select(nodeId: string | null): void;
@@ -47,9 +50,20 @@ export function RunControlProvider({
   const control = useControl(runId);
   const breakpoints = breakpointsOf(workflowId);
   const [isListOpen, setListOpen] = useState(false);
+  const [isInstructing, setInstructing] = useState(false);
   const [selected, select] = useState<string | null>(null);
   const runTo = useRunTo(control, breakpoints);
-  const value: Controlling = { ...control, breakpoints, isListOpen, setListOpen, selected, select, runTo };
+  const value: Controlling = {
+    ...control,
+    breakpoints,
+    isListOpen,
+    setListOpen,
+    isInstructing,
+    setInstructing,
+    selected,
+    select,
+    runTo,
+  };
   useSentBreakpoints(control, breakpoints);
   useRunKeys(value);
   return (
@@ -146,12 +160,13 @@ function useRunKeys(controlling: Controlling) {
   const isUnderWay = useIsUnderWay();
   const isPaused = usePaused() !== null;
   const act = (id: RunKey["id"]) => {
-    const { breakpoints, pause, resume, step, runTo, setListOpen, selected } = controlling;
+    const { breakpoints, pause, resume, step, runTo, setListOpen, setInstructing, selected } = controlling;
     if (id === "pause") pause();
     else if (id === "resume") resume();
     else if (id === "step_node") step("node");
     else if (id === "step_turn") step("turn");
     else if (id === "breakpoints") setListOpen(true);
+    else if (id === "instruct") setInstructing(true);
     else if (selected === null) toast("Choose a node in the drawing first.");
     else if (id === "run_to") void runTo(selected).catch(() => undefined);
     else breakpoints.toggle({ kind: "node", id: selected });

@@ -1,12 +1,25 @@
 "use client";
 
-import { CirclePause, CirclePlay, FastForward, Footprints, Pause, StepForward } from "lucide-react";
+import {
+  CirclePause,
+  CirclePlay,
+  FastForward,
+  Footprints,
+  MessageSquarePlus,
+  Pause,
+  StepForward,
+} from "lucide-react";
+import dynamic from "next/dynamic";
 import { BreakpointSign } from "@/components/canvas/breakpoint-dot";
 import { Button } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
 import { Menu } from "@/components/ui/menu";
 import { useBreakpointCount, useControlling } from "./run-control-context";
 import { useIsUnderWay, usePaused } from "./use-control";
+
+const InstructDialog = dynamic(() => import("./instruct-dialog").then((m) => m.InstructDialog), {
+  ssr: false,
+});
 
 /** Pause, or once it is paused: go on, by a step or for good. Nothing where the run is over. */
 export function RunControls({ isHeld }: { isHeld: boolean }) {
@@ -75,7 +88,20 @@ export function RunControls({ isHeld }: { isHeld: boolean }) {
           ]}
         />
       )}
+      <IconButton
+        label="Instruct the agents…"
+        shortcut="I"
+        icon={<MessageSquarePlus aria-hidden />}
+        onClick={() => control.setInstructing(true)}
+      />
       <BreakpointsButton />
+      {control.isInstructing ? (
+        <InstructDialog
+          runId={control.runId}
+          target={{ run: true }}
+          onClose={() => control.setInstructing(false)}
+        />
+      ) : null}
     </div>
   );
 }

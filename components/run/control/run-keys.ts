@@ -1,6 +1,6 @@
 /** What a key does while a run is watched; keys, help and palette come from this list. */
 export interface RunKey {
-  id: "pause" | "resume" | "step_node" | "step_turn" | "run_to" | "breakpoint" | "breakpoints";
+  id: "pause" | "resume" | "step_node" | "step_turn" | "run_to" | "breakpoint" | "breakpoints" | "instruct";
   label: string;
   /** As `Kbd` takes it. */
   keys: string;
@@ -21,6 +21,7 @@ export const runKeys: readonly RunKey[] = [
     when: "under way",
   },
   { id: "breakpoints", label: "Breakpoints", keys: "shift+F9", when: "under way" },
+  { id: "instruct", label: "Instruct the agents of the run", keys: "I", when: "under way" },
 ];
 
 /** The key's command as the run stands; null: the key means nothing here. */

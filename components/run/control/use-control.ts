@@ -25,6 +25,7 @@ export function useControl(runId: string) {
   const breakpoints = useMutation(trpc.runs.setBreakpoints.mutationOptions(say));
   const isBusy = pause.isPending || resume.isPending || step.isPending;
   return {
+    runId,
     isBusy,
     pause: (now?: boolean) => pause.mutate({ run_id: runId, ...(now ? { now } : {}) }),
     resume: () => resume.mutate({ run_id: runId }),

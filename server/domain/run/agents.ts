@@ -3,7 +3,16 @@ import { endAgent } from "./endings";
 import type { AgentEvents } from "./events";
 import { type Handlers, noChange } from "./handlers";
 import { addMessage, agentOf, setAgent, setTask } from "./patch";
-import { agentKey } from "./state";
+import { agentKey, type RunState } from "./state";
+
+/** An agent has an instruction of a person in its conversation. */
+function read(s: RunState, number: number, agent_id: string): void {
+  s.instructions = s.instructions.map((one) =>
+    one.number === number && !one.read_by.includes(agent_id)
+      ? { ...one, read_by: [...one.read_by, agent_id] }
+      : one,
+  );
+}
 
 export const agents: Handlers<keyof AgentEvents> = {
   agent_started(s, event) {
@@ -37,7 +46,9 @@ export const agents: Handlers<keyof AgentEvents> = {
     setAgent(s, event, { iteration: { global: global_iteration, local: local_iteration } });
   },
   message_added(s, event) {
-    addMessage(s, event, event.payload.message);
+    const { message, instruction } = event.payload;
+    addMessage(s, event, message);
+    if (instruction !== undefined) read(s, instruction, event.agent_id ?? "");
   },
   agent_tainted(s, event) {
     const { tool_name } = event.payload;

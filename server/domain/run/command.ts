@@ -5,6 +5,8 @@ import type { Analysis } from "@/server/domain/graph/analysis";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { skipFault, stateFault } from "./command-faults";
 import type { RunEvent } from "./events";
+import { instructionFault } from "./instruction-fault";
+import { InstructionTarget, LONGEST_INSTRUCTION } from "./instructions";
 import type { RunState } from "./state";
 
 const Granularity = z.enum(["node", "turn"]);
@@ -19,6 +21,11 @@ export const RunCommand = z.discriminatedUnion("kind", [
     breakpoints: z.array(Breakpoint).max(MOST_BREAKPOINTS),
   }),
   z.object({ kind: z.literal("edit_state"), set: z.record(StateKey, Json), remove: z.array(StateKey) }),
+  z.object({
+    kind: z.literal("inject"),
+    target: InstructionTarget,
+    text: z.string().trim().min(1).max(LONGEST_INSTRUCTION),
+  }),
   z.object({
     kind: z.literal("skip_node"),
     activation_id: z.string(),
@@ -47,6 +54,8 @@ export function commandFault(a: Analysis, s: RunState, command: RunCommand): str
       return unknownPlace(s.graph, command.breakpoints);
     case "edit_state":
       return stateFault(s, command);
+    case "inject":
+      return instructionFault(a, s, command.target);
     case "skip_node":
       return skipFault(a, s, command);
     default:

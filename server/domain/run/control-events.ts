@@ -1,5 +1,6 @@
 import type { Breakpoint, BreakpointKind } from "@/server/domain/agent/breakpoint";
 import type { JsonObject } from "@/server/domain/base/values";
+import type { InstructionTarget } from "./instructions";
 
 /** How far a step goes: to the next node, or to the next turn of an agent where that comes first. */
 export type StepGranularity = "node" | "turn";
@@ -35,6 +36,8 @@ export interface ControlEvents {
   breakpoints_set: { breakpoints: Breakpoint[]; by: string };
   /** A person changed values of the state. `words`: what they wrote themselves. */
   state_edited: { set: JsonObject; remove: string[]; words: string[]; by: string };
+  /** A person told agents something, which holds to the run's end; each reads it before its next call of a model. */
+  instruction_injected: { target: InstructionTarget; text: string; by: string };
   /** An activation is not carried out, or not any further: it has the output that a person gives. */
   node_skipped_by: { output: JsonObject; labels?: string[]; by: string };
 }

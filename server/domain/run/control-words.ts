@@ -1,4 +1,5 @@
 import type { PausedPlace } from "./control-events";
+import type { InstructionTarget } from "./instructions";
 
 /** Where a run was paused, as the end of a sentence that begins with "paused"; `nodeName` gives a node's name. */
 export function pausedPlaceInWords(place: PausedPlace, nodeName: (id: string) => string): string {
@@ -29,4 +30,10 @@ export function pausedPlaceInWords(place: PausedPlace, nodeName: (id: string) =>
     default:
       return point satisfies never;
   }
+}
+
+/** Whom an instruction is for, as a part of a sentence. */
+export function targetInWords(target: InstructionTarget, nodeName: (id: string) => string): string {
+  if ("node_id" in target) return nodeName(target.node_id);
+  return "agent_id" in target ? target.agent_id : "everybody in the run";
 }

@@ -29,6 +29,11 @@ export const control: Handlers<keyof ControlEvents> = {
     }
     s.told = [...s.told, ...words];
   },
+  instruction_injected(s, { payload, ts }) {
+    const number = s.instructions.length + 1;
+    s.instructions = [...s.instructions, { ...payload, number, at: ts, read_by: [] }];
+    s.told = [...s.told, payload.text];
+  },
   node_skipped_by(s, event) {
     const id = present(event.activation_id, "event.activation_id");
     takeFromReady(s, id);

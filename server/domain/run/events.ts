@@ -227,6 +227,8 @@ export interface AgentEvents {
   message_added: {
     message: ChatMessage;
     origin: "system" | "template" | "reask" | "nudge" | "tool" | "handoff" | "person";
+    /** The instruction of a person that it brings, by its number. */
+    instruction?: number;
   };
   output_parsed: {
     ok: boolean;

@@ -762,6 +762,10 @@ export function unreachable(a: Analysis, s: RunState, candidates: readonly strin
   return events;
 }
 
+/** Whether a node is under way or may still come to it. */
+export const isAhead = (a: Analysis, s: RunState, id: string): boolean =>
+  s.work.has(id) || s.parked.has(id) || canReach(a, s, id);
+
 function canReach(a: Analysis, s: RunState, target: string): boolean {
   for (const id of s.work.keys()) if (a.downstream(id).has(target)) return true;
   for (const id of s.parked) if (a.downstream(id).has(target)) return true;

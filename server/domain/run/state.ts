@@ -18,6 +18,7 @@ import type { ToolCall } from "@/server/domain/tool/tool";
 import type { PausedPlace, PauseReason, StepGranularity } from "./control-events";
 import { type CrewState, newCrewState } from "./crew-state";
 import type { CallPurpose, ChatMessage, PeopleRules, RunEventOf } from "./events";
+import type { Instruction } from "./instructions";
 import type { ForkOrigin, Inherited } from "./lineage";
 import type { Pins } from "./pins";
 
@@ -204,6 +205,8 @@ export interface RunState extends CrewState {
   at_work: Set<string>;
   /** What people said and wrote while it went on, other than in answers: it is vouched for. */
   told: readonly string[];
+  /** What people told its agents, the oldest first. */
+  instructions: readonly Instruction[];
   /** Tools that brought content into the run that nobody here vouches for, in the order in which they did. */
   taint_sources: readonly string[];
   totals: {
@@ -258,6 +261,7 @@ export function newRun(id = ""): RunState {
     agents: newRecord(),
     at_work: new Set(),
     told: [],
+    instructions: [],
     taint_sources: [],
     ...newCrewState(),
     totals: {

@@ -40,6 +40,8 @@ export class Agent implements Caller {
   readonly given = new Given();
   /** Questions with which it did not wait, and whose answers it was told. */
   readonly heard = new Set<string>();
+  /** Of the run's instructions by people, how many it has looked at. */
+  instructed = 0;
   /** How often each guardrail has sent it back. */
   readonly guardTries = new Map<Guardrail, number>();
   private readonly tools = new Map<string, ToolSpec>();
@@ -151,9 +153,11 @@ export class Agent implements Caller {
     }));
   }
 
-  say(message: ChatMessage, origin: Payloads["message_added"]["origin"]): void {
+  /** `instruction`: that of a person which it brings, by its number. */
+  say(message: ChatMessage, origin: Payloads["message_added"]["origin"], instruction?: number): void {
     this.messages.push(message);
-    this.run.emit({ type: "message_added", ...this.about, payload: { message, origin } });
+    const brings = instruction === undefined ? {} : { instruction };
+    this.run.emit({ type: "message_added", ...this.about, payload: { message, origin, ...brings } });
   }
 
   /** What a fork changed in its transcript. */

@@ -10,6 +10,7 @@ import { StepFailed } from "../flow";
 import { asError, internalError } from "../internal-error";
 import type { AgentRuntime } from "../ports";
 import type { Agent } from "./agent";
+import { hearInstructions } from "./instructions";
 import { atLimit } from "./limit-question";
 
 /** Attempts at one model call, with back-off between them (docs/decisions/04-retries-are-ours.md). */
@@ -51,6 +52,7 @@ export function* callModel(agent: Agent, turn: ModelTurn): Flow<ModelAnswer & { 
       yield* run.arrive({ point: "llm_call", ...about, isTurn });
       run.reached();
       agent.takeEdits();
+      if (messages === agent.messages) hearInstructions(agent);
       run.emit({
         type: "llm_call_started",
         ...about,

@@ -20,6 +20,7 @@ import type { AgentRuntime } from "../ports";
 import { Agent } from "./agent";
 import { callModel, errorOf } from "./call-model";
 import { checkGuardrails } from "./guardrails";
+import { isInstructed } from "./instructions";
 import { hearLateAnswers } from "./late-answers";
 import { atLimit } from "./limit-question";
 import { openConversation, shapeOf } from "./opening";
@@ -115,6 +116,8 @@ function* work(agent: Agent, shape: OutputShape, limit: number): Flow<WorkEnd> {
   let maxTokens = task.llm_config?.max_tokens;
   // With tools on offer many servers cannot also hold to a schema: it is asked for once a free answer does not fit.
   let wantsShape = !mayCall;
+  // What a person said while it answered is heard, too, as long as it has another turn.
+  const mayHearMore = (local: number) => local + 1 < limit && isInstructed(agent);
   for (let local = 0; local < limit; local++) {
     yield* awaitRateLimit(agent, local, begun, calledAt);
     hearLateAnswers(agent);
@@ -182,7 +185,10 @@ function* work(agent: Agent, shape: OutputShape, limit: number): Flow<WorkEnd> {
       });
       if (end?.kind === "finish") {
         const faults = yield* finishFaults(agent, shape, end, String(local));
-        if ("output" in faults) return { kind: "answer", output: faults.output };
+        if ("output" in faults) {
+          if (mayHearMore(local)) continue;
+          return { kind: "answer", output: faults.output };
+        }
         agent.say({ role: "user", content: reaskMessage(faults.errors) }, "reask");
         wantsShape = true;
       } else if (end) return end;
@@ -202,6 +208,7 @@ function* work(agent: Agent, shape: OutputShape, limit: number): Flow<WorkEnd> {
     });
     if (read.output && read.errors.length === 0) {
       const fault = yield* checkGuardrails(agent, "output", read.output, `${agent.path}/turn${local}`);
+      if (fault === null && mayHearMore(local)) continue;
       if (fault === null) return { kind: "answer", output: read.output };
       agent.say({ role: "user", content: reaskMessage([fault]) }, "reask");
       continue;

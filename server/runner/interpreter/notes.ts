@@ -1,8 +1,10 @@
 import type { InstallationRules } from "@/server/domain/agent/outcome";
 import type { Settlement } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
+import { cutText } from "@/server/domain/base/sizes";
 import { canonicalJson } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
+import { targetInWords } from "@/server/domain/run/control-words";
 import type { NewEvent } from "@/server/domain/run/events";
 
 /** A question that was open while the server slept or was down is open at least so long afterwards. */
@@ -25,6 +27,17 @@ export function recovered(
     type: "run_recovered",
     payload: { worker_id, requeued, ...(haveChanged ? { installation: now } : {}) },
   };
+}
+
+/** What people instructed and nobody came to read, each told once. */
+export function unread({ instructions, run, graph }: RunState): NewEvent[] {
+  return instructions.flatMap(({ read_by, target, text }): NewEvent[] => {
+    if (read_by.length > 0) return [];
+    const whom = targetInWords(target, (id) => graph.nodes[id]?.name || id);
+    const message = `Nobody came to read what ${whom} was told: ${cutText(text)}`;
+    if (run.warnings.includes(message)) return [];
+    return [{ type: "warning", payload: { code: "INSTRUCTION_UNREAD", message } }];
+  });
 }
 
 /** Whoever was to answer could not: questions stay open a little longer. */

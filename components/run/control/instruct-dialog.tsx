@@ -1,0 +1,102 @@
+"use client";
+
+import { useMutation } from "@tanstack/react-query";
+import { Send } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import { useRun } from "@/components/run/run-context";
+import { toApiError, useTrpc } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Dialog } from "@/components/ui/dialog";
+import { Select, type SelectOption } from "@/components/ui/select";
+import { TextArea } from "@/components/ui/text-area";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import type { InstructionTarget } from "@/server/domain/run/instructions";
+import { agentsOfNode } from "@/server/domain/run/node-agents";
+
+const FORM = "instruct-form";
+
+/** Tells the agents of a run something: all of them, those of a node, or one. */
+export function InstructDialog({
+  runId,
+  target,
+  onClose,
+}: {
+  runId: string;
+  /** Whom it is for at first. */
+  target: InstructionTarget;
+  onClose: () => void;
+}) {
+  const graph = useRun<WorkflowGraph | null>(({ head }) => head.graph, null);
+  const [to, setTo] = useState(() => keyOf(target));
+  const [text, setText] = useState("");
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const instruct = useMutation(
+    useTrpc().runs.inject.mutationOptions({
+      onSuccess: onClose,
+      onError: (error) => setTrouble(toApiError(error).message),
+    }),
+  );
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setTrouble(null);
+    if (text.trim() === "") setTrouble("Write what they are to do.");
+    else instruct.mutate({ run_id: runId, target: targetOf(to), text });
+  };
+  return (
+    <Dialog
+      open
+      onOpenChange={(next) => next || onClose()}
+      sticky
+      title="Instruct"
+      description="Read before the next call of a model, and heeded to the end of the run. Who is just answering is asked once more."
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            type="submit"
+            form={FORM}
+            variant="primary"
+            icon={<Send aria-hidden />}
+            pending={instruct.isPending}
+          >
+            Send
+          </Button>
+        </>
+      }
+    >
+      <form id={FORM} noValidate onSubmit={submit} className="flex flex-col gap-4 pt-1">
+        <Select label="To" options={graph ? targetsIn(graph) : []} value={to} onValueChange={setTo} />
+        <TextArea label="Instruction" rows={4} value={text} onValueChange={setText} />
+        {trouble ? (
+          <p role="alert" className="text-[13px] text-failed">
+            {trouble}
+          </p>
+        ) : null}
+      </form>
+    </Dialog>
+  );
+}
+
+const RUN = "run";
+
+function keyOf(target: InstructionTarget): string {
+  if ("node_id" in target) return `node ${target.node_id}`;
+  return "agent_id" in target ? `agent ${target.agent_id}` : RUN;
+}
+
+function targetOf(key: string): InstructionTarget {
+  const id = key.slice(key.indexOf(" ") + 1);
+  if (key.startsWith("node ")) return { node_id: id };
+  return key.startsWith("agent ") ? { agent_id: id } : { run: true };
+}
+
+/** Everybody, each node that asks a model, and each agent that is not all of its node. */
+function targetsIn({ nodes }: WorkflowGraph): SelectOption[] {
+  const asking = Object.values(nodes).filter((node) => agentsOfNode(node).length > 0);
+  const agents = new Set(asking.flatMap((node) => (agentsOfNode(node).length > 1 ? agentsOfNode(node) : [])));
+  return [
+    { value: RUN, label: "Everybody in the run" },
+    ...asking.map(({ id, name }) => ({ value: `node ${id}`, label: name || id, hint: "Node" })),
+    ...[...agents].map((id) => ({ value: `agent ${id}`, label: id, hint: "Agent" })),
+  ];
+}

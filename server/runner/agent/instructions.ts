@@ -1,0 +1,32 @@
+import { type Instruction, isFor } from "@/server/domain/run/instructions";
+import { harmless } from "@/server/domain/text/fence";
+import type { Agent } from "./agent";
+
+/** An instruction of a person, as the agent reads it. */
+const wordsOf = ({ text, by }: Instruction): string =>
+  `A person who watches this run (${by}) tells you:\n${harmless(text)}\nHeed it from now on. What your answer has to look like stays the same.`;
+
+/** Whoever judges the work of others is not told how to. */
+const isJudge = ({ task }: Agent): boolean => task.role !== undefined && task.purpose !== "route";
+
+/** What people have instructed since the agent last heard of them. */
+function unheard(agent: Agent): Instruction[] {
+  const { run, about, instructed } = agent;
+  if (run.s.instructions.length === instructed || isJudge(agent)) return [];
+  return run.s.instructions
+    .slice(instructed)
+    .filter(({ target }) => isFor(target, run.node.id, about.agent_id));
+}
+
+/** Whether people have instructed an agent since it last heard of them. */
+export const isInstructed = (agent: Agent): boolean => unheard(agent).length > 0;
+
+/** Tells an agent what people have instructed meanwhile; what its conversation brought along it has heard. */
+export function hearInstructions(agent: Agent): void {
+  for (const instruction of unheard(agent)) {
+    const content = wordsOf(instruction);
+    if (agent.messages.some((message) => message.role === "user" && message.content === content)) continue;
+    agent.say({ role: "user", content }, "person", instruction.number);
+  }
+  agent.instructed = agent.run.s.instructions.length;
+}
