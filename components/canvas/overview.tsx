@@ -1,6 +1,6 @@
 import { MiniMap } from "@xyflow/react";
 import { useEffect, useState } from "react";
-import { whenIdle } from "@/components/ui/when-idle";
+import { whenSettled } from "@/components/ui/when-idle";
 
 /** Until then the drawing itself has what there is of the processor. */
 const SETTLED_MS = 250;
@@ -8,16 +8,7 @@ const SETTLED_MS = 250;
 /** The whole drawing, small, in a corner. It comes once the drawing is there: it draws every card a second time. */
 export function Overview() {
   const [isDue, setDue] = useState(false);
-  useEffect(() => {
-    let callOff = () => {};
-    const timer = setTimeout(() => {
-      callOff = whenIdle(() => setDue(true));
-    }, SETTLED_MS);
-    return () => {
-      clearTimeout(timer);
-      callOff();
-    };
-  }, []);
+  useEffect(() => whenSettled(() => setDue(true), SETTLED_MS), []);
   if (!isDue) return null;
   return (
     <MiniMap

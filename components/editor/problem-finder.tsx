@@ -1,5 +1,5 @@
 import { startTransition, useEffect } from "react";
-import { whenIdle } from "@/components/ui/when-idle";
+import { whenSettled } from "@/components/ui/when-idle";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findProblems, type Problem } from "@/server/domain/problems/problems";
@@ -17,15 +17,8 @@ export interface ProblemFinderProps {
 export function ProblemFinder({ graph, roles, onFound }: ProblemFinderProps) {
   const context = useProblemContext(graph);
   useEffect(() => {
-    let callOff = () => {};
     const look = () => startTransition(() => onFound(findProblems(graph, roles, undefined, context)));
-    const timer = setTimeout(() => {
-      callOff = whenIdle(look);
-    }, PAUSE_MS);
-    return () => {
-      clearTimeout(timer);
-      callOff();
-    };
+    return whenSettled(look, PAUSE_MS);
   }, [graph, roles, context, onFound]);
   return null;
 }

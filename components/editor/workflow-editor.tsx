@@ -23,7 +23,7 @@ import { ContextMenu } from "@/components/ui/context-menu";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Spinner } from "@/components/ui/spinner";
 import { NARROW, useMedia } from "@/components/ui/use-media";
-import { whenIdle } from "@/components/ui/when-idle";
+import { whenSettled } from "@/components/ui/when-idle";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { withFolded } from "@/server/domain/graph/groups";
@@ -157,6 +157,9 @@ function SideFrame() {
   return <div className="w-62 shrink-0 border-r border-line bg-surface max-md:hidden" />;
 }
 
+/** Until then the drawing itself has what there is of the network and the processor. */
+const SETTLED_MS = 200;
+
 const NO_ROLES: readonly RoleDefinition[] = [];
 
 function Screen() {
@@ -215,14 +218,14 @@ function Screen() {
     if (document.activeElement === document.body) commands.view.focusDrawing(true);
   }, [commands]);
   const [isAtRest, setAtRest] = useState(false);
-  // A key or a click opens these, and the next keys belong into them.
+  // A key or a click opens these, and the next keys belong into them. The drawing itself comes first.
   useEffect(
     () =>
-      whenIdle(() => {
+      whenSettled(() => {
         setAtRest(true);
         void Promise.all([loadPicker(), loadInspector(), loadConnectBar(), loadSide()]);
         void loadSide().then(({ loadSideLists }) => loadSideLists());
-      }),
+      }, SETTLED_MS),
     [],
   );
 

@@ -2,7 +2,7 @@
 
 import { lazy, Suspense, useEffect, useState } from "react";
 import type { Say, ToastOptions } from "./toast-stack";
-import { whenIdle } from "./when-idle";
+import { whenSettled } from "./when-idle";
 
 export type { ToastOptions } from "./toast-stack";
 
@@ -34,15 +34,8 @@ export function Toaster() {
   const [isWanted, setWanted] = useState(false);
   useEffect(() => {
     wake = () => setWanted(true);
-    let callOff = () => {};
     // First comes what the page itself fetches.
-    const timer = setTimeout(() => {
-      callOff = whenIdle(wake);
-    }, SETTLED_MS);
-    return () => {
-      clearTimeout(timer);
-      callOff();
-    };
+    return whenSettled(wake, SETTLED_MS);
   }, []);
   return isWanted ? (
     <Suspense fallback={null}>

@@ -18,3 +18,15 @@ export function whenIdle(work: () => void): () => void {
     window.removeEventListener("load", start);
   };
 }
+
+/** As whenIdle, once `ms` milliseconds have passed: what the page was opened for comes first. */
+export function whenSettled(work: () => void, ms: number): () => void {
+  let callOff = () => {};
+  const timer = setTimeout(() => {
+    callOff = whenIdle(work);
+  }, ms);
+  return () => {
+    clearTimeout(timer);
+    callOff();
+  };
+}
