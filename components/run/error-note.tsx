@@ -4,6 +4,7 @@ import clsx from "clsx";
 import { TriangleAlert } from "lucide-react";
 import Link from "next/link";
 import type { RunError } from "@/server/domain/agent/outcome";
+import { RequestDifference } from "./request-difference";
 import { useRun } from "./run-context";
 
 const ADVICE: Record<RunError["user_action"], string | null> = {
@@ -52,6 +53,7 @@ export function ErrorNote({ error, isQuiet }: { error: RunError; isQuiet?: boole
             )}
           </p>
         ) : null}
+        <RequestDifference error={error} />
         <p className="mt-1 font-mono text-[11px] text-ink-3">{error.code}</p>
       </div>
     </div>

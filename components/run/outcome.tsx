@@ -12,6 +12,7 @@ import { failedNode } from "@/server/domain/run/result";
 import { adviceFor } from "./error-note";
 import { HeldActions } from "./held-note";
 import { RaiseLimit } from "./raise-limit";
+import { RequestDifference } from "./request-difference";
 import { useRunAgain } from "./run-again";
 import { useRun, useRunList } from "./run-context";
 import { useRunPage } from "./run-page-context";
@@ -119,6 +120,7 @@ function Reason({ run }: { run: RunState["run"] }) {
       {name ? <p className="font-medium">{name} failed.</p> : null}
       <p className="[overflow-wrap:anywhere]">{run.error.message}</p>
       {advice ? <p className="text-ink-2">{advice}</p> : null}
+      <RequestDifference error={run.error} />
       <p className="font-mono text-[11px] text-ink-3">{run.error.code}</p>
     </div>
   );

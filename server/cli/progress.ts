@@ -6,6 +6,7 @@ import { getNodeKind } from "@/server/domain/nodes";
 import { type Activation, evolve, type NodeStatus, newRun, type RunState } from "@/server/domain/run";
 import { pausedPlaceInWords } from "@/server/domain/run/control-words";
 import type { RunEvent } from "@/server/domain/run/events";
+import { differenceLines, missOf } from "@/server/domain/run/request-difference";
 import { type LineContext, lineOf } from "./event-lines";
 import { type OutlineRow, outlineOf } from "./outline";
 import { printableLine } from "./printable";
@@ -251,6 +252,7 @@ function summaryLines(state: RunState, now: number, colour: Palette): string[] {
   const word = end ? FINAL_STATUS_WORDS[end] : going;
   const tone = end ? TONES[end] : run.paused_at ? "held" : "active";
   const tokens = totals.usage.input_tokens + totals.usage.output_tokens;
+  const miss = missOf(run.error);
   const parts = [
     seconds((run.finished_at ?? now) - (run.started_at ?? now)),
     ...(totals.usage.requests > 0
@@ -266,6 +268,7 @@ function summaryLines(state: RunState, now: number, colour: Palette): string[] {
     "",
     `  ${colour[tone](word)}${colour.dim(`  ${parts.join("  ·  ")}`)}`,
     ...(run.error ? [`  ${colour.bad(run.error.message)}`] : []),
+    ...(miss ? differenceLines(miss).map((line) => `    ${colour.dim(line)}`) : []),
     ...(run.resumable?.length
       ? [`  ${colour.dim(`Raise ${run.resumable.join(" or ")} with --config to go further.`)}`]
       : []),

@@ -85,7 +85,7 @@ export const forkOperations = {
     name: "replayRun",
     summary: "Carries a run out again with its recorded answers",
     about:
-      "A new run from the beginning, on the drawing of the original. Models and tools are answered from the original's log, found by their request, and people's answers are taken over, so that it costs nothing. `strict` makes no call at all: what was never asked fails there. `lenient` asks a person before it calls. Failures of the original are not repeated, and waits take their time.",
+      "A new run from the beginning, on the drawing of the original. Models and tools are answered from the original's log, found by their request, and people's answers are taken over, so that it costs nothing. `strict` makes no call at all: it ends with the code NOT_RECORDED where something is asked that was never asked, whatever the drawing says of failures, and `error.detail` says what differs from the nearest recorded request. `lenient` asks a person before it calls. Failures of the original are not repeated, and waits take their time.",
     tag: "Runs",
     input: ByRun.extend({ mode: ReplayMode.default("strict") }),
     output: Forked,

@@ -531,14 +531,17 @@ export class EmbeddedRun implements DurableContext {
   }
 
   /** The answer that a replay is given; it makes no call by itself. */
-  private replayed(recorded: RecordedAnswers, { kind }: StepRequest, hash: string): Settled {
+  private replayed(recorded: RecordedAnswers, { kind, asked }: StepRequest, hash: string): Settled {
     const found = recorded.next(hash);
     recorded.note(hash);
     if (found?.result.ok) return { ok: true, value: found.result.value, reused: recorded.runId };
-    const difference = `The original never asked a ${kind} exactly this.`;
-    return recorded.replay === "strict"
-      ? { ok: false, error: notRecorded(kind) }
-      : { ok: false, error: obstacle({ why: "not_recorded", run: recorded.runId, difference }) };
+    const difference = recorded.difference({ kind, asked: asked() });
+    if (recorded.replay === "strict") return { ok: false, error: notRecorded(difference) };
+    const { sentence } = difference;
+    return {
+      ok: false,
+      error: obstacle({ why: "not_recorded", run: recorded.runId, difference: sentence }),
+    };
   }
 
   private startStep(handle: Handle): void {

@@ -21,6 +21,7 @@ import { limitError } from "./interpreter/limits";
 import { noteOf, questionsExtended, recovered, unread } from "./interpreter/notes";
 import type { Task } from "./interpreter/tasks";
 import type { Effects } from "./ports";
+import { missIn } from "./recorded/recorded-answers";
 
 /** The present version of the interpreter: what a run began with, it ends with. */
 export const INTERPRETER_VERSION = 2;
@@ -71,6 +72,7 @@ export class Interpreter extends Holding {
         }
         const next = this.ctx.next([...this.tasks.pending, ...this.advice.pending, this.control]);
         this.receive(next instanceof Promise ? await next : next);
+        if (this.s.failing?.code === "NOT_RECORDED") return void this.finish();
       }
     } catch (error) {
       if (!(error instanceof Cancelled)) throw error;
@@ -178,8 +180,10 @@ export class Interpreter extends Holding {
     if (advised) return this.applyAll(advised);
     const task = this.tasks.settled(answer.key);
     this.answered(answer.key);
-    if (!task || this.isKept(task, answer)) return;
-    this.hand(task, answer);
+    if (!task) return;
+    const miss = missIn(answer.result);
+    if (miss) return this.failRun(task, miss);
+    if (!this.isKept(task, answer)) this.hand(task, answer);
   }
 
   protected hand(task: Task, answer: Settlement): void {

@@ -12,6 +12,7 @@ import type { Journal } from "./embedded";
 import { interpreters } from "./interpreters";
 import type { ForkTurn } from "./recorded/fork-turn";
 import { RecordedAnswers } from "./recorded/recorded-answers";
+import { type RetracedRequest, retracedRequests } from "./recorded/retrace";
 
 /** Why no fork can be made there, in a sentence; `faults` lists what is wrong, where it is more than one thing. */
 export class RefusedFork extends namedError("RefusedFork") {
@@ -100,13 +101,21 @@ export function planFork(store: RunStore, request: ForkRequest, now: number): Pl
 
 /** A fork's journal with the answers that its original had behind the fork, for the same requests. */
 export function withOriginal(
-  store: Pick<RunStore, "answers">,
+  store: Pick<RunStore, "answers" | "journal">,
   { payload: { forks } }: RunEventOf<"run_created">,
   journal: Journal,
 ): Journal {
   const { from_run: from, replay } = forks?.at(-1) ?? {};
   if (from === undefined) return journal;
-  return { ...journal, recorded: new RecordedAnswers(from, () => store.answers(from), replay) };
+  const requests = () => requestsOf(store, from);
+  return { ...journal, recorded: new RecordedAnswers(from, () => store.answers(from), replay, requests) };
+}
+
+/** What a run asked models and tools; empty where its log cannot be repeated here. */
+export function requestsOf(store: Pick<RunStore, "journal">, run_id: string): RetracedRequest[] {
+  const journal = store.journal(run_id);
+  const execute = interpreters[journal.version];
+  return execute ? retracedRequests(run_id, journal, execute) : [];
 }
 
 /** The number of the event after which the moment is. */

@@ -52,6 +52,8 @@ export const ErrorCode = z.enum([
   "HUMAN_TIMEOUT",
   "CANCELLED",
   "NO_END_REACHED",
+  /** A strict replay came to a call that was never recorded; it ends there, whatever the drawing says of failures. */
+  "NOT_RECORDED",
   "INTERNAL",
 ]);
 export type ErrorCode = z.infer<typeof ErrorCode>;

@@ -35,7 +35,7 @@ export type ForkPatches = z.infer<typeof ForkPatches>;
 export const ForkGraph = z.enum(["original", "latest"]);
 export type ForkGraph = z.infer<typeof ForkGraph>;
 
-/** What a replay does where it is asked what was never recorded: it fails there, or asks a person before it calls. */
+/** What a replay does where it is asked what was never recorded: it ends there, or asks a person before it calls. */
 export const ReplayMode = z.enum(["strict", "lenient"]);
 export type ReplayMode = z.infer<typeof ReplayMode>;
 

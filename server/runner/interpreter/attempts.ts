@@ -182,6 +182,20 @@ export abstract class Attempts implements Engine {
     this.retryIfAsked(id);
   }
 
+  /** An attempt fails, and the whole run with it: no way for errors, no further attempt and no stand-in counts. */
+  protected failRun(task: Task, cause: RunError): void {
+    const { activationId: activation_id } = task;
+    this.tasks.release(task);
+    const { node_id, attempt } = present(this.s.activations[activation_id], "activation");
+    const error = { ...cause, node_id, activation_id };
+    this.apply({
+      type: "node_failed",
+      node_id,
+      activation_id,
+      payload: { attempt, error, next: "fail_run" },
+    });
+  }
+
   /** After a failure: where there is to be another attempt, waits out the back-off; receive() begins it. */
   protected retryIfAsked(id: string): void {
     const { status, waiting, attempt } = present(this.s.activations[id], "this.s.activations[id]");

@@ -1,6 +1,10 @@
+import { z } from "zod";
+import { RunError } from "@/server/domain/agent/outcome";
 import type { Settled, StepError } from "@/server/domain/base/durable";
 import type { Json } from "@/server/domain/base/values";
 import type { ReplayMode } from "@/server/domain/run/lineage";
+import type { RequestDifference } from "@/server/domain/run/request-difference";
+import { type AskedRequest, differenceFrom } from "./difference";
 
 /** One answer of a run's log, as far as another run may be given it. */
 export interface RecordedAnswer {
@@ -24,6 +28,8 @@ export class RecordedAnswers {
     private readonly read: () => Iterable<RecordedAnswer>,
     /** Set where the run is a replay: everything comes from here. */
     readonly replay?: ReplayMode,
+    /** The requests themselves, by their hashes, in the order of the answers; none where nobody knows them any more. */
+    private readonly requests: () => readonly (AskedRequest & { request: string })[] = () => [],
   ) {}
 
   /** The request was answered in this run, or is being asked. */
@@ -35,6 +41,17 @@ export class RecordedAnswers {
   next(request: string): RecordedAnswer | undefined {
     this.byRequest ??= byRequest(this.read());
     return this.byRequest.get(request)?.[this.asked.get(request) ?? 0];
+  }
+
+  /** What a request asks beside the nearest of those that were recorded and not asked yet. */
+  difference(asked: AskedRequest): RequestDifference {
+    const left = new Map(this.asked);
+    const unused = this.requests().filter(({ request }) => {
+      const used = left.get(request) ?? 0;
+      left.set(request, used - 1);
+      return used <= 0;
+    });
+    return differenceFrom(asked, unused);
   }
 }
 
@@ -68,12 +85,22 @@ export type Obstacle =
       difference: string;
     };
 
-/** A call of a strict replay that was never recorded, as a failure that nobody tries again. */
-export function notRecorded(kind: string): StepError {
-  const message = `This replay has no recorded answer for a call of a ${kind}, and a strict one makes none.`;
-  const error = { code: "CONFIG", message, retryable: false, user_action: "none" };
-  return { name: "NotRecorded", message, detail: { error } };
+/** A call of a strict replay that was never recorded: a failure that ends the whole run. */
+export function notRecorded(difference: RequestDifference): StepError {
+  const message = `This strict replay came to a call that was never recorded, and makes none. ${difference.sentence}`;
+  const error = { code: "NOT_RECORDED", message, retryable: false, user_action: "none", detail: difference };
+  return { name: "NotRecorded", message, detail: { error } as unknown as Json };
 }
+
+/** The failure of a strict replay that was asked what nobody recorded; undefined where the answer is another one. */
+export function missIn(result: Settled): RunError | undefined {
+  if (result.ok || result.error.name !== "NotRecorded") return undefined;
+  const read = Missed.safeParse(result.error.detail);
+  return read.success ? read.data.error : undefined;
+}
+
+// Replays of before have another code, and their flows went on with the failure.
+const Missed = z.object({ error: RunError.extend({ code: z.literal("NOT_RECORDED") }) });
 
 /** A step that waits for a person's word, as its failure. */
 export const obstacle = (about: Obstacle): StepError => ({

@@ -1,0 +1,40 @@
+import { render, screen, within } from "@testing-library/react";
+import { expect, test } from "vitest";
+import { RequestDifference } from "./request-difference";
+
+const detail = {
+  kind: "model",
+  nearest: 0,
+  changes: [
+    { path: "messages[1].content", line: 3, recorded: "three", asked: "3" },
+    { path: "tools[0]", recorded: "{}", asked: null },
+  ],
+  more: 2,
+  sentence: "It asks something else.",
+};
+
+test("where a strict replay ended, each place that differs stands with both texts", () => {
+  render(<RequestDifference error={{ code: "NOT_RECORDED", detail }} />);
+  const told = screen.getByRole("region", { name: "What was asked beside what was recorded" });
+  expect(
+    within(told)
+      .getAllByRole("term")
+      .map(({ textContent }) => textContent),
+  ).toEqual(["messages[1].content, line 3", "tools[0]"]);
+  expect(
+    within(told)
+      .getAllByRole("definition")
+      .map(({ textContent }) => textContent),
+  ).toEqual(["Recordedthree", "Asked3", "Recorded{}", "Askednothing"]);
+  expect(told.textContent).toContain("And 2 more.");
+});
+
+test("other errors, and a detail that says something else, show nothing", () => {
+  const { container } = render(
+    <>
+      <RequestDifference error={{ code: "CONFIG", detail }} />
+      <RequestDifference error={{ code: "NOT_RECORDED", detail: { kind: "model" } }} />
+    </>,
+  );
+  expect(container.textContent).toBe("");
+});
