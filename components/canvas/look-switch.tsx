@@ -4,10 +4,16 @@ import { SegmentedControl } from "@/components/ui/segmented-control";
 
 type Look = "list" | "drawing";
 
-/** On phones: the nodes as a list that can be read, or the drawing. */
+/** On phones: the nodes as a list that can be read, or the drawing. Above the list it has a row of its own, over the drawing a corner. */
 export function LookSwitch({ look, onChange }: { look: Look; onChange: (look: Look) => void }) {
   return (
-    <div className="absolute top-2 right-2 z-10">
+    <div
+      className={
+        look === "list"
+          ? "sticky top-0 z-10 flex justify-end border-b border-line/60 bg-stage px-2 py-1.5"
+          : "absolute top-2 right-2 z-10"
+      }
+    >
       <SegmentedControl<Look>
         label="List or drawing"
         value={look}

@@ -1,4 +1,4 @@
-import { render, screen } from "@testing-library/react";
+import { act, fireEvent, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { ReactFlowProvider } from "@xyflow/react";
 import { expect, test, vi } from "vitest";
@@ -57,4 +57,31 @@ test("a note has the size and the colour that it was given", () => {
   const note = screen.getByRole("article");
   expect([note.style.width, note.style.height, note.dataset.color]).toEqual(["400px", "200px", "blue"]);
   expect(noteSize({ width: 3, height: 100_000 })).toEqual({ width: 160, height: 960 });
+});
+
+test("a note whose text goes on below what is seen says so, and no longer where its end is in view", async () => {
+  const seen = vi.fn<() => void>();
+  vi.stubGlobal(
+    "ResizeObserver",
+    class {
+      constructor(look: () => void) {
+        seen.mockImplementation(look);
+      }
+      observe() {}
+      disconnect() {}
+    },
+  );
+  try {
+    show("One line\nand many more", { width: 240, height: 80 });
+    const note = screen.getByRole("article");
+    Object.defineProperty(note, "scrollHeight", { value: 300 });
+    Object.defineProperty(note, "clientHeight", { value: 80 });
+    act(seen);
+    expect(screen.getByText("More below")).toBeTruthy();
+    note.scrollTop = 220;
+    fireEvent.scroll(note);
+    expect(screen.queryByText("More below")).toBeNull();
+  } finally {
+    vi.unstubAllGlobals();
+  }
 });

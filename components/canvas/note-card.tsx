@@ -1,6 +1,6 @@
 import type { NodeProps } from "@xyflow/react";
 import dynamic from "next/dynamic";
-import { memo, type PointerEvent, useRef, useState } from "react";
+import { memo, type PointerEvent, type RefObject, useEffect, useRef, useState } from "react";
 import { noteTextOf } from "@/server/domain/nodes";
 import { useCanvas } from "./canvas-context";
 import type { FlowNode } from "./flow-mapping";
@@ -25,6 +25,8 @@ export const NoteCard = memo(function NoteCard({ data: { node } }: NodeProps<Flo
   const [dragged, setDragged] = useState<Size | null>(null);
   const { width, height } = dragged ?? sizeOfNote(node);
   const { color } = node.config as { color?: string };
+  const inside = useRef<HTMLDivElement>(null);
+  const isCut = useIsCut(inside, height !== undefined && !isWriting);
   return (
     <article
       aria-label={node.name || "Note"}
@@ -51,8 +53,15 @@ export const NoteCard = memo(function NoteCard({ data: { node } }: NodeProps<Flo
           }}
         />
       ) : (
-        <Text text={text} />
+        <div ref={inside}>
+          <Text text={text} />
+        </div>
       )}
+      {isCut ? (
+        <span aria-hidden className="note-more">
+          More below
+        </span>
+      ) : null}
       {editing ? (
         <Grip
           onDrag={setDragged}
@@ -65,6 +74,29 @@ export const NoteCard = memo(function NoteCard({ data: { node } }: NodeProps<Flo
     </article>
   );
 }, isSameData);
+
+/** Whether some of it stands below what is seen of the note around it. */
+function useIsCut(inside: RefObject<HTMLElement | null>, isAsked: boolean): boolean {
+  const [isCut, setCut] = useState(false);
+  useEffect(() => {
+    const text = inside.current;
+    const note = text?.parentElement;
+    if (!isAsked || !text || !note) return setCut(false);
+    const look = () => setCut(note.scrollHeight - note.scrollTop - note.clientHeight > HARDLY);
+    const observer = new ResizeObserver(look);
+    observer.observe(text);
+    observer.observe(note);
+    note.addEventListener("scroll", look, { passive: true });
+    return () => {
+      observer.disconnect();
+      note.removeEventListener("scroll", look);
+    };
+  }, [inside, isAsked]);
+  return isCut;
+}
+
+/** So few pixels hide no line. */
+const HARDLY = 12;
 
 /** Plain words need no reader of Markdown, which is only loaded for what looks like it. */
 function Text({ text }: { text: string }) {

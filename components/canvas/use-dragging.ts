@@ -12,7 +12,7 @@ import { type Selection, toggled } from "./use-flow";
 /** How far away others may stand for a dragged card to line up with them. */
 const NEAR = 1500;
 
-/** Dragging cards: where they are meanwhile, the guides they snap to, and the line that a loose one was put on. */
+/** Dragging cards: where they are meanwhile (also of those that somebody else moves, in changes that say nothing of dragging), the guides they snap to, and the line that a loose one was put on. */
 export function useDragging({
   graph,
   editing,
@@ -70,7 +70,7 @@ export function useDragging({
           const place = moves.length === 1 ? snapToOthers(change.id, change.position) : change.position;
           dragged.current.set(change.id, place);
           kept.push({ ...change, position: place });
-        }
+        } else if (change.type === "position" && change.dragging === undefined) kept.push(change);
       }
       if (picked.length > 0)
         onSelectionChange?.((before) => ({ ...before, nodes: toggled(before.nodes, picked) }));

@@ -48,22 +48,29 @@ export function worstMark(
   return undefined;
 }
 
-/** While a group is dragged its cards go along; where they come to stand is saved at the end. */
-function useCardsAlong({ id, node_ids, is_collapsed }: NodeGroup) {
+/**
+ * While a group is dragged its cards go along, and with them their lines; where they come to stand is saved at the end.
+ * A change of place that says nothing of dragging is one of the view alone (see `useDragging`).
+ */
+function useCardsAlong(graph: WorkflowGraph, group: NodeGroup) {
   const store = useStoreApi();
   return ({ x, y }: { x: number; y: number }) => {
-    for (const card of is_collapsed ? [id] : node_ids) {
-      const element = store
-        .getState()
-        .domNode?.querySelector<HTMLElement>(`.react-flow__node[data-id="${CSS.escape(card)}"]`);
-      if (element) element.style.translate = x === 0 && y === 0 ? "" : `${x}px ${y}px`;
-    }
+    const places: [string, { x: number; y: number } | undefined][] = group.is_collapsed
+      ? [[group.id, cornerOfGroup(graph, group)]]
+      : group.node_ids.map((id) => [id, graph.nodes[id]?.ui]);
+    store
+      .getState()
+      .triggerNodeChanges(
+        places.flatMap(([id, place]) =>
+          place ? [{ id, type: "position" as const, position: { x: place.x + x, y: place.y + y } }] : [],
+        ),
+      );
   };
 }
 
 function Frame({ graph, group, mark }: { graph: WorkflowGraph; group: NodeGroup; mark: Mark | undefined }) {
   const [shift, setShift] = useState({ x: 0, y: 0 });
-  const moveCards = useCardsAlong(group);
+  const moveCards = useCardsAlong(graph, group);
   const onShift = (to: { x: number; y: number }) => {
     setShift(to);
     moveCards(to);

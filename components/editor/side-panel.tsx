@@ -74,7 +74,7 @@ function Count({ problems }: { problems: readonly ShownProblem[] }) {
         hasErrors
           ? "bg-failed/12 text-failed"
           : wrong.length > 0
-            ? "bg-waiting/15 text-waiting"
+            ? "bg-waiting/15 text-waiting-ink"
             : "bg-ink/8 text-ink-2",
       )}
     >
@@ -120,7 +120,7 @@ function Palette({ roles }: { roles: readonly RoleDefinition[] }) {
         const members = kinds.filter((kind) => kind.group === group);
         return members.length === 0 ? null : (
           <section key={group} aria-label={title}>
-            <h3 className="mb-1 px-1 text-xs text-ink-3">{title}</h3>
+            <h2 className="mb-1 px-1 text-xs text-ink-3">{title}</h2>
             <ul className="flex flex-col">
               {members.map((kind) => (
                 <li key={kind.type}>
@@ -144,7 +144,7 @@ function Palette({ roles }: { roles: readonly RoleDefinition[] }) {
       })}
       {shownRoles.length > 0 && (
         <section aria-label="Roles">
-          <h3 className="mb-1 px-1 text-xs text-ink-3">Roles</h3>
+          <h2 className="mb-1 px-1 text-xs text-ink-3">Roles</h2>
           <ul className="flex flex-col">
             {shownRoles.map(({ name, description, icon, color }) => (
               <li key={name}>

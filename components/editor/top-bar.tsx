@@ -1,5 +1,6 @@
 "use client";
 
+import clsx from "clsx";
 import {
   Check,
   ChevronRight,
@@ -32,6 +33,7 @@ import { Menu } from "@/components/ui/menu";
 import { PageLink } from "@/components/ui/page-link";
 import { Spinner } from "@/components/ui/spinner";
 import { Toolbar } from "@/components/ui/toolbar";
+import { useMedia } from "@/components/ui/use-media";
 import { BreakpointCount } from "./breakpoints-here";
 import { useEditorCommands } from "./commands";
 import { useEditor, useEditorStore } from "./editor-store";
@@ -62,7 +64,7 @@ export function TopBar({ flush, isLaunching, onLaunchingChange, onImport }: TopB
         aria-expanded={isSideOpen}
         onClick={() => ui.setState({ side: isSideOpen ? null : "add" })}
       />
-      <nav aria-label="Where you are" className="flex min-w-0 items-center gap-1">
+      <nav aria-label="Where you are" className="flex min-w-0 items-center gap-1 max-sm:flex-1">
         <PageLink
           href="/"
           className="rounded-md px-1.5 py-1 text-[13px] text-ink-2 hover:text-ink max-md:hidden"
@@ -73,7 +75,7 @@ export function TopBar({ flush, isLaunching, onLaunchingChange, onImport }: TopB
         <Name name={name} />
       </nav>
       <SaveMark flush={flush} />
-      <div className="flex-1" />
+      <div className="flex-1 max-sm:hidden" />
       <Toolbar label="Tools of the editor" className="flex items-center gap-1">
         <UndoRedo />
         <IconButton
@@ -89,6 +91,7 @@ export function TopBar({ flush, isLaunching, onLaunchingChange, onImport }: TopB
           label="Settings of the workflow"
           icon={<SlidersHorizontal aria-hidden />}
           onClick={commands.openWorkflowSettings}
+          className="max-sm:hidden"
         />
         <More id={id} name={name} flush={flush} onImport={onImport} />
       </Toolbar>
@@ -130,7 +133,7 @@ function Name({ name }: { name: string }) {
     }
   };
   return (
-    <h1 className="min-w-12 max-w-[min(24rem,36vw)]">
+    <h1 className="min-w-0 sm:max-w-[min(24rem,36vw)]">
       <input
         aria-label="Name of the workflow"
         value={draft ?? name}
@@ -147,27 +150,37 @@ function Name({ name }: { name: string }) {
 
 function SaveMark({ flush }: { flush: () => Promise<boolean> }) {
   const save = useEditor((state) => state.save);
-  const look = "flex items-center gap-1.5 whitespace-nowrap px-1.5 text-xs text-ink-3";
+  // On a phone the name has the room: only trouble takes some.
+  const isQuiet = ["clean", "saved", "dirty", "saving"].includes(save.state);
+  const look = clsx(
+    "flex items-center gap-1.5 whitespace-nowrap text-xs text-ink-3 sm:px-1.5",
+    isQuiet ? "max-sm:absolute" : "px-1.5",
+  );
   return (
     <span role="status" aria-live="polite" className={look} data-save={save.state}>
       {save.state === "clean" || save.state === "saved" ? (
         <>
-          <Check aria-hidden className="size-3.5" /> <span className="max-sm:sr-only">Saved</span>
+          <Check aria-hidden className="size-3.5 max-sm:hidden" />{" "}
+          <span className="max-sm:sr-only">Saved</span>
         </>
       ) : save.state === "dirty" ? (
         <span className="max-sm:sr-only">Not saved yet</span>
       ) : save.state === "saving" ? (
         <>
-          <Spinner size={12} /> <span className="max-sm:sr-only">Saving…</span>
+          <span className="max-sm:hidden">
+            <Spinner size={12} />
+          </span>{" "}
+          <span className="max-sm:sr-only">Saving…</span>
         </>
       ) : save.state === "conflict" ? (
         <>
-          <TriangleAlert aria-hidden className="size-3.5 text-waiting" /> Changed elsewhere
+          <TriangleAlert aria-hidden className="size-3.5 text-waiting" />
+          <span className="max-sm:sr-only">Changed elsewhere</span>
         </>
       ) : (
         <>
           <CloudOff aria-hidden className="size-3.5 text-failed" />
-          <span title={save.reason} className="text-ink">
+          <span title={save.reason} className="text-ink max-sm:sr-only">
             Not saved
           </span>
           <Button size="sm" variant="ghost" title={save.reason} onClick={() => void flush()}>
@@ -191,6 +204,7 @@ function UndoRedo() {
         icon={<Undo2 aria-hidden />}
         disabled={!past}
         onClick={commands.undo}
+        className={past ? "" : "max-sm:hidden"}
       />
       <IconButton
         label={future ? `Redo: ${future}` : "Redo"}
@@ -241,6 +255,9 @@ function ProblemMark() {
 
 const count = (number: number, word: string) => `${number} ${word}${number === 1 ? "" : "s"}`;
 
+/** So narrow that the bar keeps its room for the name (Tailwind's `sm` begins above). */
+const PHONE = "(max-width: 39.99rem)";
+
 function More({
   id,
   name,
@@ -255,6 +272,7 @@ function More({
   const actions = useWorkflowActions();
   const commands = useEditorCommands();
   const router = useRouter();
+  const isPhone = useMedia(PHONE);
   // A file must hold what is seen, not what was last saved.
   const exportAs = (kind: ExportKind) => async () => {
     if (await flush()) await actions.exportFile(id, kind);
@@ -265,6 +283,15 @@ function More({
         align="end"
         trigger={<IconButton label="More" icon={<Ellipsis aria-hidden />} />}
         items={[
+          ...(isPhone
+            ? [
+                {
+                  label: "Settings of the workflow",
+                  icon: <SlidersHorizontal />,
+                  onSelect: commands.openWorkflowSettings,
+                },
+              ]
+            : []),
           { label: "Runs of this workflow", icon: <History />, href: `/workflows/${id}/runs` },
           {
             label: "Breakpoints",

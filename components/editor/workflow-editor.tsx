@@ -306,7 +306,12 @@ function Stage({ roles, marks }: StageProps) {
   }, [isCovered, picked, commands]);
   if (isNarrow && !isEmpty && look === "list")
     return (
-      <section aria-label="Nodes" className="relative min-w-0 flex-1 overflow-y-auto bg-stage pt-12">
+      <section
+        id="drawing"
+        tabIndex={-1}
+        aria-label="Nodes"
+        className="relative min-w-0 flex-1 scroll-pt-14 overflow-y-auto bg-stage outline-none"
+      >
         {lookSwitch}
         <NodeList
           graph={graph}

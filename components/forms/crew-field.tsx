@@ -56,9 +56,15 @@ function OwnCrew({ label, hint, error, value, onChange }: FieldProps) {
   const { roles } = useFormScope();
   const crew = (value ?? undefined) as CrewConfig | undefined;
   return (
-    <Field label={label} hideLabel={crew !== undefined} hint={hint} error={error} group>
+    <Field label={label} hideLabel={crew !== undefined} hint={hint} error={crew ? undefined : error} group>
       {crew ? (
-        <CrewForm crew={crew} roles={roles} onChange={onChange} onEmpty={() => onChange(undefined)} />
+        <CrewForm
+          crew={crew}
+          roles={roles}
+          error={error}
+          onChange={onChange}
+          onEmpty={() => onChange(undefined)}
+        />
       ) : (
         <AddAgent
           roles={roles}

@@ -33,6 +33,8 @@ import { type Faces, roleOptions } from "./role-field";
 export interface CrewFormProps {
   crew: CrewConfig;
   roles: Faces;
+  /** What is wrong with it. */
+  error?: string | undefined;
   onChange: (crew: CrewConfig) => void;
   /** The last agent was removed. Left out: the last one cannot be. */
   onEmpty?: () => void;
@@ -45,7 +47,7 @@ const PROCESSES = CrewProcess.options.map((value) => ({
 }));
 
 /** A crew: who is in it, how they work together, and the settings that matter for that way. */
-export function CrewForm({ crew, roles, onChange, onEmpty }: CrewFormProps) {
+export function CrewForm({ crew, roles, error, onChange, onEmpty }: CrewFormProps) {
   const set = (change: Partial<CrewConfig>) => onChange({ ...crew, ...change });
   const library = useLibraryAgents();
   const rolesByName = new Map(roles.map((role) => [role.name, role]));
@@ -64,7 +66,7 @@ export function CrewForm({ crew, roles, onChange, onEmpty }: CrewFormProps) {
         hint={PROCESSES.find(({ value }) => value === crew.process)?.hint}
       />
       <CrewEstimate crew={crew} />
-      <Field label="Agents" group>
+      <Field label="Agents" error={error} group>
         <ul aria-label="Agents" className="flex flex-col gap-2">
           {crew.agents.map((agent, at) => (
             // The place, not the id: the id changes while it is typed.
@@ -79,11 +81,13 @@ export function CrewForm({ crew, roles, onChange, onEmpty }: CrewFormProps) {
                       icon={rolesByName.get(agent.role_name)?.icon}
                       size={22}
                     />
-                    <span className="min-w-0 flex-1 truncate font-medium">
+                    <span className="min-w-0 flex-[1_0_auto] truncate font-medium">
                       {library.find(({ id }) => id === agent.agent_ref)?.name ??
                         (agent.role_name || "No role yet")}
                     </span>
-                    <code className="truncate font-mono text-xs text-ink-3">{agent.agent_id}</code>
+                    <code className="min-w-0 shrink truncate font-mono text-xs text-ink-3">
+                      {agent.agent_id}
+                    </code>
                   </>
                 }
                 remove={

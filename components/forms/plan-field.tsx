@@ -208,7 +208,7 @@ function TaskFields({ task, at, others, onChange, onRemove }: TaskProps) {
           </div>
         </fieldset>
       )}
-      <Disclosure look="box" title={termsOf(task) || "Urgency, tags and more"}>
+      <Disclosure look="box" title="Urgency, tags and more" aside={termsOf(task)}>
         <Select
           label="Urgency"
           hint={URGENCY_HINT}
@@ -240,11 +240,8 @@ function TaskFields({ task, at, others, onChange, onRemove }: TaskProps) {
       </Disclosure>
       <Disclosure
         look="box"
-        title={
-          task.guardrails.length === 0
-            ? "What must hold"
-            : `What must hold: ${task.guardrails.map(({ name }) => name).join(", ")}`
-        }
+        title="What must hold"
+        aside={task.guardrails.map(({ name }) => name).join(", ")}
       >
         <GuardrailsField
           label={`Guardrails of ${task.task_id}`}

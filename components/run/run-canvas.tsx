@@ -66,7 +66,7 @@ export function RunCanvas({
   const lookSwitch = isNarrow && <LookSwitch look={look} onChange={setLook} />;
   if (isNarrow && look === "list")
     return (
-      <div className="size-full overflow-y-auto bg-stage pt-12">
+      <div className="size-full scroll-pt-14 overflow-y-auto bg-stage">
         {lookSwitch}
         <NodeList
           graph={graph}

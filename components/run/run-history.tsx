@@ -159,9 +159,9 @@ function ChosenBar({
     <div
       role="toolbar"
       aria-label="Chosen runs"
-      className="sticky top-2 z-20 flex flex-wrap items-center gap-2 rounded-xl border border-line-strong bg-raised px-4 py-2 shadow-2"
+      className="sticky top-2 z-20 flex flex-wrap items-center gap-2 rounded-xl border border-line-strong bg-raised px-4 py-2 shadow-2 max-sm:px-3"
     >
-      <p role="status" className="mr-auto text-[13px] font-medium">
+      <p role="status" className="mr-auto text-[13px] font-medium max-sm:w-full max-sm:px-1">
         {countOf(ids.length, "run")} chosen
       </p>
       {earlier !== undefined && later !== undefined && ids.length === 2 ? (
@@ -181,7 +181,14 @@ function ChosenBar({
       <Button size="sm" variant="ghost" onClick={onNone}>
         Choose none
       </Button>
-      <Button size="sm" variant="danger" icon={<Trash2 aria-hidden />} pending={isPending} onClick={onRemove}>
+      <Button
+        size="sm"
+        variant="danger"
+        icon={<Trash2 aria-hidden />}
+        pending={isPending}
+        onClick={onRemove}
+        className="max-sm:ml-auto"
+      >
         Delete
       </Button>
     </div>

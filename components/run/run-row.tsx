@@ -151,7 +151,7 @@ export function WaitsFor({ run: { waits_for, wakes_at, status } }: { run: RunSum
     <span
       className={clsx(
         "rounded-md px-1.5 text-xs leading-5 tabular-nums",
-        waits_for === "person" ? "bg-waiting/15 font-medium text-waiting" : "bg-ink/6 text-ink-2",
+        waits_for === "person" ? "bg-waiting/15 font-medium text-waiting-ink" : "bg-ink/6 text-ink-2",
       )}
     >
       {waits_for === "person" ? "Waits for you" : "Waits for its time"}

@@ -183,7 +183,7 @@ function GroupRow({
     <div
       className={clsx(
         "flex h-full items-center gap-2 border-t border-line px-4 transition-opacity",
-        isFuture && "opacity-45",
+        isFuture && FUTURE,
       )}
     >
       <button
@@ -219,6 +219,9 @@ function GroupRow({
   );
 }
 
+/** What comes after the moment that is looked at: paler, and still to be read. */
+const FUTURE = "[&_button]:!font-normal [&_button]:!text-ink-3 [&_svg]:opacity-45";
+
 /** A column of times, as its heading is. */
 const TIME = "w-16 shrink-0 text-right text-xs text-ink-3 tabular-nums";
 
@@ -253,7 +256,7 @@ function EventRow({
     <div
       className={clsx(
         "group/row flex h-full flex-col transition-opacity",
-        isFuture && "opacity-45",
+        isFuture && FUTURE,
         isHere && "bg-accent-soft",
         row.isAfterGroup && "border-t border-line",
       )}

@@ -2,9 +2,17 @@ import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
 import { openPage } from "@/components/testing/page";
 import { settingsTable } from "@/server/settings";
+import { SETTINGS_SECTIONS } from "./sections";
 import { SettingsPage } from "./settings-page";
 
 const open = () => openPage(<SettingsPage settings={settingsTable()} />, "/settings");
+
+test("the command palette leads to sections that are there, under the titles that it names", async () => {
+  const { container } = open().show();
+  await screen.findByText(/^Troupe \d+\.\d+\.\d+, Node v/);
+  const found = SETTINGS_SECTIONS.map(({ id }) => container.querySelector(`#${id} h2`)?.textContent);
+  expect(found).toEqual(SETTINGS_SECTIONS.map(({ title }) => title));
+});
 
 test("the settings say what runs here and what the environment may set", async () => {
   open().show();

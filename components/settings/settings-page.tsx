@@ -1,6 +1,7 @@
 "use client";
 
 import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import { Page } from "@/components/page/page";
 import { ThemeSwitch } from "@/components/page/theme-switch";
 import { useTrpc } from "@/components/trpc";
@@ -9,6 +10,7 @@ import { AboutSection, type SettingRow } from "./about-section";
 import { AuditSection } from "./audit-section";
 import { NoticesSection } from "./notices-section";
 import { ProvidersSection } from "./providers-section";
+import type { SettingsSection } from "./sections";
 import { SignOut } from "./sign-out";
 import { StorageSection } from "./storage-section";
 import { TokensSection } from "./tokens-section";
@@ -19,10 +21,18 @@ export function SettingsPage({ settings }: { settings: readonly SettingRow[] }) 
   return (
     <Page title="Settings" width="narrow">
       <div className="flex flex-col gap-6">
-        <ProvidersSection />
-        <NoticesSection />
-        <TokensSection apiBase={info.data?.api_base} />
-        <Panel title="Appearance" description="For this browser." actions={<ThemeSwitch />} />
+        <Section id="models">
+          <ProvidersSection />
+        </Section>
+        <Section id="notices">
+          <NoticesSection />
+        </Section>
+        <Section id="tokens">
+          <TokensSection apiBase={info.data?.api_base} />
+        </Section>
+        <Section id="appearance">
+          <Panel title="Appearance" description="For this browser." actions={<ThemeSwitch />} />
+        </Section>
         {info.data?.password_set ? (
           <Panel
             title="Signed in"
@@ -30,10 +40,25 @@ export function SettingsPage({ settings }: { settings: readonly SettingRow[] }) 
             actions={<SignOut />}
           />
         ) : null}
-        <StorageSection />
-        <AuditSection />
-        <AboutSection info={info.data} settings={settings} />
+        <Section id="storage">
+          <StorageSection />
+        </Section>
+        <Section id="audit">
+          <AuditSection />
+        </Section>
+        <Section id="about">
+          <AboutSection info={info.data} settings={settings} />
+        </Section>
       </div>
     </Page>
+  );
+}
+
+/** A part of the page that the command palette leads to. */
+function Section({ id, children }: { id: SettingsSection; children: ReactNode }) {
+  return (
+    <div id={id} className="flex scroll-mt-4 flex-col gap-6">
+      {children}
+    </div>
   );
 }

@@ -11,6 +11,7 @@ import {
   Network,
   Plus,
   Search,
+  Settings,
   Sun,
   Terminal,
   UserRound,
@@ -21,6 +22,7 @@ import { useRouter } from "next/navigation";
 import { leaveTo } from "@/components/page/leaving";
 import { closeShellDialog, openHelp, useAllCommands } from "@/components/page/page-commands";
 import { setTheme } from "@/components/page/theme";
+import { SETTINGS_SECTIONS } from "@/components/settings/sections";
 import { useTrpc } from "@/components/trpc";
 import { Kbd } from "@/components/ui/kbd";
 import { places } from "./places";
@@ -96,6 +98,9 @@ export function CommandPalette() {
               <Command.Group heading="Go to">
                 {places.map(({ href, label, icon }) => item(`go ${href}`, label, icon, go(href)))}
                 {item("go /agents", "Agents", UserRound, go("/agents"))}
+                {SETTINGS_SECTIONS.map(({ id, title, keywords }) =>
+                  item(`go /settings#${id}`, `Settings: ${title}`, Settings, go(`/settings#${id}`), keywords),
+                )}
               </Command.Group>
               {workflows.data && workflows.data.length > 0 ? (
                 <Command.Group heading="Workflows">

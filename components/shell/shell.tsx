@@ -157,7 +157,7 @@ function WaitingCount({ isCorner }: { isCorner: boolean }) {
       aria-hidden="true"
       className={clsx(
         "min-w-4.5 rounded-full bg-waiting px-1 text-center text-[11px] leading-4.5 font-semibold text-bg tabular-nums",
-        isCorner && "absolute -top-1 -right-2.5",
+        isCorner && "absolute -top-1 -right-1.5",
       )}
     >
       {count > 99 ? "99+" : count}

@@ -56,7 +56,7 @@ function OneFinding({ finding: { kind, seq, node_id, said, advice } }: { finding
   return (
     <>
       <div className="flex items-baseline gap-2">
-        <h3 className="min-w-0 flex-1 font-semibold">{FINDING_KINDS[kind]}</h3>
+        <h2 className="min-w-0 flex-1 font-semibold">{FINDING_KINDS[kind]}</h2>
         <MomentLink seq={seq} about={said} />
       </div>
       <p className="[overflow-wrap:anywhere]">{upperFirst(said)}</p>

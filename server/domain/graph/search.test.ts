@@ -55,6 +55,42 @@ describe("finding", () => {
     });
   });
 
+  test("what is said of a crew's members, and of the steps of its patterns, is found and written anew", () => {
+    const graph = draw("start > crew > end", {
+      crew: {
+        node_type: "crew_task",
+        name: "Crew",
+        config: {
+          crew: {
+            process: "custom",
+            agents: [
+              { agent_id: "ana", role_name: "Writer", backstory: "You love owls. Owls only." },
+              { agent_id: "bo", role_name: "Editor" },
+            ],
+            collaboration_patterns: [
+              {
+                type: "custom",
+                workflow: [{ step: "draft", agent: "ana", description: "Draw owls", next_on_done: "end" }],
+              },
+            ],
+          },
+        },
+      },
+    });
+    const hits = findText(graph, "owls");
+    expect(hits.map(({ title, from }) => [title, from])).toEqual([
+      ["Backstory of ana", 9],
+      ["Backstory of ana", 15],
+      ["Step draft of the crew", 5],
+    ]);
+    expect(replaceText(graph, hits, "bees").nodes.crew?.config).toMatchObject({
+      crew: {
+        agents: [{ backstory: "You love bees. bees only." }, { agent_id: "bo" }],
+        collaboration_patterns: [{ workflow: [{ step: "draft", description: "Draw bees" }] }],
+      },
+    });
+  });
+
   test("what is written in the place of all hits is what a search and replace in each text would give", () => {
     fc.assert(
       fc.property(arbitraryGraph(), fc.constantFrom("a", "st", "e"), (graph, words) => {

@@ -178,6 +178,7 @@ function nodeSites(graph: WorkflowGraph, node: WorkflowNode): TextSite[] {
         ),
       );
     if (field.as === "plan") return planSites(value, config);
+    if (field.as === "crew") return crewSites(value, config);
     // What JavaScript says of a key is for its author to follow.
     if (field.as === "own_rule")
       return config(
@@ -227,6 +228,29 @@ function planSites(plan: unknown, config: ConfigSite): TextSite[] {
     ...config(["plan", "tasks", at, "expected_output"], `Result of task ${at + 1}`, "plain"),
     ...config(["plan", "tasks", at, "condition"], `Condition of task ${at + 1}`, "expression"),
   ]);
+}
+
+/** What is said of the members of a crew, and of the steps of its patterns. */
+function crewSites(crew: unknown, config: ConfigSite): TextSite[] {
+  const { agents = [], collaboration_patterns: patterns = [] } = (crew ?? {}) as {
+    agents?: readonly { agent_id?: unknown }[];
+    collaboration_patterns?: readonly unknown[];
+  };
+  return [
+    ...agents.flatMap(({ agent_id }, at) =>
+      config(["crew", "agents", at, "backstory"], `Backstory of ${String(agent_id)}`, "plain"),
+    ),
+    ...patterns.flatMap((pattern, at) => {
+      const steps = getIn(pattern, ["workflow"]);
+      return (Array.isArray(steps) ? steps : []).flatMap((step: unknown, place) =>
+        config(
+          ["crew", "collaboration_patterns", at, "workflow", place, "description"],
+          `Step ${String(getIn(step, ["step"]) ?? place + 1)} of the crew`,
+          "plain",
+        ),
+      );
+    }),
+  ];
 }
 
 /** An argument is a text, or an object that holds one; the kind itself says of which sort. */

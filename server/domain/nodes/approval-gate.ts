@@ -43,7 +43,7 @@ export const approvalGate = defineNode({
       key: "allow_edit",
       label: "The text may be changed",
       as: "switch",
-      hint: "What may be changed is the first key that this node writes, or what it is about where that key is empty",
+      hint: "The person gets the first value that this node writes as a draft, or what it is about where there is none yet",
     },
     ...questionFields("label"),
   ],

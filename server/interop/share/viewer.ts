@@ -1,17 +1,17 @@
 /** The style of a shared file. */
 export const VIEWER_STYLE = `
-:root{color-scheme:light dark;--bg:#fbfaf8;--ink:#211d26;--ink2:#5d5765;--line:#ddd8e0;--card:#fff;--accent:#7a3fc4;--run:#2f6fd0;--ok:#1f8a52;--bad:#c2352d;--wait:#a86a00}
-@media (prefers-color-scheme:dark){:root{--bg:#17141b;--ink:#eeeaf2;--ink2:#a8a1b1;--line:#3a3442;--card:#221e28;--accent:#b98bf0;--run:#6ea3f2;--ok:#4fc287;--bad:#f0776f;--wait:#e0a63e}}
+:root{color-scheme:light dark;--bg:#faf9f6;--stage:#f5f3ef;--ink:#241d24;--ink2:#5c545c;--line:#dedad4;--edge:#96908f;--card:#fff;--accent:#7c2357;--run:#2f66c4;--ok:#1c7f4d;--bad:#c2352d;--wait:#9a5b00}
+@media (prefers-color-scheme:dark){:root{--bg:#1a151a;--stage:#141014;--ink:#efece8;--ink2:#b3acb2;--line:#413a41;--edge:#7c747c;--card:#252025;--accent:#f092c4;--run:#84b4f4;--ok:#5fcf95;--bad:#f48a80;--wait:#e6b04e}}
 *{box-sizing:border-box}body{margin:0;font:14px/1.45 system-ui,sans-serif;background:var(--bg);color:var(--ink);height:100dvh;display:flex;flex-direction:column}
-header{padding:10px 16px;border-bottom:1px solid var(--line);display:flex;flex-wrap:wrap;gap:4px 16px;align-items:baseline}h1{font-size:16px;margin:0}header span{color:var(--ink2);font-size:13px;font-variant-numeric:tabular-nums}
-main{flex:1;min-height:0;display:flex}#drawing{flex:1;min-width:0;overflow:auto}svg{display:block;width:100%;height:100%;min-height:220px}
+header{padding:10px 16px;border-bottom:1px solid var(--line);display:flex;flex-wrap:wrap;gap:4px 16px;align-items:baseline}h1{font-size:18px;margin:0}header span{color:var(--ink2);font-size:13px;font-variant-numeric:tabular-nums}
+main{flex:1;min-height:0;display:flex}#drawing{flex:1;min-width:0;overflow:auto;background:var(--stage);display:flex}svg{display:block;flex:none;margin:auto;max-width:100%;max-height:100%}
 aside{width:min(30rem,45%);border-left:1px solid var(--line);overflow:auto;padding:12px 16px}
-@media (max-width:760px){main{flex-direction:column}#drawing{flex:none;height:42%}aside{width:auto;flex:1;border-left:0;border-top:1px solid var(--line)}}
+@media (max-width:760px){main{flex-direction:column}#drawing{flex:none;height:38%}svg{max-width:none;max-height:none}aside{width:auto;flex:1;border-left:0;border-top:1px solid var(--line)}}
 footer{border-top:1px solid var(--line);padding:8px 16px;display:flex;gap:12px;align-items:center}footer input{flex:1;min-width:0;accent-color:var(--accent)}
 button{font:inherit;color:inherit;background:var(--card);border:1px solid var(--line);border-radius:8px;padding:4px 10px;min-height:32px;cursor:pointer}button:focus-visible,input:focus-visible,summary:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 h2{font-size:13px;color:var(--ink2);margin:16px 0 6px}pre{white-space:pre-wrap;overflow-wrap:anywhere;font:12px/1.5 ui-monospace,monospace;background:var(--card);border:1px solid var(--line);border-radius:8px;padding:8px;margin:4px 0;max-height:24rem;overflow:auto}
 ol,ul{margin:0;padding:0;list-style:none}li{padding:3px 0;border-top:1px solid var(--line)}li[aria-current]{color:var(--accent);font-weight:600}
-rect{fill:var(--card);stroke:var(--line);stroke-width:1.5}text{fill:var(--ink);font:600 14px system-ui,sans-serif}text.k{fill:var(--ink2);font:12px system-ui,sans-serif}path{fill:none;stroke:var(--line);stroke-width:2}path.on{stroke:var(--accent)}
+rect{fill:var(--card);stroke:var(--line);stroke-width:1.5}text{fill:var(--ink);font:600 14px system-ui,sans-serif}text.k{fill:var(--ink2);font:12px system-ui,sans-serif}path{fill:none;stroke:var(--edge);stroke-width:1.5}path.on{stroke:var(--ok);stroke-width:2.5}path.tip{fill:var(--edge);stroke:none}text.l{fill:var(--ink2);font:12px system-ui,sans-serif;paint-order:stroke;stroke:var(--stage);stroke-width:4px}
 .running rect,.ready rect{stroke:var(--run);stroke-width:3}.completed rect{stroke:var(--ok);stroke-width:2.5}.failed rect{stroke:var(--bad);stroke-width:3}.waiting rect{stroke:var(--wait);stroke-width:3}.skipped,.cancelled{opacity:.45}
 `;
 
@@ -40,17 +40,63 @@ export const VIEWER_SCRIPT = `"use strict";
   function clip(text, most) { return text.length > most ? text.slice(0, most - 1) + "…" : text; }
 
   var places = new Map(run.nodes.map(function (node) { return [node.id, node]; }));
-  var cards = new Map(), statuses = new Map(), lines = new Map();
+  var cards = new Map(), statuses = new Map(), lines = new Map(), labels = [];
   var xs = run.nodes.map(function (n) { return n.x; }), ys = run.nodes.map(function (n) { return n.y; });
   var left = Math.min.apply(null, xs.concat([0])) - 30, top = Math.min.apply(null, ys.concat([0])) - 30;
   var right = Math.max.apply(null, xs.concat([0])) + W + 30, bottom = Math.max.apply(null, ys.concat([0])) + H + 30;
-  var drawing = svg(by("drawing"), "svg", { viewBox: [left, top, right - left, bottom - top].join(" "), role: "img", "aria-label": "Drawing of the run" });
-  run.edges.forEach(function (edge) {
+  var wide = right - left, high = bottom - top;
+  var drawing = svg(by("drawing"), "svg", { viewBox: [left, top, wide, high].join(" "), width: wide, height: high, role: "img", "aria-label": "Drawing of the run" });
+  var tip = svg(svg(drawing, "defs", {}), "marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, markerUnits: "userSpaceOnUse", orient: "auto" });
+  svg(tip, "path", { d: "M0 0 L8 4 L0 8 z", "class": "tip" });
+
+  // A line is a soft curve where no card lies in between; else it goes along a gap between the cards.
+  function isFree(x, y, ends) {
+    return run.nodes.every(function (node) {
+      return ends.indexOf(node) >= 0 || x < node.x - 6 || x > node.x + W + 6 || y < node.y - 6 || y > node.y + H + 6;
+    });
+  }
+  function isWayFree(points) {
+    for (var i = 1; i < points.length; i++)
+      for (var t = 0; t <= 1; t += 0.02)
+        if (!isFree(points[i - 1][0] + (points[i][0] - points[i - 1][0]) * t, points[i - 1][1] + (points[i][1] - points[i - 1][1]) * t, [])) return false;
+    return true;
+  }
+  function curve(a, b, p, q) {
+    var bend = (q[0] - p[0]) / 2;
+    for (var t = 0; t <= 1; t += 0.05) {
+      var u = 1 - t, k = 3 * u * t, x = p[0] * u * u * u + (p[0] + bend) * k * u + (q[0] - bend) * k * t + q[0] * t * t * t;
+      if (!isFree(x, p[1] * u * u * (u + 3 * t) + q[1] * t * t * (t + 3 * u), [a, b])) return null;
+    }
+    return "M" + p + " C" + (p[0] + bend) + " " + p[1] + " " + (q[0] - bend) + " " + q[1] + " " + q;
+  }
+  function around(p, q, nth) {
+    var out = 18 + 6 * (nth % 3), middle = (p[1] + q[1]) / 2, best = null;
+    run.nodes.forEach(function (node) {
+      [node.y - 16 - 6 * (nth % 3), node.y + H + 16 + 6 * (nth % 3)].forEach(function (y) {
+        var way = [[p[0] + out, p[1]], [p[0] + out, y], [q[0] - out, y], [q[0] - out, q[1]]];
+        var cost = Math.abs(y - middle) + (isWayFree(way) ? 0 : 1e6);
+        if (best === null || cost < best.cost) best = { way: way, cost: cost };
+      });
+    });
+    var points = [p].concat(best ? best.way : [], [q]), d = "M" + p;
+    for (var i = 1; i < points.length - 1; i++) {
+      var here = points[i], r = 9;
+      var toward = function (other) {
+        var dx = other[0] - here[0], dy = other[1] - here[1], far = Math.hypot(dx, dy) || 1, part = Math.min(r, far / 2) / far;
+        return [here[0] + dx * part, here[1] + dy * part];
+      };
+      d += " L" + toward(points[i - 1]) + " Q" + here + " " + toward(points[i + 1]);
+    }
+    return d + " L" + q;
+  }
+  run.edges.forEach(function (edge, nth) {
     var a = places.get(edge.from), b = places.get(edge.to);
     if (!a || !b) return;
-    var x1 = a.x + W, y1 = a.y + H / 2, x2 = b.x, y2 = b.y + H / 2, bend = Math.max(40, Math.abs(x2 - x1) / 2);
-    lines.set(edge.id, svg(drawing, "path", { d: "M" + x1 + " " + y1 + " C" + (x1 + bend) + " " + y1 + " " + (x2 - bend) + " " + y2 + " " + x2 + " " + y2 }));
-    if (edge.label) svg(drawing, "text", { x: (x1 + x2) / 2, y: (y1 + y2) / 2 - 6, "text-anchor": "middle", "class": "k" }, clip(edge.label, 24));
+    var ways = run.edges.filter(function (other) { return other.from === edge.from; }), turn = ways.indexOf(edge) + 1;
+    var p = [a.x + W, a.y + (H * turn) / (ways.length + 1)], q = [b.x, b.y + H / 2];
+    var d = (q[0] > p[0] + 24 && curve(a, b, p, q)) || around(p, q, nth);
+    lines.set(edge.id, svg(drawing, "path", { d: d, "marker-end": "url(#tip)" }));
+    if (edge.label) labels.push([p[0] + 8, p[1] - 5, edge.label]);
   });
   run.nodes.forEach(function (node) {
     var group = svg(drawing, "g", {});
@@ -60,6 +106,7 @@ export const VIEWER_SCRIPT = `"use strict";
     svg(group, "title", {}, node.name + " (" + node.kind + ")");
     cards.set(node.id, group);
   });
+  labels.forEach(function (label) { svg(drawing, "text", { x: label[0], y: label[1], "class": "l" }, clip(label[2], 24)); });
 
   by("name").textContent = run.name;
   by("status").textContent = run.status.toLowerCase() + (run.simulated ? ", simulated" : "") + ", " + new Date(run.began).toLocaleString();
@@ -87,6 +134,7 @@ export const VIEWER_SCRIPT = `"use strict";
       card.setAttribute("class", seen ? seen.status : "idle");
       statuses.get(id).textContent = (seen ? seen.status : places.get(id).kind) + (seen && seen.count > 1 ? " ×" + seen.count : "");
     });
+    if (step.node && cards.has(step.node)) cards.get(step.node).scrollIntoView({ block: "nearest", inline: "nearest" });
     lines.forEach(function (line, id) { line.setAttribute("class", now.taken.has(id) ? "on" : ""); });
     by("took").textContent = time(step.at) + ", " + now.tokens + " tokens, " + money(now.cost) + (run.unknown_cost ? " and prices nobody knows" : "");
     slider.setAttribute("aria-valuetext", "Step " + (index + 1) + " of " + (last + 1) + ": " + step.text);

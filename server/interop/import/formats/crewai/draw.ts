@@ -73,7 +73,7 @@ function choicesOf({ process, tasks, agents }: CrewModel): Choice[] {
     question:
       open.length === 1
         ? `The file does not say who does "${open[0]?.key}". Who does?`
-        : `The file does not say who does ${open.length} of its ${tasks.length} tasks. Who does them?`,
+        : `The file does not say who does ${open.length === tasks.length ? "any" : open.length} of its ${tasks.length} tasks. Who does them?`,
     options: [
       { value: "nobody", label: "Nobody yet" },
       ...(agents.size > 1 && open.length > 1 ? [{ value: "order", label: "The agents in their order" }] : []),

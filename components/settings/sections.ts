@@ -1,0 +1,12 @@
+/** The sections of the settings that one can be led to: an anchor on the page, its title there, and other words for it. */
+export const SETTINGS_SECTIONS = [
+  { id: "models", title: "Models", keywords: "providers keys prices address openai ollama offline demo" },
+  { id: "notices", title: "Notices", keywords: "webhook e-mail mail inbox tell" },
+  { id: "tokens", title: "API tokens", keywords: "programs http access" },
+  { id: "appearance", title: "Appearance", keywords: "theme light dark" },
+  { id: "storage", title: "Storage", keywords: "retention old runs database space vacuum" },
+  { id: "audit", title: "Audit", keywords: "who changed history rights" },
+  { id: "about", title: "About", keywords: "version environment licence openapi data folder" },
+] as const;
+
+export type SettingsSection = (typeof SETTINGS_SECTIONS)[number]["id"];
