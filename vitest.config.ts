@@ -15,8 +15,10 @@ const ALONE = [
   "scripts/**/*.test.ts",
   "bench/**/*.test.ts",
 ];
-/** What people see, in a document without a browser. */
+/** What people see, in a document without a browser: files that leave the page and what it keeps as they found it. */
 const SEEN = ["components/**/*.test.tsx"];
+/** Files that put another module in the place of one (`vi.mock`), which only holds where nobody has loaded that one yet. */
+const SEEN_ALONE = ["components/run/control/fork-dialog.test.tsx", "components/run/compare/compare.test.tsx"];
 const NEVER = [
   "**/node_modules/**",
   ".next*/**",
@@ -26,6 +28,23 @@ const NEVER = [
   "test-results/**",
   ".cache/**",
 ];
+
+const seen = {
+  extends: true as const,
+  resolve: {
+    alias: {
+      "next/navigation": path.join(root, "components/testing/navigation.ts"),
+      "next/link": path.join(root, "components/testing/link.tsx"),
+      "next/dynamic": path.join(root, "components/testing/dynamic.tsx"),
+    },
+  },
+  test: {
+    environment: "happy-dom",
+    setupFiles: ["components/testing/setup.ts"],
+    testTimeout: 60_000,
+    pool: "forks" as const,
+  },
+};
 
 export default defineConfig({
   resolve: {
@@ -49,24 +68,16 @@ export default defineConfig({
         test: { name: "pure", include: PURE, exclude: NEVER, pool: "threads", isolate: false },
       },
       {
-        extends: true,
-        resolve: {
-          alias: {
-            "next/navigation": path.join(root, "components/testing/navigation.ts"),
-            "next/link": path.join(root, "components/testing/link.tsx"),
-            "next/dynamic": path.join(root, "components/testing/dynamic.tsx"),
-          },
-        },
+        ...seen,
         test: {
+          ...seen.test,
           name: "seen",
           include: SEEN,
-          exclude: NEVER,
-          environment: "happy-dom",
-          setupFiles: ["components/testing/setup.ts"],
-          testTimeout: 60_000,
-          pool: "forks",
+          exclude: [...NEVER, ...SEEN_ALONE],
+          isolate: false,
         },
       },
+      { ...seen, test: { ...seen.test, name: "seen alone", include: SEEN_ALONE, exclude: NEVER } },
       {
         extends: true,
         test: {

@@ -1,4 +1,5 @@
 import { cleanup, configure } from "@testing-library/react";
+import { toast } from "sonner";
 import { afterEach, vi } from "vitest";
 
 configure({
@@ -7,7 +8,11 @@ configure({
   getElementError: (message) => Object.assign(new Error(message ?? ""), { name: "NotOnThePage" }),
 });
 
+// Files share one document: each test leaves it empty, and what the browser keeps for the page with it.
 afterEach(() => {
   cleanup();
+  toast.dismiss();
+  localStorage.clear();
+  sessionStorage.clear();
   vi.unstubAllGlobals();
 });
