@@ -220,6 +220,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "graph",
     "library",
     "run",
+    "scenario",
     "problems",
   ],
   components: [

@@ -659,7 +659,8 @@ class ResultTooLarge extends Error {
   override name = "ResultTooLarge";
 }
 
-function asStepError(error: unknown): { name: string; message: string; detail?: Json } {
+/** A failure as a log keeps it. */
+export function asStepError(error: unknown): { name: string; message: string; detail?: Json } {
   if (!(error instanceof Error)) return { name: "Error", message: String(error) };
   const { detail } = error as { detail?: Json };
   return { name: error.name, message: error.message, ...(detail === undefined ? {} : { detail }) };

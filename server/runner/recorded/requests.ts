@@ -7,7 +7,7 @@ import type { ModelRequest, Models } from "@/server/llm/model";
  * Tools that concern nothing but the run itself, such as its files: where another run begins as this one went, they are
  * called again, since what they find may be another by then, and what they leave belongs to that run.
  */
-const OF_THE_RUN: ReadonlySet<string> = new Set([
+export const OF_THE_RUN: ReadonlySet<string> = new Set([
   ...["create_artifact", "file_write", "file_read", "read_artifact"],
   ...["store_memory", "retrieve_memory", "search_memory"],
   ...["calculator", "current_time"],

@@ -1,0 +1,49 @@
+import { canonicalJson, type Json } from "@/server/domain/base/values";
+import type { RunState } from "@/server/domain/run";
+import type { RunEvent } from "@/server/domain/run/events";
+import type { ExpectationResult } from "../report";
+
+/** What an expectation is held against. */
+export interface Seen {
+  events: readonly RunEvent[];
+  /** After the last event. */
+  state: RunState;
+}
+
+export type Finding = Omit<ExpectationResult, "at" | "expectation">;
+
+/** Where something shows. */
+export type At = Pick<Finding, "node_id" | "seq">;
+
+/** The verdict with its sentence, what was expected and seen, and where. */
+export const found = (
+  holds: boolean,
+  sentence: string,
+  { expected, seen, ...at }: { expected?: Json; seen?: Json } & At = {},
+): Finding => ({
+  status: holds ? "passed" : "failed",
+  sentence,
+  ...(expected === undefined ? {} : { expected }),
+  ...(seen === undefined ? {} : { seen }),
+  ...at,
+});
+
+/** The place of an event; none where there is no event. */
+export const placeOf = (event: RunEvent | undefined): At =>
+  event ? { seq: event.seq, ...(event.node_id === undefined ? {} : { node_id: event.node_id }) } : {};
+
+/** The event with which the run ended, or else its last. */
+export const lastOf = ({ events }: Seen): RunEvent | undefined =>
+  events.findLast(({ type }) => type === "run_finished") ?? events.at(-1);
+
+/** A value as a part of a sentence. */
+export function shown(value: Json | undefined): string {
+  if (value === undefined) return "nothing";
+  const text = typeof value === "string" ? value.replace(/\s+/g, " ").trim() : canonicalJson(value);
+  const short = text.length > 120 ? `${text.slice(0, 119)}…`.toWellFormed() : text;
+  return typeof value === "string" ? `“${short}”` : short;
+}
+
+/** once, twice, 3 times; never for 0. */
+export const times = (count: number): string =>
+  count === 0 ? "never" : count === 1 ? "once" : count === 2 ? "twice" : `${count} times`;

@@ -1,0 +1,102 @@
+import { errorMessage } from "@/server/domain/base/guards";
+import { isSameJson, type Json, newRecord } from "@/server/domain/base/values";
+import { compileRegex } from "@/server/domain/regex/regex";
+import { writtenKeys } from "@/server/domain/run/past/key-history";
+import { faultTexts, newWork, readSchema } from "@/server/domain/schema/schema";
+import { type ExpressionScope, evaluateCondition, expressionKeys } from "@/server/domain/text/expression";
+import type { ExpectationOf } from "../expectation";
+import { type At, type Finding, found, lastOf, placeOf, type Seen, shown } from "./finding";
+
+export function checkState(seen: Seen, { when }: ExpectationOf<"state">): Finding {
+  const keys = expressionKeys(when);
+  const at = writtenAt(seen, keys);
+  const values = Object.fromEntries(keys.map((key) => [key, seen.state.state[key] ?? null]));
+  const so = keys.map((key) => `${key} is ${shown(seen.state.state[key])}`).join(", ");
+  try {
+    const { value, note } = evaluateCondition(when, scopeOf(seen));
+    const sentence = value
+      ? `${when} holds.`
+      : `${when} was to hold, and does not${so ? `: ${so}` : ""}.${note ? ` ${note}` : ""}`;
+    return found(value, sentence, { expected: when, seen: values, ...at });
+  } catch (error) {
+    return found(false, `${when} cannot be told: ${errorMessage(error)}`, {
+      expected: when,
+      seen: values,
+      ...at,
+    });
+  }
+}
+
+/** What a condition on a run that has ended may read. */
+function scopeOf({ state, events }: Seen): ExpressionScope {
+  return {
+    state: state.state,
+    input: state.input,
+    nodes: newRecord<Json>(state.outputs),
+    run: { id: state.run.id },
+    output: state.run.output ?? null,
+    now: events.at(-1)?.ts,
+  };
+}
+
+export function checkText(seen: Seen, expectation: ExpectationOf<"text">): Finding {
+  const { key, of } = expectation;
+  const value = valueOf(seen, key, of);
+  const at = writtenAt(seen, [key]);
+  if (value === undefined)
+    return found(false, `${key} was to be there at the end, and is not.`, { seen: null, ...at });
+  const fault = textFault(value, expectation);
+  const about = { seen: value, ...at };
+  return fault === null
+    ? found(true, `${key} says what it is to say.`, about)
+    : found(false, `${key} ${fault}`, about);
+}
+
+/** A value at the end of a run. */
+export function valueOf(
+  { state }: Pick<Seen, "state">,
+  key: string,
+  of: "state" | "output",
+): Json | undefined {
+  const values: Readonly<Record<string, Json>> = of === "state" ? state.state : (state.run.output ?? {});
+  return Object.hasOwn(values, key) ? values[key] : undefined;
+}
+
+/** What is wrong with a value, as the end of a sentence that begins with its key; null where nothing is. */
+function textFault(
+  value: Json,
+  { contains, excludes, matches, equals, schema }: ExpectationOf<"text">,
+): string | null {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  if (equals !== undefined && !isSameJson(value, equals))
+    return `was to be ${shown(equals)}, and is ${shown(value)}.`;
+  if (contains !== undefined && !text.includes(contains))
+    return `was to contain ${shown(contains)}, and says ${shown(value)}.`;
+  if (excludes !== undefined && text.includes(excludes))
+    return `was not to contain ${shown(excludes)}, and says ${shown(value)}.`;
+  if (matches !== undefined) {
+    try {
+      if (!compileRegex(matches).test(text, newWork()))
+        return `was to match ${matches}, and says ${shown(value)}.`;
+    } catch (error) {
+      return `cannot be held against the pattern ${matches}: ${errorMessage(error)}`;
+    }
+  }
+  if (schema === undefined) return null;
+  try {
+    const faults = readSchema(schema).faults(value);
+    return faults.length > 0 ? `does not have the shape: ${faultTexts(faults).join(" ")}` : null;
+  } catch (error) {
+    return `cannot be held against its schema: ${errorMessage(error)}`;
+  }
+}
+
+/** Where one of the keys was written last; the end, where none was. */
+function writtenAt(seen: Seen, keys: readonly string[]): At {
+  const wanted = new Set(keys);
+  return placeOf(
+    (wanted.size > 0
+      ? seen.events.findLast((event) => writtenKeys(event).some((key) => wanted.has(key)))
+      : undefined) ?? lastOf(seen),
+  );
+}

@@ -1,0 +1,71 @@
+import { foldRun, type RunState } from "@/server/domain/run";
+import type { RunEvent } from "@/server/domain/run/events";
+import { pathOf } from "./checks/path";
+import { type Expectation, Expectation as ExpectationSchema } from "./expectation";
+import type { PeopleAnswer } from "./scenario-test";
+
+/** Longer values change with every word of a model: what is proposed of them is that they are there. */
+const LONGEST_EQUAL = 80;
+
+/** What a run that went well lets one expect of the next: how it ends, its way, its questions, the keys it leaves. */
+export function proposedExpectations(
+  events: readonly RunEvent[],
+  state: RunState = foldRun("", events),
+): Expectation[] {
+  const { final_status: is, reason_code } = state.run;
+  const path = pathOf({ events });
+  const asked = events.flatMap((event) =>
+    event.type === "interaction_requested" ? [event.node_id ?? ""] : [],
+  );
+  const proposed: Expectation[] = [];
+  if (is)
+    proposed.push({
+      kind: "status",
+      is,
+      ...(is === "COMPLETED" || !reason_code ? {} : { reason: reason_code }),
+    });
+  if (path.length > 0 && path.length <= 1000) proposed.push({ kind: "path", nodes: path, mode: "exactly" });
+  proposed.push(
+    asked.length > 0 && asked.length <= 200
+      ? { kind: "questions", nodes: asked }
+      : { kind: "questions", count: asked.length },
+  );
+  for (const key of Object.keys(state.state).sort()) {
+    if (Object.hasOwn(state.input, key)) continue;
+    const value = state.state[key];
+    if (value === undefined) continue;
+    const isShort = JSON.stringify(value).length <= LONGEST_EQUAL;
+    const expectation = {
+      kind: "text",
+      key,
+      ...(isShort ? { equals: value } : { schema: { type: typeName(value) } }),
+    };
+    const read = ExpectationSchema.safeParse(expectation);
+    if (read.success) proposed.push(read.data);
+  }
+  return proposed.slice(0, 200);
+}
+
+const typeName = (value: unknown): string =>
+  value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
+
+/** What people answered in a run, in the order in which they were asked. */
+export function peopleOf({ interactions }: Pick<RunState, "interactions">): PeopleAnswer[] {
+  return Object.values(interactions).flatMap(({ node_id, requested, answered }) => {
+    if (!answered) return [];
+    const { answer, option, value, calls, content, message } = answered;
+    const label = option === undefined ? answer : option;
+    return [
+      {
+        node_id,
+        kind: requested.kind,
+        title: requested.title.slice(0, 500),
+        answer: label,
+        ...(value === undefined ? {} : { value }),
+        ...(calls === undefined ? {} : { calls }),
+        ...(content === undefined ? {} : { content }),
+        ...(message === undefined ? {} : { message }),
+      },
+    ];
+  });
+}

@@ -1,0 +1,117 @@
+import { describeUnchecked } from "@/server/domain/agent/unchecked";
+import { errorMessage } from "@/server/domain/base/guards";
+import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
+import { stateProperties, type WorkflowGraph } from "@/server/domain/graph/graph";
+import { findInputErrors } from "@/server/domain/graph/input-check";
+import { inputFields, isBeginning } from "@/server/domain/graph/run-input";
+import { findNodeKind, isExecutable, writtenKeys } from "@/server/domain/nodes";
+import { compileRegex } from "@/server/domain/regex/regex";
+import { checkExpression } from "@/server/domain/text/expression";
+import { CASSETTE_LIMITS } from "./cassette";
+import type { Expectation } from "./expectation";
+import type { ScenarioFields } from "./scenario-test";
+
+/**
+ * What is wrong with a test beside a drawing, a sentence each; empty where it can be run. What names a node or a key that
+ * does not exist could never tell anything, so such a test is not run.
+ */
+export function testFaults(graph: WorkflowGraph, test: ScenarioFields): string[] {
+  const keys = keysOf(graph, test.input);
+  return [
+    ...findInputErrors(graph, test.input).map(
+      ({ key, message }) => `The input does not fit: ${key}: ${message}`,
+    ),
+    ...Object.keys(test.pins ?? {}).flatMap((id) => pinFaults(graph, id)),
+    ...test.people.flatMap(({ node_id }, at) =>
+      node_id === undefined ? [] : nodeFault(graph, node_id, `Answer ${at + 1} of people`),
+    ),
+    ...test.expect.flatMap((expectation, at) =>
+      expectationFaults(graph, keys, expectation).map((fault) => `Expectation ${at + 1}: ${fault}`),
+    ),
+    ...cassetteFaults(test),
+  ];
+}
+
+/** The keys that the state of a run may have. */
+function keysOf(graph: WorkflowGraph, input: JsonObject): ReadonlySet<string> {
+  return new Set([
+    ...Object.keys(stateProperties(graph)),
+    ...inputFields(graph).map(({ key }) => key),
+    ...Object.keys(input),
+    ...Object.values(graph.nodes).flatMap((node) => writtenKeys(node)),
+  ]);
+}
+
+const nodeFault = (graph: WorkflowGraph, id: string, who: string): string[] => {
+  const node = graph.nodes[id];
+  if (!node) return [`${who} names the node ${id}, which this workflow does not have.`];
+  return isExecutable(node) ? [] : [`${who} names ${node.name || id}, which never runs.`];
+};
+
+function pinFaults(graph: WorkflowGraph, id: string): string[] {
+  const node = graph.nodes[id];
+  if (!node) return [`There is no node ${id} whose output could be pinned.`];
+  return findNodeKind(node.node_type)?.ends || isBeginning(node)
+    ? [`${node.name || id} gives no output that could be pinned.`]
+    : [];
+}
+
+function expectationFaults(
+  graph: WorkflowGraph,
+  keys: ReadonlySet<string>,
+  expectation: Expectation,
+): string[] {
+  const nodes = (ids: readonly string[]) => [...new Set(ids)].flatMap((id) => nodeFault(graph, id, "It"));
+  const key = (name: string) => (keys.has(name) ? [] : [`It names the key ${name}, which no node writes.`]);
+  switch (expectation.kind) {
+    case "path":
+      return nodes(expectation.nodes);
+    case "visits":
+      return nodes([expectation.node]);
+    case "questions":
+      return nodes(expectation.nodes ?? []);
+    case "tools":
+      return [
+        ...nodes(expectation.node === undefined ? [] : [expectation.node]),
+        ...schemaFaults(expectation.args),
+      ];
+    case "state":
+      return checkExpression(expectation.when, { result: "bool", keys: [...keys] }).map(
+        ({ message }) => message,
+      );
+    case "text":
+      return [
+        ...key(expectation.key),
+        ...patternFaults(expectation.matches),
+        ...schemaFaults(expectation.schema),
+      ];
+    case "judge":
+      return expectation.key === undefined ? [] : key(expectation.key);
+    case "status":
+    case "cost":
+    case "tokens":
+      return [];
+  }
+}
+
+function patternFaults(pattern: string | undefined): string[] {
+  if (pattern === undefined) return [];
+  try {
+    compileRegex(pattern);
+    return [];
+  } catch (error) {
+    return [`The pattern ${pattern} cannot be used: ${errorMessage(error)}.`];
+  }
+}
+
+/** What of a schema is not checked would be expected of nobody. */
+const schemaFaults = (schema: JsonSchema | undefined): string[] =>
+  schema === undefined ? [] : describeUnchecked(schema).map((fault) => `Its schema: ${fault}`);
+
+function cassetteFaults({ answers }: ScenarioFields): string[] {
+  if (!answers) return [];
+  if (JSON.stringify(answers).length > CASSETTE_LIMITS.chars)
+    return ["Its recorded answers are too long to be kept with a workflow: at most 4 MiB."];
+  const odd = answers.answers.findIndex(({ value, error }) => value !== undefined && error !== undefined);
+  return odd === -1 ? [] : [`Recorded answer ${odd + 1} has both a value and an error.`];
+}

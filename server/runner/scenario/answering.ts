@@ -1,0 +1,113 @@
+import type { StepRequest, StepScope, StepWork } from "@/server/domain/base/durable";
+import type { Json } from "@/server/domain/base/values";
+import type { Cassette } from "@/server/domain/scenario/cassette";
+import type { Models } from "@/server/llm/model";
+import type { ToolHost } from "@/server/tools/host";
+import type { Effects } from "../ports";
+import { CassettePlayer, Missed, missedOf } from "./cassette-player";
+import type { Served } from "./virtual-run";
+
+/** Who answers in a test. */
+export interface Answering {
+  effects: Effects;
+  /** Throws Missed where nobody may be asked. */
+  serve(request: StepRequest, hash: string, key: string): Served | undefined;
+  carryOut?: (work: StepWork, request: StepRequest | undefined, scope: StepScope) => Promise<Json> | Json;
+  /** How many recorded answers nobody has asked for. */
+  unused(): number;
+  /** The offline demo model answers what is not recorded. */
+  isSimulated: boolean;
+}
+
+/** What tests may use of an installation. None of it leaves anything there. */
+export interface TestParts {
+  /** As the installation has them: to be described, and asked only where real models are. */
+  models: Models;
+  /** The offline demo model, for whatever model is named; new for each test. */
+  demoModels(): Models;
+  /** The installation's tools: to be offered. */
+  tools: ToolHost;
+  /** Tools that keep what they keep in memory and reach nothing outside, new for each test; null: not this one. */
+  scratchTools(): { has(name: string): boolean; host: ToolHost };
+}
+
+/** Nothing but what was recorded. */
+export function recordedAnswers(parts: TestParts, cassette: Cassette): Answering {
+  const player = new CassettePlayer(cassette);
+  return {
+    isSimulated: false,
+    effects: { models: parts.models, tools: lookedAt(parts.tools) },
+    serve(request, hash, key) {
+      const served = player.next(hash);
+      if (served) return served;
+      throw new Missed(missedOf(request, key, player.unused, "There is no recorded answer."));
+    },
+    unused: () => player.unused.length,
+  };
+}
+
+/**
+ * The offline demo model and tools that touch nothing outside. `always`: also where the workflow names another model.
+ */
+export function simulatedAnswers(parts: TestParts, always: boolean): Answering {
+  const demo = parts.demoModels();
+  const scratch = parts.scratchTools();
+  const isDemo = (request: StepRequest) => always || isSimulatedModel(parts.models, request);
+  return {
+    isSimulated: true,
+    effects: {
+      models: always ? demo : described(demo, parts.models),
+      tools: withScratch(parts.tools, scratch.host),
+    },
+    serve(request, _hash, key) {
+      if (request.kind === "model" ? isDemo(request) : scratch.has(toolOf(request))) return undefined;
+      throw new Missed(
+        missedOf(
+          request,
+          key,
+          [],
+          request.kind === "model"
+            ? "This test has no recorded answers, and a test asks no real model unless it is told to. Keep a run as a test, pin the node's output, or let the offline demo model answer."
+            : `This test has no recorded answers, and a test does not call ${toolOf(request)}. Keep a run as a test, or pin the node's output.`,
+        ),
+      );
+    },
+    unused: () => 0,
+  };
+}
+
+const toolOf = (request: StepRequest): string => {
+  const asked = request.asked();
+  if (asked === null || typeof asked !== "object" || Array.isArray(asked)) return "";
+  return typeof asked.tool === "string" ? asked.tool : "";
+};
+
+function isSimulatedModel(models: Pick<Models, "describe">, request: StepRequest): boolean {
+  const asked = request.asked();
+  const config =
+    asked !== null && typeof asked === "object" && !Array.isArray(asked) ? asked.llm_config : null;
+  return models.describe((config ?? {}) as Parameters<Models["describe"]>[0])?.simulated === true;
+}
+
+/** Answers of one, described as the other has them. */
+const described = (models: Models, { describe }: Pick<Models, "describe">): Models => ({
+  ...models,
+  describe,
+});
+
+/** Tools that are looked at and never called. */
+const lookedAt = ({ specs, runCode, matches }: ToolHost): ToolHost => ({
+  specs,
+  runCode,
+  matches,
+  invoke: () => Promise.reject(new Error("A test with recorded answers calls no tool.")),
+  forgetTask: async () => {},
+});
+
+const withScratch = ({ specs, runCode, matches }: ToolHost, scratch: ToolHost): ToolHost => ({
+  specs,
+  runCode,
+  matches,
+  invoke: (name, args, scope) => scratch.invoke(name, args, scope),
+  forgetTask: (caller) => scratch.forgetTask(caller),
+});

@@ -1,0 +1,195 @@
+import type { InstallationRules, RunConfig } from "@/server/domain/agent/outcome";
+import { RunConfig as RunConfigSchema } from "@/server/domain/agent/outcome";
+import type { RoleDefinition } from "@/server/domain/agent/role";
+import { present } from "@/server/domain/base/must";
+import type { Json } from "@/server/domain/base/values";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { modelUses } from "@/server/domain/library/model-uses";
+import { roleUses } from "@/server/domain/library/role-use";
+import type { RunState } from "@/server/domain/run";
+import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
+import { openInteractions } from "@/server/domain/run/open-questions";
+import { readAnswer } from "@/server/domain/run/person-answer";
+import { USUAL_PEOPLE } from "@/server/domain/run/question-times";
+import type { MissedAnswer, UnansweredQuestion } from "@/server/domain/scenario/report";
+import { type PeopleAnswer, type ScenarioFields, USUAL_START } from "@/server/domain/scenario/scenario-test";
+import { storedCreation } from "../beginnings";
+import { execute } from "../execute";
+import type { Effects } from "../ports";
+import type { Answering } from "./answering";
+import { Missed } from "./cassette-player";
+import { NothingLeft, VirtualRun } from "./virtual-run";
+
+/** What is tested: a drawing with whatever it names. */
+export interface Tested {
+  name: string;
+  /** With the crews and agents that it names. */
+  graph: WorkflowGraph;
+  roles: readonly RoleDefinition[];
+  installation?: InstallationRules | undefined;
+}
+
+/** A run of a test, as far as it came. */
+export interface ScenarioRun {
+  events: RunEvent[];
+  state: RunState;
+  missed: MissedAnswer | null;
+  question: UnansweredQuestion | null;
+  /** An answer of the test to a question of the run that this one does not take, in a sentence. */
+  wrongAnswer: string | null;
+  unused: number;
+  duration_ms: number;
+}
+
+/** The id of a test's run where its answers were not recorded from another: expressions may read it. */
+const RUN_ID = "run_test";
+
+/** A question that the test has no answer for. */
+class Unanswered extends Error {
+  override name = "Unanswered";
+  constructor(readonly question: UnansweredQuestion) {
+    super(question.title);
+  }
+}
+class WrongAnswer extends Error {
+  override name = "WrongAnswer";
+}
+
+/**
+ * Carries out a test by the interpreter that all runs have, with nothing kept and in a time of its own. Nothing is asked
+ * outside but by `world`.
+ */
+export async function runScenario(
+  tested: Tested,
+  test: ScenarioFields,
+  world: Answering,
+  aborted?: AbortSignal,
+): Promise<ScenarioRun> {
+  const begunAt = test.starts_at ?? USUAL_START;
+  const created = creationOf(tested, test, begunAt, world.effects);
+  const runId = test.answers?.recorded.run_id ?? RUN_ID;
+  let state: RunState | null = null;
+  const people = new People(test.people);
+  const context = new VirtualRun(runId, begunAt, {
+    serve: (request, hash, key) => world.serve(request, hash, key),
+    ...(world.carryOut ? { carryOut: world.carryOut } : {}),
+    idle: (deliver) => (state ? people.answer(state, deliver) : false),
+    aborted,
+  });
+  const run = { missed: null, question: null, wrongAnswer: null };
+  let ended: Partial<Pick<ScenarioRun, "missed" | "question" | "wrongAnswer">> = {};
+  try {
+    await execute(context, created, world.effects, (s) => {
+      state = s;
+    });
+  } catch (error) {
+    if (error instanceof Missed) ended = { missed: error.missed };
+    else if (error instanceof Unanswered) ended = { question: error.question };
+    else if (error instanceof WrongAnswer) ended = { wrongAnswer: error.message };
+    else if (!(error instanceof NothingLeft)) throw error;
+  }
+  return {
+    ...run,
+    ...ended,
+    events: [created, ...context.events],
+    state: present(state ?? undefined, "state"),
+    unused: world.unused(),
+    duration_ms: context.now - begunAt,
+  };
+}
+
+function creationOf(
+  { name, graph, roles, installation }: Tested,
+  { input, pins, config: changes, answers }: ScenarioFields,
+  ts: number,
+  { models }: Effects,
+): RunEventOf<"run_created"> {
+  const used = roleUses(graph);
+  const config: RunConfig = RunConfigSchema.parse({
+    ...graph.config,
+    ...changes,
+    mode: "continuous",
+    breakpoints: undefined,
+  });
+  const { context_windows } = answers?.recorded ?? {};
+  const asked = modelUses(graph).flatMap(({ choice }) => models.describe(choice) ?? []);
+  const together = (names: string[]) => [...new Set(names)].join(" and ");
+  return storedCreation({
+    type: "run_created",
+    seq: 1,
+    ts,
+    payload: {
+      graph,
+      roles: roles.filter((role) => used.has(role.name)),
+      workflow_id: null,
+      workflow_name: name,
+      input,
+      config,
+      trigger: "test",
+      provider_summary:
+        asked.length === 0
+          ? null
+          : {
+              name: together(asked.map((one) => one.name)),
+              model: together(asked.map(({ model }) => model)),
+              simulated: asked.every(({ simulated }) => simulated),
+            },
+      people: USUAL_PEOPLE,
+      ...(context_windows ? { context_windows } : {}),
+      ...(installation ? { installation } : {}),
+      ...(pins && Object.keys(pins).length > 0 ? { pins } : {}),
+    },
+  });
+}
+
+/** The people of a test: each of their answers is given once, to the first question that it fits. */
+class People {
+  private readonly left: PeopleAnswer[];
+  /** Questions that nobody answers until their time is over. */
+  private readonly leftOpen = new Set<string>();
+
+  constructor(answers: readonly PeopleAnswer[]) {
+    this.left = [...answers];
+  }
+
+  /** Answers what is asked; false where nothing is. Throws where a question has no answer, or the wrong one. */
+  answer(state: RunState, deliver: (name: string, value: Json) => void): boolean {
+    let isAny = false;
+    for (const { id, node_id, requested } of openInteractions(state)) {
+      if (this.leftOpen.has(id)) continue;
+      const { kind, title, why, options, mode } = requested;
+      const at = this.left.findIndex(
+        (one) =>
+          (one.node_id ?? node_id) === node_id &&
+          (one.kind ?? kind) === kind &&
+          (one.title === undefined || title.includes(one.title)),
+      );
+      const found = this.left[at];
+      if (!found) {
+        if (mode === "advisory") continue;
+        const labels = options?.map(({ label }) => label);
+        throw new Unanswered({ node_id, kind, title, why, ...(labels ? { options: labels } : {}) });
+      }
+      this.left.splice(at, 1);
+      if (found.answer === "expired") {
+        this.leftOpen.add(id);
+        continue;
+      }
+      const { answer, value, calls, content, message } = found;
+      const read = readAnswer(requested, {
+        answer,
+        ...(value === undefined ? {} : { value }),
+        ...(calls === undefined ? {} : { calls }),
+        ...(content === undefined ? {} : { content }),
+        ...(message === undefined ? {} : { message }),
+      });
+      if (!read.ok) {
+        const faults = read.errors.map(({ key, message: fault }) => `${key}: ${fault}`).join(" ");
+        throw new WrongAnswer(`The answer to “${title}” does not fit: ${faults}`);
+      }
+      deliver(`answer:${id}`, { ...read.answer, by: "test" });
+      isAny = true;
+    }
+    return isAny;
+  }
+}

@@ -1,0 +1,188 @@
+import { expect, test } from "vitest";
+import { builtinRoles } from "@/server/domain/agent/builtin-roles";
+import type { ScenarioTest as Test } from "@/server/domain/scenario/scenario-test";
+import { ScenarioTest } from "@/server/domain/scenario/scenario-test";
+import { draw } from "@/server/domain/testing/drawing";
+import { newDemoModels } from "@/server/llm/demo-models";
+import { newScratchTools } from "@/server/scratch-tools";
+import { findTemplate } from "@/server/templates";
+import { fakeTools } from "../testing";
+import type { TestParts } from "./answering";
+import { runTest } from "./run-test";
+
+const parts: TestParts = {
+  models: newDemoModels(),
+  demoModels: newDemoModels,
+  tools: fakeTools([]),
+  scratchTools: () => newScratchTools(() => 0),
+};
+const testOf = (more: object): Test => ScenarioTest.parse({ id: "one", name: "One", ...more });
+const of = (graph: ReturnType<typeof draw>) => ({ name: "Drawn", graph, roles: builtinRoles });
+
+test("a drawing without models is run and held against what is expected", async () => {
+  const report = await runTest(
+    of(draw("start > w > end", { w: { config: { ms: 86_400_000 } } })),
+    testOf({
+      expect: [
+        { kind: "status", is: "COMPLETED" },
+        { kind: "path", nodes: ["start", "w", "end"], mode: "exactly" },
+        { kind: "visits", node: "w", times: 2 },
+      ],
+    }),
+    parts,
+  );
+  expect(report).toEqual({
+    test_id: "one",
+    name: "One",
+    status: "failed",
+    sentence: "w was to run twice, and ran once.",
+    problems: [],
+    outcome: {
+      final_status: "COMPLETED",
+      reason_code: "END_REACHED",
+      error: null,
+      path: ["start", "w", "end"],
+      tokens: 0,
+      cost_usd: 0,
+      duration_ms: 86_400_000,
+      simulated: false,
+      unused_answers: 0,
+    },
+    results: [
+      {
+        at: 0,
+        expectation: { kind: "status", is: "COMPLETED" },
+        status: "passed",
+        sentence: "It ended as Completed.",
+        expected: "COMPLETED",
+        seen: "COMPLETED",
+        seq: 17,
+      },
+      {
+        at: 1,
+        expectation: { kind: "path", nodes: ["start", "w", "end"], mode: "exactly" },
+        status: "passed",
+        sentence: "It took exactly this way, of 3 steps.",
+        expected: ["start", "w", "end"],
+        seen: ["start", "w", "end"],
+      },
+      {
+        at: 2,
+        expectation: { kind: "visits", node: "w", times: 2 },
+        status: "failed",
+        sentence: "w was to run twice, and ran once.",
+        expected: { times: 2 },
+        seen: 1,
+        node_id: "w",
+        seq: 9,
+      },
+    ],
+    question: null,
+    missed: null,
+    repeats: null,
+  });
+});
+
+test("a template is carried out by the offline demo model, the same each time", async () => {
+  const template = findTemplate("approval")!;
+  const one = testOf({
+    input: { user_request: "Please approve my vacation for next week." },
+    expect: [
+      { kind: "status", is: "COMPLETED" },
+      { kind: "text", key: "approval_status", equals: "approved" },
+    ],
+  });
+  const reports = [
+    await runTest(of(template.graph), one, parts),
+    await runTest(of(template.graph), one, parts),
+  ];
+  expect(reports[1]).toEqual(reports[0]);
+  expect(reports[0]).toMatchObject({ status: "passed", sentence: "All 2 expectations hold." });
+});
+
+test("what nobody answers is no pass: a question, a real model, a tool, a wait for ever", async () => {
+  const report = async (graph: ReturnType<typeof draw>, more: object = {}, models = parts.models) => {
+    const { status, sentence, question, missed } = await runTest(of(graph), testOf(more), {
+      ...parts,
+      models,
+    });
+    return {
+      status,
+      sentence,
+      question,
+      missed: missed && { node_id: missed.node_id, sentence: missed.sentence },
+    };
+  };
+  const gate = draw("start > gate; gate approved> end; gate rejected> end2", {
+    gate: { node_type: "approval_gate", config: { title: "Send it?", options: ["approved", "rejected"] } },
+  });
+  const path = { kind: "path", nodes: ["start", "gate", "end2"], mode: "exactly" };
+  expect(await report(gate)).toEqual({
+    status: "failed",
+    sentence: "gate asks a person “Send it?”, and this test has no answer to that.",
+    question: expect.objectContaining({
+      node_id: "gate",
+      title: "Send it?",
+      options: ["approved", "rejected"],
+    }),
+    missed: null,
+  });
+  expect(await report(gate, { people: [{ answer: "rejected" }], expect: [path] })).toMatchObject({
+    status: "passed",
+  });
+  expect(await report(gate, { people: [{ answer: "perhaps" }], expect: [path] })).toMatchObject({
+    status: "failed",
+    sentence: "The answer to “Send it?” does not fit: answer: Answer one of these: approved, rejected.",
+  });
+
+  const agent = draw("start > ask > end", {
+    ask: {
+      node_type: "agent_task",
+      config: { required_role: "Researcher", task_description_template: "Do it." },
+    },
+  });
+  const real = { ...parts.models, describe: () => null };
+  expect(await report(agent, {}, real)).toMatchObject({
+    status: "failed",
+    missed: {
+      node_id: "ask",
+      sentence:
+        "This test has no recorded answers, and a test asks no real model unless it is told to. Keep a run as a test, pin the node's output, or let the offline demo model answer. It asks a model, and no recorded call of a model is left.",
+    },
+  });
+  expect(await report(agent, { simulated: true }, real)).toMatchObject({ status: "passed" });
+  expect(await report(agent, { pins: { ask: { output: {} } } }, real)).toMatchObject({ status: "passed" });
+  const call = draw("start > call > end", {
+    call: { node_type: "tool_call", config: { tool_name: "send_mail", args_template: {} } },
+  });
+  expect(await report(call)).toMatchObject({ status: "failed" });
+});
+
+test("a test that names what does not exist is not run, and says why", async () => {
+  const { status, problems } = await runTest(
+    of(draw("start > a > end")),
+    testOf({
+      pins: { nobody: { output: {} } },
+      people: [{ node_id: "gone", answer: "approve" }],
+      expect: [
+        { kind: "path", nodes: ["b"] },
+        { kind: "state", when: "state.c == 1" },
+        { kind: "text", key: "d", contains: "x" },
+        { kind: "text", key: "a", matches: "(" },
+        { kind: "state", when: "state.a" },
+      ],
+    }),
+    parts,
+  );
+  expect({ status, problems }).toEqual({
+    status: "not_run",
+    problems: [
+      "There is no node nobody whose output could be pinned.",
+      "Answer 1 of people names the node gone, which this workflow does not have.",
+      "Expectation 1: It names the node b, which this workflow does not have.",
+      'Expectation 2: No node before this one writes "c".',
+      "Expectation 3: It names the key d, which no node writes.",
+      expect.stringContaining("Expectation 4: The pattern ( cannot be used: "),
+    ],
+  });
+});
