@@ -17,6 +17,7 @@ export const ANNOUNCED: Readonly<Record<EventType, boolean>> = {
   breakpoints_set: false,
   run_forked: true,
   state_edited: true,
+  node_retried: true,
   instruction_injected: true,
   node_skipped_by: true,
   run_finished: true,

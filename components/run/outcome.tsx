@@ -9,6 +9,7 @@ import { Button, ButtonLink } from "@/components/ui/button";
 import { TimeText } from "@/components/ui/time-text";
 import type { RunState } from "@/server/domain/run";
 import { failedNode } from "@/server/domain/run/result";
+import { RetryButton } from "./control/retry-button";
 import { adviceFor } from "./error-note";
 import { HeldActions } from "./held-note";
 import { RaiseLimit } from "./raise-limit";
@@ -138,6 +139,13 @@ function Ways({ run }: { run: RunState["run"] }) {
   return (
     <>
       {(run.resumable?.length ?? 0) > 0 ? <RaiseLimit runId={page.runId} onRaised={page.onResumed} /> : null}
+      {run.error?.activation_id ? (
+        <RetryButton
+          activationId={run.error.activation_id}
+          label="Retry the failed node"
+          {...(action === "edit_graph" || action === "settings" ? {} : { variant: "primary" as const })}
+        />
+      ) : null}
       {action === "settings" ? (
         <ButtonLink href="/settings" variant="primary" icon={<PlugZap aria-hidden />}>
           Change the provider
@@ -159,12 +167,7 @@ function Ways({ run }: { run: RunState["run"] }) {
       ) : null}
       {canEdit ? (
         <>
-          <Button
-            variant={action === "retry" ? "primary" : "secondary"}
-            icon={<RotateCcw aria-hidden />}
-            pending={again.isPending}
-            onClick={again.start}
-          >
+          <Button icon={<RotateCcw aria-hidden />} pending={again.isPending} onClick={again.start}>
             Run it again
           </Button>
           <Button icon={<TextCursorInput aria-hidden />} onClick={again.editInput}>

@@ -356,17 +356,19 @@ function Reconnecting({ onRetry }: { onRetry: () => void }) {
   );
 }
 
-/** A run that stopped at a limit may be let go on from elsewhere: looks now and then. */
+/** A run that stopped at a limit, or failed at a node, may be let go on from elsewhere: looks now and then. */
 function ContinuedNotice({ runId, onNews }: { runId: string; onNews: () => void }) {
   const store = useRunViewStore();
-  const canGoOn = useRun(
-    ({ head, connection }) => connection === "ended" && (head.run.resumable?.length ?? 0) > 0,
-    false,
-  );
+  const waits = useRun(({ head: { run, failing }, connection }) => {
+    if (connection !== "ended") return null;
+    if ((run.resumable?.length ?? 0) > 0) return 3_000;
+    return run.final_status === "ERROR" && failing?.activation_id !== undefined ? 15_000 : null;
+  }, null);
+  const canGoOn = waits !== null;
   const { data } = useQuery({
     ...useTrpc().runs.get.queryOptions({ run_id: runId }),
     enabled: canGoOn,
-    refetchInterval: 3_000,
+    refetchInterval: waits ?? false,
   });
   const lastSeq = data?.last_seq ?? 0;
   useEffect(() => {

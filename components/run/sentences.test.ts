@@ -45,6 +45,7 @@ const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } =
   ],
   run_continued: [{ by: "user", as: "step", granularity: "turn" }, "The run goes on by one turn"],
   state_edited: [{ set: { n: 2 }, remove: [], words: [], by: "user" }, "user set “n” in the state"],
+  node_retried: [{ by: "user" }, "user has Get approval tried again"],
   instruction_injected: [
     { target: { node_id: "get" }, text: "Be brief.", by: "user" },
     "user told Get approval: Be brief.",

@@ -209,6 +209,10 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
     ];
     return story(`${by} ${said.join(" and ")} in the state`);
   },
+  node_retried: ({ node_id, payload: { by, along } }, names) =>
+    along
+      ? detail(`${names.node(node_id)}, which that had stopped, begins anew`)
+      : story(`${by} has ${names.node(node_id)} tried again`),
   instruction_injected: ({ payload: { target, text, by } }, names) =>
     story(`${by} told ${targetInWords(target, names.node)}: ${text}`),
   node_skipped_by: ({ node_id, payload }, names) =>

@@ -61,6 +61,7 @@ const CONTROL_WORDS: Readonly<Record<string, string>> = {
   step: "Let a paused run go on by a step",
   set_breakpoints: "Changed the breakpoints of a run",
   edit_state: "Changed the state of a run",
+  retry_node: "Tried a node of a run again",
   inject: "Instructed agents of a run",
   skip_node: "Gave a node of a run its output",
 };

@@ -38,6 +38,7 @@ const lines: { readonly [T in EventType]: Line<T> } = {
     held(
       `State changed by ${by}: ${[...Object.keys(set), ...remove.map((key) => `${key} removed`)].join(", ")}`,
     ),
+  node_retried: ({ payload }, { held, name }) => held(`${name} is tried again by ${payload.by}`),
   instruction_injected: ({ payload: { target, text, by } }, { held, nameOf }) =>
     held(`${by} told ${targetInWords(target, nameOf)}: ${text}`),
   node_skipped_by: ({ payload }, { mark, name }) =>

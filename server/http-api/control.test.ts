@@ -137,3 +137,35 @@ test("a program instructs an agent of a run that waits for it", async () => {
   await api.ask("POST", `${at}/resume`, {});
   await expect.poll(async () => (await run()).state.answer).toContain("Be brief.");
 });
+
+test("a program tries a failed node again, and the run that had ended goes on", async () => {
+  let isGone = true;
+  const api = newApi(() => {
+    if (isGone) throw new Error("The model is gone.");
+    return "done";
+  });
+  const graph = draw("start > ask > end", {
+    ask: {
+      node_type: "agent_task",
+      output_keys: ["answer"],
+      config: { required_role: "Planner", task_description_template: "Say something." },
+    },
+  });
+  const workflow = api.workflows.create({ name: "x", graph });
+  const started = await api.ask("POST", `/workflows/${workflow}/runs`, { input: {} });
+  const at = `/runs/${started.body.run_id}`;
+  const run = async () => (await api.ask("GET", at)).body;
+  await expect.poll(async () => (await run()).final_status).toBe("ERROR");
+  const wrong = await api.ask("POST", `${at}/retry`, { node_id: "start" });
+  expect([wrong.status, wrong.body.error.message]).toEqual([409, "start has not failed (completed)."]);
+  isGone = false;
+  const sent = await api.ask("POST", `${at}/retry`, { node_id: "ask" });
+  expectSchema("retryRunNode", sent.body);
+  expect(sent.status).toBe(200);
+  await expect.poll(async () => (await run()).final_status).toBe("COMPLETED");
+  const late = await api.ask("POST", `${at}/retry`, { node_id: "ask" });
+  expect([late.status, late.body.error]).toMatchObject([
+    409,
+    { code: "run_ended", message: "This run has ended." },
+  ]);
+});

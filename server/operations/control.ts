@@ -3,6 +3,7 @@ import { MOST_BREAKPOINTS } from "@/server/domain/agent/breakpoint";
 import { CheckedBreakpoint } from "@/server/domain/agent/breakpoint-check";
 import { Json, StateKey } from "@/server/domain/base/values";
 import { analyse } from "@/server/domain/graph/analysis";
+import type { RunState } from "@/server/domain/run";
 import { commandFault, type RunCommand, tooLate } from "@/server/domain/run/command";
 import { InstructionTarget, LONGEST_INSTRUCTION } from "@/server/domain/run/instructions";
 import { type Caller, operation } from "./operation";
@@ -28,9 +29,9 @@ const route = <const Path extends string>(path: Path, success: string) => ({
 /** Tells a run something that fits, and answers how it stands then. Throws Problem, also where it came too late. */
 async function tell(services: Services, run_id: string, command: RunCommand, { by, note }: Caller) {
   const { run, state } = atHand(services, run_id);
-  if (run.status === "finished")
-    throw new Problem("run_ended", "This run has ended.", { final_status: run.final_status });
   const fault = commandFault(analyse(state.graph), state, command);
+  if (run.status === "finished" && (fault !== null || command.kind !== "retry_node"))
+    throw new Problem("run_ended", fault ?? "This run has ended.", { final_status: run.final_status });
   if (fault !== null) throw new Problem("not_now", fault, { status: run.status });
   const events = await services.host.command(run_id, command, by);
   note("run_controlled", { run_id, workflow_id: run.workflow_id, command: command.kind });
@@ -39,6 +40,12 @@ async function tell(services: Services, run_id: string, command: RunCommand, { b
   const now = known(services, run_id);
   return { run_id, ...toRun(now.run, now.run.last_seq, now.state) };
 }
+
+/** The activation that is named, or the newest of the node that is. */
+const activationOf = (
+  { nodes }: RunState,
+  { activation_id, node_id }: { activation_id?: string | undefined; node_id?: string | undefined },
+): string | undefined => activation_id ?? (node_id === undefined ? undefined : nodes[node_id]?.activation);
 
 /** How people hold a run, go through it and change it on the way. */
 export const controlOperations = {
@@ -123,6 +130,26 @@ export const controlOperations = {
       tell(services, run_id, { kind: "edit_state", set, remove }, caller),
   }),
 
+  retry: operation({
+    kind: "mutation",
+    name: "retryRunNode",
+    summary: "Tries a failed node again",
+    about:
+      "A node that failed and with it the run, by `activation_id`, or by `node_id` for its newest activation. Its next attempt begins anew, with the state as it is now. A run that had ended with `ERROR` because of it goes on, with all else that it had yet to do; one that is paused tries it once it goes on. One that waits for its next attempt begins it at once. 409 where the run took another way because of the failure: fork it instead.",
+    tag: "Runs",
+    input: ByRun.extend({ activation_id: z.string().optional(), node_id: z.string().optional() }),
+    output: Told,
+    problems: REFUSALS,
+    audits: ["run_controlled"],
+    http: route("retry", "It is tried again"),
+    run(services, { run_id, ...which }, caller) {
+      const activation_id = activationOf(known(services, run_id).state, which);
+      if (activation_id === undefined)
+        throw new Problem("not_now", "Say which node to try again: one that failed.");
+      return tell(services, run_id, { kind: "retry_node", activation_id }, caller);
+    },
+  }),
+
   inject: operation({
     kind: "mutation",
     name: "instructRun",
@@ -159,10 +186,8 @@ export const controlOperations = {
     problems: REFUSALS,
     audits: ["run_controlled"],
     http: route("skip", "It has that output"),
-    run(services, { run_id, node_id, output, labels, ...input }, caller) {
-      const { state } = known(services, run_id);
-      const latest = node_id === undefined ? undefined : state.nodes[node_id]?.activation;
-      const activation_id = input.activation_id ?? latest;
+    run(services, { run_id, output, labels, ...which }, caller) {
+      const activation_id = activationOf(known(services, run_id).state, which);
       if (activation_id === undefined)
         throw new Problem("not_now", "Say which node to skip: one that is ready, at work or waiting.");
       const labelled = labels ? { labels } : {};

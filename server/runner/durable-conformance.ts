@@ -146,6 +146,28 @@ export function describeDurableEngine(name: string, newEngine: () => EngineUnder
       expect(got).toBe("first");
     });
 
+    test("a flow can tell before its end whether a signal was sent, and tells the same on a replay", async () => {
+      const engine = newEngine();
+      const seen: boolean[][] = [];
+      const program: Program = async (ctx) => {
+        const [sent, never] = [ctx.signal("sent"), ctx.signal("never")];
+        await nextOf(ctx, [sent, never]);
+        seen.push([ctx.isSent("sent"), ctx.isSent("never")]);
+        if (seen.length === 1) await nextOf(ctx, [never]);
+      };
+      void engine.start("r", program);
+      engine.signal("r", "sent", 1);
+      await until(() => seen.length === 1);
+      await soon();
+      engine.kill();
+      engine.restart();
+      await engine.start("r", program);
+      expect(seen).toEqual([
+        [true, false],
+        [true, false],
+      ]);
+    });
+
     test("a signal survives the process", async () => {
       const engine = newEngine();
       let got: Json = null;

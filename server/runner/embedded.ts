@@ -225,6 +225,16 @@ export class EmbeddedRun implements DurableContext {
     return this.register({ key: name, kind: "signal", started: false });
   }
 
+  /** By its signals, or by what is recorded of it: a fork has its original's turns. */
+  isSent(name: string): boolean {
+    const { turns, fork } = this.journal;
+    return (
+      this.signals.has(name) ||
+      turns.some(({ key, turn }) => key === name && turn > this.turn) ||
+      (fork?.key === name && fork.turn > this.turn)
+    );
+  }
+
   sleep(key: string, ms: number): Durable {
     const known = this.journal.timers.get(key);
     const dueAt = known ?? this.dueIn(ms);

@@ -10,6 +10,7 @@ import { durationText } from "@/server/domain/nodes/wait";
 import type { RunState } from "@/server/domain/run";
 import { isHeldByQuestion } from "@/server/domain/run/asking";
 import { commandFault, RunCommand } from "@/server/domain/run/command";
+import { canGoOn } from "@/server/domain/run/command-faults";
 import type { RunEvent } from "@/server/domain/run/events";
 import { begin, complete, decide, unreachable } from "@/server/domain/run/schedule";
 import { analysisOf, heldBy, INLINE, NOTHING_TO_DO, planEditSignal, timeoutOf } from "./interpreter/attempts";
@@ -49,6 +50,10 @@ export class Interpreter extends Holding {
   private workBefore = 0;
   private controls = 1;
   private readonly edits: MessageEdit[] = [];
+  /** It failed, and goes on only if a person tries the node again. */
+  private isOver = false;
+  /** What its failure stopped. */
+  private stopped: readonly string[] = [];
 
   constructor(ctx: DurableContext, created: RunEvent, effects: Effects) {
     super(ctx, created, effects);
@@ -63,12 +68,14 @@ export class Interpreter extends Holding {
     this.applyAll(begin(this.a, this.s));
     try {
       for (;;) {
+        if (this.isOver && !this.ctx.isSent(this.control.key)) return;
         if (this.isLimitOpened) this.openLimits();
-        this.advance();
+        if (!this.isOver) this.advance();
         if (this.reached()) continue;
-        if (!this.isPaused && !this.breath && !this.tasks.areMoving) {
+        if (!this.isOver && !this.isPaused && !this.breath && !this.tasks.areMoving) {
           if (this.breakTie()) continue;
           if (!this.finish()) return;
+          if (this.isOver) continue;
         }
         const next = this.ctx.next([...this.tasks.pending, ...this.advice.pending, this.control]);
         this.receive(next instanceof Promise ? await next : next);
@@ -246,7 +253,7 @@ export class Interpreter extends Holding {
     return events.length > 0;
   }
 
-  /** Ends the run; true if it may go on after a limit was raised. */
+  /** Ends the run; true if it may go on: after a limit was raised, or where a person tries again what failed. */
   private finish(): boolean {
     const { s } = this;
     const output = outputOf(this.a, s, this.ended);
@@ -262,9 +269,11 @@ export class Interpreter extends Holding {
       });
 
     if (s.failing) {
+      this.stopped = this.tasks.ids;
       this.cancelTasks("The run failed.");
       finished("ERROR", s.failing.code, { error: s.failing });
-      return false;
+      this.isOver = canGoOn(s);
+      return this.isOver;
     }
     if (this.limit && !this.terminated) {
       const error = limitError(this.limit, s);
@@ -330,6 +339,8 @@ export class Interpreter extends Holding {
         return this.apply({ type: "breakpoints_set", payload: { breakpoints: command.breakpoints, by } });
       case "edit_state":
         return this.apply(stateEdited(this.s, command, by));
+      case "retry_node":
+        return this.retry(command.activation_id, by);
       case "inject": {
         const { target, text } = command;
         return this.apply({ type: "instruction_injected", payload: { target, text, by } });
@@ -359,6 +370,22 @@ export class Interpreter extends Holding {
   /** What messages of an agent's transcript say since a fork. */
   editsOf(agent: string): readonly MessageEdit[] {
     return this.edits.filter((edit) => edit.agent === agent);
+  }
+
+  /** Lets a node that failed begin anew, and a run that failed with it go on, with whatever that stopped. */
+  private retry(id: string, by: string): void {
+    const task = this.tasks.get(id);
+    if (task) this.tasks.release(task);
+    const again = (activation_id: string, more: { along?: true } = {}) => {
+      const { node_id } = present(this.s.activations[activation_id], "activation");
+      this.apply({ type: "node_retried", node_id, activation_id, payload: { by, ...more } });
+    };
+    if (!this.isOver) return again(id);
+    this.isOver = false;
+    this.limit = null;
+    this.apply({ type: "run_resumed", payload: { by } });
+    for (const other of this.stopped) again(other, { along: true });
+    again(id);
   }
 
   /** Ends an activation with the output that a person gives; what it had under way is given up. */

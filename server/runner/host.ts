@@ -8,7 +8,7 @@ import { present } from "@/server/domain/base/must";
 import { namedError } from "@/server/domain/base/named-error";
 import { asStored, type Json, type JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import type { Interaction, RunState } from "@/server/domain/run";
+import { foldRun, type Interaction, type RunState } from "@/server/domain/run";
 import { isHeldByQuestion } from "@/server/domain/run/asking";
 import type { RunCommand } from "@/server/domain/run/command";
 import type { PeopleRules, RunEvent, RunEventOf } from "@/server/domain/run/events";
@@ -18,7 +18,7 @@ import { editPlan, type PlanEdit } from "@/server/domain/run/plan-edit";
 import { USUAL_PEOPLE } from "@/server/domain/run/question-times";
 import { outcomeInWords } from "@/server/domain/run/result";
 import { GivenAnswer, type PersonsAnswer } from "@/server/domain/run/tool-question";
-import { workDone } from "@/server/domain/run/work-done";
+import { workDone, workSince } from "@/server/domain/run/work-done";
 import type { AtWork } from "@/server/store/at-work";
 import type { RunProgress, RunStatus, RunStore, TurnWrite } from "@/server/store/runs";
 import type { Watchdog } from "@/server/store/watchdog";
@@ -351,7 +351,10 @@ export class Host {
     const value = asStored<object>({ ...command, by }) as JsonObject;
     const name = this.store.command(runId, value, this.now);
     const taken = this.taken.wait(runId, name);
-    this.deliver(runId, name, value);
+    // A run that has just ended is on its way out, and is taken up again for this.
+    if (this.store.find(runId)?.status === "finished")
+      void this.settled(runId).then(() => this.deliver(runId, name, value));
+    else this.deliver(runId, name, value);
     return taken;
   }
 
@@ -794,7 +797,8 @@ export class Host {
     }
     const asksAnew = run?.state ? noteQuestions(run, run.state, write) : false;
     // What a fork or a replay begins with was counted with its original.
-    if (run?.state && !run.state.run.forks && turn.events.some(endsForGood)) write.work = workOf(run.state);
+    if (run?.state && !run.state.run.forks && turn.events.some(endsForGood))
+      write.work = this.workOf(turn.runId, run.state);
     await this.writer.append(write);
     // Nothing follows from what touched the world, and nobody is told, before it survives a power cut.
     if (turn.touchesWorld || now?.status === "finished") await this.options.disk?.sync();
@@ -814,6 +818,15 @@ export class Host {
     if (now.status === "finished" && now.final_status === "INCOMPLETE")
       setImmediate(() => this.evict(turn.runId, run));
     else if (leavesMemory(now)) setImmediate(() => this.pump());
+  }
+
+  /** What the run's crews did since it was counted last. */
+  private workOf(runId: string, s: RunState): NonNullable<TurnWrite["work"]> {
+    const { counted_to } = s.run;
+    const done = workDone(s);
+    if (counted_to === undefined) return { ...placeOf(s.run), done };
+    const counted = workDone(foldRun(runId, this.store.events(runId, 0, counted_to)));
+    return { ...placeOf(s.run), done: workSince(done, counted) };
   }
 
   private evict(runId: string, run: LiveRun): void {
@@ -942,11 +955,6 @@ function statusOf(s: RunState): RunProgress["status"] {
 /** A run that stopped at a limit may go on. */
 const endsForGood = (event: RunEvent) =>
   event.type === "run_finished" && event.payload.final_status !== "INCOMPLETE";
-
-const workOf = (s: RunState): NonNullable<TurnWrite["work"]> => ({
-  ...placeOf(s.run),
-  done: workDone(s),
-});
 
 /** Where a run's work counts: as the settings were at its start, since that is what a later one can ask for. */
 const placeOf = ({

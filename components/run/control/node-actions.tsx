@@ -9,6 +9,7 @@ import { Button } from "@/components/ui/button";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { getNodeKind } from "@/server/domain/nodes";
 import { agentsOfNode } from "@/server/domain/run/node-agents";
+import { RetryButton } from "./retry-button";
 import { useIsUnderWay } from "./use-control";
 
 const SkipDialog = dynamic(() => import("./skip-dialog").then((m) => m.SkipDialog), { ssr: false });
@@ -34,6 +35,7 @@ export function NodeActions({
   if (!page || !activationId || !activation || isPast) return null;
   const { begins, ends } = getNodeKind(node.node_type);
   const canSkip = isUnderWay && !page.held && !begins && !ends && isAhead(activation.status);
+  const canRetry = activation.ends_run === true || activation.waiting?.for === "retry";
   const close = () => setOpen(null);
   const props = { runId: page.runId, node, activationId, onClose: close };
   const offers = [
@@ -42,6 +44,7 @@ export function NodeActions({
         Skip…
       </Button>
     ) : null,
+    canRetry ? <RetryButton key="retry" size="sm" activationId={activationId} /> : null,
     isUnderWay && !page.held && agentsOfNode(node).length > 0 ? (
       <Button
         key="instruct"

@@ -29,6 +29,8 @@ export interface DurableContext {
   readonly begunAt: number;
   step(key: string, work: StepWork, options?: StepOptions): Durable;
   signal(name: string): Durable;
+  /** Whether a signal of that name was sent. Asked only where the flow would end, which it may go on beyond. */
+  isSent(name: string): boolean;
   /** A time to wait, in milliseconds. Its due instant is fixed; a short one is measured by no clock that can be set. */
   sleep(key: string, ms: number): Durable;
   /** Settles after that many milliseconds of work. It begins anew when the run is taken up again. */

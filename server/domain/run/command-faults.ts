@@ -79,3 +79,23 @@ function outputFaults(s: RunState, node: WorkflowNode, output: JsonObject): stri
   const ofSchema = isObject(schema) ? faultTexts(readSchema(schema).faults(output)) : [];
   return [...missing, ...ofState, ...ofSchema].slice(0, 5);
 }
+
+export function retryFault(s: RunState, { activation_id }: { activation_id: string }): string | null {
+  const activation = s.activations[activation_id];
+  if (!activation) return `This run has no ${activation_id}.`;
+  const name = nameOf(nodeOf(s, activation));
+  if (s.run.status === "finished" && !canGoOn(s))
+    return s.run.final_status === "ERROR"
+      ? "This run ended for a reason that no node can mend by being tried again. Fork it from before that."
+      : "This run has ended.";
+  if (activation.ends_run || activation.waiting?.for === "retry") return null;
+  return activation.status === "failed"
+    ? `${name} failed, and the run went on another way because of that. Fork the run from before ${name} to try it again.`
+    : `${name} has not failed (${activation.status}).`;
+}
+
+/** Whether a run that failed can go on: it ended because a node did, and nothing else. */
+export const canGoOn = ({ run, failing }: RunState): boolean =>
+  run.final_status === "ERROR" &&
+  failing?.activation_id !== undefined &&
+  run.error?.activation_id === failing.activation_id;

@@ -3,7 +3,7 @@ import { Breakpoint, MOST_BREAKPOINTS } from "@/server/domain/agent/breakpoint";
 import { Json, StateKey } from "@/server/domain/base/values";
 import type { Analysis } from "@/server/domain/graph/analysis";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
-import { skipFault, stateFault } from "./command-faults";
+import { retryFault, skipFault, stateFault } from "./command-faults";
 import type { RunEvent } from "./events";
 import { instructionFault } from "./instruction-fault";
 import { InstructionTarget, LONGEST_INSTRUCTION } from "./instructions";
@@ -21,6 +21,7 @@ export const RunCommand = z.discriminatedUnion("kind", [
     breakpoints: z.array(Breakpoint).max(MOST_BREAKPOINTS),
   }),
   z.object({ kind: z.literal("edit_state"), set: z.record(StateKey, Json), remove: z.array(StateKey) }),
+  z.object({ kind: z.literal("retry_node"), activation_id: z.string() }),
   z.object({
     kind: z.literal("inject"),
     target: InstructionTarget,
@@ -43,7 +44,7 @@ export function tooLate(events: readonly RunEvent[] | null): string | null {
 
 /** Why a run cannot take a command as it stands, in a sentence; null where it can. */
 export function commandFault(a: Analysis, s: RunState, command: RunCommand): string | null {
-  if (s.run.status === "finished") return "This run has ended.";
+  if (s.run.status === "finished" && command.kind !== "retry_node") return "This run has ended.";
   switch (command.kind) {
     case "pause":
       return s.run.paused_at && !command.now ? "This run is paused already." : null;
@@ -54,6 +55,8 @@ export function commandFault(a: Analysis, s: RunState, command: RunCommand): str
       return unknownPlace(s.graph, command.breakpoints);
     case "edit_state":
       return stateFault(s, command);
+    case "retry_node":
+      return retryFault(s, command);
     case "inject":
       return instructionFault(a, s, command.target);
     case "skip_node":

@@ -36,6 +36,8 @@ export interface ControlEvents {
   breakpoints_set: { breakpoints: Breakpoint[]; by: string };
   /** A person changed values of the state. `words`: what they wrote themselves. */
   state_edited: { set: JsonObject; remove: string[]; words: string[]; by: string };
+  /** A node that failed is tried again, by its next attempt. `along`: another one's failure had stopped it. */
+  node_retried: { by: string; along?: true };
   /** A person told agents something, which holds to the run's end; each reads it before its next call of a model. */
   instruction_injected: { target: InstructionTarget; text: string; by: string };
   /** An activation is not carried out, or not any further: it has the output that a person gives. */

@@ -1,11 +1,12 @@
 import type { Breakpoint } from "@/server/domain/agent/breakpoint";
-import type { RunConfig } from "@/server/domain/agent/outcome";
+import type { RunConfig, RunError } from "@/server/domain/agent/outcome";
 import { present } from "@/server/domain/base/must";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { ControlEvents } from "./control-events";
 import { takeFromReady } from "./endings";
 import type { Handlers } from "./handlers";
-import { setActivation } from "./patch";
+import { getReady, setActivation } from "./patch";
+import type { RunState } from "./state";
 import { writeValue } from "./state-values";
 
 export const control: Handlers<keyof ControlEvents> = {
@@ -29,6 +30,16 @@ export const control: Handlers<keyof ControlEvents> = {
     }
     s.told = [...s.told, ...words];
   },
+  node_retried(s, event) {
+    const id = present(event.activation_id, "event.activation_id");
+    const node_id = present(event.node_id, "event.node_id");
+    const before = present(s.activations[id], "s.activations[id]");
+    // One that waits for its next attempt is at work still.
+    if (!s.running.delete(id)) s.work.set(node_id, (s.work.get(node_id) ?? 0) + 1);
+    getReady(s, before);
+    s.ready.unshift(id);
+    if (s.failing?.activation_id === id) s.failing = otherFailure(s);
+  },
   instruction_injected(s, { payload, ts }) {
     const number = s.instructions.length + 1;
     s.instructions = [...s.instructions, { ...payload, number, at: ts, read_by: [] }];
@@ -41,6 +52,11 @@ export const control: Handlers<keyof ControlEvents> = {
     setActivation(s, id, { status: "running", waiting: undefined, error: undefined });
   },
 };
+
+/** The failure that ends the run beside the one that is tried again; null where there is none. */
+function otherFailure({ activations }: RunState): RunError | null {
+  return Object.values(activations).find(({ ends_run }) => ends_run)?.error ?? null;
+}
 
 /** The breakpoints that a run begins with: its config's, and in the modes that heed them those of its nodes. */
 export function firstBreakpoints({ nodes }: WorkflowGraph, config: RunConfig): Breakpoint[] {

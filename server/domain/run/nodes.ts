@@ -101,8 +101,10 @@ export const nodes: Handlers<keyof NodeEvents> = {
     }
     setActivation(s, id, { status: "failed", error, finished_at: event.ts, waiting: undefined });
     finishWork(s, id, present(event.node_id, "event.node_id"));
-    if (next === "fail_run") s.failing ??= error;
-    else warn(s, error.message);
+    if (next === "fail_run") {
+      setActivation(s, id, { ends_run: true });
+      s.failing ??= error;
+    } else warn(s, error.message);
   },
   node_retry_scheduled(s, event) {
     setActivation(s, present(event.activation_id, "event.activation_id"), {

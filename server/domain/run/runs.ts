@@ -3,7 +3,7 @@ import { endActivation } from "./endings";
 import type { RunEventOf, RunEvents } from "./events";
 import { run_forked } from "./forked";
 import { type Handlers, noChange } from "./handlers";
-import { setActivation, warn } from "./patch";
+import { getReady, setActivation, warn } from "./patch";
 import type { RunState } from "./state";
 
 export const runs: Handlers<keyof RunEvents> = {
@@ -46,7 +46,7 @@ export const runs: Handlers<keyof RunEvents> = {
   },
   run_resumed(s) {
     const {
-      final_status: _f,
+      final_status: ended,
       reason_code: _r,
       error: _e,
       output: _o,
@@ -54,7 +54,13 @@ export const runs: Handlers<keyof RunEvents> = {
       finished_at: _t,
       ...rest
     } = s.run;
-    s.run = { ...rest, status: "running" };
+    s.run = {
+      ...rest,
+      status: "running",
+      // Its work was counted when it ended for good, as it seemed.
+      ...(ended === "ERROR" ? { counted_to: s.seq - 1 } : {}),
+    };
+    takeUpTheRest(s);
     for (const id of s.running)
       if (s.activations[id]?.waiting?.for === "limit")
         setActivation(s, id, { status: "running", waiting: undefined });
@@ -74,6 +80,7 @@ export const runs: Handlers<keyof RunEvents> = {
       ...(resumable ? { resumable } : {}),
     };
     // A run that stopped at a limit can go on: what it had under way waits.
+    if (final_status === "ERROR") s.left = { ready: [...s.ready], parked: [...s.parked] };
     if (final_status !== "INCOMPLETE") cancelTheRest(s, ts);
   },
   warning(s, { payload }) {
@@ -97,6 +104,19 @@ function holding({
     ...(mode === "step" ? { stepping: "node" as const } : {}),
     ...(breakpoints.length > 0 ? { breakpoints } : {}),
   };
+}
+
+/** What a run that failed had yet to do is to be done again. */
+function takeUpTheRest(s: RunState): void {
+  for (const id of s.left?.ready ?? []) {
+    const activation = s.activations[id];
+    if (!activation) continue;
+    getReady(s, activation);
+    s.ready.push(id);
+    s.work.set(activation.node_id, (s.work.get(activation.node_id) ?? 0) + 1);
+  }
+  for (const id of s.left?.parked ?? []) s.parked.add(id);
+  s.left = null;
 }
 
 function cancelTheRest(s: RunState, at: number): void {

@@ -42,6 +42,8 @@ export interface Activation {
   causes: readonly string[];
   status: NodeStatus;
   attempt: number;
+  /** It failed, and the run with it. */
+  ends_run?: true;
   iteration?: number;
   /** In which round of each loop around it, the outermost first. */
   rounds?: readonly number[];
@@ -147,6 +149,8 @@ export interface RunState extends CrewState {
     forks?: readonly ForkOrigin[];
     /** How many of these the run has left behind it: as many times it went its own way. */
     forked?: number;
+    /** The last event with which it had ended before a person let it go on; until then its crews' work is counted. */
+    counted_to?: number;
     /** What was paid before it, by the runs that it comes from; none of it is in `totals`. */
     inherited?: Inherited;
     config: RunConfig;
@@ -192,6 +196,8 @@ export interface RunState extends CrewState {
   running: Set<string>;
   /** The failure that ends the run once what is in flight has settled. */
   failing: RunError | null;
+  /** What a run that failed left behind: activations that had yet to begin, and nodes that hold tokens. */
+  left: { ready: readonly string[]; parked: readonly string[] } | null;
 
   nodes: Record<
     string,
@@ -254,6 +260,7 @@ export function newRun(id = ""): RunState {
     ready: [],
     running: new Set(),
     failing: null,
+    left: null,
     nodes: newRecord(),
     edges: newRecord(),
     activations: newRecord(),

@@ -48,6 +48,22 @@ export function workDone(s: RunState): WorkDone[] {
   return Object.values(found);
 }
 
+/** What was done beyond what was counted already. Work that was done anew counts as it came out last. */
+export function workSince(done: readonly WorkDone[], counted: readonly WorkDone[]): WorkDone[] {
+  return done.map((one) => {
+    const before = counted.find(
+      ({ node_id, agent_id }) => node_id === one.node_id && agent_id === one.agent_id,
+    );
+    if (!before) return one;
+    return {
+      ...one,
+      done: one.done - before.done,
+      failed: one.failed - before.failed,
+      sent_back: one.sent_back - before.sent_back,
+    };
+  });
+}
+
 /** As what each end of an agent's work counts. */
 const COUNTED: Readonly<Record<string, "done" | "failed" | undefined>> = {
   completed: "done",

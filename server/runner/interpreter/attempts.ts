@@ -97,21 +97,28 @@ export abstract class Attempts implements Engine {
     return !this.tasks.has(id);
   }
 
-  /** A node whose output is pinned gives that at once; every other makes its first attempt. */
+  /** A node whose output is pinned gives that at once; every other makes its next attempt. */
   private begin(id: string, node: WorkflowNode): void {
     const pin = this.s.run.pins?.[node.id];
-    if (!pin) return this.attempt(id, node, 1);
+    const attempt = this.attemptsOf(id) + 1;
+    if (!pin) return this.attempt(id, node, attempt);
     const { input } = readInput(this.s, node, this.at);
     const at = { node_id: node.id, activation_id: id };
-    this.apply({ type: "node_started", ...at, payload: { attempt: 1, ...referring(this.s.state, input) } });
+    this.apply({ type: "node_started", ...at, payload: { attempt, ...referring(this.s.state, input) } });
     this.applyAll(complete(this.a, this.s, id, { ...pin, pinned: true }, this.at));
   }
 
   /** A node fails before it could begin. No further attempt: the same state gives the same answer. */
   protected refuse(id: string, node: WorkflowNode, error: RunError): void {
     const at = { node_id: node.id, activation_id: id };
-    this.apply({ type: "node_started", ...at, payload: { attempt: 1, input: {} } });
+    const attempt = this.attemptsOf(id) + 1;
+    this.apply({ type: "node_started", ...at, payload: { attempt, input: {} } });
     this.applyAll(fail(this.a, this.s, id, error, this.at, false));
+  }
+
+  /** How many attempts it has made: none, unless a person has it tried again. */
+  private attemptsOf(id: string): number {
+    return present(this.s.activations[id], "this.s.activations[id]").attempt;
   }
 
   protected attempt(id: string, node: WorkflowNode, attempt: number): void {

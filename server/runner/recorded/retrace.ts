@@ -83,6 +83,9 @@ class Retracing implements DurableContext {
   signal(key: string): Durable {
     return { key };
   }
+  isSent(name: string): boolean {
+    return this.journal.turns.some(({ key, turn }) => key === name && turn > this.turn);
+  }
   sleep(key: string): Durable {
     return { key };
   }

@@ -86,6 +86,9 @@ export class VirtualRun implements DurableContext {
     this.begin({ key: name, kind: "signal", dueAt: 0, order: 0 });
     return { key: name };
   }
+  isSent(name: string): boolean {
+    return this.signals.has(name);
+  }
   sleep(key: string, ms: number): Durable {
     this.begin({ key, kind: "sleep", dueAt: this.at + ms, order: 0 });
     return { key };

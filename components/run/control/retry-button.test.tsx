@@ -1,0 +1,48 @@
+import { screen, waitFor } from "@testing-library/react";
+import type { ReactNode } from "react";
+import { expect, test, vi } from "vitest";
+import { RunProvider } from "@/components/run/run-context";
+import { RunPageProvider } from "@/components/run/run-page-context";
+import { newRunViewStore } from "@/components/run/run-view-store";
+import { openPage } from "@/components/testing/page";
+import { present } from "@/server/domain/base/must";
+import { draw } from "@/server/domain/testing/drawing";
+import { NodeActions } from "./node-actions";
+
+/** Shows what is known only once it is shown. */
+const Late = ({ children }: { children: () => ReactNode }) => children();
+const nothing = () => undefined;
+
+test("a node that failed is tried again where it is looked at, and the run that had ended goes on", async () => {
+  const graph = draw("start > sum > end", {
+    sum: { config: { set: { n: "state.missing + 1" } }, output_keys: ["n"] },
+  });
+  const store = newRunViewStore((work) => work());
+  const onResumed = vi.fn();
+  const { ask, troupe, person, show } = openPage(
+    <Late>
+      {() => (
+        <RunProvider store={store}>
+          <RunPageProvider
+            value={{ runId, held: null, onResumed, openFile: nothing, openCrew: nothing, openNode: nothing }}
+          >
+            <NodeActions node={present(graph.nodes.sum, "sum")} activationId="sum#1" />
+          </RunPageProvider>
+        </RunProvider>
+      )}
+    </Late>,
+  );
+  const { id } = await ask.workflows.create({ name: "Sum", graph });
+  const { run_id: runId } = await ask.runs.start({ workflow_id: id });
+  const now = () => {
+    store.apply(troupe.runs.events(runId, store.view.getState().lastSeq, 500));
+    store.flush();
+    return store.view.getState().head;
+  };
+  await waitFor(() => expect(now().run.final_status).toBe("ERROR"));
+  show();
+  await person.click(screen.getByRole("button", { name: "Retry" }));
+  await waitFor(() => expect(onResumed).toHaveBeenCalledOnce());
+  await waitFor(() => expect(now().activations["sum#1"]?.attempt).toBe(2));
+  await waitFor(() => expect(now().run.final_status).toBe("ERROR"));
+});
