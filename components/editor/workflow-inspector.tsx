@@ -440,8 +440,8 @@ function Limits({ graph }: { graph: WorkflowGraph }) {
         onCheckedChange={(strict_state) => change({ strict_state })}
       />
       <Switch
-        label="Ask before an agent stops at a limit"
-        hint="A person raises it, lets the agent go on with its next model, or stops the run"
+        label="Ask before the run stops at a limit"
+        hint="A person raises it, lets the agent go on with a model that costs less, or stops the run"
         checked={config.on_limit === "ask"}
         onCheckedChange={(asks) => change({ on_limit: asks ? "ask" : "stop" })}
       />

@@ -26,6 +26,7 @@ import { asMember } from "@/server/domain/library/agent-use";
 import { ASSUMPTIONS, estimateCrew } from "@/server/domain/library/estimate";
 import { AgentForm, MemberFields, type MemberFieldsProps } from "./agent-form";
 import { groupsOf, newAgent, newMember, removeAgent, renameAgent, stepsOf } from "./crew-changes";
+import { CrewQuestionFields } from "./crew-questions";
 import { useCreate } from "./library-sheets";
 import { GroupsEditor, type PatternEditorProps, StepsEditor } from "./pattern-editor";
 import { type Faces, roleOptions } from "./role-field";
@@ -141,6 +142,7 @@ export function CrewForm({ crew, roles, error, onChange, onEmpty }: CrewFormProp
         checked={crew.memory}
         onCheckedChange={(memory) => set({ memory })}
       />
+      <CrewQuestionFields crew={crew} onChange={onChange} />
     </div>
   );
 }

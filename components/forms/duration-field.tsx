@@ -4,21 +4,42 @@ import { useState } from "react";
 import { Field } from "@/components/ui/field";
 import { NumberField } from "@/components/ui/number-field";
 import { Select } from "@/components/ui/select";
-import { keysOf } from "@/server/domain/base/guards";
 import type { FieldProps } from "./field-props";
 
-const units = { ms: 1, s: 1000, min: 60_000, h: 3_600_000 };
+const units = { ms: 1, s: 1000, min: 60_000, h: 3_600_000, d: 86_400_000 };
 type Unit = keyof typeof units;
-const UNIT_LABELS: Record<Unit, string> = { ms: "milliseconds", s: "seconds", min: "minutes", h: "hours" };
+const UNIT_LABELS: Record<Unit, string> = {
+  ms: "milliseconds",
+  s: "seconds",
+  min: "minutes",
+  h: "hours",
+  d: "days",
+};
+/** Of what programs take, and of what people take. */
+const SHORT: readonly Unit[] = ["ms", "s", "min", "h"];
+const LONG: readonly Unit[] = ["s", "min", "h", "d"];
 
 /** The unit in which a duration is a round number. */
-function unitOf(ms: number): Unit {
+function unitOf(ms: number, isLong: boolean): Unit {
+  if (isLong && ms >= units.d && ms % units.d === 0) return "d";
   if (ms >= units.h && ms % units.h === 0) return "h";
   if (ms >= units.min && ms % units.min === 0) return "min";
   return ms >= 1000 && ms % 100 === 0 ? "s" : ms === 0 ? "s" : "ms";
 }
 
-/** A duration in the unit that suits it; saved in milliseconds. */
+/** How long people have, saved in whole seconds. */
+export function SecondsField({ value, onChange, ...words }: FieldProps & { placeholder?: string }) {
+  return (
+    <DurationField
+      {...words}
+      isLong
+      value={typeof value === "number" ? value * 1000 : undefined}
+      onChange={(ms) => onChange(typeof ms === "number" ? Math.max(1, Math.round(ms / 1000)) : undefined)}
+    />
+  );
+}
+
+/** A duration in the unit that suits it; saved in milliseconds. `isLong`: it may be days. */
 export function DurationField({
   label,
   hint,
@@ -26,9 +47,10 @@ export function DurationField({
   value,
   onChange,
   placeholder,
-}: FieldProps & { placeholder?: string }) {
+  isLong = false,
+}: FieldProps & { placeholder?: string; isLong?: boolean }) {
   const ms = typeof value === "number" ? value : null;
-  const [unit, setUnit] = useState<Unit>(() => (ms === null ? "s" : unitOf(ms)));
+  const [unit, setUnit] = useState<Unit>(() => (ms === null ? (isLong ? "h" : "s") : unitOf(ms, isLong)));
   const set = (amount: number | null, unit: Unit) =>
     onChange(amount === null ? undefined : Math.max(0, Math.round(amount * units[unit])));
   return (
@@ -46,7 +68,7 @@ export function DurationField({
         <Select<Unit>
           label={`Unit of ${label}`}
           hideLabel
-          options={keysOf(units).map((value) => ({ value, label: UNIT_LABELS[value] }))}
+          options={(isLong ? LONG : SHORT).map((value) => ({ value, label: UNIT_LABELS[value] }))}
           value={unit}
           onValueChange={(next) => {
             setUnit(next);

@@ -3,6 +3,7 @@
 import dynamic from "next/dynamic";
 import type { ReactNode } from "react";
 import { CodeArea } from "@/components/ui/code-area";
+import { ListEditor } from "@/components/ui/list-editor";
 import { NumberField } from "@/components/ui/number-field";
 import { SegmentedControl } from "@/components/ui/segmented-control";
 import { Select } from "@/components/ui/select";
@@ -11,7 +12,7 @@ import { Switch } from "@/components/ui/switch";
 import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
 import type { Field, FieldLook } from "@/server/domain/nodes";
-import { DurationField } from "./duration-field";
+import { DurationField, SecondsField } from "./duration-field";
 import { ExpressionField } from "./expression-field";
 import type { FieldProps } from "./field-props";
 import { LabelField } from "./label-field";
@@ -43,6 +44,9 @@ const PlanField = dynamic(() => import("./plan-field").then((m) => m.PlanField),
 const TaskLlm = dynamic(() => import("./task-llm").then((m) => m.TaskLlm), { loading });
 const RuleNameField = dynamic(() => import("./rule-fields").then((m) => m.RuleNameField), { loading });
 const OwnRuleField = dynamic(() => import("./rule-fields").then((m) => m.OwnRuleField), { loading });
+const EscalationField = dynamic(() => import("./escalation-field").then((m) => m.EscalationField), {
+  loading,
+});
 const JsonField = dynamic(() => import("./json-field").then((m) => m.JsonField), { loading });
 
 const asText = (value: unknown) => (typeof value === "string" ? value : "");
@@ -99,6 +103,16 @@ const looks: Record<FieldLook, Look> = {
   llm: (props) => <TaskLlm {...props} />,
   router_function: (props) => <RuleNameField {...props} />,
   own_rule: (props) => <OwnRuleField {...props} />,
+  seconds: ({ field: _field, ...props }) => <SecondsField {...props} placeholder="As usual" />,
+  texts: ({ value, onChange, field: { itemName = "entry" }, ...words }) => (
+    <ListEditor
+      {...words}
+      itemName={itemName}
+      items={Array.isArray(value) ? value.filter((item) => typeof item === "string") : []}
+      onItemsChange={(items) => onChange(items.length === 0 ? undefined : items)}
+    />
+  ),
+  escalation: ({ field: _field, ...props }) => <EscalationField {...props} />,
   label: (props) => <LabelField {...props} />,
   tool: (props) => <ToolField {...props} />,
   arguments: (props) => <ArgumentsField {...props} />,
@@ -114,7 +128,9 @@ export function FieldView(props: FieldProps & { field: Field }) {
 }
 
 function Choice({ field, label, hint, error, value, onChange }: FieldProps & { field: Field }) {
-  const options = field.options ?? [];
+  const { unset, options: offered = [] } = field;
+  // What may be left open can be left open again.
+  const options = unset === undefined ? offered : [{ value: "", label: unset }, ...offered];
   const isShort = options.length <= 2 && options.every(({ hint }) => !hint);
   if (!isShort)
     return (
@@ -123,8 +139,8 @@ function Choice({ field, label, hint, error, value, onChange }: FieldProps & { f
         hint={hint}
         error={error}
         options={options}
-        value={asText(value) || null}
-        onValueChange={onChange}
+        value={asText(value) || (unset === undefined ? null : "")}
+        onValueChange={(next) => onChange(unset === undefined ? next : orNothing(next))}
       />
     );
   return (

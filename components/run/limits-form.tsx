@@ -12,7 +12,7 @@ export interface Limits {
   max_steps: number | null;
   max_loop_iterations: number | null;
   max_global_iterations: number | null;
-  /** A person is asked before an agent's limit stops the run. */
+  /** A person is asked before a limit stops the run. */
   asks: boolean;
 }
 
@@ -75,8 +75,8 @@ export function LimitsForm({ limits, onChange }: { limits: Limits; onChange: (li
         ))}
       </div>
       <Switch
-        label="Ask before an agent stops at a limit"
-        hint="A person raises it, lets the agent go on with its next model, or stops the run. Without an answer it stops."
+        label="Ask before the run stops at a limit"
+        hint="A person raises it, lets the agent go on with a model that costs less, or stops the run. Without an answer it stops."
         checked={limits.asks}
         onCheckedChange={(asks) => onChange({ ...limits, asks })}
       />

@@ -132,6 +132,11 @@ export interface Models {
     /** Tokens; absent: not known. */
     context_window?: number;
   } | null;
+  /**
+   * A model of this installation that costs less than that one by known prices, its own fallbacks first; null where none is
+   * known to. A model whose price nobody knows is never called cheaper.
+   */
+  cheaperThan?(config: LlmConfig): { provider_id: string; model: string; name: string } | null;
   /** What so many tokens of a model cost by today's prices, in US dollars; null where nobody knows. */
   priceOf?(config: LlmConfig, usage: Pick<Usage, "input_tokens" | "output_tokens">): number | null;
 }

@@ -13,6 +13,7 @@ import {
 import { providerFetch } from "@/server/egress/fetch";
 import { type Asked, adapt } from "./adapt";
 import { type Estimate, newBudgets, USUAL_ANSWER } from "./budget";
+import { cheaperThan } from "./cheaper";
 import { contextWindowOf, windowInRefusal } from "./context-window";
 import { cancelled } from "./errors";
 import {
@@ -171,6 +172,8 @@ export function newModels(options: ModelsOptions): Models {
       const priced = { ...provider, said: providers.said(provider.id, model).price };
       return costOf(priced, model, { ...usage, cached_input_tokens: 0 }).cost_usd;
     },
+
+    cheaperThan: (config) => cheaperThan(providers, config),
   };
 
   /** Undefined where the service did nothing for it. */

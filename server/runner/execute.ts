@@ -1,4 +1,4 @@
-import type { RaisableLimit, ReasonCode, RunError } from "@/server/domain/agent/outcome";
+import { RaisableLimit, type ReasonCode, type RunError } from "@/server/domain/agent/outcome";
 import { Cancelled, type Durable, type DurableContext, type Settlement } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
 import { SIZES, sizeOf } from "@/server/domain/base/sizes";
@@ -18,7 +18,9 @@ import { type Command, limitRaised, planEdited, type SkipCommand, stateEdited } 
 import { outputOf } from "./interpreter/ends";
 import { dueFork, forkedEvent, type MessageEdit, messageEdits, questionsMoved } from "./interpreter/forks";
 import { Holding } from "./interpreter/holding";
-import { limitError } from "./interpreter/limits";
+import { LimitAsking } from "./interpreter/limit-asking";
+import { limitsAskEverywhere, openLimitQuestion, raisedNow, raisedTo } from "./interpreter/limit-question";
+import { limitError, limitValue } from "./interpreter/limits";
 import { noteOf, questionsExtended, recovered, unread } from "./interpreter/notes";
 import type { Task } from "./interpreter/tasks";
 import type { Effects } from "./ports";
@@ -54,6 +56,7 @@ export class Interpreter extends Holding {
   private isOver = false;
   /** What its failure stopped. */
   private stopped: readonly string[] = [];
+  private readonly limitAsking = new LimitAsking(this);
 
   constructor(ctx: DurableContext, created: RunEvent, effects: Effects) {
     super(ctx, created, effects);
@@ -72,12 +75,23 @@ export class Interpreter extends Holding {
         if (this.isLimitOpened) this.openLimits();
         if (!this.isOver) this.advance();
         if (this.reached()) continue;
-        if (!this.isOver && !this.isPaused && !this.breath && !this.tasks.areMoving) {
+        if (
+          !this.isOver &&
+          !this.isPaused &&
+          !this.breath &&
+          !this.tasks.areMoving &&
+          !this.isAskingAtLimit()
+        ) {
           if (this.breakTie()) continue;
           if (!this.finish()) return;
           if (this.isOver) continue;
         }
-        const next = this.ctx.next([...this.tasks.pending, ...this.advice.pending, this.control]);
+        const next = this.ctx.next([
+          ...this.tasks.pending,
+          ...this.advice.pending,
+          ...this.limitAsking.pending,
+          this.control,
+        ]);
         this.receive(next instanceof Promise ? await next : next);
         if (this.s.failing?.code === "NOT_RECORDED") return void this.finish();
       }
@@ -126,28 +140,51 @@ export class Interpreter extends Holding {
       if (s.running.size >= config.max_parallel_nodes && this.atWork() >= config.max_parallel_nodes)
         return false;
       if (this.heldChars >= SIZES.event || this.needsBreath()) return false;
-      if (s.totals.steps >= config.max_steps) {
-        this.limit = "max_steps";
-        return false;
-      }
-      if (this.activeMs >= config.max_active_ms) {
-        this.limit = "max_active_ms";
-        return false;
-      }
-      if (this.logChars >= config.max_log_chars) {
-        this.limit = "max_log_chars";
-        return false;
-      }
+      const limit = this.limitBeforeNode();
       const node = present(
         s.graph.nodes[present(s.activations[id], "s.activations[id]").node_id],
         "s.graph.nodes[s.activations[id]!.node_id]",
       );
+      if (limit !== null) {
+        if (!this.limitAsking.ask(limit, node.id)) this.limit = limit;
+        return false;
+      }
       if (this.isBusy(node)) continue;
       if (this.isHeldBefore(id, node)) return false;
       if (this.start(id, node)) return true;
       if (this.isHeldNow()) return false;
     }
     return false;
+  }
+
+  /** The limit that forbids another node now, if any. */
+  private limitBeforeNode(): RaisableLimit | null {
+    const { totals, run } = this.s;
+    if (totals.steps >= run.config.max_steps) return "max_steps";
+    if (this.activeMs >= run.config.max_active_ms) return "max_active_ms";
+    return this.logChars >= run.config.max_log_chars ? "max_log_chars" : null;
+  }
+
+  /** Whether a person is asked about a limit, and anything can still come of it. */
+  private isAskingAtLimit(): boolean {
+    return this.limitAsking.isOpen && !this.terminated && !this.s.failing;
+  }
+
+  /** What a person said about the limit that kept the run from starting a node. */
+  private atLimit(answer: Settlement): void {
+    if (this.isPaused && answer.key !== `answer:${this.limitAsking.id}`) return this.limitAsking.keep(answer);
+    const decided = this.limitAsking.receive(answer);
+    if (!decided) return;
+    const { limit, answered } = decided;
+    const to = raisedTo(answered, limit, this.s);
+    if (to === null) this.limitAsking.stopAt(limit);
+    else if (to > (limitValue(limit, this.s) ?? 0)) this.raiseNow(limit, to, answered.by);
+  }
+
+  protected override continueRun(...how: Parameters<Holding["continueRun"]>): void {
+    super.continueRun(...how);
+    const kept = this.limitAsking.takeKept();
+    if (kept) this.atLimit(kept);
   }
 
   /** How many activations are at work; one that waits for a time or a person takes nobody's place. */
@@ -183,6 +220,7 @@ export class Interpreter extends Holding {
     }
     if (answer.key === this.control.key) return this.command(answer);
     if (note === "recovered" || note === "clock") return this.note(note, answer);
+    if (this.limitAsking.waitsFor(answer.key)) return this.atLimit(answer);
     const advised = this.advice.receive(answer, this.s);
     if (advised) return this.applyAll(advised);
     const task = this.tasks.settled(answer.key);
@@ -411,13 +449,29 @@ export class Interpreter extends Holding {
     const events = limitRaised(this.s, command, by);
     if (!events) return;
     this.applyAll(events);
+    if (limitsAskEverywhere(this.s)) this.answerByRaising(command, by);
     this.openLimits();
+  }
+
+  /** Whoever was asked about that limit need not answer any more: it was raised at another place. */
+  private answerByRaising({ limit }: Command, by: string): void {
+    const read = RaisableLimit.safeParse(limit);
+    const asked = read.success ? openLimitQuestion(this.s, read.data) : undefined;
+    if (!read.success || !asked) return;
+    const key = `answer:${asked.id}`;
+    const value = raisedNow(read.data, this.s, by);
+    const answer: Settlement = { key, result: { ok: true, value }, at: this.at };
+    this.ctx.abandon({ key });
+    if (this.limitAsking.waitsFor(key)) return this.atLimit(answer);
+    const task = this.tasks.settled(key);
+    if (task) this.resume(task, answer);
   }
 
   /** Whoever waits at a limit goes on. */
   private openLimits(): void {
     this.isLimitOpened = false;
     this.limit = null;
+    this.limitAsking.forget();
     for (const { task, key } of this.tasks.openGates("limit")) {
       if (!task.timeout && !this.isPaused) this.armTimeout(task);
       this.resume(task, { key, result: { ok: true, value: null }, at: this.at });

@@ -226,7 +226,7 @@ export class Host {
         ...(request.installation ? { installation: request.installation } : {}),
         ...(request.pins ? { pins: request.pins } : {}),
         ...(request.only_node === undefined ? {} : { only_node: request.only_node }),
-        people: this.options.people ?? USUAL_PEOPLE,
+        people: { ...(this.options.people ?? USUAL_PEOPLE), limits_ask: "everywhere" as const },
       },
     });
     const made = this.store.create({
@@ -973,7 +973,7 @@ function isAsking(s: RunState): boolean {
 
 /** Whether a run only waits: for times or people, with nothing at work. */
 function isWaiting(s: RunState): boolean {
-  if ((s.ready.length > 0 && !isHeldByQuestion(s)) || s.running.size === 0) return false;
+  if ((s.ready.length > 0 || s.running.size === 0) && !isHeldByQuestion(s)) return false;
   for (const id of s.running) if (s.activations[id]?.status !== "waiting") return false;
   return true;
 }

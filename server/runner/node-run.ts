@@ -1,6 +1,11 @@
 import { z } from "zod";
 import type { RaisableLimit, RunConfig } from "@/server/domain/agent/outcome";
-import { type ConfirmationPolicy, llmOver, type RoleDefinition } from "@/server/domain/agent/role";
+import {
+  type ConfirmationPolicy,
+  type LlmConfig,
+  llmOver,
+  type RoleDefinition,
+} from "@/server/domain/agent/role";
 import type {
   Durable,
   DurableContext,
@@ -48,7 +53,7 @@ import { waitFor } from "./flow";
 import type { MessageEdit } from "./interpreter/forks";
 import type { Place } from "./interpreter/holds";
 import { callToolOfNode } from "./node-tool";
-import type { About, CrewRuntime, Engine, PersonQuestion, Reused, ToolCaller } from "./ports";
+import type { About, CheaperModel, CrewRuntime, Engine, PersonQuestion, Reused, ToolCaller } from "./ports";
 import { MODEL_CALL, makeCall } from "./recorded/make-call";
 import { modelRequest, toolRequest } from "./recorded/requests";
 import { askForTool } from "./tool-question";
@@ -90,6 +95,7 @@ function saidIn(interactions: readonly Interaction[]): string[] {
 const FILE_TOOLS: ReadonlySet<string> = new Set(["create_artifact", "file_write"]);
 const PLAN_IS_KEPT =
   "plan.json shows the plan as it is, and the run writes it. Change the plan by the plan tools, if you have them, or write another file.";
+const KnownModel = z.object({ provider_id: z.string(), model: z.string(), name: z.string() });
 const WrittenFile = z.object({
   artifact_id: z.string(),
   path: z.string(),
@@ -271,6 +277,11 @@ export class NodeRun implements NodeContext, CrewRuntime {
   }
   openLimit(): void {
     this.interpreter.openLimit();
+  }
+  *cheaperModel(key: string, than: LlmConfig): Flow<CheaperModel | null> {
+    const found = yield* this.step(key, () => this.interpreter.effects.models.cheaperThan?.(than) ?? null);
+    const read = KnownModel.safeParse(found);
+    return read.success ? read.data : null;
   }
 
   /** Tools of this installation that the list grants, as they are now, and the names of all; recorded. */

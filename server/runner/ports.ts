@@ -1,5 +1,5 @@
 import type { RaisableLimit, RunConfig } from "@/server/domain/agent/outcome";
-import type { AgentConfig, ConfirmationPolicy, RoleDefinition } from "@/server/domain/agent/role";
+import type { AgentConfig, ConfirmationPolicy, LlmConfig, RoleDefinition } from "@/server/domain/agent/role";
 import type { Durable, DurableContext, Flow, StepRequest, StepWork } from "@/server/domain/base/durable";
 import type { JsonObject } from "@/server/domain/base/values";
 import type { Analysis } from "@/server/domain/graph/analysis";
@@ -35,6 +35,13 @@ export interface Reused {
 export interface About {
   agent_id: string;
   task_id?: string;
+}
+
+/** A model that costs less than another by prices that are known; `name` is for people. */
+export interface CheaperModel {
+  provider_id: string;
+  model: string;
+  name: string;
 }
 
 /** An agent that calls a tool, as far as the call's record and the tool are told of it. */
@@ -111,6 +118,8 @@ export interface AgentRuntime
   raiseLimit(limit: RaisableLimit, to: number, by: string): void;
   /** Whoever waits at a limit looks at it again. */
   openLimit(): void;
+  /** A model that costs less than that one, as prices are now; recorded. Null where none is known to. */
+  cheaperModel(key: string, than: LlmConfig): Flow<CheaperModel | null>;
   /** Waits, durably, without saying so. */
   pause(key: string, ms: number): Flow<void>;
   /** The node's own time runs again, once nothing in it waits for a person. */

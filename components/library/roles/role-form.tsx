@@ -3,6 +3,7 @@
 import type { Completion } from "@codemirror/autocomplete";
 import type { ReactNode } from "react";
 import { GuardrailsField } from "@/components/forms/guardrails-field";
+import { OnLimitField } from "@/components/forms/on-limit-field";
 import { SchemaField } from "@/components/forms/schema-field";
 import { ToolPicker } from "@/components/forms/tool-picker";
 import { UncheckedNotes } from "@/components/forms/unchecked-notes";
@@ -148,6 +149,11 @@ export function RoleForm({ role, onChange, faults, onTextFault }: RoleFormProps)
         <ConfirmationField
           value={role.confirmation}
           onValueChange={(confirmation) => onChange({ confirmation })}
+        />
+        <OnLimitField
+          value={role.on_limit}
+          unset="As the run says"
+          onValueChange={(on_limit) => onChange({ on_limit })}
         />
         <NumberField
           label="Version"

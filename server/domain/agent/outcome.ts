@@ -2,7 +2,7 @@ import { z } from "zod";
 import { SIZES } from "@/server/domain/base/sizes";
 import { Json, Ms } from "@/server/domain/base/values";
 import { Breakpoint, MOST_BREAKPOINTS } from "./breakpoint";
-import { ConfirmationPolicy } from "./role";
+import { ConfirmationPolicy, OnLimit } from "./role";
 
 /** How a run ended: reached an end, failed, hit a limit (and may go on), or was stopped by a person. */
 export const FinalStatus = z.enum(["COMPLETED", "ERROR", "INCOMPLETE", "CANCELLED"]);
@@ -123,9 +123,6 @@ export const USUAL_CONFIRMATION: ConfirmationPolicy = {
   confirm_unknown: true,
 };
 
-/** What happens where a limit is reached: a person is asked before the run stops, or it stops. */
-export const OnLimit = z.enum(["stop", "ask"]);
-
 /** What models may cost in one run. */
 const Budget = z.object({
   max_cost_usd: z.number().nonnegative().nullish(),
@@ -158,7 +155,7 @@ export const RunConfig = z.object({
   max_parallel_nodes: z.number().int().min(1).max(256).default(16),
   max_subrun_depth: z.number().int().min(0).max(5).default(5),
   budget: Budget.prefault({}),
-  /** Of limits that a model call runs into; `stop` where it is absent. A node may say otherwise. */
+  /** At its limits; `stop` where it is absent. Of those that an agent reaches, its node, crew or role may say otherwise. */
   on_limit: OnLimit.optional(),
   /** Tools that no agent of this run gets, whatever its role says. */
   denied_tools: z.array(z.string().max(200)).default([]),

@@ -45,6 +45,10 @@ export const ConfirmationPolicy = z.discriminatedUnion("kind", [
 
 export type ConfirmationPolicy = z.infer<typeof ConfirmationPolicy>;
 
+/** What happens where a limit is reached: a person is asked before the run stops, or it stops. */
+export const OnLimit = z.enum(["stop", "ask"]);
+export type OnLimit = z.infer<typeof OnLimit>;
+
 export const RoleName = z.string().trim().min(1, "A role needs a name").max(80);
 
 /** What a kind of agent is for: the blueprint behind an agent's prompt. The name is the key everywhere. */
@@ -61,6 +65,8 @@ export const RoleDefinition = z.object({
   system_prompt_template: z.string().max(65_536).optional(),
   guardrails: z.array(Guardrail).default([]),
   confirmation: ConfirmationPolicy.optional(),
+  /** Where a limit of the run stands in its way; absent: as the run says. */
+  on_limit: OnLimit.optional(),
   color: z.string().max(40).optional(),
   icon: z.string().max(40).optional(),
   version: z.number().int().default(1),

@@ -1,4 +1,5 @@
 import type { Json } from "@/server/domain/base/values";
+import { escalationFault } from "@/server/domain/tool/person-question";
 import { CREW_PROCESSES, type CrewConfig } from "./crew";
 import { pointFaults, pointFaultText } from "./intervention";
 import { memberNamed } from "./member";
@@ -35,6 +36,8 @@ export function crewFaults(crew: CrewConfig): CrewFault[] {
     error("E_CREW_PROCESS", "A crew with its own pattern needs the steps of that pattern.");
   if (process === "hierarchical" && agents.length < 2)
     error("E_CREW_PROCESS", "A crew with a manager needs at least one more agent, who does the work.");
+  const unasked = escalationFault(crew.questions ?? {});
+  if (unasked !== null) error("E_CREW_QUESTIONS", unasked);
 
   const groups = patterns.flatMap(
     (pattern) => ParallelPattern.safeParse(pattern).data?.parallel_groups ?? [],

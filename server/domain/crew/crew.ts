@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { AgentConfig, LlmConfig } from "@/server/domain/agent/role";
+import { AgentConfig, LlmConfig, OnLimit } from "@/server/domain/agent/role";
 import { Id } from "@/server/domain/base/values";
 import { CollaborationPattern } from "./pattern";
+import { CrewQuestions } from "./questions";
 
 export const CrewProcess = z.enum([
   "sequential",
@@ -66,6 +67,8 @@ export const CrewConfig = z.object({
   max_replans: z.number().int().default(2),
   max_parallel: z.number().int().min(1).max(16).default(3),
   on_task_failure: z.enum(["stop", "continue_independent", "replan", "escalate"]).default("stop"),
+  /** Where a limit of the run stands in a member's way; absent: as the member's role says, else the run. */
+  on_limit: OnLimit.optional(),
   planning: z.boolean().default(false),
   memory: z.boolean().default(true),
   /**
@@ -84,6 +87,8 @@ export const CrewConfig = z.object({
     .prefault({}),
   /** Of the process `sample`: how often its agent answers. */
   samples: z.number().int().min(2).max(15).default(5),
+  /** On which terms it asks people. */
+  questions: CrewQuestions.optional(),
   collaboration_patterns: z.array(CollaborationPattern).default([]),
 });
 export type CrewConfig = z.infer<typeof CrewConfig>;

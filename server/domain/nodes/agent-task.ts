@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { OnLimit } from "@/server/domain/agent/outcome";
-import { AgentConfig, Guardrail, LlmConfig } from "@/server/domain/agent/role";
+import { AgentConfig, Guardrail, LlmConfig, OnLimit } from "@/server/domain/agent/role";
 import { Id, JsonSchema, Template } from "@/server/domain/base/values";
 import { defineNode } from "./define";
 import { ON_LIMIT_FIELD } from "./question-terms";

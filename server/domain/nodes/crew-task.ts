@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { OnLimit } from "@/server/domain/agent/outcome";
+import { OnLimit } from "@/server/domain/agent/role";
 import { Template } from "@/server/domain/base/values";
 import { CREW_PROCESSES, CrewConfig } from "@/server/domain/crew/crew";
 import { ExecutionPlan } from "@/server/domain/crew/plan";

@@ -85,7 +85,10 @@ export type FieldLook =
   | "tool"
   | "arguments"
   | "code"
-  | "label";
+  | "label"
+  | "seconds"
+  | "texts"
+  | "escalation";
 
 export interface Field<C = Record<string, unknown>> {
   key: Extract<keyof C, string>;
@@ -100,6 +103,10 @@ export interface Field<C = Record<string, unknown>> {
   /** Of a whole number. */
   min?: number;
   max?: number;
+  /** Of a choice that may be left open: what holds then. */
+  unset?: string;
+  /** Of a list: what one of it is called. */
+  itemName?: string;
   /** Few need it: folded away. */
   isRare?: boolean;
 }

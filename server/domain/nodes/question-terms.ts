@@ -1,4 +1,5 @@
-import type { QuestionParts, QuestionTerms } from "@/server/domain/tool/person-question";
+import type { CrewQuestions } from "@/server/domain/crew/questions";
+import { escalationFault, type QuestionParts, type QuestionTerms } from "@/server/domain/tool/person-question";
 import type { Fault, Field, FieldLook } from "./define";
 
 /** The fields of every node that asks a person: how long, what then, who is waited for. `standard`: how its standard answer is entered. */
@@ -11,9 +12,18 @@ export const questionFields = (standard: FieldLook): readonly Field<QuestionTerm
     isRare: true,
   },
   {
+    key: "required_expertise",
+    label: "Should know about",
+    as: "texts",
+    itemName: "subject",
+    hint: "What whoever answers should know about, shown with the question",
+    isRare: true,
+  },
+  {
     key: "urgency",
     label: "Urgency",
     as: "choice",
+    unset: "Normal, as usual",
     isRare: true,
     options: [
       { value: "low", label: "Not urgent" },
@@ -26,6 +36,7 @@ export const questionFields = (standard: FieldLook): readonly Field<QuestionTerm
     key: "mode",
     label: "Meanwhile",
     as: "choice",
+    unset: "As usual: other branches go on",
     isRare: true,
     options: [
       { value: "async", label: "Other branches go on", hint: "Only this one waits" },
@@ -39,10 +50,8 @@ export const questionFields = (standard: FieldLook): readonly Field<QuestionTerm
   },
   {
     key: "timeout_s",
-    label: "Seconds to answer",
-    as: "number",
-    min: 1,
-    max: 365 * 86_400,
+    label: "Time to answer",
+    as: "seconds",
     hint: "Empty: as the installation says, usually 7 days",
     isRare: true,
   },
@@ -50,6 +59,7 @@ export const questionFields = (standard: FieldLook): readonly Field<QuestionTerm
     key: "on_timeout",
     label: "If nobody answers",
     as: "choice",
+    unset: "As usual: never a yes",
     isRare: true,
     options: [
       { value: "reject", label: "It counts as no" },
@@ -68,8 +78,8 @@ export const questionFields = (standard: FieldLook): readonly Field<QuestionTerm
   {
     key: "escalation",
     label: "Escalation",
-    as: "json",
-    hint: 'Who is asked after how long, such as [{"after_s": 3600, "to": "team lead"}]',
+    as: "escalation",
+    hint: "Who is asked next where nobody answers for so long, counted from the question",
     isRare: true,
   },
 ];
@@ -79,12 +89,30 @@ export const ON_LIMIT_FIELD: Field<{ on_limit?: "stop" | "ask" | undefined }> = 
   key: "on_limit",
   label: "At a limit of the run",
   as: "choice",
+  unset: "As its crew, its role or the run says",
   isRare: true,
   options: [
     { value: "stop", label: "The run stops" },
     { value: "ask", label: "A person is asked first" },
   ],
 };
+
+/** What a crew cannot say of its questions: nobody is asked in passing, and there is no standard answer. */
+const NOT_OF_CREWS: ReadonlySet<string> = new Set(["advisory", "default", "continue"]);
+
+/** The same fields where a crew asks. */
+export const CREW_QUESTION_FIELDS: readonly Field<CrewQuestions>[] = questionFields("json").flatMap(
+  ({ showIf: _always, key, options, ...field }) =>
+    key === "default_response"
+      ? []
+      : [
+          {
+            ...field,
+            key,
+            ...(options ? { options: options.filter(({ value }) => !NOT_OF_CREWS.has(value)) } : {}),
+          },
+        ],
+);
 
 /** The terms of a question as they are set; what is not set is left out. */
 export function termsOf(config: QuestionTerms): QuestionParts {
@@ -95,9 +123,10 @@ export function termsOf(config: QuestionTerms): QuestionParts {
     default_response,
     urgency,
     assigned_to,
-    required_expertise,
+    required_expertise = [],
     escalation,
   } = config;
+  const known = required_expertise.filter((subject) => subject.trim() !== "");
   return {
     ...(mode === undefined ? {} : { mode }),
     ...(timeout_s === undefined ? {} : { timeout_s }),
@@ -105,32 +134,34 @@ export function termsOf(config: QuestionTerms): QuestionParts {
     ...(default_response === undefined ? {} : { default_response }),
     ...(urgency === undefined ? {} : { urgency }),
     ...(assigned_to ? { assigned_to } : {}),
-    ...(required_expertise === undefined ? {} : { required_expertise }),
+    ...(known.length === 0 ? {} : { required_expertise: known }),
     ...(escalation === undefined ? {} : { escalation }),
   };
 }
 
 /** What is wrong with what follows where nobody answers. `own`: what the kind itself has against it. */
-export function timeoutFaults({ on_timeout, escalation = [] }: QuestionTerms, own: string | null): Fault[] {
-  const faults: Fault[] = [];
-  if (own !== null)
-    faults.push({ severity: "error", code: "E_QUESTION_TIMEOUT", message: own, field: "on_timeout" });
-  if (on_timeout === "escalate" && escalation.length === 0)
-    faults.push({
-      severity: "error",
-      code: "E_QUESTION_ESCALATION",
-      message: "Say who is asked where nobody answers: add at least one level.",
-      field: "escalation",
-    });
-  const isOrdered = escalation.every(
-    ({ after_s }, at) => at === 0 || after_s > (escalation[at - 1]?.after_s ?? 0),
-  );
-  if (!isOrdered)
-    faults.push({
-      severity: "error",
-      code: "E_QUESTION_ESCALATION",
-      message: "Each level of the escalation must come later than the one before.",
-      field: "escalation",
-    });
-  return faults;
+export function timeoutFaults(terms: QuestionTerms, own: string | null): Fault[] {
+  const wrong = escalationFault(terms);
+  return [
+    ...(own === null
+      ? []
+      : [
+          {
+            severity: "error" as const,
+            code: "E_QUESTION_TIMEOUT",
+            message: own,
+            field: "on_timeout",
+          },
+        ]),
+    ...(wrong === null
+      ? []
+      : [
+          {
+            severity: "error" as const,
+            code: "E_QUESTION_ESCALATION",
+            message: wrong,
+            field: "escalation",
+          },
+        ]),
+  ];
 }

@@ -130,6 +130,6 @@ function formOutputs(form: JsonObject, keys: readonly string[]): JsonObject {
   const [only] = keys;
   const values = Object.values(form);
   if (keys.length === 1 && only !== undefined && !Object.hasOwn(form, only))
-    return { [only]: values.length === 1 ? (values[0] ?? null) : form };
+    return { [only]: values.length < 2 ? (values[0] ?? null) : form };
   return Object.fromEntries(keys.map((key) => [key, form[key] ?? null]));
 }

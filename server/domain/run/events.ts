@@ -53,9 +53,15 @@ export interface UnvouchedPlace {
   from: string | null;
 }
 
-/** How long a person has to answer, in milliseconds. */
+/** How people are asked. */
 export interface PeopleRules {
+  /** How long a person has to answer, in milliseconds. */
   answer_within_ms: number;
+  /**
+   * Where limits ask, they also ask before a node starts, as roles and crews say, and offer a model that costs less. Absent in
+   * older runs: only before a model call, as the node or the run says, with the next model of the agent's own list.
+   */
+  limits_ask?: "everywhere";
 }
 
 /** The run as a whole. */

@@ -25,7 +25,7 @@ export const people: Handlers<keyof PersonEvents> = {
       ...(event.task_id ? { task_id: event.task_id } : {}),
     };
     if (event.payload.mode === "advisory") return;
-    setActivation(s, present(event.activation_id, "event.activation_id"), {
+    setActivation(s, event.activation_id ?? "", {
       status: "waiting",
       waiting: { for: "human", until: event.payload.expires_at },
     });
@@ -47,14 +47,13 @@ export const people: Handlers<keyof PersonEvents> = {
       },
       escalated: [...(open.escalated ?? []), { level, to, at: event.ts }],
     };
-    if (expires_at !== undefined)
-      waitUntil(s, present(event.activation_id, "event.activation_id"), expires_at);
+    if (expires_at !== undefined) waitUntil(s, event.activation_id ?? "", expires_at);
   },
   interaction_extended(s, event) {
     const { interaction_id, expires_at } = event.payload;
     const open = s.interactions[interaction_id];
     if (open) s.interactions[interaction_id] = { ...open, requested: { ...open.requested, expires_at } };
-    waitUntil(s, present(event.activation_id, "event.activation_id"), expires_at);
+    waitUntil(s, event.activation_id ?? "", expires_at);
   },
   interaction_answered(s, event) {
     const open = s.interactions[event.payload.interaction_id];
@@ -66,6 +65,6 @@ export const people: Handlers<keyof PersonEvents> = {
         answered: event.payload,
         answered_at: event.ts,
       };
-    goOnUnlessAsked(s, present(event.activation_id, "event.activation_id"));
+    goOnUnlessAsked(s, event.activation_id ?? "");
   },
 };

@@ -10,7 +10,7 @@ import type { ToolSpec } from "@/server/domain/tool/tool";
 import type { Reads, ToolOffer } from "@/server/llm/model";
 import { type Grants, grantTools } from "@/server/tools/policy";
 import { changeMessages } from "../interpreter/forks";
-import type { AgentRuntime } from "../ports";
+import type { AgentRuntime, CheaperModel } from "../ports";
 import { finish, rejectTask } from "./ending-tools";
 import { Given } from "./given";
 import { personTools } from "./person-tools";
@@ -44,6 +44,8 @@ export class Agent implements Caller {
   instructed = 0;
   /** How often each guardrail has sent it back. */
   readonly guardTries = new Map<Guardrail, number>();
+  /** The model that a person let it go on with, since it costs less than its own. */
+  cheaper: CheaperModel | undefined;
   private readonly tools = new Map<string, ToolSpec>();
   private known: readonly string[] = [];
   private modelsLeftOut = 0;

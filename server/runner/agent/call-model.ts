@@ -1,4 +1,5 @@
 import { NO_USAGE, pay, type RunError, type Spent } from "@/server/domain/agent/outcome";
+import type { LlmConfig } from "@/server/domain/agent/role";
 import type { Flow } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
 import type { JsonSchema } from "@/server/domain/base/values";
@@ -8,7 +9,7 @@ import { fraction } from "@/server/domain/run/schedule";
 import type { FailedCost, ModelAnswer, ToolOffer } from "@/server/llm/model";
 import { StepFailed } from "../flow";
 import { asError, internalError } from "../internal-error";
-import type { AgentRuntime } from "../ports";
+import type { AgentRuntime, CheaperModel } from "../ports";
 import type { Agent } from "./agent";
 import { hearInstructions } from "./instructions";
 import { atLimit } from "./limit-question";
@@ -33,7 +34,9 @@ export function* callModel(agent: Agent, turn: ModelTurn): Flow<ModelAnswer & { 
   const { messages, schema, max_tokens: maxTokens, tools } = turn;
   const protocol = task.config?.tool_protocol ?? "auto";
   const base = { ...task.llm_config, ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }) };
-  const configs = [base, ...(base.fallback_models ?? []).map((other) => ({ ...base, ...other }))];
+  const configs = agent.cheaper
+    ? [withModel(base, agent.cheaper)]
+    : [base, ...(base.fallback_models ?? []).map((other) => ({ ...base, ...other }))];
   let last: unknown;
   /** Failures of a kind that is not tried again as often as others, such as time that ran out. */
   let costly = 0;
@@ -137,10 +140,12 @@ export function* callModel(agent: Agent, turn: ModelTurn): Flow<ModelAnswer & { 
           });
           const stands = metric === "total_tokens" ? "max_total_tokens" : "max_cost_usd";
           const next = configs[which + 1]?.model;
-          if ((yield* atLimit(agent, stands, local, next)) === "next_model") {
+          const goesOn = yield* atLimit(agent, stands, local, { llm_config, next });
+          if (goesOn === "next_model") {
             agent.skipModels(which + 1);
             break;
           }
+          if (goesOn !== "again") agent.cheaper = goesOn;
           return yield* callModel(agent, { ...turn, name: `${turn.name}+` });
         }
         if (!mayRetry) break;
@@ -152,6 +157,11 @@ export function* callModel(agent: Agent, turn: ModelTurn): Flow<ModelAnswer & { 
     if (!cause.retryable && !mayGoOn) break;
   }
   throw last;
+}
+
+/** The same call of another model, and of no other but that. */
+function withModel({ fallback_models: _others, ...base }: LlmConfig, model: CheaperModel): LlmConfig {
+  return { ...base, provider_id: model.provider_id, model: model.model };
 }
 
 /** An answer that was not asked for anew: another run paid it. */

@@ -75,9 +75,12 @@ test("a budget asks before it stops the run; raised, the run goes on", async () 
     args: { limit: "max_total_tokens", now: 20 },
     options: [
       { label: "Raise the limit", value: "raise" },
-      { label: "Go on with small", value: "next_model" },
       { label: "Stop here", value: "stop" },
     ],
+  });
+  expect(open.requested.response_schema).toEqual({
+    type: "object",
+    properties: { to: { type: "integer", title: "New limit, in tokens", exclusiveMinimum: 20, default: 40 } },
   });
   expect(stage.store.find(id)).toMatchObject({ status: "waiting", waits_for: "person" });
   give(stage, id, open, "raise", { to: 500 });
@@ -90,18 +93,83 @@ test("a budget asks before it stops the run; raised, the run goes on", async () 
   ]);
 });
 
-test("or it goes on with the next model of the agent", async () => {
-  const stage = newStage({ models: models() });
-  const id = stage.start(graph, { roles, ...ASK });
-  give(stage, id, await asked(stage, id), "next_model");
-  await expect.poll(() => stage.store.state(id)!.state.a).toBe("small");
+/** Models that keep to a budget in dollars, of which the dear one costs more than the other. */
+const pricedModels = (cheaper: string | null) => ({
+  ...fakeModels(({ budget, llm_config }) => {
+    const { max_cost_usd: limit, spent_cost_usd } = budget!;
+    if (llm_config.model !== "thrifty" && limit !== null && spent_cost_usd + 1 > limit)
+      throw new ModelError({
+        code: "BUDGET",
+        message: "The next call could exceed the budget.",
+        retryable: false,
+        user_action: "raise_limit",
+        detail: { metric: "cost_usd", used: spent_cost_usd, limit },
+      });
+    return llm_config.model ?? "usual";
+  }),
+  cheaperThan: () => (cheaper === null ? null : { provider_id: "q", model: cheaper, name: cheaper }),
+});
+const DOLLARS = {
+  config: { on_limit: "ask" as const, budget: { max_cost_usd: 0.5, warn_at: 0.8, mode: "hard" as const } },
+};
+
+test("or it goes on with a model that costs less, by its name; the next agent is asked for by itself", async () => {
+  const stage = newStage({ models: pricedModels("thrifty") });
+  const id = stage.start(graph, { roles, ...DOLLARS });
+  const open = await asked(stage, id);
+  expect(open.requested.options).toEqual([
+    { label: "Raise the limit", value: "raise" },
+    { label: "Go on with thrifty, which costs less", value: "cheaper_model" },
+    { label: "Stop here", value: "stop" },
+  ]);
+  give(stage, id, open, "cheaper_model");
+  await expect.poll(() => stage.store.state(id)!.state.a).toBe("thrifty");
   give(stage, id, await asked(stage, id), "stop");
   await stage.host.settled(id);
   expect(stage.store.state(id)!.run).toMatchObject({
     final_status: "INCOMPLETE",
     reason_code: "BUDGET",
-    resumable: ["max_total_tokens"],
+    resumable: ["max_cost_usd"],
   });
+});
+
+test("where no model is known to cost less, none is offered, also not the agent's next one", async () => {
+  const stage = newStage({ models: pricedModels(null) });
+  const id = stage.start(graph, { roles, ...DOLLARS });
+  const { requested } = await asked(stage, id);
+  expect(requested.options!.map(({ label }) => label)).toEqual(["Raise the limit", "Stop here"]);
+});
+
+test("a limit that is raised at another place needs no answer any more", async () => {
+  const stage = newStage({ models: models() });
+  const id = stage.start(graph, { roles, ...ASK });
+  const open = await asked(stage, id);
+  stage.host.raiseLimit(id, "max_total_tokens", 400, "bo");
+  await stage.host.settled(id);
+  const { run, interactions } = stage.store.state(id)!;
+  expect([run.final_status, run.config.budget.max_total_tokens, interactions[open.id]!.answered]).toEqual([
+    "COMPLETED",
+    400,
+    { interaction_id: open.id, answer: "chosen", option: "raise", value: { to: 400 }, by: "bo" },
+  ]);
+});
+
+test.each([
+  ["the node, whatever its role and its run say", "ask", "stop", "stop", true],
+  ["the node, which is not worth a question", "stop", "ask", "ask", false],
+  ["the role where the node says nothing", undefined, "ask", "stop", true],
+  ["the role that needs none, though the run would ask", undefined, "stop", "ask", false],
+  ["the run where neither does", undefined, undefined, "ask", true],
+] as const)("who says whether a limit asks: %s", async (_who, node, ofRole, run, asks) => {
+  const stage = newStage({ models: models() });
+  const said = structuredClone(graph);
+  if (node) Object.assign(said.nodes.a!.config, { on_limit: node });
+  const id = stage.start(said, {
+    roles: [{ ...role("Worker"), ...(ofRole ? { on_limit: ofRole } : {}) }],
+    config: { ...ASK.config, on_limit: run },
+  });
+  await expect.poll(() => ["waiting", "finished"].includes(stage.store.find(id)!.status)).toBe(true);
+  expect(Object.keys(stage.store.state(id)!.interactions).length > 0).toBe(asks);
 });
 
 test("a node may say that it is not worth a question", async () => {

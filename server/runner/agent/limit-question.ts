@@ -1,76 +1,79 @@
 import type { RaisableLimit } from "@/server/domain/agent/outcome";
+import type { LlmConfig, OnLimit } from "@/server/domain/agent/role";
 import type { Flow } from "@/server/domain/base/durable";
-import { isObject } from "@/server/domain/base/guards";
-import { limitError, limitValue } from "../interpreter/limits";
+import { isCrewNode } from "@/server/domain/nodes";
+import {
+  limitQuestion,
+  limitsAskEverywhere,
+  openLimitQuestion,
+  raisedTo,
+} from "../interpreter/limit-question";
+import { limitValue } from "../interpreter/limits";
+import type { CheaperModel } from "../ports";
 import type { Agent } from "./agent";
 
-const RAISE = "raise";
 const NEXT_MODEL = "next_model";
-const STOP = "stop";
+const CHEAPER_MODEL = "cheaper_model";
 
-/** What to raise a limit to where a person does not say: twice as much. */
-const FACTOR = 2;
+/** How an agent goes on after a limit: as before, with the next of its own models, or with one that costs less. */
+export type GoesOn = "again" | "next_model" | CheaperModel;
+
+/** The model call that a limit stands in the way of. */
+interface Stopped {
+  llm_config: LlmConfig;
+  /** The name of the agent's next own model, where there is one. */
+  next: string | undefined;
+}
 
 /**
- * Waits until a limit no longer stands in the way. Where the run or the node is set to ask, a person decides: raise it,
- * go on with the next model of the agent's own list, or stop here, as without asking. Of several agents that reach the same limit
- * one asks. `next`: the name of the next model, where there is one.
+ * Waits until a limit no longer stands in the way. Where the node, the crew, the role or the run is set to ask, a person decides:
+ * raise it, go on with a model that costs less where money is short, or stop here, as without asking. Of several agents that
+ * reach the same limit one asks. `call`: the call that was refused, where it was one.
  */
-export function* atLimit(
-  agent: Agent,
-  limit: RaisableLimit,
-  key: string,
-  next?: string,
-): Flow<"again" | "next_model"> {
+export function* atLimit(agent: Agent, limit: RaisableLimit, key: string, call?: Stopped): Flow<GoesOn> {
   const { run } = agent;
-  const isAsked = Object.values(run.s.interactions).some(
-    ({ status, requested }) =>
-      status === "open" && requested.kind === "budget" && requested.args?.limit === limit,
-  );
-  if (!asksAtLimits(agent) || isAsked) {
+  if (!asksAtLimits(agent) || openLimitQuestion(run.s, limit)) {
     yield* run.hold(limit);
     return "again";
   }
-  const now = limitValue(limit, run.s) ?? 0;
-  const { answer, option, value, by } = yield* run.ask(`${key}/limit`, {
+  const isByPrice = limitsAskEverywhere(run.s);
+  const next = isByPrice ? undefined : call?.next;
+  const cheaper =
+    isByPrice && call && limit === "max_cost_usd"
+      ? yield* run.cheaperModel(`${key}/cheaper`, call.llm_config)
+      : null;
+  const answer = yield* run.ask(`${key}/limit`, {
     about: agent.about,
-    kind: "budget",
-    title: `${agent.role.name} has reached a limit of the run`,
-    why: limitError(limit, run.s).message,
-    args: { limit, now },
-    options: [
-      { label: "Raise the limit", value: RAISE },
+    ...limitQuestion(limit, run.s, `${agent.role.name} has reached a limit of the run`, [
       ...(next === undefined ? [] : [{ label: `Go on with ${next}`, value: NEXT_MODEL }]),
-      { label: "Stop here", value: STOP },
-    ],
-    response_schema: {
-      type: "object",
-      properties: {
-        to: {
-          type: limit === "max_cost_usd" ? "number" : "integer",
-          title: "New limit",
-          exclusiveMinimum: now,
-          default: now > 0 ? now * FACTOR : 1,
-        },
-      },
-    },
+      ...(cheaper ? [{ label: `Go on with ${cheaper.name}, which costs less`, value: CHEAPER_MODEL }] : []),
+    ]),
   });
-  const to = isObject(value) && typeof value.to === "number" ? value.to : now > 0 ? now * FACTOR : 1;
-  if (answer === "chosen" && option === RAISE) {
-    run.raiseLimit(limit, to, by);
+  const to = raisedTo(answer, limit, run.s);
+  if (to !== null) {
+    if (to > (limitValue(limit, run.s) ?? 0)) run.raiseLimit(limit, to, answer.by);
+    else run.openLimit();
     return "again";
   }
-  if (answer === "chosen" && option === NEXT_MODEL && next !== undefined) {
+  if (answer.option === NEXT_MODEL && next !== undefined) {
     run.openLimit();
     return "next_model";
+  }
+  if (answer.option === CHEAPER_MODEL && cheaper) {
+    run.openLimit();
+    return cheaper;
   }
   yield* run.hold(limit);
   return "again";
 }
 
-/** Whether a person is asked before a limit stops this agent: as its node says, else as the run does. */
-function asksAtLimits({ run }: Agent): boolean {
+/** Whether a person is asked before a limit stops this agent: as its node says, else its crew, its role, the run. */
+function asksAtLimits({ run, role }: Agent): boolean {
   if (!run.s.run.people) return false;
-  const { on_limit } = run.node.config as { on_limit?: string };
-  return (on_limit ?? run.config.on_limit) === "ask";
+  const { node } = run;
+  const own = (node.config as { on_limit?: OnLimit }).on_limit;
+  const shared = limitsAskEverywhere(run.s)
+    ? ((isCrewNode(node) ? node.config.crew?.on_limit : undefined) ?? role.on_limit)
+    : undefined;
+  return (own ?? shared ?? run.config.on_limit) === "ask";
 }

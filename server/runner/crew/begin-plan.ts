@@ -5,6 +5,7 @@ import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import { startingPlan } from "@/server/domain/crew/starting-plan";
 import { syncFaultText } from "@/server/domain/crew/sync-points";
 import { NodeFailure } from "@/server/domain/nodes";
+import { askForCrew } from "./ask";
 import type { Crew } from "./crew";
 import { writePlan } from "./planner";
 
@@ -25,7 +26,7 @@ export function* beginPlan(crew: Crew): Flow<void> {
   for (const text of missed) run.warn("POINT_UNMATCHED", text);
   // Where people drew the plan, they were told of it then.
   if (!written || missed.length === 0) return;
-  const answer = yield* run.ask("plan/points", {
+  const answer = yield* askForCrew(crew, "plan/points", {
     about: { agent_id: written.by },
     kind: "review",
     title: "Carry out this plan, although nobody is asked where you wanted it?",

@@ -7,6 +7,7 @@ import { NodeFailure } from "@/server/domain/nodes";
 import type { ChatMessage } from "@/server/domain/run/events";
 import { fence, harmless } from "@/server/domain/text/fence";
 import { concernsRun, errorOf } from "../agent/call-model";
+import { askForCrew } from "./ask";
 import { type Crew, requestOf } from "./crew";
 import { plannerOf } from "./planner";
 import { relay } from "./relay";
@@ -153,7 +154,7 @@ const asksPerson = ({ stop, send_to, ledger }: Decision): boolean =>
 /** Puts the manager's question to a person and waits; gives what the manager is told. */
 function* askPerson(crew: Crew, manager: AgentConfig, question: string, round: number): Flow<string> {
   crew.post(manager.agent_id, USER, question, "question");
-  const answer = yield* crew.run.ask(`round-${round}/question`, {
+  const answer = yield* askForCrew(crew, `round-${round}/question`, {
     about: { agent_id: manager.agent_id },
     kind: "escalation",
     title: `${manager.agent_id} needs to know something`,

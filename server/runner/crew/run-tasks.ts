@@ -13,6 +13,7 @@ import { evaluateCondition } from "@/server/domain/text/expression";
 import { harmless } from "@/server/domain/text/fence";
 import { errorOf } from "../agent/call-model";
 import { Children } from "../flow";
+import { askForCrew } from "./ask";
 import { beginPlan } from "./begin-plan";
 import { type ChosenMember, chooseMember, unroutable } from "./choose-member";
 import type { Crew } from "./crew";
@@ -243,7 +244,7 @@ class PlanWork {
       const after = crew.plan && interventionPoint(task, "after", crew.plan);
       const isAsked = after !== undefined || task.human_review || plan?.execution_mode === "hitl";
       if (!isAsked || review >= MAX_REVIEWS) return { output };
-      const answer = yield* crew.run.ask(`${id}/review${review}`, {
+      const answer = yield* askForCrew(crew, `${id}/review${review}`, {
         about: { agent_id: agent.agent_id, task_id: id },
         kind: "review",
         title: `Look at the result of "${task.description.slice(0, 80)}"`,
@@ -266,7 +267,7 @@ class PlanWork {
   private *askToGoOn(task: Task, agent: AgentConfig, why: string): Flow<void> {
     const id = task.task_id;
     this.move(id, "awaiting_human");
-    const answer = yield* this.crew.run.ask(`${id}/before`, {
+    const answer = yield* askForCrew(this.crew, `${id}/before`, {
       about: { agent_id: agent.agent_id, task_id: id },
       kind: "review",
       title: `Begin "${task.description.slice(0, 80)}"?`,
@@ -298,7 +299,7 @@ class PlanWork {
     const { plan } = crew;
     const stopsForPeople = plan && (asksOnError(plan) || plan.execution_mode === "breakpoint");
     if (on_task_failure === "escalate" || stopsForPeople) {
-      const answer = yield* crew.run.ask(`${id}/failed`, {
+      const answer = yield* askForCrew(crew, `${id}/failed`, {
         about: { agent_id: this.task(id).assigned_agent ?? "", task_id: id },
         kind: "escalation",
         title: `"${id}" failed. Go on without it?`,

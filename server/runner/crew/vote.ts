@@ -8,6 +8,7 @@ import type { Payloads } from "@/server/domain/run/events";
 import { fence, group } from "@/server/domain/text/fence";
 import { errorOf } from "../agent/call-model";
 import { Children } from "../flow";
+import { askForCrew } from "./ask";
 import type { Crew } from "./crew";
 import { plannerOf } from "./planner";
 
@@ -190,7 +191,7 @@ function* settle(
     });
     return { outcome: result.output.vote === "approve" ? "approved" : "rejected", decided_by: "chair" };
   }
-  const answer = yield* crew.run.ask("tie", {
+  const answer = yield* askForCrew(crew, "tie", {
     about: { agent_id: chair.agent_id },
     kind: "tie",
     title: "The votes are equal. Approve the proposal?",
