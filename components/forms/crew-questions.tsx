@@ -1,9 +1,14 @@
 "use client";
 
 import { Disclosure } from "@/components/ui/disclosure";
+import { TextField } from "@/components/ui/text-field";
 import type { CrewConfig } from "@/server/domain/crew/crew";
+import type { Field } from "@/server/domain/nodes";
 import { CREW_QUESTION_FIELDS } from "@/server/domain/nodes/question-terms";
-import { FieldView } from "./field-view";
+import { ChoiceField, TextsField } from "./choice-field";
+import { SecondsField } from "./duration-field";
+import { EscalationField } from "./escalation-field";
+import type { FieldProps } from "./field-props";
 import { OnLimitField } from "./on-limit-field";
 
 /** On which terms a crew asks people, and whether it does at limits of the run. */
@@ -28,7 +33,7 @@ export function CrewQuestionFields({
         Holds for results to look at, tasks that may begin, ties, and tasks that failed.
       </p>
       {CREW_QUESTION_FIELDS.map((field) => (
-        <FieldView
+        <QuestionField
           key={field.key}
           field={field}
           label={field.label}
@@ -44,4 +49,25 @@ export function CrewQuestionFields({
       />
     </Disclosure>
   );
+}
+
+/** The looks that the terms of a question have; `field-view.tsx` has more, and crews among them. */
+function QuestionField({
+  field,
+  ...props
+}: FieldProps & { field: Pick<Field, "as" | "options" | "unset" | "itemName"> }) {
+  switch (field.as) {
+    case "choice":
+      return <ChoiceField {...props} field={field} />;
+    case "texts":
+      return <TextsField {...props} itemName={field.itemName} />;
+    case "seconds":
+      return <SecondsField {...props} placeholder="As usual" />;
+    case "escalation":
+      return <EscalationField {...props} />;
+    default: {
+      const { value, onChange, ...words } = props;
+      return <TextField {...words} value={typeof value === "string" ? value : ""} onValueChange={onChange} />;
+    }
+  }
 }

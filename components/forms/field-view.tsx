@@ -3,15 +3,13 @@
 import dynamic from "next/dynamic";
 import type { ReactNode } from "react";
 import { CodeArea } from "@/components/ui/code-area";
-import { ListEditor } from "@/components/ui/list-editor";
 import { NumberField } from "@/components/ui/number-field";
-import { SegmentedControl } from "@/components/ui/segmented-control";
-import { Select } from "@/components/ui/select";
 import { Skeleton } from "@/components/ui/skeleton";
 import { Switch } from "@/components/ui/switch";
 import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
 import type { Field, FieldLook } from "@/server/domain/nodes";
+import { asText, ChoiceField, orNothing, TextsField } from "./choice-field";
 import { DurationField, SecondsField } from "./duration-field";
 import { ExpressionField } from "./expression-field";
 import type { FieldProps } from "./field-props";
@@ -49,9 +47,6 @@ const EscalationField = dynamic(() => import("./escalation-field").then((m) => m
 });
 const JsonField = dynamic(() => import("./json-field").then((m) => m.JsonField), { loading });
 
-const asText = (value: unknown) => (typeof value === "string" ? value : "");
-const orNothing = (text: string) => (text === "" ? undefined : text);
-
 type Look = (props: FieldProps & { field: Field }) => ReactNode;
 
 /** One component per look: a node kind only names the look it wants. */
@@ -84,7 +79,7 @@ const looks: Record<FieldLook, Look> = {
   switch: ({ value, onChange, label, hint }) => (
     <Switch label={label} hint={hint} checked={value === true} onCheckedChange={onChange} />
   ),
-  choice: (props) => <Choice {...props} />,
+  choice: (props) => <ChoiceField {...props} />,
   role: (props) => <RoleField {...props} />,
   schema: (props) => <SchemaField {...props} />,
   json: (props) => <JsonField {...props} />,
@@ -104,14 +99,7 @@ const looks: Record<FieldLook, Look> = {
   router_function: (props) => <RuleNameField {...props} />,
   own_rule: (props) => <OwnRuleField {...props} />,
   seconds: ({ field: _field, ...props }) => <SecondsField {...props} placeholder="As usual" />,
-  texts: ({ value, onChange, field: { itemName = "entry" }, ...words }) => (
-    <ListEditor
-      {...words}
-      itemName={itemName}
-      items={Array.isArray(value) ? value.filter((item) => typeof item === "string") : []}
-      onItemsChange={(items) => onChange(items.length === 0 ? undefined : items)}
-    />
-  ),
+  texts: ({ field: { itemName }, ...props }) => <TextsField {...props} itemName={itemName} />,
   escalation: ({ field: _field, ...props }) => <EscalationField {...props} />,
   label: (props) => <LabelField {...props} />,
   tool: (props) => <ToolField {...props} />,
@@ -125,37 +113,4 @@ const looks: Record<FieldLook, Look> = {
 export function FieldView(props: FieldProps & { field: Field }) {
   const Look = looks[props.field.as];
   return <Look {...props} />;
-}
-
-function Choice({ field, label, hint, error, value, onChange }: FieldProps & { field: Field }) {
-  const { unset, options: offered = [] } = field;
-  // What may be left open can be left open again.
-  const options = unset === undefined ? offered : [{ value: "", label: unset }, ...offered];
-  const isShort = options.length <= 2 && options.every(({ hint }) => !hint);
-  if (!isShort)
-    return (
-      <Select
-        label={label}
-        hint={hint}
-        error={error}
-        options={options}
-        value={asText(value) || (unset === undefined ? null : "")}
-        onValueChange={(next) => onChange(unset === undefined ? next : orNothing(next))}
-      />
-    );
-  return (
-    <div className="flex flex-col gap-1.5">
-      <span aria-hidden className="text-[13px] font-medium">
-        {label}
-      </span>
-      <SegmentedControl
-        label={label}
-        fill
-        options={options}
-        value={asText(value) || (options[0]?.value ?? "")}
-        onValueChange={onChange}
-      />
-      {hint && <p className="text-[13px] text-ink-3">{hint}</p>}
-    </div>
-  );
 }
