@@ -79,10 +79,7 @@ export function LaunchDialog({
   const [pins] = useState(() => (isTrial ? pinsFor(tryOutsOf(workflowId).getState().pins, graph) : {}));
   const [breakpoints] = useState(() => breakpointsFor(breakpointsOf(workflowId).getState().list, graph));
   const [isWithoutBreakpoints, setWithoutBreakpoints] = useState(false);
-  const holding = [
-    ...(isWithoutBreakpoints ? [] : breakpoints),
-    ...(runTo === null ? [] : [{ on: "node_start" as const, node_id: runTo }]),
-  ];
+  const holding = isWithoutBreakpoints ? [] : breakpoints;
   const goal = runTo === null ? null : graph.nodes[runTo]?.name || runTo;
   const pinned = Object.keys(pins).length;
   const [isWithoutPins, setWithoutPins] = useState(false);
@@ -100,11 +97,12 @@ export function LaunchDialog({
     if (read.errors.length > 0) return;
     const hasOwnLimits = JSON.stringify(limits) !== JSON.stringify(toLimits(config));
     start(read.input, {
-      ...(hasOwnLimits || isStepped || holding.length > 0
+      ...(hasOwnLimits || isStepped || holding.length > 0 || runTo !== null
         ? {
             config: {
               ...(hasOwnLimits ? withLimits(config, limits) : {}),
               ...(holding.length > 0 ? { breakpoints: holding } : {}),
+              ...(runTo === null ? {} : { stop_at: runTo }),
               ...(isStepped ? { mode: "step" } : {}),
             },
           }

@@ -19,9 +19,11 @@ describe("the command line", () => {
 
   test("leaves out what was not given, so that the workflow's own settings hold", () => {
     expect(
-      readCommand(["a.json", "--step", "--break", "end", "--break", "inc:state.n == 2"])?.config,
+      readCommand(["a.json", "--step", "--stop-at", "b", "--break", "end", "--break", "inc:state.n == 2"])
+        ?.config,
     ).toEqual({
       mode: "step",
+      stop_at: "b",
       breakpoints: [
         { on: "node_start", node_id: "end" },
         { on: "node_start", node_id: "inc", condition: "state.n == 2" },

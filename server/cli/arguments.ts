@@ -17,6 +17,7 @@ export const USAGE = `Runs a workflow file and prints its output.
   --json          prints one JSON object with status, state, usage and cost instead of the output alone
   --quiet         shows no progress
   --step          stops before each node: looks, changes the state, goes on at the terminal
+  --stop-at NODE  runs to this node, and stops before it one time
   --break NODE    stops before this node; NODE:CONDITION only where that holds, as in 'inc:state.n == 2'; may be repeated
   --yes           agrees whenever a tool needs a person's agreement; otherwise it is asked for at the terminal
   --speed N       how fast the offline demo model talks; 0 answers at once
@@ -72,7 +73,15 @@ export function readCommand(argv: readonly string[]): Command | null {
 }
 
 /** Where the run is to stop for the person at the terminal. */
-function stopsOf({ step, break: places = [] }: { step?: boolean; break?: string[] }): Partial<RunConfig> {
+function stopsOf({
+  step,
+  break: places = [],
+  "stop-at": stop_at,
+}: {
+  step?: boolean;
+  break?: string[];
+  "stop-at"?: string;
+}): Partial<RunConfig> {
   const breakpoints = places.map((place) => {
     const [node_id = "", ...condition] = place.split(":");
     const read = CheckedBreakpoint.safeParse({
@@ -86,6 +95,7 @@ function stopsOf({ step, break: places = [] }: { step?: boolean; break?: string[
   return {
     ...(step ? { mode: "step" as const } : {}),
     ...(breakpoints.length > 0 ? { breakpoints } : {}),
+    ...(stop_at === undefined ? {} : { stop_at }),
   };
 }
 
@@ -104,6 +114,7 @@ function parse(argv: readonly string[]) {
         speed: { type: "string" },
         step: { type: "boolean" },
         break: { type: "string", multiple: true },
+        "stop-at": { type: "string" },
         help: { type: "boolean", short: "h" },
       },
     });

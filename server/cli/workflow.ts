@@ -8,7 +8,7 @@ import { withLibrary } from "@/server/domain/library/library";
 import { knownCost } from "@/server/domain/model/cost";
 import type { Problem } from "@/server/domain/problems/problems";
 import type { RunState } from "@/server/domain/run";
-import { unknownPlace } from "@/server/domain/run/command";
+import { unknownStop } from "@/server/domain/run/command";
 import { ArchiveError } from "@/server/interop/import/archive";
 import { nothingImported } from "@/server/interop/import/format";
 import { readImport } from "@/server/interop/import/road";
@@ -89,7 +89,7 @@ async function runFile(command: Command): Promise<number> {
     else process.stdout.write(`${capabilityLines(asked, graph).map(printableLine).join("\n")}\n`);
     return 0;
   }
-  const nowhere = unknownPlace(graph, command.config.breakpoints ?? []);
+  const nowhere = unknownStop(graph, { ...graph.config, ...command.config });
   if (nowhere !== null) throw new Unusable([nowhere]);
   const ready = checked(command, () =>
     readyToRun(graph, cast, { input: command.input, config: command.config }, troupe.models),

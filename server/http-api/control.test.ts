@@ -65,6 +65,18 @@ test("a breakpoint with a condition holds the round that it fits; the list has t
   expect((await run()).final_status).toBe("COMPLETED");
 });
 
+test("a run to a node is refused where there is none, and stops before it otherwise", async () => {
+  const api = newApi(() => "done");
+  const workflow = api.workflows.create({ name: "x", graph: counting });
+  const start = (config: object) => api.ask("POST", `/workflows/${workflow}/runs`, { input: {}, config });
+  const nowhere = await start({ stop_at: "luck" });
+  expect([nowhere.status, nowhere.body.error.message]).toEqual([422, 'This workflow has no node "luck".']);
+  const { body } = await start({ stop_at: "r" });
+  const run = async () => (await api.ask("GET", `/runs/${body.run_id}`)).body;
+  await expect.poll(async () => (await run()).status).toBe("paused");
+  expect((await run()).paused_at).toMatchObject({ node_id: "r", breakpoint: { once: true } });
+});
+
 test("what does not fit is refused with a sentence", async () => {
   const { steer, stood, run } = await begin({ mode: "step" });
   await stood();

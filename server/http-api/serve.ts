@@ -61,7 +61,8 @@ export async function serve(request: Request, { services, recognition }: ServeOp
 type Match = { endpoint: Endpoint; params: Record<string, string> } | { refusal: Problem };
 
 function matchEndpoint(method: string, path: string): Match {
-  const parts = path.startsWith(`${BASE}/`) ? decoded(partsOf(path.slice(BASE.length))) : null;
+  const asked = path.startsWith(`${BASE}/`) ? decoded(partsOf(path.slice(BASE.length))) : null;
+  const parts = asked && moved(method, asked);
   const wanted = method === "HEAD" ? "GET" : method;
   const allowed: string[] = [];
   for (const endpoint of parts ? ENDPOINTS : []) {
@@ -75,6 +76,14 @@ function matchEndpoint(method: string, path: string): Match {
   return {
     refusal: new Problem("method_not_allowed", `This takes ${allow}.`, undefined, { headers: { allow } }),
   };
+}
+
+/** Where an endpoint is now: programs may still ask for a plan's change where it was before. */
+function moved(method: string, parts: string[]): string[] {
+  const [first, id = "", last] = parts;
+  return method === "POST" && first === "runs" && last === "plans" && parts.length === 3
+    ? ["runs", id, "plan"]
+    : parts;
 }
 
 function decoded(parts: string[]): string[] | null {

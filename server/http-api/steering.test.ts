@@ -96,12 +96,13 @@ describe("a plan, read and changed by a program", () => {
       },
     ]);
     const add = { kind: "add", task: { description: "do third", assigned_agent: "ann", dependencies: [] } };
+    // Also where it was before.
     expect((await stage.steer("plans", { edit: add })).status).toBe(202);
     const change = { kind: "change", task_id: "second", patch: { description: "do better" } };
-    const changed = await stage.steer("plans", { activation_id: "crew#1", edit: change });
+    const changed = await stage.steer("plan", { activation_id: "crew#1", edit: change });
     expect([changed.status, changed.body]).toEqual([202, { run_id: stage.id, activation_id: "crew#1" }]);
-    expect((await stage.steer("plans", { activation_id: "crew#9", edit: change })).status).toBe(404);
-    const wrong = await stage.steer("plans", { edit: { kind: "cancel", task_id: "none" } });
+    expect((await stage.steer("plan", { activation_id: "crew#9", edit: change })).status).toBe(404);
+    const wrong = await stage.steer("plan", { edit: { kind: "cancel", task_id: "none" } });
     expect([wrong.status, wrong.body.error.code]).toEqual([409, "plan_not_changed"]);
 
     await expect
@@ -136,7 +137,7 @@ describe("a plan, read and changed by a program", () => {
     expect(done.tasks.every((task: Told) => task.cost_usd > 0 && task.started_at && task.completed_at)).toBe(
       true,
     );
-    const late = await stage.steer("plans", { edit: add });
+    const late = await stage.steer("plan", { edit: add });
     expect([late.status, late.body.error.code]).toEqual([409, "run_ended"]);
   });
 });
@@ -214,7 +215,7 @@ describe("a run that is held", () => {
     for (const [what, sent] of [
       ["limits", { limit: "max_steps", to: 900 }],
       ["answers", { interaction_id: "i", fingerprint: "f", answer: "approve" }],
-      ["plans", { edit: { kind: "cancel", task_id: "t" } }],
+      ["plan", { edit: { kind: "cancel", task_id: "t" } }],
     ] as const) {
       const { status, body } = await stage.steer(what, sent);
       expect([status, body.error.code]).toEqual([409, "run_held"]);

@@ -139,7 +139,7 @@ export const steeringOperations = {
     problems: ["not_found", "run_held", "run_ended", "plan_not_changed", "no_crew_at_work", "which_crew"],
     http: {
       method: "POST",
-      path: "/runs/{id}/plans",
+      path: "/runs/{id}/plan",
       params: RUN_IN_PATH,
       status: 202,
       success: "The change is on its way; the events tell when it took effect",

@@ -137,6 +137,15 @@ test("a node's own mark holds the run in the mode that heeds it, and in no other
   }
 });
 
+test("a run to a node stops there once, in every mode, also where the node comes again", async () => {
+  for (const mode of ["continuous", "breakpoint"] as const) {
+    const stage = newStage();
+    const id = stage.start(counting(), { config: { mode, stop_at: "inc" } });
+    expect(await goThrough(stage, id, { kind: "resume" })).toEqual([["breakpoint", "node_start", "inc#1"]]);
+    expect([stateOf(stage, id).state.n, stateOf(stage, id).run.breakpoints]).toEqual([4, []]);
+  }
+});
+
 test("breakpoints of a run under way are set and taken out", async () => {
   const stage = newStage();
   const id = stage.start(counting(), { config: { mode: "step" } });

@@ -15,7 +15,7 @@ import { choiceKey, isStandard, modelUses } from "@/server/domain/library/model-
 import { roleUses } from "@/server/domain/library/role-use";
 import { getNodeKind } from "@/server/domain/nodes";
 import { findProblems, type Problem, type ProblemContext } from "@/server/domain/problems/problems";
-import { unknownPlace } from "@/server/domain/run/command";
+import { unknownStop } from "@/server/domain/run/command";
 import type { Pins } from "@/server/domain/run/pins";
 import type { Models } from "@/server/llm/model";
 import type { Host, StartRequest } from "./host";
@@ -73,7 +73,7 @@ export function newLauncher(parts: {
       if (!workflow) return undefined;
       const whole = withLibrary(workflow.graph, library);
       const { only_node } = launch;
-      const nowhere = unknownPlace(whole, launch.config?.breakpoints ?? []);
+      const nowhere = unknownStop(whole, { ...whole.config, ...launch.config });
       if (nowhere !== null)
         throw new RefusedStart(nowhere, { errors: [{ key: "breakpoints", message: nowhere }] });
       return parts.host.start({

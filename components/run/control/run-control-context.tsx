@@ -110,7 +110,7 @@ function useSentBreakpoints({ setBreakpoints }: RunControl, store: BreakpointSto
     if (!isUnderWay || adopted.current) return;
     // Only what it has when the page opens, and only from elsewhere: all others are from here, or for once.
     adopted.current = true;
-    if (own && trigger !== "editor") store.adopt(own);
+    if (own && trigger !== "editor") store.adopt(own.filter(({ once }) => !once));
   }, [isUnderWay, own, trigger, store]);
   useEffect(() => {
     if (!isUnderWay || !graph) return;
@@ -133,24 +133,13 @@ function useSentBreakpoints({ setBreakpoints }: RunControl, store: BreakpointSto
 
 const SETTLED_MS = 400;
 
-/** Sets a breakpoint for once, and goes on; it is gone when the run is held again. */
+/** Goes on to a node, by a breakpoint that holds the run once. */
 function useRunTo({ setBreakpoints, resume }: RunControl, store: BreakpointStore) {
   const run = useRunViewStore();
-  const paused = usePaused();
-  const goal = useRef<{ since: number } | null>(null);
-  useEffect(() => {
-    if (!goal.current || !paused || paused.since === goal.current.since || !run) return;
-    goal.current = null;
-    void setBreakpoints(breakpointsFor(store.getState().list, run.view.getState().head.graph)).catch(
-      () => undefined,
-    );
-  }, [paused, run, setBreakpoints, store]);
   return async (nodeId: string) => {
     if (!run) return;
-    const { graph, run: now } = run.view.getState().head;
-    const kept = breakpointsFor(store.getState().list, graph);
-    await setBreakpoints([...kept, { on: "node_start", node_id: nodeId }]);
-    goal.current = { since: now.paused_at?.since ?? 0 };
+    const kept = breakpointsFor(store.getState().list, run.view.getState().head.graph);
+    await setBreakpoints([...kept, { on: "node_start", node_id: nodeId, once: true }]);
     resume();
   };
 }

@@ -30,6 +30,8 @@ export const Breakpoint = z.strictObject({
   condition: z.string().max(2_000).optional(),
   /** It holds from this time on that it is come to, counting from 1 and counting only where the condition is true. */
   hit_count: z.number().int().min(1).max(100_000).optional(),
+  /** It holds one time, and is gone then. */
+  once: z.boolean().optional(),
   /** False: it is kept, and holds nothing. */
   enabled: z.boolean().optional(),
 });

@@ -141,6 +141,8 @@ export const RunConfig = z.object({
    */
   mode: z.enum(["continuous", "step", "breakpoint", "hitl"]).default("continuous"),
   breakpoints: z.array(Breakpoint).max(MOST_BREAKPOINTS).optional(),
+  /** The node before which the run is paused, one time. */
+  stop_at: z.string().min(1).max(200).optional(),
   /** Node runs in the whole run. */
   max_steps: z.number().int().min(1).max(5000).default(200),
   max_loop_iterations: z.number().int().min(1).max(1000).default(25),

@@ -83,6 +83,13 @@ describe("the reference documents' files", () => {
     ]);
   });
 
+  test("a mark for stopping that does not say where stops before the node", () => {
+    const [id = ""] = Object.keys(referenceApproval.nodes);
+    const node = referenceApproval.nodes[id as keyof typeof referenceApproval.nodes];
+    const marked = { ...referenceApproval.nodes, [id]: { ...node, breakpoint: true } };
+    expect(readWorkflow({ ...referenceApproval, nodes: marked }).graph?.nodes[id]?.breakpoint).toBe("before");
+  });
+
   test("what their format has no place for is named in words", () => {
     const { graph } = readWorkflow({ ...referenceApproval, version: 4, config: { max_steps: 3 } });
     expect(lossesOf(graph!, "openhands").map(({ message }) => message)).toEqual([

@@ -48,7 +48,12 @@ export const nodeBase = {
   idle_timeout_ms: Ms.optional(),
   /** Nodes with the same key never run at the same time. */
   concurrency_key: z.string().max(80).optional(),
-  breakpoint: z.enum(["before", "after"]).optional(),
+  breakpoint: z
+    .preprocess(
+      (value) => (value === true ? "before" : value === false ? undefined : value),
+      z.enum(["before", "after"]).optional(),
+    )
+    .optional(),
   /** Only read where a loop begins. */
   max_iterations: z.number().int().min(1).max(1000).optional(),
   ui: z.object({ x: z.number(), y: z.number() }).catchall(Json).optional(),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Breakpoint, MOST_BREAKPOINTS } from "@/server/domain/agent/breakpoint";
+import type { RunConfig } from "@/server/domain/agent/outcome";
 import { Json, StateKey } from "@/server/domain/base/values";
 import type { Analysis } from "@/server/domain/graph/analysis";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
@@ -66,8 +67,18 @@ export function commandFault(a: Analysis, s: RunState, command: RunCommand): str
   }
 }
 
+/** Says where a run is to stop that its drawing does not have; null where it has it all. */
+export const unknownStop = (
+  graph: Pick<WorkflowGraph, "nodes" | "edges">,
+  { breakpoints = [], stop_at }: Partial<Pick<RunConfig, "breakpoints" | "stop_at">>,
+): string | null =>
+  unknownPlace(graph, [
+    ...breakpoints,
+    ...(stop_at === undefined ? [] : [{ on: "node_start" as const, node_id: stop_at }]),
+  ]);
+
 /** Says which node or edge a breakpoint names that the drawing does not have; null where it has them all. */
-export function unknownPlace(
+function unknownPlace(
   graph: Pick<WorkflowGraph, "nodes" | "edges">,
   breakpoints: readonly Breakpoint[],
 ): string | null {

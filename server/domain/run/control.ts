@@ -1,6 +1,7 @@
 import type { Breakpoint } from "@/server/domain/agent/breakpoint";
 import type { RunConfig, RunError } from "@/server/domain/agent/outcome";
 import { present } from "@/server/domain/base/must";
+import { canonicalJson } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { ControlEvents } from "./control-events";
 import { takeFromReady } from "./endings";
@@ -11,7 +12,7 @@ import { writeValue } from "./state-values";
 
 export const control: Handlers<keyof ControlEvents> = {
   run_paused(s, { payload: { by, reason, at }, ts }) {
-    s.run = { ...s.run, paused_at: { ...at, reason, by, since: ts } };
+    s.run = { ...s.run, paused_at: { ...at, reason, by, since: ts }, ...withoutSpent(s, at.breakpoint) };
   },
   run_continued(s, { payload: { as, granularity = "node" } }) {
     const { paused_at: _p, stepping: _s, ...rest } = s.run;
@@ -53,6 +54,13 @@ export const control: Handlers<keyof ControlEvents> = {
   },
 };
 
+/** One that was to hold the run once is gone then. */
+function withoutSpent({ run }: RunState, held: Breakpoint | undefined): Partial<RunState["run"]> {
+  if (!held?.once || !run.breakpoints) return {};
+  const text = canonicalJson(held);
+  return { breakpoints: run.breakpoints.filter((one) => canonicalJson(one) !== text) };
+}
+
 /** The failure that ends the run beside the one that is tried again; null where there is none. */
 function otherFailure({ activations }: RunState): RunError | null {
   return Object.values(activations).find(({ ends_run }) => ends_run)?.error ?? null;
@@ -60,7 +68,11 @@ function otherFailure({ activations }: RunState): RunError | null {
 
 /** The breakpoints that a run begins with: its config's, and in the modes that heed them those of its nodes. */
 export function firstBreakpoints({ nodes }: WorkflowGraph, config: RunConfig): Breakpoint[] {
-  const given = config.breakpoints ?? [];
+  const { breakpoints = [], stop_at } = config;
+  const given: Breakpoint[] =
+    stop_at === undefined
+      ? breakpoints
+      : [...breakpoints, { on: "node_start", node_id: stop_at, once: true }];
   if (config.mode !== "breakpoint" && config.mode !== "hitl") return given;
   const own = Object.values(nodes).flatMap(({ id, breakpoint }): Breakpoint[] =>
     breakpoint === undefined ? [] : [{ on: breakpoint === "after" ? "node_end" : "node_start", node_id: id }],
