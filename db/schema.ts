@@ -391,6 +391,66 @@ export const crewWork = sqliteTable(
   ],
 );
 
+/** Tests of workflows. */
+export const scenarioTests = sqliteTable(
+  "scenario_tests",
+  {
+    workflowId: text("workflow_id").notNull(),
+    id: text("id").notNull(),
+    name: text("name").notNull(),
+    /** The rest of it, as JSON. */
+    content: text("content").notNull(),
+    /** Its place among the workflow's tests. */
+    place: integer("place").notNull(),
+    revision: integer("revision").notNull().default(1),
+    createdAt: integer("created_at").notNull(),
+    updatedAt: integer("updated_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.workflowId, t.id] })],
+);
+
+/** What became of tests each time that they were run. */
+export const scenarioResults = sqliteTable(
+  "scenario_results",
+  {
+    id: integer("id").primaryKey({ autoIncrement: true }),
+    workflowId: text("workflow_id").notNull(),
+    testId: text("test_id").notNull(),
+    at: integer("at").notNull(),
+    by: text("by").notNull(),
+    /** passed | failed | not_run */
+    status: text("status").notNull(),
+    /** Of the workflow, then. */
+    revision: integer("revision").notNull(),
+    /** The report, as JSON. */
+    report: text("report").notNull(),
+    tookMs: integer("took_ms").notNull(),
+  },
+  (t) => [index("scenario_results_test").on(t.workflowId, t.testId, t.at)],
+);
+
+/** What a judge said of something, and what a person says of it. */
+export const judgeLabels = sqliteTable(
+  "judge_labels",
+  {
+    workflowId: text("workflow_id").notNull(),
+    /** Names the judge: its rubric and its model. */
+    judge: text("judge").notNull(),
+    /** Names what was judged. */
+    item: text("item").notNull(),
+    testId: text("test_id").notNull(),
+    text: text("text").notNull(),
+    score: real("score").notNull(),
+    reason: text("reason").notNull(),
+    at: integer("at").notNull(),
+    /** 1: it is good. Null: no person has said. */
+    label: integer("label", { mode: "boolean" }),
+    labelledBy: text("labelled_by"),
+    labelledAt: integer("labelled_at"),
+  },
+  (t) => [primaryKey({ columns: [t.workflowId, t.judge, t.item] })],
+);
+
 /** Agents that crews and workflows use by their id. */
 export const agents = sqliteTable("agents", {
   id: text("id").primaryKey(),

@@ -10,12 +10,14 @@ import type { Library } from "@/server/domain/library/library";
 import { providerFetch, publicFetch } from "@/server/egress/fetch";
 import { newMailDial, newNoticeFetch } from "@/server/egress/notices";
 import { newRoleFolder } from "@/server/interop/role-folder";
+import { newDemoModels } from "@/server/llm/demo-models";
 import { newModels } from "@/server/llm/models";
 import { Notifier } from "@/server/notices/notifier";
 import { CREW_TOOLS } from "@/server/runner/crew/tools";
 import { newForkLauncher } from "@/server/runner/fork-launch";
 import { Host } from "@/server/runner/host";
 import { newLauncher } from "@/server/runner/launch";
+import { newScratchTools } from "@/server/scratch-tools";
 import { installationRules, originOf, readSettings } from "@/server/settings";
 import { newAgentStore } from "@/server/store/agents";
 import { newAtWork } from "@/server/store/at-work";
@@ -33,6 +35,7 @@ import { newQuestionStore } from "@/server/store/questions";
 import { newRetention } from "@/server/store/retention";
 import { newRoleStore } from "@/server/store/roles";
 import { newRunStore } from "@/server/store/runs";
+import { newScenarioStore } from "@/server/store/scenario-tests";
 import { newTokenStore } from "@/server/store/tokens";
 import { newToolSettingStore } from "@/server/store/tool-settings";
 import { newWatchdog } from "@/server/store/watchdog";
@@ -162,6 +165,13 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     library,
     runs,
     questions,
+    scenarios: newScenarioStore(db),
+    testParts: {
+      models,
+      demoModels: newDemoModels,
+      tools,
+      scratchTools: newScratchTools,
+    },
     notices,
     noticeSettings,
     notifier,

@@ -23,6 +23,7 @@ export const appRouter = router({
   toolSettings: router(procedures(operations.toolSettings)),
   customTools: router(procedures(operations.customTools)),
   mcp: router(procedures(operations.mcp)),
+  tests: router(procedures(operations.tests)),
   access: accessRouter,
   audit: auditRouter,
   questions: router(procedures(operations.questions)),

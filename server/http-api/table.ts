@@ -54,6 +54,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...workflowEndpoints,
   ...importEndpoints,
   ...runEndpoints,
+  ...endpointsOf(operations.tests),
   ...endpointsOf(operations.questions),
   ...endpointsOf(operations.notices),
   ...roleEndpoints,

@@ -4,11 +4,13 @@ import { NO_DISK } from "@/db/disk";
 import type { Principal } from "@/server/access/principal";
 import { newSealer } from "@/server/access/secrets";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
+import { newDemoModels } from "@/server/llm/demo-models";
 import type { ModelRequest } from "@/server/llm/model";
 import { Notifier } from "@/server/notices/notifier";
 import { newForkLauncher } from "@/server/runner/fork-launch";
 import { newLauncher } from "@/server/runner/launch";
-import { fakeModels, newStage } from "@/server/runner/testing";
+import { fakeModels, fakeTools, newStage } from "@/server/runner/testing";
+import { newScratchTools } from "@/server/scratch-tools";
 import { newAgentStore } from "@/server/store/agents";
 import { newAuditStore } from "@/server/store/audit";
 import { newBinStore } from "@/server/store/bin";
@@ -22,6 +24,7 @@ import { newProviderStore } from "@/server/store/providers";
 import { newQuestionStore } from "@/server/store/questions";
 import { newRetention } from "@/server/store/retention";
 import { newRoleStore } from "@/server/store/roles";
+import { newScenarioStore } from "@/server/store/scenario-tests";
 import { newToolSettingStore } from "@/server/store/tool-settings";
 import { newWorkflowStore } from "@/server/store/workflows";
 import { newWorkspaceStore } from "@/server/store/workspace";
@@ -66,6 +69,13 @@ export function newApi(
     roles,
     runs: store,
     questions: newQuestionStore(db),
+    scenarios: newScenarioStore(db),
+    testParts: {
+      models,
+      demoModels: newDemoModels,
+      tools: tools ?? fakeTools([]),
+      scratchTools: newScratchTools,
+    },
     notices: newNoticeStore(db),
     noticeSettings,
     notifier: new Notifier({

@@ -13,6 +13,7 @@ import { providerOperations } from "./providers";
 import { questionOperations } from "./questions";
 import { roleOperations } from "./roles";
 import { runOperations } from "./runs";
+import { scenarioOperations } from "./scenarios";
 import { shareOperations } from "./share";
 import { steeringOperations } from "./steering";
 import { storageOperations } from "./storage";
@@ -35,6 +36,7 @@ export const operations = {
     ...controlOperations,
     ...forkOperations,
   },
+  tests: scenarioOperations,
   questions: questionOperations,
   notices: noticeOperations,
   memories: memoryOperations,

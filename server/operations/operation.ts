@@ -19,6 +19,7 @@ export interface Caller {
 export const TAGS = [
   "Workflows",
   "Runs",
+  "Tests",
   "Roles",
   "Library",
   "Memories",

@@ -5,6 +5,7 @@ import type { Notifier } from "@/server/notices/notifier";
 import type { ForkLaunch } from "@/server/runner/fork-launch";
 import type { Host, RunFrame } from "@/server/runner/host";
 import type { Launch } from "@/server/runner/launch";
+import type { TestParts } from "@/server/runner/scenario/answering";
 import type { AgentStore } from "@/server/store/agents";
 import type { AuditStore } from "@/server/store/audit";
 import type { BinStore } from "@/server/store/bin";
@@ -17,6 +18,7 @@ import type { QuestionStore } from "@/server/store/questions";
 import type { Retention } from "@/server/store/retention";
 import type { RoleStore } from "@/server/store/roles";
 import type { RunStore } from "@/server/store/runs";
+import type { ScenarioStore } from "@/server/store/scenario-tests";
 import type { ToolSettingStore } from "@/server/store/tool-settings";
 import type { WorkflowStore } from "@/server/store/workflows";
 import type { WorkspaceStore } from "@/server/store/workspace";
@@ -29,9 +31,22 @@ export interface Services {
   roles: RoleStore;
   runs: Pick<
     RunStore,
-    "find" | "family" | "input" | "list" | "events" | "state" | "byWorkflow" | "remove" | "restore" | "spent"
+    | "find"
+    | "family"
+    | "input"
+    | "list"
+    | "events"
+    | "state"
+    | "byWorkflow"
+    | "remove"
+    | "restore"
+    | "spent"
+    | "journal"
   >;
   questions: QuestionStore;
+  scenarios: ScenarioStore;
+  /** What tests of workflows may use. */
+  testParts: TestParts;
   notices: Pick<NoticeStore, "troubles" | "drop">;
   noticeSettings: NoticeSettingStore;
   notifier: Pick<Notifier, "test">;

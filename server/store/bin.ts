@@ -2,6 +2,7 @@ import { and, desc, eq, isNotNull, lt } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { bin, customTools, runs, workflows } from "@/db/schema";
 import { forgetWorkOf } from "./crew-work";
+import { forgetTestsOf } from "./scenario-tests";
 
 /** What lies in the bin. Keys of providers, servers and tokens are no part of it: they are gone at once. */
 export const BIN_KINDS = ["workflow", "run", "role", "crew", "agent", "tool"] as const;
@@ -107,7 +108,10 @@ export function newBinStore(db: Db, now: () => number = Date.now) {
         return db.transaction((tx) => {
           const binned = and(eq(workflows.id, id), isNotNull(workflows.deletedAt));
           const isGone = tx.delete(workflows).where(binned).run().changes > 0;
-          if (isGone) forgetWorkOf(tx, [id]);
+          if (isGone) {
+            forgetWorkOf(tx, [id]);
+            forgetTestsOf(tx, [id]);
+          }
           return isGone;
         });
       if (kind !== "tool") return this.takeOut(kind, id);

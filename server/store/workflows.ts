@@ -6,6 +6,7 @@ import { newId } from "@/server/domain/base/ids";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { withRoleRenamed } from "@/server/domain/library/role-use";
 import { forgetWorkOf, renameWorkOf } from "./crew-work";
+import { forgetTestsOf } from "./scenario-tests";
 
 export interface StoredWorkflow {
   id: string;
@@ -154,10 +155,9 @@ export function newWorkflowStore(db: Db, now: () => number = Date.now): Workflow
           .where(lt(workflows.deletedAt, before))
           .returning({ id: workflows.id })
           .all();
-        forgetWorkOf(
-          tx,
-          gone.map(({ id }) => id),
-        );
+        const ids = gone.map(({ id }) => id);
+        forgetWorkOf(tx, ids);
+        forgetTestsOf(tx, ids);
         return gone.length;
       }),
     renameRole: (from, to) =>

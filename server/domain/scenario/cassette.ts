@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Json } from "@/server/domain/base/values";
+import type { PastWork } from "@/server/domain/crew/past-work";
 
 /** How many answers a cassette may hold, and how long it may be as JSON, in characters. */
 export const CASSETTE_LIMITS = { answers: 5000, chars: 4 * 1024 * 1024 } as const;
@@ -22,6 +23,15 @@ export const CassetteAnswer = z.strictObject({
 });
 export type CassetteAnswer = z.infer<typeof CassetteAnswer>;
 
+const Counts = z.object({ done: z.number(), failed: z.number(), sent_back: z.number() });
+const Work = z.object({
+  node_id: z.string(),
+  agent_id: z.string(),
+  role_name: z.string(),
+  own: Counts.exactOptional(),
+  role: Counts.exactOptional(),
+}) satisfies z.ZodType<PastWork>;
+
 /** The run that a cassette is of, as far as it matters to what is asked. */
 export const RecordedRun = z.looseObject({
   run_id: z.string().max(200).exactOptional(),
@@ -31,6 +41,8 @@ export const RecordedRun = z.looseObject({
   models: z.array(z.string().max(300)).max(200).exactOptional(),
   /** How much each model reads, as it was known then. */
   context_windows: z.record(z.string().max(300), z.number()).exactOptional(),
+  /** What members of its crews had done in runs before. */
+  past_work: z.array(Work).max(10_000).exactOptional(),
 });
 export type RecordedRun = z.infer<typeof RecordedRun>;
 

@@ -43,9 +43,13 @@ export const Repeats = z
   .refine(({ times, at_least }) => at_least <= times, "At least cannot be more than times.");
 export type Repeats = z.infer<typeof Repeats>;
 
+/** Words that stand in addresses where ids of tests do. */
+const TAKEN = new Set(["run", "results", "mutants", "compare", "judges"]);
+
 export const TestId = z
   .string()
-  .regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$/, "Use letters, digits, _ . - (at most 64)");
+  .regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$/, "Use letters, digits, _ . - (at most 64)")
+  .refine((id) => !TAKEN.has(id), "This word is reserved");
 
 /** What belongs to a test, beside its id. */
 export const ScenarioFields = z.strictObject({

@@ -23,6 +23,15 @@ export interface RetracedRequest extends AskedRequest {
   key: string;
 }
 
+/** A call of a run's log: every request, also one that failed and one that nobody answered while it mattered. */
+export interface RetracedCall extends RetracedRequest {
+  /** Null: no answer came. */
+  result: Settled | null;
+  /** When it was asked and when it was answered, Unix time in milliseconds. */
+  asked_at: number;
+  answered_at: number;
+}
+
 /** Nothing outside is reached: every answer is in the log. */
 const NO_EFFECTS: Effects = {
   models: {
@@ -40,12 +49,26 @@ export function retracedRequests(
   journal: Journal,
   execute: (ctx: DurableContext, created: RunEvent, effects: Effects) => Promise<void>,
 ): RetracedRequest[] {
+  return retraced(runId, journal, execute)?.requests ?? [];
+}
+
+/** All that a run asked models and tools: those answered in the order in which they were, then those that were not. */
+export const retracedCalls = (...of: Parameters<typeof retracedRequests>): RetracedCall[] => {
+  const context = retraced(...of);
+  return context ? [...context.calls, ...context.unanswered()] : [];
+};
+
+function retraced(
+  runId: string,
+  journal: Journal,
+  execute: Parameters<typeof retracedRequests>[2],
+): Retracing | null {
   const created = journal.turns[0]?.events[0];
-  if (!created) return [];
+  if (!created) return null;
   const context = new Retracing(runId, journal);
   // It never waits, so that all is done once this returns; it ends by an error, that of the log's end.
   execute(context, created, NO_EFFECTS).catch(() => {});
-  return context.requests;
+  return context;
 }
 
 /** What an inline step gives, which is at once. */
@@ -62,7 +85,9 @@ class EndOfLog extends Error {
 class Retracing implements DurableContext {
   readonly begunAt: number;
   readonly requests: RetracedRequest[] = [];
-  private readonly asking = new Map<string, StepRequest>();
+  readonly calls: RetracedCall[] = [];
+  private readonly asking = new Map<string, { request: StepRequest; at: number }>();
+  private readonly givenUp: { key: string; request: StepRequest; at: number }[] = [];
   private readonly inline = new Map<string, StepWork>();
   private turn = 1;
   private inlined = 0;
@@ -77,7 +102,7 @@ class Retracing implements DurableContext {
 
   step(key: string, work: StepWork, options: StepOptions = {}): Durable {
     if (options.inline) this.inline.set(key, work);
-    if (options.request) this.asking.set(key, options.request);
+    if (options.request) this.asking.set(key, { request: options.request, at: this.at });
     return { key };
   }
   signal(key: string): Durable {
@@ -95,7 +120,8 @@ class Retracing implements DurableContext {
   emit(): void {}
   abandon({ key }: Durable): void {
     this.inline.delete(key);
-    this.asking.delete(key);
+    const asking = this.asking.get(key);
+    if (asking && this.asking.delete(key)) this.givenUp.push({ key, ...asking });
   }
 
   next(): Settlement {
@@ -118,12 +144,25 @@ class Retracing implements DurableContext {
     return { key, result, at };
   }
 
-  private note(key: string, { request, ok }: Settled): void {
+  private note(key: string, result: Settled): void {
     const asking = this.asking.get(key);
     this.asking.delete(key);
-    if (!asking || request === undefined || !ok) return;
-    const asked = { kind: asking.kind, asked: asking.asked() };
-    if (requestHash({ kind: asked.kind, asked: () => asked.asked }) === request)
-      this.requests.push({ ...asked, request, key });
+    const { request, ok } = result;
+    if (!asking || request === undefined) return;
+    const { kind, asked } = { kind: asking.request.kind, asked: asking.request.asked() };
+    if (requestHash({ kind, asked: () => asked }) !== request) return;
+    const call = { kind, asked, request, key };
+    this.calls.push({ ...call, result, asked_at: asking.at, answered_at: this.at });
+    if (ok) this.requests.push(call);
+  }
+
+  /** What was asked and never answered: given up, or still under way where the log ends. */
+  unanswered(): RetracedCall[] {
+    const open = [...this.asking].map(([key, asking]) => ({ key, ...asking }));
+    return [...this.givenUp, ...open].map(({ key, request: { kind, asked }, at }) => {
+      const words = asked();
+      const request = requestHash({ kind, asked: () => words });
+      return { kind, asked: words, request, key, result: null, asked_at: at, answered_at: at };
+    });
   }
 }

@@ -27,8 +27,8 @@ export interface TestParts {
   demoModels(): Models;
   /** The installation's tools: to be offered. */
   tools: ToolHost;
-  /** Tools that keep what they keep in memory and reach nothing outside, new for each test; null: not this one. */
-  scratchTools(): { has(name: string): boolean; host: ToolHost };
+  /** Tools that keep what they keep in memory and reach nothing outside, new for each test. `now`: its time. */
+  scratchTools(now: () => number): { has(name: string): boolean; host: ToolHost };
 }
 
 /** Nothing but what was recorded. */
@@ -49,9 +49,9 @@ export function recordedAnswers(parts: TestParts, cassette: Cassette): Answering
 /**
  * The offline demo model and tools that touch nothing outside. `always`: also where the workflow names another model.
  */
-export function simulatedAnswers(parts: TestParts, always: boolean): Answering {
+export function simulatedAnswers(parts: TestParts, always: boolean, now: () => number): Answering {
   const demo = parts.demoModels();
-  const scratch = parts.scratchTools();
+  const scratch = parts.scratchTools(now);
   const isDemo = (request: StepRequest) => always || isSimulatedModel(parts.models, request);
   return {
     isSimulated: true,

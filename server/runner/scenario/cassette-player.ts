@@ -1,4 +1,5 @@
 import type { Settled, StepRequest } from "@/server/domain/base/durable";
+import { asStored } from "@/server/domain/base/values";
 import type { Cassette, CassetteAnswer } from "@/server/domain/scenario/cassette";
 import type { MissedAnswer } from "@/server/domain/scenario/report";
 import { differenceFrom } from "../recorded/difference";
@@ -58,7 +59,7 @@ export function missedOf(
   why: string,
 ): MissedAnswer {
   const { kind } = request;
-  const asked = request.asked();
+  const asked = asStored(request.asked());
   const difference = differenceFrom({ kind, asked }, recorded);
   const node_id = /^([^#/]+)#\d+/.exec(key)?.[1];
   return {

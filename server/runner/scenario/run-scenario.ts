@@ -111,7 +111,7 @@ function creationOf(
     mode: "continuous",
     breakpoints: undefined,
   });
-  const { context_windows } = answers?.recorded ?? {};
+  const { context_windows, past_work = [] } = answers?.recorded ?? {};
   const asked = modelUses(graph).flatMap(({ choice }) => models.describe(choice) ?? []);
   const together = (names: string[]) => [...new Set(names)].join(" and ");
   return storedCreation({
@@ -136,6 +136,7 @@ function creationOf(
             },
       people: USUAL_PEOPLE,
       ...(context_windows ? { context_windows } : {}),
+      ...(past_work.length > 0 ? { past_work } : {}),
       ...(installation ? { installation } : {}),
       ...(pins && Object.keys(pins).length > 0 ? { pins } : {}),
     },

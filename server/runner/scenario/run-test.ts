@@ -3,7 +3,7 @@ import { checkExpectations } from "@/server/domain/scenario/check";
 import { pathOf } from "@/server/domain/scenario/checks/path";
 import type { Expectation } from "@/server/domain/scenario/expectation";
 import type { Outcome, TestReport } from "@/server/domain/scenario/report";
-import type { ScenarioTest } from "@/server/domain/scenario/scenario-test";
+import { type ScenarioTest, USUAL_START } from "@/server/domain/scenario/scenario-test";
 import { testFaults } from "@/server/domain/scenario/test-faults";
 import { type Answering, recordedAnswers, simulatedAnswers, type TestParts } from "./answering";
 import { runScenario, type ScenarioRun, type Tested } from "./run-scenario";
@@ -49,8 +49,11 @@ const notRun = ({ id, name }: ScenarioTest, problems: string[]): TestReport => (
 });
 
 /** Who answers in a test that asks no real model. */
-export const answeringOf = ({ answers, simulated }: ScenarioTest, parts: TestParts): Answering =>
-  answers ? recordedAnswers(parts, answers) : simulatedAnswers(parts, simulated === true);
+export const answeringOf = (
+  { answers, simulated, starts_at = USUAL_START }: ScenarioTest,
+  parts: TestParts,
+): Answering =>
+  answers ? recordedAnswers(parts, answers) : simulatedAnswers(parts, simulated === true, () => starts_at);
 
 async function runOnce(
   tested: Tested,

@@ -14,7 +14,7 @@ const parts: TestParts = {
   models: newDemoModels(),
   demoModels: newDemoModels,
   tools: fakeTools([]),
-  scratchTools: () => newScratchTools(() => 0),
+  scratchTools: newScratchTools,
 };
 const testOf = (more: object): Test => ScenarioTest.parse({ id: "one", name: "One", ...more });
 const of = (graph: ReturnType<typeof draw>) => ({ name: "Drawn", graph, roles: builtinRoles });

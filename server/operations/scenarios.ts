@@ -1,0 +1,444 @@
+import { z } from "zod";
+import { redactJson } from "@/server/access/redact";
+import { toId } from "@/server/domain/base/ids";
+import { EMPTY_LIBRARY, withLibrary } from "@/server/domain/library/library";
+import { findProblems } from "@/server/domain/problems/problems";
+import { foldRun } from "@/server/domain/run";
+import { CASSETTE_LIMITS, Cassette } from "@/server/domain/scenario/cassette";
+import { SuiteReport, TestReport, TestStatus } from "@/server/domain/scenario/report";
+import { Repeats, ScenarioFields, ScenarioTest, TestId } from "@/server/domain/scenario/scenario-test";
+import { testFaults } from "@/server/domain/scenario/test-faults";
+import { testOfRun } from "@/server/runner/scenario/keep-run";
+import { cassetteOf, isRecordable } from "@/server/runner/scenario/record-cassette";
+import type { Tested } from "@/server/runner/scenario/run-scenario";
+import { runSuite } from "@/server/runner/scenario/run-suite";
+import { runTest } from "@/server/runner/scenario/run-test";
+import { verifyKept } from "@/server/runner/scenario/verify-kept";
+import type { StoredTest } from "@/server/store/scenario-tests";
+import type { StoredWorkflow } from "@/server/store/workflows";
+import { operation } from "./operation";
+import { notFound, Problem } from "./problem";
+import { ByRun, RUN_IN_PATH, runOf } from "./runs";
+import type { Services } from "./services";
+import { workflowOf } from "./workflows";
+
+const ByWorkflow = z.object({ workflow_id: z.string() });
+const ByTest = ByWorkflow.extend({ test_id: TestId });
+/** How paths name the workflow. */
+const WORKFLOW_IN_PATH = { id: "workflow_id" } as const;
+
+/** One time that a test was run. */
+const TestResult = z.object({
+  id: z.int(),
+  test_id: z.string(),
+  at: z.int().meta({ description: "Unix time in milliseconds" }),
+  by: z.string(),
+  status: TestStatus,
+  revision: z.int().meta({ description: "The workflow's revision then" }),
+  took_ms: z.int(),
+});
+
+/** A test without its recorded answers. */
+const TestSummary = z.object({
+  id: z.string(),
+  name: z.string(),
+  expectations: z.int(),
+  recorded_answers: z.int().nullable().meta({ description: "null: the test has no recorded answers" }),
+  people: z.int(),
+  pins: z.int(),
+  simulated: z.boolean(),
+  repeats: Repeats.nullable(),
+  revision: z.int(),
+  created_at: z.int(),
+  updated_at: z.int(),
+  problems: z.array(z.string()).meta({ description: "Why it cannot be run beside the drawing as it is now" }),
+  last: TestResult.nullable(),
+});
+
+const TestView = ScenarioTest.extend({
+  revision: z.int(),
+  created_at: z.int(),
+  updated_at: z.int(),
+  problems: z.array(z.string()),
+});
+
+/** The workflow as its tests run it: with what it names of the library. */
+export function testedOf(services: Services, { name, graph }: StoredWorkflow): Tested {
+  return {
+    name,
+    graph: withLibrary(graph, services.library),
+    roles: services.roles.all(),
+    installation: services.installation,
+  };
+}
+
+/** Throws workflow_has_problems: what cannot run cannot be tested. */
+export function refuseUnrunnable(tested: Tested, { withheld }: Pick<StoredWorkflow, "withheld">): void {
+  const problems = findProblems(tested.graph, [...tested.roles], undefined, {
+    library: EMPTY_LIBRARY,
+    withheld,
+  }).filter(({ severity }) => severity === "error");
+  const [first] = problems;
+  if (first)
+    throw new Problem("workflow_has_problems", `This workflow cannot be tested yet: ${first.message}`, {
+      problems: problems.map(({ code, message, at }) => ({ code, message, at })),
+    });
+}
+
+const viewOf = (
+  services: Services,
+  workflow: StoredWorkflow,
+  test: StoredTest,
+): z.input<typeof TestView> => ({
+  ...test,
+  problems: testFaults(withLibrary(workflow.graph, services.library), fieldsOf(test)),
+});
+
+/** What belongs to a test, without when it was kept. */
+export const scenarioOf = ({
+  revision: _r,
+  created_at: _c,
+  updated_at: _u,
+  ...test
+}: StoredTest): ScenarioTest => test;
+const fieldsOf = (test: StoredTest): ScenarioFields => {
+  const { id: _, ...fields } = scenarioOf(test);
+  return fields;
+};
+
+function testIn(services: Services, id: string, test_id: string): StoredTest {
+  const test = services.scenarios.find(id, test_id);
+  if (!test) throw notFound("test");
+  return test;
+}
+
+/** Throws id_taken, too_large. */
+function createTest(services: Services, workflowId: string, test: ScenarioTest): void {
+  try {
+    services.scenarios.create(workflowId, test);
+  } catch (error) {
+    if (!(error instanceof Error && error.name === "TestRefused")) throw error;
+    throw new Problem(error.message.includes("at most") ? "too_large" : "id_taken", error.message);
+  }
+}
+
+/** An id for a test of that name that the workflow does not have yet. */
+function freshTestId(services: Services, workflowId: string, name: string): string {
+  const base = toId(name).toLowerCase().slice(0, 50) || "test";
+  for (let n = 1; ; n++) {
+    const id = n === 1 ? base : `${base}_${n}`;
+    if (TestId.safeParse(id).success && !services.scenarios.find(workflowId, id)) return id;
+  }
+}
+
+/** The whole log of a run with what it was answered. Throws not_ended where it goes on, and not_found where its beginning is gone. */
+function endedJournal(services: Services, run_id: string) {
+  const run = runOf(services, run_id);
+  if (run.status !== "finished")
+    throw new Problem("not_ended", "A run can be kept once it has ended.", { status: run.status });
+  const journal = services.runs.journal(run_id);
+  if (!isRecordable(journal))
+    throw new Problem(
+      "not_forked",
+      "This run was made by another version of Troupe and cannot be read again here.",
+    );
+  return { run, journal };
+}
+
+/** Tests of workflows: made, run, kept from runs. */
+export const scenarioOperations = {
+  list: operation({
+    kind: "query",
+    name: "listTests",
+    summary: "The tests of a workflow",
+    about: "In the order in which they were made, each with what became of it when it was run last.",
+    tag: "Tests",
+    input: ByWorkflow,
+    output: z.array(TestSummary),
+    problems: ["not_found"],
+    http: {
+      method: "GET",
+      path: "/workflows/{id}/tests",
+      params: WORKFLOW_IN_PATH,
+      success: "All of them",
+      as: "tests",
+    },
+    run(services, { workflow_id: id }) {
+      const workflow = workflowOf(services, id);
+      const graph = withLibrary(workflow.graph, services.library);
+      return services.scenarios.list(id).map((test) => ({
+        id: test.id,
+        name: test.name,
+        expectations: test.expect.length,
+        recorded_answers: test.answers ? test.answers.answers.length : null,
+        people: test.people.length,
+        pins: Object.keys(test.pins ?? {}).length,
+        simulated: test.simulated === true,
+        repeats: test.repeats ?? null,
+        revision: test.revision,
+        created_at: test.created_at,
+        updated_at: test.updated_at,
+        problems: testFaults(graph, fieldsOf(test)),
+        last: services.scenarios.results(id, test.id, 1)[0] ?? null,
+      }));
+    },
+  }),
+
+  // Before `get`, whose address would take theirs for an id.
+  results: operation({
+    kind: "query",
+    name: "listTestResults",
+    summary: "What became of a workflow's tests",
+    about: "The newest first; of each test the last 50 are kept.",
+    tag: "Tests",
+    input: ByWorkflow.extend({
+      test_id: TestId.optional().meta({ description: "Of this test alone" }),
+      limit: z.coerce.number().int().min(1).max(1000).default(200),
+    }),
+    output: z.array(TestResult),
+    problems: ["not_found"],
+    http: {
+      method: "GET",
+      path: "/workflows/{id}/tests/results",
+      params: WORKFLOW_IN_PATH,
+      success: "Without their reports",
+      as: "results",
+    },
+    run(services, { workflow_id: id, test_id, limit }) {
+      workflowOf(services, id);
+      return services.scenarios.results(id, test_id, limit);
+    },
+  }),
+
+  result: operation({
+    kind: "query",
+    name: "getTestResult",
+    summary: "What became of a test at one time, with its report",
+    tag: "Tests",
+    input: ByWorkflow.extend({ result_id: z.coerce.number().int() }),
+    output: TestResult.extend({ report: TestReport }),
+    problems: ["not_found"],
+    http: {
+      method: "GET",
+      path: "/workflows/{id}/tests/results/{result_id}",
+      params: WORKFLOW_IN_PATH,
+      success: "Its report",
+    },
+    run(services, { workflow_id: id, result_id }) {
+      workflowOf(services, id);
+      const result = services.scenarios.result(id, result_id);
+      if (!result) throw notFound("result");
+      return result;
+    },
+  }),
+
+  get: operation({
+    kind: "query",
+    name: "getTest",
+    summary: "A test of a workflow",
+    tag: "Tests",
+    input: ByTest,
+    output: TestView,
+    problems: ["not_found"],
+    http: {
+      method: "GET",
+      path: "/workflows/{id}/tests/{test_id}",
+      params: WORKFLOW_IN_PATH,
+      success: "The whole of it",
+    },
+    run: (services, { workflow_id: id, test_id }) =>
+      viewOf(services, workflowOf(services, id), testIn(services, id, test_id)),
+  }),
+
+  create: operation({
+    kind: "mutation",
+    name: "createTest",
+    summary: "Adds a test to a workflow",
+    about:
+      "What names nodes or keys that the workflow does not have is kept, and told in `problems`: such a test is not run until it fits.",
+    tag: "Tests",
+    input: ByWorkflow.extend({ ...ScenarioFields.shape, id: TestId.optional() }),
+    output: TestView,
+    problems: ["not_found", "id_taken", "too_large"],
+    http: {
+      method: "POST",
+      path: "/workflows/{id}/tests",
+      params: WORKFLOW_IN_PATH,
+      status: 201,
+      success: "It is there",
+    },
+    run(services, { workflow_id: id, id: wanted, ...fields }) {
+      const workflow = workflowOf(services, id);
+      const test_id = wanted ?? freshTestId(services, id, fields.name);
+      createTest(services, id, {
+        id: test_id,
+        ...redactJson(fields),
+        ...(fields.answers ? { answers: fields.answers } : {}),
+      });
+      return viewOf(services, workflow, testIn(services, id, test_id));
+    },
+  }),
+
+  save: operation({
+    kind: "mutation",
+    name: "replaceTest",
+    summary: "Changes a test of a workflow",
+    tag: "Tests",
+    input: ByTest.extend({
+      ...ScenarioFields.shape,
+      revision: z.int().optional().meta({ description: "Of the test that was changed; absent: whichever" }),
+    }),
+    output: TestView,
+    problems: ["not_found", "changed_meanwhile"],
+    http: {
+      method: "PUT",
+      path: "/workflows/{id}/tests/{test_id}",
+      params: WORKFLOW_IN_PATH,
+      success: "It is changed",
+    },
+    run(services, { workflow_id: id, test_id, revision, ...test }) {
+      const workflow = workflowOf(services, id);
+      const before = testIn(services, id, test_id);
+      if (!services.scenarios.save(id, { id: test_id, ...test }, revision))
+        throw new Problem("changed_meanwhile", "This test was changed in another place.", {
+          revision: before.revision,
+        });
+      return viewOf(services, workflow, testIn(services, id, test_id));
+    },
+  }),
+
+  remove: operation({
+    kind: "mutation",
+    name: "deleteTest",
+    summary: "Deletes a test of a workflow, with its results",
+    tag: "Tests",
+    input: ByTest,
+    problems: ["not_found"],
+    http: {
+      method: "DELETE",
+      path: "/workflows/{id}/tests/{test_id}",
+      params: WORKFLOW_IN_PATH,
+      success: "It is gone",
+    },
+    run(services, { workflow_id: id, test_id }) {
+      workflowOf(services, id);
+      if (!services.scenarios.remove(id, test_id)) throw notFound("test");
+    },
+  }),
+
+  run: operation({
+    kind: "mutation",
+    name: "runTests",
+    summary: "Runs tests of a workflow",
+    about:
+      "The interpreter that carries out all runs carries them out, with nothing kept, in a time of its own. Models and tools are answered from what was recorded, from pins, or by the offline demo model; nothing is asked outside. Equal tests of equal workflows give equal reports.",
+    tag: "Tests",
+    input: ByWorkflow.extend({
+      tests: z.array(TestId).max(500).optional().meta({ description: "Their ids; absent: all" }),
+      repeats: Repeats.optional().meta({ description: "How often each is run, over what it says itself" }),
+    }),
+    output: SuiteReport,
+    problems: ["not_found", "workflow_has_problems"],
+    http: {
+      method: "POST",
+      path: "/workflows/{id}/tests/run",
+      params: WORKFLOW_IN_PATH,
+      success: "What became of each",
+    },
+    async run(services, { workflow_id: id, tests, repeats }, { by, signal }) {
+      const workflow = workflowOf(services, id);
+      const tested = testedOf(services, workflow);
+      refuseUnrunnable(tested, workflow);
+      const chosen = tests
+        ? tests.map((test_id) => testIn(services, id, test_id))
+        : services.scenarios.list(id);
+      return runSuite({
+        tested,
+        tests: chosen.map((test) => ({ ...scenarioOf(test), ...(repeats ? { repeats } : {}) })),
+        parts: services.testParts,
+        aborted: signal,
+        onReport: (report, took_ms) =>
+          services.scenarios.keep(id, { by, revision: workflow.revision, took_ms }, report),
+      });
+    },
+  }),
+
+  keep: operation({
+    kind: "mutation",
+    name: "keepRunAsTest",
+    summary: "Keeps a run as a test of its workflow",
+    about:
+      "Its input, what models, tools and people answered, and what is expected: how it ended, its way, its questions, what it left. What does not come out the same when it is run again at once is left out and told in `notes`. `report` is the test on the workflow as it is now.",
+    tag: "Tests",
+    input: ByRun.extend({ name: ScenarioFields.shape.name.optional() }),
+    output: z.object({
+      workflow_id: z.string(),
+      test: TestView,
+      report: TestReport,
+      notes: z.array(z.string()),
+    }),
+    problems: ["not_found", "not_ended", "not_forked", "too_large", "damaged_log"],
+    http: { method: "POST", path: "/runs/{id}/test", params: RUN_IN_PATH, status: 201, success: "The test" },
+    async run(services, { run_id, name }, { by, signal }) {
+      const { run, journal } = endedJournal(services, run_id);
+      const workflow = run.workflow_id === null ? undefined : services.workflows.find(run.workflow_id);
+      if (!workflow) throw notFound("workflow");
+      const fields = testOfRun(run_id, journal, name ?? nameOf(run), redactJson);
+      if (
+        JSON.stringify(fields).length > CASSETTE_LIMITS.chars ||
+        (fields.answers?.answers.length ?? 0) > CASSETTE_LIMITS.answers
+      )
+        throw new Problem(
+          "too_large",
+          `What this run was answered is too much for a test: at most 4 MiB and ${CASSETTE_LIMITS.answers} answers.`,
+        );
+      const events = journal.turns.flatMap((turn) => turn.events);
+      const state = foldRun(run_id, events);
+      const id = freshTestId(services, workflow.id, fields.name);
+      const own = { ...testedOf(services, workflow), graph: state.graph, roles: state.roles };
+      const { test, notes } = await verifyKept(own, { id, ...fields }, events, services.testParts);
+      createTest(services, workflow.id, test);
+      const began = performance.now();
+      const report = await runTest(testedOf(services, workflow), test, services.testParts, signal);
+      const about = { by, revision: workflow.revision, took_ms: performance.now() - began };
+      services.scenarios.keep(workflow.id, about, report);
+      return {
+        workflow_id: workflow.id,
+        test: viewOf(services, workflow, testIn(services, workflow.id, id)),
+        report,
+        notes,
+      };
+    },
+  }),
+
+  cassette: operation({
+    kind: "query",
+    name: "getCassette",
+    summary: "What models and tools answered a run, as a file",
+    about:
+      "The answers with what was asked, in the order in which they came. Keys that are held here are taken out. As `answers` of a test they answer whoever asks the same.",
+    tag: "Tests",
+    input: ByRun,
+    output: Cassette,
+    problems: ["not_found", "not_ended", "not_forked", "damaged_log"],
+    http: { method: "GET", path: "/runs/{id}/cassette", params: RUN_IN_PATH, success: "The cassette" },
+    run(services, { run_id }) {
+      const { journal } = endedJournal(services, run_id);
+      return cassetteOf(run_id, journal, redactJson);
+    },
+  }),
+};
+
+const nameOf = ({
+  workflow_name,
+  final_status,
+  created_at,
+}: {
+  workflow_name: string;
+  final_status: string | null;
+  created_at: number;
+}): string =>
+  `${workflow_name || "Run"}, ${final_status === "COMPLETED" ? "as it went" : "as it failed"} on ${new Date(created_at).toISOString().slice(0, 10)}`.slice(
+    0,
+    200,
+  );

@@ -1,0 +1,240 @@
+import { and, asc, desc, eq, inArray, sql } from "drizzle-orm";
+import type { Db } from "@/db/open";
+import { judgeLabels, scenarioResults, scenarioTests } from "@/db/schema";
+import { namedError } from "@/server/domain/base/named-error";
+import { TestReport } from "@/server/domain/scenario/report";
+import { MOST_TESTS, ScenarioFields, type ScenarioTest } from "@/server/domain/scenario/scenario-test";
+
+/** How many results of each test are kept. */
+export const KEPT_RESULTS = 50;
+
+/** A test as it is kept. Times in Unix milliseconds. */
+export interface StoredTest extends ScenarioTest {
+  revision: number;
+  created_at: number;
+  updated_at: number;
+}
+
+/** One time that a test was run. */
+export interface StoredResult {
+  id: number;
+  test_id: string;
+  at: number;
+  by: string;
+  status: TestReport["status"];
+  /** Of the workflow, then. */
+  revision: number;
+  took_ms: number;
+}
+
+/** What a workflow's test cannot be: its id is taken, there are too many, or what is stored is damaged. */
+export class TestRefused extends namedError("TestRefused") {
+  constructor(
+    readonly why: "taken" | "too_many",
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export type ScenarioStore = ReturnType<typeof newScenarioStore>;
+
+/** Tests of workflows and what became of them. */
+export function newScenarioStore(db: Db, now: () => number = Date.now) {
+  const of = (workflowId: string, id: string) =>
+    and(eq(scenarioTests.workflowId, workflowId), eq(scenarioTests.id, id));
+  const toTest = (row: typeof scenarioTests.$inferSelect): StoredTest => ({
+    ...ScenarioFields.parse({ ...(JSON.parse(row.content) as object), name: row.name }),
+    id: row.id,
+    revision: row.revision,
+    created_at: row.createdAt,
+    updated_at: row.updatedAt,
+  });
+  const list = (workflowId: string): StoredTest[] =>
+    db
+      .select()
+      .from(scenarioTests)
+      .where(eq(scenarioTests.workflowId, workflowId))
+      .orderBy(asc(scenarioTests.place), asc(scenarioTests.id))
+      .all()
+      .map(toTest);
+  const contentOf = (fields: ScenarioFields): string => {
+    const { name: _, ...content } = ScenarioFields.parse(fields);
+    return JSON.stringify(content);
+  };
+  const resultOf = ({
+    testId,
+    took,
+    ...row
+  }: {
+    id: number;
+    testId: string;
+    at: number;
+    by: string;
+    status: string;
+    revision: number;
+    took: number;
+  }): StoredResult => ({
+    ...row,
+    test_id: testId,
+    status: row.status as StoredResult["status"],
+    took_ms: took,
+  });
+  const shortResult = {
+    id: scenarioResults.id,
+    testId: scenarioResults.testId,
+    at: scenarioResults.at,
+    by: scenarioResults.by,
+    status: scenarioResults.status,
+    revision: scenarioResults.revision,
+    took: scenarioResults.tookMs,
+  };
+
+  return {
+    /** In the order in which they were made. */
+    list,
+    find(workflowId: string, id: string): StoredTest | undefined {
+      const row = db.select().from(scenarioTests).where(of(workflowId, id)).get();
+      return row && toTest(row);
+    },
+
+    /** Throws TestRefused. */
+    create(workflowId: string, { id, ...fields }: ScenarioTest): void {
+      db.transaction((tx) => {
+        const { count, last } = tx
+          .select({
+            count: sql<number>`count(*)`,
+            last: sql<number>`coalesce(max(${scenarioTests.place}), 0)`,
+          })
+          .from(scenarioTests)
+          .where(eq(scenarioTests.workflowId, workflowId))
+          .get() ?? { count: 0, last: 0 };
+        if (count >= MOST_TESTS)
+          throw new TestRefused("too_many", `A workflow may have at most ${MOST_TESTS} tests.`);
+        const at = now();
+        const made = tx
+          .insert(scenarioTests)
+          .values({
+            workflowId,
+            id,
+            name: fields.name,
+            content: contentOf(fields),
+            place: last + 1,
+            createdAt: at,
+            updatedAt: at,
+          })
+          .onConflictDoNothing()
+          .run();
+        if (made.changes === 0)
+          throw new TestRefused("taken", `This workflow has a test with the id ${id} already.`);
+      });
+    },
+
+    /** False where there is no such test, or it was changed since that revision. */
+    save(workflowId: string, { id, ...fields }: ScenarioTest, revision?: number): boolean {
+      return (
+        db
+          .update(scenarioTests)
+          .set({
+            name: fields.name,
+            content: contentOf(fields),
+            revision: sql`${scenarioTests.revision} + 1`,
+            updatedAt: now(),
+          })
+          .where(
+            revision === undefined
+              ? of(workflowId, id)
+              : and(of(workflowId, id), eq(scenarioTests.revision, revision)),
+          )
+          .run().changes > 0
+      );
+    },
+
+    remove(workflowId: string, id: string): boolean {
+      return db.transaction((tx) => {
+        tx.delete(scenarioResults)
+          .where(and(eq(scenarioResults.workflowId, workflowId), eq(scenarioResults.testId, id)))
+          .run();
+        return tx.delete(scenarioTests).where(of(workflowId, id)).run().changes > 0;
+      });
+    },
+
+    /** Keeps what became of a test, and forgets what is too old. */
+    keep(
+      workflowId: string,
+      about: { by: string; revision: number; took_ms: number },
+      report: TestReport,
+    ): void {
+      const { test_id: testId, status } = report;
+      db.transaction((tx) => {
+        tx.insert(scenarioResults)
+          .values({
+            workflowId,
+            testId,
+            at: now(),
+            by: about.by,
+            status,
+            revision: about.revision,
+            report: JSON.stringify(report),
+            tookMs: Math.round(about.took_ms),
+          })
+          .run();
+        const newest = tx
+          .select({ id: scenarioResults.id })
+          .from(scenarioResults)
+          .where(and(eq(scenarioResults.workflowId, workflowId), eq(scenarioResults.testId, testId)))
+          .orderBy(desc(scenarioResults.id))
+          .limit(1)
+          .offset(KEPT_RESULTS)
+          .get();
+        if (newest)
+          tx.delete(scenarioResults)
+            .where(
+              and(
+                eq(scenarioResults.workflowId, workflowId),
+                eq(scenarioResults.testId, testId),
+                sql`${scenarioResults.id} <= ${newest.id}`,
+              ),
+            )
+            .run();
+      });
+    },
+
+    /** The newest first. */
+    results(workflowId: string, testId?: string, limit = 500): StoredResult[] {
+      const where =
+        testId === undefined
+          ? eq(scenarioResults.workflowId, workflowId)
+          : and(eq(scenarioResults.workflowId, workflowId), eq(scenarioResults.testId, testId));
+      return db
+        .select(shortResult)
+        .from(scenarioResults)
+        .where(where)
+        .orderBy(desc(scenarioResults.id))
+        .limit(limit)
+        .all()
+        .map(resultOf);
+    },
+
+    /** One of them with its report. */
+    result(workflowId: string, id: number): (StoredResult & { report: TestReport }) | undefined {
+      const row = db
+        .select({ ...shortResult, report: scenarioResults.report })
+        .from(scenarioResults)
+        .where(and(eq(scenarioResults.workflowId, workflowId), eq(scenarioResults.id, id)))
+        .get();
+      if (!row) return undefined;
+      const { report, ...result } = row;
+      return { ...resultOf(result), report: TestReport.parse(JSON.parse(report)) };
+    },
+  };
+}
+
+/** Forgets the tests of workflows that are deleted for good. */
+export function forgetTestsOf(db: Pick<Db, "delete">, workflowIds: readonly string[]): void {
+  if (workflowIds.length === 0) return;
+  const ids = [...workflowIds];
+  db.delete(scenarioTests).where(inArray(scenarioTests.workflowId, ids)).run();
+  db.delete(scenarioResults).where(inArray(scenarioResults.workflowId, ids)).run();
+  db.delete(judgeLabels).where(inArray(judgeLabels.workflowId, ids)).run();
+}
