@@ -58,3 +58,30 @@ test("a plan is removed as a whole in one click", async () => {
   expect(now()).toBeUndefined();
   expect(screen.queryByRole("button", { name: "Remove the plan" })).toBeNull();
 });
+
+test("a plan.json is read as workflow files with a plan are: numbered tasks too, with what was read in another way", async () => {
+  const { person, now } = show(ExecutionPlan.parse({ tasks: [{ task_id: "t1", description: "Write" }] }));
+  await person.click(screen.getByRole("button", { name: "Import plan.json" }));
+  const dialog = within(await screen.findByRole("dialog"));
+  const use = dialog.getByRole("button", { name: "Use this plan" });
+  await person.click(dialog.getByLabelText("plan.json"));
+  await person.paste('{"tasks": "none"}');
+  dialog.getByText("This is no plan: it has no list of tasks.");
+  expect(use).toHaveProperty("disabled", true);
+
+  await person.clear(dialog.getByLabelText("plan.json"));
+  await person.paste(
+    JSON.stringify({
+      tasks: [
+        { id: 1, description: "Find" },
+        { id: 2, description: "Tell", dependencies: [1], priority: "whenever" },
+      ],
+    }),
+  );
+  expect(dialog.getByRole("status").textContent).toMatch(/^2 tasks; what was read in another way:.*priority/);
+  await person.click(use);
+  expect(now().tasks.map(({ task_id, dependencies }) => [task_id, dependencies])).toEqual([
+    ["task_1", []],
+    ["task_2", ["task_1"]],
+  ]);
+});

@@ -1,7 +1,7 @@
 "use client";
 
 import { Download, FileUp, Plus, Trash2 } from "lucide-react";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { roleOptions } from "@/components/forms/role-field";
 import { downloadPlan } from "@/components/page/download";
 import { Button } from "@/components/ui/button";
@@ -16,6 +16,7 @@ import { TextArea } from "@/components/ui/text-area";
 import { freshId } from "@/server/domain/base/ids";
 import { saysNothing } from "@/server/domain/crew/crew-faults";
 import { ExecutionPlan, planFaults, Task } from "@/server/domain/crew/plan";
+import { readPlanText } from "@/server/domain/crew/read-plan";
 import { isCrewNode } from "@/server/domain/nodes";
 import { DraftField } from "./draft-field";
 import type { FieldProps } from "./field-props";
@@ -267,20 +268,13 @@ const termsOf = ({ priority, metadata, estimated_duration }: Task): string =>
 
 function ImportDialog({ onClose, onPlan }: { onClose: () => void; onPlan: (plan: ExecutionPlan) => void }) {
   const [text, setText] = useState("");
-  const [fault, setFault] = useState<string | null>(null);
+  const { plan, findings } = useMemo(() => readPlanText(text), [text]);
+  const isEmpty = text.trim() === "";
+  const fault = isEmpty ? undefined : findings.find(({ level }) => level === "error")?.message;
   const take = () => {
-    try {
-      const plan = ExecutionPlan.safeParse(JSON.parse(text));
-      if (plan.success) {
-        onPlan(plan.data);
-        onClose();
-      } else {
-        const issue = plan.error.issues[0];
-        setFault(issue ? `${issue.path.join(".") || "The file"}: ${issue.message}` : "This is no plan.");
-      }
-    } catch {
-      setFault("This is no JSON.");
-    }
+    if (!plan) return;
+    onPlan(plan);
+    onClose();
   };
   return (
     <Dialog
@@ -291,7 +285,7 @@ function ImportDialog({ onClose, onPlan }: { onClose: () => void; onPlan: (plan:
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" onClick={take} disabled={text.trim() === ""}>
+          <Button variant="primary" onClick={take} disabled={plan === null}>
             Use this plan
           </Button>
         </>
@@ -307,19 +301,27 @@ function ImportDialog({ onClose, onPlan }: { onClose: () => void; onPlan: (plan:
           onChange={(event) => {
             const file = event.target.files?.[0];
             event.target.value = "";
-            setFault(null);
             if (file) void file.text().then(setText);
           }}
         />
       </label>
-      <TextArea
-        label="plan.json"
-        mono
-        rows={12}
-        value={text}
-        onValueChange={setText}
-        error={fault ?? undefined}
-      />
+      <TextArea label="plan.json" mono rows={12} value={text} onValueChange={setText} error={fault} />
+      {plan ? (
+        <div role="status" className="text-[13px] text-ink-2">
+          <p>
+            {plan.tasks.length} {plan.tasks.length === 1 ? "task" : "tasks"}
+            {findings.length === 0 ? ", all of it understood." : "; what was read in another way:"}
+          </p>
+          <ul className="mt-1 flex list-disc flex-col gap-1 pl-5">
+            {findings.map(({ at, message }) => (
+              <li key={`${at} ${message}`}>
+                {at ? <code className="font-mono text-xs">{at}: </code> : null}
+                {message}
+              </li>
+            ))}
+          </ul>
+        </div>
+      ) : null}
     </Dialog>
   );
 }

@@ -16,7 +16,7 @@ import { type WorkflowGraph } from "./graph";
 import { firstText, readGraph } from "./graph-reader";
 import { writeGraph } from "./graph-writer";
 import { toOriginal } from "./original-format";
-import { readPlan } from "./plan-reader";
+import { readPlanAsWorkflow } from "./plan-reader";
 import { secretPlaces } from "./secrets";
 
 export type { Finding } from "@/server/domain/base/lenient-reader";
@@ -72,7 +72,7 @@ export function readWorkflow(source: unknown): ReadWorkflow {
   if (!inner && !(isRaw(plain) && Array.isArray(plain.tasks))) return nothing("", describeForeign(value));
   const roles = readRoleList(value.roles, "roles", findings);
   if (!inner) {
-    const planned = readPlan(plain as Raw, findings);
+    const planned = readPlanAsWorkflow(plain as Raw, findings);
     if (!planned) return { graph: null, name: "", roles: [], findings: findings.all() };
     return {
       graph: planned.graph,

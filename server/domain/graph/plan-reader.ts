@@ -1,33 +1,18 @@
 import { builtinRoles, findBuiltinRole } from "@/server/domain/agent/builtin-roles";
 import { RoleDefinition } from "@/server/domain/agent/role";
 import { freshId, toId } from "@/server/domain/base/ids";
-import {
-  type Findings,
-  isRaw,
-  type Raw,
-  readLeniently,
-  renameField,
-  withoutNulls,
-} from "@/server/domain/base/lenient-reader";
+import type { Findings, Raw } from "@/server/domain/base/lenient-reader";
 import { Id } from "@/server/domain/base/values";
-import { ExecutionPlan } from "@/server/domain/crew/plan";
+import { readPlan } from "@/server/domain/crew/read-plan";
 import { WorkflowGraph } from "./graph";
 
 /** A bare plan.json becomes a workflow of one crew that carries it out. */
-export function readPlan(
+export function readPlanAsWorkflow(
   source: Raw,
   findings: Findings,
 ): { graph: WorkflowGraph; roles: RoleDefinition[] } | null {
-  const raw = { ...source, tasks: (source.tasks as unknown[]).map(readTask) };
-  const plan = readLeniently(ExecutionPlan, raw, "", findings);
-  if (!plan) {
-    findings.error("tasks", "The plan cannot be read.");
-    return null;
-  }
-  if (plan.tasks.length === 0) {
-    findings.error("tasks", "The plan has no tasks.");
-    return null;
-  }
+  const plan = readPlan(source, findings);
+  if (!plan) return null;
   const agents = new Map<string, { agent_id: string; role_name: string }>();
   const ids = new Set<string>();
   for (const { assigned_agent, required_role } of plan.tasks) {
@@ -101,15 +86,4 @@ export function readPlan(
     ],
   });
   return { graph, roles };
-}
-
-/** Other planners call a task's id `id` and number it. */
-function readTask(value: unknown): unknown {
-  if (!isRaw(value)) return value;
-  const raw = withoutNulls(value);
-  renameField(raw, ["task_id", "id"]);
-  const id = (other: unknown) => (typeof other === "number" ? `task_${other}` : other);
-  raw.task_id = id(raw.task_id);
-  if (Array.isArray(raw.dependencies)) raw.dependencies = raw.dependencies.map(id);
-  return raw;
 }
