@@ -1,10 +1,13 @@
-import { isSameJson } from "@/server/domain/base/values";
-import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
+import { isSameJson, type Json } from "@/server/domain/base/values";
+import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
+import { type Field, getNodeKind } from "@/server/domain/nodes";
 
 /** What one version has otherwise than another, in words. */
 export interface Difference {
   kind: "added" | "removed" | "changed" | "moved";
   text: string;
+  /** What of it is other, in a few words. */
+  details?: string;
 }
 
 /** A workflow as it stood at some moment. */
@@ -26,7 +29,8 @@ export function differences(before: Version, after: Version): Difference[] {
     else {
       const { ui: oldPlace, ...oldRest } = old;
       const { ui: place, ...rest } = node;
-      if (!isSameJson(oldRest, rest)) list.push({ kind: "changed", text: `Node “${node.name}”` });
+      if (!isSameJson(oldRest, rest))
+        list.push({ kind: "changed", text: `Node “${node.name}”`, details: changedParts(old, node) });
       else if (!isSameJson(oldPlace ?? null, place ?? null))
         list.push({ kind: "moved", text: `Node “${node.name}”` });
     }
@@ -45,6 +49,37 @@ export function differences(before: Version, after: Version): Difference[] {
   if (!isSameJson(settings(a), settings(b))) list.push({ kind: "changed", text: "Settings of the workflow" });
   return list.sort((x, y) => Number(x.kind === "moved") - Number(y.kind === "moved"));
 }
+
+/** was “Ask”, Task, Writes */
+function changedParts(before: WorkflowNode, after: WorkflowNode): string {
+  const labels = new Map(
+    (getNodeKind(after.node_type).fields as readonly Field[]).map(({ key, label }) => [key, label]),
+  );
+  const parts = (a: object, b: object, nameOf: (key: string) => string) =>
+    [...new Set([...Object.keys(a), ...Object.keys(b)])]
+      .filter((key) => !isSameJson(valueAt(a, key), valueAt(b, key)))
+      .map(nameOf);
+  const own = parts({ ...before, ui: null, config: null }, { ...after, ui: null, config: null }, (key) =>
+    key === "name" ? `was “${before.name}”` : (OWN_PARTS[key] ?? key.replaceAll("_", " ")),
+  );
+  const config = parts(before.config, after.config, (key) => labels.get(key) ?? key.replaceAll("_", " "));
+  return [...new Set([...own, ...config])].join(", ");
+}
+
+const valueAt = (of: object, key: string): Json => (of as Record<string, Json | undefined>)[key] ?? null;
+
+const OWN_PARTS: Readonly<Record<string, string>> = {
+  node_type: "Kind",
+  description: "Description",
+  when: "Only if",
+  input_keys: "Reads",
+  optional_input_keys: "Reads if there",
+  output_keys: "Writes",
+  input_mapping: "Input mapping",
+  output_mapping: "Output mapping",
+  on_error: "When it fails",
+  default_output: "Default output",
+};
 
 const settings = ({ nodes: _nodes, edges: _edges, ...rest }: WorkflowGraph) => rest;
 

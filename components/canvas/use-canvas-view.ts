@@ -13,7 +13,7 @@ const TOP = 28;
 /** What stays free below a card that has grown, where the controls of the view are. */
 const CONTROLS = 60;
 /** A card that has grown is not shown smaller than this, even where not all of it fits. */
-const LEAST_SHOWN = 0.6;
+const LEAST_SHOWN = 0.7;
 /** The part of the room that stays free around a map. */
 const MAP_PADDING = 0.08;
 

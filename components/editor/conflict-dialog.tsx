@@ -126,12 +126,15 @@ function Side({ title, list }: { title: string; list: readonly Difference[] }) {
       <h3 className="mb-2 text-[13px] font-semibold">{title}</h3>
       {list.length === 0 && <p className="text-[13px] text-ink-3">Nothing that shows</p>}
       <ul className="flex flex-col gap-1">
-        {list.slice(0, 40).map(({ kind, text }, at) => {
+        {list.slice(0, 40).map(({ kind, text, details }, at) => {
           const Icon = icons[kind];
           return (
             <li key={at} className="flex items-start gap-2 text-[13px]">
               <Icon aria-label={CHANGE_LABELS[kind]} className="mt-0.5 size-3.5 shrink-0 text-ink-3" />
-              {text}
+              <span className="min-w-0 [overflow-wrap:anywhere]">
+                {text}
+                {details ? <span className="block text-xs text-ink-3">{details}</span> : null}
+              </span>
             </li>
           );
         })}

@@ -10,9 +10,10 @@ import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { type Field, getNodeKind } from "@/server/domain/nodes";
 import { useEditorStore } from "./editor-store";
 import { edits } from "./edits";
+import { FieldWarnings } from "./problem-actions";
 import { textEdits } from "./text-edits";
 import type { ShownProblem } from "./use-problems";
-import { errorAt } from "./use-set-node";
+import { errorAt, mistakeAt, warningsAt } from "./use-set-node";
 
 /** What a run asks for: the start's keys and the shape of its input, which are one thing to a person. */
 export function Inputs({ node, problems }: { node: WorkflowNode; problems: readonly ShownProblem[] }) {
@@ -117,14 +118,18 @@ interface KindFieldProps {
 function KindField({ node, field, problems, hideLabel }: KindFieldProps) {
   const store = useEditorStore();
   const { key } = field;
+  const warnings = warningsAt(problems, key);
+  // Below a whole crew or plan nobody would see them.
+  const isLong = field.as === "crew" || field.as === "plan";
   return (
     <div data-field={key} className="empty:hidden">
+      {isLong ? <FieldWarnings problems={warnings} /> : null}
       <FieldView
         field={field}
         label={field.label}
         hideLabel={hideLabel}
         hint={field.hint}
-        error={errorAt(problems, key)}
+        error={mistakeAt(problems, key)}
         value={(node.config as Record<string, unknown>)[key]}
         onChange={(value) =>
           store
@@ -136,6 +141,7 @@ function KindField({ node, field, problems, hideLabel }: KindFieldProps) {
             )
         }
       />
+      {isLong ? null : <FieldWarnings problems={warnings} />}
     </div>
   );
 }

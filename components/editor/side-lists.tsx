@@ -1,13 +1,12 @@
 "use client";
 
-import { CircleAlert, CircleCheck, CircleDashed, TriangleAlert, Wrench } from "lucide-react";
+import { CircleAlert, CircleCheck, CircleDashed, TriangleAlert } from "lucide-react";
 import { NodeList } from "@/components/canvas/node-list";
 import type { RoleDefinition } from "@/server/domain/agent/role";
-import type { Fix } from "@/server/domain/problems/problems";
 import { useEditorCommands } from "./commands";
 import { useEditor, useEditorStore } from "./editor-store";
+import { ProblemActions } from "./problem-actions";
 import { useUiStore } from "./ui-store";
-import { useAllow } from "./use-grants";
 import type { ShownProblem } from "./use-problems";
 
 /** The drawing as a list beside it. */
@@ -40,9 +39,6 @@ export function Outline({ roles }: { roles: ReadonlyMap<string, RoleDefinition> 
 /** What is wrong, with the way to its place and, where there is one, its repair. */
 export function ProblemList({ problems }: { problems: readonly ShownProblem[] }) {
   const commands = useEditorCommands();
-  const { change } = useAllow();
-  // A grant belongs to this installation, not to the drawing: it is no step that could be undone.
-  const repair = (fix: Fix) => (fix.kind === "allow" ? change({ allow: [fix.key] }) : void commands.fix(fix));
   const graph = useEditor(({ doc }) => doc.graph);
   if (problems.length === 0)
     return (
@@ -79,25 +75,7 @@ export function ProblemList({ problems }: { problems: readonly ShownProblem[] })
               {problem.message}
             </span>
           </button>
-          {problem.dismiss && (
-            <button
-              type="button"
-              onClick={() => problem.dismiss && repair(problem.dismiss)}
-              className="mb-1.5 ml-8 rounded-md px-2 py-0.5 text-xs text-ink-2 hover:bg-sunken hover:text-ink"
-            >
-              {problem.dismiss.label}
-            </button>
-          )}
-          {problem.fix && (
-            <button
-              type="button"
-              onClick={() => problem.fix && repair(problem.fix)}
-              className="mb-1.5 ml-8 inline-flex items-center gap-1.5 rounded-md border border-line px-2 py-0.5 text-xs hover:border-line-strong hover:bg-sunken"
-            >
-              <Wrench aria-hidden className="size-3" />
-              {problem.fix.label}
-            </button>
-          )}
+          <ProblemActions problem={problem} className="mb-2 ml-8" />
         </li>
       ))}
     </ul>

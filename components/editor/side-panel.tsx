@@ -3,13 +3,14 @@
 import clsx from "clsx";
 import { PanelLeftClose, Plus } from "lucide-react";
 import dynamic from "next/dynamic";
-import { type KeyboardEvent, useContext, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, useContext, useEffect, useMemo, useRef, useState } from "react";
 import { PALETTE_DRAG } from "@/components/canvas/canvas-context";
 import { KindIcon } from "@/components/canvas/kind-icon";
 import { RoleFace } from "@/components/display/role-face";
 import { IconButton } from "@/components/ui/icon-button";
 import { Tabs } from "@/components/ui/tabs";
 import { TextField } from "@/components/ui/text-field";
+import { NARROW, useMedia } from "@/components/ui/use-media";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import { type AnyNodeKind, nodeKinds } from "@/server/domain/nodes";
 import { type Choice, useEditorCommands, writeChoice } from "./commands";
@@ -27,6 +28,7 @@ export function SidePanel({ roles }: { roles: readonly RoleDefinition[] }) {
   const ui = useUiStore();
   const problems = useContext(ProblemsContext);
   const rolesByName = useMemo(() => new Map(roles.map((role) => [role.name, role])), [roles]);
+  useOneOnPhones();
   if (side === null) return null;
   return (
     <aside
@@ -62,6 +64,20 @@ export function SidePanel({ roles }: { roles: readonly RoleDefinition[] }) {
       </div>
     </aside>
   );
+}
+
+/** On phones this panel and the settings would cover each other: whichever was opened last is there. */
+function useOneOnPhones() {
+  const isNarrow = useMedia(NARROW);
+  const isOpen = useUi((ui) => ui.side !== null);
+  const hasSettings = useUi((ui) => ui.isInspectorOpen);
+  const ui = useUiStore();
+  useEffect(() => {
+    if (isNarrow && isOpen) ui.setState({ isInspectorOpen: false });
+  }, [isNarrow, isOpen, ui]);
+  useEffect(() => {
+    if (isNarrow && hasSettings) ui.setState({ side: null });
+  }, [isNarrow, hasSettings, ui]);
 }
 
 function Count({ problems }: { problems: readonly ShownProblem[] }) {

@@ -12,10 +12,23 @@ export function useSetNode(id: string) {
       .edit(edits.setNode, { id, patch }, { mergeKey: `${id} ${Object.keys(patch).join(" ")}` });
 }
 
+/** What does not keep a field from working, nor something inside it, and is still to be known. */
+export function warningsAt(problems: readonly ShownProblem[], field: string): ShownProblem[] {
+  return problems.filter(
+    ({ at, isToDo, severity }) => !isToDo && severity !== "error" && isIn(at.field, field),
+  );
+}
+
+/** What keeps a field from working, or something inside it; what nobody has got to yet is not wrong. */
+export function mistakeAt(problems: readonly ShownProblem[], field: string): string | undefined {
+  return problems.find(({ at, isToDo, severity }) => !isToDo && severity === "error" && isIn(at.field, field))
+    ?.message;
+}
+
+const isIn = (at: string | undefined, field: string) => at === field || at?.startsWith(`${field}.`) === true;
+
 /** The worst of what is wrong with a field, or with something inside it; what nobody has got to yet is not wrong. */
 export function errorAt(problems: readonly ShownProblem[], field: string): string | undefined {
-  const found = problems.filter(
-    ({ at, isToDo }) => !isToDo && (at.field === field || at.field?.startsWith(`${field}.`)),
-  );
+  const found = problems.filter(({ at, isToDo }) => !isToDo && isIn(at.field, field));
   return (found.find(({ severity }) => severity === "error") ?? found[0])?.message;
 }

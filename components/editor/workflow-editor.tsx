@@ -298,12 +298,13 @@ function Stage({ roles, marks }: StageProps) {
     <LookSwitch look={look} onChange={(next) => ui.setState({ look: next })} />
   );
   const isCovered = useIsInspectorShown();
+  const isSideOpen = useUi((state) => state.side !== null);
   const inspectorWidth = useUi((state) => state.inspectorWidth);
   const insetRight = isCovered && window.innerWidth > 640 ? inspectorWidth : 0;
   const picked = placesPicked(graph, selection).join("\n");
   useEffect(() => {
     if (isCovered && picked !== "") commands.view.uncover(picked.split("\n"));
-  }, [isCovered, picked, commands]);
+  }, [isCovered, isSideOpen, picked, commands]);
   if (isNarrow && !isEmpty && look === "list")
     return (
       <section

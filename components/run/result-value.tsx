@@ -20,7 +20,7 @@ export function ResultValue({ value, label }: { value: Json; label: string }) {
   if (value === null || typeof value !== "object") return <p className="text-[15px]">{plainWord(value)}</p>;
   const rows = asRows(value);
   if (rows) return <Table rows={rows} label={label} />;
-  if (isPlainObject(value) && Object.values(value).every(isSmall)) return <Fields of={value} label={label} />;
+  if (isReadable(value)) return <Fields of={value} label={label} />;
   return <JsonView value={value} label={label} openDepth={3} />;
 }
 
@@ -29,10 +29,21 @@ function Fields({ of, label }: { of: JsonObject; label: string }) {
     <dl aria-label={label} className="grid grid-cols-[minmax(5rem,auto)_minmax(0,1fr)] gap-x-4 gap-y-1.5">
       {Object.entries(of).map(([key, value]) => (
         <div key={key} className="contents">
-          <dt className="pt-px text-[13px] text-ink-2">{nameOfKey(key)}</dt>
-          <dd className="min-w-0 text-[13px] [overflow-wrap:anywhere]">
-            {Array.isArray(value) ? value.map(plainWord).join(", ") || "None" : plainWord(value)}
-          </dd>
+          {isPlainObject(value) ? (
+            <>
+              <dt className="col-span-2 pt-px text-[13px] text-ink-2">{nameOfKey(key)}</dt>
+              <dd className="col-span-2 min-w-0 border-l border-line pl-3">
+                <Fields of={value} label={nameOfKey(key)} />
+              </dd>
+            </>
+          ) : (
+            <>
+              <dt className="pt-px text-[13px] text-ink-2">{nameOfKey(key)}</dt>
+              <dd className="min-w-0 text-[13px] [overflow-wrap:anywhere]">
+                {Array.isArray(value) ? value.map(plainWord).join(", ") || "None" : plainWord(value)}
+              </dd>
+            </>
+          )}
         </div>
       ))}
     </dl>
@@ -81,6 +92,10 @@ function asRows(value: Json): JsonObject[] | null {
 
 const isPlainObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+/** An object of simple values, or of such objects. */
+const isReadable = (value: Json, depth = 0): value is JsonObject =>
+  isPlainObject(value) &&
+  Object.values(value).every((inner) => isSmall(inner) || (depth < 1 && isReadable(inner, depth + 1)));
 const isLeaf = (value: Json | undefined) => value === null || typeof value !== "object";
 const isSmall = (value: Json | undefined) =>
   isLeaf(value) || (Array.isArray(value) && value.length <= 20 && value.every(isLeaf));

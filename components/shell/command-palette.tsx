@@ -98,9 +98,6 @@ export function CommandPalette() {
               <Command.Group heading="Go to">
                 {places.map(({ href, label, icon }) => item(`go ${href}`, label, icon, go(href)))}
                 {item("go /agents", "Agents", UserRound, go("/agents"))}
-                {SETTINGS_SECTIONS.map(({ id, title, keywords }) =>
-                  item(`go /settings#${id}`, `Settings: ${title}`, Settings, go(`/settings#${id}`), keywords),
-                )}
               </Command.Group>
               {workflows.data && workflows.data.length > 0 ? (
                 <Command.Group heading="Workflows">
@@ -142,6 +139,11 @@ export function CommandPalette() {
                   )}
                 </Command.Group>
               ) : null}
+              <Command.Group heading="Settings">
+                {SETTINGS_SECTIONS.map(({ id, title, keywords }) =>
+                  item(`go /settings#${id}`, title, Settings, go(`/settings#${id}`), `settings ${keywords}`),
+                )}
+              </Command.Group>
               <Command.Group heading="Actions">
                 {item(
                   "new workflow",

@@ -25,7 +25,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const path = usePathname();
   if (path.startsWith("/login")) return children;
   // The stage needs the room: the rail shrinks to icons beside a canvas.
-  const isStage = path.startsWith("/workflows/");
+  const isStage = /^\/(workflows|runs)\/./.test(path);
   const isEditor = /^\/workflows\/[^/]+$/.test(path);
   return (
     <div className="flex h-dvh flex-col md:flex-row">

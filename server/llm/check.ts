@@ -77,7 +77,10 @@ export async function checkProvider(
     const model = checked.default_model;
     if (!model)
       return models.length > 0
-        ? told(true, `${count(models)} found. Choose one of them.`)
+        ? told(
+            true,
+            models.length === 1 ? "It answers." : `${models.length} models found. Choose one of them.`,
+          )
         : told(false, "Enter the name of a model.");
     if (models.length > 0 && !isListed(model, models))
       return told(
@@ -107,7 +110,6 @@ export const factsByName = (models: readonly ListedModel[]): Record<string, Mode
     models.flatMap(({ name, facts }) => (Object.keys(facts).length > 0 ? [[name, facts]] : [])),
   );
 
-const count = (models: readonly string[]) => (models.length === 1 ? "One model" : `${models.length} models`);
 const calleeOf = ({ name, base_url, default_model, key }: Checked): Callee => ({
   provider: name || "The service",
   base_url,

@@ -13,6 +13,7 @@ import { toApiError, useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Spinner } from "@/components/ui/spinner";
+import type { RoleDefinition } from "@/server/domain/agent/role";
 import { formatDollars } from "@/server/domain/model/cost";
 import type { NodeComparison, RunComparison, RunTotals } from "@/server/domain/run/compare/compare";
 import type { Parted } from "@/server/domain/run/compare/parted";
@@ -24,7 +25,10 @@ import { WordDiff } from "./word-diff";
 
 /** Two runs on one drawing: the ways they took, what they wrote and gave, and what they cost. */
 export function CompareScreen({ a, b }: { a: string; b: string }) {
-  const { data, error, isPending } = useQuery(useTrpc().runs.compare.queryOptions({ run_id: a, with: b }));
+  const trpc = useTrpc();
+  const { data, error, isPending } = useQuery(trpc.runs.compare.queryOptions({ run_id: a, with: b }));
+  const roles = useQuery(trpc.roles.list.queryOptions()).data;
+  const byName = useMemo(() => new Map(roles?.map(({ role }) => [role.name, role])), [roles]);
   if (error)
     return (
       <EmptyState
@@ -46,8 +50,10 @@ export function CompareScreen({ a, b }: { a: string; b: string }) {
         <Spinner size={20} label="Loading the runs" />
       </div>
     );
-  return <Compared a={a} b={b} comparison={data} parted={data.parted} />;
+  return <Compared a={a} b={b} comparison={data} parted={data.parted} roles={byName} />;
 }
+
+const NO_ROLES: ReadonlyMap<string, RoleDefinition> = new Map();
 
 /** Two runs that are there. */
 export function Compared({
@@ -55,11 +61,14 @@ export function Compared({
   b,
   comparison,
   parted,
+  roles,
 }: {
   a: string;
   b: string;
   comparison: RunComparison;
   parted: Parted | null;
+  /** For the faces and colours of those who work. */
+  roles?: ReadonlyMap<string, RoleDefinition> | undefined;
 }) {
   const [selected, setSelected] = useState<string | null>(comparison.first?.b?.split("#")[0] ?? null);
   const graph = useMemo(() => withRoomBelow(comparison.graph, SLIP), [comparison]);
@@ -94,6 +103,7 @@ export function Compared({
             <GraphCanvas
               graph={graph}
               label="Drawing of both runs"
+              roles={roles ?? NO_ROLES}
               run={run}
               selectedId={selected}
               onSelect={setSelected}

@@ -14,13 +14,19 @@ export function WordDiff({ before, after }: { before: Json | undefined; after: J
         const key = `${at} ${kind}`;
         if (kind === "removed")
           return (
-            <del key={key} className="bg-failed/12 text-failed">
+            <del
+              key={key}
+              className="rounded-xs bg-failed/12 text-[color-mix(in_oklch,var(--failed)_75%,var(--ink))] decoration-1"
+            >
               {text}
             </del>
           );
         if (kind === "added")
           return (
-            <ins key={key} className="bg-completed/15 text-completed no-underline">
+            <ins
+              key={key}
+              className="rounded-xs bg-completed/15 text-[color-mix(in_oklch,var(--completed)_70%,var(--ink))] no-underline [del+&]:ml-0.5"
+            >
               {text}
             </ins>
           );

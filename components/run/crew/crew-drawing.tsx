@@ -270,7 +270,9 @@ function MemberCard({
   onPick: () => void;
 }) {
   const look = memberLook(scene, agentId);
-  const name = person(agentId);
+  // One word for both: "Qualityreviewer" is the role QualityReviewer.
+  const own = person(agentId);
+  const name = isSameWord(own, roleName) ? roleName : own;
   const task = taskOf(scene, agentId);
   return (
     <div className="crew-member" data-state={look.state} data-picked={isPicked || undefined} style={MEMBER}>
@@ -317,6 +319,9 @@ function MemberCard({
 }
 
 /** The face of a role as the run knows it. */
+const isSameWord = (a: string, b: string) =>
+  a.replaceAll(" ", "").toLowerCase() === b.replaceAll(" ", "").toLowerCase();
+
 export function MemberFace({ roleName, size }: { roleName: string; size: number }) {
   const role = useRun<RoleDefinition | undefined>(
     ({ head }) => head.roles.find(({ name }) => name === roleName),

@@ -74,7 +74,7 @@ export function placeCrew(shape: Shape): CrewLayout {
   const hasManager = manager !== undefined && members.includes(manager);
   const below = hasManager ? members.filter((id) => id !== manager) : members;
   const layers = shape.layers ?? {};
-  const isInColumns = process === "parallel" && new Set(below.map((id) => layers[id] ?? 0)).size > 1;
+  const isInColumns = process === "parallel" && new Set(below.flatMap((id) => layers[id] ?? [])).size > 1;
   const grid = isInColumns ? columns(below, layers) : rows(below);
   const isTopTaken = hasManager || shape.hasRequester === true;
   // Ways past whoever stands in between lead above and below the row.
@@ -135,10 +135,18 @@ function rows(ids: readonly string[]): Grid {
 
 /** One column for each layer, its members below each other. */
 function columns(ids: readonly string[], layers: Readonly<Record<string, number>>): Grid {
-  const used = [...new Set(ids.map((id) => layers[id] ?? 0))].sort((a, b) => a - b);
-  const columnOf = (id: string) => Math.min(used.indexOf(layers[id] ?? 0), MOST_COLUMNS - 1);
-  const inColumn = (column: number) => ids.filter((id) => columnOf(id) === column);
+  const used = [...new Set(ids.flatMap((id) => layers[id] ?? []))].sort((a, b) => a - b);
   const count = Math.min(used.length, MOST_COLUMNS);
+  const members: string[][] = Array.from({ length: count }, () => []);
+  for (const id of ids) {
+    const layer = layers[id];
+    if (layer !== undefined) members[Math.min(used.indexOf(layer), MOST_COLUMNS - 1)]?.push(id);
+  }
+  // Who has no task stands where most room is, rather at the end.
+  for (const id of ids)
+    if (layers[id] === undefined)
+      members.reduceRight((least, column) => (column.length < least.length ? column : least)).push(id);
+  const inColumn = (column: number) => members[column] ?? [];
   const gap = BELOW / 2;
   const most = Math.max(...Array.from({ length: count }, (_, column) => inColumn(column).length));
   const height = across(most, MEMBER.height, gap);
@@ -203,7 +211,7 @@ export function depthOf(plan: Pick<ExecutionPlan, "tasks">): Record<string, numb
   return depth;
 }
 
-/** In which column each member works: that of its first task. */
+/** In which column each member works: that of its first task. Who has none is left out. */
 export function layersOf(
   crew: Pick<CrewRun, "members">,
   plan: ExecutionPlan | undefined,

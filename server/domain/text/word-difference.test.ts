@@ -8,6 +8,11 @@ test("what is other in two texts is told word by word", () => {
     { kind: "added", text: "barn " },
     { kind: "same", text: "owl is white." },
   ]);
+  expect(wordDifference("Why bees matter, always", "How owls live, always")).toEqual([
+    { kind: "removed", text: "Why bees matter" },
+    { kind: "added", text: "How owls live" },
+    { kind: "same", text: ", always" },
+  ]);
   expect(wordDifference("same", "same")).toEqual([{ kind: "same", text: "same" }]);
   expect(wordDifference("", "")).toEqual([]);
 });

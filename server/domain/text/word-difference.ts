@@ -25,8 +25,35 @@ export function wordDifference(before: string, after: string): WordPiece[] {
     ];
     return whole.filter(({ text }) => text !== "");
   }
-  return parts.map(({ added, removed, value }) => ({
-    kind: added ? "added" : removed ? "removed" : "same",
-    text: value,
-  }));
+  return inPhrases(
+    parts.map(({ added, removed, value }) => ({
+      kind: added ? "added" : removed ? "removed" : "same",
+      text: value,
+    })),
+  );
+}
+
+/** Words that were replaced one after another are told as one phrase in the place of another: only spaces stood between. */
+function inPhrases(pieces: readonly WordPiece[]): WordPiece[] {
+  const told: WordPiece[] = [];
+  let phrase = { removed: "", added: "" };
+  const end = () => {
+    if (phrase.removed) told.push({ kind: "removed", text: phrase.removed });
+    if (phrase.added) told.push({ kind: "added", text: phrase.added });
+    phrase = { removed: "", added: "" };
+  };
+  for (const [at, { kind, text }] of pieces.entries()) {
+    const next = pieces[at + 1];
+    const isReplaced = phrase.removed !== "" && phrase.added !== "";
+    if (kind !== "same") phrase[kind] += text;
+    else if (isReplaced && /^ +$/.test(text) && next !== undefined) {
+      phrase.removed += text;
+      phrase.added += text;
+    } else {
+      end();
+      told.push({ kind, text });
+    }
+  }
+  end();
+  return told;
 }

@@ -493,4 +493,71 @@ describe("a whole workflow runs on the offline model", () => {
       expect(state.run).toMatchObject({ final_status: "COMPLETED" });
     },
   );
+
+  const loops = {
+    "a.py": (list: string) => `from agents import Agent, Runner
+writer = Agent(name="Writer", instructions="Write one part.")
+async def main():
+    for part in ${list}:
+        text = await Runner.run(writer, f"Write {part}")
+`,
+    "a.ts": (list: string) => `import { Agent, run } from "@openai/agents";
+const writer = new Agent({ name: "Writer", instructions: "Write one part." });
+async function main() {
+  for (const part of ${list}) {
+    const text = await run(writer, \`Write \${part}\`);
+  }
+}
+`,
+  };
+  test.each(Object.entries(loops))(
+    "a list is gone through value by value in %s, an empty one not at all",
+    async (name, written) => {
+      for (const [list, rounds] of [
+        ['["one", "two"]', 2],
+        ["[]", 0],
+      ] as const) {
+        const { imported } = code(written(list), name);
+        expect(blockingProblems(imported!)).toEqual([]);
+        const { state } = await runOffline(imported!);
+        expect([state.run.final_status, state.nodes.writer?.count ?? 0]).toEqual(["COMPLETED", rounds]);
+        expect(state.state.part).toEqual(rounds === 0 ? undefined : "two");
+      }
+    },
+  );
+
+  test("what a loop that goes round no time does not write is null at the end", async () => {
+    const { imported } = code(
+      `from agents import Agent, Runner
+writer = Agent(name="Writer", instructions="Write.")
+async def main(limit: int):
+    state = {"rounds": 0, "limit": 0}
+    while state["rounds"] < state["limit"]:
+        text = await Runner.run(writer, "Write")
+        state["rounds"] = state["rounds"] + 1
+    return {"story": text.final_output, "rounds": state["rounds"]}
+`,
+      "a.py",
+    );
+    expect(imported!.graph!.nodes.end?.input_mapping).toEqual({
+      story: "has(state.text) ? state.text : null",
+      rounds: "state.rounds",
+    });
+    const { state } = await runOffline(imported!);
+    expect([state.run.final_status, state.run.output]).toEqual(["COMPLETED", { story: null, rounds: 0 }]);
+  });
+
+  test("a list that only code can tell is a step to be filled, before the rounds", () => {
+    const { imported } = code(loops["a.py"]("load()"), "a.py");
+    expect(short(imported!.graph!).nodes).toEqual([
+      "work_out_part_list: agent_task",
+      "set_part_place: transform",
+      "decide: conditional_router",
+      "set_part: transform",
+      "writer: agent_task",
+      "set_part_place_2: transform",
+      "end: end",
+      "start: start",
+    ]);
+  });
 });

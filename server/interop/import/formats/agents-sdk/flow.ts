@@ -1,4 +1,4 @@
-import type { Findings } from "@/server/domain/base/lenient-reader";
+import { type Findings, isRaw } from "@/server/domain/base/lenient-reader";
 import { pathOf } from "../../code/literals";
 import { type Expr, type Place, type Program, type Statement, sourceOf } from "../../code/program";
 import type { Drawing } from "../../drawing";
@@ -13,7 +13,7 @@ import { changingNames, isQuiet, mergeNames, namesSet } from "./names";
 import { drawRouter, freshLabel, OTHERWISE } from "./router";
 import { State } from "./state";
 import { type End, Trail } from "./trail";
-import { joinedMessages, NO_MESSAGES, namedAs, type Value } from "./values";
+import { answerKeys, celOf, joinedMessages, NO_MESSAGES, namedAs, schemaOfValue, type Value } from "./values";
 
 /** Where `break`, `continue` and `return` lead from inside. */
 interface Frame {
@@ -30,6 +30,7 @@ export class Flow implements Ground {
   readonly calls: Calls;
   readonly evaluator: Evaluator;
   title: string | null = null;
+  readonly maybe = new Set<string>();
   private changing = new Set<string>();
   private loop: Frame | null = null;
   /** Of a function that stands in place of its call: what it returns, and where it goes on. */
@@ -334,7 +335,7 @@ export class Flow implements Ground {
     when: string | null,
     test: Expr,
     names: Names,
-    step?: () => void,
+    { begin, step }: { begin?: () => void; step?: () => void } = {},
   ): void {
     const id = drawRouter(this, [{ label: AGAIN, when, test }], statement, {
       max_iterations: MOST_ROUNDS,
@@ -351,13 +352,16 @@ export class Flow implements Ground {
     this.loop = frame;
     const own = new Map(names);
     const known = this.calls.runs.length;
+    const sure = this.written();
     this.trail.take();
     this.trail.openEnds([{ from: id, label: AGAIN }]);
+    begin?.();
     this.walk(statement.body, own);
     this.trail.openEnds(frame.goesOn);
     step?.();
     if (this.trail.isOpen) this.trail.lead(id);
     this.loop = before;
+    for (const key of this.written()) if (!sure.has(key)) this.maybe.add(key);
     this.calls.readLater(known, names, own);
     this.trail.openEnds([{ from: id, label: DONE, isDefault: true }, ...frame.breaks]);
     mergeNames(names, [names, own], statement, this.program.language === "typescript");
@@ -377,29 +381,74 @@ export class Flow implements Ground {
       return;
     }
     if (statement.of && this.asksToApprove(statement.of, statement)) return;
-    const count = statement.of ? this.calls.rangeOf(statement.of) : null;
-    if (count !== null && statement.name !== null) {
-      const { name } = statement;
-      const key = this.state.keys.of(`name ${name}`, name);
-      const counter: Value = { is: "path", key, path: [], schema: { type: "integer" } };
-      names.set(name, counter);
-      this.state.set(key, { is: "json", value: 0 }, statement);
-      this.round(
-        statement,
-        `state.${key} < ${count}`,
-        statement.of ?? { is: "other", from: statement.from, to: statement.to },
-        names,
-        () => this.state.set(key, { is: "cel", text: `(state.${key} + 1)` }, statement),
-      );
-      return;
+    const { of, name } = statement;
+    const count = of ? this.calls.rangeOf(of) : null;
+    if (of && count !== null && name !== null) {
+      const counter = this.counter(`name ${name}`, name, statement);
+      names.set(name, { is: "path", key: counter, path: [], schema: { type: "integer" } });
+      const step = () => this.countUp(counter, statement);
+      return this.round(statement, `state.${counter} < ${count}`, of, names, { step });
     }
+    const isNone = of?.is === "list" && of.items.length === 0;
+    const list: Value | null = isNone
+      ? { is: "json", value: [] }
+      : of
+        ? this.evaluator.value(of, names, `${name ?? "item"}_list`)
+        : null;
+    if (of && list && name !== null && this.each(statement, name, of, list, names)) return;
     this.trail.placeholder("for_each", {
       name: "For each",
       original: this.source(statement, 6000),
-      why: "Going through a list cannot be taken over yet.",
+      why: "What it goes through cannot be told to be a list.",
       at: "",
       findings: this.findings(statement),
     });
+  }
+
+  /** Goes through a list, one round for each of its values; false where it cannot be told that it is a list. */
+  private each(
+    statement: Extract<Statement, { is: "for" }>,
+    name: string,
+    of: Expr,
+    list: Value,
+    names: Names,
+  ): boolean {
+    // What only code can tell is a step that somebody fills, which gives the list.
+    const schema = list.is === "list" || list.is === "unknown" ? { type: "array" } : schemaOfValue(list);
+    if (schema?.type !== "array") return false;
+    const { keys } = this.state;
+    let text = list.is === "path" ? celOf(list) : null;
+    if (text === null) {
+      const key = keys.of(`list ${statement.from}`, `${name}_list`);
+      this.state.set(key, list, of);
+      text = `state.${key}`;
+    }
+    const place = this.counter(`place ${statement.from}`, `${name}_place`, statement);
+    const items = isRaw(schema.items) ? schema.items : undefined;
+    const key = keys.of(`name ${name}`, name);
+    const item: Value = { is: "cel", text: `${text}[state.${place}]`, schema: items };
+    names.set(name, { is: "path", key, path: [], schema: items });
+    this.round(statement, `state.${place} < size(${text})`, of, names, {
+      begin: () => this.state.set(key, item, statement),
+      step: () => this.countUp(place, statement),
+    });
+    return true;
+  }
+
+  /** The keys that steps until here write. */
+  private written(): Set<string> {
+    return new Set([...this.state.written, ...this.calls.runs.flatMap(({ run }) => answerKeys(run))]);
+  }
+
+  /** The key of a number that begins with 0. */
+  private counter(id: string, name: string, place: Place): string {
+    const key = this.state.keys.of(id, name);
+    this.state.set(key, { is: "json", value: 0 }, place);
+    return key;
+  }
+
+  private countUp(key: string, place: Place): void {
+    this.state.set(key, { is: "cel", text: `(state.${key} + 1)` }, place);
   }
 
   private return(value: Expr | null, names: Names, place: Place): void {

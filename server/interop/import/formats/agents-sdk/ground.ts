@@ -13,6 +13,8 @@ export interface Ground {
   readonly drawing: Drawing;
   readonly trail: Trail;
   readonly evaluator: Evaluator;
+  /** Keys that only a loop writes, which may go round no time at all. */
+  readonly maybe: Set<string>;
   /** Findings about a place of the code. */
   readonly findings: (place: Place) => Findings;
   /** The code at a place, at most `most` characters of it. */

@@ -11,6 +11,8 @@ import { type AgentRun, answerKeys, celOf, json, templateOf, type Unknown, type 
 /** The values of a run: what it is given, what it remembers, what it gives at its ends. */
 export class State {
   readonly keys = new Keys();
+  /** The keys that steps until here compute, and those that are there from the beginning. */
+  readonly written = new Set<string>();
   private readonly inputs = new Map<string, DrawnInput>();
   private readonly kinds = new Map<string, Raw | undefined>();
   private readonly defaults: Record<string, Raw> = {};
@@ -45,7 +47,10 @@ export class State {
       this.kinds.set(entry.key, kind);
       const { key } = this.stateKey(entry.key);
       if (start === undefined) this.set(key, value, entry.value);
-      else this.defaults[key] = { ...kind, default: start };
+      else {
+        this.defaults[key] = { ...kind, default: start };
+        this.written.add(key);
+      }
     }
   }
 
@@ -53,6 +58,8 @@ export class State {
   set(key: string, value: Value, place: Place): void {
     const { trail, drawing } = this.flow;
     if (value.is === "messages") return;
+    this.written.add(key);
+    this.flow.maybe.delete(key);
     if (value.is === "unknown" && value.path.length === 0 && value.unknown.key === undefined) {
       value.unknown.key = key;
       this.fill(value.unknown);
@@ -187,8 +194,8 @@ export class State {
     if (!value || value.is === "inputs" || (value.is === "json" && value.value === null))
       return this.endOpen();
     const run = runOf(value);
-    if (run) return trail.end({ input_keys: answerKeys(run) });
-    if (value.is === "path" && value.path.length === 0) return trail.end({ input_keys: [value.key] });
+    if (run) return trail.end(this.reading(answerKeys(run)));
+    if (value.is === "path" && value.path.length === 0) return trail.end(this.reading([value.key]));
     const fields: [string, Value][] = value.is === "record" ? [...value.fields] : [["result", value]];
     const mapping: Record<string, string> = {};
     for (const [name, inner] of fields) {
@@ -197,10 +204,28 @@ export class State {
         this.flow
           .findings(place)
           .dropped("", `What "${name}" gives at the end cannot be told from the code.`);
-      else mapping[new Keys().of(name, name)] = text;
+      else mapping[new Keys().of(name, name)] = this.whereThere(text);
     }
     if (Object.keys(mapping).length > 0) trail.end({ input_mapping: mapping });
     else this.endOpen();
+  }
+
+  /** What an end reads: what only a loop writes where it is there. */
+  private reading(keys: readonly string[]): { input_keys?: string[]; optional_input_keys?: string[] } {
+    const maybe = keys.filter((key) => this.flow.maybe.has(key));
+    const sure = keys.filter((key) => !this.flow.maybe.has(key));
+    return {
+      ...(sure.length > 0 ? { input_keys: sure } : {}),
+      ...(maybe.length > 0 ? { optional_input_keys: maybe } : {}),
+    };
+  }
+
+  /** The same, but null where a loop that went round no time did not write what it is made of. */
+  private whereThere(text: string): string {
+    const maybe = expressionKeys(text).filter((key) => this.flow.maybe.has(key));
+    return maybe.length === 0
+      ? text
+      : `${maybe.map((key) => `has(state.${key})`).join(" && ")} ? ${text} : null`;
   }
 
   /** An end that gives what the agents before it answered. */
@@ -209,7 +234,7 @@ export class State {
     const last = this.flow.answersAt(trail.openNodes());
     trail.end(
       last.length === 1
-        ? { input_keys: last[0] }
+        ? this.reading(last[0] ?? [])
         : last.length > 1
           ? { optional_input_keys: [...new Set(last.flat())] }
           : {},

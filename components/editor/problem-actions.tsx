@@ -1,0 +1,60 @@
+import clsx from "clsx";
+import { TriangleAlert, Wrench } from "lucide-react";
+import type { Fix } from "@/server/domain/problems/problems";
+import { useEditorCommands } from "./commands";
+import { useAllow } from "./use-grants";
+import type { ShownProblem } from "./use-problems";
+
+/** What can be done about a problem with one click: its repair, and putting advice aside. */
+export function ProblemActions({
+  problem: { fix, dismiss },
+  className,
+}: {
+  problem: ShownProblem;
+  className?: string | undefined;
+}) {
+  const commands = useEditorCommands();
+  const { change } = useAllow();
+  // A grant belongs to this installation, not to the drawing: it is no step that could be undone.
+  const repair = (one: Fix) => (one.kind === "allow" ? change({ allow: [one.key] }) : void commands.fix(one));
+  if (!fix && !dismiss) return null;
+  return (
+    <div className={clsx("flex flex-wrap items-center gap-1", className)}>
+      {fix ? (
+        <button
+          type="button"
+          onClick={() => repair(fix)}
+          className="inline-flex items-center gap-1.5 rounded-md border border-line px-2 py-0.5 text-xs hover:border-line-strong hover:bg-sunken pointer-coarse:py-2"
+        >
+          <Wrench aria-hidden className="size-3" />
+          {fix.label}
+        </button>
+      ) : null}
+      {dismiss ? (
+        <button
+          type="button"
+          onClick={() => repair(dismiss)}
+          className="rounded-md px-2 py-0.5 text-xs text-ink-2 hover:bg-sunken hover:text-ink pointer-coarse:py-2"
+        >
+          {dismiss.label}
+        </button>
+      ) : null}
+    </div>
+  );
+}
+
+/** What does not keep a field from working, where it is: calmer than a mistake, with what can be done about it. */
+export function FieldWarnings({ problems }: { problems: readonly ShownProblem[] }) {
+  return problems.map((problem) => (
+    <div
+      key={`${problem.code} ${problem.message}`}
+      className="my-1.5 flex gap-2 rounded-lg border border-waiting/35 bg-waiting/8 px-2.5 py-2 text-[13px]"
+    >
+      <TriangleAlert aria-label="Warning" className="mt-0.5 size-4 shrink-0 text-waiting" />
+      <div className="flex min-w-0 flex-col gap-1.5">
+        <p className="[overflow-wrap:anywhere]">{problem.message}</p>
+        <ProblemActions problem={problem} className="-ml-0.5" />
+      </div>
+    </div>
+  ));
+}
