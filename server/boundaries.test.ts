@@ -294,6 +294,7 @@ const OWN_PATTERNS: Readonly<Record<string, string>> = {
   "server/llm/prices.ts": "patterns of the table of prices that comes with the package",
   "server/llm/text-calls.ts": "parts that stand in the code",
   "server/llm/text-protocol.ts": "parts that stand in the code",
+  "server/runner/bisect/names.ts": "names of calls and files, with every sign escaped",
   "server/tools/sandbox/matches.ts": "runs in the sandbox, where a search that never ends is stopped",
   "components/forms/cel-rows.ts": "parts that stand in the code",
 };

@@ -13,6 +13,7 @@ import { newRoleFolder } from "@/server/interop/role-folder";
 import { newDemoModels } from "@/server/llm/demo-models";
 import { newModels } from "@/server/llm/models";
 import { Notifier } from "@/server/notices/notifier";
+import { newBisector } from "@/server/runner/bisect/find-difference";
 import { CREW_TOOLS } from "@/server/runner/crew/tools";
 import { newForkLauncher } from "@/server/runner/fork-launch";
 import { Host } from "@/server/runner/host";
@@ -187,6 +188,7 @@ export function newServices(db: Db, options: { dataDir: string | null; env?: Nod
     toolSources,
     host,
     installation,
+    ...newBisector(runs, tools),
     ...newForkLauncher({ workflows, roles, library, models, runs, host }),
     ...newLauncher({
       workflows,

@@ -1,6 +1,7 @@
 import { tracked } from "@trpc/server";
 import { z } from "zod";
 import { present } from "@/server/domain/base/must";
+import { bisectOperations } from "@/server/operations/bisect";
 import { controlOperations } from "@/server/operations/control";
 import { forkOperations } from "@/server/operations/forks";
 import { pastOperations } from "@/server/operations/past";
@@ -20,6 +21,7 @@ export const runsRouter = router({
     ...steeringOperations,
     ...controlOperations,
     ...forkOperations,
+    ...bisectOperations,
   }),
 
   /** The run's events after `lastEventId`, then live; frames of streamed text carry the last event's number. */

@@ -3,6 +3,7 @@ import { LIMITS } from "@/server/access/limits";
 import { streamLimits, takeStream } from "@/server/access/streams";
 import { placeAfter } from "@/server/domain/run/run-order";
 import { SHARE_POLICY } from "@/server/interop/share/page";
+import { bisectOperations } from "@/server/operations/bisect";
 import { controlOperations } from "@/server/operations/control";
 import { forkOperations } from "@/server/operations/forks";
 import { pastOperations } from "@/server/operations/past";
@@ -212,6 +213,7 @@ export const runEndpoints = [
   ...endpointsOf(steeringOperations),
   ...endpointsOf(controlOperations),
   ...endpointsOf(forkOperations),
+  ...endpointsOf(bisectOperations),
 ];
 
 /** Whether it was told to stop: that it has ended already is no failure to a program that wants it ended. */

@@ -7,6 +7,7 @@ import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import { newDemoModels } from "@/server/llm/demo-models";
 import type { ModelRequest } from "@/server/llm/model";
 import { Notifier } from "@/server/notices/notifier";
+import { newBisector } from "@/server/runner/bisect/find-difference";
 import { newForkLauncher } from "@/server/runner/fork-launch";
 import { newLauncher } from "@/server/runner/launch";
 import { fakeModels, fakeTools, newStage } from "@/server/runner/testing";
@@ -30,6 +31,7 @@ import { newWorkflowStore } from "@/server/store/workflows";
 import { newWorkspaceStore } from "@/server/store/workspace";
 import { findTemplate } from "@/server/templates";
 import { ToolsRegistry } from "@/server/tools/registry";
+import { matchesSafely } from "@/server/tools/sandbox/matches";
 import { newToolSources } from "@/server/tools/sources";
 import { serve } from "./serve";
 import { ENDPOINTS } from "./table";
@@ -106,6 +108,7 @@ export function newApi(
       env: { NODE_ENV: "test" },
     }),
     installation: {},
+    ...newBisector(store, { matches: matchesSafely, runCode: () => Promise.resolve(null) }),
     ...newForkLauncher({ workflows, roles, library, models, runs: store, host }),
     ...newLauncher({ workflows, roles, library, models, host }),
   };

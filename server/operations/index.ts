@@ -1,4 +1,5 @@
 import { binOperations } from "./bin";
+import { bisectOperations } from "./bisect";
 import { controlOperations } from "./control";
 import { customToolOperations } from "./custom-tools";
 import { forkOperations } from "./forks";
@@ -35,6 +36,7 @@ export const operations = {
     ...steeringOperations,
     ...controlOperations,
     ...forkOperations,
+    ...bisectOperations,
   },
   tests: scenarioOperations,
   questions: questionOperations,

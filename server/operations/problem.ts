@@ -2,6 +2,7 @@ import type { TRPC_ERROR_CODE_KEY } from "@trpc/server";
 import { namedError } from "@/server/domain/base/named-error";
 import { DamagedLog } from "@/server/domain/run/held";
 import { KeyReused } from "@/server/domain/run/key-reused";
+import { RefusedBisect } from "@/server/runner/bisect/find-difference";
 import { RefusedFork } from "@/server/runner/forking";
 import { QueueFull } from "@/server/runner/host";
 import { RefusedStart } from "@/server/runner/launch";
@@ -36,6 +37,7 @@ export const PROBLEMS = {
   not_open: [409, "CONFLICT"],
   not_now: [409, "PRECONDITION_FAILED"],
   not_forked: [409, "PRECONDITION_FAILED"],
+  not_compared: [409, "PRECONDITION_FAILED"],
   plan_not_changed: [409, "CONFLICT"],
   changed_meanwhile: [412, "CONFLICT"],
   id_fixed: [422, "BAD_REQUEST"],
@@ -109,6 +111,7 @@ export function problemOf(error: unknown): Problem | null {
     const { faults } = error;
     return new Problem("not_forked", error.message, faults.length > 1 ? { faults } : undefined);
   }
+  if (error instanceof RefusedBisect) return new Problem("not_compared", error.message);
   if (error instanceof QueueFull)
     return new Problem("queue_full", error.message, undefined, { headers: { "retry-after": "5" } });
   if (error instanceof KeyReused) return new Problem("key_reused", error.message, { run_id: error.runId });

@@ -1,7 +1,9 @@
 import type { InstallationRules } from "@/server/domain/agent/outcome";
 import type { Library } from "@/server/domain/library/library";
+import type { BisectReport } from "@/server/domain/run/bisect/report";
 import type { Models } from "@/server/llm/model";
 import type { Notifier } from "@/server/notices/notifier";
+import type { BisectRequest } from "@/server/runner/bisect/find-difference";
 import type { ForkLaunch } from "@/server/runner/fork-launch";
 import type { Host, RunFrame } from "@/server/runner/host";
 import type { Launch } from "@/server/runner/launch";
@@ -83,6 +85,8 @@ export interface Services {
   installation: InstallationRules;
   /** Throws RefusedStart; answers undefined where there is no such workflow. */
   startRun(launch: Launch): { run_id: string; created: boolean } | undefined;
+  /** Throws RefusedBisect, ExpressionError, DamagedLog. */
+  findDifference(request: BisectRequest): Promise<BisectReport>;
   /** Throws RefusedFork, RefusedStart, QueueFull, DamagedLog. */
   forkRun(request: ForkLaunch): { run_id: string; at_seq: number };
 }

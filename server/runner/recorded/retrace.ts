@@ -9,8 +9,9 @@ import {
   type StepWork,
 } from "@/server/domain/base/durable";
 import type { Json } from "@/server/domain/base/values";
+import type { RunState } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
-import type { Journal } from "../embedded";
+import type { Journal, Turn } from "../embedded";
 import type { Effects } from "../ports";
 import type { AskedRequest } from "./difference";
 import { requestHash } from "./request-hash";
@@ -32,6 +33,33 @@ export interface RetracedCall extends RetracedRequest {
   answered_at: number;
 }
 
+/** Something that a run waited for, and what came. */
+export interface RetracedAnswer {
+  key: string;
+  /** `step` asks nothing outside, such as which tools there are; `person` is a question; `time` is a wait. */
+  kind: "model" | "tool" | "person" | "step" | "time";
+  /** What was asked; null for a step, milliseconds for a wait. */
+  asked: Json;
+  /** Null: nothing came before the run waited no longer. */
+  result: Settled | null;
+  /** Its place among all that it waited for, in the order in which it began to. */
+  order: number;
+  /** When it began to wait, Unix time in milliseconds, and how long it took. */
+  since: number;
+  ms: number;
+  /** The turn that it began, and that turn's first event; of one that never came, the turn in which it was given up. */
+  turn: number;
+  event?: RunEvent;
+}
+
+/** Repeats a run's interpreter on that context, from its first event. */
+export type Execute = (
+  ctx: DurableContext,
+  created: RunEvent,
+  effects: Effects,
+  watch?: (state: RunState) => void,
+) => Promise<void>;
+
 /** Nothing outside is reached: every answer is in the log. */
 const NO_EFFECTS: Effects = {
   models: {
@@ -41,38 +69,45 @@ const NO_EFFECTS: Effects = {
 };
 
 /**
- * What a run asked models and tools, in the order in which it was answered. The log keeps answers and the hashes of their
- * requests; the requests are made again by the interpreter. One that comes out otherwise than it was hashed is left out.
+ * What a run waited for, in the order in which it came. The log keeps answers and the hashes of what was asked; the words
+ * are made again by the interpreter.
  */
-export function retracedRequests(
-  runId: string,
-  journal: Journal,
-  execute: (ctx: DurableContext, created: RunEvent, effects: Effects) => Promise<void>,
-): RetracedRequest[] {
-  return retraced(runId, journal, execute)?.requests ?? [];
-}
-
-/** All that a run asked models and tools: those answered in the order in which they were, then those that were not. */
-export const retracedCalls = (...of: Parameters<typeof retracedRequests>): RetracedCall[] => {
-  const context = retraced(...of);
-  return context ? [...context.calls, ...context.unanswered()] : [];
-};
-
-function retraced(
-  runId: string,
-  journal: Journal,
-  execute: Parameters<typeof retracedRequests>[2],
-): Retracing | null {
+export function retraced(runId: string, journal: Journal, execute: Execute): RetracedAnswer[] {
   const created = journal.turns[0]?.events[0];
-  if (!created) return null;
+  if (!created) return [];
   const context = new Retracing(runId, journal);
   // It never waits, so that all is done once this returns; it ends by an error, that of the log's end.
   execute(context, created, NO_EFFECTS).catch(() => {});
-  return context;
+  return [...context.answers, ...context.unanswered()];
+}
+
+/** What a run asked models and tools and was answered. One whose words come out otherwise than they were hashed is left out. */
+export const retracedRequests = (...of: Parameters<typeof retraced>): RetracedRequest[] =>
+  retracedCalls(...of).flatMap(({ key, kind, asked, request, result }) =>
+    result?.ok ? [{ key, kind, asked, request }] : [],
+  );
+
+/** All that a run asked models and tools: those answered in the order in which they were, then those that were not. */
+export function retracedCalls(...of: Parameters<typeof retraced>): RetracedCall[] {
+  const calls = retraced(...of).flatMap(({ key, kind, asked, result, since, ms }): RetracedCall[] => {
+    if (kind !== "model" && kind !== "tool") return [];
+    const request = requestHash({ kind, asked: () => asked });
+    if (result && result.request !== request) return [];
+    const answered_at = result ? since + ms : since;
+    return [{ key, kind, asked, request, result, asked_at: since, answered_at }];
+  });
+  return [...calls.filter(({ result }) => result), ...calls.filter(({ result }) => !result)];
+}
+
+/** What a person is asked, without what names the run and the moment. */
+export function askedOf(question: RunEvent | undefined): Json {
+  if (question?.type !== "interaction_requested") return null;
+  const { fingerprint: _f, expires_at: _e, ...asked } = question.payload;
+  return asked as unknown as Json;
 }
 
 /** What an inline step gives, which is at once. */
-function pure(work: StepWork): Json {
+export function pure(work: StepWork): Json {
   const value = work({ idempotencyKey: "", abort: new AbortController().signal, live() {} });
   return value instanceof Promise ? null : value;
 }
@@ -81,14 +116,25 @@ class EndOfLog extends Error {
   override name = "EndOfLog";
 }
 
+interface Waited {
+  kind: RetracedAnswer["kind"];
+  request?: StepRequest;
+  ms?: number;
+  since: number;
+  order: number;
+}
+
+/** The key of the signal that answers a question. */
+export const ANSWER = "answer:";
+
 /** Repeats a run from its log, up to where that ends. */
 class Retracing implements DurableContext {
   readonly begunAt: number;
-  readonly requests: RetracedRequest[] = [];
-  readonly calls: RetracedCall[] = [];
-  private readonly asking = new Map<string, { request: StepRequest; at: number }>();
-  private readonly givenUp: { key: string; request: StepRequest; at: number }[] = [];
+  readonly answers: RetracedAnswer[] = [];
+  private readonly waits = new Map<string, Waited>();
   private readonly inline = new Map<string, StepWork>();
+  private readonly questions = new Map<string, RunEvent>();
+  private order = 0;
   private turn = 1;
   private inlined = 0;
   private at: number;
@@ -100,28 +146,41 @@ class Retracing implements DurableContext {
     this.begunAt = this.at = journal.turns[1]?.at ?? 0;
   }
 
-  step(key: string, work: StepWork, options: StepOptions = {}): Durable {
-    if (options.inline) this.inline.set(key, work);
-    if (options.request) this.asking.set(key, { request: options.request, at: this.at });
-    return { key };
-  }
-  signal(key: string): Durable {
+  step(key: string, work: StepWork, { inline, request }: StepOptions = {}): Durable {
+    if (inline) this.inline.set(key, work);
+    else
+      this.waits.set(key, {
+        kind: request?.kind ?? "step",
+        ...(request ? { request } : {}),
+        since: this.at,
+        order: ++this.order,
+      });
     return { key };
   }
   isSent(name: string): boolean {
     return this.journal.turns.some(({ key, turn }) => key === name && turn > this.turn);
   }
-  sleep(key: string): Durable {
+  signal(key: string): Durable {
+    if (key.startsWith(ANSWER)) this.waits.set(key, { kind: "person", since: this.at, order: ++this.order });
+    return { key };
+  }
+  isSent(name: string): boolean {
+    return this.journal.turns.some(({ key, turn }) => key === name && turn > this.turn);
+  }
+  sleep(key: string, ms: number): Durable {
+    this.waits.set(key, { kind: "time", ms, since: this.at, order: ++this.order });
     return { key };
   }
   timeout(key: string): Durable {
     return { key };
   }
-  emit(): void {}
+  emit(event: unknown): void {
+    const made = event as RunEvent;
+    if (made.type === "interaction_requested") this.questions.set(made.payload.interaction_id, made);
+  }
   abandon({ key }: Durable): void {
     this.inline.delete(key);
-    const asking = this.asking.get(key);
-    if (asking && this.asking.delete(key)) this.givenUp.push({ key, ...asking });
+    this.note(key, null);
   }
 
   next(): Settlement {
@@ -140,29 +199,38 @@ class Retracing implements DurableContext {
     this.at = at;
     if (key === "$cancel") throw new Cancelled("", "", at);
     this.inline.delete(key);
-    this.note(key, result);
+    this.note(key, result, upcoming);
     return { key, result, at };
   }
 
-  private note(key: string, result: Settled): void {
-    const asking = this.asking.get(key);
-    this.asking.delete(key);
-    const { request, ok } = result;
-    if (!asking || request === undefined) return;
-    const { kind, asked } = { kind: asking.request.kind, asked: asking.request.asked() };
-    if (requestHash({ kind, asked: () => asked }) !== request) return;
-    const call = { kind, asked, request, key };
-    this.calls.push({ ...call, result, asked_at: asking.at, answered_at: this.at });
-    if (ok) this.requests.push(call);
+  private note(key: string, result: Settled | null, turn?: Turn): void {
+    const waited = this.waits.get(key);
+    this.waits.delete(key);
+    if (waited) this.answers.push(this.answered(key, waited, result, turn?.events[0]));
   }
 
-  /** What was asked and never answered: given up, or still under way where the log ends. */
-  unanswered(): RetracedCall[] {
-    const open = [...this.asking].map(([key, asking]) => ({ key, ...asking }));
-    return [...this.givenUp, ...open].map(({ key, request: { kind, asked }, at }) => {
-      const words = asked();
-      const request = requestHash({ kind, asked: () => words });
-      return { kind, asked: words, request, key, result: null, asked_at: at, answered_at: at };
-    });
+  /** What the run still waited for where its log ends. */
+  unanswered(): RetracedAnswer[] {
+    return [...this.waits].map(([key, waited]) => this.answered(key, waited, null));
+  }
+
+  private answered(
+    key: string,
+    { kind, request, ms = null, since, order }: Waited,
+    result: Settled | null,
+    event?: RunEvent,
+  ): RetracedAnswer {
+    const question = this.questions.get(key.slice(ANSWER.length));
+    return {
+      key,
+      kind,
+      asked: kind === "person" ? askedOf(question) : (request?.asked() ?? ms),
+      result,
+      order,
+      since,
+      ms: this.at - since,
+      turn: this.turn,
+      ...(event ? { event } : {}),
+    };
   }
 }

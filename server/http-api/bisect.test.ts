@@ -1,0 +1,68 @@
+import { expect, test } from "vitest";
+import { expectSchema, newApi } from "./testing";
+
+async function twoRuns() {
+  const answers = ["approved", "rejected"];
+  const asked: string[] = [];
+  const api = newApi(({ messages }) => {
+    asked.push(messages.at(-1)?.content ?? "");
+    const status = asked.length <= 2 ? answers[0] : answers[1];
+    return `{"approval_status": "${status}", "approver_comments": "So."}`;
+  });
+  const workflow = api.addApproval();
+  const ids: string[] = [];
+  for (const _ of answers) {
+    const input = { user_request: "Vacation next week" };
+    const start = await api.ask("POST", `/workflows/${workflow}/runs`, { input });
+    const { run_id } = start.body as { run_id: string };
+    await expect.poll(() => api.runs.find(run_id)?.status).toBe("finished");
+    ids.push(run_id);
+  }
+  const [good = "", bad = ""] = ids;
+  return { api, asked, good, bad };
+}
+
+test("a program asks which step made the difference between two runs, and no model is called", async () => {
+  const { api, asked, good, bad } = await twoRuns();
+  const before = asked.length;
+  const { status, body } = await api.ask("POST", `/runs/${bad}/bisect`, {
+    good,
+    expect: { kind: "state", when: "state.approval_status == 'approved'" },
+  });
+  expect(status).toBe(200);
+  expectSchema("bisectRun", body);
+  expect(body).toMatchObject({
+    verdict: "found",
+    step: 0,
+    differences: [{ kind: "model", good: expect.stringContaining("approved") }],
+    tries: [
+      { from_good: 0, outcome: "fails" },
+      { from_good: 1, outcome: "holds" },
+    ],
+  });
+  expect(asked.length).toBe(before);
+});
+
+test("what cannot be searched is refused with a sentence", async () => {
+  const { api, good, bad } = await twoRuns();
+  const refused = async (run: string, body: object) => {
+    const answer = await api.ask("POST", `/runs/${run}/bisect`, body);
+    return [answer.status, (answer.body as { error: { message: string } }).error.message];
+  };
+  const approved = { kind: "state", when: "state.approval_status == 'approved'" };
+  expect(await refused(bad, { good, expect: { kind: "status", is: "COMPLETED" } })).toEqual([
+    409,
+    "In the bad run this holds as well: it ends as COMPLETED. Choose what is wrong in it.",
+  ]);
+  expect(await refused(good, { good: bad, expect: approved })).toEqual([
+    409,
+    "In the good run this does not hold: state.approval_status == 'approved'. Choose what was good in it.",
+  ]);
+  expect(await refused(bad, { good: bad, expect: approved })).toEqual([
+    409,
+    "Choose two runs of the same workflow: one that was good, and one that was not.",
+  ]);
+  expect((await refused(bad, { good, expect: { kind: "state", when: "state. ==" } }))[0]).toBe(400);
+  expect((await refused(bad, { good, expect: { kind: "guess" } }))[0]).toBe(400);
+  expect((await refused(bad, { good: "run_none", expect: approved }))[0]).toBe(404);
+});

@@ -1,0 +1,194 @@
+import { FINAL_STATUS_WORDS } from "@/server/domain/agent/outcome";
+import type { BisectExpectation } from "@/server/domain/run/bisect/expectation";
+import { holdsFor } from "@/server/domain/run/bisect/expectation";
+import type { BisectReport, BisectTry, RunDifference } from "@/server/domain/run/bisect/report";
+import type { RunEventOf } from "@/server/domain/run/events";
+import type { Effects } from "../ports";
+import { differenceFrom } from "../recorded/difference";
+import { type Both, both, type Difference } from "./differences";
+import { carryOutOffline, type Found, type Wanted } from "./offline-run";
+import type { Recording } from "./recording";
+
+/** With more differences than these, the place is searched by halves instead of one by one. */
+const MOST_ONE_BY_ONE = 40;
+
+/** What runs code and tries patterns in replays; it reaches nothing outside. */
+export type Code = Pick<NonNullable<Effects["tools"]>, "runCode" | "matches">;
+
+/**
+ * Finds which of the things that a bad run had otherwise than a good one makes an expectation fail. Each replay takes the
+ * first so many from the good run and the others from the bad one; an answer is only ever given to what was asked in the
+ * very same words, by the run that says so where both were asked, else by the one that was. No call is made: where neither
+ * was asked, it is not known how the run would go on.
+ */
+export async function bisect(
+  good: Recording,
+  bad: Recording,
+  expectation: BisectExpectation,
+  code?: Code,
+): Promise<BisectReport> {
+  const runs = both(good, bad);
+  const tries: BisectTry[] = [];
+  const attempt = async (from_good: number): Promise<BisectTry["outcome"]> => {
+    const known = tries.find((one) => one.from_good === from_good);
+    if (known) return known.outcome;
+    // Others have their turn between two replays.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    const made = await replay(runs, from_good, expectation, code);
+    tries.push(made);
+    return made.outcome;
+  };
+  const all = runs.differences.length;
+  const told = (found: Omit<BisectReport, "differences" | "tries">): BisectReport => ({
+    ...found,
+    differences: runs.differences.map(({ fields: _f, place: _p, ...difference }) => difference),
+    tries,
+  });
+  const asBad = await attempt(0);
+  if (asBad !== "fails") return told(notReproduced("bad", tries[0], bad));
+  if (all === 0) return told(nothingOther(runs));
+  const asGood = await attempt(all);
+  if (asGood !== "holds") return told(notReproduced("good", tries[1], good));
+  const [fails, holds] = all <= MOST_ONE_BY_ONE ? await walk(all, attempt) : await halve(all, attempt);
+  return told(verdictOf(runs.differences, fails, holds));
+}
+
+type Attempt = (from_good: number) => Promise<BisectTry["outcome"]>;
+
+/** The first number of differences from the good run with which it holds, and the last before it with which it fails. */
+async function walk(all: number, attempt: Attempt): Promise<[fails: number, holds: number]> {
+  let fails = 0;
+  for (let at = 1; at < all; at++) {
+    const outcome = await attempt(at);
+    if (outcome === "holds") return [fails, at];
+    if (outcome === "fails") fails = at;
+  }
+  return [fails, all];
+}
+
+/** The same by halves: some place at which it turns, where there are several. */
+async function halve(all: number, attempt: Attempt): Promise<[fails: number, holds: number]> {
+  let [fails, holds] = [0, all];
+  search: while (holds - fails > 1) {
+    const middle = (fails + holds) >> 1;
+    // Where the middle cannot be known, what is nearest to it.
+    const within = Array.from({ length: holds - fails - 1 }, (_, at) => fails + 1 + at);
+    within.sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle));
+    for (const at of within) {
+      const outcome = await attempt(at);
+      if (outcome === "unknown") continue;
+      if (outcome === "holds") holds = at;
+      else fails = at;
+      continue search;
+    }
+    break;
+  }
+  return [fails, holds];
+}
+
+function verdictOf(
+  differences: readonly RunDifference[],
+  fails: number,
+  holds: number,
+): Pick<BisectReport, "verdict" | "sentence" | "step" | "between"> {
+  const titles = differences.slice(fails, holds).map(({ title }) => title);
+  if (holds - fails === 1)
+    return {
+      verdict: "found",
+      step: fails,
+      sentence: `${titles[0]} makes the difference: as in the good run the expectation holds, as in the bad run it fails.`,
+    };
+  return {
+    verdict: "undecided",
+    between: differences.slice(fails, holds).map((_, at) => fails + at),
+    sentence: `Undecided between ${titles.length} differences: from ${titles[0]} to ${titles.at(-1)}. In between, the runs were asked what neither has an answer to, and nothing is called to find out.`,
+  };
+}
+
+function notReproduced(
+  which: "good" | "bad",
+  made: BisectTry | undefined,
+  { commands }: Recording,
+): Pick<BisectReport, "verdict" | "sentence"> {
+  const because =
+    commands > 0
+      ? " People paused, edited or steered it on the way, and that is not replayed."
+      : " Times or the order of what went on side by side may have mattered.";
+  return {
+    verdict: "not_reproduced",
+    sentence: `By its record alone, the ${which} run does not come out as it did then: ${made?.why ?? ""}${because}`,
+  };
+}
+
+function nothingOther({ good, bad }: Both): Pick<BisectReport, "verdict" | "sentence"> {
+  const commands = good.commands + bad.commands;
+  return {
+    verdict: "no_difference",
+    sentence:
+      commands > 0
+        ? "Both runs began with the same and were answered the same. People paused, edited or steered them on the way, and that is not replayed."
+        : "Both runs began with the same and were answered the same: times, or the order of what went on side by side, made the difference.",
+  };
+}
+
+async function replay(
+  runs: Both,
+  from_good: number,
+  expectation: BisectExpectation,
+  code: Code | undefined,
+): Promise<BisectTry> {
+  const taken = runs.differences.slice(0, from_good);
+  const { good, bad } = runs;
+  const isGoodTime = taken.some(({ kind }) => kind === "time") || from_good === runs.differences.length;
+  const done = await carryOutOffline(
+    begun(good, bad, taken),
+    { runId: bad.run_id, begunAt: (isGoodTime ? good : bad).begunAt, execute: bad.execute },
+    newAnswering(runs, taken),
+    code,
+  );
+  if (done.unknown !== undefined) return { from_good, outcome: "unknown", why: done.unknown };
+  const { run } = done.state;
+  const ended = run.final_status ? FINAL_STATUS_WORDS[run.final_status] : "Not ended";
+  return {
+    from_good,
+    outcome: holdsFor(expectation, done.state) ? "holds" : "fails",
+    why: run.error ? `${ended}: ${run.error.message}` : `${ended}.`,
+  };
+}
+
+/** The bad run's first event, with what is taken from the good one. It is not held: it just goes on. */
+function begun(good: Recording, bad: Recording, taken: readonly Difference[]): RunEventOf<"run_created"> {
+  const { can_hold: _c, ...payload } = bad.created.payload;
+  for (const field of taken.flatMap(({ fields = [] }) => fields)) {
+    const value = good.created.payload[field];
+    if (value === undefined) Reflect.deleteProperty(payload, field);
+    else Reflect.set(payload, field, value);
+  }
+  return { ...bad.created, payload };
+}
+
+/** Answers as the runs were answered: of the good one where that is taken, else of the bad one, else of the only one. */
+function newAnswering(runs: Both, taken: readonly Difference[]): (wanted: Wanted) => Found {
+  const fromGood = new Set(taken.flatMap(({ place }) => (place ? [`${place.asked} ${place.time}`] : [])));
+  const times = new Map<string, number>();
+  return (wanted) => {
+    const asked = runs.hash(wanted);
+    const time = times.get(asked) ?? 0;
+    times.set(asked, time + 1);
+    const [a, b] = [runs.answers.good.get(asked)?.[time], runs.answers.bad.get(asked)?.[time]];
+    const answer = fromGood.has(`${asked} ${time}`) ? a : (b ?? a);
+    if (!answer) return { missing: missing(runs, wanted) };
+    if (answer.result === null) return null;
+    const { result, ms, turn } = answer;
+    return { result: result.ok ? { ok: true, value: result.value } : result, ms, turn };
+  };
+}
+
+function missing({ good, bad }: Both, { key, kind, asked }: Wanted): string {
+  if (kind === "step" || kind === "time") return `Neither run has looked up the tools for ${key}.`;
+  if (kind === "person") return `Neither run has asked a person this: ${key.slice("answer:".length)}.`;
+  const recorded = [...bad.answers, ...good.answers].flatMap((one) =>
+    one.kind === "model" || one.kind === "tool" ? [{ kind: one.kind, asked: one.asked }] : [],
+  );
+  return differenceFrom({ kind, asked }, recorded).sentence;
+}
