@@ -93,7 +93,7 @@ export class Interpreter extends Holding {
           this.control,
         ]);
         this.receive(next instanceof Promise ? await next : next);
-        if (this.s.failing?.code === "NOT_RECORDED") return void this.finish();
+        if (this.s.failing?.code === "NOT_RECORDED" && !this.isOver && !this.finish()) return;
       }
     } catch (error) {
       if (!(error instanceof Cancelled)) throw error;

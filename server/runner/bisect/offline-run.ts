@@ -114,6 +114,10 @@ class Offline implements DurableContext {
       this.fresh.push({ key, begin: () => this.ask({ key, kind: "person", asked: question() }) });
     return { key };
   }
+  /** What people told a run beside answering is not repeated. */
+  isSent(): boolean {
+    return false;
+  }
   /** As long as it took then: a timer is never early, and often a little late. */
   sleep(key: string, ms: number): Durable {
     const found = this.answer({ key, kind: "time", asked: ms });
