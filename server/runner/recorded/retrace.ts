@@ -164,9 +164,6 @@ class Retracing implements DurableContext {
     if (key.startsWith(ANSWER)) this.waits.set(key, { kind: "person", since: this.at, order: ++this.order });
     return { key };
   }
-  isSent(name: string): boolean {
-    return this.journal.turns.some(({ key, turn }) => key === name && turn > this.turn);
-  }
   sleep(key: string, ms: number): Durable {
     this.waits.set(key, { kind: "time", ms, since: this.at, order: ++this.order });
     return { key };
@@ -216,7 +213,7 @@ class Retracing implements DurableContext {
 
   private answered(
     key: string,
-    { kind, request, ms = null, since, order }: Waited,
+    { kind, request, ms, since, order }: Waited,
     result: Settled | null,
     event?: RunEvent,
   ): RetracedAnswer {
@@ -224,7 +221,7 @@ class Retracing implements DurableContext {
     return {
       key,
       kind,
-      asked: kind === "person" ? askedOf(question) : (request?.asked() ?? ms),
+      asked: kind === "person" ? askedOf(question) : (request?.asked() ?? ms ?? null),
       result,
       order,
       since,
