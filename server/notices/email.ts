@@ -1,15 +1,28 @@
+import { rootCertificates } from "node:tls";
 import { createTransport } from "nodemailer";
 import type { MailDial } from "@/server/egress/notices";
 import type { MailTarget } from "@/server/store/notice-settings";
+import { NotSent } from "./faults";
 import type { Notice } from "./words";
 
 const TIMEOUT_MS = 15_000;
 
+/** How mail servers are reached. */
+export interface MailWay {
+  dial: MailDial;
+  /** Certificates in PEM that are trusted beside those of the system. */
+  trusted?: string;
+}
+
 /** Hands a notice to the mail server, as plain text. The connection comes from `dial`, which checks where it leads. */
-export async function mailNotice(dial: MailDial, target: MailTarget, notice: Notice): Promise<void> {
+export async function mailNotice(
+  { dial, trusted }: MailWay,
+  target: MailTarget,
+  notice: Notice & { id?: string },
+): Promise<void> {
   const { host, port, security, user, password, from, to } = target;
   if (password !== null && security === "none")
-    throw new Error(
+    throw new NotSent(
       "A password is not sent over a connection that is not protected. Choose TLS or STARTTLS.",
     );
   const transport = createTransport({
@@ -23,6 +36,7 @@ export async function mailNotice(dial: MailDial, target: MailTarget, notice: Not
     socketTimeout: TIMEOUT_MS,
     disableFileAccess: true,
     disableUrlAccess: true,
+    ...(trusted === undefined ? {} : { tls: { ca: [...rootCertificates, trusted] } }),
     ...(user === "" ? {} : { auth: { user, pass: password ?? "" } }),
     getSocket: (_options, done) => {
       dial(host, port).then(
@@ -32,8 +46,17 @@ export async function mailNotice(dial: MailDial, target: MailTarget, notice: Not
     },
   });
   try {
-    await transport.sendMail({ from, to: [...to], subject: notice.subject, text: notice.text });
+    await transport.sendMail({
+      from,
+      to: [...to],
+      subject: notice.subject,
+      text: notice.text,
+      // The same where it is sent again: who gets it twice can tell.
+      ...(notice.id === undefined ? {} : { messageId: `<troupe-notice-${notice.id}@${domainOf(from)}>` }),
+    });
   } finally {
     transport.close();
   }
 }
+
+const domainOf = (address: string) => address.slice(address.lastIndexOf("@") + 1);

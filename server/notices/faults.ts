@@ -19,15 +19,22 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 const MOST = 300;
 
+/** Nothing was sent, for a reason that is a sentence for people already. */
+export class NotSent extends Error {
+  override name = "NotSent";
+}
+
 /** Why something did not go out, in a sentence. `hide` takes secrets out of what a stranger's server said. */
 export function faultOf(error: unknown, hide: (text: string) => string): string {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     const words = WORDS[errorCode(cause) ?? ""] ?? WORDS[cause.name];
     if (words !== undefined) return `It did not arrive: ${words}.`;
-    if (cause.name === "EgressError") return cause.message;
+    if (cause.name === "EgressError" || cause instanceof NotSent) return cause.message;
   }
   const message = hide(errorMessage(error)).replace(/\s+/g, " ").slice(0, MOST);
-  return /TLS|certificate|SSL/i.test(message)
+  if (/certificate|altnames/i.test(message))
+    return `It did not arrive: this machine does not trust the certificate of the mail server (${message}). Give the server one that it does, or let it trust this one by NODE_EXTRA_CA_CERTS.`;
+  return /TLS|SSL/i.test(message)
     ? `It did not arrive: the connection could not be protected as it was set (${message}).`
     : `It did not arrive: ${message}${/[.!?]$/.test(message) ? "" : "."}`;
 }

@@ -221,6 +221,25 @@ test("what does not arrive is tried again, later each time, then given up and to
   expect(office.store.troubles()).toHaveLength(1);
 });
 
+test("killed between posting and noting it, a notice is posted once more after the usual wait, with the same id", async () => {
+  const { got, port } = await receiver();
+  const office = await newOffice(`127.0.0.1:${port}`);
+  office.settings.saveWebhook({ is_on: true, url: `http://127.0.0.1:${port}/` });
+  office.questions.replace(office.run, [office.ask("a")]);
+  const { sent } = office.store;
+  office.store.sent = () => {
+    throw new Error("killed");
+  };
+  await office.later(5_000);
+  office.store.sent = sent;
+  await office.later(RETRY_AFTER_MS[0] - 1);
+  expect(got).toHaveLength(1);
+  await office.later(1);
+  await office.later(3_600_000);
+  expect(got.map(({ body }) => (JSON.parse(body) as { id: string }).id)).toEqual(["1", "1"]);
+  expect(office.store.troubles()).toEqual([]);
+});
+
 test("of more notices than are kept waiting the settings say that they were not sent", async () => {
   const office = await newOffice("127.0.0.1:9");
   office.settings.saveWebhook({ is_on: true, url: "http://127.0.0.1:9/" });

@@ -15,6 +15,10 @@ import { type Notice, noticeOf, testNotice } from "./words";
 
 /** How long to wait after each failed attempt; after the last one the notice is given up. */
 export const RETRY_AFTER_MS = [30_000, 2 * 60_000, 10 * 60_000, 3_600_000, 6 * 3_600_000] as const;
+/** Of the last attempt: after so long nobody hears any more whether it arrived. */
+const LAST_WAIT_MS = 60_000;
+const UNSURE =
+  "The server ended while this was being sent for the last time, so nobody knows whether it arrived.";
 /** How many go out at a time. */
 const SLICE = 20;
 /** After the database was in the way. */
@@ -26,6 +30,8 @@ export interface NotifierOptions {
   settings: Pick<NoticeSettingStore, "webhook" | "email">;
   fetch: typeof globalThis.fetch;
   dial: MailDial;
+  /** Certificates in PEM of mail servers that are trusted beside those of the system. */
+  trusted?: string;
   /** Where people open Troupe, without a slash at its end. */
   origin: () => string;
   /** Takes secrets out of a text. */
@@ -109,22 +115,32 @@ export class Notifier {
 
   private async send(due: NoticeDue): Promise<void> {
     const { store, origin, hide } = this.options;
+    const after = RETRY_AFTER_MS[due.attempts];
+    if (due.attempts > RETRY_AFTER_MS.length) {
+      this.attempt(() => store.failed(due.id, UNSURE, null));
+      return;
+    }
+    // Noted before it is sent: whatever happens in between, it is not sent again sooner, nor more often, than the rule says.
+    const isNoted = this.attempt(() => store.begin(due.id, this.now + (after ?? LAST_WAIT_MS)));
+    if (!isNoted) return;
     try {
       await this.deliver(due.channel, noticeOf(due, origin(), this.now), aboutOf(due));
       this.attempt(() => store.sent(due.id));
     } catch (error) {
       const fault = faultOf(error, hide);
-      const after = RETRY_AFTER_MS[due.attempts];
       this.attempt(() => store.failed(due.id, fault, after === undefined ? null : this.now + after));
       this.options.log?.("warn", "A notice did not arrive.", { channel: due.channel, fault });
     }
   }
 
   private async deliver(channel: NoticeChannel, notice: Notice, about: JsonObject): Promise<void> {
-    const { settings, fetch, dial } = this.options;
+    const { settings, fetch, dial, trusted } = this.options;
+    const way = { dial, ...(trusted === undefined ? {} : { trusted }) };
+    const { id: nth, run_id } = about;
+    const id = typeof nth === "string" && typeof run_id === "string" ? { id: `${nth}.${run_id}` } : {};
     const [webhook, email] = channel === "webhook" ? [settings.webhook(), null] : [null, settings.email()];
     if (webhook) return postNotice(fetch, webhook, { ...about, ...notice }, this.now);
-    if (email) return mailNotice(dial, email, notice);
+    if (email) return mailNotice(way, email, { ...notice, ...id });
     throw new Error("Nothing is set up that it could go to.");
   }
 

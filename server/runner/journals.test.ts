@@ -25,6 +25,7 @@ import { fakeModels, fakeTools, newStage, role } from "./testing";
  * Logs of whole runs as they were recorded, replayed by this build: each must make the very events that it holds, and
  * nothing new. Where that fails, runs of that version would break in the middle: keep the old interpreter beside the new.
  * Recorded anew, for the present version alone, by: TROUPE_RECORD_JOURNALS=1 npx vitest run server/runner/journals
+ * TROUPE_RECORD_JOURNALS=add keeps the logs that are there and records what is new.
  */
 
 interface Recorded {
@@ -38,6 +39,9 @@ interface Recorded {
 
 const folder = path.join(import.meta.dirname, "journals");
 const fileOf = (version: number) => path.join(folder, `v${version}.json.gz`);
+
+const readRecorded = (file: string) =>
+  JSON.parse(gunzipSync(readFileSync(file)).toString("utf8")) as Recorded[];
 
 type Stage = ReturnType<typeof newStage>;
 
@@ -170,6 +174,69 @@ async function recordAll(): Promise<Recorded[]> {
       stage.host.raiseLimit(id, "max_steps", 50, "user");
     },
   );
+  const gate = draw("start > gate; gate approved> form > end; gate rejected> bad", {
+    gate: {
+      node_type: "approval_gate",
+      output_keys: ["letter"],
+      config: {
+        title: "Send it?",
+        body_template: "To {{state.to}}",
+        options: ["approved", "rejected"],
+        allow_edit: true,
+        assigned_to: "Ann",
+        required_expertise: ["letters"],
+        escalation: [{ after_s: 3600, to: "Bo" }],
+      },
+    },
+    form: {
+      node_type: "user_input",
+      output_keys: ["name"],
+      config: {
+        title: "Who signs?",
+        schema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
+      },
+    },
+    bad: { node_type: "end" },
+  });
+  const openIn = (stage: Stage, id: string) =>
+    Object.values(stage.store.state(id)!.interactions).find(({ status }) => status === "open");
+  const say = async (
+    stage: Stage,
+    id: string,
+    kind: string,
+    answer: Parameters<Stage["host"]["answer"]>[3],
+  ) => {
+    for (;;) {
+      const open = openIn(stage, id);
+      if (open?.requested.kind === kind)
+        return void stage.host.answer(id, open.id, open.requested.fingerprint, answer);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+  };
+  for (const option of ["approved", "rejected"])
+    await act(`a gate: ${option}, then a form`, gate, { input: { to: "Eve" } }, async (stage, id) => {
+      await say(stage, id, "approval", {
+        answer: "chosen",
+        option,
+        value: "Dear Eve",
+        message: "so",
+        by: "ann",
+      });
+      if (option === "approved")
+        await say(stage, id, "input", { answer: "given", value: { name: "Cy" }, by: "bo" });
+    });
+  for (const option of ["raise", "stop"])
+    await act(
+      `a limit before a node that asks: ${option}`,
+      draw("start > a > b > end"),
+      { config: { max_steps: 2, on_limit: "ask" } },
+      async (stage, id) => {
+        await say(stage, id, "budget", { answer: "chosen", option, by: "ann" });
+        await stage.host.settled(id);
+        // A run that stopped at a limit goes on, and a log is whole only then.
+        if (option === "stop") stage.host.raiseLimit(id, "max_steps", 50, "bo");
+      },
+    );
   return recorded;
 }
 
@@ -200,7 +267,9 @@ async function replay({ id, version, turns, timers, signals }: Recorded): Promis
 }
 
 if (process.env.TROUPE_RECORD_JOURNALS) {
-  const recorded = await recordAll();
+  const all = await recordAll();
+  const known = process.env.TROUPE_RECORD_JOURNALS === "add" ? readRecorded(fileOf(INTERPRETER_VERSION)) : [];
+  const recorded = [...known, ...all.filter(({ name }) => !known.some((one) => one.name === name))];
   mkdirSync(folder, { recursive: true });
   writeFileSync(fileOf(INTERPRETER_VERSION), gzipSync(JSON.stringify(recorded), { level: 9 }));
 }
@@ -212,8 +281,7 @@ test("every interpreter that is here has recorded logs", () => {
 });
 
 for (const file of files) {
-  const text = gunzipSync(readFileSync(path.join(folder, file))).toString("utf8");
-  for (const recorded of JSON.parse(text) as Recorded[])
+  for (const recorded of readRecorded(path.join(folder, file)))
     test(`a run recorded by ${file.replace(".json.gz", "")} goes as it went: ${recorded.name}`, async () => {
       const held = recorded.turns.flatMap(({ events }) => events);
       const made = JSON.parse(JSON.stringify(await replay(recorded))) as RunEvent[];

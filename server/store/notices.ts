@@ -90,11 +90,12 @@ export function newNoticeStore({ $client: client }: Db, now: () => number = Date
   const next = client.prepare<[], { at: number | null }>(
     "select min(due_at) as at from notices where state = 'waiting'",
   );
-  const sent = client.prepare<[number]>(
-    "update notices set state = 'sent', attempts = attempts + 1, fault = null where id = ?",
-  );
+  const sent = client.prepare<[number]>("update notices set state = 'sent', fault = null where id = ?");
   const failed = client.prepare<[string, number, string, number]>(
-    "update notices set state = ?, attempts = attempts + 1, due_at = ?, fault = ? where id = ?",
+    "update notices set state = ?, due_at = ?, fault = ? where id = ?",
+  );
+  const begin = client.prepare<[number, number]>(
+    "update notices set attempts = attempts + 1, due_at = ? where id = ? and state = 'waiting'",
   );
   const drop = client.prepare<[string]>(
     "update notices set state = 'obsolete' where state = 'waiting' and channel = ?",
@@ -113,6 +114,8 @@ export function newNoticeStore({ $client: client }: Db, now: () => number = Date
     },
     /** When the next is to go out; null where none waits. */
     nextAt: (): number | null => next.get()?.at ?? null,
+    /** Counts an attempt before it is made. `again`: when the next may be made if nothing more is heard of this one. False: it is not wanted any more. */
+    begin: (id: number, again: number): boolean => begin.run(again, id).changes > 0,
     sent: (id: number): void => void sent.run(id),
     /** `again`: when it is tried once more; null: never. */
     failed(id: number, fault: string, again: number | null): void {
