@@ -1,4 +1,3 @@
-import { rootCertificates } from "node:tls";
 import { createTransport } from "nodemailer";
 import type { MailDial } from "@/server/egress/notices";
 import type { MailTarget } from "@/server/store/notice-settings";
@@ -10,7 +9,7 @@ const TIMEOUT_MS = 15_000;
 /** How mail servers are reached. */
 export interface MailWay {
   dial: MailDial;
-  /** Certificates in PEM that are trusted beside those of the system. */
+  /** Certificates in PEM that are trusted in place of those of the system. */
   trusted?: string;
 }
 
@@ -36,7 +35,7 @@ export async function mailNotice(
     socketTimeout: TIMEOUT_MS,
     disableFileAccess: true,
     disableUrlAccess: true,
-    ...(trusted === undefined ? {} : { tls: { ca: [...rootCertificates, trusted] } }),
+    ...(trusted === undefined ? {} : { tls: { ca: trusted } }),
     ...(user === "" ? {} : { auth: { user, pass: password ?? "" } }),
     getSocket: (_options, done) => {
       dial(host, port).then(

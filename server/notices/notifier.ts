@@ -30,7 +30,7 @@ export interface NotifierOptions {
   settings: Pick<NoticeSettingStore, "webhook" | "email">;
   fetch: typeof globalThis.fetch;
   dial: MailDial;
-  /** Certificates in PEM of mail servers that are trusted beside those of the system. */
+  /** Certificates in PEM of mail servers that are trusted in place of those of the system. */
   trusted?: string;
   /** Where people open Troupe, without a slash at its end. */
   origin: () => string;
