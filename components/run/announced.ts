@@ -18,6 +18,8 @@ export const ANNOUNCED: Readonly<Record<EventType, boolean>> = {
   run_forked: true,
   state_edited: true,
   node_retried: true,
+  next_overridden: true,
+  next_agent_taken: false,
   instruction_injected: true,
   node_skipped_by: true,
   run_finished: true,

@@ -45,6 +45,8 @@ const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } =
   ],
   run_continued: [{ by: "user", as: "step", granularity: "turn" }, "The run goes on by one turn"],
   state_edited: [{ set: { n: 2 }, remove: [], words: [], by: "user" }, "user set “n” in the state"],
+  next_overridden: [{ to: "yes", by: "user" }, "user sent the run from Get approval to Approved"],
+  next_agent_taken: [{ agent_id: "worker" }, "worker goes on, as a person chose"],
   node_retried: [{ by: "user" }, "user has Get approval tried again"],
   instruction_injected: [
     { target: { node_id: "get" }, text: "Be brief.", by: "user" },

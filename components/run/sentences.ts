@@ -209,6 +209,13 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
     ];
     return story(`${by} ${said.join(" and ")} in the state`);
   },
+  next_overridden: ({ node_id, payload: { to, agent_id, by } }, names) =>
+    story(
+      to === undefined
+        ? `${by} chose ${agent_id ?? "another agent"} to go on in ${names.node(node_id)}`
+        : `${by} sent the run from ${names.node(node_id)} to ${names.node(to)}`,
+    ),
+  next_agent_taken: ({ payload: { agent_id } }) => detail(`${agent_id} goes on, as a person chose`),
   node_retried: ({ node_id, payload: { by, along } }, names) =>
     along
       ? detail(`${names.node(node_id)}, which that had stopped, begins anew`)

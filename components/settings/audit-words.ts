@@ -61,6 +61,8 @@ const CONTROL_WORDS: Readonly<Record<string, string>> = {
   step: "Let a paused run go on by a step",
   set_breakpoints: "Changed the breakpoints of a run",
   edit_state: "Changed the state of a run",
+  override_next: "Sent a run another way",
+  override_agent: "Chose who goes on in a crew",
   retry_node: "Tried a node of a run again",
   inject: "Instructed agents of a run",
   skip_node: "Gave a node of a run its output",

@@ -181,3 +181,21 @@ test("a program tries a failed node again, and the run that had ended goes on", 
     { code: "run_ended", message: "This run has ended." },
   ]);
 });
+
+test("a program sends a run another way", async () => {
+  const { run, steer, stood } = await begin({
+    breakpoints: [{ on: "node_end", node_id: "r", hit_count: 1 }],
+  });
+  await stood();
+  const sent = await steer("override", { node_id: "r", to: "end" });
+  expectSchema("overrideRunNext", sent.body);
+  expect(sent.status).toBe(200);
+  const nothing = await steer("override", { node_id: "r" });
+  expect([nothing.status, nothing.body.error.message]).toEqual([
+    409,
+    "Say after which node, one that has begun, and what comes next: a node (`to`) or an agent (`agent_id`).",
+  ]);
+  await steer("resume");
+  await expect.poll(async () => (await run()).final_status).toBe("COMPLETED");
+  expect((await run()).state.n).toBe(1);
+});

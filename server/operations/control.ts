@@ -150,6 +150,41 @@ export const controlOperations = {
     },
   }),
 
+  override: operation({
+    kind: "mutation",
+    name: "overrideRunNext",
+    summary: "Chooses what comes next",
+    about:
+      "With `to`: the node to which the run goes after an activation, by `activation_id` or `node_id`, whatever a router chooses. It has to be one that a way leads to, and nothing may have begun after it yet: at its end, or right now where the run is paused there. With `agent_id`: the next agent of a crew at work: to whom the work is handed (also instead of its end) in a swarm, who does the next task of a plan, to whom a manager's next message goes, whose step of a pattern is next. Members of a vote are all asked at once, so none is next. A choice that nothing came of is told in the run's warnings.",
+    tag: "Runs",
+    input: ByRun.extend({
+      activation_id: z.string().optional(),
+      node_id: z.string().optional(),
+      to: z.string().optional(),
+      agent_id: z.string().optional(),
+    }),
+    output: Told,
+    problems: REFUSALS,
+    audits: ["run_controlled"],
+    http: route("override", "It is chosen"),
+    run(services, { run_id, to, agent_id, ...which }, caller) {
+      const activation_id = activationOf(known(services, run_id).state, which);
+      if (activation_id === undefined || (to === undefined) === (agent_id === undefined))
+        throw new Problem(
+          "not_now",
+          "Say after which node, one that has begun, and what comes next: a node (`to`) or an agent (`agent_id`).",
+        );
+      return tell(
+        services,
+        run_id,
+        to === undefined
+          ? { kind: "override_agent", activation_id, agent_id: agent_id ?? "" }
+          : { kind: "override_next", activation_id, to },
+        caller,
+      );
+    },
+  }),
+
   inject: operation({
     kind: "mutation",
     name: "instructRun",

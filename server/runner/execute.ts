@@ -12,6 +12,7 @@ import { isHeldByQuestion } from "@/server/domain/run/asking";
 import { commandFault, RunCommand } from "@/server/domain/run/command";
 import { canGoOn } from "@/server/domain/run/command-faults";
 import type { RunEvent } from "@/server/domain/run/events";
+import { overrideNext } from "@/server/domain/run/override";
 import { begin, complete, decide, unreachable } from "@/server/domain/run/schedule";
 import { analysisOf, heldBy, INLINE, NOTHING_TO_DO, planEditSignal, timeoutOf } from "./interpreter/attempts";
 import { type Command, limitRaised, planEdited, type SkipCommand, stateEdited } from "./interpreter/commands";
@@ -377,6 +378,10 @@ export class Interpreter extends Holding {
         return this.apply({ type: "breakpoints_set", payload: { breakpoints: command.breakpoints, by } });
       case "edit_state":
         return this.apply(stateEdited(this.s, command, by));
+      case "override_next":
+        return this.applyAll(overrideNext(this.a, this.s, command, by));
+      case "override_agent":
+        return this.chooseAgent(command, by);
       case "retry_node":
         return this.retry(command.activation_id, by);
       case "inject": {
@@ -408,6 +413,14 @@ export class Interpreter extends Holding {
   /** What messages of an agent's transcript say since a fork. */
   editsOf(agent: string): readonly MessageEdit[] {
     return this.edits.filter((edit) => edit.agent === agent);
+  }
+
+  private chooseAgent(
+    { activation_id, agent_id }: { activation_id: string; agent_id: string },
+    by: string,
+  ): void {
+    const { node_id } = present(this.s.activations[activation_id], "activation");
+    this.apply({ type: "next_overridden", node_id, activation_id, payload: { agent_id, by } });
   }
 
   /** Lets a node that failed begin anew, and a run that failed with it go on, with whatever that stopped. */

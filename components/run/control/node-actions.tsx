@@ -1,6 +1,6 @@
 "use client";
 
-import { GitBranch, MessageSquarePlus, SkipForward } from "lucide-react";
+import { GitBranch, MessageSquarePlus, Signpost, SkipForward } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useState } from "react";
 import { useRun, useRunActivation } from "@/components/run/run-context";
@@ -11,11 +11,13 @@ import { getNodeKind } from "@/server/domain/nodes";
 import { agentsOfNode } from "@/server/domain/run/node-agents";
 import { RetryButton } from "./retry-button";
 import { useIsUnderWay } from "./use-control";
+import { waysFrom } from "./ways-from";
 
 const SkipDialog = dynamic(() => import("./skip-dialog").then((m) => m.SkipDialog), { ssr: false });
 const InstructDialog = dynamic(() => import("./instruct-dialog").then((m) => m.InstructDialog), {
   ssr: false,
 });
+const NextDialog = dynamic(() => import("./next-dialog").then((m) => m.NextDialog), { ssr: false });
 const RunFromDialog = dynamic(() => import("./run-from-dialog").then((m) => m.RunFromDialog), { ssr: false });
 
 /** What a person can do about a node while its run is under way; nothing where none of it fits. */
@@ -31,11 +33,20 @@ export function NodeActions({
   const isPast = useRun(({ cursor }) => cursor !== null, false);
   const isAlone = useRun(({ head }) => head.run.only_node !== undefined, false);
   const activation = useRunActivation(activationId);
-  const [open, setOpen] = useState<"skip" | "from" | "instruct" | null>(null);
+  const isPaused = useRun(({ head }) => head.run.paused_at !== undefined, false);
+  const ways = useRun(({ head }) => waysFrom(head.graph, node.id).length, 0);
+  const hasCrew = useRun(({ head }) => head.crews[activationId ?? ""]?.status === "running", false);
+  const [open, setOpen] = useState<"skip" | "from" | "instruct" | "next" | null>(null);
   if (!page || !activationId || !activation || isPast) return null;
   const { begins, ends } = getNodeKind(node.node_type);
   const canSkip = isUnderWay && !page.held && !begins && !ends && isAhead(activation.status);
   const canRetry = activation.ends_run === true || activation.waiting?.for === "retry";
+  // Where only one way leads on there is nothing to choose, but in a crew.
+  const canChoose =
+    isUnderWay &&
+    !page.held &&
+    (isAhead(activation.status) || (isPaused && activation.status === "completed")) &&
+    (ways > 1 || (hasCrew && isAhead(activation.status)));
   const close = () => setOpen(null);
   const props = { runId: page.runId, node, activationId, onClose: close };
   const offers = [
@@ -53,6 +64,11 @@ export function NodeActions({
         onClick={() => setOpen("instruct")}
       >
         Instruct…
+      </Button>
+    ) : null,
+    canChoose ? (
+      <Button key="next" size="sm" icon={<Signpost aria-hidden />} onClick={() => setOpen("next")}>
+        Next…
       </Button>
     ) : null,
     activation.started_at !== undefined && !isAlone ? (
@@ -73,6 +89,7 @@ export function NodeActions({
       {open === "instruct" ? (
         <InstructDialog runId={page.runId} target={{ node_id: node.id }} onClose={close} />
       ) : null}
+      {open === "next" ? <NextDialog {...props} /> : null}
       {open === "from" ? <RunFromDialog {...props} /> : null}
     </div>
   );

@@ -8,6 +8,7 @@ import { retryFault, skipFault, stateFault } from "./command-faults";
 import type { RunEvent } from "./events";
 import { instructionFault } from "./instruction-fault";
 import { InstructionTarget, LONGEST_INSTRUCTION } from "./instructions";
+import { nextAgentFault, nextFault } from "./override";
 import type { RunState } from "./state";
 
 const Granularity = z.enum(["node", "turn"]);
@@ -22,6 +23,8 @@ export const RunCommand = z.discriminatedUnion("kind", [
     breakpoints: z.array(Breakpoint).max(MOST_BREAKPOINTS),
   }),
   z.object({ kind: z.literal("edit_state"), set: z.record(StateKey, Json), remove: z.array(StateKey) }),
+  z.object({ kind: z.literal("override_next"), activation_id: z.string(), to: z.string() }),
+  z.object({ kind: z.literal("override_agent"), activation_id: z.string(), agent_id: z.string() }),
   z.object({ kind: z.literal("retry_node"), activation_id: z.string() }),
   z.object({
     kind: z.literal("inject"),
@@ -56,6 +59,10 @@ export function commandFault(a: Analysis, s: RunState, command: RunCommand): str
       return unknownPlace(s.graph, command.breakpoints);
     case "edit_state":
       return stateFault(s, command);
+    case "override_next":
+      return nextFault(a, s, command);
+    case "override_agent":
+      return nextAgentFault(s, command);
     case "retry_node":
       return retryFault(s, command);
     case "inject":

@@ -38,6 +38,18 @@ export interface ControlEvents {
   state_edited: { set: JsonObject; remove: string[]; words: string[]; by: string };
   /** A node that failed is tried again, by its next attempt. `along`: another one's failure had stopped it. */
   node_retried: { by: string; along?: true };
+  /**
+   * A person chose how it goes on: to which node after this activation, or with which agent of its crew. `takes_back`: the
+   * ways that its tokens had taken already, and are taken back from.
+   */
+  next_overridden: {
+    to?: string;
+    agent_id?: string;
+    takes_back?: { id: string; target_node_id: string }[];
+    by: string;
+  };
+  /** The agent that a person chose goes on. */
+  next_agent_taken: { agent_id: string };
   /** A person told agents something, which holds to the run's end; each reads it before its next call of a model. */
   instruction_injected: { target: InstructionTarget; text: string; by: string };
   /** An activation is not carried out, or not any further: it has the output that a person gives. */

@@ -9,6 +9,7 @@ import type { Handlers } from "./handlers";
 import { getReady, setActivation } from "./patch";
 import type { RunState } from "./state";
 import { writeValue } from "./state-values";
+import { dropToken } from "./tokens";
 
 export const control: Handlers<keyof ControlEvents> = {
   run_paused(s, { payload: { by, reason, at }, ts }) {
@@ -40,6 +41,23 @@ export const control: Handlers<keyof ControlEvents> = {
     getReady(s, before);
     s.ready.unshift(id);
     if (s.failing?.activation_id === id) s.failing = otherFailure(s);
+  },
+  next_overridden(s, event) {
+    const id = present(event.activation_id, "event.activation_id");
+    const { to, agent_id, takes_back } = event.payload;
+    for (const { id: edge, target_node_id } of takes_back ?? []) {
+      dropToken(s, target_node_id, edge, id);
+      const count = (s.edges[edge]?.count ?? 1) - 1;
+      s.edges[edge] = { status: count > 0 ? "taken" : "skipped", count };
+    }
+    const activation = s.activations[id];
+    if (to !== undefined && !takes_back && activation) s.activations[id] = { ...activation, next: to };
+    const crew = s.crews[id];
+    if (agent_id !== undefined && crew) s.crews[id] = { ...crew, next_agent: agent_id };
+  },
+  next_agent_taken(s, { activation_id }) {
+    const crew = s.crews[activation_id ?? ""];
+    if (crew) s.crews[crew.activation_id] = { ...crew, next_agent: undefined };
   },
   instruction_injected(s, { payload, ts }) {
     const number = s.instructions.length + 1;

@@ -87,6 +87,8 @@ export interface CrewRun {
   round: number;
   /** Who is to act now, in a crew where one acts at a time. */
   active_agent?: string;
+  /** Whom a person chose to go on. */
+  next_agent?: string | undefined;
   handoffs: number;
   exchanges: readonly CrewExchange[];
   board: Readonly<Record<string, string>>;

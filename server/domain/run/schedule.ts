@@ -206,7 +206,7 @@ function isQuiet(a: Analysis, s: RunState, header: string, force: boolean): bool
   return true;
 }
 
-const taken = (a: Analysis, edge: WorkflowEdge, activation_id: string): NewEvent => ({
+export const taken = (a: Analysis, edge: WorkflowEdge, activation_id: string): NewEvent => ({
   type: "edge_taken",
   node_id: edge.target_node_id,
   activation_id,
@@ -223,6 +223,17 @@ const skipped = (edge: WorkflowEdge, activation_id: string): NewEvent => ({
   activation_id,
   payload: { edge_id: edge.id },
 });
+
+/** The way from a node to another one that a person may send a run; undefined where there is none. */
+export const wayTo = (a: Analysis, node_id: string, to: string): WorkflowEdge | undefined =>
+  (a.outgoing.get(node_id) ?? []).find(
+    ({ kind, target_node_id }) => kind === "normal" && target_node_id === to,
+  );
+
+/** The way that a person chose for an activation, whatever its node chooses. */
+function chosenWay(a: Analysis, { node_id, next }: Activation): WorkflowEdge | undefined {
+  return next === undefined ? undefined : wayTo(a, node_id, next);
+}
 
 /** Which normal edges a router's labels choose; null where none matches and there is no default. */
 export function chooseEdges(
@@ -263,8 +274,9 @@ export function complete(
   const mapped = given.pinned ? { output: given.output } : mapOutput(node, s, given.output, now);
   if ("error" in mapped) return fail(a, s, activationId, mapped.error, now);
   const { output } = mapped;
-  const chosen = kind.routes ? chooseEdges(a, node, given.labels ?? []) : null;
-  if (kind.routes && chosen === null)
+  const isChosen = chosenWay(a, activation) !== undefined;
+  const chosen = kind.routes && !isChosen ? chooseEdges(a, node, given.labels ?? []) : null;
+  if (kind.routes && !isChosen && chosen === null)
     return fail(
       a,
       s,
@@ -370,8 +382,16 @@ function leave(
   chosen: readonly WorkflowEdge[] | null,
   now: number | undefined,
 ): { events: NewEvent[] } | { error: RunError } {
-  const node_id = present(s.activations[activationId], "s.activations[activationId]").node_id;
+  const activation = present(s.activations[activationId], "s.activations[activationId]");
+  const { node_id } = activation;
   const edges = a.outgoing.get(node_id) ?? [];
+  const way = chosenWay(a, activation);
+  if (way)
+    return {
+      events: edges.map((edge) =>
+        edge === way ? taken(a, edge, activationId) : skipped(edge, activationId),
+      ),
+    };
   if (!chosen && edges.every(isAlwaysTaken))
     return { events: edges.map((edge) => taken(a, edge, activationId)) };
   const candidates = chosen ?? edges.filter((edge) => edge.kind === "normal");

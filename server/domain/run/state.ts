@@ -42,6 +42,8 @@ export interface Activation {
   causes: readonly string[];
   status: NodeStatus;
   attempt: number;
+  /** The node that a person chose to come next. */
+  next?: string;
   /** It failed, and the run with it. */
   ends_run?: true;
   iteration?: number;

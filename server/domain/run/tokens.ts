@@ -21,6 +21,20 @@ export function takeTokens(
   return from;
 }
 
+/** Removes the token of one activation from an edge, if it still lies there. */
+export function dropToken(s: RunState, node_id: string, edge_id: string, activation: string): void {
+  for (const box of [s.inbox, s.backbox]) {
+    const tokens = box[node_id];
+    const queue = tokens?.[edge_id];
+    const at = queue?.indexOf(activation) ?? -1;
+    if (!tokens || !queue || at < 0) continue;
+    queue.splice(at, 1);
+    if (queue.length === 0) delete tokens[edge_id];
+    if (isEmpty(tokens)) delete box[node_id];
+  }
+  if (!s.inbox[node_id] && !s.backbox[node_id]) s.parked.delete(node_id);
+}
+
 function isEmpty(record: object): boolean {
   for (const _key in record) return false;
   return true;

@@ -81,6 +81,19 @@ export class Crew {
     return memberNamed(this.config.agents, name);
   }
 
+  /** Whom a person chose to go on, now that somebody does; undefined where they left it to the crew. */
+  takeNext(): AgentConfig | undefined {
+    const { next_agent } = this.view;
+    const agent = this.config.agents.find(({ agent_id }) => agent_id === next_agent);
+    if (agent)
+      this.run.emit({
+        type: "next_agent_taken",
+        agent_id: agent.agent_id,
+        payload: { agent_id: agent.agent_id },
+      });
+    return agent;
+  }
+
   /** The members of the team that is called so, without the one who asks; undefined where there is none. */
   team(name: string, except: string): string[] | undefined {
     const wanted = plainName(name);

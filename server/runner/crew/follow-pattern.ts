@@ -70,7 +70,9 @@ export function* followPattern(crew: Crew): Flow<JsonObject> {
       throw new NodeFailure("CONFIG", `${crew.name} cannot go on after "${step.step}": ${target.nobody}`, {
         user_action: "edit_graph",
       });
-    if ("end" in target) {
+    const asked = crew.takeNext();
+    const other = asked && steps.findIndex((one) => crew.member(one.agent) === asked);
+    if ("end" in target && other === undefined) {
       const { name } = target;
       crew.post(agent.agent_id, "User", exit ? `${name}: ${summary}` : summary, "reply", exit && name);
       if (target.end === "failed")
@@ -84,7 +86,8 @@ export function* followPattern(crew: Crew): Flow<JsonObject> {
         result: made,
       });
     }
-    const next = present(steps[target.step], "steps[target.step]");
+    const at = other ?? ("step" in target ? target.step : 0);
+    const next = present(steps[at], "steps[at]");
     const to = crew.member(next.agent)?.agent_id ?? next.agent;
     crew.post(agent.agent_id, to, `${outcome}: ${summary}`, "post", outcome);
     came = `\nIt came here from the step "${step.step}" with this outcome:\n${fence("outcome", summary, { is: outcome ?? "" })}`;

@@ -120,7 +120,8 @@ export function* mediate(crew: Crew): Flow<JsonObject> {
       continue;
     }
 
-    const worker = present(crew.member(decision.send_to), "crew.member(decision.send_to)");
+    const chosen = crew.takeNext() ?? crew.member(decision.send_to);
+    const worker = present(chosen, "crew.member(decision.send_to)");
     crew.post(manager.agent_id, worker.agent_id, decision.message, "post");
     const talk = talks.get(worker.agent_id) ?? [];
     const { by, reply, asked } = yield* replyOf(

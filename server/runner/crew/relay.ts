@@ -26,7 +26,7 @@ export function* relay(
   let given: Work = { ...work, task_id: idOf(1) };
   for (let hop = 1; ; hop++) {
     const result: AgentResult = yield* crew.work(agent, given);
-    const { handoff } = result;
+    const handoff = goesOn(crew, agent, result);
     if (!handoff) return { result, agent };
     const from = agent.agent_id;
     yield* note(crew, agent, idOf(hop), handoff);
@@ -45,6 +45,14 @@ export function* relay(
       ...(isBrief ? {} : { inputs: {}, earlier: {} }),
     };
   }
+}
+
+/** To whom an agent hands over, or whom a person chose to go on after it; undefined where its answer stands. */
+function goesOn(crew: Crew, agent: AgentConfig, { handoff }: AgentResult): AgentResult["handoff"] {
+  const chosen = crew.config.process === "swarm" ? crew.takeNext() : undefined;
+  if (!chosen || chosen === agent) return handoff;
+  const reason = handoff?.reason ?? "A person wants you to go on.";
+  return { kind: "handoff", mode: "full", ...handoff, reason, to: chosen.agent_id };
 }
 
 /** Tells everybody of a handoff: by an event, on the board, and in the run's memory. */

@@ -52,6 +52,11 @@ export function* runCrew(run: CrewRuntime, request: CrewRequest): Flow<CrewAnswe
   });
   try {
     const output = yield* PROCESSES[config.process](crew);
+    if (crew.view.next_agent)
+      run.warn(
+        "NEXT_UNUSED",
+        `${crew.view.next_agent} was to go on in ${crew.name}, and nothing was left to do.`,
+      );
     run.emit({ type: "crew_finished", payload: { status: "completed" } });
     yield* crew.savePlan();
     return { output, ...crew.spent };

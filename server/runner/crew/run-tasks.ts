@@ -163,7 +163,8 @@ class PlanWork {
           hasChanged = true;
           continue;
         }
-        const chosen = this.memberFor(task);
+        const asked = this.crew.takeNext();
+        const chosen = asked ? { agent: asked, why: "a person chose it" } : this.memberFor(task);
         if (!chosen) {
           const error = unroutable(task, config.agents);
           this.move(id, "failed", { error });

@@ -1,0 +1,53 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import type { ReactNode } from "react";
+import { expect, test } from "vitest";
+import { RunProvider } from "@/components/run/run-context";
+import { RunPageProvider } from "@/components/run/run-page-context";
+import { newRunViewStore } from "@/components/run/run-view-store";
+import { openPage } from "@/components/testing/page";
+import { present } from "@/server/domain/base/must";
+import { draw } from "@/server/domain/testing/drawing";
+import { NodeActions } from "./node-actions";
+
+/** Shows what is known only once it is shown. */
+const Late = ({ children }: { children: () => ReactNode }) => children();
+const nothing = () => undefined;
+
+test("a person sends a paused run another way than its router chose", async () => {
+  const graph = draw("start > set > r; r a> a > end; r b> b > end", {
+    set: { output_keys: ["r"], config: { set: { r: "'a'" } } },
+    b: { name: "Plan B" },
+  });
+  const store = newRunViewStore((work) => work());
+  const page = { onResumed: nothing, openFile: nothing, openCrew: nothing, openNode: nothing };
+  const { ask, troupe, person, show } = openPage(
+    <Late>
+      {() => (
+        <RunProvider store={store}>
+          <RunPageProvider value={{ runId, held: null, ...page }}>
+            <NodeActions node={present(graph.nodes.r, "r")} activationId="r#1" />
+          </RunPageProvider>
+        </RunProvider>
+      )}
+    </Late>,
+  );
+  const { id } = await ask.workflows.create({ name: "Ways", graph });
+  const config = { breakpoints: [{ on: "node_end" as const, node_id: "r" }] };
+  const { run_id: runId } = await ask.runs.start({ workflow_id: id, config });
+  const now = () => {
+    store.apply(troupe.runs.events(runId, store.view.getState().lastSeq, 500));
+    store.flush();
+    return store.view.getState().head;
+  };
+  await waitFor(() => expect(now().run.paused_at?.node_id).toBe("r"));
+  show();
+  await person.click(screen.getByRole("button", { name: "Next…" }));
+  const dialog = await screen.findByRole("dialog", { name: "What comes after r" });
+  await person.click(within(dialog).getByRole("combobox", { name: "Next" }));
+  await person.click(await screen.findByRole("option", { name: /Plan B/ }));
+  await person.click(within(dialog).getByRole("button", { name: "Go there" }));
+  await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+  await ask.runs.resume({ run_id: runId });
+  await waitFor(() => expect(now().run.final_status).toBe("COMPLETED"));
+  expect([now().nodes.a?.count, now().nodes.b?.count]).toEqual([undefined, 1]);
+});
