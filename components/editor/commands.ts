@@ -7,6 +7,7 @@ import type { CanvasView } from "@/components/canvas/use-canvas-view";
 import { edgeFrom, portsOf } from "@/components/forms/ports";
 import type { BreakpointStore } from "@/components/run/breakpoints/breakpoint-store";
 import type { TryOutStore } from "@/components/run/try-out/try-out-store";
+import { toast } from "@/components/ui/toasts";
 import { freshId } from "@/server/domain/base/ids";
 import type { NodeGroup, WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
 import { movedGroup } from "@/server/domain/graph/groups";
@@ -196,6 +197,14 @@ export function newEditorCommands({
     const fragment = readFragment(text);
     const at = pointer ? view.toFlow(pointer) : offCentre(view.middle());
     if (fragment) {
+      const { leftOut = 0 } = fragment;
+      if (leftOut > 0)
+        toast(
+          `${leftOut} copied ${leftOut === 1 ? "node is" : "nodes are"} of a kind that is not known here, and left out.`,
+          {
+            tone: "error",
+          },
+        );
       if (Object.keys(fragment.nodes).length > 0) insert(fragment, { x: snap(at.x), y: snap(at.y) });
       return true;
     }

@@ -191,6 +191,7 @@ describe("copying", () => {
     ).toEqual({
       nodes: {},
       edges: [],
+      leftOut: 1,
     });
   });
 });

@@ -8,6 +8,8 @@ export interface Fragment {
   nodes: Record<string, WorkflowNode>;
   edges: WorkflowEdge[];
   groups?: NodeGroup[];
+  /** How many nodes of a copied text are not known here. */
+  leftOut?: number;
 }
 
 /** What a copied text says it is. */
@@ -46,10 +48,12 @@ export function readFragment(text: string): Fragment | null {
     return null;
   const { nodes, edges, groups } = value as { nodes?: unknown; edges?: unknown; groups?: unknown };
   const known: Record<string, WorkflowNode> = {};
-  for (const entry of Object.values(nodes && typeof nodes === "object" ? nodes : {})) {
+  const copied = Object.values(nodes && typeof nodes === "object" ? nodes : {});
+  for (const entry of copied) {
     const node = WorkflowNode.safeParse(entry);
     if (node.success) known[node.data.id] = node.data;
   }
+  const leftOut = copied.length - Object.keys(known).length;
   const framed = (Array.isArray(groups) ? groups : []).flatMap((entry) => {
     const group = NodeGroup.safeParse(entry);
     const isInside = group.success && group.data.node_ids.every((id) => Object.hasOwn(known, id));
@@ -57,6 +61,7 @@ export function readFragment(text: string): Fragment | null {
   });
   return {
     ...(framed.length > 0 ? { groups: framed } : {}),
+    ...(leftOut > 0 ? { leftOut } : {}),
     nodes: known,
     edges: (Array.isArray(edges) ? edges : []).flatMap((entry) => {
       const edge = WorkflowEdge.safeParse(entry);

@@ -62,8 +62,8 @@ test("a key of the state tells who wrote it, and leads to the moment", () => {
 test("the box of the timeline finds when a condition became true; what cannot be read is said", async () => {
   show(<WhenSearch />);
   const box = screen.getByRole("textbox", { name: "When did this become true?" });
-  const find = screen.getByRole("button", { name: "Find" });
   fireEvent.change(box, { target: { value: "state.approval_status == 'approved'" } });
+  const find = screen.getByRole("button", { name: "Find" });
   fireEvent.click(find);
   const found = screen.getByRole("list", { name: "When it became true" });
   expect(found.textContent).toContain("by Get approval");

@@ -45,9 +45,11 @@ export function WhenSearch() {
           fieldClassName="min-w-24 flex-1"
           className="!h-7 font-mono text-xs pointer-coarse:!h-9"
         />
-        <Button size="sm" type="submit" disabled={condition.trim() === ""}>
-          Find
-        </Button>
+        {condition.trim() === "" ? null : (
+          <Button size="sm" type="submit">
+            Find
+          </Button>
+        )}
       </form>
       {found ? <Answer {...found} /> : null}
     </div>
