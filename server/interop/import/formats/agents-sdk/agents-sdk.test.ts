@@ -560,4 +560,61 @@ async def main(limit: int):
       "start: start",
     ]);
   });
+
+  test.each([
+    [
+      "Python",
+      [
+        {
+          path: "app/main.py",
+          text: `from agents import Runner
+from app.team.writers import writer
+async def main(topic: str):
+    draft = await Runner.run(writer, topic)
+    return draft.final_output
+`,
+        },
+        {
+          path: "app/team/writers.py",
+          text: 'from agents import Agent\n\nwriter = Agent(name="Writer", instructions="Write.")\n',
+        },
+        { path: "app/setup.py", text: 'print("Nothing of agents")' },
+      ],
+    ],
+    [
+      "TypeScript",
+      [
+        {
+          path: "src/main.ts",
+          text: `import { run } from "@openai/agents";
+import { writer } from "./team/writers.js";
+async function main(topic: string) {
+  const draft = await run(writer, topic);
+  return draft.finalOutput;
+}
+`,
+        },
+        {
+          path: "src/team/writers.ts",
+          text: 'import { Agent } from "@openai/agents";\n\nexport const writer = new Agent({ name: "Writer", instructions: "Write." });\n',
+        },
+        { path: "src/setup.ts", text: 'console.log("Nothing of agents");' },
+      ],
+    ],
+  ])(
+    "files of %s that import one another are one program, each with its own lines",
+    async (_language, files) => {
+      const { imported, findings } = readImport(files);
+      expect(short(imported!.graph!).edges).toEqual(["writer -> end", "start -> writer"]);
+      expect(imported!.name).toBe("main");
+      expect(
+        findings.filter(({ level }) => level !== "info").map(({ level, file, line }) => [level, file, line]),
+      ).toEqual([
+        ["kept", files[1]!.path, 3],
+        ["dropped", undefined, undefined],
+      ]);
+      const { state } = await runOffline(imported!);
+      expect(state.run).toMatchObject({ final_status: "COMPLETED" });
+    },
+  );
 });

@@ -7,6 +7,7 @@ import { type Claim, nothingImported, type ReadableFormat } from "../../format";
 import type { Source } from "../../source";
 import { Declarations } from "./declarations";
 import { drawProgram } from "./entry";
+import { joined, programsOf } from "./files";
 import { Members } from "./members";
 
 const IMPORTS_TS = /(from|require\()\s*["']@openai\/agents(-\w+)?(\/\w+)?["']/;
@@ -18,20 +19,17 @@ export const agentsSdk: ReadableFormat = {
   id: "openai-agents-sdk",
   label: "code of the OpenAI Agents SDK",
   recognise: (sources) =>
-    sources.flatMap((source): Claim[] => {
-      if (!MAKES_AGENT.test(source.text)) return [];
-      const isOurs =
-        IMPORTS_TS.test(source.text) ||
-        IMPORTS_PY.test(source.text) ||
-        /["']agent-builder["']/.test(source.text);
-      return isOurs ? [{ sure: 3, files: [source] }] : [];
-    }),
+    programsOf(sources).flatMap((files): Claim[] =>
+      files.some(({ text }) => MAKES_AGENT.test(text)) && files.some(isOfSdk) ? [{ sure: 3, files }] : [],
+    ),
   read({ claim, findings, answers }) {
-    const [source] = claim.files;
+    // Who imports all others says what is done.
+    const source = claim.files.at(-1);
     if (!source) return nothingImported();
-    const program = parsed(source, findings);
+    const whole = joined(claim.files, codeIn);
+    const program = parsed(source, whole.text, findings);
     if (!program) return nothingImported();
-    const here = (place: Place): Findings => findings.of(() => placeIn(source, program, place));
+    const here = (place: Place): Findings => findings.of(() => placeIn(whole.at(place.from)));
     const faults = new Map(program.faults.map((fault) => [lineOf(program.text, fault.from), fault]));
     for (const fault of [...faults.values()].slice(0, 5))
       here(fault).dropped("", "Something here could not be understood; the rest of the code was read.");
@@ -57,6 +55,9 @@ export const agentsSdk: ReadableFormat = {
     };
   },
 };
+
+const isOfSdk = ({ text }: Source): boolean =>
+  IMPORTS_TS.test(text) || IMPORTS_PY.test(text) || /["']agent-builder["']/.test(text);
 
 const MODELS = "models";
 
@@ -85,12 +86,12 @@ function codeIn({ path, text: whole }: Source): string {
   return lines.some((line) => line !== "") ? lines.join("\n") : text;
 }
 
-function parsed(source: Source, findings: Findings): Program | null {
+function parsed(source: Source, text: string, findings: Findings): Program | null {
   const isPython =
     /\.py$/i.test(source.path) ||
     (!/\.[cm]?[jt]sx?$/i.test(source.path) && !IMPORTS_TS.test(source.text) && IMPORTS_PY.test(source.text));
   try {
-    return (isPython ? readPython : readTypeScript)(codeIn(source));
+    return (isPython ? readPython : readTypeScript)(text);
   } catch (error) {
     if (!(error instanceof ProgramError)) throw error;
     source.on(findings).error("", error.message);
@@ -98,9 +99,9 @@ function parsed(source: Source, findings: Findings): Program | null {
   }
 }
 
-function placeIn(source: Source, { text }: Program, { from }: Place) {
-  const line = lineOf(text, from);
-  return { at: `line ${line}`, line, ...(source.path ? { file: source.path } : {}) };
+function placeIn({ file, text, offset }: ReturnType<ReturnType<typeof joined>["at"]>) {
+  const line = lineOf(text, offset);
+  return { at: `line ${line}`, line, ...(file.path ? { file: file.path } : {}) };
 }
 
 const titleOf = ({ name }: Source): string =>
