@@ -32,6 +32,8 @@ export default defineConfig(
       // Interfaces and engines are async by contract, also where one implementation has nothing to wait for.
       "@typescript-eslint/require-await": "off",
       "@typescript-eslint/consistent-type-imports": ["error", { fixStyle: "inline-type-imports" }],
+      // `import { type X }` still loads the file, with all that it brings along; `import type { X }` does not.
+      "@typescript-eslint/no-import-type-side-effects": "error",
       "@typescript-eslint/no-unused-expressions": ["error", { allowShortCircuit: true, allowTernary: true }],
       // Stores and views here are plain objects made of closures: their methods have no `this` to lose.
       "@typescript-eslint/unbound-method": "off",

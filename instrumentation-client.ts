@@ -1,10 +1,10 @@
-import { config } from "zod/v4/core";
 import { watchSteps } from "@/components/page/leaving";
 
 // Runs before the application wakes up.
 
-// Otherwise zod asks the browser whether it may compile code, and the pages' policy answers with an error in the console.
-config({ jitless: true });
+// Otherwise zod, which comes later, asks the browser whether it may compile code, and the pages' policy answers with an
+// error in the console. This is where each copy of zod on a page looks for its settings.
+Object.assign(window, { __zod_globalConfig: { jitless: true } });
 
 watchSteps();
 

@@ -15,6 +15,8 @@ interface Import {
   from: string;
   to: string;
   typeOnly: boolean;
+  /** The imported file is there before the importing one runs: neither types alone nor asked for later. */
+  loads: boolean;
 }
 interface Rule {
   who: RegExp;
@@ -185,6 +187,7 @@ function importsOf(file: string): Import[] {
     return {
       from: file,
       to,
+      loads: !type && fixed !== undefined,
       typeOnly: !!type || (!!listed && listed.length > 0 && listed.every((name) => name.startsWith("type "))),
     };
   });
@@ -375,24 +378,51 @@ function wayRound(part: readonly string[], importsOfFile: ReadonlyMap<string, re
   return part.join(", ");
 }
 
+/** The file that an import means; undefined for packages. */
+const known = new Set(all);
+const fileOf = (to: string) =>
+  [to, `${to}.ts`, `${to}.tsx`, `${to}/index.ts`, `${to}/index.tsx`].find((path) => known.has(path));
+
 test("no file imports itself by way of others, neither values nor types, in tests neither", () => {
-  const known = new Set(all);
   const importsOfFile = new Map(
-    all.map((file) => [
-      file,
-      importsOf(file).flatMap(({ to }) => {
-        const found = [to, `${to}.ts`, `${to}.tsx`, `${to}/index.ts`, `${to}/index.tsx`].find((path) =>
-          known.has(path),
-        );
-        return found === undefined ? [] : [found];
-      }),
-    ]),
+    all.map((file) => [file, importsOf(file).flatMap(({ to }) => fileOf(to) ?? [])]),
   );
   expect([...importsOfFile.values()].flat().length, "imports are found").toBeGreaterThan(1000);
   expect(
     cyclesIn(importsOfFile).map((part) => wayRound(part, importsOfFile)),
     "move what both need into a file of its own",
   ).toEqual([]);
+});
+
+/** The way from a file to the first one that imports such a package as soon as it loads; null where there is none. */
+function wayTo(start: string, isMeant: (to: string) => boolean): string[] | null {
+  const cameFrom = new Map<string, string | null>([[start, null]]);
+  for (const file of cameFrom.keys())
+    for (const { to, loads } of importsOf(file)) {
+      if (!loads) continue;
+      const found = fileOf(to);
+      if (found !== undefined && !cameFrom.has(found)) cameFrom.set(found, file);
+      if (!isMeant(to)) continue;
+      const way = [to];
+      for (let at: string | null = file; at !== null; at = cameFrom.get(at) ?? null) way.unshift(at);
+      return way;
+    }
+  return null;
+}
+
+test.each(["components/editor/workflow-editor.tsx", "components/shell/shell.tsx", "components/trpc.tsx"])(
+  "%s opens without what reads by schemas and evaluates expressions, which come when the drawing is there",
+  (file) => {
+    expect(wayTo(file, (to) => /^(zod|@marcbachmann\/cel-js|yaml|diff)(\/|$)/.test(to))).toBeNull();
+  },
+);
+
+test("the way to what loads along is found, and what only types ask for is none", () => {
+  expect(wayTo("server/domain/nodes/schemas.ts", (to) => to === "zod")).toEqual([
+    "server/domain/nodes/schemas.ts",
+    "zod",
+  ]);
+  expect(wayTo("server/domain/nodes/index.ts", (to) => to === "zod")).toBeNull();
 });
 
 test("an import cycle is named by one way round", () => {

@@ -1,7 +1,7 @@
 import "server-only";
 import path from "node:path";
 import { newDisk } from "@/db/disk";
-import { type Db } from "@/db/open";
+import type { Db } from "@/db/open";
 import { log } from "@/server/access/log";
 import { heldBack, redact, redactJson, withoutHeld } from "@/server/access/redact";
 import { newSealer } from "@/server/access/secrets";

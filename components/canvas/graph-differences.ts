@@ -1,4 +1,5 @@
-import { isSameJson, type Json } from "@/server/domain/base/values";
+import { isSameJson } from "@/server/domain/base/json";
+import type { Json } from "@/server/domain/base/values";
 import type { WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { type Field, getNodeKind } from "@/server/domain/nodes";
 

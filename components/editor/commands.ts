@@ -12,25 +12,19 @@ import { freshId } from "@/server/domain/base/ids";
 import type { NodeGroup, WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
 import { movedGroup } from "@/server/domain/graph/groups";
 import type { Hit } from "@/server/domain/graph/search";
-import { getNodeKind, isCrewNode, type NodeType } from "@/server/domain/nodes";
+import { getNodeKind, isCrewNode } from "@/server/domain/nodes";
 import type { Fix } from "@/server/domain/problems/fixes";
 import type { Problem } from "@/server/domain/problems/problems";
 import type { Announcer } from "./announcer";
 import { breakpointCommands } from "./breakpoint-commands";
+import type { Choice } from "./choice";
 import type { EditorStore } from "./editor-store";
 import { canConnect, edits, type NewNode, newNodeId } from "./edits";
-import { cornerOf, type Fragment, fragmentOf, freshIds, readFragment, writeFragment } from "./fragment";
+import { cornerOf, type Fragment, fragmentOf, freshIds, isFragmentText, writeFragment } from "./fragment";
 import { freePlace, type Place, placeOf } from "./placing";
 import { tryOutCommands } from "./try-out-commands";
 import type { PickerRequest, UiStore } from "./ui-store";
 import { fieldKey } from "./use-problems";
-
-/** A new node as the palette and the picker offer it. */
-export interface Choice {
-  type: NodeType;
-  config?: Record<string, unknown> | undefined;
-  name?: string | undefined;
-}
 
 /** Everything a person can do in the editor, for buttons, menus and keys alike. */
 export type EditorCommands = ReturnType<typeof newEditorCommands>;
@@ -192,25 +186,37 @@ export function newEditorCommands({
     return true;
   }
 
-  /** Adds what was copied at the pointer; a whole workflow asks first what to do with it. */
+  /** Adds what was copied at the pointer; a whole workflow asks first what to do with it. False: the text is neither. */
   function paste(text: string): boolean {
-    const fragment = readFragment(text);
     const at = pointer ? view.toFlow(pointer) : offCentre(view.middle());
-    if (fragment) {
-      const { leftOut = 0 } = fragment;
-      if (leftOut > 0)
-        toast(
-          `${leftOut} copied ${leftOut === 1 ? "node is" : "nodes are"} of a kind that is not known here, and left out.`,
-          {
-            tone: "error",
-          },
-        );
-      if (Object.keys(fragment.nodes).length > 0) insert(fragment, { x: snap(at.x), y: snap(at.y) });
+    if (isFragmentText(text)) {
+      void insertCopied(text, { x: snap(at.x), y: snap(at.y) });
       return true;
     }
     if (!looksLikeWorkflow(text)) return false;
     ui.setState({ incoming: { text, at } });
     return true;
+  }
+
+  async function insertCopied(text: string, at: Place) {
+    const { readFragment } = await import("./read-fragment");
+    const fragment = readFragment(text);
+    if (!fragment) return;
+    const { leftOut = 0 } = fragment;
+    if (leftOut > 0)
+      toast(
+        `${leftOut} copied ${leftOut === 1 ? "node is" : "nodes are"} of a kind that is not known here, and left out.`,
+        { tone: "error" },
+      );
+    if (Object.keys(fragment.nodes).length > 0) insert(fragment, at);
+  }
+
+  async function dropKind(payload: string, at: DropPoint, edgeId: string | null) {
+    const { readChoice } = await import("./read-choice");
+    const choice = readChoice(payload);
+    if (!choice) return;
+    const onEdge = edgeId !== null && getNodeKind(choice.type).hasEntry !== false ? edgeId : undefined;
+    add(choice, onEdge === undefined ? dropRequest(at) : { onEdge });
   }
 
   async function tidy() {
@@ -558,12 +564,7 @@ export function newEditorCommands({
       store.getState().edit(edits.remove, { nodes: [], edges: [edgeId] });
       say("Deleted the connection");
     },
-    onDropKind(payload, at, edgeId) {
-      const choice = readChoice(payload);
-      if (!choice) return;
-      const onEdge = edgeId !== null && getNodeKind(choice.type).hasEntry !== false ? edgeId : undefined;
-      add(choice, onEdge === undefined ? dropRequest(at) : { onEdge });
-    },
+    onDropKind: (payload, at, edgeId) => void dropKind(payload, at, edgeId),
     onAddAt: (at) => openPicker({ client: at.client, at: dropRequest(at).at }),
     onOpen(id, kind) {
       if (kind === "node" && graph().groups?.some((one) => one.id === id)) return foldGroup(id);
@@ -660,19 +661,6 @@ function catchKeys(ui: UiStore) {
     unsubscribe();
   };
   window.addEventListener("keydown", onKeyDown, { capture: true });
-}
-
-/** What the palette writes into a drag. */
-export const writeChoice = (choice: Choice): string => JSON.stringify(choice);
-
-function readChoice(payload: string): Choice | null {
-  try {
-    const choice = JSON.parse(payload) as Choice;
-    getNodeKind(choice.type);
-    return choice;
-  } catch {
-    return null;
-  }
 }
 
 /** Where the picker opens beside a card. */

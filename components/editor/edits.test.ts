@@ -4,7 +4,8 @@ import { COLUMN } from "@/components/canvas/places";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { newEditorStore } from "./editor-store";
 import { canConnect, edits } from "./edits";
-import { fragmentOf, freshIds, readFragment, writeFragment } from "./fragment";
+import { fragmentOf, freshIds, writeFragment } from "./fragment";
+import { readFragment } from "./read-fragment";
 import { anyMove, sampleGraph } from "./testing";
 
 const lines = (graph: WorkflowGraph) =>

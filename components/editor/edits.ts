@@ -1,10 +1,13 @@
 import { exitLabels } from "@/components/forms/ports";
 import { freshEdgeId, freshNodeId } from "@/server/domain/base/ids";
-import { type JsonSchema, StateKey } from "@/server/domain/base/values";
-import { type NodeGroup, WorkflowEdge, type WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
+import { isStateKey } from "@/server/domain/base/names";
+import type { JsonSchema } from "@/server/domain/base/values";
+import type { NodeGroup, WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { grouped, withGroups, withoutGone } from "@/server/domain/graph/groups";
+import { newEdge } from "@/server/domain/graph/new-edge";
 import { addWay, freshWay, routerWays } from "@/server/domain/graph/router-ways";
 import { getNodeKind, type NodeBase, type NodeType } from "@/server/domain/nodes";
+import { newNode } from "@/server/domain/nodes/new-node";
 import { type Fragment, withFragment } from "./fragment";
 import { type Place, placeAfter, placeOnEdge, shiftRight } from "./placing";
 
@@ -59,15 +62,8 @@ export const edits = {
       const edge = onEdge === undefined ? undefined : graph.edges.find((known) => known.id === onEdge);
       const onLine = edge && placeOnEdge(graph, edge);
       const place = at ?? onLine?.place ?? (source ? placeAfter(graph, source.id) : { x: 0, y: 0 });
-      const node = WorkflowNode.parse({
-        ...kind.newNode?.(),
-        ...base,
-        name: freeName(graph, base?.name ?? kind.newNode?.().name ?? kind.title),
-        id,
-        node_type: type,
-        config: { ...(kind.newConfig?.() as object), ...config },
-        ui: place,
-      });
+      const name = freeName(graph, base?.name ?? kind.newNode?.().name ?? kind.title);
+      const node = newNode(type, { ...base, name, id, config, ui: { ...place } });
       let next = withNode(graph, node);
       if (kind.begins && !next.start_node_id) next = { ...next, start_node_id: id };
       if (kind.executes === false) return next;
@@ -171,9 +167,7 @@ export const edits = {
     label: "Write note",
     apply(graph, { id, text }) {
       const node = graph.nodes[id];
-      return node
-        ? withNode(graph, WorkflowNode.parse({ ...node, config: { ...node.config, text } }))
-        : graph;
+      return node ? withNode(graph, { ...node, config: { ...node.config, text } } as WorkflowNode) : graph;
     },
   }),
 
@@ -224,7 +218,7 @@ export const edits = {
       const node = graph.nodes[id];
       if (!node) return graph;
       const names = Object.keys((schema?.properties as object | undefined) ?? {});
-      const output_keys = names.filter((name) => StateKey.safeParse(name).success);
+      const output_keys = names.filter(isStateKey);
       const config = clean({ ...node.config, input_schema: schema });
       return withNode(graph, { ...node, output_keys, config } as WorkflowNode);
     },
@@ -288,7 +282,7 @@ function connected(graph: WorkflowGraph, connection: NewConnection): WorkflowGra
   if (!canConnect(graph, connection)) return graph;
   const { graph: drawn, edge_label } = withWayFor(graph, connection);
   const id = freshEdgeId(drawn.edges.map((edge) => edge.id));
-  return { ...drawn, edges: [...drawn.edges, WorkflowEdge.parse({ id, ...connection, edge_label })] };
+  return { ...drawn, edges: [...drawn.edges, newEdge({ id, ...connection, edge_label })] };
 }
 
 /** A line from a router that is for no way yet gets a way of its own. */

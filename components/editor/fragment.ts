@@ -1,5 +1,6 @@
+import { isObject } from "@/server/domain/base/guards";
 import { freshEdgeId, freshId } from "@/server/domain/base/ids";
-import { NodeGroup, WorkflowEdge, type WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
+import type { NodeGroup, WorkflowEdge, WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { withGroups } from "@/server/domain/graph/groups";
 import { type Place, placeOf } from "./placing";
 
@@ -37,42 +38,11 @@ export function writeFragment(fragment: Fragment): string {
   return JSON.stringify({ format: FRAGMENT_FORMAT, version: 1, ...fragment }, null, 2);
 }
 
-/** Reads a copied text. Null: this is none of ours. */
-export function readFragment(text: string): Fragment | null {
+/** Whether a text says that it was copied here. */
+export const isFragmentText = (text: string): boolean => {
   const value = parseJson(text);
-  if (
-    value === null ||
-    typeof value !== "object" ||
-    (value as { format?: unknown }).format !== FRAGMENT_FORMAT
-  )
-    return null;
-  const { nodes, edges, groups } = value as { nodes?: unknown; edges?: unknown; groups?: unknown };
-  const known: Record<string, WorkflowNode> = {};
-  const copied = Object.values(nodes && typeof nodes === "object" ? nodes : {});
-  for (const entry of copied) {
-    const node = WorkflowNode.safeParse(entry);
-    if (node.success) known[node.data.id] = node.data;
-  }
-  const leftOut = copied.length - Object.keys(known).length;
-  const framed = (Array.isArray(groups) ? groups : []).flatMap((entry) => {
-    const group = NodeGroup.safeParse(entry);
-    const isInside = group.success && group.data.node_ids.every((id) => Object.hasOwn(known, id));
-    return isInside ? [group.data] : [];
-  });
-  return {
-    ...(framed.length > 0 ? { groups: framed } : {}),
-    ...(leftOut > 0 ? { leftOut } : {}),
-    nodes: known,
-    edges: (Array.isArray(edges) ? edges : []).flatMap((entry) => {
-      const edge = WorkflowEdge.safeParse(entry);
-      const isInside =
-        edge.success &&
-        Object.hasOwn(known, edge.data.source_node_id) &&
-        Object.hasOwn(known, edge.data.target_node_id);
-      return isInside ? [edge.data] : [];
-    }),
-  };
-}
+  return isObject(value) && value.format === FRAGMENT_FORMAT;
+};
 
 /** Ids for what comes in that nobody has yet. */
 export function freshIds(graph: WorkflowGraph, fragment: Fragment): Record<string, string> {
@@ -137,7 +107,7 @@ export function cornerOf(fragment: Fragment): Place {
   };
 }
 
-function parseJson(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

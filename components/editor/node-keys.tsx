@@ -3,8 +3,9 @@
 import { type FormScope, writersOf } from "@/components/forms/form-scope";
 import { KeysField } from "@/components/forms/keys-field";
 import { Disclosure } from "@/components/ui/disclosure";
-import { stateProperties, type WorkflowGraph, type WorkflowNode } from "@/server/domain/graph/graph";
+import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import { mentionedKeys, proposedKeys } from "@/server/domain/graph/mentioned-keys";
+import { stateProperties } from "@/server/domain/graph/state-properties";
 import { getNodeKind } from "@/server/domain/nodes";
 import type { ShownProblem } from "./use-problems";
 import { errorAt, useSetNode } from "./use-set-node";

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { toApiError, useTrpc, useTrpcClient } from "@/components/trpc";
 import { toast } from "@/components/ui/toasts";
-import { WorkflowGraph } from "@/server/domain/graph/graph";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { Version } from "@/server/domain/graph/merge";
 import { type Autosave, newAutosave, type SaveResult } from "./autosave";
 import type { EditorStore } from "./editor-store";
@@ -87,6 +87,9 @@ function hearWindows(onSaved: (saved: Saved) => void): () => void {
   return () => channel.close();
 }
 
+/** What checks a drawing before it is sent: an editor can be drawn in without it, and has it once it is at rest. */
+export const loadSchemas = () => import("@/server/domain/graph/graph");
+
 const isDirty = (store: EditorStore) => store.getState().doc !== store.getState().savedDoc;
 
 /** Something came or went: worth saving at once. */
@@ -103,7 +106,8 @@ async function save(
   doc: Version,
   revision: number,
 ): Promise<SaveResult<Version>> {
-  const graph = WorkflowGraph.safeParse(doc.graph);
+  const schemas = await loadSchemas();
+  const graph = schemas.WorkflowGraph.safeParse(doc.graph);
   if (!graph.success) {
     const issue = graph.error.issues[0];
     return {

@@ -44,7 +44,7 @@ import { menuItems } from "./menu-items";
 import { TopBar } from "./top-bar";
 import { TryOutDialogs, WithTryOuts } from "./try-outs-here";
 import { newUiStore, UiContext, type UiStore, useUi, useUiStore } from "./ui-store";
-import { useAutosave } from "./use-autosave";
+import { loadSchemas, useAutosave } from "./use-autosave";
 import { useIsInspectorShown } from "./use-is-inspector-shown";
 import { marksOf, NO_PROBLEMS, ProblemsContext, shownProblems } from "./use-problems";
 import "./editor.css";
@@ -158,7 +158,7 @@ function SideFrame() {
 }
 
 /** Until then the drawing itself has what there is of the network and the processor. */
-const SETTLED_MS = 200;
+const SETTLED_MS = 300;
 
 const NO_ROLES: readonly RoleDefinition[] = [];
 
@@ -223,7 +223,7 @@ function Screen() {
     () =>
       whenSettled(() => {
         setAtRest(true);
-        void Promise.all([loadPicker(), loadInspector(), loadConnectBar(), loadSide()]);
+        void Promise.all([loadSchemas(), loadPicker(), loadInspector(), loadConnectBar(), loadSide()]);
         void loadSide().then(({ loadSideLists }) => loadSideLists());
       }, SETTLED_MS),
     [],

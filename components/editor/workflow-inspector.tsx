@@ -23,15 +23,12 @@ import { TextArea } from "@/components/ui/text-area";
 import { TextField } from "@/components/ui/text-field";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import { ProjectContext } from "@/server/domain/agent/project";
+import { entriesOf } from "@/server/domain/base/guards";
+import { isSameJson } from "@/server/domain/base/json";
 import { SIZES } from "@/server/domain/base/sizes";
-import { isSameJson, type JsonSchema } from "@/server/domain/base/values";
-import {
-  REDUCERS,
-  Reducer,
-  reducerOf,
-  stateProperties,
-  type WorkflowGraph,
-} from "@/server/domain/graph/graph";
+import type { JsonSchema } from "@/server/domain/base/values";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { REDUCERS, type Reducer, reducerOf, stateProperties } from "@/server/domain/graph/state-properties";
 import { getNodeKind } from "@/server/domain/nodes";
 import { useEditor, useEditorStore } from "./editor-store";
 import { edits } from "./edits";
@@ -332,7 +329,7 @@ function KeyRow({ name, property, reducer, names, at, onRename, onChange, onRemo
         <Select<Reducer>
           label={`When several write ${name}`}
           hideLabel
-          options={Reducer.options.map((value) => ({ value, label: REDUCERS[value] }))}
+          options={entriesOf(REDUCERS).map(([value, label]) => ({ value, label }))}
           value={reducer}
           onValueChange={(next) =>
             onChange(cleaned({ ...property, "x-reducer": next === "last" ? undefined : next }))

@@ -1,5 +1,6 @@
 import { entriesOf } from "@/server/domain/base/guards";
-import { type Json, parseJson } from "@/server/domain/base/values";
+import { parseJson } from "@/server/domain/base/json";
+import type { Json } from "@/server/domain/base/values";
 
 /** A condition as a person builds it: this key, compared so, with that. */
 export interface ConditionRow {

@@ -1,7 +1,8 @@
 import { AgentConfig } from "@/server/domain/agent/role";
 import { isList } from "@/server/domain/base/guards";
 import { freshId, toId } from "@/server/domain/base/ids";
-import { isSameJson, Json, type JsonObject } from "@/server/domain/base/values";
+import { isSameJson } from "@/server/domain/base/json";
+import { Json, type JsonObject } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import type { CollaborationPattern } from "@/server/domain/crew/pattern";
 

@@ -9,7 +9,7 @@ import { TextField } from "@/components/ui/text-field";
 import { guardrailFunctions } from "@/server/domain/agent/guardrail-functions";
 import { GUARDRAIL_KINDS, GUARDRAIL_TARGETS, Guardrail } from "@/server/domain/agent/role";
 import { guardrailNote } from "@/server/domain/agent/unchecked";
-import { isSameJson } from "@/server/domain/base/values";
+import { isSameJson } from "@/server/domain/base/json";
 import { ExpressionField } from "./expression-field";
 import type { FieldProps } from "./field-props";
 import {

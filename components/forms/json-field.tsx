@@ -2,7 +2,8 @@
 
 import { useState } from "react";
 import { CodeArea } from "@/components/ui/code-area";
-import { type Json, parseJson } from "@/server/domain/base/values";
+import { parseJson } from "@/server/domain/base/json";
+import type { Json } from "@/server/domain/base/values";
 import type { FieldProps } from "./field-props";
 
 /** A JSON value as text. While the text is no JSON, the last one that was stays saved. */

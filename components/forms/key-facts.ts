@@ -1,7 +1,8 @@
 import { listOf } from "@/server/domain/base/guards";
 import type { JsonSchema } from "@/server/domain/base/values";
-import { stateProperties, type WorkflowGraph } from "@/server/domain/graph/graph";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { inputFields } from "@/server/domain/graph/run-input";
+import { stateProperties } from "@/server/domain/graph/state-properties";
 import { readRows } from "./cel-rows";
 import { type FormScope, writersOf } from "./form-scope";
 import { describeType } from "./schema-words";

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
-import { isSameJson, type JsonSchema } from "@/server/domain/base/values";
+import { isSameJson } from "@/server/domain/base/json";
+import type { JsonSchema } from "@/server/domain/base/values";
 import {
   besideRows,
   choicesFault,

@@ -1,5 +1,6 @@
 import { isList } from "@/server/domain/base/guards";
-import { isSameJson, type Json, type JsonSchema, parseJson } from "@/server/domain/base/values";
+import { isSameJson, parseJson } from "@/server/domain/base/json";
+import type { Json, JsonSchema } from "@/server/domain/base/values";
 
 /** A property of an object schema as a person describes it. */
 export interface SchemaRow {

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { isSameJson } from "@/server/domain/base/values";
+import { isSameJson } from "@/server/domain/base/json";
 
 /** A thing as it was saved once. */
 export interface Version<T> {

@@ -1,5 +1,6 @@
 import { isObject } from "@/server/domain/base/guards";
-import { isSameJson, type JsonObject } from "@/server/domain/base/values";
+import { isSameJson } from "@/server/domain/base/json";
+import type { JsonObject } from "@/server/domain/base/values";
 
 /** An input that a workflow was run with from this browser. */
 export interface RememberedInput {

@@ -1,7 +1,7 @@
 import { createStore, type StoreApi } from "zustand/vanilla";
 import type { LiveFrame } from "@/server/domain/base/durable";
+import { newRecord } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
-import { newRecord } from "@/server/domain/base/values";
 import { evolve, newRun, type RunState } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
 import { newHistory } from "./state-history";

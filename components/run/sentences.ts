@@ -8,8 +8,8 @@ import {
 } from "@/components/display/format";
 import type { RaisableLimit, Usage } from "@/server/domain/agent/outcome";
 import { keysOf } from "@/server/domain/base/guards";
-import { CREW_PROCESSES } from "@/server/domain/crew/crew";
 import type { ExecutionPlan, TaskStatus } from "@/server/domain/crew/plan";
+import { CREW_PROCESSES } from "@/server/domain/crew/processes";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { costInWords, formatDollars, ofOneCall } from "@/server/domain/model/cost";
 import type { NodeStatus } from "@/server/domain/run";

@@ -1,6 +1,6 @@
 import { keysOf } from "@/server/domain/base/guards";
+import { newRecord } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
-import { newRecord } from "@/server/domain/base/values";
 import { evolve, newRun, type RunState } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
 

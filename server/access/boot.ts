@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import type { IncomingMessage, Server } from "node:http";
 import path from "node:path";
-import { type Database as Connection } from "better-sqlite3";
+import type { Database as Connection } from "better-sqlite3";
 import { Database } from "@/db/sqlite.mjs";
 import { errorCode, isObject } from "@/server/domain/base/guards";
 import { isLoopback } from "@/server/settings";

@@ -4,7 +4,7 @@ import { builtinRoles } from "@/server/domain/agent/builtin-roles";
 import { AgentConfig } from "@/server/domain/agent/role";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
-import { agentTask } from "@/server/domain/nodes/agent-task";
+import { newNode } from "@/server/domain/nodes/new-node";
 import { newServices } from "@/server/services";
 import { bringFile, lookAt } from "@/server/testing/importing";
 import { appRouter } from "./root";
@@ -74,13 +74,11 @@ test("an agent of the library works in a crew and in an agent task, as it is whe
   const desk = await ask.crews.create({ name: "Desk", crew: { ...crew, agents: [member] } });
   expect((await ask.crews.list())[0]?.crew.agents).toEqual([{ ...agent, agent_id: "pen", agent_ref: id }]);
   const graph = graphWith(desk.id);
-  graph.nodes.t = {
-    ...graph.nodes.c!,
+  graph.nodes.t = newNode("agent_task", {
     id: "t",
-    node_type: "agent_task",
     output_keys: ["more"],
-    config: agentTask.config.parse({ agent_ref: id, task_description_template: "Go" }),
-  };
+    config: { agent_ref: id, task_description_template: "Go" },
+  });
   graph.edges.push({ ...graph.edges[0]!, id: "e3", target_node_id: "t" });
   graph.edges.push({ ...graph.edges[1]!, id: "e4", source_node_id: "t" });
   const workflow_id = troupe.workflows.create({ name: "W", graph });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { openDb } from "@/db/open";
-import { type RunConfig } from "@/server/domain/agent/outcome";
+import type { RunConfig } from "@/server/domain/agent/outcome";
 import { draw } from "@/server/domain/testing/drawing";
 import type { RunFrame } from "@/server/runner/host";
 import { newServices } from "@/server/services";

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { LIMITS } from "@/server/access/limits";
 import type { RoleDefinition } from "@/server/domain/agent/role";
-import { isSameJson } from "@/server/domain/base/values";
+import { isSameJson } from "@/server/domain/base/json";
 import { readWorkflow, tooManyParts } from "@/server/domain/graph/document";
-import { type WorkflowGraph } from "@/server/domain/graph/graph";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { type Note, noteGrants } from "@/server/domain/run/audit";
 import { readImport } from "@/server/interop/import/road";
 import { Problem } from "@/server/operations/problem";

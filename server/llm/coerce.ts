@@ -1,8 +1,8 @@
 import { isText, textsOf } from "@/server/domain/base/guards";
+import { parseJson } from "@/server/domain/base/json";
 import { asSchema, enumOf, jsonIn, optionsOf } from "@/server/domain/base/json-schema";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
-import { parseJson } from "@/server/domain/base/values";
 import { TooMuchWork, type Work } from "@/server/domain/regex/work";
 import { deref } from "./schema";
 

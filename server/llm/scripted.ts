@@ -1,7 +1,7 @@
 import type { Json } from "@/server/domain/base/values";
 import type { ToolCall } from "@/server/domain/tool/tool";
 import { cancelled } from "./errors";
-import { type ModelAnswer, type ModelError, type ModelIo, type ModelRequest, type Models } from "./model";
+import type { ModelAnswer, ModelError, ModelIo, ModelRequest, Models } from "./model";
 
 /** One answer of a scripted model. */
 export type ScriptedStep =

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { manifestOf, noteAllowed } from "@/server/access/manifest";
 import { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
-import { isSameJson } from "@/server/domain/base/values";
+import { isSameJson } from "@/server/domain/base/json";
 import { CrewConfig } from "@/server/domain/crew/crew";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { CAPABILITY_KINDS, capabilitiesAdded, capabilitiesOf } from "@/server/domain/library/capabilities";

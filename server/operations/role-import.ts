@@ -1,7 +1,7 @@
 import { USUAL_CONFIRMATION } from "@/server/domain/agent/outcome";
 import type { RoleDefinition } from "@/server/domain/agent/role";
+import { isSameJson } from "@/server/domain/base/json";
 import type { Finding } from "@/server/domain/base/lenient-reader";
-import { isSameJson } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import {
   describeConfirmation,

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Durable, DurableContext, Flow } from "@/server/domain/base/durable";
+import { canonicalJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
-import { canonicalJson, type Json } from "@/server/domain/base/values";
+import type { Json } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
 import type { NewEvent, Payloads } from "@/server/domain/run/events";
 import { writtenAs } from "@/server/domain/run/lineage";

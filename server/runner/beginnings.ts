@@ -1,5 +1,5 @@
+import { asStored } from "@/server/domain/base/json";
 import { sizeOf } from "@/server/domain/base/sizes";
-import { asStored } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { RunEventOf } from "@/server/domain/run/events";
 

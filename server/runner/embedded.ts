@@ -11,8 +11,9 @@ import {
   type StepScope,
   type StepWork,
 } from "@/server/domain/base/durable";
+import { canonicalJson } from "@/server/domain/base/json";
 import { must, present } from "@/server/domain/base/must";
-import { canonicalJson, type Json, type JsonObject } from "@/server/domain/base/values";
+import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { RunEvent } from "@/server/domain/run/events";
 import { SettingsDamaged } from "@/server/domain/run/held";
 import { SHORT_MS, type Waiting, type WorkTime, waitOut } from "./clock";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type WorkflowGraph } from "@/server/domain/graph/graph";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { foldRun, type RunState } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
 import { draw } from "@/server/domain/testing/drawing";

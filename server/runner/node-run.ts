@@ -14,13 +14,15 @@ import type {
   StepScope,
   StepWork,
 } from "@/server/domain/base/durable";
+import { textsIn } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
-import { type Json, type JsonObject, type JsonSchema, textsIn } from "@/server/domain/base/values";
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { Work } from "@/server/domain/base/work-budget";
 import { CREW_TOOL_NOTES } from "@/server/domain/crew/crew-tools";
 import { isPlanPath, planPath } from "@/server/domain/crew/plan-file";
-import { stateProperties, type WorkflowNode } from "@/server/domain/graph/graph";
+import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { writtenRules } from "@/server/domain/graph/own-rules";
+import { stateProperties } from "@/server/domain/graph/state-properties";
 import { getNodeKind, isCrewNode, type NodeContext, NodeFailure } from "@/server/domain/nodes";
 import type {
   AgentAnswer,
@@ -35,8 +37,8 @@ import { SettingsDamaged } from "@/server/domain/run/held";
 import { typedWords } from "@/server/domain/run/tool-question";
 import { evaluateCondition, evaluateExpression } from "@/server/domain/text/expression";
 import { renderTemplate, type WrittenValue } from "@/server/domain/text/template";
+import type { OwnRule } from "@/server/domain/tool/own-rule";
 import type { NodeAnswer, NodeQuestion } from "@/server/domain/tool/person-question";
-import type { OwnRule } from "@/server/domain/tool/router-functions";
 import { isGranted, type ToolAnswer, type ToolOutput, type ToolSpec } from "@/server/domain/tool/tool";
 import { type ModelAnswer, ModelError, type ModelRequest } from "@/server/llm/model";
 import type { ToolScope } from "@/server/tools/define";

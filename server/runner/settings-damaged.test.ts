@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Db } from "@/db/open";
+import type { Db } from "@/db/open";
 import { newSealer } from "@/server/access/secrets";
 import type { JsonObject } from "@/server/domain/base/values";
 import { draw } from "@/server/domain/testing/drawing";

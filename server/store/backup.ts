@@ -16,7 +16,7 @@ import {
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
-import { type Database as Connection } from "better-sqlite3";
+import type { Database as Connection } from "better-sqlite3";
 import { copyDatabase, pendingMigrations } from "@/db/open";
 import { Database } from "@/db/sqlite.mjs";
 

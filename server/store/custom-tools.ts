@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, isNotNull, isNull, lt, sql } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { customTools } from "@/db/schema";
-import { canonicalJson } from "@/server/domain/base/values";
+import { canonicalJson } from "@/server/domain/base/json";
 import { CustomToolDefinition } from "@/server/domain/tool/custom-tool";
 
 export interface StoredCustomTool {

@@ -1,8 +1,8 @@
 import { asc, eq, sql } from "drizzle-orm";
 import type { z } from "zod";
 import type { Db } from "@/db/open";
-import { type agents, type crews } from "@/db/schema";
-import { canonicalJson } from "@/server/domain/base/values";
+import type { agents, crews } from "@/db/schema";
+import { canonicalJson } from "@/server/domain/base/json";
 import { newShelfBin } from "./bin";
 
 /** A thing of the library under its own word, such as `{ id, name, crew, ... }`. */

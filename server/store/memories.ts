@@ -4,8 +4,9 @@ import type { Db } from "@/db/open";
 import { memories, runs } from "@/db/schema";
 import { LIMITS } from "@/server/access/limits";
 import { MemoryScope } from "@/server/domain/agent/memory-scope";
+import { parseJson } from "@/server/domain/base/json";
 import { namedError } from "@/server/domain/base/named-error";
-import { type Json, parseJson } from "@/server/domain/base/values";
+import type { Json } from "@/server/domain/base/values";
 import { FileSource } from "./workspace";
 
 /** How far a memory reaches, the narrowest first. */

@@ -2,7 +2,7 @@ import { and, asc, eq, sql } from "drizzle-orm";
 import type { Db } from "@/db/open";
 import { roles, settings } from "@/db/schema";
 import { RoleDefinition } from "@/server/domain/agent/role";
-import { canonicalJson } from "@/server/domain/base/values";
+import { canonicalJson } from "@/server/domain/base/json";
 import { agentWithRoleRenamed, crewWithRoleRenamed } from "@/server/domain/library/role-use";
 import { newAgentStore } from "./agents";
 import { newShelfBin } from "./bin";

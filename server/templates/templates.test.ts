@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
-import { isSameJson } from "@/server/domain/base/values";
+import { isSameJson } from "@/server/domain/base/json";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findProblems } from "@/server/domain/problems/problems";
 import { findTemplate, templates } from ".";

@@ -1,9 +1,9 @@
 import type { ConfirmationPolicy } from "@/server/domain/agent/role";
 import { isObject } from "@/server/domain/base/guards";
+import { parseJson } from "@/server/domain/base/json";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject } from "@/server/domain/base/values";
-import { parseJson } from "@/server/domain/base/values";
 import type { UnvouchedPlace } from "@/server/domain/run/events";
 import { evaluateCondition } from "@/server/domain/text/expression";
 import { isGranted, type RiskLevel, type ToolSpec } from "@/server/domain/tool/tool";

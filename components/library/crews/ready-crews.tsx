@@ -8,7 +8,8 @@ import { type Answers, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { toast } from "@/components/ui/toasts";
 import type { RoleDefinition } from "@/server/domain/agent/role";
-import { CREW_PROCESSES, type CrewConfig } from "@/server/domain/crew/crew";
+import type { CrewConfig } from "@/server/domain/crew/crew";
+import { CREW_PROCESSES } from "@/server/domain/crew/processes";
 import { isCrewNode } from "@/server/domain/nodes";
 
 interface ReadyCrew {

@@ -11,7 +11,7 @@ import { Select } from "@/components/ui/select";
 import { TextField } from "@/components/ui/text-field";
 import { toast } from "@/components/ui/toasts";
 import { MEMORY_SCOPES } from "@/server/domain/agent/memory-scope";
-import { isSameJson } from "@/server/domain/base/values";
+import { isSameJson } from "@/server/domain/base/json";
 import type { MemoryListed } from "./memory";
 
 const DAY = 24 * 3_600_000;

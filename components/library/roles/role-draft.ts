@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { systemPrompt } from "@/server/domain/agent/prompt";
 import { RoleDefinition } from "@/server/domain/agent/role";
-import { isSameJson } from "@/server/domain/base/values";
+import { isSameJson } from "@/server/domain/base/json";
 
 /** Faults of a role by field, and by place in lists: `goals.2`. */
 export type RoleFaults = Readonly<Record<string, string>>;

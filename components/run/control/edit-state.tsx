@@ -15,7 +15,8 @@ import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { TextField } from "@/components/ui/text-field";
 import { type Json, type JsonSchema, StateKey } from "@/server/domain/base/values";
-import { stateProperties, type WorkflowGraph } from "@/server/domain/graph/graph";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { stateProperties } from "@/server/domain/graph/state-properties";
 
 /** What the form calls the value: a key that is still being written is no name for it. */
 const VALUE = "value";

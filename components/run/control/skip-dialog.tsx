@@ -11,7 +11,8 @@ import { toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { Select } from "@/components/ui/select";
-import { stateProperties, type WorkflowGraph } from "@/server/domain/graph/graph";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { stateProperties } from "@/server/domain/graph/state-properties";
 import { getNodeKind } from "@/server/domain/nodes";
 import type { AboutNode } from "./about-node";
 

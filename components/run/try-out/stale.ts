@@ -1,4 +1,5 @@
-import { isSameJson, type JsonObject } from "@/server/domain/base/values";
+import { isSameJson } from "@/server/domain/base/json";
+import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { makeOf, type TryOuts } from "./try-out-store";
 

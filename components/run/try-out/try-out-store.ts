@@ -1,6 +1,7 @@
 import { createStore, type StoreApi } from "zustand/vanilla";
 import { isObject } from "@/server/domain/base/guards";
-import { canonicalJson, type JsonObject } from "@/server/domain/base/values";
+import { canonicalJson } from "@/server/domain/base/json";
+import type { JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph, WorkflowNode } from "@/server/domain/graph/graph";
 import type { Pins } from "@/server/domain/run/pins";
 

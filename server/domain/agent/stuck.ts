@@ -1,5 +1,6 @@
+import { canonicalJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
-import { canonicalJson, type JsonObject } from "@/server/domain/base/values";
+import type { JsonObject } from "@/server/domain/base/values";
 
 /**
  * Recognises an agent that goes round in circles, from what it did and met, oldest first. A person's message begins

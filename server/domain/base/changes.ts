@@ -1,6 +1,7 @@
 import { present } from "@/server/domain/base/must";
+import { asStored, newRecord } from "./json";
 import { sizeOf } from "./sizes";
-import { asStored, type Json, type JsonObject, newRecord } from "./values";
+import type { Json, JsonObject } from "./values";
 
 /**
  * What became of a value, where saying that is shorter than saying the value: a part of a text or a list replaced by

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isObject } from "./guards";
-import { isSameJson } from "./values";
+import { isSameJson } from "./json";
 
 /**
  * A value as its schema would write it: keys in the schema's order, without what is absent anyway and without

@@ -1,5 +1,6 @@
 import type { AgentConfig } from "@/server/domain/agent/role";
-import { canonicalJson, type Json } from "@/server/domain/base/values";
+import { canonicalJson } from "@/server/domain/base/json";
+import type { Json } from "@/server/domain/base/values";
 import type { CrewConfig } from "./crew";
 import type { CrewFault } from "./crew-faults";
 import { memberNamed } from "./member";

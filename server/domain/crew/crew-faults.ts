@@ -1,10 +1,11 @@
 import type { Json } from "@/server/domain/base/values";
-import { escalationFault } from "@/server/domain/tool/person-question";
-import { CREW_PROCESSES, type CrewConfig } from "./crew";
+import { escalationFault } from "@/server/domain/tool/escalation";
+import type { CrewConfig } from "./crew";
 import { pointFaults, pointFaultText } from "./intervention";
 import { memberNamed } from "./member";
 import { CustomPattern, END_WORDS, outcomesOf, ParallelPattern, type PatternStep, targetOf } from "./pattern";
 import type { ExecutionPlan } from "./plan";
+import { CREW_PROCESSES } from "./processes";
 import { freshPlan, startingPlan, takenUp } from "./starting-plan";
 import { syncFaultText } from "./sync-points";
 

@@ -1,4 +1,5 @@
-import { canonicalJson, type Json } from "@/server/domain/base/values";
+import { canonicalJson } from "@/server/domain/base/json";
+import type { Json } from "@/server/domain/base/values";
 
 /** What most of several answers agree on. */
 export interface Agreement {

@@ -1,8 +1,9 @@
 import { must, present } from "@/server/domain/base/must";
 import { getNodeKind, writtenKeys } from "../nodes";
 import { type Analysis, analyse } from "./analysis";
-import { reducerOf, stateProperties, type WorkflowEdge, type WorkflowGraph } from "./graph";
+import type { WorkflowEdge, WorkflowGraph } from "./graph";
 import { inputFields } from "./run-input";
+import { reducerOf, stateProperties } from "./state-properties";
 
 /** A key that can exist where a node begins. `from`: the nodes that write it; empty where the state schema gives it. */
 export interface AvailableKey {

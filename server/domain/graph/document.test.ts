@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { builtinRoles, findBuiltinRole } from "@/server/domain/agent/builtin-roles";
-import { canonicalJson, isSameJson } from "@/server/domain/base/values";
+import { canonicalJson, isSameJson } from "@/server/domain/base/json";
 import { ExecutionPlan } from "@/server/domain/crew/plan";
 import { findProblems, hasErrors } from "@/server/domain/problems/problems";
 import { arbitraryGraph } from "@/server/domain/testing/arbitrary-graph";

@@ -12,7 +12,7 @@ import {
 } from "@/server/domain/base/lenient-reader";
 import { GRAPH_LIMITS } from "@/server/domain/base/sizes";
 import { writeTersely } from "@/server/domain/base/terse-writer";
-import { type WorkflowGraph } from "./graph";
+import type { WorkflowGraph } from "./graph";
 import { firstText, readGraph } from "./graph-reader";
 import { writeGraph } from "./graph-writer";
 import { toOriginal } from "./original-format";

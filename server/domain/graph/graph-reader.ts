@@ -14,7 +14,8 @@ import {
 import { Id, JsonSchema } from "@/server/domain/base/values";
 import { MAX_EXPRESSION_LENGTH } from "@/server/domain/text/expression";
 import { MAX_TEMPLATE_LENGTH } from "@/server/domain/text/template";
-import { type AnyNodeKind, findNodeKind, WorkflowNode } from "../nodes";
+import { type AnyNodeKind, findNodeKind } from "../nodes";
+import { WorkflowNode } from "../nodes/schemas";
 import { DismissedAdvice, NodeGroup, WorkflowEdge, WorkflowGraph } from "./graph";
 import { upgradeGraph } from "./graph-upgrades";
 

@@ -2,7 +2,8 @@ import { z } from "zod";
 import { isRaw, type Raw } from "@/server/domain/base/lenient-reader";
 import { must } from "@/server/domain/base/must";
 import { writeTersely } from "@/server/domain/base/terse-writer";
-import { nodeBase } from "@/server/domain/nodes/define";
+import { nodeBase } from "@/server/domain/nodes/node-base";
+import { configSchema } from "@/server/domain/nodes/schemas";
 import { nodeKinds, type WorkflowNode } from "../nodes";
 import { analyse } from "./analysis";
 import { SCHEMA_VERSION, WorkflowEdge, WorkflowGraph } from "./graph";
@@ -12,7 +13,7 @@ const { ui, ...placeless } = nodeBase;
 const nodeSchemas = new Map(
   nodeKinds.map((kind) => {
     const { id, name, description, ...rest } = placeless;
-    const config = kind.config as z.ZodType;
+    const config = configSchema(kind.type);
     return [
       kind.type,
       z.object({ id, node_type: z.literal(kind.type), name, description, config, ...rest, ui }),

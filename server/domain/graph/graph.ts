@@ -2,7 +2,7 @@ import { z } from "zod";
 import { RunConfig } from "@/server/domain/agent/outcome";
 import { ProjectContext } from "@/server/domain/agent/project";
 import { Expr, Id, JsonSchema, StateKey } from "@/server/domain/base/values";
-import { WorkflowNode } from "../nodes";
+import { WorkflowNode } from "../nodes/schemas";
 
 export { WorkflowNode };
 
@@ -56,46 +56,3 @@ export const WorkflowGraph = z.object({
   groups: z.array(NodeGroup).max(200).optional(),
 });
 export type WorkflowGraph = z.infer<typeof WorkflowGraph>;
-
-/** How values of one state key merge: `last` replaces. */
-export const Reducer = z.enum([
-  "last",
-  "append",
-  "concat_text",
-  "union",
-  "merge",
-  "deep_merge",
-  "add",
-  "max",
-  "min",
-  "first",
-]);
-export type Reducer = z.infer<typeof Reducer>;
-
-/** What becomes of values that several nodes write, in words. */
-export const REDUCERS: Record<Reducer, string> = {
-  last: "The last one wins",
-  append: "Appended to a list",
-  concat_text: "Joined as text",
-  union: "A list without doubles",
-  merge: "Merged objects",
-  deep_merge: "Merged objects, deeply",
-  add: "Added up",
-  max: "The largest",
-  min: "The smallest",
-  first: "The first one wins",
-};
-
-/** The properties of the state schema, or an empty record. */
-export function stateProperties(graph: WorkflowGraph): Record<string, JsonSchema> {
-  const properties = graph.global_state_schema?.properties;
-  return properties && typeof properties === "object" && !Array.isArray(properties)
-    ? (properties as Record<string, JsonSchema>)
-    : {};
-}
-
-export function reducerOf(graph: WorkflowGraph, key: string): Reducer {
-  const properties = stateProperties(graph);
-  const named = Object.hasOwn(properties, key) ? properties[key]?.["x-reducer"] : undefined;
-  return Reducer.options.find((reducer) => reducer === named) ?? "last";
-}

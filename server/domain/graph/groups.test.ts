@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { arbitraryGraph } from "@/server/domain/testing/arbitrary-graph";
 import { approval } from "@/server/templates/approval";
 import { readWorkflow, writeWorkflow } from "./document";
-import { type WorkflowGraph } from "./graph";
+import type { WorkflowGraph } from "./graph";
 import { grouped, movedGroup, withFolded, withGroups, withoutGone } from "./groups";
 import { toOriginal } from "./original-format";
 

@@ -1,12 +1,9 @@
-import { WorkflowNode } from "../nodes";
+import { newNode } from "../nodes/new-node";
 import type { NodeGroup, WorkflowGraph } from "./graph";
 
 /** Frames around nodes: they are words for people, and nothing of a run. */
 
-interface Place {
-  x: number;
-  y: number;
-}
+type Place = { x: number; y: number };
 
 /** A new group of these nodes, which leave the groups they were in. Nodes that are not there are left out. */
 export function grouped(graph: WorkflowGraph, id: string, nodes: readonly string[]): WorkflowGraph {
@@ -75,11 +72,9 @@ export function withFolded(graph: WorkflowGraph): WorkflowGraph {
   const groupOf = new Map(folded.flatMap(({ id, node_ids }) => node_ids.map((node) => [node, id] as const)));
   const end = (id: string) => groupOf.get(id) ?? id;
   const cards = folded.map((group) =>
-    WorkflowNode.parse({
+    newNode("transform", {
       id: group.id,
-      node_type: "transform",
       name: group.name || "Group",
-      config: {},
       ui: cornerOfGroup(graph, group),
     }),
   );

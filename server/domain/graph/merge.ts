@@ -1,4 +1,4 @@
-import { isSameJson } from "@/server/domain/base/values";
+import { isSameJson } from "@/server/domain/base/json";
 import type { WorkflowGraph } from "./graph";
 
 /** A workflow as it stood at some moment. */

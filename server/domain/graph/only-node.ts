@@ -1,6 +1,7 @@
 import { getNodeKind, isExecutable } from "../nodes";
-import { stateProperties, WorkflowGraph, type WorkflowNode } from "./graph";
+import { WorkflowGraph, type WorkflowNode } from "./graph";
 import { isBeginning } from "./run-input";
+import { stateProperties } from "./state-properties";
 
 /** Why a node cannot be run by itself, in words; null where it can. */
 export function onlyNodeFault(graph: WorkflowGraph, nodeId: string): string | null {

@@ -1,9 +1,9 @@
+import { canonicalJson } from "@/server/domain/base/json";
 import { type Finding, Findings, type Raw } from "@/server/domain/base/lenient-reader";
-import { canonicalJson } from "@/server/domain/base/values";
 import { isDefaultWord } from "@/server/domain/nodes/conditional-router";
 import { getNodeKind, isRouterNode } from "../nodes";
 import { analyse } from "./analysis";
-import { type WorkflowEdge, type WorkflowGraph } from "./graph";
+import type { WorkflowEdge, WorkflowGraph } from "./graph";
 import { defined, orderedNodes, writeGraph } from "./graph-writer";
 
 const ORIGINAL_TYPES = new Map([

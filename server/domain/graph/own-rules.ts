@@ -1,5 +1,5 @@
-import { isSameJson } from "@/server/domain/base/values";
-import type { OwnRule } from "@/server/domain/tool/router-functions";
+import { isSameJson } from "@/server/domain/base/json";
+import type { OwnRule } from "@/server/domain/tool/own-rule";
 import { isRouterNode, type WorkflowNode } from "../nodes";
 
 /** A rule that a workflow brings along, and the router that says it. */

@@ -1,6 +1,7 @@
+import { canonicalJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
-import { canonicalJson, type Json, type JsonObject } from "@/server/domain/base/values";
-import type { Reducer } from "./graph";
+import type { Json, JsonObject } from "@/server/domain/base/values";
+import type { Reducer } from "./state-properties";
 
 const isObject = (value: Json | undefined): value is JsonObject =>
   value !== null && typeof value === "object" && !Array.isArray(value);

@@ -1,7 +1,8 @@
 import { freshEdgeId } from "@/server/domain/base/ids";
 import { getNodeKind, isRouterNode, routerKindOf, type WorkflowNode } from "../nodes";
 import { followsBuiltIn, isDefaultWord } from "../nodes/conditional-router";
-import { WorkflowEdge, type WorkflowGraph } from "./graph";
+import type { WorkflowEdge, WorkflowGraph } from "./graph";
+import { newEdge } from "./new-edge";
 
 /** The ways out of a router as a person sees them: rows with a name, a condition and where they lead. */
 
@@ -198,7 +199,7 @@ export function setOtherwise(
     };
   const edge =
     own ??
-    WorkflowEdge.parse({
+    newEdge({
       id: freshEdgeId(graph.edges.map((one) => one.id)),
       source_node_id: id,
       target_node_id: choice.node,
@@ -229,7 +230,7 @@ function lead(
       edges: graph.edges.map((known) => (known === edge ? { ...known, target_node_id: target } : known)),
     };
   const id = freshEdgeId(graph.edges.map((known) => known.id));
-  return { ...graph, edges: [...graph.edges, WorkflowEdge.parse({ id, ...from, target_node_id: target })] };
+  return { ...graph, edges: [...graph.edges, newEdge({ id, ...from, target_node_id: target })] };
 }
 
 /** Changes the names and conditions that the router itself keeps; those that only edges name are taken in first. */

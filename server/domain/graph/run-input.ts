@@ -3,7 +3,8 @@ import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { getNodeKind } from "../nodes";
 import { startOf } from "./analysis";
-import { stateProperties, type WorkflowGraph, type WorkflowNode } from "./graph";
+import type { WorkflowGraph, WorkflowNode } from "./graph";
+import { stateProperties } from "./state-properties";
 
 export const isBeginning = (node: WorkflowNode): boolean => getNodeKind(node.node_type).begins === true;
 

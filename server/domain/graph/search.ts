@@ -1,8 +1,9 @@
 import type { ProjectContext } from "@/server/domain/agent/project";
 import { StateKey } from "@/server/domain/base/values";
 import { type Field, getNodeKind, routerKindOf, type WorkflowNode } from "../nodes";
-import { stateProperties, type WorkflowGraph } from "./graph";
+import type { WorkflowGraph } from "./graph";
 import { renameWay, routerWays } from "./router-ways";
+import { stateProperties } from "./state-properties";
 
 /** Looking for words in a whole drawing, and writing others in their place. */
 

@@ -1,6 +1,7 @@
 import type { Json, JsonSchema } from "@/server/domain/base/values";
 import { faultTexts, readSchema, type Schema } from "@/server/domain/schema/schema";
-import { stateProperties, type WorkflowGraph } from "./graph";
+import type { WorkflowGraph } from "./graph";
+import { stateProperties } from "./state-properties";
 
 const ready = new WeakMap<JsonSchema, { around: unknown; schema: Schema }>();
 

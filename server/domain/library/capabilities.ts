@@ -1,6 +1,6 @@
 import type { RoleDefinition } from "@/server/domain/agent/role";
+import { canonicalJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
-import { canonicalJson } from "@/server/domain/base/values";
 import { freeTools } from "@/server/domain/crew/crew-tools";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { expressionOf, type ToolArgument, templateOf } from "@/server/domain/nodes/tool-call";

@@ -1,7 +1,4 @@
-import { z } from "zod";
-import { AgentConfig, Guardrail, LlmConfig, OnLimit } from "@/server/domain/agent/role";
-import { Id, JsonSchema, Template } from "@/server/domain/base/values";
-import { defineNode } from "./define";
+import { defineNode, type SchemaParts } from "./define";
 import { ON_LIMIT_FIELD } from "./question-terms";
 
 /** One role does one task with a model. */
@@ -13,25 +10,26 @@ export const agentTask = defineNode({
   group: "agents",
   works: "agent",
   timeoutMs: 10 * 60_000,
-  config: z.object({
-    required_role: z.string().default(""),
-    /** The name that it works under. */
-    agent_id: Id.optional(),
-    /** The agent of the library that does it; its role goes before `required_role`. */
-    agent_ref: Id.optional(),
-    /** The copy of that agent, in runs and in files. */
-    agent: AgentConfig.optional(),
-    task_description_template: Template.default(""),
-    expected_output: z.string().max(8000).optional(),
-    /** Of the role's tools, only these. */
-    tools: z.array(z.string()).optional(),
-    output_schema: JsonSchema.optional(),
-    /** Beside those of the role. */
-    guardrails: z.array(Guardrail).default([]),
-    max_iterations: z.number().int().min(1).max(200).optional(),
-    llm_config: LlmConfig.optional(),
-    on_limit: OnLimit.optional(),
-  }),
+  config: ({ z, Id, JsonSchema, Template, AgentConfig, Guardrail, LlmConfig, OnLimit }: SchemaParts) =>
+    z.object({
+      required_role: z.string().default(""),
+      /** The name that it works under. */
+      agent_id: Id.optional(),
+      /** The agent of the library that does it; its role goes before `required_role`. */
+      agent_ref: Id.optional(),
+      /** The copy of that agent, in runs and in files. */
+      agent: AgentConfig.optional(),
+      task_description_template: Template.default(""),
+      expected_output: z.string().max(8000).optional(),
+      /** Of the role's tools, only these. */
+      tools: z.array(z.string()).optional(),
+      output_schema: JsonSchema.optional(),
+      /** Beside those of the role. */
+      guardrails: z.array(Guardrail).default([]),
+      max_iterations: z.number().int().min(1).max(200).optional(),
+      llm_config: LlmConfig.optional(),
+      on_limit: OnLimit.optional(),
+    }),
   fields: [
     { key: "required_role", label: "Role", as: "role", showIf: ({ agent_ref }) => !agent_ref },
     { key: "agent_ref", label: "Agent", as: "agent_ref" },
@@ -59,7 +57,7 @@ export const agentTask = defineNode({
     ON_LIMIT_FIELD,
   ],
   summary: (config) => config.agent?.role_name || config.agent_ref || config.required_role || "No role yet",
-  newConfig: () => ({ required_role: "", task_description_template: "" }),
+  newConfig: () => ({ required_role: "", task_description_template: "", guardrails: [] }),
   newNode: () => ({ name: "Agent task" }),
   faults: (config) => {
     if (!config.required_role && !config.agent_ref)

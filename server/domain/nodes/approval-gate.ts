@@ -1,24 +1,32 @@
-import { z } from "zod";
-import { type Json, type JsonObject, Template } from "@/server/domain/base/values";
-import { type NodeAnswer, QuestionTerms, saysNo, saysYes } from "@/server/domain/tool/person-question";
-import { defineNode, type Fault, type NodeContext, NodeFailure, type NodeResult } from "./define";
+import type { z } from "zod";
+import type { Json, JsonObject } from "@/server/domain/base/values";
+import type { NodeAnswer } from "@/server/domain/tool/person-question";
+import { saysNo, saysYes } from "@/server/domain/tool/yes-no";
+import {
+  defineNode,
+  type Fault,
+  type NodeContext,
+  NodeFailure,
+  type NodeResult,
+  type SchemaParts,
+} from "./define";
 import { questionFields, termsOf, timeoutFaults } from "./question-terms";
 
 /** The way that is taken where nobody answers in time and the gate goes on all the same. */
 const TIMEOUT = "timeout";
-const Options = z.array(z.string().min(1).max(80)).max(12);
 
-const GateConfig = z.object({
-  title: Template.default(""),
-  /** What is to be decided about, as Markdown. */
-  body_template: Template.optional(),
-  /** The answers, which are the labels of the ways out. */
-  options: Options.default(["approved", "rejected"]),
-  /** A person may change the text before it goes on. */
-  allow_edit: z.boolean().default(false),
-  ...QuestionTerms.shape,
-});
-type GateConfig = z.output<typeof GateConfig>;
+const GateConfig = ({ z, QuestionTerms, Template }: SchemaParts) =>
+  z.object({
+    title: Template.default(""),
+    /** What is to be decided about, as Markdown. */
+    body_template: Template.optional(),
+    /** The answers, which are the labels of the ways out. */
+    options: z.array(z.string().min(1).max(80)).max(12).default(["approved", "rejected"]),
+    /** A person may change the text before it goes on. */
+    allow_edit: z.boolean().default(false),
+    ...QuestionTerms.shape,
+  });
+type GateConfig = z.output<ReturnType<typeof GateConfig>>;
 
 /** A person decides which way a run takes, and may leave a comment and change a draft. */
 export const approvalGate = defineNode({
@@ -57,7 +65,11 @@ export const approvalGate = defineNode({
       ? [{ label: TIMEOUT, title: "Nobody answered" }]
       : []),
   ],
-  newConfig: () => ({ title: "Is this good to go on?", options: ["approved", "rejected"] }),
+  newConfig: () => ({
+    title: "Is this good to go on?",
+    options: ["approved", "rejected"],
+    allow_edit: false,
+  }),
   newNode: () => ({ name: "Approval" }),
   faults: (config) => [
     ...optionFaults(config),

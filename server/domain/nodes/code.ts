@@ -1,5 +1,4 @@
-import { z } from "zod";
-import { defineNode, toolOutputs } from "./define";
+import { defineNode, type SchemaParts, toolOutputs } from "./define";
 
 /** Runs a program of the workflow's author in the sandbox: no files, no network, nothing of the host. */
 export const code = defineNode({
@@ -8,10 +7,11 @@ export const code = defineNode({
   hint: "Computes with JavaScript",
   icon: "braces",
   group: "data",
-  config: z.object({
-    language: z.literal("javascript").default("javascript"),
-    source: z.string().max(50_000).default(""),
-  }),
+  config: ({ z }: SchemaParts) =>
+    z.object({
+      language: z.literal("javascript").default("javascript"),
+      source: z.string().max(50_000).default(""),
+    }),
   fields: [
     {
       key: "source",
@@ -25,7 +25,7 @@ export const code = defineNode({
     const first = config.source.trim().split("\n")[0] ?? "";
     return first === "" ? "No code yet" : first;
   },
-  newConfig: () => ({ source: "return input;" }),
+  newConfig: () => ({ language: "javascript" as const, source: "return input;" }),
   newNode: () => ({ name: "Code", output_keys: ["result"] }),
   faults: (config) =>
     config.source.trim() === ""

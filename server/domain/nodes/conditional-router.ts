@@ -1,9 +1,16 @@
-import { z } from "zod";
-import { LlmConfig } from "@/server/domain/agent/role";
+import type { z } from "zod";
 import type { Flow } from "@/server/domain/base/durable";
-import { Expr, type Json, Template } from "@/server/domain/base/values";
-import { findRouterFunction, OwnRule } from "@/server/domain/tool/router-functions";
-import { defineNode, type Fault, type NodeContext, NodeFailure, type RouterSettings } from "./define";
+import { isList, isText } from "@/server/domain/base/guards";
+import type { Json } from "@/server/domain/base/values";
+import { findRouterFunction } from "@/server/domain/tool/router-functions";
+import {
+  defineNode,
+  type Fault,
+  type NodeContext,
+  NodeFailure,
+  type RouterSettings,
+  type SchemaParts,
+} from "./define";
 
 /** A value as a label: text as it is, anything else as JSON writes it. */
 const labelOf = (value: Json) => (typeof value === "string" ? value : JSON.stringify(value));
@@ -13,21 +20,22 @@ const DEFAULT_WORDS = new Set(["else", "default", "*"]);
 /** Whether a label stands for "anything else", in large or small letters. */
 export const isDefaultWord = (label: string) => DEFAULT_WORDS.has(label.toLowerCase());
 
-const RouterConfig = z.object({
-  kind: z.enum(["function", "expression", "llm", "value"]).default("function"),
-  router_function_name: z.string().max(80).optional(),
-  /** What stands behind that name, where it is not built in and no other router of the workflow says it. */
-  router_function: OwnRule.optional(),
-  conditions: z.array(z.object({ label: z.string().min(1).max(200), when: Expr })).default([]),
-  /** Where a value, a model or a rule of one's own decides: the names of the ways, in the order in which people see them. */
-  ways: z.array(z.string().min(1).max(200)).max(100).optional(),
-  value: Expr.optional(),
-  instruction: Template.optional(),
-  llm_config: LlmConfig.optional(),
-  mode: z.enum(["first", "all"]).default("first"),
-  default_label: z.string().max(200).optional(),
-});
-type Config = z.output<typeof RouterConfig>;
+const RouterConfig = ({ z, Expr, LlmConfig, OwnRule, Template }: SchemaParts) =>
+  z.object({
+    kind: z.enum(["function", "expression", "llm", "value"]).default("function"),
+    router_function_name: z.string().max(80).optional(),
+    /** What stands behind that name, where it is not built in and no other router of the workflow says it. */
+    router_function: OwnRule.optional(),
+    conditions: z.array(z.object({ label: z.string().min(1).max(200), when: Expr })).default([]),
+    /** Where a value, a model or a rule of one's own decides: the names of the ways, in the order in which people see them. */
+    ways: z.array(z.string().min(1).max(200)).max(100).optional(),
+    value: Expr.optional(),
+    instruction: Template.optional(),
+    llm_config: LlmConfig.optional(),
+    mode: z.enum(["first", "all"]).default("first"),
+    default_label: z.string().max(200).optional(),
+  });
+type Config = z.output<ReturnType<typeof RouterConfig>>;
 
 /** Whether a built-in rule decides, which has ways of its own. */
 export const followsBuiltIn = ({
@@ -127,7 +135,7 @@ export const conditionalRouter = defineNode({
     return all.map((label) => ({ label, isDefault: label === config.default_label }));
   },
   follow: (before, after, labels) => (before.kind === after.kind ? after : translated(before, after, labels)),
-  newConfig: () => ({ kind: "expression" as const, conditions: [] }),
+  newConfig: () => ({ kind: "expression" as const, conditions: [], mode: "first" as const }),
   newNode: () => ({ name: "Router" }),
   faults: (config) => {
     if (config.kind === "function") return ruleFaults(config);
@@ -246,8 +254,6 @@ function ruleFaults({
   return [];
 }
 
-const Answer = z.union([z.string(), z.array(z.string())]);
-
 /** Lets a rule of the workflow answer; throws NodeFailure where that is no label. JavaScript is a step of its own. */
 function* askOwnRule(name: string, ctx: NodeContext): Flow<string | string[]> {
   const rule = ctx.ownRule(name);
@@ -256,11 +262,11 @@ function* askOwnRule(name: string, ctx: NodeContext): Flow<string | string[]> {
     rule.language === "cel"
       ? ctx.evaluate(rule.source)
       : yield* ctx.code(`const state = input; ${rule.source}`, { ...ctx.state });
-  const answer = Answer.safeParse(value);
-  if (!answer.success)
+  if (isText(value)) return value;
+  if (!isList(value) || !value.every(isText))
     throw new NodeFailure(
       "ROUTER_FAILED",
       `The rule "${name}" answered ${JSON.stringify(value).slice(0, 200)}, which is no label. It must answer a text, or a list of texts.`,
     );
-  return answer.data;
+  return value;
 }

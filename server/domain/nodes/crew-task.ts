@@ -1,9 +1,5 @@
-import { z } from "zod";
-import { OnLimit } from "@/server/domain/agent/role";
-import { Template } from "@/server/domain/base/values";
-import { CREW_PROCESSES, CrewConfig } from "@/server/domain/crew/crew";
-import { ExecutionPlan } from "@/server/domain/crew/plan";
-import { defineNode } from "./define";
+import { CREW_PROCESSES } from "@/server/domain/crew/processes";
+import { defineNode, type SchemaParts } from "./define";
 import { ON_LIMIT_FIELD } from "./question-terms";
 
 /** Several roles work on a plan: one that is written here, or one that a planner role writes. */
@@ -15,13 +11,14 @@ export const crewTask = defineNode({
   group: "agents",
   works: "crew",
   timeoutMs: 30 * 60_000,
-  config: z.object({
-    crew_id_or_config_ref: z.string().max(200).optional(),
-    plan_description_template: Template.default(""),
-    crew: CrewConfig.optional(),
-    plan: ExecutionPlan.optional(),
-    on_limit: OnLimit.optional(),
-  }),
+  config: ({ z, Template, CrewConfig, ExecutionPlan, OnLimit }: SchemaParts) =>
+    z.object({
+      crew_id_or_config_ref: z.string().max(200).optional(),
+      plan_description_template: Template.default(""),
+      crew: CrewConfig.optional(),
+      plan: ExecutionPlan.optional(),
+      on_limit: OnLimit.optional(),
+    }),
   fields: [
     {
       key: "plan_description_template",

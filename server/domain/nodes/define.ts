@@ -1,65 +1,18 @@
-import { z } from "zod";
+import type { z } from "zod";
 import type { ErrorCode, RunConfig, RunError, Usage } from "@/server/domain/agent/outcome";
 import type { AgentConfig, Guardrail, LlmConfig } from "@/server/domain/agent/role";
 import type { Flow } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
-import { Expr, Id, Json, type JsonObject, type JsonSchema, Ms, StateKey } from "@/server/domain/base/values";
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { WrittenValue } from "@/server/domain/text/template";
+import type { OwnRule } from "@/server/domain/tool/own-rule";
 import type { NodeAnswer, NodeQuestion } from "@/server/domain/tool/person-question";
-import type { OwnRule } from "@/server/domain/tool/router-functions";
+import type { NodeBase } from "./node-base";
+import type { SchemaParts } from "./schema-parts";
 
-export const Join = z.union([
-  z.enum(["all", "any", "each"]),
-  z.object({ n: z.number().int().min(1), on_shortfall: z.enum(["skip", "error", "fire"]).default("error") }),
-]);
-export type Join = z.infer<typeof Join>;
-
-export const RetryPolicy = z.object({
-  max_attempts: z.number().int().min(1).max(10).default(1),
-  initial_delay_ms: Ms.default(1000),
-  backoff_factor: z.number().min(1).max(10).default(2),
-  max_delay_ms: Ms.default(60_000),
-  jitter: z.number().min(0).max(1).default(0.25),
-  retry_on: z.array(z.string()).default(["TIMEOUT", "RATE_LIMIT", "TRANSIENT", "OUTPUT_INVALID"]),
-});
-export type RetryPolicy = z.infer<typeof RetryPolicy>;
-
-/** What every node has, whatever its kind. */
-export const nodeBase = {
-  id: Id,
-  name: z.string().max(200).default(""),
-  description: z.string().max(4000).optional(),
-  input_keys: z.array(StateKey).default([]),
-  optional_input_keys: z.array(StateKey).default([]),
-  output_keys: z.array(StateKey).default([]),
-  /** Local name -> CEL over state, nodes, input, run. */
-  input_mapping: z.record(StateKey, Expr).optional(),
-  /** State key -> CEL over output, state. */
-  output_mapping: z.record(StateKey, Expr).optional(),
-  join: Join.default("all"),
-  /** False: the node is passed through as skipped, its edges are still taken. */
-  when: Expr.optional(),
-  retry: RetryPolicy.prefault({}),
-  on_error: z.enum(["fail_run", "error_edge", "continue", "skip_branch"]).default("fail_run"),
-  default_output: z.record(StateKey, Json).optional(),
-  run_timeout_ms: Ms.optional(),
-  idle_timeout_ms: Ms.optional(),
-  /** Nodes with the same key never run at the same time. */
-  concurrency_key: z.string().max(80).optional(),
-  breakpoint: z
-    .preprocess(
-      (value) => (value === true ? "before" : value === false ? undefined : value),
-      z.enum(["before", "after"]).optional(),
-    )
-    .optional(),
-  /** Only read where a loop begins. */
-  max_iterations: z.number().int().min(1).max(1000).optional(),
-  ui: z.object({ x: z.number(), y: z.number() }).catchall(Json).optional(),
-};
-const NodeBase = z.object(nodeBase);
-export type NodeBase = z.infer<typeof NodeBase>;
+export type { NodeBase, SchemaParts };
 
 /** The looks of a form field. Which keys of the config it may name is checked by the compiler. */
 export type FieldLook =
@@ -210,7 +163,8 @@ export interface NodeKind<T extends string = string, S extends z.ZodType = z.Zod
   readonly hint: string;
   readonly icon: KindIconName;
   readonly group: "flow" | "agents" | "people" | "data" | "notes";
-  readonly config: S;
+  /** What its settings may be. Asked for where nodes are read, and not where they are only drawn. */
+  config(parts: SchemaParts): S;
   readonly fields: readonly Field<z.output<S>>[];
   /** One line that says what this node will do, for its card. */
   summary(config: z.output<S>, node: NodeBase): string;
@@ -253,8 +207,8 @@ export interface NodeKind<T extends string = string, S extends z.ZodType = z.Zod
   writes?(config: z.output<S>, node: NodeBase): readonly string[];
   /** How long one attempt may take where the node does not say, in milliseconds. */
   readonly timeoutMs?: number;
-  /** The settings of a newly placed node. */
-  newConfig?(): z.input<S>;
+  /** The settings of a newly placed node, all that have a standard included. */
+  newConfig(): z.output<S>;
   newNode?(): Partial<NodeBase>;
   /** `misfit`: checks a value, handed in so that not every drawing brings along what checks by JSON Schema. */
   faults?(config: z.output<S>, node: NodeBase, misfit: Misfit): Fault[];

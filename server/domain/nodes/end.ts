@@ -1,5 +1,4 @@
-import { z } from "zod";
-import { defineNode, type NodeBase } from "./define";
+import { defineNode, type NodeBase, type SchemaParts } from "./define";
 
 /** The reference implementation leaves its results in the state under names that begin like this. */
 export const REPEATED = "final_output_";
@@ -17,12 +16,13 @@ export const end = defineNode({
   group: "flow",
   hasExit: false,
   exits: () => [],
-  config: z
-    .object({
-      terminate: z.boolean().default(false),
-      status: z.enum(["COMPLETED", "ERROR"]).default("COMPLETED"),
-    })
-    .prefault({}),
+  config: ({ z }: SchemaParts) =>
+    z
+      .object({
+        terminate: z.boolean().default(false),
+        status: z.enum(["COMPLETED", "ERROR"]).default("COMPLETED"),
+      })
+      .prefault({}),
   fields: [
     {
       key: "status",
@@ -49,6 +49,7 @@ export const end = defineNode({
           : "Hands out the whole state";
     return config.status === "ERROR" ? "Ends as an error" : what;
   },
+  newConfig: () => ({ terminate: false, status: "COMPLETED" as const }),
   newNode: () => ({ name: "End" }),
   ends: (config, node) => ({ ...config, givesAll: !isChosen(node) }),
   *run(_config, ctx) {

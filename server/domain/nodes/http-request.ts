@@ -1,11 +1,13 @@
-import { z } from "zod";
+import { isObject } from "@/server/domain/base/guards";
+import { parseJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
-import { Json, type JsonObject, parseJson, Template } from "@/server/domain/base/values";
-import { defineNode, NodeFailure, toolOutputs } from "./define";
+import type { Json, JsonObject } from "@/server/domain/base/values";
+import { defineNode, NodeFailure, type SchemaParts, toolOutputs } from "./define";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
+/** Which statuses are a success where nobody says otherwise. */
+const ANY_SUCCESS = "200-299";
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
-const Answer = z.object({ status: z.number(), body: Json.optional() }).catchall(Json);
 
 /** Asks a web address or an HTTP API, through the same door and with the same rules as the tools. */
 export const httpRequest = defineNode({
@@ -14,18 +16,19 @@ export const httpRequest = defineNode({
   hint: "Asks a web address",
   icon: "globe",
   group: "data",
-  config: z.object({
-    method: z.enum(METHODS).default("GET"),
-    url: Template.default(""),
-    headers: z.record(z.string().max(200), Template).default({}),
-    query: z.record(z.string().max(200), Template).default({}),
-    body: Template.optional(),
-    /** Statuses that count as success: "200-299", "200,404". */
-    ok_status: z
-      .string()
-      .regex(/^\d{3}(-\d{3})?(,\d{3}(-\d{3})?)*$/, "Write statuses like 200-299 or 200,404")
-      .default("200-299"),
-  }),
+  config: ({ z, Template }: SchemaParts) =>
+    z.object({
+      method: z.enum(METHODS).default("GET"),
+      url: Template.default(""),
+      headers: z.record(z.string().max(200), Template).default({}),
+      query: z.record(z.string().max(200), Template).default({}),
+      body: Template.optional(),
+      /** Statuses that count as success: "200-299", "200,404". */
+      ok_status: z
+        .string()
+        .regex(/^\d{3}(-\d{3})?(,\d{3}(-\d{3})?)*$/, "Write statuses like 200-299 or 200,404")
+        .default(ANY_SUCCESS),
+    }),
   fields: [
     {
       key: "method",
@@ -52,7 +55,7 @@ export const httpRequest = defineNode({
   ],
   uses: ({ method, url }) => [{ kind: "request", method, url }],
   summary: (config) => (config.url ? `${config.method} ${config.url}` : "No address yet"),
-  newConfig: () => ({ method: "GET" as const, url: "" }),
+  newConfig: () => ({ method: "GET" as const, url: "", headers: {}, query: {}, ok_status: ANY_SUCCESS }),
   newNode: () => ({ name: "HTTP request", output_keys: ["response"] }),
   faults: (config) =>
     config.url.trim() === ""
@@ -77,10 +80,10 @@ export const httpRequest = defineNode({
         : { body: bodyOf(ctx.render(config.body)) }),
     };
     const output = yield* ctx.tool(READS.has(config.method) ? "http_request" : "http_write", args);
-    const answer = Answer.safeParse(output);
-    if (answer.success && !isOk(answer.data.status, config.ok_status))
-      throw new NodeFailure("TOOL_FAILED", `${config.method} ${url} answered ${answer.data.status}.`, {
-        retryable: answer.data.status === 429 || answer.data.status >= 500,
+    const status = isObject(output) ? output.status : undefined;
+    if (typeof status === "number" && !isOk(status, config.ok_status))
+      throw new NodeFailure("TOOL_FAILED", `${config.method} ${url} answered ${status}.`, {
+        retryable: status === 429 || status >= 500,
         user_action: "retry",
       });
     return { output: toolOutputs(output, ctx.node.output_keys) };

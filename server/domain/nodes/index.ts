@@ -1,19 +1,13 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { agentTask } from "./agent-task";
 import { approvalGate } from "./approval-gate";
 import { code } from "./code";
 import { conditionalRouter } from "./conditional-router";
 import { crewTask } from "./crew-task";
-import {
-  type AgentSettings,
-  type CrewSettings,
-  type NodeKind,
-  nodeBase,
-  type OwnUse,
-  type RouterSettings,
-} from "./define";
+import type { AgentSettings, CrewSettings, NodeKind, OwnUse, RouterSettings } from "./define";
 import { end } from "./end";
 import { httpRequest } from "./http-request";
+import type { nodeBase } from "./node-base";
 import { note } from "./note";
 import { start } from "./start";
 import { toolCall } from "./tool-call";
@@ -38,22 +32,18 @@ const list = [
   note,
 ] as const;
 
-type Listed = (typeof list)[number];
+/** A kind by its own type, for the schema of all nodes. */
+export type Listed = (typeof list)[number];
+export const listedKinds: readonly Listed[] = list;
 export type NodeType = Listed["type"];
 
-type SchemaOf<K> =
+/** The schema of the nodes of one kind. */
+export type SchemaOf<K> =
   K extends NodeKind<infer T, infer S>
     ? z.ZodObject<typeof nodeBase & { node_type: z.ZodLiteral<T>; config: S }>
     : never;
 
-const schemaOf = <K extends Listed>(kind: K) =>
-  z.object({ ...nodeBase, node_type: z.literal(kind.type), config: kind.config }) as unknown as SchemaOf<K>;
-
 /** A node of a workflow: what every node has, and the settings of its kind. */
-export const WorkflowNode = z.discriminatedUnion(
-  "node_type",
-  list.map(schemaOf) as unknown as [SchemaOf<Listed>, ...SchemaOf<Listed>[]],
-) as unknown as z.ZodType<z.output<SchemaOf<Listed>>, z.input<SchemaOf<Listed>>>;
 export type WorkflowNode = z.output<SchemaOf<Listed>>;
 
 /** A kind with its types erased, for code that treats all kinds alike. */
@@ -119,4 +109,5 @@ export const usesOf = (node: WorkflowNode): readonly OwnUse[] =>
   getNodeKind(node.node_type).uses?.(node.config) ?? [];
 
 export type { Field, FieldLook, NodeBase, NodeContext, NodeKind, NodeResult, OwnUse } from "./define";
-export { Join, NodeFailure } from "./define";
+export { NodeFailure } from "./define";
+export type { Join } from "./node-base";

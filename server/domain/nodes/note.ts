@@ -1,5 +1,4 @@
-import { z } from "zod";
-import { defineNode } from "./define";
+import { defineNode, type SchemaParts } from "./define";
 
 /** Words for people on the canvas; never part of a run. */
 export const note = defineNode({
@@ -12,11 +11,12 @@ export const note = defineNode({
   hasExit: false,
   executes: false,
   exits: () => [],
-  config: z.object({
-    /** Markdown. */
-    text: z.string().max(8000).default(""),
-    color: z.enum(["yellow", "pink", "green", "blue", "grey"]).optional(),
-  }),
+  config: ({ z }: SchemaParts) =>
+    z.object({
+      /** Markdown. */
+      text: z.string().max(8000).default(""),
+      color: z.enum(["yellow", "pink", "green", "blue", "grey"]).optional(),
+    }),
   fields: [
     { key: "text", label: "Text", as: "multiline", hint: "Markdown: # heading, **bold**, - list" },
     {

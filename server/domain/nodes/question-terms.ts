@@ -1,9 +1,6 @@
 import type { CrewQuestions } from "@/server/domain/crew/questions";
-import {
-  escalationFault,
-  type QuestionParts,
-  type QuestionTerms,
-} from "@/server/domain/tool/person-question";
+import { escalationFault } from "@/server/domain/tool/escalation";
+import type { QuestionParts, QuestionTerms } from "@/server/domain/tool/person-question";
 import type { Fault, Field, FieldLook } from "./define";
 
 /** The fields of every node that asks a person: how long, what then, who is waited for. `standard`: how its standard answer is entered. */

@@ -2,18 +2,19 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import type { NodeBase, NodeContext } from "./define";
+import { schemaParts } from "./schema-parts";
 import { shout } from "./testing/shout";
 
 const ROOT = path.resolve(import.meta.dirname, "../../..");
 const read = (file: string) => readFileSync(path.join(ROOT, file), "utf8");
 
 test("the README's node kind is the one that is type-checked, linted and run here", () => {
-  const [, example] = /```ts\n(import \{ z \}[\s\S]*?)```/.exec(read("README.md")) ?? [];
+  const [, example] = /```ts\n(import \{ defineNode[\s\S]*?)```/.exec(read("README.md")) ?? [];
   expect(example?.replace("./define", "../define")).toBe(read("server/domain/nodes/testing/shout.ts"));
 });
 
 test("it turns a text into capitals, and says which value it writes", () => {
-  const config = shout.config.parse({});
+  const config = shout.config(schemaParts).parse({});
   const node = { output_keys: [] } as unknown as NodeBase;
   expect(shout.writes?.(config, node)).toEqual(["text"]);
   const flow = shout.run?.(config, { state: { text: "hello" } } as unknown as NodeContext);

@@ -1,7 +1,5 @@
-import { z } from "zod";
 import { present } from "@/server/domain/base/must";
-import { Json, JsonSchema } from "@/server/domain/base/values";
-import { defineNode } from "./define";
+import { defineNode, type SchemaParts } from "./define";
 
 /** Where a run begins: what it asks for, and the defaults of what was not given. */
 export const start = defineNode({
@@ -12,7 +10,8 @@ export const start = defineNode({
   group: "flow",
   hasEntry: false,
   begins: true,
-  config: z.object({ input_schema: JsonSchema.optional() }).catchall(Json).default({}),
+  config: ({ z, Json, JsonSchema }: SchemaParts) =>
+    z.object({ input_schema: JsonSchema.optional() }).catchall(Json).default({}),
   fields: [
     { key: "input_schema", label: "Inputs", as: "schema", hint: "What a run asks for when it starts" },
   ],

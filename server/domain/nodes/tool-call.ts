@@ -1,14 +1,11 @@
-import { z } from "zod";
-import { Expr, Json, type JsonObject, Template } from "@/server/domain/base/values";
-import { defineNode, type NodeContext, toolOutputs } from "./define";
+import type { z } from "zod";
+import type { JsonObject } from "@/server/domain/base/values";
+import { defineNode, type NodeContext, type SchemaParts, toolOutputs } from "./define";
 
 /** An argument: the value of an expression, a text with values in double braces, or a value as it stands. */
-export const ToolArgument = z.union([
-  z.strictObject({ $expr: Expr }),
-  z.strictObject({ $template: Template }),
-  Json,
-]);
-export type ToolArgument = z.infer<typeof ToolArgument>;
+const Argument = ({ z, Expr, Json, Template }: SchemaParts) =>
+  z.union([z.strictObject({ $expr: Expr }), z.strictObject({ $template: Template }), Json]);
+export type ToolArgument = z.infer<ReturnType<typeof Argument>>;
 
 /** Calls one tool, without any model. */
 export const toolCall = defineNode({
@@ -17,10 +14,11 @@ export const toolCall = defineNode({
   hint: "Calls one tool",
   icon: "wrench",
   group: "data",
-  config: z.object({
-    tool_name: z.string().max(200).default(""),
-    args: z.record(z.string().max(200), ToolArgument).default({}),
-  }),
+  config: (parts: SchemaParts) =>
+    parts.z.object({
+      tool_name: parts.z.string().max(200).default(""),
+      args: parts.z.record(parts.z.string().max(200), Argument(parts)).default({}),
+    }),
   fields: [
     { key: "tool_name", label: "Tool", as: "tool" },
     { key: "args", label: "Arguments", as: "arguments" },

@@ -1,7 +1,6 @@
-import { z } from "zod";
 import { present } from "@/server/domain/base/must";
-import { Expr, type JsonObject, StateKey } from "@/server/domain/base/values";
-import { defineNode } from "./define";
+import type { JsonObject } from "@/server/domain/base/values";
+import { defineNode, type SchemaParts } from "./define";
 
 /** Computes values from the state with CEL. */
 export const transform = defineNode({
@@ -10,7 +9,7 @@ export const transform = defineNode({
   hint: "Computes values",
   icon: "function-square",
   group: "data",
-  config: z.object({ set: z.record(StateKey, Expr).default({}) }),
+  config: ({ z, Expr, StateKey }: SchemaParts) => z.object({ set: z.record(StateKey, Expr).default({}) }),
   fields: [
     {
       key: "set",

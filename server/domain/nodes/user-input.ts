@@ -1,17 +1,18 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { isObject } from "@/server/domain/base/guards";
-import { type JsonObject, JsonSchema, Template } from "@/server/domain/base/values";
-import { QuestionTerms } from "@/server/domain/tool/person-question";
-import { defineNode, type Fault, type Misfit, NodeFailure } from "./define";
+import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
+import { defineNode, type Fault, type Misfit, NodeFailure, type SchemaParts } from "./define";
 import { questionFields, termsOf, timeoutFaults } from "./question-terms";
 
-const InputConfig = z.object({
-  title: Template.default(""),
-  body_template: Template.optional(),
-  /** What is asked for: an object, whose properties are the fields of the form. */
-  schema: JsonSchema.optional(),
-  ...QuestionTerms.shape,
-});
+const InputConfig = ({ z, JsonSchema, QuestionTerms, Template }: SchemaParts) =>
+  z.object({
+    title: Template.default(""),
+    body_template: Template.optional(),
+    /** What is asked for: an object, whose properties are the fields of the form. */
+    schema: JsonSchema.optional(),
+    ...QuestionTerms.shape,
+  });
+type Config = z.output<ReturnType<typeof InputConfig>>;
 
 /** A person fills in a form, and the run goes on with what they entered. */
 export const userInput = defineNode({
@@ -111,10 +112,7 @@ function schemaFaults(schema: JsonSchema | undefined): Fault[] {
 }
 
 /** Why what follows where nobody fills it in cannot be done; null where it can. */
-function silentFault(
-  { on_timeout, default_response, schema }: z.output<typeof InputConfig>,
-  misfit: Misfit,
-): string | null {
+function silentFault({ on_timeout, default_response, schema }: Config, misfit: Misfit): string | null {
   if (on_timeout === "approve")
     return "A form cannot be approved. Choose standard values, or let the node fail.";
   if (on_timeout !== "default") return null;

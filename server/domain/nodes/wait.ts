@@ -1,6 +1,4 @@
-import { z } from "zod";
-import { Expr, Ms } from "@/server/domain/base/values";
-import { defineNode } from "./define";
+import { defineNode, type SchemaParts } from "./define";
 
 /** Holds a branch for a while; the timer survives restarts. */
 export const wait = defineNode({
@@ -9,12 +7,13 @@ export const wait = defineNode({
   hint: "Holds on for a while",
   icon: "timer",
   group: "flow",
-  config: z.object({
-    ms: Ms.max(365 * 24 * 3_600_000).optional(),
-    until: Expr.optional(),
-    signal: z.string().max(80).optional(),
-    timeout_ms: Ms.optional(),
-  }),
+  config: ({ z, Expr, Ms }: SchemaParts) =>
+    z.object({
+      ms: Ms.max(365 * 24 * 3_600_000).optional(),
+      until: Expr.optional(),
+      signal: z.string().max(80).optional(),
+      timeout_ms: Ms.optional(),
+    }),
   fields: [{ key: "ms", label: "For", as: "milliseconds" }],
   summary: (config) => (config.ms === undefined ? "No duration yet" : `For ${durationText(config.ms)}`),
   newConfig: () => ({ ms: 5000 }),

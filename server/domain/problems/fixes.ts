@@ -1,7 +1,9 @@
 import { freshEdgeId, freshNodeId } from "@/server/domain/base/ids";
-import { canonicalJson, type Json } from "@/server/domain/base/values";
+import { canonicalJson } from "@/server/domain/base/json";
+import type { Json } from "@/server/domain/base/values";
 import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
-import { getNodeKind, nodeKinds, WorkflowNode } from "../nodes";
+import { getNodeKind, nodeKinds } from "../nodes";
+import { WorkflowNode } from "../nodes/schemas";
 
 /** A repair that one click can make. `label` is what the button says. */
 export type Fix = { label: string } & (

@@ -1,7 +1,7 @@
 import type { Breakpoint } from "@/server/domain/agent/breakpoint";
 import type { RunConfig, RunError } from "@/server/domain/agent/outcome";
+import { canonicalJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
-import { canonicalJson } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { ControlEvents } from "./control-events";
 import { takeFromReady } from "./endings";

@@ -1,4 +1,5 @@
-import { type Json, type JsonObject, newRecord } from "@/server/domain/base/values";
+import { newRecord } from "@/server/domain/base/json";
+import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { CrewProcess } from "@/server/domain/crew/crew";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { RiskLevel, ToolProtocol, ToolStatus } from "@/server/domain/tool/tool";

@@ -1,4 +1,4 @@
-import { newRecord } from "@/server/domain/base/values";
+import { newRecord } from "@/server/domain/base/json";
 import type { CrewExchange, CrewLink, CrewRun, Proposal } from "./crew-state";
 import type { CrewEvents, RunEvent } from "./events";
 import type { Handlers } from "./handlers";

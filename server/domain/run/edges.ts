@@ -1,5 +1,5 @@
+import { newRecord } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
-import { newRecord } from "@/server/domain/base/values";
 import type { EdgeEvents } from "./events";
 import type { Handlers } from "./handlers";
 import type { RunState } from "./state";

@@ -1,4 +1,4 @@
-import { type Urgency } from "@/server/domain/tool/person-question";
+import type { Urgency } from "@/server/domain/tool/person-question";
 import type { RunState } from ".";
 import type { Interaction } from "./crew-state";
 import { agentKey } from "./state";

@@ -4,7 +4,8 @@ import { SIZES, sizeOf, sizeText } from "@/server/domain/base/sizes";
 import { Json, type JsonSchema } from "@/server/domain/base/values";
 import { objectOf } from "@/server/domain/graph/form-fields";
 import type { KeyFault } from "@/server/domain/graph/input-check";
-import { type AnswerOption, saysNo, saysYes } from "@/server/domain/tool/person-question";
+import type { AnswerOption } from "@/server/domain/tool/person-question";
+import { saysNo, saysYes } from "@/server/domain/tool/yes-no";
 import type { Payloads } from "./events";
 import { answerFaults, checkAnswer, PersonsAnswer } from "./tool-question";
 

@@ -1,4 +1,5 @@
-import { isSameJson, type JsonObject } from "@/server/domain/base/values";
+import { isSameJson } from "@/server/domain/base/json";
+import type { JsonObject } from "@/server/domain/base/values";
 import { findNodeKind } from "@/server/domain/nodes";
 import { REPEATED } from "@/server/domain/nodes/end";
 import { plainWords } from "@/server/domain/text/plain-words";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { canonicalJson, type JsonObject } from "@/server/domain/base/values";
+import { canonicalJson } from "@/server/domain/base/json";
+import type { JsonObject } from "@/server/domain/base/values";
 import { analyse } from "@/server/domain/graph/analysis";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findProblems } from "@/server/domain/problems/problems";

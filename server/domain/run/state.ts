@@ -11,7 +11,8 @@ import {
 } from "@/server/domain/agent/outcome";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { Version } from "@/server/domain/base/changes";
-import { type Json, type JsonObject, newRecord } from "@/server/domain/base/values";
+import { newRecord } from "@/server/domain/base/json";
+import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { PastWork } from "@/server/domain/crew/past-work";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { ToolCall } from "@/server/domain/tool/tool";

@@ -1,4 +1,4 @@
-import { newRecord } from "@/server/domain/base/values";
+import { newRecord } from "@/server/domain/base/json";
 import type { PastCounts } from "@/server/domain/crew/past-work";
 import { isCrewNode } from "@/server/domain/nodes";
 import type { RunState } from "./state";

@@ -1,9 +1,10 @@
 import { describeUnchecked } from "@/server/domain/agent/unchecked";
 import { errorMessage } from "@/server/domain/base/guards";
 import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
-import { stateProperties, type WorkflowGraph } from "@/server/domain/graph/graph";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { findInputErrors } from "@/server/domain/graph/input-check";
 import { inputFields, isBeginning } from "@/server/domain/graph/run-input";
+import { stateProperties } from "@/server/domain/graph/state-properties";
 import { findNodeKind, isExecutable, writtenKeys } from "@/server/domain/nodes";
 import { compileRegex } from "@/server/domain/regex/regex";
 import { checkExpression } from "@/server/domain/text/expression";

@@ -2,7 +2,7 @@ import { isList } from "@/server/domain/base/guards";
 import { must } from "@/server/domain/base/must";
 import { compileRegex, PatternFault, type Regex } from "../regex/regex";
 import { Work } from "../regex/work";
-import { type Check, type Node, type Resource, type Run, type Seen } from "./check";
+import type { Check, Node, Resource, Run, Seen } from "./check";
 import {
   ANNOTATIONS,
   KEYWORDS,

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { Json } from "@/server/domain/base/values";
 import { type WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
 import { getNodeKind, type WorkflowNode } from "../nodes";
+import { configSchema } from "../nodes/schemas";
 
 const text = fc.string({ maxLength: 20, unit: "grapheme" });
 const key = fc.constantFrom("request", "notes", "draft", "verdict", "issues", "score", "summary", "flag");
@@ -211,7 +212,7 @@ function edge(
     .chain(([source_node_id, target_node_id]) => {
       const node = nodes[source_node_id] as WorkflowNode;
       const kind = getNodeKind(node.node_type);
-      const settings = kind.config as z.ZodType;
+      const settings = configSchema(kind.type);
       const labels = (kind.exits?.(settings.parse(node.config)) ?? []).map(({ label }) => label);
       return fc.record(
         {

@@ -1,7 +1,7 @@
 import type { ASTNode } from "@marcbachmann/cel-js";
 import { isList } from "@/server/domain/base/guards";
+import { newRecord } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
-import { newRecord } from "@/server/domain/base/values";
 import { type Work, WorkError } from "@/server/domain/base/work-budget";
 import { type CelFunction, constants, fits, functionsNamed, NAMESPACES } from "./expression-functions";
 import {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Json, newRecord } from "@/server/domain/base/values";
+import { newRecord } from "@/server/domain/base/json";
+import type { Json } from "@/server/domain/base/values";
 import {
   checkExpression,
   ExpressionError,

@@ -46,39 +46,11 @@ export const QuestionTerms = z.object({
 });
 export type QuestionTerms = z.infer<typeof QuestionTerms>;
 
-/** Why others cannot be asked as these terms say; null where they can. */
-export function escalationFault({
-  on_timeout,
-  escalation = [],
-}: Pick<QuestionTerms, "on_timeout" | "escalation">): string | null {
-  if (on_timeout === "escalate" && escalation.length === 0)
-    return "Say who is asked where nobody answers: add at least one level.";
-  const isOrdered = escalation.every(
-    ({ after_s }, at) => at === 0 || after_s > (escalation[at - 1]?.after_s ?? 0),
-  );
-  return isOrdered ? null : "Each level of the escalation must come later than the one before.";
-}
-
 /** One of the answers to choose from. */
 export interface AnswerOption {
   label: string;
   value: string;
 }
-
-const YES: ReadonlySet<string> = new Set(["approve", "approved", "yes", "accept", "accepted"]);
-const NO: ReadonlySet<string> = new Set([
-  "reject",
-  "rejected",
-  "no",
-  "deny",
-  "denied",
-  "decline",
-  "declined",
-]);
-
-/** Whether a person who chooses an answer of that name says yes, or no. */
-export const saysYes = (name: string): boolean => YES.has(name.trim().toLowerCase());
-export const saysNo = (name: string): boolean => NO.has(name.trim().toLowerCase());
 
 /** What a question asks and on which terms, beside its title and its reason; all of it absent in older runs. */
 export interface QuestionParts {

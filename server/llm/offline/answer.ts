@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import { parseJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
-import { parseJson } from "@/server/domain/base/values";
 import { instanceOf, type Suggest } from "./instance";
 import { crewAnswer } from "./personas/crew";
 import { type Decision, decideApproval, decideReview, wordFor, wordInPrompt } from "./personas/decide";

@@ -1,4 +1,5 @@
-import { type JsonSchema, newRecord } from "@/server/domain/base/values";
+import { newRecord } from "@/server/domain/base/json";
+import type { JsonSchema } from "@/server/domain/base/values";
 import { withoutDirectives } from "./directives";
 
 /** What the demo model understands of a conversation. */

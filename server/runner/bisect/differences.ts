@@ -1,4 +1,5 @@
-import { canonicalJson, type Json } from "@/server/domain/base/values";
+import { canonicalJson } from "@/server/domain/base/json";
+import type { Json } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { DifferenceKind, RunDifference } from "@/server/domain/run/bisect/report";
 import type { RunEventOf } from "@/server/domain/run/events";

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { canonicalJson, type Json } from "@/server/domain/base/values";
+import { canonicalJson } from "@/server/domain/base/json";
+import type { Json } from "@/server/domain/base/values";
 
 /** Fields whose texts name calls and files: made up anew by each run, whatever they stand for. */
 const NAMING: ReadonlySet<string> = new Set(["tool_call_id", "artifact_id"]);

@@ -1,6 +1,7 @@
 import type { Flow } from "@/server/domain/base/durable";
+import { newRecord } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
-import { type Json, type JsonObject, type JsonSchema, newRecord } from "@/server/domain/base/values";
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import {
   customPatterns,
   outcomesOf,

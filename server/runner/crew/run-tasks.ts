@@ -1,8 +1,9 @@
 import type { RunError } from "@/server/domain/agent/outcome";
 import type { AgentConfig } from "@/server/domain/agent/role";
 import type { Flow } from "@/server/domain/base/durable";
+import { newRecord } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
-import { type Json, type JsonObject, newRecord } from "@/server/domain/base/values";
+import type { Json, JsonObject } from "@/server/domain/base/values";
 import { Work as Budget } from "@/server/domain/base/work-budget";
 import { asksOnError, interventionPoint } from "@/server/domain/crew/intervention";
 import type { Task, TaskStatus } from "@/server/domain/crew/plan";

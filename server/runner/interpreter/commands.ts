@@ -1,6 +1,6 @@
 import { RaisableLimit } from "@/server/domain/agent/outcome";
+import { textsIn } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
-import { textsIn } from "@/server/domain/base/values";
 import type { ExecutionPlan } from "@/server/domain/crew/plan";
 import type { RunState } from "@/server/domain/run";
 import type { RunCommand } from "@/server/domain/run/command";

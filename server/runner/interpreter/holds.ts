@@ -1,5 +1,5 @@
 import type { Breakpoint, BreakpointKind } from "@/server/domain/agent/breakpoint";
-import { canonicalJson } from "@/server/domain/base/values";
+import { canonicalJson } from "@/server/domain/base/json";
 import type { RunState } from "@/server/domain/run";
 import type { PausedPlace } from "@/server/domain/run/control-events";
 import type { NewEvent } from "@/server/domain/run/events";

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { type AgentStep, findStuck } from "@/server/domain/agent/stuck";
 import type { Version } from "@/server/domain/base/changes";
+import { canonicalJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import { sizeOf } from "@/server/domain/base/sizes";
-import { canonicalJson, type JsonObject } from "@/server/domain/base/values";
+import type { JsonObject } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
 
 /** A value so long is compared by where it came from, not by what it says. */

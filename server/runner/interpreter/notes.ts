@@ -1,8 +1,8 @@
 import type { InstallationRules } from "@/server/domain/agent/outcome";
 import type { Settlement } from "@/server/domain/base/durable";
+import { canonicalJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import { cutText } from "@/server/domain/base/sizes";
-import { canonicalJson } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
 import { targetInWords } from "@/server/domain/run/control-words";
 import type { NewEvent } from "@/server/domain/run/events";

@@ -1,5 +1,6 @@
 import type { StepRequest } from "@/server/domain/base/durable";
-import { canonicalJson, type Json } from "@/server/domain/base/values";
+import { canonicalJson } from "@/server/domain/base/json";
+import type { Json } from "@/server/domain/base/values";
 import { placeOf, type RequestChange, type RequestDifference } from "@/server/domain/run/request-difference";
 
 /** A request as it was asked: of a model or of a tool. */

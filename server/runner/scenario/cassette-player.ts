@@ -1,5 +1,5 @@
 import type { Settled, StepRequest } from "@/server/domain/base/durable";
-import { asStored } from "@/server/domain/base/values";
+import { asStored } from "@/server/domain/base/json";
 import type { Cassette, CassetteAnswer } from "@/server/domain/scenario/cassette";
 import type { MissedAnswer } from "@/server/domain/scenario/report";
 import { differenceFrom } from "../recorded/difference";

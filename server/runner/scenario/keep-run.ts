@@ -1,5 +1,5 @@
 import { RunConfig, RunConfigChanges } from "@/server/domain/agent/outcome";
-import { isSameJson } from "@/server/domain/base/values";
+import { isSameJson } from "@/server/domain/base/json";
 import { foldRun } from "@/server/domain/run";
 import { peopleOf, proposedExpectations } from "@/server/domain/scenario/propose";
 import type { ScenarioFields } from "@/server/domain/scenario/scenario-test";

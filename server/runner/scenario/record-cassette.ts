@@ -1,5 +1,5 @@
 import type { Settled } from "@/server/domain/base/durable";
-import { asStored } from "@/server/domain/base/values";
+import { asStored } from "@/server/domain/base/json";
 import type { RunEventOf } from "@/server/domain/run/events";
 import type { Cassette, CassetteAnswer } from "@/server/domain/scenario/cassette";
 import type { Journal } from "../embedded";

@@ -8,8 +8,9 @@ import type {
   StepScope,
   StepWork,
 } from "@/server/domain/base/durable";
+import { asStored } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
-import { asStored, type Json } from "@/server/domain/base/values";
+import type { Json } from "@/server/domain/base/values";
 import type { RunEvent } from "@/server/domain/run/events";
 import { asStepError } from "../embedded";
 import { requestHash } from "../recorded/request-hash";

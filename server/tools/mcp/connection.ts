@@ -1,8 +1,9 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { z } from "zod";
 import { isList } from "@/server/domain/base/guards";
+import { isSameJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
-import { isSameJson, type JsonObject } from "@/server/domain/base/values";
+import type { JsonObject } from "@/server/domain/base/values";
 import { questionFault } from "@/server/domain/run/tool-question";
 import type { ToolAnswer, ToolOutput, ToolQuestion } from "@/server/domain/tool/tool";
 import { type McpToolDefinition, readable, readDefinition } from "./definition";

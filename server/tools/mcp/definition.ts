@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { isObject } from "@/server/domain/base/guards";
+import { canonicalJson } from "@/server/domain/base/json";
 import { jsonTextProblem } from "@/server/domain/base/json-limits";
-import { canonicalJson, JsonSchema } from "@/server/domain/base/values";
+import { JsonSchema } from "@/server/domain/base/values";
 
 /** A tool as its server describes it: what a person approves, and what must not change afterwards. */
 export const McpToolDefinition = z.object({

@@ -2,7 +2,7 @@ import { present } from "@/server/domain/base/must";
 import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { ToolSpec } from "@/server/domain/tool/tool";
 import type { McpCorrection, McpPin, McpServerInput, McpServerStore } from "@/server/store/mcp-servers";
-import { type ToolInterface } from "../define";
+import type { ToolInterface } from "../define";
 import type { StdioServer } from "../operator/file";
 import { checkBySchema } from "../schema-check";
 import { McpConnection, type McpHealth } from "./connection";

@@ -1,5 +1,4 @@
-import { z } from "zod";
-import { defineNode } from "../define";
+import { defineNode, type SchemaParts } from "../define";
 
 /** Turns a text into capitals. */
 export const shout = defineNode({
@@ -8,8 +7,9 @@ export const shout = defineNode({
   hint: "Turns a text into capitals",
   icon: "wrench",
   group: "data",
-  config: z.object({ key: z.string().default("text") }),
+  config: ({ z }: SchemaParts) => z.object({ key: z.string().default("text") }),
   fields: [{ key: "key", label: "Which value", as: "text" }],
+  newConfig: () => ({ key: "text" }),
   summary: ({ key }) => `Shouts ${key}`,
   writes: ({ key }) => [key],
   *run({ key }, ctx) {

@@ -1,6 +1,6 @@
 import { describeUnchecked, uncheckedOfState } from "@/server/domain/agent/unchecked";
-import { stateProperties } from "@/server/domain/graph/graph";
 import { keySchema } from "@/server/domain/graph/state-check";
+import { stateProperties } from "@/server/domain/graph/state-properties";
 import type { Check } from "../check";
 import { quoted } from "../names";
 

@@ -1,4 +1,5 @@
-import { isSameJson, type Json, type JsonObject } from "@/server/domain/base/values";
+import { isSameJson } from "@/server/domain/base/json";
+import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { knownCost } from "@/server/domain/model/cost";
 import type { Activation, NodeStatus, RunState } from "..";

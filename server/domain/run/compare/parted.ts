@@ -1,4 +1,5 @@
-import { canonicalJson, isSameJson, type Json } from "@/server/domain/base/values";
+import { canonicalJson, isSameJson } from "@/server/domain/base/json";
+import type { Json } from "@/server/domain/base/values";
 import type { RunEvent, RunEventOf } from "../events";
 import { asSent } from "../past/as-sent";
 

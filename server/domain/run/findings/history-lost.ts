@@ -1,4 +1,4 @@
-import { canonicalJson } from "@/server/domain/base/values";
+import { canonicalJson } from "@/server/domain/base/json";
 import type { RunEvent } from "../events";
 import { type Detector, type Finding, type Looked, named, of, placeOf } from "./finding";
 

@@ -1,4 +1,4 @@
-import { canonicalJson } from "@/server/domain/base/values";
+import { canonicalJson } from "@/server/domain/base/json";
 import { type Detector, type Finding, named, of, placeOf, plain } from "./finding";
 
 /** So often is the same step no accident. */

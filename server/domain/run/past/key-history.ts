@@ -1,4 +1,5 @@
-import { isSameJson, type Json } from "@/server/domain/base/values";
+import { isSameJson } from "@/server/domain/base/json";
+import type { Json } from "@/server/domain/base/values";
 import { evolve, newRun, type RunState } from "..";
 import type { RunEvent } from "../events";
 

@@ -1,4 +1,5 @@
-import { isSameJson, type Json } from "@/server/domain/base/values";
+import { isSameJson } from "@/server/domain/base/json";
+import type { Json } from "@/server/domain/base/values";
 import type { RunState } from "..";
 
 /** A key of the state before and after; absent where it was not there. */

@@ -1,4 +1,5 @@
-import { type Json, newRecord } from "@/server/domain/base/values";
+import { newRecord } from "@/server/domain/base/json";
+import type { Json } from "@/server/domain/base/values";
 import { WORK_LIMITS, Work } from "@/server/domain/base/work-budget";
 import { checkExpression, ExpressionError, evaluateCondition } from "@/server/domain/text/expression";
 import { evolve, newRun, type RunState } from "..";

@@ -1,4 +1,5 @@
-import { canonicalJson, type Json } from "@/server/domain/base/values";
+import { canonicalJson } from "@/server/domain/base/json";
+import type { Json } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
 import type { ExpectationResult } from "../report";

@@ -1,5 +1,6 @@
 import { errorMessage } from "@/server/domain/base/guards";
-import { isSameJson, type Json, newRecord } from "@/server/domain/base/values";
+import { isSameJson, newRecord } from "@/server/domain/base/json";
+import type { Json } from "@/server/domain/base/values";
 import { compileRegex } from "@/server/domain/regex/regex";
 import { writtenKeys } from "@/server/domain/run/past/key-history";
 import { faultTexts, newWork, readSchema } from "@/server/domain/schema/schema";

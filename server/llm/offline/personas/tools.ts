@@ -1,4 +1,5 @@
-import { type JsonObject, type JsonSchema, parseJson } from "@/server/domain/base/values";
+import { parseJson } from "@/server/domain/base/json";
+import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { CALL_MARKER, callLine, RESULT_MARKER } from "@/server/llm/text-protocol";
 import { instanceOf } from "../instance";
 import { type Message, type Prompt, sinceTask, type Tool } from "../prompt";

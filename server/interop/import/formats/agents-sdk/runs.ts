@@ -4,7 +4,7 @@ import type { Keys } from "./keys";
 import type { Member, Members } from "./members";
 import { propertiesOf } from "./schemas";
 import type { Trail } from "./trail";
-import { type AgentRun, type Messages, type Value } from "./values";
+import type { AgentRun, Messages, Value } from "./values";
 
 /** What one run of an agent is given. */
 export interface Request {

@@ -1,0 +1,23 @@
+import { isObject, isText } from "@/server/domain/base/guards";
+import { findNodeKind } from "@/server/domain/nodes";
+import { configSchema } from "@/server/domain/nodes/schemas";
+import type { Choice } from "./choice";
+import { parseJson } from "./fragment";
+
+/** What was dragged onto the drawing; null where it is no choice of the palette. A drag can come from any page. */
+export function readChoice(payload: string): Choice | null {
+  const value = parseJson(payload);
+  const kind = isObject(value) && isText(value.type) ? findNodeKind(value.type) : undefined;
+  if (!kind || !isObject(value)) return null;
+  const settings: object = kind.newConfig();
+  const config = configSchema(kind.type).safeParse({
+    ...settings,
+    ...(isObject(value.config) ? value.config : {}),
+  });
+  if (!config.success || !isObject(config.data)) return null;
+  return {
+    type: kind.type,
+    config: config.data,
+    ...(isText(value.name) ? { name: value.name.slice(0, 200) } : {}),
+  };
+}

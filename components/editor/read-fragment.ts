@@ -1,0 +1,39 @@
+import { NodeGroup, WorkflowEdge, WorkflowNode } from "@/server/domain/graph/graph";
+import { FRAGMENT_FORMAT, type Fragment, parseJson } from "./fragment";
+
+/** Reads a copied text. Null: this is none of ours. */
+export function readFragment(text: string): Fragment | null {
+  const value = parseJson(text);
+  if (
+    value === null ||
+    typeof value !== "object" ||
+    (value as { format?: unknown }).format !== FRAGMENT_FORMAT
+  )
+    return null;
+  const { nodes, edges, groups } = value as { nodes?: unknown; edges?: unknown; groups?: unknown };
+  const known: Record<string, WorkflowNode> = {};
+  const copied = Object.values(nodes && typeof nodes === "object" ? nodes : {});
+  for (const entry of copied) {
+    const node = WorkflowNode.safeParse(entry);
+    if (node.success) known[node.data.id] = node.data;
+  }
+  const leftOut = copied.length - Object.keys(known).length;
+  const framed = (Array.isArray(groups) ? groups : []).flatMap((entry) => {
+    const group = NodeGroup.safeParse(entry);
+    const isInside = group.success && group.data.node_ids.every((id) => Object.hasOwn(known, id));
+    return isInside ? [group.data] : [];
+  });
+  return {
+    ...(framed.length > 0 ? { groups: framed } : {}),
+    ...(leftOut > 0 ? { leftOut } : {}),
+    nodes: known,
+    edges: (Array.isArray(edges) ? edges : []).flatMap((entry) => {
+      const edge = WorkflowEdge.safeParse(entry);
+      const isInside =
+        edge.success &&
+        Object.hasOwn(known, edge.data.source_node_id) &&
+        Object.hasOwn(known, edge.data.target_node_id);
+      return isInside ? [edge.data] : [];
+    }),
+  };
+}

@@ -1,0 +1,41 @@
+import type { Json } from "./values";
+
+/** A record without a prototype: `record["constructor"]` is undefined, as it should be. */
+export function newRecord<T>(
+  entries?: Iterable<readonly [string, T]> | Record<string, T>,
+): Record<string, T> {
+  const record = Object.create(null) as Record<string, T>;
+  if (!entries) return record;
+  const pairs = Symbol.iterator in entries ? entries : Object.entries(entries);
+  for (const [key, value] of pairs) record[key] = value;
+  return record;
+}
+
+/** The value of a JSON text. Throws SyntaxError where it is none. */
+export const parseJson = (text: string): Json => JSON.parse(text) as Json;
+
+/** A value as it comes back from the log: what its JSON says of it. */
+export const asStored = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+
+/** Whether two JSON values are the same, whatever the order of their keys. */
+export function isSameJson(a: unknown, b: unknown): boolean {
+  return canonicalJson(a) === canonicalJson(b);
+}
+
+/** JSON text with sorted keys: equal values give equal text. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    inner !== null && typeof inner === "object" && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
+      : inner,
+  );
+}
+
+/** Every text in a value, with the names of its fields left out. */
+export function textsIn(value: Json): string[] {
+  if (typeof value === "string") return [value];
+  if (value === null || typeof value !== "object") return typeof value === "number" ? [String(value)] : [];
+  return (Array.isArray(value) ? value : Object.values(value)).flatMap((each) =>
+    each === undefined ? [] : textsIn(each),
+  );
+}

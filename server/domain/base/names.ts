@@ -1,0 +1,11 @@
+/** Words that name something on every object's prototype; as keys they are how prototype pollution begins. */
+const FORBIDDEN = new Set(["__proto__", "prototype", "constructor"]);
+
+/** Whether a word may not name anything. */
+export const isReserved = (name: string): boolean => FORBIDDEN.has(name);
+
+/** How a key of the run's state is written. */
+export const STATE_KEY = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+
+/** Whether this can be a key of the run's state. */
+export const isStateKey = (name: string): boolean => STATE_KEY.test(name) && !isReserved(name);

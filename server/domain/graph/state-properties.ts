@@ -1,0 +1,34 @@
+import type { JsonSchema } from "@/server/domain/base/values";
+import type { WorkflowGraph } from "./graph";
+
+/** How values of one state key merge, with what becomes of what several nodes write, in words. `last` replaces. */
+export const REDUCERS = {
+  last: "The last one wins",
+  append: "Appended to a list",
+  concat_text: "Joined as text",
+  union: "A list without doubles",
+  merge: "Merged objects",
+  deep_merge: "Merged objects, deeply",
+  add: "Added up",
+  max: "The largest",
+  min: "The smallest",
+  first: "The first one wins",
+} as const;
+export type Reducer = keyof typeof REDUCERS;
+
+const isReducer = (name: unknown): name is Reducer =>
+  typeof name === "string" && Object.hasOwn(REDUCERS, name);
+
+/** The properties of the state schema, or an empty record. */
+export function stateProperties(graph: WorkflowGraph): Record<string, JsonSchema> {
+  const properties = graph.global_state_schema?.properties;
+  return properties && typeof properties === "object" && !Array.isArray(properties)
+    ? (properties as Record<string, JsonSchema>)
+    : {};
+}
+
+export function reducerOf(graph: WorkflowGraph, key: string): Reducer {
+  const properties = stateProperties(graph);
+  const named = Object.hasOwn(properties, key) ? properties[key]?.["x-reducer"] : undefined;
+  return isReducer(named) ? named : "last";
+}

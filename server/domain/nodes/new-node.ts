@@ -1,0 +1,38 @@
+import { getNodeKind, type NodeType, type WorkflowNode } from ".";
+import type { NodeBase } from "./define";
+
+/** What a node says where nobody has said otherwise, whatever its kind. */
+const standard = () => ({
+  name: "",
+  input_keys: [],
+  optional_input_keys: [],
+  output_keys: [],
+  join: "all" as const,
+  retry: {
+    max_attempts: 1,
+    initial_delay_ms: 1000,
+    backoff_factor: 2,
+    max_delay_ms: 60_000,
+    jitter: 0.25,
+    retry_on: ["TIMEOUT", "RATE_LIMIT", "TRANSIENT", "OUTPUT_INVALID"],
+  },
+  on_error: "fail_run" as const,
+});
+
+/**
+ * A node as it is first placed. `more`: what it has in common with all nodes; `config`: some of its settings. Both are
+ * taken as they are: what comes from outside is read by the schema of nodes first.
+ */
+export function newNode(
+  type: NodeType,
+  { config, ...more }: Partial<NodeBase> & { id: string; config?: Record<string, unknown> | undefined },
+): WorkflowNode {
+  const kind = getNodeKind(type);
+  return {
+    ...standard(),
+    ...kind.newNode?.(),
+    ...more,
+    node_type: type,
+    config: { ...kind.newConfig(), ...config },
+  } as WorkflowNode;
+}
