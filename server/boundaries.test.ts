@@ -236,6 +236,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "canvas",
     "library",
     "run",
+    "scenario",
     "inbox",
     "editor",
     "workflows",

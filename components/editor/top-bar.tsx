@@ -12,6 +12,7 @@ import {
   Ellipsis,
   FileDown,
   FileUp,
+  FlaskConical,
   History,
   PanelLeft,
   Redo2,
@@ -293,6 +294,7 @@ function More({
               ]
             : []),
           { label: "Runs of this workflow", icon: <History />, href: `/workflows/${id}/runs` },
+          { label: "Tests of this workflow", icon: <FlaskConical />, href: `/workflows/${id}/tests` },
           {
             label: "Breakpoints",
             icon: <CircleDot />,

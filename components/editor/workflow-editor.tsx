@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { CircleSlash2 } from "lucide-react";
 import dynamic from "next/dynamic";
-import { useSearchParams } from "next/navigation";
+import { useRouter, useSearchParams } from "next/navigation";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { Dressing } from "@/components/canvas/flow-mapping";
@@ -210,7 +210,12 @@ function Screen() {
   };
   useWindowKeys({ onRun: () => launch(true) }, commands);
   useClipboard(commands);
-  useOffers(commands, () => launch(true));
+  const router = useRouter();
+  useOffers(
+    commands,
+    () => launch(true),
+    () => void autosave.flush().then(() => router.push(`/workflows/${store.getState().id}/tests`)),
+  );
   usePlaces();
   useAskedNode(commands);
   // Whoever opens a drawing can draw at once.
@@ -534,7 +539,7 @@ const isInDialog = (target: EventTarget | null) =>
   !!target.closest("[role=dialog], [role=alertdialog], [role=menu], [role=listbox]");
 
 /** The same list feeds the keys, the help and the command palette. */
-function useOffers(commands: EditorCommands, onRun: () => void) {
+function useOffers(commands: EditorCommands, onRun: () => void, onTests: () => void) {
   const [offers] = useState((): ShellCommand[] => [
     { id: "run", label: "Run this workflow", section: "This workflow", shortcut: "mod+Enter", run: onRun },
     {
@@ -543,6 +548,13 @@ function useOffers(commands: EditorCommands, onRun: () => void) {
       section: "This workflow",
       keywords: "limits state budget",
       run: commands.openWorkflowSettings,
+    },
+    {
+      id: "workflow tests",
+      label: "Tests of this workflow",
+      section: "This workflow",
+      keywords: "scenario expectations",
+      run: onTests,
     },
     ...keyCommands
       .filter(({ isKeyOnly }) => !isKeyOnly)

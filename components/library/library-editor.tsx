@@ -96,7 +96,12 @@ export function LibraryEditor<T>(props: LibraryEditorProps<T>) {
   );
 }
 
-function Conflict<T>({ noun, draft, onSubmit }: Pick<LibraryEditorProps<T>, "noun" | "draft" | "onSubmit">) {
+/** Somebody else saved it meanwhile: either version can win. */
+export function Conflict<T>({
+  noun,
+  draft,
+  onSubmit,
+}: Pick<LibraryEditorProps<T>, "noun" | "draft" | "onSubmit">) {
   const { theirs, takeTheirs } = draft;
   return (
     <div

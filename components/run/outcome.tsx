@@ -12,6 +12,7 @@ import { failedNode } from "@/server/domain/run/result";
 import { RetryButton } from "./control/retry-button";
 import { adviceFor } from "./error-note";
 import { HeldActions } from "./held-note";
+import { KeepButton } from "./keep/keep-button";
 import { RaiseLimit } from "./raise-limit";
 import { RequestDifference } from "./request-difference";
 import { useRunAgain } from "./run-again";
@@ -38,7 +39,7 @@ export function Outcome() {
   const status = runStatus(run.status, run.final_status);
   if (run.final_status === "COMPLETED")
     return (
-      <Card status={status} tone="plain" took={tookOf(run)}>
+      <Card status={status} tone="plain" took={tookOf(run)} actions={<KeepButton />}>
         <Warnings />
       </Card>
     );
@@ -175,6 +176,7 @@ function Ways({ run }: { run: RunState["run"] }) {
           </Button>
         </>
       ) : null}
+      <KeepButton />
     </>
   );
 }

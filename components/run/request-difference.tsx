@@ -1,14 +1,23 @@
 import type { RunError } from "@/server/domain/agent/outcome";
-import { missOf, placeOf } from "@/server/domain/run/request-difference";
+import {
+  type RequestDifference as Difference,
+  missOf,
+  placeOf,
+} from "@/server/domain/run/request-difference";
 
 /** What a strict replay asked beside the nearest recorded request, place by place; nothing for other errors. */
 export function RequestDifference({ error }: { error: Pick<RunError, "code" | "detail"> }) {
   const miss = missOf(error);
-  if (!miss || miss.changes.length === 0) return null;
+  return miss ? <DifferenceView of={miss} /> : null;
+}
+
+/** What a call asked beside the nearest recorded request, place by place. */
+export function DifferenceView({ of: { changes, more } }: { of: Pick<Difference, "changes" | "more"> }) {
+  if (changes.length === 0) return null;
   return (
     <section aria-label="What was asked beside what was recorded" className="mt-2 min-w-0">
       <dl className="flex flex-col gap-2 rounded-lg border border-line bg-surface px-3 py-2 text-xs leading-5">
-        {miss.changes.map((change) => (
+        {changes.map((change) => (
           <div key={change.path} className="min-w-0">
             <dt className="font-mono text-[11px] text-ink-3 [overflow-wrap:anywhere]">{placeOf(change)}</dt>
             <dd className="flex gap-2">
@@ -22,7 +31,7 @@ export function RequestDifference({ error }: { error: Pick<RunError, "code" | "d
           </div>
         ))}
       </dl>
-      {miss.more > 0 ? <p className="mt-1 text-xs text-ink-3">And {miss.more} more.</p> : null}
+      {more > 0 ? <p className="mt-1 text-xs text-ink-3">And {more} more.</p> : null}
     </section>
   );
 }

@@ -1,17 +1,26 @@
 "use client";
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { ArrowLeft, Ban, Ellipsis, Pencil, RotateCcw, TextCursorInput } from "lucide-react";
+import {
+  ArrowLeft,
+  Ban,
+  CassetteTape,
+  Ellipsis,
+  FlaskConical,
+  Pencil,
+  RotateCcw,
+  TextCursorInput,
+} from "lucide-react";
 import dynamic from "next/dynamic";
 import Link from "next/link";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { formatTokens } from "@/components/display/format";
 import { StatusMark, statusWord } from "@/components/display/status-mark";
 import { usePageTitle } from "@/components/page/page-title";
 import { toApiError, useTrpc } from "@/components/trpc";
 import { Button, ButtonLink } from "@/components/ui/button";
 import { IconButton } from "@/components/ui/icon-button";
-import { Menu } from "@/components/ui/menu";
+import { Menu, type MenuEntry } from "@/components/ui/menu";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { toast } from "@/components/ui/toasts";
 import { NARROW, useMedia } from "@/components/ui/use-media";
@@ -19,6 +28,8 @@ import { costInWords } from "@/server/domain/model/cost";
 import type { RunState } from "@/server/domain/run";
 import { RunControls } from "./control/run-controls";
 import { RunElapsed } from "./elapsed";
+import { useCassetteFile } from "./keep/cassette-file";
+import { KeepDialog } from "./keep/keep-button";
 import { ShareButton } from "./past/share-button";
 import { useRunAgain } from "./run-again";
 import { useRun } from "./run-context";
@@ -207,25 +218,65 @@ function Actions({ runId, workflowId, isHeld }: { runId: string; workflowId: str
           >
             Edit workflow
           </ButtonLink>
-          <span className="lg:hidden">
-            <Menu
-              align="end"
-              trigger={<IconButton label="More" icon={<Ellipsis aria-hidden />} plain />}
-              items={[
-                { label: "Run again", icon: <RotateCcw />, onSelect: again.start, disabled: !isOver },
-                {
-                  label: "Edit input and run again",
-                  icon: <TextCursorInput />,
-                  onSelect: again.editInput,
-                  disabled: !isOver,
-                },
-                { label: "Edit workflow", icon: <Pencil />, href: `/workflows/${workflowId}` },
-              ]}
-            />
-          </span>
+          <More runId={runId} workflowId={workflowId} isOver={isOver} />
         </>
       )}
     </div>
+  );
+}
+
+/** So narrow that the header keeps its buttons in the menu (Tailwind's `lg` begins above). */
+const TIGHT = "(max-width: 63.99rem)";
+
+function More({ runId, workflowId, isOver }: { runId: string; workflowId: string; isOver: boolean }) {
+  const again = useRunAgain();
+  const cassette = useCassetteFile(runId);
+  const isTight = useMedia(TIGHT);
+  const [isKeeping, setKeeping] = useState(false);
+  if (!again) return null;
+  const own: MenuEntry[] = isTight
+    ? [
+        { label: "Run again", icon: <RotateCcw />, onSelect: again.start, disabled: !isOver },
+        {
+          label: "Edit input and run again",
+          icon: <TextCursorInput />,
+          onSelect: again.editInput,
+          disabled: !isOver,
+        },
+        { label: "Edit workflow", icon: <Pencil />, href: `/workflows/${workflowId}` },
+        "separator",
+      ]
+    : [];
+  return (
+    <>
+      <Menu
+        align="end"
+        trigger={<IconButton label="More" icon={<Ellipsis aria-hidden />} plain />}
+        items={[
+          ...own,
+          {
+            label: "Keep this as a test",
+            icon: <FlaskConical />,
+            onSelect: () => setKeeping(true),
+            disabled: !isOver,
+          },
+          {
+            label: "Save its recorded answers",
+            hint: "What models and tools said, as a file",
+            icon: <CassetteTape />,
+            onSelect: cassette.save,
+            disabled: !isOver || cassette.isPending,
+          },
+          "separator",
+          {
+            label: "Tests of this workflow",
+            icon: <FlaskConical />,
+            href: `/workflows/${workflowId}/tests`,
+          },
+        ]}
+      />
+      {isKeeping ? <KeepDialog runId={runId} onClose={() => setKeeping(false)} /> : null}
+    </>
   );
 }
 

@@ -1,7 +1,7 @@
 "use client";
 
 import { useQuery } from "@tanstack/react-query";
-import { Pencil } from "lucide-react";
+import { FlaskConical, Pencil } from "lucide-react";
 import { Page } from "@/components/page/page";
 import { usePageTitle } from "@/components/page/page-title";
 import { useTrpc } from "@/components/trpc";
@@ -21,6 +21,9 @@ export function WorkflowRuns({ workflowId }: { workflowId: string }) {
         <>
           <ButtonLink href={`/workflows/${workflowId}`} icon={<Pencil aria-hidden />}>
             Edit workflow
+          </ButtonLink>
+          <ButtonLink href={`/workflows/${workflowId}/tests`} icon={<FlaskConical aria-hidden />}>
+            Tests
           </ButtonLink>
           {data ? <RunLauncher workflowId={workflowId} graph={data.graph} name={data.name} /> : null}
         </>

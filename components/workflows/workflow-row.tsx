@@ -1,6 +1,15 @@
 "use client";
 
-import { Copy, Download, Ellipsis, FolderOpen, History, PencilLine, Trash2 } from "lucide-react";
+import {
+  Copy,
+  Download,
+  Ellipsis,
+  FlaskConical,
+  FolderOpen,
+  History,
+  PencilLine,
+  Trash2,
+} from "lucide-react";
 import Link from "next/link";
 import { useRef, useState } from "react";
 import { SketchPicture } from "@/components/display/sketch-picture";
@@ -76,6 +85,7 @@ export function WorkflowRow({ workflow, actions }: { workflow: WorkflowListed; a
           items={[
             { label: "Open", icon: <FolderOpen />, href: `/workflows/${id}` },
             { label: "Runs", icon: <History />, href: `/workflows/${id}/runs` },
+            { label: "Tests", icon: <FlaskConical />, href: `/workflows/${id}/tests` },
             { label: "Rename", icon: <PencilLine />, shortcut: "F2", onSelect: () => setRenaming(true) },
             { label: "Duplicate", icon: <Copy />, onSelect: () => void actions.duplicate(id, name) },
             "separator",

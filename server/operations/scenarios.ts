@@ -36,6 +36,9 @@ const TestResult = z.object({
   status: TestStatus,
   revision: z.int().meta({ description: "The workflow's revision then" }),
   took_ms: z.int(),
+  expected: z.int().meta({ description: "How many expectations were looked at" }),
+  passed: z.int().meta({ description: "How many of them held" }),
+  simulated: z.boolean().meta({ description: "The offline demo model answered" }),
 });
 
 /** A test without its recorded answers. */

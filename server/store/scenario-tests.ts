@@ -25,6 +25,11 @@ export interface StoredResult {
   /** Of the workflow, then. */
   revision: number;
   took_ms: number;
+  /** How many expectations it looked at, and how many of them held. */
+  expected: number;
+  passed: number;
+  /** The offline demo model answered. */
+  simulated: boolean;
 }
 
 /** What a workflow's test cannot be: its id is taken, there are too many, or what is stored is damaged. */
@@ -74,8 +79,13 @@ export function newScenarioStore(db: Db, now: () => number = Date.now) {
     status: string;
     revision: number;
     took: number;
+    expected: number | null;
+    passed: number;
+    simulated: number;
   }): StoredResult => ({
     ...row,
+    expected: row.expected ?? 0,
+    simulated: row.simulated !== 0,
     test_id: testId,
     status: row.status as StoredResult["status"],
     took_ms: took,
@@ -88,6 +98,9 @@ export function newScenarioStore(db: Db, now: () => number = Date.now) {
     status: scenarioResults.status,
     revision: scenarioResults.revision,
     took: scenarioResults.tookMs,
+    expected: sql<number | null>`json_array_length(${scenarioResults.report}, '$.results')`,
+    passed: sql<number>`(select count(*) from json_each(${scenarioResults.report}, '$.results') where json_extract(value, '$.status') = 'passed')`,
+    simulated: sql<number>`coalesce(json_extract(${scenarioResults.report}, '$.outcome.simulated'), 0)`,
   };
 
   return {

@@ -1,0 +1,174 @@
+"use client";
+
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { FlaskConical } from "lucide-react";
+import { useRouter } from "next/navigation";
+import { type FormEvent, useMemo, useState } from "react";
+import { expectationWords, KINDS } from "@/components/display/expectation-words";
+import { countOf } from "@/components/display/format";
+import { TestMark } from "@/components/display/test-mark";
+import { useRun, useRunViewStore } from "@/components/run/run-context";
+import { type Answers, toApiError, useTrpc } from "@/components/trpc";
+import { Button, ButtonLink } from "@/components/ui/button";
+import { Dialog } from "@/components/ui/dialog";
+import { TextField } from "@/components/ui/text-field";
+import { toast } from "@/components/ui/toasts";
+import { peopleOf, proposedExpectations } from "@/server/domain/scenario/propose";
+
+const FORM_ID = "keep-test-form";
+const LONGEST_NAME = 200;
+
+/** Where a test of a workflow is shown. */
+const addressOf = ({ workflow_id, test }: Answers["tests"]["keep"]) =>
+  `/workflows/${workflow_id}/tests?test=${encodeURIComponent(test.id)}`;
+
+/** Keeps the run around as a test of its workflow: says what of it, asks for a name, and leads to the test. */
+export function KeepDialog({ runId, onClose }: { runId: string; onClose: () => void }) {
+  const workflow = useRun(({ head }) => head.run.workflow_name, "");
+  const [name, setName] = useState(() => `${workflow || "Run"} as it went`.slice(0, LONGEST_NAME));
+  const router = useRouter();
+  const trpc = useTrpc();
+  const queryClient = useQueryClient();
+  const keep = useMutation(
+    trpc.tests.keep.mutationOptions({
+      onSuccess(kept) {
+        void queryClient.invalidateQueries(trpc.tests.pathFilter());
+        // What was left out, or does not hold, is read before anything else.
+        if (kept.notes.length > 0 || kept.report.status !== "passed") return;
+        toast(`Kept as “${kept.test.name}”. It passes.`);
+        router.push(addressOf(kept));
+      },
+      onError: (error) => toast(toApiError(error).message, { tone: "error" }),
+    }),
+  );
+  if (keep.data && (keep.data.notes.length > 0 || keep.data.report.status !== "passed"))
+    return <Kept kept={keep.data} onClose={onClose} />;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (name.trim() !== "") keep.mutate({ run_id: runId, name: name.trim() });
+  };
+  return (
+    <Dialog
+      open
+      onOpenChange={(open) => (open ? undefined : onClose())}
+      title="Keep this run as a test"
+      description="It is run again with the same input and the same answers, as often as you like, without a model and without asking anybody."
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            type="submit"
+            form={FORM_ID}
+            variant="primary"
+            icon={<FlaskConical aria-hidden />}
+            pending={keep.isPending || keep.isSuccess}
+            disabled={name.trim() === ""}
+          >
+            Keep the test
+          </Button>
+        </>
+      }
+    >
+      <form id={FORM_ID} noValidate onSubmit={submit} className="flex flex-col gap-5 pt-1">
+        <TextField
+          label="Name"
+          value={name}
+          maxLength={LONGEST_NAME}
+          onValueChange={setName}
+          error={name.trim() === "" ? "Give it a name." : undefined}
+        />
+        <WhatIsKept />
+      </form>
+    </Dialog>
+  );
+}
+
+/** What of the run the test will hold, made as the server makes it. */
+function WhatIsKept() {
+  const store = useRunViewStore();
+  const kept = useMemo(() => {
+    if (!store) return null;
+    const { events, head } = store.view.getState();
+    return {
+      input: Object.keys(head.input),
+      models: Object.keys(head.calls).length,
+      people: peopleOf(head).length,
+      pins: Object.keys(head.run.pins ?? {}).length,
+      expect: proposedExpectations(events, head),
+      graph: head.graph,
+    };
+  }, [store]);
+  if (!kept) return null;
+  const { input, models, people, pins, expect, graph } = kept;
+  return (
+    <>
+      <section aria-label="What is kept">
+        <h3 className="mb-1.5 text-[13px] font-medium">What is kept</h3>
+        <ul className="flex flex-col gap-1 text-[13px] text-ink-2">
+          <li>{input.length > 0 ? `The input: ${input.join(", ")}` : "The input: nothing was asked for"}</li>
+          <li>
+            {models > 0
+              ? `The recorded answers of ${countOf(models, "model call")}, and those of tools`
+              : "The recorded answers of tools, if any; no model was asked"}
+          </li>
+          <li>
+            {people > 0
+              ? `${countOf(people, "answer")} of people`
+              : "Nobody was asked, so no answers of people"}
+          </li>
+          {pins > 0 ? <li>{countOf(pins, "pinned output")}</li> : null}
+        </ul>
+      </section>
+      <section aria-label="What will be expected">
+        <h3 className="mb-1.5 text-[13px] font-medium">What will be expected</h3>
+        <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-3 gap-y-1 text-[13px]">
+          {expect.map((expectation, at) => (
+            <div key={at} className="contents">
+              <dt className="text-ink-3">{KINDS[expectation.kind].label}</dt>
+              <dd className="line-clamp-2 [overflow-wrap:anywhere]">
+                {expectationWords(expectation, graph)}
+              </dd>
+            </div>
+          ))}
+        </dl>
+        <p className="mt-2 text-[13px] text-ink-3">You can change all of it afterwards.</p>
+      </section>
+    </>
+  );
+}
+
+/** The test is there, and something about it has to be said. */
+function Kept({ kept, onClose }: { kept: Answers["tests"]["keep"]; onClose: () => void }) {
+  const { report, notes, test } = kept;
+  return (
+    <Dialog
+      open
+      onOpenChange={(open) => (open ? undefined : onClose())}
+      title={`Kept as “${test.name}”`}
+      footer={
+        <>
+          <Button onClick={onClose}>Close</Button>
+          <ButtonLink variant="primary" href={addressOf(kept)}>
+            Open the test
+          </ButtonLink>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-3 text-[13px] leading-5">
+        <p className="flex gap-2">
+          <TestMark status={report.status} withWord />
+          <span className="min-w-0 text-ink-2 [overflow-wrap:anywhere]">{report.sentence}</span>
+        </p>
+        {notes.length > 0 ? (
+          <ul aria-label="What to know about it" className="flex list-disc flex-col gap-1.5 pl-4">
+            {notes.map((note) => (
+              <li key={note} className="[overflow-wrap:anywhere]">
+                {note}
+              </li>
+            ))}
+          </ul>
+        ) : null}
+      </div>
+    </Dialog>
+  );
+}

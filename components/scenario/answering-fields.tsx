@@ -1,0 +1,162 @@
+"use client";
+
+import Link from "next/link";
+import { nodeChoices } from "@/components/display/expectation-words";
+import { countOf } from "@/components/display/format";
+import { JsonField } from "@/components/forms/json-field";
+import { NumberField } from "@/components/ui/number-field";
+import { FoldedRow, RowList } from "@/components/ui/row-list";
+import { Switch } from "@/components/ui/switch";
+import { isObject } from "@/server/domain/base/guards";
+import { JsonObject } from "@/server/domain/base/values";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { isBeginning } from "@/server/domain/graph/run-input";
+import { findNodeKind } from "@/server/domain/nodes";
+import { NodeSelect } from "./expectation-fields";
+import type { TestDraft } from "./test-draft";
+import type { WholeTest } from "./use-tests";
+
+interface Part {
+  content: TestDraft;
+  set: (change: Partial<TestDraft>) => void;
+  faultOf: (place: string) => string | undefined;
+}
+
+/** Whether recorded answers are used, and whether the demo model answers. */
+export function AnsweringFields({
+  workflowId,
+  saved,
+  content,
+  set,
+}: Part & { workflowId: string; saved: WholeTest | null }) {
+  const answers = saved?.answers;
+  const recordedIn = answers?.recorded?.run_id;
+  return (
+    <>
+      {answers ? (
+        <Switch
+          label={`Use ${countOf(answers.answers.length, "recorded answer")} of models and tools`}
+          hint="Whatever else is asked fails the test, and the report says how it differs. Without them the answers are thrown away when you save."
+          checked={content.usesAnswers}
+          onCheckedChange={(usesAnswers) => set({ usesAnswers })}
+        />
+      ) : null}
+      {recordedIn ? (
+        <p className="text-[13px] text-ink-2">
+          Recorded in{" "}
+          <Link
+            href={`/workflows/${workflowId}/runs/${recordedIn}`}
+            className="text-accent underline decoration-dotted underline-offset-2 hover:text-accent-hover"
+          >
+            the run that it was kept from
+          </Link>
+          .
+        </p>
+      ) : null}
+      {content.usesAnswers ? null : (
+        <Switch
+          label="The offline demo model answers"
+          hint="Whatever models the workflow names; the report says that it was simulated. Without it, only nodes that ask the demo model anyway are answered."
+          checked={content.isSimulated}
+          onCheckedChange={(isSimulated) => set({ isSimulated })}
+        />
+      )}
+    </>
+  );
+}
+
+/** Nodes that give a fixed output instead of being carried out. */
+export function PinFields({ graph, content: { pins }, set, faultOf }: Part & { graph: WorkflowGraph }) {
+  const choices = nodeChoices(graph).filter(({ value }) => isPinnable(graph, value));
+  const free = choices.filter(({ value }) => !pins.some(({ node }) => node === value));
+  const change = (at: number, next: Partial<TestDraft["pins"][number]>) =>
+    set({ pins: pins.map((old, k) => (k === at ? { ...old, ...next } : old)) });
+  return (
+    <RowList
+      label="Pinned outputs"
+      hint="What a node gives instead of being carried out."
+      plain
+      items={pins}
+      addLabel="Pin an output"
+      canAdd={free.length > 0}
+      onAdd={() => set({ pins: [...pins, { node: free[0]?.value ?? "", pin: { output: {} } }] })}
+      onRemove={(at) => set({ pins: pins.filter((_, k) => k !== at) })}
+      removeLabel={({ node }) => `Unpin ${graph.nodes[node]?.name || node}`}
+    >
+      {({ node, pin }, at, remove) => (
+        <FoldedRow
+          label={`Pinned output ${at + 1}`}
+          summary={
+            <span className="min-w-0 truncate">
+              {graph.nodes[node]?.name || node}: {Object.keys(pin.output).join(", ") || "nothing"}
+            </span>
+          }
+          remove={remove}
+          isOpenAtFirst={Object.keys(pin.output).length === 0}
+        >
+          <NodeSelect
+            label="Node"
+            value={node}
+            error={faultOf(`pins.${node}`)}
+            choices={choices.filter(({ value }) => value === node || free.some((one) => one.value === value))}
+            onChange={(id) => change(at, { node: id ?? node })}
+          />
+          <JsonField
+            label="Output"
+            hint="Key by key, as JSON."
+            value={pin.output}
+            check={(json) => (isObject(json) ? null : "An object { … }")}
+            onChange={(next) => {
+              const read = JsonObject.safeParse(next);
+              change(at, { pin: { ...pin, output: read.success ? read.data : {} } });
+            }}
+          />
+        </FoldedRow>
+      )}
+    </RowList>
+  );
+}
+
+/** Routers need the way that they take as well: those come with a run that is kept. */
+function isPinnable({ nodes }: WorkflowGraph, id: string): boolean {
+  const node = nodes[id];
+  if (!node) return false;
+  const kind = findNodeKind(node.node_type);
+  return !kind?.ends && !kind?.routes && !isBeginning(node);
+}
+
+/** How often it is run, and how often it has to pass. */
+export function RepeatFields({ content: { repeats }, set, faultOf }: Part) {
+  return (
+    <>
+      <Switch
+        label="Run it several times"
+        hint="It passes where it passes so often."
+        checked={repeats !== null}
+        onCheckedChange={(isOn) => set({ repeats: isOn ? { times: 3, at_least: 3 } : null })}
+      />
+      {repeats ? (
+        <div className="grid max-w-md gap-3 sm:grid-cols-2">
+          <NumberField
+            label="Times"
+            min={1}
+            max={100}
+            step={1}
+            error={faultOf("repeats.times")}
+            value={repeats.times}
+            onValueChange={(times) => set({ repeats: { ...repeats, times: times ?? 1 } })}
+          />
+          <NumberField
+            label="Passes at least"
+            min={1}
+            max={100}
+            step={1}
+            error={faultOf("repeats.at_least") ?? faultOf("repeats")}
+            value={repeats.at_least}
+            onValueChange={(at_least) => set({ repeats: { ...repeats, at_least: at_least ?? 1 } })}
+          />
+        </div>
+      ) : null}
+    </>
+  );
+}

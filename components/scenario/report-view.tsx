@@ -1,0 +1,191 @@
+"use client";
+
+import { Crosshair } from "lucide-react";
+import Link from "next/link";
+import { expectationWords, KINDS } from "@/components/display/expectation-words";
+import { countOf, formatDuration, formatTokens } from "@/components/display/format";
+import { TestMark } from "@/components/display/test-mark";
+import { DifferenceView } from "@/components/run/request-difference";
+import { Disclosure } from "@/components/ui/disclosure";
+import { JsonView } from "@/components/ui/json-view";
+import { SimulatedBadge } from "@/components/ui/simulated-badge";
+import { FINAL_STATUS_WORDS } from "@/server/domain/agent/outcome";
+import type { Json } from "@/server/domain/base/values";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { formatDollars } from "@/server/domain/model/cost";
+import type { ExpectationResult, TestReport } from "@/server/domain/scenario/report";
+
+/** What became of a test: each expectation with what was seen, and where. */
+export function ReportView({
+  report,
+  workflowId,
+  graph,
+}: {
+  report: TestReport;
+  workflowId: string;
+  graph: WorkflowGraph;
+}) {
+  const { outcome, results, question, missed, problems, repeats } = report;
+  return (
+    <div className="flex flex-col gap-5">
+      <div className="flex flex-col gap-1.5">
+        <p className="flex flex-wrap items-center gap-2">
+          <TestMark status={report.status} withWord />
+          {outcome?.simulated ? <SimulatedBadge full /> : null}
+          {repeats ? (
+            <span className="text-[13px] text-ink-2">
+              {repeats.passed} of {countOf(repeats.times, "time")}, at least {repeats.at_least} wanted
+            </span>
+          ) : null}
+        </p>
+        <p className="text-[13px] leading-5 [overflow-wrap:anywhere]">{report.sentence}</p>
+        {missed ? (
+          <>
+            <Place nodeId={missed.node_id} workflowId={workflowId} graph={graph} />
+            <DifferenceView of={missed.difference} />
+          </>
+        ) : null}
+        {question ? (
+          <>
+            <p className="text-[13px] text-ink-2">
+              {question.options ? `It can be answered with ${question.options.join(", ")}. ` : ""}
+              Add the answer to the test under “Answers of people”.
+            </p>
+            <Place nodeId={question.node_id} workflowId={workflowId} graph={graph} />
+          </>
+        ) : null}
+        {problems.length > 1 ? (
+          <ul aria-label="What stands in its way" className="flex list-disc flex-col gap-1 pl-4 text-[13px]">
+            {problems.map((problem) => (
+              <li key={problem} className="[overflow-wrap:anywhere]">
+                {problem}
+              </li>
+            ))}
+          </ul>
+        ) : null}
+      </div>
+      {results.length > 0 ? (
+        <ol
+          aria-label="Expectations"
+          className="flex flex-col divide-y divide-line rounded-xl border border-line"
+        >
+          {results.map((result) => (
+            <Result key={result.at} result={result} workflowId={workflowId} graph={graph} />
+          ))}
+        </ol>
+      ) : null}
+      {outcome ? <OutcomeFacts outcome={outcome} graph={graph} /> : null}
+    </div>
+  );
+}
+
+function Result({
+  result,
+  workflowId,
+  graph,
+}: {
+  result: ExpectationResult;
+  workflowId: string;
+  graph: WorkflowGraph;
+}) {
+  const { expectation, status, sentence, expected, seen, node_id } = result;
+  const failed = status === "failed";
+  return (
+    <li className="flex min-w-0 gap-3 px-3.5 py-3">
+      <span className="pt-0.5">
+        <TestMark status={status} />
+      </span>
+      <div className="flex min-w-0 flex-1 flex-col gap-1 text-[13px] leading-5">
+        <p className="flex min-w-0 gap-2">
+          <span className="shrink-0 text-ink-3">{KINDS[expectation.kind].label}</span>
+          <span className="min-w-0 text-ink-2 [overflow-wrap:anywhere]">
+            {expectationWords(expectation, graph)}
+          </span>
+        </p>
+        <p className="font-medium [overflow-wrap:anywhere]">{sentence}</p>
+        {failed ? <Place nodeId={node_id} workflowId={workflowId} graph={graph} /> : null}
+        {failed && (expected !== undefined || seen !== undefined) ? (
+          <Disclosure title="Expected and seen" isOpen>
+            <div className="grid gap-2 sm:grid-cols-2">
+              <Side title="Expected" value={expected} />
+              <Side title="Seen" value={seen} />
+            </div>
+          </Disclosure>
+        ) : null}
+      </div>
+    </li>
+  );
+}
+
+function Side({ title, value }: { title: string; value: Json | undefined }) {
+  return (
+    <div className="min-w-0">
+      <p className="mb-1 text-xs text-ink-3">{title}</p>
+      {value === undefined ? (
+        <p className="text-ink-3">As it says above</p>
+      ) : (
+        <JsonView value={value} label={title} openDepth={2} />
+      )}
+    </div>
+  );
+}
+
+/** Leads to a node on the drawing. */
+function Place({
+  nodeId,
+  workflowId,
+  graph,
+}: {
+  nodeId: string | undefined;
+  workflowId: string;
+  graph: WorkflowGraph;
+}) {
+  const node = nodeId === undefined ? undefined : graph.nodes[nodeId];
+  if (!node) return null;
+  return (
+    <Link
+      href={`/workflows/${workflowId}?node=${encodeURIComponent(node.id)}`}
+      className="inline-flex items-center gap-1.5 self-start rounded-md text-[13px] text-accent underline decoration-dotted underline-offset-2 hover:text-accent-hover"
+    >
+      <Crosshair aria-hidden className="size-3.5" />
+      Show {node.name || node.id} on the drawing
+    </Link>
+  );
+}
+
+function OutcomeFacts({
+  outcome: { final_status, reason_code, path, tokens, cost_usd, duration_ms, unused_answers },
+  graph,
+}: {
+  outcome: NonNullable<TestReport["outcome"]>;
+  graph: WorkflowGraph;
+}) {
+  const facts: [string, string][] = [
+    [
+      "Ended",
+      final_status === null
+        ? "It did not come to its end"
+        : `${FINAL_STATUS_WORDS[final_status]}${final_status === "COMPLETED" || !reason_code ? "" : `, ${reason_code}`}`,
+    ],
+    ["Path", path.map((id) => graph.nodes[id]?.name || id).join(", ") || "Nothing ran"],
+    ["Tokens", formatTokens(tokens)],
+    ["Cost", cost_usd === null ? "Price unknown" : formatDollars(cost_usd)],
+    ["Time", `${formatDuration(duration_ms)} in a run; waits cost a test nothing`],
+    ...(unused_answers > 0
+      ? [["Not asked for", countOf(unused_answers, "recorded answer")] as [string, string]]
+      : []),
+  ];
+  return (
+    <section aria-label="The run of the test">
+      <h3 className="mb-1.5 text-[13px] font-medium">The run of the test</h3>
+      <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-[13px]">
+        {facts.map(([name, text]) => (
+          <div key={name} className="contents">
+            <dt className="text-ink-3">{name}</dt>
+            <dd className="[overflow-wrap:anywhere]">{text}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,313 @@
+"use client";
+
+import { type ReactNode, useEffect, useMemo, useRef } from "react";
+import { expectationWords, KINDS, newExpectation } from "@/components/display/expectation-words";
+import { countOf } from "@/components/display/format";
+import { FormScopeContext } from "@/components/forms/form-scope";
+import { InputFields } from "@/components/forms/input-field";
+import { JsonField } from "@/components/forms/json-field";
+import { Conflict } from "@/components/library/library-editor";
+import { UnsavedGuard } from "@/components/library/unsaved-guard";
+import { Button } from "@/components/ui/button";
+import { FoldedRow, RowList } from "@/components/ui/row-list";
+import { Select } from "@/components/ui/select";
+import { TextField } from "@/components/ui/text-field";
+import { isObject, keysOf } from "@/server/domain/base/guards";
+import { JsonObject } from "@/server/domain/base/values";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { AnsweringFields, PinFields, RepeatFields } from "./answering-fields";
+import { ExpectationFields } from "./expectation-fields";
+import { answerWords, PeopleFields } from "./people-fields";
+import { formOf, scopeOf, type TestDraft } from "./test-draft";
+import type { TestWriting } from "./use-test-draft";
+import type { WholeTest } from "./use-tests";
+
+interface Part {
+  content: TestDraft;
+  set: (change: Partial<TestDraft>) => void;
+  faultOf: (place: string) => string | undefined;
+}
+
+/** Changes of a test that are not saved are asked about before they are lost. */
+export function TestGuard({ writing: { draft, isSaving } }: { writing: TestWriting }) {
+  const { name } = draft.content;
+  return (
+    <UnsavedGuard
+      active={draft.isChanged && !draft.isLeaving && !isSaving}
+      what={name.trim() ? `“${name.trim()}”` : "the new test"}
+      onDiscard={() => {
+        draft.leave();
+        draft.discard();
+      }}
+    />
+  );
+}
+
+/** A test in one form. */
+export function TestEditor({
+  workflowId,
+  graph,
+  saved,
+  writing,
+}: {
+  workflowId: string;
+  graph: WorkflowGraph;
+  saved: WholeTest | null;
+  writing: TestWriting;
+}) {
+  const { draft, faults, errors, isNew, isSaving, save } = writing;
+  const scope = useMemo(() => scopeOf(graph), [graph]);
+  const { content, generation } = draft;
+  const part: Part = {
+    content,
+    set: (change) => draft.set((before) => ({ ...before, ...change })),
+    faultOf: (place) => faults[place],
+  };
+  const wrong = Object.keys(faults).length + errors.length;
+  const mayNotSave = !draft.isChanged && !isNew;
+  const latest = useRef(save);
+  useEffect(() => {
+    latest.current = save;
+  });
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "s") return;
+      event.preventDefault();
+      if (!mayNotSave && !isSaving) latest.current();
+    };
+    window.addEventListener("keydown", onKeyDown);
+    return () => window.removeEventListener("keydown", onKeyDown);
+  }, [mayNotSave, isSaving]);
+  return (
+    <form
+      aria-label={isNew ? "New test" : "The test"}
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        save();
+      }}
+      className="flex min-h-0 flex-1 flex-col"
+    >
+      {draft.theirs ? <Conflict noun="test" draft={draft} onSubmit={save} /> : null}
+      <FormScopeContext.Provider value={scope}>
+        <div key={generation} className="flex flex-1 flex-col gap-7 overflow-y-auto px-4 py-5 sm:px-6">
+          <TextField
+            label="Name"
+            value={content.name}
+            maxLength={200}
+            autoFocus={isNew}
+            error={part.faultOf("name")}
+            onValueChange={(name) => part.set({ name })}
+          />
+          <Group title="Input" about="What the workflow is started with.">
+            <Input graph={graph} errors={errors} {...part} />
+          </Group>
+          <Group title="Who answers" about="A test asks no real model and calls no tool outside.">
+            <AnsweringFields workflowId={workflowId} saved={saved} {...part} />
+            <PinFields graph={graph} {...part} />
+          </Group>
+          <People graph={graph} {...part} />
+          <Expectations graph={graph} {...part} />
+          <Group title="Repeats">
+            <RepeatFields {...part} />
+          </Group>
+        </div>
+      </FormScopeContext.Provider>
+      <footer className="flex shrink-0 flex-wrap items-center justify-end gap-2 border-t border-line bg-bg px-4 py-3 sm:px-6">
+        <p role="status" className="mr-auto text-[13px] text-failed">
+          {wrong > 0 ? `${countOf(wrong, "thing")} to put right first.` : ""}
+        </p>
+        {draft.isChanged && !isNew ? (
+          <Button variant="ghost" onClick={draft.discard}>
+            Discard
+          </Button>
+        ) : null}
+        <Button type="submit" variant="primary" pending={isSaving} disabled={mayNotSave}>
+          {isNew ? "Create test" : "Save"}
+        </Button>
+      </footer>
+    </form>
+  );
+}
+
+function Group({ title, about, children }: { title: string; about?: string; children: ReactNode }) {
+  return (
+    <section aria-label={title} className="flex flex-col gap-3">
+      <div>
+        <h3 className="text-sm font-semibold">{title}</h3>
+        {about ? <p className="text-[13px] text-ink-3">{about}</p> : null}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+function Input({
+  graph,
+  errors,
+  content,
+  set,
+  faultOf,
+}: Part & { graph: WorkflowGraph; errors: TestWriting["errors"] }) {
+  const fields = formOf(graph);
+  const hasOthers = Object.keys(content.others).length > 0;
+  const fault = errors.length === 0 ? faultOf("input") : undefined;
+  return (
+    <>
+      <InputFields
+        compact
+        {...{ fields, errors }}
+        values={content.values}
+        onChange={(values) => set({ values })}
+      />
+      {hasOthers || fields.length === 0 ? (
+        <JsonField
+          label={fields.length === 0 ? "Values" : "Further values"}
+          hint="What the workflow’s form does not ask for, as JSON."
+          value={content.others}
+          check={(json) => (isObject(json) ? null : "An object { … }")}
+          onChange={(next) => {
+            const read = JsonObject.safeParse(next);
+            set({ others: read.success ? read.data : {} });
+          }}
+        />
+      ) : null}
+      {fault ? (
+        <p role="alert" className="text-[13px] text-failed">
+          {fault}
+        </p>
+      ) : null}
+    </>
+  );
+}
+
+const put = <T,>(items: readonly T[], at: number, item: T): T[] =>
+  items.map((old, k) => (k === at ? item : old));
+const without = <T,>(items: readonly T[], at: number): T[] => items.filter((_, k) => k !== at);
+
+function People({ graph, content: { people }, set, faultOf }: Part & { graph: WorkflowGraph }) {
+  return (
+    <Group title="Answers of people" about="Each is given once, to the first question that it fits.">
+      <RowList
+        label="Answers of people"
+        hideLabel
+        plain
+        items={people}
+        addLabel="Add an answer"
+        onAdd={() => set({ people: [...people, { answer: "" }] })}
+        onRemove={(at) => set({ people: without(people, at) })}
+        removeLabel={(_, at) => `Remove answer ${at + 1}`}
+      >
+        {(answer, at, remove) => (
+          <Row
+            label={`Answer ${at + 1}`}
+            summary={answerWords(answer, graph)}
+            remove={remove}
+            fault={faultOf(`people.${at}`)}
+            isWrong={answer.answer === ""}
+          >
+            <PeopleFields
+              answer={answer}
+              graph={graph}
+              faultOf={(field) => faultOf(`people.${at}.${field}`)}
+              onChange={(next) => set({ people: put(people, at, next) })}
+            />
+          </Row>
+        )}
+      </RowList>
+    </Group>
+  );
+}
+
+function Expectations({ graph, content: { expect }, set, faultOf }: Part & { graph: WorkflowGraph }) {
+  const kinds = keysOf(KINDS).filter((kind) => kind !== "judge");
+  return (
+    <Group
+      title="Expectations"
+      about={
+        expect.length === 0
+          ? "Nothing yet: then the run only has to come to an end."
+          : "All of these have to hold."
+      }
+    >
+      <RowList
+        label="Expectations"
+        hideLabel
+        plain
+        items={expect}
+        addLabel="Add an expectation"
+        onAdd={() => set({ expect: [...expect, newExpectation("text", graph)] })}
+        onRemove={(at) => set({ expect: without(expect, at) })}
+        removeLabel={(_, at) => `Remove expectation ${at + 1}`}
+      >
+        {(expectation, at, remove) => (
+          <Row
+            label={`Expectation ${at + 1}`}
+            summary={
+              <>
+                <span className="shrink-0 text-ink-3">{KINDS[expectation.kind].label}</span>
+                <span className="min-w-0 truncate">{expectationWords(expectation, graph)}</span>
+              </>
+            }
+            remove={remove}
+            fault={faultOf(`expect.${at}`)}
+            isWrong={isEmpty(expectation)}
+          >
+            <Select
+              label="Kind"
+              options={(expectation.kind === "judge" ? keysOf(KINDS) : kinds).map((value) => ({
+                value,
+                ...KINDS[value],
+              }))}
+              value={expectation.kind}
+              onValueChange={(kind) => {
+                if (kind !== expectation.kind) set({ expect: put(expect, at, newExpectation(kind, graph)) });
+              }}
+              fieldClassName="max-w-72"
+            />
+            <ExpectationFields
+              expectation={expectation}
+              faultOf={(field) => faultOf(`expect.${at}.${field}`)}
+              onChange={(next) => set({ expect: put(expect, at, next) })}
+            />
+          </Row>
+        )}
+      </RowList>
+    </Group>
+  );
+}
+
+/** Just added: it is open, to be filled in. */
+const isEmpty = (expectation: TestDraft["expect"][number]): boolean =>
+  (expectation.kind === "text" && expectation.key === "") ||
+  (expectation.kind === "path" && expectation.nodes.length === 0) ||
+  (expectation.kind === "state" && expectation.when === "");
+
+function Row({
+  label,
+  summary,
+  remove,
+  fault,
+  isWrong,
+  children,
+}: {
+  label: string;
+  summary: ReactNode;
+  remove: ReactNode;
+  fault: string | undefined;
+  isWrong: boolean;
+  children: ReactNode;
+}) {
+  return (
+    <>
+      <FoldedRow label={label} summary={summary} remove={remove} isOpenAtFirst={isWrong}>
+        {children}
+      </FoldedRow>
+      {fault ? (
+        <p role="alert" className="mt-1 text-[13px] text-failed [overflow-wrap:anywhere]">
+          {fault}
+        </p>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,224 @@
+"use client";
+
+import { useQuery } from "@tanstack/react-query";
+import { Play, X } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { TestMark } from "@/components/display/test-mark";
+import { toApiError, useTrpc } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { EmptyState } from "@/components/ui/empty-state";
+import { IconButton } from "@/components/ui/icon-button";
+import { Sheet } from "@/components/ui/sheet";
+import { Spinner } from "@/components/ui/spinner";
+import { Tabs } from "@/components/ui/tabs";
+import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import { ReportView } from "./report-view";
+import { ResultHistory } from "./result-history";
+import { TestEditor, TestGuard } from "./test-editor";
+import { useTestDraft } from "./use-test-draft";
+import { isRunning, type TestActions, type TestResult, type WholeTest } from "./use-tests";
+
+interface SheetParts {
+  workflowId: string;
+  graph: WorkflowGraph;
+  actions: TestActions;
+  onClose: () => void;
+  onCreated: (id: string) => void;
+}
+
+/** One test over the list: what became of it, what it is, and what became of it before. `testId`: null for a new one. */
+export function TestSheet({ testId, ...parts }: SheetParts & { testId: string | null }) {
+  return (
+    <Sheet open onClose={parts.onClose} label={testId === null ? "New test" : "Test"}>
+      {testId === null ? <NewTest {...parts} /> : <OneTest {...parts} testId={testId} />}
+    </Sheet>
+  );
+}
+
+function NewTest({ workflowId, graph, onClose, onCreated }: SheetParts) {
+  const writing = useTestDraft({ workflowId, graph, saved: null, onSaved: onCreated });
+  return (
+    <>
+      <Header title="New test" onClose={onClose} />
+      <TestEditor workflowId={workflowId} graph={graph} saved={null} writing={writing} />
+      <TestGuard writing={writing} />
+    </>
+  );
+}
+
+function Header({
+  title,
+  mark,
+  action,
+  onClose,
+}: {
+  title: string;
+  mark?: ReactNode;
+  action?: ReactNode;
+  onClose: () => void;
+}) {
+  return (
+    <header className="flex min-h-13 shrink-0 items-center gap-3 border-b border-line px-4 py-2.5 sm:px-6">
+      {mark}
+      <h2 className="min-w-0 flex-1 truncate text-[15px] font-semibold">{title}</h2>
+      {action}
+      <IconButton plain label="Close" icon={<X aria-hidden />} onClick={onClose} />
+    </header>
+  );
+}
+
+function OneTest({ workflowId, graph, testId, actions, onClose }: SheetParts & { testId: string }) {
+  const trpc = useTrpc();
+  const test = useQuery(trpc.tests.get.queryOptions({ workflow_id: workflowId, test_id: testId }));
+  const summary = actions.list.data?.find(({ id }) => id === testId);
+  if (test.error)
+    return (
+      <>
+        <Header title="Test" onClose={onClose} />
+        <EmptyState title="This test cannot be shown" actions={<Button onClick={onClose}>All tests</Button>}>
+          {toApiError(test.error).message}
+        </EmptyState>
+      </>
+    );
+  if (!test.data || !summary)
+    return (
+      <>
+        <Header title="Test" onClose={onClose} />
+        <div className="flex flex-1 items-center justify-center">
+          <Spinner size={20} label="Loading the test" />
+        </div>
+      </>
+    );
+  const { last } = summary;
+  return (
+    <>
+      <Header
+        title={test.data.name}
+        mark={<TestMark status={last ? last.status : "never"} />}
+        onClose={onClose}
+        action={
+          <Button
+            icon={<Play aria-hidden />}
+            pending={isRunning(actions, testId)}
+            disabled={actions.running !== null}
+            onClick={() => actions.runOne(testId)}
+          >
+            Run
+          </Button>
+        }
+      />
+      <Views workflowId={workflowId} graph={graph} test={test.data} last={last} />
+    </>
+  );
+}
+
+type View = "report" | "test" | "history";
+
+function Views({
+  workflowId,
+  graph,
+  test,
+  last,
+}: {
+  workflowId: string;
+  graph: WorkflowGraph;
+  test: WholeTest;
+  last: TestResult | null;
+}) {
+  const [view, setView] = useState<View>(last ? "report" : "test");
+  // Another moment than the last one, from the history.
+  const [chosen, setChosen] = useState<number | null>(null);
+  const shown = chosen ?? last?.id ?? null;
+  // Above the views, so that what is being written outlives a look at the report.
+  const writing = useTestDraft({ workflowId, graph, saved: test });
+  return (
+    <>
+      <TestGuard writing={writing} />
+      <Tabs<View>
+        label="About this test"
+        value={view}
+        onValueChange={(next) => {
+          setView(next);
+          if (next === "report") setChosen(null);
+        }}
+        className="min-h-0 flex-1"
+        listClassName="px-4 sm:px-6"
+        panelClassName="flex flex-col overflow-y-auto"
+        tabs={[
+          {
+            value: "report",
+            label: "Report",
+            content:
+              shown === null ? (
+                <EmptyState title="It was not run yet">Run it, and what became of it stands here.</EmptyState>
+              ) : (
+                <div className="px-4 py-5 sm:px-6">
+                  <Report
+                    workflowId={workflowId}
+                    graph={graph}
+                    resultId={shown}
+                    isLast={shown === last?.id}
+                  />
+                </div>
+              ),
+          },
+          {
+            value: "test",
+            label: "Test",
+            badge: writing.draft.isChanged ? (
+              <span title="Not saved yet" className="size-1.5 rounded-full bg-accent" />
+            ) : null,
+            content: <TestEditor graph={graph} saved={test} writing={writing} workflowId={workflowId} />,
+          },
+          {
+            value: "history",
+            label: "History",
+            content: (
+              <div className="px-4 py-5 sm:px-6">
+                <ResultHistory
+                  workflowId={workflowId}
+                  testId={test.id}
+                  onOpen={(id) => {
+                    setChosen(id);
+                    setView("report");
+                  }}
+                />
+              </div>
+            ),
+          },
+        ]}
+      />
+    </>
+  );
+}
+
+function Report({
+  workflowId,
+  graph,
+  resultId,
+  isLast,
+}: {
+  workflowId: string;
+  graph: WorkflowGraph;
+  resultId: number;
+  isLast: boolean;
+}) {
+  const result = useQuery({
+    ...useTrpc().tests.result.queryOptions({ workflow_id: workflowId, result_id: resultId }),
+    // What has been is not other later.
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (result.error) return <p className="text-[13px] text-failed">{toApiError(result.error).message}</p>;
+  if (!result.data) return <Spinner size={16} label="Loading the report" />;
+  const { at, revision, report } = result.data;
+  return (
+    <div className="flex flex-col gap-4">
+      {isLast ? null : (
+        <p className="rounded-lg bg-sunken px-3 py-2 text-[13px] text-ink-2">
+          As it was on {new Date(at).toLocaleString("en-GB")}, with version {revision} of the workflow.
+        </p>
+      )}
+      <ReportView report={report} workflowId={workflowId} graph={graph} />
+    </div>
+  );
+}

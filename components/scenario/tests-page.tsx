@@ -1,0 +1,174 @@
+"use client";
+
+import { useQuery } from "@tanstack/react-query";
+import { FlaskConical, Pencil, Play, Plus } from "lucide-react";
+import dynamic from "next/dynamic";
+import { useRouter, useSearchParams } from "next/navigation";
+import { useMemo } from "react";
+import { countOf } from "@/components/display/format";
+import { leaveTo } from "@/components/page/leaving";
+import { Page } from "@/components/page/page";
+import { type ShellCommand, useShellCommands } from "@/components/page/page-commands";
+import { usePageTitle } from "@/components/page/page-title";
+import { toApiError, useTrpc } from "@/components/trpc";
+import { Button, ButtonLink } from "@/components/ui/button";
+import { EmptyState } from "@/components/ui/empty-state";
+import { Skeleton } from "@/components/ui/skeleton";
+import type { SuiteReport } from "@/server/domain/scenario/report";
+import { testAddress } from "./test-address";
+import { TestTable } from "./test-table";
+import { type TestActions, useTests } from "./use-tests";
+
+const TestSheet = dynamic(() => import("./test-sheet").then((module) => module.TestSheet), { ssr: false });
+
+/** The tests of a workflow: /workflows/{id}/tests, with one of them open by ?test=… or a new one by ?new. */
+export function TestsPage({ workflowId }: { workflowId: string }) {
+  const workflow = useQuery(useTrpc().workflows.get.queryOptions({ id: workflowId }));
+  const actions = useTests(workflowId);
+  const router = useRouter();
+  const asked = useSearchParams();
+  const isNew = asked.has("new");
+  const open = asked.get("test");
+  const { data, error } = workflow;
+  usePageTitle(data ? `Tests of ${data.name}` : null);
+  useTestCommands(workflowId, actions);
+  const tests = actions.list.data ?? [];
+  if (error)
+    return (
+      <EmptyState
+        icon={<FlaskConical />}
+        title="These tests cannot be shown"
+        className="h-full justify-center"
+        actions={
+          <ButtonLink href="/" variant="primary">
+            All workflows
+          </ButtonLink>
+        }
+      >
+        {toApiError(error).message}
+      </EmptyState>
+    );
+  return (
+    <Page
+      title="Tests"
+      description={data ? `What has to hold of ${data.name}, whatever is changed in it.` : " "}
+      actions={
+        <>
+          <ButtonLink href={`/workflows/${workflowId}`} icon={<Pencil aria-hidden />}>
+            Edit workflow
+          </ButtonLink>
+          <ButtonLink href={testAddress(workflowId, null)} icon={<Plus aria-hidden />}>
+            New test
+          </ButtonLink>
+          {tests.length > 0 ? (
+            <Button
+              variant="primary"
+              icon={<Play aria-hidden />}
+              pending={actions.running === "all"}
+              disabled={actions.running !== null}
+              onClick={actions.runAll}
+            >
+              Run all
+            </Button>
+          ) : null}
+        </>
+      }
+    >
+      <div className="flex min-w-0 flex-col gap-4">
+        <p role="status" className="text-[13px] text-ink-2 empty:hidden">
+          {actions.running === "all" ? "Running the tests…" : actions.suite ? suiteWords(actions.suite) : ""}
+        </p>
+        <List workflowId={workflowId} actions={actions} />
+      </div>
+      {data && (isNew || open !== null) ? (
+        <TestSheet
+          key={open ?? "new"}
+          workflowId={workflowId}
+          graph={data.graph}
+          testId={isNew ? null : open}
+          actions={actions}
+          onClose={() => leaveTo(() => router.push(`/workflows/${workflowId}/tests`, { scroll: false }))}
+          onCreated={(id) => router.replace(testAddress(workflowId, id), { scroll: false })}
+        />
+      ) : null}
+    </Page>
+  );
+}
+
+function List({ workflowId, actions }: { workflowId: string; actions: TestActions }) {
+  const { data, error, refetch } = actions.list;
+  if (error && !data)
+    return (
+      <EmptyState
+        icon={<FlaskConical />}
+        title="The tests could not be loaded"
+        actions={<Button onClick={() => void refetch()}>Try again</Button>}
+      >
+        {toApiError(error).message}
+      </EmptyState>
+    );
+  if (!data)
+    return (
+      <div aria-busy="true" className="flex flex-col gap-2">
+        <span className="sr-only">Loading</span>
+        <Skeleton className="h-14" />
+        <Skeleton className="h-14" />
+      </div>
+    );
+  if (data.length === 0)
+    return (
+      <EmptyState
+        icon={<FlaskConical />}
+        title="No tests yet"
+        actions={
+          <>
+            <ButtonLink href={`/workflows/${workflowId}/runs`}>Runs of this workflow</ButtonLink>
+            <ButtonLink href={testAddress(workflowId, null)}>Write a test</ButtonLink>
+          </>
+        }
+      >
+        Open a run that went well and choose “Keep this as a test”: its input and its answers are kept, and
+        what happened is expected of every version to come. Or write one by hand.
+      </EmptyState>
+    );
+  return <TestTable workflowId={workflowId} tests={data} actions={actions} />;
+}
+
+/** What came of all tests, in a line. */
+export function suiteWords({ passed, failed, not_run }: SuiteReport): string {
+  const parts = [
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(not_run > 0 ? [`${not_run} could not be run`] : []),
+    ...(passed > 0 ? [`${passed} passed`] : []),
+  ];
+  const all = passed + failed + not_run;
+  return failed + not_run === 0 && all > 0
+    ? `${all === 1 ? "The test passed" : `All ${countOf(all, "test")} passed`}.`
+    : `${parts.join(", ")}.`;
+}
+
+/** What the command palette offers here. */
+function useTestCommands(workflowId: string, { runAll }: TestActions) {
+  const router = useRouter();
+  const commands = useMemo(
+    (): ShellCommand[] => [
+      { id: "run tests", label: "Run all tests", section: "These tests", run: runAll },
+      {
+        id: "new test",
+        label: "New test",
+        section: "These tests",
+        run: () => router.push(testAddress(workflowId, null)),
+      },
+      {
+        id: "edit workflow",
+        label: "Edit the workflow of these tests",
+        section: "These tests",
+        run: () => router.push(`/workflows/${workflowId}`),
+      },
+    ],
+    // `runAll` is another one at each drawing, and does the same.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+    [workflowId, router],
+  );
+  useShellCommands("tests", commands);
+}

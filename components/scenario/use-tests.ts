@@ -1,0 +1,105 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { countOf } from "@/components/display/format";
+import { type Answers, toApiError, useTrpc, useTrpcClient } from "@/components/trpc";
+import { toast } from "@/components/ui/toasts";
+import type { SuiteReport } from "@/server/domain/scenario/report";
+import { ScenarioTest } from "@/server/domain/scenario/scenario-test";
+
+export type TestSummary = Answers["tests"]["list"][number];
+export type WholeTest = Answers["tests"]["get"];
+export type TestResult = Answers["tests"]["results"][number];
+
+const say = (error: unknown) => toast(toApiError(error).message, { tone: "error" });
+
+/** What belongs to a test, without when it was saved. */
+export function scenarioOf({
+  revision,
+  created_at,
+  updated_at,
+  problems,
+  ...test
+}: Record<"revision" | "created_at" | "updated_at" | "problems", unknown>): ScenarioTest {
+  return ScenarioTest.parse(test);
+}
+
+/** The tests of a workflow, and what can be done with them. What goes wrong is said in passing. */
+export function useTests(workflowId: string) {
+  const trpc = useTrpc();
+  const client = useTrpcClient();
+  const queryClient = useQueryClient();
+  const list = useQuery(trpc.tests.list.queryOptions({ workflow_id: workflowId }));
+  const [suite, setSuite] = useState<SuiteReport | null>(null);
+  const refresh = () => queryClient.invalidateQueries(trpc.tests.pathFilter());
+
+  const run = useMutation(
+    trpc.tests.run.mutationOptions({
+      onSuccess: (report, { tests }) => setSuite(tests ? null : report),
+      onSettled: refresh,
+      onError: say,
+    }),
+  );
+  const bringBack = async (test: ScenarioTest) => {
+    try {
+      await client.tests.create.mutate({ workflow_id: workflowId, ...test });
+    } catch (error) {
+      say(error);
+    }
+    await refresh();
+  };
+  const remove = useMutation({
+    mutationFn: async ({ id: test_id }: Pick<TestSummary, "id">) => {
+      const test = await client.tests.get.query({ workflow_id: workflowId, test_id });
+      await client.tests.remove.mutate({ workflow_id: workflowId, test_id });
+      return scenarioOf(test);
+    },
+    onSuccess: (test) =>
+      toast(`Deleted “${test.name}”`, {
+        detail: "Its earlier results are gone with it.",
+        undo: () => void bringBack(test),
+      }),
+    onSettled: refresh,
+    onError: say,
+  });
+  const duplicate = useMutation({
+    mutationFn: async ({ id: test_id }: Pick<TestSummary, "id">) => {
+      const {
+        id: _,
+        name,
+        ...test
+      } = scenarioOf(await client.tests.get.query({ workflow_id: workflowId, test_id }));
+      return client.tests.create.mutate({
+        workflow_id: workflowId,
+        ...test,
+        name: `${name} copy`.slice(0, 200),
+      });
+    },
+    onSuccess: ({ name }) => toast(`Made “${name}”`),
+    onSettled: refresh,
+    onError: say,
+  });
+
+  return {
+    list,
+    /** What came of running all of them, here, last. */
+    suite,
+    running: run.isPending ? (run.variables.tests ?? "all") : null,
+    runAll: () => run.mutate({ workflow_id: workflowId }),
+    runOne: (testId: string) => run.mutate({ workflow_id: workflowId, tests: [testId] }),
+    remove: (test: Pick<TestSummary, "id">) => remove.mutateAsync(test),
+    duplicate: (test: Pick<TestSummary, "id">) => duplicate.mutate(test),
+  };
+}
+export type TestActions = ReturnType<typeof useTests>;
+
+/** Whether that test is being run from here. */
+export const isRunning = ({ running }: Pick<TestActions, "running">, testId: string): boolean =>
+  running === "all" || (running?.includes(testId) ?? false);
+
+/** Who answers in a test, in a word or two. */
+export function answeredBy({ recorded_answers, simulated, pins }: TestSummary): string {
+  if (recorded_answers !== null) return countOf(recorded_answers, "recorded answer");
+  const demo = simulated ? "The demo model" : "";
+  const pinned = pins > 0 ? countOf(pins, "pinned output") : "";
+  return [demo, pinned].filter(Boolean).join(", ") || "Nothing recorded";
+}
