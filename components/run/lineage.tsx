@@ -1,7 +1,7 @@
 "use client";
 
 import { useQuery } from "@tanstack/react-query";
-import { GitBranch } from "lucide-react";
+import { CornerDownRight, GitBranch } from "lucide-react";
 import { useMemo } from "react";
 import { countOf } from "@/components/display/format";
 import { StatusMark } from "@/components/display/status-mark";
@@ -10,6 +10,8 @@ import { Button } from "@/components/ui/button";
 import { PageLink } from "@/components/ui/page-link";
 import { Popover } from "@/components/ui/popover";
 import type { ForkOrigin } from "@/server/domain/run/lineage";
+import { familyTree } from "./family-tree";
+import { ReplayBanner } from "./replay-banner";
 import { useRun, useRunViewStore } from "./run-context";
 import type { RunSummary } from "./run-row";
 import { newNames, sentenceOf } from "./sentences";
@@ -24,8 +26,12 @@ export function Lineage({ runId }: { runId: string }) {
   if (!origin && forks.length === 0) return null;
   return (
     <div className="order-last flex w-full flex-wrap items-center gap-x-3 gap-y-1 text-[13px] text-ink-2 max-md:px-1">
-      {origin ? <From origin={origin} run={family.find(({ id }) => id === origin.from_run)} /> : null}
-      {forks.length > 0 ? <Forks forks={forks} /> : null}
+      {origin?.replay ? (
+        <ReplayBanner runId={runId} origin={origin} run={family.find(({ id }) => id === origin.from_run)} />
+      ) : origin ? (
+        <From origin={origin} run={family.find(({ id }) => id === origin.from_run)} />
+      ) : null}
+      <Family runId={runId} family={family} forks={forks.length} />
     </div>
   );
 }
@@ -36,7 +42,7 @@ function From({ origin, run }: { origin: ForkOrigin; run: RunSummary | undefined
     <p className="flex min-w-0 items-center gap-1.5">
       <GitBranch aria-hidden className="size-3.5 shrink-0 text-ink-3" />
       <span className="min-w-0 [overflow-wrap:anywhere]">
-        {origin.replay ? "Replay of " : "Forked from "}
+        Forked from{" "}
         {run ? (
           <PageLink href={hrefOf(run)} className="text-accent hover:underline">
             the run of {timeOf(run)}
@@ -44,34 +50,35 @@ function From({ origin, run }: { origin: ForkOrigin; run: RunSummary | undefined
         ) : (
           "a run that was deleted"
         )}
-        {origin.replay ? null : ` ${moment}`}
+        {` ${moment}`}
       </span>
     </p>
   );
 }
 
-/** The runs that were made from this one. */
-function Forks({ forks }: { forks: readonly RunSummary[] }) {
+/** All runs of the lineage, as the tree in which they came from one another. */
+function Family({ runId, family, forks }: { runId: string; family: readonly RunSummary[]; forks: number }) {
+  const rows = useMemo(() => familyTree(family), [family]);
   return (
     <Popover
-      title="Forks of this run"
+      title="Runs that come from one another"
       trigger={
         <Button size="sm" variant="ghost" className="-ml-2.5">
-          {countOf(forks.length, "fork")} of this run
+          {forks > 0 ? `${countOf(forks, "fork")} of this run` : `Lineage: ${countOf(rows.length, "run")}`}
         </Button>
       }
     >
       <ul className="-mx-2 flex flex-col">
-        {forks.map((run) => (
-          <li key={run.id}>
+        {rows.map(({ run, depth }) => (
+          <li key={run.id} style={{ paddingLeft: `${Math.min(depth, 6) * 0.875}rem` }}>
             <PageLink
               href={hrefOf(run)}
-              className="flex items-center gap-2 rounded-lg px-2 py-1.5 text-[13px] hover:bg-ink/6 pointer-coarse:min-h-10"
+              aria-current={run.id === runId ? "page" : undefined}
+              className="flex items-center gap-2 rounded-lg px-2 py-1.5 text-[13px] hover:bg-ink/6 aria-[current]:bg-accent-soft pointer-coarse:min-h-10"
             >
+              {depth > 0 ? <CornerDownRight aria-hidden className="size-3.5 shrink-0 text-ink-3" /> : null}
               <StatusMark status={runStatus(run.status, run.final_status)} size="sm" />
-              <span className="min-w-0 flex-1">
-                {run.origin?.kind === "replay" ? "Replay" : `From event ${run.origin?.seq ?? 1}`}
-              </span>{" "}
+              <span className="min-w-0 flex-1">{madeAs(run)}</span>{" "}
               <span className="shrink-0 text-xs text-ink-3 tabular-nums">{timeOf(run)}</span>
             </PageLink>
           </li>
@@ -80,6 +87,9 @@ function Forks({ forks }: { forks: readonly RunSummary[] }) {
     </Popover>
   );
 }
+
+const madeAs = ({ origin }: RunSummary) =>
+  !origin ? "The first run" : origin.kind === "replay" ? "Replay" : `From event ${origin.seq}`;
 
 /** The last moment that both runs have, in words: both logs have the same event there. */
 function useMoment(seq: number): string {

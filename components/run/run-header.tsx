@@ -26,6 +26,7 @@ import { toast } from "@/components/ui/toasts";
 import { NARROW, useMedia } from "@/components/ui/use-media";
 import { costInWords } from "@/server/domain/model/cost";
 import type { RunState } from "@/server/domain/run";
+import { ReplayButton } from "./control/replay-button";
 import { RunControls } from "./control/run-controls";
 import { RunElapsed } from "./elapsed";
 import { useCassetteFile } from "./keep/cassette-file";
@@ -188,6 +189,7 @@ function Actions({ runId, workflowId, isHeld }: { runId: string; workflowId: str
           <span className="max-sm:sr-only">Cancel</span>
         </Button>
       )}
+      <ReplayButton runId={runId} />
       <ShareButton runId={runId} />
       {isOver && !isGone ? (
         <>

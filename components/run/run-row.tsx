@@ -12,6 +12,7 @@ import { Menu } from "@/components/ui/menu";
 import { SimulatedBadge } from "@/components/ui/simulated-badge";
 import { TimeText } from "@/components/ui/time-text";
 import { costInWords } from "@/server/domain/model/cost";
+import { useReplay } from "./control/replay-button";
 import { Ticking, useTimeLeft } from "./elapsed";
 import { HeldActions } from "./held-note";
 import { runStatus } from "./status";
@@ -38,6 +39,7 @@ export function RunRow({
 }) {
   const status = runStatus(run.status, run.final_status);
   const isOver = run.status === "finished";
+  const replay = useReplay(run.id, run.workflow_id);
   const name = run.workflow_name || "A workflow";
   const about = `${name}, ${statusWord(status)}, ${new Date(run.created_at).toLocaleString("en-GB")}`;
   return (
@@ -104,10 +106,12 @@ export function RunRow({
                 disabled: run.workflow_id === null,
                 onSelect: () => onEditInput(run),
               },
+              replay.entry,
               "separator",
               { label: "Delete", icon: <Trash2 />, danger: true, onSelect: () => onRemove(run) },
             ]}
           />
+          {replay.dialog}
         </span>
       ) : null}
     </li>

@@ -341,7 +341,7 @@ test("a replay takes every answer from the log, people's too; where one is missi
   const { run } = await ended(replay("strict"));
   expect([run.final_status, run.error?.message]).toEqual([
     "ERROR",
-    "This strict replay came to a call that was never recorded, and makes none. It asks a model, and no recorded call of a model is left.",
+    "This strict replay came to a call that was never recorded, and makes none. The run that is replayed was made before requests were recorded, or asked nothing: none of its answers can be found again.",
   ]);
   expect([models.requests.length, sent]).toEqual([1, ["send 1"]]);
   const asked = await settled(stage, replay("lenient"));

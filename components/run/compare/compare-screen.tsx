@@ -20,6 +20,7 @@ import type { Parted } from "@/server/domain/run/compare/parted";
 import type { KeyChange } from "@/server/domain/run/past/step-change";
 import { person } from "../sentences";
 import { runStatus } from "../status";
+import { Bisect } from "./bisect";
 import { compareOnCanvas, saidOf } from "./compare-canvas";
 import { WordDiff } from "./word-diff";
 
@@ -116,6 +117,9 @@ export function Compared({
         >
           <First comparison={comparison} onSelect={setSelected} />
           {parted ? <PartedHere parted={parted} nodes={comparison.nodes} /> : null}
+          {parted || comparison.first ? (
+            <Bisect a={a} b={b} comparison={comparison} onSelect={setSelected} />
+          ) : null}
           <Totals totals={comparison.totals} />
           {node ? <OneNode node={node} onClose={() => setSelected(null)} /> : null}
           <Changes title="Input" changes={comparison.input} />

@@ -132,12 +132,13 @@ test("a run tells which runs were forked from it", async () => {
   await ask.runs.replay({ run_id: first });
   show(first);
   await person.click(await screen.findByRole("button", { name: "2 forks of this run" }));
-  const links = within(await screen.findByRole("dialog", { name: "Forks of this run" })).getAllByRole("link");
-  expect(links.map(({ textContent }) => /From event \d+|Replay/.exec(textContent ?? "")?.[0])).toEqual([
-    `From event ${after("a")}`,
-    "Replay",
-  ]);
-  expect(links[0]?.getAttribute("href")).toContain(`/runs/${second}`);
+  const tree = await screen.findByRole("dialog", { name: "Runs that come from one another" });
+  const links = within(tree).getAllByRole("link");
+  expect(
+    links.map(({ textContent }) => /The first run|From event \d+|Replay/.exec(textContent ?? "")?.[0]),
+  ).toEqual(["The first run", `From event ${after("a")}`, "Replay"]);
+  expect(links[0]?.getAttribute("aria-current")).toBe("page");
+  expect(links[1]?.getAttribute("href")).toContain(`/runs/${second}`);
   expect(screen.queryByText(/Forked from/)).toBeNull();
 });
 
@@ -150,5 +151,19 @@ test("a fork tells from which run it comes, and from which moment of it", async 
   expect(link.getAttribute("href")).toBe(`/workflows/${workflowId}/runs/${first}`);
   expect(link.parentElement?.textContent).toMatch(
     new RegExp(`^Forked from the run of .+ at event ${after("a")}: a is done and wrote “n”$`),
+  );
+});
+
+test("a replay says what it replays and that nothing was called, and leads to both side by side", async () => {
+  const { show, first, ask, troupe } = await openRun();
+  const { run_id } = await ask.runs.replay({ run_id: first });
+  await troupe.host.settled(run_id);
+  show(run_id);
+  const banner = await screen.findByRole("note", { name: "Replay" });
+  expect(banner.textContent).toMatch(
+    /^Strict replay of the run of .+: 0 calls answered from its record, 0 made\./,
+  );
+  expect(within(banner).getByRole("link", { name: "Compare with it" }).getAttribute("href")).toBe(
+    `/runs/compare?a=${first}&b=${run_id}`,
   );
 });

@@ -51,9 +51,13 @@ export class RecordedAnswers {
       left.set(request, used - 1);
       return used <= 0;
     });
-    return differenceFrom(asked, unused);
+    const difference = differenceFrom(asked, unused);
+    return this.byRequest?.size === 0 ? { ...difference, sentence: NOTHING_RECORDED } : difference;
   }
 }
+
+const NOTHING_RECORDED =
+  "The run that is replayed was made before requests were recorded, or asked nothing: none of its answers can be found again.";
 
 function byRequest(answers: Iterable<RecordedAnswer>): Map<string, RecordedAnswer[]> {
   const found = new Map<string, RecordedAnswer[]>();

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { FinalStatus } from "@/server/domain/agent/outcome";
-import { Id, type Json } from "@/server/domain/base/values";
+import { Id } from "@/server/domain/base/values";
 import { ExpressionError, evaluateCondition, MAX_EXPRESSION_LENGTH } from "@/server/domain/text/expression";
 import type { RunState } from "..";
 
@@ -34,7 +34,7 @@ export function isMet(expectation: BisectExpectation, state: RunState): boolean 
       return evaluateCondition(expectation.when, {
         state: state.state,
         input: state.input,
-        nodes: state.outputs as unknown as Record<string, Json>,
+        nodes: state.outputs,
         output: state.run.output ?? {},
         run: { id: state.run.id, workflow_id: state.run.workflow_id },
         now: state.run.finished_at,
