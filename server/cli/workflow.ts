@@ -9,6 +9,7 @@ import { knownCost } from "@/server/domain/model/cost";
 import type { Problem } from "@/server/domain/problems/problems";
 import type { RunState } from "@/server/domain/run";
 import { unknownStop } from "@/server/domain/run/command";
+import { askOwnServer } from "@/server/egress/own-server";
 import { ArchiveError } from "@/server/interop/import/archive";
 import { nothingImported } from "@/server/interop/import/format";
 import { readImport } from "@/server/interop/import/road";
@@ -21,6 +22,7 @@ import { findingLine, importCommand } from "./import-command";
 import { printable, printableJson, printableLine } from "./printable";
 import { type Progress, type Screen, watchRun } from "./progress";
 import { PathError, readPath } from "./read-path";
+import { isServerCommand, type ServerTerminal, serverCommand } from "./server-commands";
 import { newStepping } from "./stepping";
 
 const EXIT: Record<FinalStatus, number> = { COMPLETED: 0, ERROR: 1, INCOMPLETE: 3, CANCELLED: 130 };
@@ -42,6 +44,7 @@ async function main(argv: readonly string[]): Promise<number> {
   let command: Command | null = null;
   try {
     if (argv[0] === "import") return importCommand(argv.slice(1));
+    if (isServerCommand(argv[0])) return await serverCommand(argv, serverTerminal);
     command = readCommand(argv);
     if (!command) {
       process.stdout.write(USAGE);
@@ -210,6 +213,14 @@ function resultOf(run_id: string, { run, state, totals, nodes }: RunState) {
 }
 
 const print = (value: unknown) => process.stdout.write(`${printableJson(value)}\n`);
+
+const serverTerminal: ServerTerminal = {
+  send: askOwnServer,
+  env: process.env,
+  print: (line) => void process.stdout.write(`${printable(line)}\n`),
+  tell: (line) => void process.stderr.write(`${printableLine(line)}\n`),
+  wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+};
 
 const SILENT: Screen = { write() {}, colours: false };
 

@@ -51,7 +51,9 @@ export function CompareScreen({ a, b }: { a: string; b: string }) {
         <Spinner size={20} label="Loading the runs" />
       </div>
     );
-  return <Compared a={a} b={b} comparison={data} parted={data.parted} roles={byName} />;
+  const find = (onSelect: (id: string) => void) =>
+    data.parted || data.first ? <Bisect a={a} b={b} comparison={data} onSelect={onSelect} /> : null;
+  return <Compared a={a} b={b} comparison={data} parted={data.parted} roles={byName} find={find} />;
 }
 
 const NO_ROLES: ReadonlyMap<string, RoleDefinition> = new Map();
@@ -63,6 +65,7 @@ export function Compared({
   comparison,
   parted,
   roles,
+  find,
 }: {
   a: string;
   b: string;
@@ -70,6 +73,8 @@ export function Compared({
   parted: Parted | null;
   /** For the faces and colours of those who work. */
   roles?: ReadonlyMap<string, RoleDefinition> | undefined;
+  /** Asks which step made the difference. */
+  find?: (onSelect: (id: string) => void) => ReactNode;
 }) {
   const [selected, setSelected] = useState<string | null>(comparison.first?.b?.split("#")[0] ?? null);
   const graph = useMemo(() => withRoomBelow(comparison.graph, SLIP), [comparison]);
@@ -117,9 +122,7 @@ export function Compared({
         >
           <First comparison={comparison} onSelect={setSelected} />
           {parted ? <PartedHere parted={parted} nodes={comparison.nodes} /> : null}
-          {parted || comparison.first ? (
-            <Bisect a={a} b={b} comparison={comparison} onSelect={setSelected} />
-          ) : null}
+          {find?.(setSelected)}
           <Totals totals={comparison.totals} />
           {node ? <OneNode node={node} onClose={() => setSelected(null)} /> : null}
           <Changes title="Input" changes={comparison.input} />

@@ -1,0 +1,210 @@
+import { parseArgs } from "node:util";
+import { z } from "zod";
+import { FINAL_STATUS_WORDS, FinalStatus, RunError } from "@/server/domain/agent/outcome";
+import { Json, type JsonObject } from "@/server/domain/base/values";
+import { differenceLines, missOf } from "@/server/domain/run/request-difference";
+import { UsageError } from "./arguments";
+import { callOf } from "./called";
+
+export const SERVER_USAGE = `Makes a run of a Troupe that is at work from another of its runs, and waits for its end.
+
+  ${callOf("run")} fork RUN [--at EVENT|NODE[:TIME]] [--set KEY=VALUE] [--latest]
+  ${callOf("run")} replay RUN [--lenient]
+
+  --at EVENT        goes on after the event of that number
+  --at NODE[:TIME]  goes on just before the node began, the last time or the how-manieth; absent: from the beginning
+  --set KEY=VALUE   a value of the state from there on, as JSON or as text; may be repeated
+  --latest          goes on with the workflow's drawing as it is now
+  --lenient         asks a person before a call that was not recorded; otherwise the replay ends there
+  --url URL         where the server is; TROUPE_URL, or http://127.0.0.1:3000
+  --json            prints the whole run as JSON
+
+The server's API token is read from TROUPE_API_TOKEN.
+Exit code: 0 completed, 1 error, 2 refused or unusable arguments, 3 stopped at a limit, 4 waits for a person, 130 cancelled.
+`;
+
+/** A request to the server, and how the person is told. */
+export interface ServerTerminal {
+  send(url: URL, init: RequestInit): Promise<Response>;
+  env: Readonly<Record<string, string | undefined>>;
+  print(line: string): void;
+  tell(line: string): void;
+  wait(ms: number): Promise<void>;
+}
+
+interface ServerCommand {
+  run: string;
+  path: "fork" | "replay";
+  body: JsonObject;
+  url: string | undefined;
+  json: boolean;
+}
+
+const EXIT: Record<FinalStatus, number> = { COMPLETED: 0, ERROR: 1, INCOMPLETE: 3, CANCELLED: 130 };
+const POLL_MS = 300;
+const REFUSED = 2;
+const ASKS = 4;
+
+const Made = z.object({ run_id: z.string() });
+const Refusal = z.object({ error: z.object({ message: z.string() }) });
+const Run = z.looseObject({
+  status: z.string(),
+  final_status: FinalStatus.nullable(),
+  waits_for: z.string().nullish(),
+  cost_usd: z.number().nullable(),
+  error: RunError.nullish(),
+  output: z.record(z.string(), Json).nullish(),
+});
+
+/** Whether the first word names one of these commands. */
+export const isServerCommand = (word: string | undefined): word is "fork" | "replay" =>
+  word === "fork" || word === "replay";
+
+/** Reads the command line; null asks for help. Throws UsageError. */
+export function readServerCommand([path, ...rest]: readonly string[]): ServerCommand | null {
+  const { values, positionals } = parse(rest);
+  if (values.help) return null;
+  if (!isServerCommand(path)) throw new UsageError("Say fork or replay.");
+  const [run, ...more] = positionals;
+  if (run === undefined) throw new UsageError(`Say which run to ${path}.`);
+  if (more.length > 0) throw new UsageError(`Only one run at a time; "${more[0]}" is one too many.`);
+  const { at, set = [], latest, lenient } = values;
+  const isFork = path === "fork";
+  if (isFork && lenient) throw new UsageError("--lenient is for a replay.");
+  if (!isFork && (at !== undefined || set.length > 0 || latest))
+    throw new UsageError("--at, --set and --latest are for a fork.");
+  const body: JsonObject = isFork
+    ? {
+        ...(at === undefined ? {} : { at: momentOf(at) }),
+        ...(set.length > 0 ? { state: { set: Object.fromEntries(set.map(valueOf)) } } : {}),
+        ...(latest ? { graph: "latest" } : {}),
+      }
+    : { mode: lenient ? "lenient" : "strict" };
+  return { run, path, body, url: values.url, json: values.json ?? false };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        at: { type: "string" },
+        set: { type: "string", multiple: true },
+        latest: { type: "boolean" },
+        lenient: { type: "boolean" },
+        url: { type: "string" },
+        json: { type: "boolean" },
+        help: { type: "boolean", short: "h" },
+      },
+    });
+  } catch (error) {
+    const { message } = error instanceof Error ? error : new Error(String(error));
+    throw new UsageError(message.split(". ")[0] ?? message);
+  }
+}
+
+function momentOf(at: string): JsonObject {
+  if (/^\d+$/.test(at)) return { seq: Number(at) };
+  const named = /^(.+):(\d+)$/.exec(at);
+  return named ? { node_id: named[1] ?? "", occurrence: Number(named[2]) } : { node_id: at };
+}
+
+function valueOf(given: string): [string, Json] {
+  const cut = given.indexOf("=");
+  if (cut < 1) throw new UsageError(`--set ${given}: write it as KEY=VALUE.`);
+  const text = given.slice(cut + 1);
+  try {
+    return [given.slice(0, cut), Json.parse(JSON.parse(text))];
+  } catch {
+    return [given.slice(0, cut), text];
+  }
+}
+
+/** Carries a command out; answers the exit code. */
+export async function serverCommand(argv: readonly string[], terminal: ServerTerminal): Promise<number> {
+  const command = readServerCommand(argv);
+  if (!command) {
+    terminal.print(SERVER_USAGE);
+    return 0;
+  }
+  const ask = newAsk(command, terminal);
+  const made = await ask("POST", `/runs/${encodeURIComponent(command.run)}/${command.path}`, command.body);
+  if ("refused" in made) {
+    terminal.tell(made.refused);
+    return REFUSED;
+  }
+  const { run_id } = Made.parse(made.answer);
+  terminal.tell(`${command.path === "fork" ? "Fork" : "Replay"} of ${command.run}: ${run_id}`);
+  return follow(run_id, command, ask, terminal);
+}
+
+async function follow(
+  run_id: string,
+  { json }: ServerCommand,
+  ask: ReturnType<typeof newAsk>,
+  { print, tell, wait }: ServerTerminal,
+): Promise<number> {
+  for (;;) {
+    const found = await ask("GET", `/runs/${run_id}`);
+    if ("refused" in found) {
+      tell(found.refused);
+      return REFUSED;
+    }
+    const run = Run.parse(found.answer);
+    const stands = run.status === "paused" || run.status === "held" || run.waits_for === "person";
+    if (run.status === "finished" || stands) {
+      if (json) print(JSON.stringify(run, null, 2));
+      else if (run.final_status) print(JSON.stringify(run.output ?? {}, null, 2));
+      tell(
+        run.final_status
+          ? FINAL_STATUS_WORDS[run.final_status]
+          : `It is ${run.status}, and goes on once a person sees to it in the app.`,
+      );
+      if (run.error) tell(run.error.message);
+      for (const line of linesOf(run.error)) tell(`  ${line}`);
+      return run.final_status ? EXIT[run.final_status] : ASKS;
+    }
+    await wait(POLL_MS);
+  }
+}
+
+function linesOf(error: z.infer<typeof RunError> | null | undefined): string[] {
+  const miss = error ? missOf(error) : null;
+  return miss ? differenceLines(miss) : [];
+}
+
+function newAsk({ url }: Pick<ServerCommand, "url">, { send, env }: ServerTerminal) {
+  const base = url ?? env.TROUPE_URL ?? "http://127.0.0.1:3000";
+  if (!URL.canParse(base)) throw new UsageError(`--url: "${base}" is no address.`);
+  return async (
+    method: "GET" | "POST",
+    path: string,
+    body?: JsonObject,
+  ): Promise<{ answer: unknown } | { refused: string }> => {
+    let response: Response;
+    try {
+      response = await send(new URL(`/api/v1${path}`, base), {
+        method,
+        headers: {
+          authorization: `Bearer ${env.TROUPE_API_TOKEN ?? ""}`,
+          ...(body ? { "content-type": "application/json" } : {}),
+        },
+        ...(body ? { body: JSON.stringify(body) } : {}),
+      });
+    } catch {
+      return { refused: `No Troupe answers at ${base}. Start it, or say where it is with --url.` };
+    }
+    const answer: unknown = await response.json().catch(() => null);
+    if (response.ok) return { answer };
+    const told = Refusal.safeParse(answer);
+    return {
+      refused:
+        response.status === 401
+          ? "The server does not know this token: set TROUPE_API_TOKEN to one of its tokens."
+          : told.success
+            ? told.data.error.message
+            : `The server answered ${response.status}.`,
+    };
+  };
+}
