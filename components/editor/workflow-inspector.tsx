@@ -26,7 +26,7 @@ import { ProjectContext } from "@/server/domain/agent/project";
 import { entriesOf } from "@/server/domain/base/guards";
 import { isSameJson } from "@/server/domain/base/json";
 import { SIZES } from "@/server/domain/base/sizes";
-import type { JsonSchema } from "@/server/domain/base/values";
+import type { Json, JsonSchema } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { REDUCERS, type Reducer, reducerOf, stateProperties } from "@/server/domain/graph/state-properties";
 import { getNodeKind } from "@/server/domain/nodes";
@@ -458,5 +458,7 @@ function useSetWorkflow() {
   ) => store.getState().edit(edits.setWorkflow, { patch }, { mergeKey: Object.keys(patch).join(" ") });
 }
 
-const cleaned = (schema: JsonSchema): JsonSchema =>
-  Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
+const cleaned = (schema: Record<string, Json | undefined>): JsonSchema =>
+  Object.fromEntries(
+    Object.entries(schema).flatMap(([word, value]) => (value === undefined ? [] : [[word, value]])),
+  );

@@ -6,7 +6,6 @@ import { useTrpc } from "@/components/trpc";
 import { Field } from "@/components/ui/field";
 import { IconButton } from "@/components/ui/icon-button";
 import { Select } from "@/components/ui/select";
-import type { Json } from "@/server/domain/base/values";
 import { usesOf } from "@/server/domain/nodes";
 import { expressionOf, type ToolArgument, templateOf } from "@/server/domain/nodes/tool-call";
 import { AssignmentsField } from "./assignments-field";
@@ -154,7 +153,7 @@ function Given({ field, value, onChange }: ArgumentProps) {
       );
     }
     default:
-      return <JsonField {...words} value={value} onChange={(next) => onChange(next as Json)} />;
+      return <JsonField {...words} value={value} onChange={onChange} />;
   }
 }
 

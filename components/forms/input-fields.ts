@@ -211,8 +211,8 @@ function exampleOf(as: InputField["as"], schema: JsonSchema): { example?: string
 
 /** A schema that also takes null, as what it takes beside: nothing entered is null enough. */
 function withoutNull(schema: JsonSchema): JsonSchema {
-  const types: unknown[] = Array.isArray(schema.type) ? schema.type.filter((type) => type !== "null") : [];
-  if (types.length === 1) return { ...schema, type: types[0] };
+  const types = Array.isArray(schema.type) ? schema.type.filter((type) => type !== "null") : [];
+  if (types[0] !== undefined && types.length === 1) return { ...schema, type: types[0] };
   const others = [schema.anyOf, schema.oneOf].flatMap((list): unknown[] =>
     Array.isArray(list) ? list.filter((one) => objectOf(one)?.type !== "null") : [],
   );

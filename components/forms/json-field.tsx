@@ -16,7 +16,8 @@ export function JsonField({
   onChange,
   check,
   onFault,
-}: FieldProps & {
+}: Omit<FieldProps, "onChange"> & {
+  onChange: (value: Json | undefined) => void;
   check?: (value: Json) => string | null;
   /** Told when the text cannot be read, and when it can again. */
   onFault?: (message: string | null) => void;
@@ -38,7 +39,7 @@ export function JsonField({
         setDraft(text);
         onFault?.(faultOf(text, check));
         if (text.trim() === "") onChange(undefined);
-        else if (faultOf(text, check) === null) onChange(JSON.parse(text));
+        else if (faultOf(text, check) === null) onChange(parseJson(text));
       }}
       onBlur={() => {
         if (fault === null) setDraft(null);

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
-import { isSameJson } from "@/server/domain/base/json";
-import type { JsonSchema } from "@/server/domain/base/values";
+import { asStored, isSameJson } from "@/server/domain/base/json";
+import { asSchema } from "@/server/domain/base/json-schema";
+import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
 import {
   besideRows,
   choicesFault,
@@ -20,7 +21,7 @@ const rowsOf = (schema: JsonSchema | undefined) => {
   return rows ?? [];
 };
 const thereAndBack = (schema: JsonSchema) => writeSchema(rowsOf(schema), schema);
-const typesOf = (properties: Record<string, unknown>) =>
+const typesOf = (properties: JsonObject) =>
   rowsOf({ type: "object", properties }).map(({ name, type }) => [name, type]);
 
 describe("a schema as rows", () => {
@@ -109,7 +110,7 @@ describe("a schema as rows", () => {
     );
     fc.assert(
       fc.property(fc.dictionary(fc.string(), property, { noNullPrototype: true }), (properties) => {
-        const schema = { type: "object", properties };
+        const schema = asStored<JsonSchema>({ type: "object", properties: asSchema(properties) });
         const written = thereAndBack(schema) ?? { type: "object", properties: {} };
         expect(isSameJson(written, schema)).toBe(true);
       }),

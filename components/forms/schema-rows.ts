@@ -1,6 +1,6 @@
 import { isList } from "@/server/domain/base/guards";
 import { isSameJson, parseJson } from "@/server/domain/base/json";
-import type { Json, JsonSchema } from "@/server/domain/base/values";
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 
 /** A property of an object schema as a person describes it. */
 export interface SchemaRow {
@@ -13,9 +13,9 @@ export interface SchemaRow {
   /** The default as it was typed: JSON, or else text. Empty: none. */
   preset: string;
   /** What the row does not show, kept as it is. */
-  rest: Record<string, unknown>;
+  rest: JsonObject;
   /** For `json`: the property's schema, which no other type can show. */
-  json?: unknown;
+  json?: Json;
 }
 
 export const schemaTypes = [
@@ -120,14 +120,14 @@ export function withType(row: SchemaRow, type: SchemaType): SchemaRow {
 }
 
 /** A property in its row. Writing it back loses nothing. */
-export function readRow(name: string, property: unknown, required: boolean): SchemaRow {
+export function readRow(name: string, property: Json, required: boolean): SchemaRow {
   const base = { ...newRow(name), required };
   const row = isRecord(property) ? readProperty(base, property) : null;
   return row && isSameJson(writeRow(row), property) ? row : { ...base, type: "json", json: property };
 }
 
 /** A property in its row; null where none of the types is its. */
-function readProperty(base: SchemaRow, property: Record<string, unknown>): SchemaRow | null {
+function readProperty(base: SchemaRow, property: JsonObject): SchemaRow | null {
   if (["$ref", "anyOf", "oneOf", "allOf", "not", "const"].some((word) => word in property)) return null;
   const { type, ...rest } = property;
   if ("enum" in property) {
@@ -163,13 +163,13 @@ function withWords(row: SchemaRow): SchemaRow {
 }
 
 /** The property that a row stands for. */
-export function writeRow({ type, description, choices, preset, rest, json }: SchemaRow): unknown {
-  if (type === "json") return json;
-  const shape: Record<string, unknown> =
+export function writeRow({ type, description, choices, preset, rest, json }: SchemaRow): Json {
+  if (type === "json") return json ?? null;
+  const shape: JsonObject =
     type === "any"
       ? {}
       : type === "choice"
-        ? { enum: choices }
+        ? { enum: [...choices] }
         : type === "texts"
           ? { type: "array", items: { type: "string" } }
           : { type };

@@ -1,6 +1,6 @@
 import { isText, textsOf } from "@/server/domain/base/guards";
 import { parseJson } from "@/server/domain/base/json";
-import { asSchema, enumOf, jsonIn, optionsOf } from "@/server/domain/base/json-schema";
+import { asSchema, enumOf, optionsOf } from "@/server/domain/base/json-schema";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { TooMuchWork, type Work } from "@/server/domain/regex/work";
@@ -99,7 +99,7 @@ function correctObject(value: JsonObject, schema: JsonSchema, root: Root, depth:
     better[name] = correct(inner, shape, root, depth + 1);
   }
   for (const name of names) {
-    const standard = jsonIn(asSchema(properties[name]).default);
+    const standard = asSchema(properties[name]).default;
     if (Object.hasOwn(better, name) || standard === undefined) continue;
     // One default may be written into many places.
     root.work.spend(JSON.stringify(standard).length);

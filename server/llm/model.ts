@@ -1,7 +1,8 @@
 import type { RunError, Usage } from "@/server/domain/agent/outcome";
 import type { LlmConfig } from "@/server/domain/agent/role";
+import { asJson } from "@/server/domain/base/json";
 import { namedError } from "@/server/domain/base/named-error";
-import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
+import { type Json, type JsonObject, type JsonSchema } from "@/server/domain/base/values";
 import type { ChatMessage } from "@/server/domain/run/events";
 import type { ToolCall, ToolProtocol } from "@/server/domain/tool/tool";
 
@@ -109,11 +110,11 @@ export class ModelError extends namedError("ModelError") {
   toDetail(): Json {
     const { tries, cost } = this.more;
     return {
-      error: this.error as unknown as Json,
+      error: asJson(this.error),
       ...(this.http_status === undefined ? {} : { http_status: this.http_status }),
       ...(this.retry_after_ms === undefined ? {} : { retry_after_ms: this.retry_after_ms }),
       ...(tries === undefined ? {} : { tries }),
-      ...(cost === undefined ? {} : { cost: cost as unknown as Json }),
+      ...(cost === undefined ? {} : { cost: asJson(cost) }),
     };
   }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
+import { type JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { OFFLINE } from "@/server/domain/model/provider";
 import { answerTo, type Numbers, newNumbers } from "./offline/answer";
 import { readTurns, type Trouble, type Turn, withoutStatus } from "./offline/directives";
@@ -47,9 +47,7 @@ const ChatRequest = z.object({
   response_format: z
     .object({
       type: z.string(),
-      json_schema: z
-        .object({ name: z.string(), schema: z.record(z.string(), z.unknown()).optional() })
-        .optional(),
+      json_schema: z.object({ name: z.string(), schema: JsonSchema.optional() }).optional(),
     })
     .nullish(),
   tools: z
@@ -58,7 +56,7 @@ const ChatRequest = z.object({
         function: z.object({
           name: z.string(),
           description: z.string().optional(),
-          parameters: z.record(z.string(), z.unknown()).optional(),
+          parameters: JsonSchema.optional(),
         }),
       }),
     )

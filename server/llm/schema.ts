@@ -1,6 +1,6 @@
 import { isObject } from "@/server/domain/base/guards";
 import { asSchema } from "@/server/domain/base/json-schema";
-import type { JsonSchema } from "@/server/domain/base/values";
+import type { Json, JsonSchema } from "@/server/domain/base/values";
 
 /** Follows a reference such as "#/$defs/Task" inside the root schema. */
 export function deref(schema: JsonSchema, root: JsonSchema): JsonSchema {
@@ -16,9 +16,8 @@ export function deref(schema: JsonSchema, root: JsonSchema): JsonSchema {
 
 /** Applies a change to a schema and every schema inside it, from the inside out. */
 export function mapSchema(schema: JsonSchema, change: (inner: JsonSchema) => JsonSchema): JsonSchema {
-  const each = (value: unknown): unknown => {
-    if (Array.isArray(value))
-      return value.map((item: unknown) => (isObject(item) ? mapSchema(item, change) : item));
+  const each = (value: Json): Json => {
+    if (Array.isArray(value)) return value.map((item) => (isObject(item) ? mapSchema(item, change) : item));
     return isObject(value) ? mapSchema(value, change) : value;
   };
   const mapped: JsonSchema = {};

@@ -72,8 +72,8 @@ function strictPart(schema: JsonSchema): JsonSchema {
   for (const word of Object.keys(part)) if (!KEPT.has(word)) delete part[word];
   if (part.type === undefined && !part.anyOf && !part.$ref) {
     if (!Array.isArray(part.enum)) throw new NotStrict();
-    const types = [...new Set(part.enum.map((value: unknown) => (value === null ? "null" : typeof value)))];
-    part.type = types.length === 1 ? types[0] : types;
+    const types = [...new Set(part.enum.map((value): string => (value === null ? "null" : typeof value)))];
+    part.type = types.length === 1 ? (types[0] ?? null) : types;
   }
   if ([part.type].flat().includes("array") && !part.items) throw new NotStrict();
   return [part.type].flat().includes("object") ? strictObject(part) : part;

@@ -224,13 +224,15 @@ describe("reading an answer", () => {
       type: "object",
       properties: { a: { $ref: "#/$defs/d0" } },
       required: ["a"],
-      $defs: Object.fromEntries([
-        ...steps.map((n) => [
-          `d${n}`,
-          { [word]: [{ $ref: `#/$defs/d${n + 1}` }, { $ref: `#/$defs/d${n + 1}` }] },
-        ]),
-        ["d40", { type: "integer" }],
-      ]) as Record<string, unknown>,
+      $defs: {
+        ...Object.fromEntries(
+          steps.map((n) => [
+            `d${n}`,
+            { [word]: [{ $ref: `#/$defs/d${n + 1}` }, { $ref: `#/$defs/d${n + 1}` }] },
+          ]),
+        ),
+        d40: { type: "integer" },
+      },
     });
     const circle = {
       type: "object",

@@ -14,7 +14,7 @@ import type {
   StepScope,
   StepWork,
 } from "@/server/domain/base/durable";
-import { textsIn } from "@/server/domain/base/json";
+import { asJson, textsIn } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { Work } from "@/server/domain/base/work-budget";
@@ -292,7 +292,7 @@ export class NodeRun implements NodeContext, CrewRuntime {
     const recorded = yield* this.step(`${who}/tools`, async () => {
       const all = (await tools?.specs()) ?? [];
       const specs = all.filter(({ name }) => isGranted(granted, name));
-      return { specs, names: all.map(({ name }) => name) } as unknown as Json;
+      return asJson({ specs, names: all.map(({ name }) => name) });
     });
     return recorded as unknown as { specs: ToolSpec[]; names: string[] };
   }
@@ -417,7 +417,7 @@ export class NodeRun implements NodeContext, CrewRuntime {
           ...about,
           ...caller,
         });
-        return output as unknown as Json;
+        return asJson(output);
       },
     };
     const { value, reused } = yield* makeCall(this, call);
@@ -441,7 +441,7 @@ export class NodeRun implements NodeContext, CrewRuntime {
   *runCode(key: string, program: ProgramWithCalls): Flow<CallsStep | null> {
     const { tools } = this.interpreter.effects;
     const step = yield* this.step(key, async ({ abort }) =>
-      tools ? ((await tools.runCode(program, abort, this.s.run.id)) as unknown as Json) : null,
+      tools ? asJson(await tools.runCode(program, abort, this.s.run.id)) : null,
     );
     return step as unknown as CallsStep | null;
   }
@@ -506,8 +506,8 @@ export class NodeRun implements NodeContext, CrewRuntime {
       taint_sources,
       own: new OwnWords([
         ...textsIn(s.input),
-        ...textsIn(node as unknown as Json),
-        ...textsIn((role ?? null) as unknown as Json),
+        ...textsIn(node),
+        ...textsIn(role),
         ...(s.run.installation?.destinations ?? []),
         ...saidIn(Object.values(s.interactions)),
         ...s.told,
@@ -562,7 +562,7 @@ export class NodeRun implements NodeContext, CrewRuntime {
             delta: (channel, offset, text) =>
               scope.live({ type: "llm_delta", call_id: request.call_id, channel, offset, text }),
           });
-          return done as unknown as Json;
+          return asJson(done);
         } catch (error) {
           if (!(error instanceof ModelError)) throw error;
           if (isLast && error.more.isDamage) throw new SettingsDamaged(error.message);

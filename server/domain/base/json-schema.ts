@@ -3,14 +3,12 @@ import type { Json, JsonSchema } from "./values";
 
 /** What the words of a JSON Schema hold, where nothing is checked by it: for forms, prompts and made-up answers. */
 
-export const asSchema = (value: unknown): JsonSchema => (isObject(value) ? value : {});
-
-/** A value that stands in a schema, such as a default: as schemas are JSON, so is it. */
-export const jsonIn = (value: unknown): Json | undefined => value as Json | undefined;
+/** What stands where a schema may stand; `{}`, which takes everything, where it is none. All of a schema is JSON. */
+export const asSchema = (value: unknown): JsonSchema => (isObject(value) ? (value as JsonSchema) : {});
 
 /** The values of `enum`; undefined where it has none. */
 export const enumOf = (schema: JsonSchema): Json[] | undefined =>
-  isList(schema.enum) ? schema.enum.map((value) => jsonIn(value) ?? null) : undefined;
+  Array.isArray(schema.enum) ? schema.enum : undefined;
 
 /** What `anyOf` or `oneOf` offers; undefined where there is neither. */
 export function optionsOf(schema: JsonSchema): unknown[] | undefined {

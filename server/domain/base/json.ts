@@ -1,5 +1,19 @@
 import type { Json } from "./values";
 
+/** The type itself where JSON can hold its values as they are; `never` where it holds a function, a Date, a Map, or `unknown`. */
+type Storable<T> = T extends Json | undefined
+  ? T
+  : unknown extends T
+    ? never
+    : T extends (...args: never[]) => unknown
+      ? never
+      : T extends object
+        ? { [K in keyof T]: Storable<T[K]> }
+        : never;
+
+/** A value as JSON. The compiler checks what it cannot by itself: that an interface has nothing in it that JSON has not. */
+export const asJson = <T>(value: T & Storable<T>): Json => value as unknown as Json;
+
 /** A record without a prototype: `record["constructor"]` is undefined, as it should be. */
 export function newRecord<T>(
   entries?: Iterable<readonly [string, T]> | Record<string, T>,
@@ -32,10 +46,8 @@ export function canonicalJson(value: unknown): string {
 }
 
 /** Every text in a value, with the names of its fields left out. */
-export function textsIn(value: Json): string[] {
+export function textsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (value === null || typeof value !== "object") return typeof value === "number" ? [String(value)] : [];
-  return (Array.isArray(value) ? value : Object.values(value)).flatMap((each) =>
-    each === undefined ? [] : textsIn(each),
-  );
+  return Object.values(value).flatMap(textsIn);
 }

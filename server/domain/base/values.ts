@@ -20,8 +20,10 @@ export type JsonObject = { [key: string]: Json };
 export const JsonObject: z.ZodType<JsonObject> = z.record(z.string(), Json);
 
 /** JSON Schema, draft 2020-12 or an older one; server/domain/schema checks by it. */
-export const JsonSchema = z.record(z.string(), z.unknown());
-export type JsonSchema = z.infer<typeof JsonSchema>;
+/** What it is read from is JSON already: nothing further in it is looked at. */
+const AnyObject = z.record(z.string(), z.unknown());
+export const JsonSchema = AnyObject as unknown as z.ZodType<JsonObject, JsonObject>;
+export type JsonSchema = JsonObject;
 
 /**
  * A CEL expression; see expression.ts. Its length is for the check of the drawing to judge, which makes an error of it:

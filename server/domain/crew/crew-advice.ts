@@ -1,5 +1,5 @@
 import type { AgentConfig } from "@/server/domain/agent/role";
-import { canonicalJson } from "@/server/domain/base/json";
+import { asJson, canonicalJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 import type { CrewConfig } from "./crew";
 import type { CrewFault } from "./crew-faults";
@@ -122,7 +122,7 @@ function idleSamplers({ process, agents, manager }: CrewConfig): CrewFault[] {
   return advice(
     "W_CREW_IDLE",
     `Only ${who.agent_id} answers in a crew that samples; the others have nothing to do.`,
-    { label: `Keep only ${who.agent_id}`, path: ["crew", "agents"], value: [who] as unknown as Json },
+    { label: `Keep only ${who.agent_id}`, path: ["crew", "agents"], value: asJson([who]) },
   );
 }
 

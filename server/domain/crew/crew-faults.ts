@@ -1,3 +1,4 @@
+import { asJson } from "@/server/domain/base/json";
 import type { Json } from "@/server/domain/base/values";
 import { escalationFault } from "@/server/domain/tool/escalation";
 import type { CrewConfig } from "./crew";
@@ -216,7 +217,7 @@ function begun(crew: CrewConfig, plan: ExecutionPlan): CrewFault[] {
       ]
         .join("")
         .replace(/;$/, "."),
-      repair: { label: "Do all of it anew", path: ["plan"], value: freshPlan(plan) as unknown as Json },
+      repair: { label: "Do all of it anew", path: ["plan"], value: asJson(freshPlan(plan)) },
     },
   ];
 }

@@ -1,3 +1,4 @@
+import { isObject } from "@/server/domain/base/guards";
 import { type JsonSchema, StateKey } from "@/server/domain/base/values";
 import { type Field, getNodeKind, type WorkflowNode } from "../nodes";
 import { expressionReads } from "../text/expression";
@@ -115,14 +116,12 @@ function inShapes(node: WorkflowNode, from: string, to: string): WorkflowNode {
 }
 
 function inSchema(schema: JsonSchema, from: string, to: string): JsonSchema {
-  const properties = schema.properties as Record<string, unknown> | undefined;
+  const { properties } = schema;
   const required = schema.required;
   return {
     ...schema,
-    ...(properties ? { properties: renamedIn(properties, from, to) } : {}),
-    ...(Array.isArray(required)
-      ? { required: required.map((key) => (key === from ? to : (key as unknown))) }
-      : {}),
+    ...(isObject(properties) ? { properties: renamedIn(properties, from, to) } : {}),
+    ...(Array.isArray(required) ? { required: required.map((key) => (key === from ? to : key)) } : {}),
   };
 }
 

@@ -1,4 +1,4 @@
-import { jsonIn, propertiesOf, requiredOf } from "@/server/domain/base/json-schema";
+import { propertiesOf, requiredOf } from "@/server/domain/base/json-schema";
 import { present } from "@/server/domain/base/must";
 import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import { getNodeKind } from "../nodes";
@@ -40,8 +40,7 @@ export function inputFields(graph: WorkflowGraph): RunInputField[] {
       : Object.hasOwn(known, key)
         ? [present(known[key], "known[key]"), graph.global_state_schema]
         : [{}, undefined];
-    const preset =
-      Object.hasOwn(config, key) && key !== "input_schema" ? (config[key] as Json) : jsonIn(own.default);
+    const preset = Object.hasOwn(config, key) && key !== "input_schema" ? (config[key] as Json) : own.default;
     const isRequired = schema ? required.has(key) : true;
     return {
       key,

@@ -1,5 +1,6 @@
 import { freshEdgeId, freshNodeId } from "@/server/domain/base/ids";
 import { canonicalJson } from "@/server/domain/base/json";
+import { asSchema } from "@/server/domain/base/json-schema";
 import type { Json } from "@/server/domain/base/values";
 import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
 import { getNodeKind, nodeKinds } from "../nodes";
@@ -66,8 +67,8 @@ export function applyFix(graph: WorkflowGraph, fix: Fix): WorkflowGraph {
       });
     case "set_reducer": {
       const schema = graph.global_state_schema ?? { type: "object" };
-      const properties = (schema.properties ?? {}) as Record<string, Record<string, unknown>>;
-      const own = Object.hasOwn(properties, fix.key) ? properties[fix.key] : {};
+      const properties = asSchema(schema.properties);
+      const own = Object.hasOwn(properties, fix.key) ? asSchema(properties[fix.key]) : {};
       return {
         ...graph,
         global_state_schema: {

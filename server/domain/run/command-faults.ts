@@ -1,7 +1,6 @@
-import { isObject } from "@/server/domain/base/guards";
 import { present } from "@/server/domain/base/must";
 import { sizeOf, sizeText } from "@/server/domain/base/sizes";
-import type { JsonObject } from "@/server/domain/base/values";
+import type { JsonObject, JsonSchema } from "@/server/domain/base/values";
 import type { Analysis } from "@/server/domain/graph/analysis";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { findInvalid } from "@/server/domain/graph/state-check";
@@ -76,8 +75,8 @@ function outputFaults(s: RunState, node: WorkflowNode, output: JsonObject): stri
   const missing = node.output_keys
     .filter((key) => output[key] === undefined)
     .map((key) => `"${key}" is missing`);
-  const { output_schema: schema } = node.config as { output_schema?: unknown };
-  const ofSchema = isObject(schema) ? faultTexts(readSchema(schema).faults(output)) : [];
+  const { output_schema: schema } = node.config as { output_schema?: JsonSchema };
+  const ofSchema = schema ? faultTexts(readSchema(schema).faults(output)) : [];
   return [...missing, ...ofState, ...ofSchema].slice(0, 5);
 }
 

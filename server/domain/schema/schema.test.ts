@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
+import type { JsonSchema } from "@/server/domain/base/values";
 import { faultTexts, readSchema } from "./schema";
 
-const faults = (schema: Record<string, unknown>, value: unknown) =>
-  faultTexts(readSchema(schema).faults(value));
-const unchecked = (schema: Record<string, unknown>) =>
+const faults = (schema: JsonSchema, value: unknown) => faultTexts(readSchema(schema).faults(value));
+const unchecked = (schema: JsonSchema) =>
   readSchema(schema).unchecked.map(({ path, message }) => `${path.join(".")}: ${message}`);
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
 const nested = (depth: number, around: (inner: unknown) => unknown, core: unknown) =>
   numbers(depth).reduce<unknown>((inner) => around(inner), core);
 
-test.each<[string, Record<string, unknown>, unknown]>([
+test.each<[string, JsonSchema, unknown]>([
   ["one of two keys", { oneOf: [{ required: ["url"] }, { required: ["path"] }] }, { url: "http://x" }],
   ["one of two objects", { enum: [{ a: 1 }, { a: 2 }] }, { a: 1 }],
   ["a list as constant", { const: [1, { b: 2, a: 1 }] }, [1, { a: 1, b: 2 }]],
@@ -27,7 +27,7 @@ test.each<[string, Record<string, unknown>, unknown]>([
   expect(faults(schema, value)).toEqual([]);
 });
 
-test.each<[string, Record<string, unknown>, unknown, string[]]>([
+test.each<[string, JsonSchema, unknown, string[]]>([
   [
     "if and then",
     { if: { properties: { status: { const: "rejected" } } }, then: { required: ["reason"] } },
@@ -75,7 +75,7 @@ test.each<[string, Record<string, unknown>, unknown, string[]]>([
   expect(faults(schema, value)).toEqual(words);
 });
 
-test.each<[string, Record<string, unknown>, unknown]>([
+test.each<[string, JsonSchema, unknown]>([
   ["a pattern that looks behind", { pattern: "(?<=a)b" }, "x"],
   ["not such a pattern", { not: { pattern: "(a)\\1" } }, "x"],
   ["a schema of elsewhere", { $ref: "https://example.org/schema.json" }, 1],
@@ -93,7 +93,7 @@ test.each<[string, Record<string, unknown>, unknown]>([
   ["a type that there is not", { type: "float" }, 1.5],
   ["a format that nobody here knows", { format: "cidr" }, "x"],
   ["a schema that leads to itself", { $ref: "#" }, 1],
-  ["a schema nested too deep", nested(300, (not) => ({ not }), {}) as Record<string, unknown>, 1],
+  ["a schema nested too deep", nested(300, (not) => ({ not }), {}) as JsonSchema, 1],
 ])("what cannot be checked refuses nobody and is told: %s", (_name, schema, value) => {
   expect(faults(schema, value)).toEqual([]);
   expect(unchecked(schema)).toHaveLength(_name.includes("two") ? 2 : 1);
@@ -146,10 +146,10 @@ const chain = (words: (next: string) => Record<string, unknown>) => ({
   $defs: Object.fromEntries([
     ...numbers(30).map((n) => [`d${n}`, words(`#/$defs/d${n + 1}`)]),
     ["d30", { type: "string" }],
-  ]) as Record<string, unknown>,
+  ]) as JsonSchema,
 });
 
-test.each<[string, Record<string, unknown>, unknown]>([
+test.each<[string, JsonSchema, unknown]>([
   ["alternatives that double with each step", chain(($ref) => ({ anyOf: [{ $ref }, { $ref }] })), 1],
   ["all of them, twice", chain(($ref) => ({ allOf: [{ $ref }, { $ref }] })), "a"],
   ["not, twice", chain(($ref) => ({ oneOf: [{ $ref }, { not: { $ref } }] })), 1],
@@ -184,7 +184,7 @@ test.each<[string, Record<string, unknown>, unknown]>([
   expect(faults(schema, value)).toEqual(TOO_MUCH);
 });
 
-test.each<[string, Record<string, unknown>, unknown, string[]]>([
+test.each<[string, JsonSchema, unknown, string[]]>([
   [
     "a pattern that freezes others",
     { pattern: "^(a+)+$" },
@@ -210,7 +210,7 @@ test.each<[string, Record<string, unknown>, unknown, string[]]>([
   expect(faults(schema, value)).toEqual(words);
 });
 
-test.each<[string, Record<string, unknown>]>([
+test.each<[string, JsonSchema]>([
   [
     "too many schemas",
     { properties: Object.fromEntries(numbers(6000).map((n) => [`p${n}`, { type: "string" }])) },
@@ -265,6 +265,6 @@ test("keys that reach prototypes are keys like any other", () => {
   const value = JSON.parse('{"__proto__": 1, "constructor": 2}') as unknown;
   const schema = JSON.parse(
     '{"properties": {"__proto__": {"type": "string"}}, "required": ["toString"]}',
-  ) as Record<string, unknown>;
+  ) as JsonSchema;
   expect(faults(schema, value)).toEqual(["toString: is missing", "__proto__: must be text, not a number"]);
 });

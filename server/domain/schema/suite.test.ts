@@ -1,12 +1,13 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
+import type { JsonSchema } from "@/server/domain/base/values";
 import { readSchema } from "./schema";
 
 // The draft's own tests, as they are published; where from and under which licence stands in the file.
 interface Group {
   description: string;
-  schema: Record<string, unknown> | boolean;
+  schema: JsonSchema | boolean;
   tests: { description: string; data: unknown; valid: boolean }[];
 }
 const { files } = JSON.parse(

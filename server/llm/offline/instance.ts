@@ -1,5 +1,5 @@
 import { isList, isText, listOf, textsOf } from "@/server/domain/base/guards";
-import { asSchema, enumOf, jsonIn, optionsOf } from "@/server/domain/base/json-schema";
+import { asSchema, enumOf, optionsOf } from "@/server/domain/base/json-schema";
 import type { Json, JsonSchema } from "@/server/domain/base/values";
 import { TooMuchWork, type Work } from "@/server/domain/regex/work";
 import { newWork, readSchema } from "@/server/domain/schema/schema";
@@ -80,7 +80,7 @@ function make(schema: unknown, key: string, making: Making, depth: number): Json
   if (depth > DEEPEST) throw new TooMuchWork("This leads too deep.");
   if (schema === false) return null;
   const plain = flatten(asSchema(schema), making, 0);
-  if (plain.const !== undefined) return jsonIn(plain.const) ?? null;
+  if (plain.const !== undefined) return plain.const;
   const words = enumOf(plain);
   if (words) return pick(words, making.suggest(key, plain));
   const wish = wholeWish(plain, key, making);
@@ -144,7 +144,7 @@ function join(a: JsonSchema, b: JsonSchema): JsonSchema {
   if (a.properties || b.properties)
     joined.properties = { ...asSchema(a.properties), ...asSchema(b.properties) };
   if (a.required || b.required)
-    joined.required = [...new Set([...listOf(a.required), ...listOf(b.required)])];
+    joined.required = [...new Set([...textsOf(a.required), ...textsOf(b.required)])];
   return joined;
 }
 

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { RunError } from "@/server/domain/agent/outcome";
 import type { Settled, StepError } from "@/server/domain/base/durable";
-import type { Json } from "@/server/domain/base/values";
+import { asJson } from "@/server/domain/base/json";
+import { type Json } from "@/server/domain/base/values";
 import type { ReplayMode } from "@/server/domain/run/lineage";
 import type { RequestDifference } from "@/server/domain/run/request-difference";
 import { type AskedRequest, differenceFrom } from "./difference";
@@ -93,7 +94,7 @@ export type Obstacle =
 export function notRecorded(difference: RequestDifference): StepError {
   const message = `This strict replay came to a call that was never recorded, and makes none. ${difference.sentence}`;
   const error = { code: "NOT_RECORDED", message, retryable: false, user_action: "none", detail: difference };
-  return { name: "NotRecorded", message, detail: { error } as unknown as Json };
+  return { name: "NotRecorded", message, detail: asJson({ error }) };
 }
 
 /** The failure of a strict replay that was asked what nobody recorded; undefined where the answer is another one. */

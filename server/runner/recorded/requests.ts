@@ -1,5 +1,6 @@
 import type { StepRequest } from "@/server/domain/base/durable";
-import type { Json, JsonObject } from "@/server/domain/base/values";
+import { asJson } from "@/server/domain/base/json";
+import { type JsonObject } from "@/server/domain/base/values";
 import type { ToolAnswer, ToolSpec } from "@/server/domain/tool/tool";
 import type { ModelRequest, Models } from "@/server/llm/model";
 
@@ -19,7 +20,7 @@ export function modelRequest(request: ModelRequest, models: Pick<Models, "descri
   return {
     kind: "model",
     again: "reuse",
-    asked: () => ({ llm_config, messages, response, tools, tool_protocol }) as unknown as Json,
+    asked: () => asJson({ llm_config, messages, response, tools, tool_protocol }),
     fits(value) {
       const now = models.describe(llm_config);
       const from = value as { provider_id?: unknown; model?: unknown } | null;
@@ -38,6 +39,6 @@ export function toolRequest(
   return {
     kind: "tool",
     again: OF_THE_RUN.has(tool) ? "ask" : spec?.read_only ? "reuse" : "agree",
-    asked: () => ({ tool, args, answers }) as unknown as Json,
+    asked: () => asJson({ tool, args, answers }),
   };
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Flow } from "@/server/domain/base/durable";
+import { asJson } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import { Json } from "@/server/domain/base/values";
 import { Task, TaskStatus } from "@/server/domain/crew/plan";
@@ -21,7 +22,7 @@ export function planTools(crew: Crew): CrewTool[] {
       read_only: true,
       input: z.object({}),
       *call() {
-        return crew.plan ? done(crew.plan as unknown as Json) : refused(404, "There is no plan.");
+        return crew.plan ? done(asJson(crew.plan)) : refused(404, "There is no plan.");
       },
     }),
     defineCrewTool({
