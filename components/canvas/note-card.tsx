@@ -81,7 +81,7 @@ function useIsCut(inside: RefObject<HTMLElement | null>, isAsked: boolean): bool
   useEffect(() => {
     const text = inside.current;
     const note = text?.parentElement;
-    if (!isAsked || !text || !note) return setCut(false);
+    if (!isAsked || !text || !note) return;
     const look = () => setCut(note.scrollHeight - note.scrollTop - note.clientHeight > HARDLY);
     const observer = new ResizeObserver(look);
     observer.observe(text);
@@ -92,7 +92,7 @@ function useIsCut(inside: RefObject<HTMLElement | null>, isAsked: boolean): bool
       note.removeEventListener("scroll", look);
     };
   }, [inside, isAsked]);
-  return isCut;
+  return isAsked && isCut;
 }
 
 /** So few pixels hide no line. */

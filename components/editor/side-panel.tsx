@@ -72,13 +72,13 @@ function useOneOnPhones() {
   const isNarrow = useMedia(NARROW);
   const isOpen = useUi((ui) => ui.side !== null);
   const hasSettings = useUi((ui) => ui.isInspectorOpen);
+  const wasOpen = useRef(false);
   const ui = useUiStore();
   useEffect(() => {
-    if (isNarrow && isOpen) ui.setState({ isInspectorOpen: false });
-  }, [isNarrow, isOpen, ui]);
-  useEffect(() => {
-    if (isNarrow && hasSettings) ui.setState({ side: null });
-  }, [isNarrow, hasSettings, ui]);
+    if (isNarrow && isOpen && hasSettings)
+      ui.setState(wasOpen.current ? { side: null } : { isInspectorOpen: false });
+    wasOpen.current = isOpen;
+  }, [isNarrow, isOpen, hasSettings, ui]);
 }
 
 function Count({ problems }: { problems: readonly ShownProblem[] }) {

@@ -308,7 +308,12 @@ function Stage({ roles, marks }: StageProps) {
   const insetRight = isCovered && window.innerWidth > 640 ? inspectorWidth : 0;
   const picked = placesPicked(graph, selection).join("\n");
   useEffect(() => {
-    if (isCovered && picked !== "") commands.view.uncover(picked.split("\n"));
+    if (!isCovered || picked === "") return;
+    const uncover = () => commands.view.uncover(picked.split("\n"));
+    uncover();
+    // A panel that came or went changes the room of the drawing, which is measured once it is there.
+    const timer = setTimeout(uncover, 60);
+    return () => clearTimeout(timer);
   }, [isCovered, isSideOpen, picked, commands]);
   if (isNarrow && !isEmpty && look === "list")
     return (

@@ -22,10 +22,11 @@ function RunAsk({ ask }: { ask: Interaction }) {
   return <AskCard ask={ask} runId={page.runId} standing={{ ...(now ?? ask), isOver }} />;
 }
 
-/** The questions that are open now, wherever in time the page looks; the oldest first. */
+/** The questions that can be answered now, wherever in time the page looks; the oldest first. A run that is put aside takes no answer. */
 export function useOpenAsks(): Interaction[] {
+  const isHeld = useRunPage()?.held != null;
   return useRunList<Interaction>(({ head }) =>
-    head.run.status === "finished"
+    isHeld || head.run.status === "finished"
       ? []
       : Object.values(head.interactions).filter(({ status }) => status === "open"),
   );

@@ -246,13 +246,18 @@ function crewSites(crew: unknown, config: ConfigSite): TextSite[] {
       return (Array.isArray(steps) ? steps : []).flatMap((step: unknown, place) =>
         config(
           ["crew", "collaboration_patterns", at, "workflow", place, "description"],
-          `Step ${String(getIn(step, ["step"]) ?? place + 1)} of the crew`,
+          `Step ${nameIn(step) ?? place + 1} of the crew`,
           "plain",
         ),
       );
     }),
   ];
 }
+
+const nameIn = (step: unknown): string | null => {
+  const name = getIn(step, ["step"]);
+  return typeof name === "string" ? name : null;
+};
 
 /** An argument is a text, or an object that holds one; the kind itself says of which sort. */
 function argumentSites(node: WorkflowNode, { key, label }: Field, config: ConfigSite): TextSite[] {

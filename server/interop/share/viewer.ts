@@ -36,14 +36,14 @@ export const VIEWER_SCRIPT = `"use strict";
     return made;
   }
   function time(ms) { return ms < 1000 ? ms + " ms" : ms < 60000 ? (ms / 1000).toFixed(1) + " s" : Math.floor(ms / 60000) + " min " + Math.round((ms % 60000) / 1000) + " s"; }
-  function money(usd) { return "$" + (usd < 0.01 ? usd.toFixed(4) : usd.toFixed(2)); }
+  function money(usd) { return usd === 0 ? "$0" : "$" + (usd < 0.01 ? usd.toFixed(4) : usd.toFixed(2)); }
   function clip(text, most) { return text.length > most ? text.slice(0, most - 1) + "…" : text; }
 
   var places = new Map(run.nodes.map(function (node) { return [node.id, node]; }));
   var cards = new Map(), statuses = new Map(), lines = new Map(), labels = [];
   var xs = run.nodes.map(function (n) { return n.x; }), ys = run.nodes.map(function (n) { return n.y; });
-  var left = Math.min.apply(null, xs.concat([0])) - 30, top = Math.min.apply(null, ys.concat([0])) - 30;
-  var right = Math.max.apply(null, xs.concat([0])) + W + 30, bottom = Math.max.apply(null, ys.concat([0])) + H + 30;
+  var left = Math.min.apply(null, xs.concat([0])) - 44, top = Math.min.apply(null, ys.concat([0])) - 44;
+  var right = Math.max.apply(null, xs.concat([0])) + W + 44, bottom = Math.max.apply(null, ys.concat([0])) + H + 44;
   var wide = right - left, high = bottom - top;
   var drawing = svg(by("drawing"), "svg", { viewBox: [left, top, wide, high].join(" "), width: wide, height: high, role: "img", "aria-label": "Drawing of the run" });
   var tip = svg(svg(drawing, "defs", {}), "marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, markerUnits: "userSpaceOnUse", orient: "auto" });
