@@ -17,6 +17,8 @@ export const ANNOUNCED: Readonly<Record<EventType, boolean>> = {
   breakpoints_set: false,
   run_forked: true,
   state_edited: true,
+  signal_received: true,
+  signal_taken: false,
   node_retried: true,
   next_overridden: true,
   next_agent_taken: false,

@@ -47,6 +47,8 @@ const examples: { [T in EventType]: [payload: Payloads[T], sentence: string] } =
   state_edited: [{ set: { n: 2 }, remove: [], words: [], by: "user" }, "user set “n” in the state"],
   next_overridden: [{ to: "yes", by: "user" }, "user sent the run from Get approval to Approved"],
   next_agent_taken: [{ agent_id: "worker" }, "worker goes on, as a person chose"],
+  signal_received: [{ name: "paid", data: null, by: "user" }, "user sent the signal “paid”"],
+  signal_taken: [{ name: "paid" }, "Get approval took the signal “paid”, which had been sent before"],
   node_retried: [{ by: "user" }, "user has Get approval tried again"],
   instruction_injected: [
     { target: { node_id: "get" }, text: "Be brief.", by: "user" },

@@ -216,6 +216,9 @@ const sentences: { [T in EventType]: (event: RunEventOf<T>, names: Names) => Sen
         : `${by} sent the run from ${names.node(node_id)} to ${names.node(to)}`,
     ),
   next_agent_taken: ({ payload: { agent_id } }) => detail(`${agent_id} goes on, as a person chose`),
+  signal_received: ({ payload: { name, by } }) => story(`${by} sent the signal “${name}”`),
+  signal_taken: ({ node_id, payload: { name } }, names) =>
+    detail(`${names.node(node_id)} took the signal “${name}”, which had been sent before`),
   node_retried: ({ node_id, payload: { by, along } }, names) =>
     along
       ? detail(`${names.node(node_id)}, which that had stopped, begins anew`)

@@ -63,6 +63,7 @@ const CONTROL_WORDS: Readonly<Record<string, string>> = {
   edit_state: "Changed the state of a run",
   override_next: "Sent a run another way",
   override_agent: "Chose who goes on in a crew",
+  signal: "Sent a run a signal",
   retry_node: "Tried a node of a run again",
   inject: "Instructed agents of a run",
   skip_node: "Gave a node of a run its output",

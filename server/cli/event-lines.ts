@@ -41,6 +41,8 @@ const lines: { readonly [T in EventType]: Line<T> } = {
   next_overridden: ({ payload: { to, agent_id, by } }, { held, nameOf }) =>
     held(`${by} chose what comes next: ${to === undefined ? (agent_id ?? "") : nameOf(to)}`),
   next_agent_taken: silent,
+  signal_received: ({ payload: { name, by } }, { held }) => held(`Signal "${name}" from ${by}`),
+  signal_taken: silent,
   node_retried: ({ payload }, { held, name }) => held(`${name} is tried again by ${payload.by}`),
   instruction_injected: ({ payload: { target, text, by } }, { held, nameOf }) =>
     held(`${by} told ${targetInWords(target, nameOf)}: ${text}`),

@@ -199,3 +199,24 @@ test("a program sends a run another way", async () => {
   await expect.poll(async () => (await run()).final_status).toBe("COMPLETED");
   expect((await run()).state.n).toBe(1);
 });
+
+test("a program sends a run the signal that it waits for", async () => {
+  const api = newApi(() => "done");
+  const graph = draw("start > w > end", {
+    w: { node_type: "wait", output_keys: ["amount"], config: { signal: "paid" } },
+  });
+  const workflow = api.workflows.create({ name: "x", graph });
+  const started = await api.ask("POST", `/workflows/${workflow}/runs`, { input: {} });
+  const at = `/runs/${started.body.run_id}`;
+  const run = async () => (await api.ask("GET", at)).body;
+  await expect.poll(async () => (await run()).status).toBe("waiting");
+  const waiting = await run();
+  expectSchema("getRun", waiting);
+  expect(waiting.waiting_for).toEqual([{ for: "signal", node_id: "w", activation_id: "w#1", name: "paid" }]);
+  const unknown = await api.ask("POST", `${at}/signals`, { name: "luck" });
+  expect([unknown.status, unknown.body.error.code]).toEqual([409, "not_now"]);
+  const sent = await api.ask("POST", `${at}/signals`, { name: "paid", data: { amount: 7 } });
+  expectSchema("signalRun", sent.body);
+  await expect.poll(async () => (await run()).final_status).toBe("COMPLETED");
+  expect((await run()).state.amount).toBe(7);
+});

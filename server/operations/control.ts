@@ -185,6 +185,22 @@ export const controlOperations = {
     },
   }),
 
+  signal: operation({
+    kind: "mutation",
+    name: "signalRun",
+    summary: "Sends a run a signal",
+    about:
+      "Every `wait` node that waits for a signal of this name goes on, with `data` as its output: its output keys are taken from the object, or the one key gets all of it. Where none waits yet the signal is kept for the first that comes to it. 409 where nothing in the workflow waits for it, or not any more.",
+    tag: "Runs",
+    input: ByRun.extend({ name: z.string().min(1).max(80), data: Json.default(null) }),
+    output: Told,
+    problems: REFUSALS,
+    audits: ["run_controlled"],
+    http: route("signals", "It is sent"),
+    run: (services, { run_id, name, data }, caller) =>
+      tell(services, run_id, { kind: "signal", name, data }, caller),
+  }),
+
   inject: operation({
     kind: "mutation",
     name: "instructRun",

@@ -139,8 +139,20 @@ export function waitingFor(state: RunState): z.input<typeof WaitingFor>[] {
     return [{ for: "person" as const, node_id, activation_id, interaction_id, kind, until: expires_at }];
   });
   const limits = (state.run.resumable ?? []).map((limit) => ({ for: "limit" as const, limit }));
-  const times = [...state.running].flatMap((id) => {
+  const times = [...state.running].flatMap((id): z.input<typeof WaitingFor>[] => {
     const { node_id, waiting, status } = present(state.activations[id], "state.activations[id]");
+    if (status === "waiting" && waiting?.for === "signal") {
+      const { name = "", until } = waiting;
+      return [
+        {
+          for: "signal" as const,
+          node_id,
+          activation_id: id,
+          name,
+          ...(until === undefined ? {} : { until }),
+        },
+      ];
+    }
     if (status !== "waiting" || waiting?.until === undefined) return [];
     const kind = TIMES[waiting.for];
     if (!kind) return [];

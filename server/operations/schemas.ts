@@ -281,6 +281,12 @@ export const WaitingFor = z.discriminatedUnion("for", [
     limit: z.string().meta({ description: "Raise it by `/limits`, and the run goes on" }),
   }),
   z.object({ for: z.enum(["timer", "retry"]), ...at, until: Time }),
+  z.object({
+    for: z.literal("signal"),
+    ...at,
+    name: z.string().meta({ description: "Send it by `/signals`" }),
+    until: Time.optional(),
+  }),
 ]);
 
 export const RunPlan = z.object({

@@ -2,6 +2,7 @@ import { RaisableLimit, type ReasonCode, type RunError } from "@/server/domain/a
 import { Cancelled, type Durable, type DurableContext, type Settlement } from "@/server/domain/base/durable";
 import { present } from "@/server/domain/base/must";
 import { SIZES, sizeOf } from "@/server/domain/base/sizes";
+import type { Json } from "@/server/domain/base/values";
 import { WORK_LIMITS, workSoFar } from "@/server/domain/base/work-budget";
 import type { WorkflowNode } from "@/server/domain/graph/graph";
 import { startingState } from "@/server/domain/graph/run-input";
@@ -14,8 +15,16 @@ import { canGoOn } from "@/server/domain/run/command-faults";
 import type { RunEvent } from "@/server/domain/run/events";
 import { overrideNext } from "@/server/domain/run/override";
 import { begin, complete, decide, unreachable } from "@/server/domain/run/schedule";
+import { waitersFor } from "@/server/domain/run/signals";
 import { analysisOf, heldBy, INLINE, NOTHING_TO_DO, planEditSignal, timeoutOf } from "./interpreter/attempts";
-import { type Command, limitRaised, planEdited, type SkipCommand, stateEdited } from "./interpreter/commands";
+import {
+  type Command,
+  limitRaised,
+  planEdited,
+  type SkipCommand,
+  signalKey,
+  stateEdited,
+} from "./interpreter/commands";
 import { outputOf } from "./interpreter/ends";
 import { dueFork, forkedEvent, type MessageEdit, messageEdits, questionsMoved } from "./interpreter/forks";
 import { Holding } from "./interpreter/holding";
@@ -382,6 +391,8 @@ export class Interpreter extends Holding {
         return this.applyAll(overrideNext(this.a, this.s, command, by));
       case "override_agent":
         return this.chooseAgent(command, by);
+      case "signal":
+        return this.signal(command, by);
       case "retry_node":
         return this.retry(command.activation_id, by);
       case "inject": {
@@ -413,6 +424,19 @@ export class Interpreter extends Holding {
   /** What messages of an agent's transcript say since a fork. */
   editsOf(agent: string): readonly MessageEdit[] {
     return this.edits.filter((edit) => edit.agent === agent);
+  }
+
+  /** Every node that waits for this signal goes on. */
+  private signal({ name, data }: { name: string; data: Json }, by: string): void {
+    const waiting = waitersFor(this.s, name);
+    this.apply({ type: "signal_received", payload: { name, data, by } });
+    for (const id of waiting) {
+      const key = signalKey(id);
+      const task = this.tasks.suspend(key);
+      if (!task) continue;
+      this.tasks.settled(key);
+      this.resume(task, { key, result: { ok: true, value: data }, at: this.at });
+    }
   }
 
   private chooseAgent(

@@ -928,7 +928,7 @@ function progressOf(s: RunState): RunProgress {
         ? null
         : isAsking(s)
           ? "person"
-          : isWaiting(s) && !run.paused_at
+          : isWaiting(s) && !run.paused_at && waitsForTime(s)
             ? "time"
             : null,
   };
@@ -977,6 +977,12 @@ function isWaiting(s: RunState): boolean {
   if ((s.ready.length > 0 || s.running.size === 0) && !isHeldByQuestion(s)) return false;
   for (const id of s.running) if (s.activations[id]?.status !== "waiting") return false;
   return true;
+}
+
+/** Whether a time brings one of those that wait on. */
+function waitsForTime(s: RunState): boolean {
+  for (const id of s.running) if (s.activations[id]?.waiting?.for !== "signal") return true;
+  return false;
 }
 
 const isSameProgress = (a: RunProgress | null, b: RunProgress) =>

@@ -52,6 +52,7 @@ import { runAgent } from "./agent/loop";
 import { askPerson, readNodeAnswer } from "./ask";
 import { runCrew } from "./crew/run-crew";
 import { waitFor } from "./flow";
+import { signalKey } from "./interpreter/commands";
 import type { MessageEdit } from "./interpreter/forks";
 import type { Place } from "./interpreter/holds";
 import { callToolOfNode } from "./node-tool";
@@ -197,12 +198,23 @@ export class NodeRun implements NodeContext, CrewRuntime {
     yield [handle];
   }
 
-  *signal(name: string): Flow<Json> {
-    const handle = this.interpreter.context.signal(this.key(name));
-    this.emit({ type: "node_waiting", payload: { for: "signal", name } });
-    const value = yield* waitFor(handle);
+  *signal(name: string, timeout_ms?: number): Flow<Json> {
+    const kept = this.s.signals[name]?.[0];
+    if (kept) {
+      this.emit({ type: "signal_taken", payload: { name } });
+      return kept.data;
+    }
+    const { context, now } = this.interpreter;
+    // A command of the run answers it, which names no key.
+    const handle = context.signal(signalKey(this.activationId));
+    const over = timeout_ms === undefined ? null : context.sleep(this.key("signal/timeout"), timeout_ms);
+    const until = timeout_ms === undefined ? {} : { until: now + timeout_ms };
+    this.emit({ type: "node_waiting", payload: { for: "signal", name, ...until } });
+    const { key, result } = yield over ? [handle, over] : [handle];
     this.emit({ type: "timer_fired", payload: {} });
-    return value;
+    if (key === over?.key)
+      throw new NodeFailure("TIMEOUT", `Nobody sent the signal "${name}" in time.`, { user_action: "retry" });
+    return result.ok ? result.value : null;
   }
 
   agent(request: AgentRequest): Flow<AgentAnswer> {

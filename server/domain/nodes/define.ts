@@ -195,6 +195,8 @@ export interface NodeKind<T extends string = string, S extends z.ZodType = z.Zod
   noteText?(config: z.output<S>): string;
   /** A run begins at a node of this kind. */
   readonly begins?: boolean;
+  /** The name of the signal that it waits for, where it does. */
+  signal?(config: z.output<S>): string | undefined;
   /**
    * Reaching a node of this kind ends the run in that way; `terminate` cancels what is still under way. `givesAll`: the
    * run's output is the state as it is when the run ends.
@@ -255,7 +257,7 @@ export interface NodeContext {
   render(template: string, write?: (value: WrittenValue) => string): string;
   step(key: string, work: (scope: { abort: AbortSignal }) => Promise<Json> | Json): Flow<Json>;
   sleep(key: string, ms: number): Flow<void>;
-  signal(name: string): Flow<Json>;
+  signal(name: string, timeout_ms?: number): Flow<Json>;
   /** Lets one role do one task with a model; the answer has one value per output key. */
   agent(request: AgentRequest): Flow<AgentAnswer>;
   /** Lets several roles work on a plan. */

@@ -1,42 +1,85 @@
+import { isObject } from "@/server/domain/base/guards";
+import type { Json, JsonObject } from "@/server/domain/base/values";
 import { defineNode, type SchemaParts } from "./define";
 
-/** Holds a branch for a while; the timer survives restarts. */
+/** Holds a branch for a while, or until somebody sends a signal; both survive restarts. */
 export const wait = defineNode({
   type: "wait",
   title: "Wait",
-  hint: "Holds on for a while",
+  hint: "Holds on for a while, or for a signal",
   icon: "timer",
   group: "flow",
   config: ({ z, Expr, Ms }: SchemaParts) =>
     z.object({
       ms: Ms.max(365 * 24 * 3_600_000).optional(),
       until: Expr.optional(),
+      /** The name of the signal that it waits for, instead of a duration. */
       signal: z.string().max(80).optional(),
+      /** Of a signal: how long it waits at most; then it fails. */
       timeout_ms: Ms.optional(),
     }),
-  fields: [{ key: "ms", label: "For", as: "milliseconds" }],
-  summary: (config) => (config.ms === undefined ? "No duration yet" : `For ${durationText(config.ms)}`),
+  fields: [
+    { key: "ms", label: "For", as: "milliseconds" },
+    {
+      key: "signal",
+      label: "Or until the signal",
+      as: "text",
+      hint: "A program sends it by this name",
+      isRare: true,
+    },
+    {
+      key: "timeout_ms",
+      label: "For the signal at most",
+      as: "milliseconds",
+      showIf: ({ signal }) => !!signal,
+      isRare: true,
+    },
+  ],
+  signal: ({ signal }) => signal,
+  summary: ({ ms, signal }) => {
+    if (signal) return `For the signal "${signal}"`;
+    return ms === undefined ? "No duration yet" : `For ${durationText(ms)}`;
+  },
   newConfig: () => ({ ms: 5000 }),
   newNode: () => ({ name: "Wait" }),
   faults: (config) => {
-    if (config.until !== undefined || config.signal !== undefined)
-      return [
-        {
-          severity: "error",
-          code: "E_WAIT_KIND",
-          message: "Waiting for a signal or a condition cannot run yet; give a duration.",
-          field: "ms",
-        },
-      ];
-    return config.ms === undefined
-      ? [{ severity: "error", code: "E_WAIT_KIND", message: "Say how long to wait.", field: "ms" }]
-      : [];
+    const fault = faultOf(config);
+    return fault === null ? [] : [{ severity: "error", code: "E_WAIT_KIND", message: fault, field: "ms" }];
   },
   *run(config, ctx) {
-    yield* ctx.sleep("timer", config.ms ?? 0);
-    return { output: {} };
+    if (!config.signal) {
+      yield* ctx.sleep("timer", config.ms ?? 0);
+      return { output: {} };
+    }
+    const data = yield* ctx.signal(config.signal, config.timeout_ms);
+    return { output: outputOfSignal(ctx.node.output_keys, data) ?? {} };
   },
 });
+
+function faultOf({
+  ms,
+  until,
+  signal,
+}: {
+  ms?: number | undefined;
+  until?: string | undefined;
+  signal?: string | undefined;
+}): string | null {
+  if (until !== undefined) return "Waiting for a condition cannot run yet; give a duration or a signal.";
+  if (signal && ms !== undefined) return "Wait either for a time or for a signal; take one of them out.";
+  return ms === undefined && !signal ? "Say how long to wait." : null;
+}
+
+/** What a node gives that waited for a signal with this; null where it lacks some of its keys. */
+export function outputOfSignal(keys: readonly string[], data: Json): JsonObject | null {
+  const values = isObject(data) ? (data as JsonObject) : {};
+  const [key, ...others] = keys;
+  if (key === undefined) return {};
+  if (others.length === 0 && !Object.hasOwn(values, key)) return { [key]: data };
+  return keys.every((one) => Object.hasOwn(values, one))
+    ? Object.fromEntries(keys.map((one) => [one, values[one] ?? null]))
+    : null;
+}
 
 /** A duration in words: 1500 -> "1.5 s". */
 export function durationText(ms: number): string {

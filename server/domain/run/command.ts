@@ -9,6 +9,8 @@ import type { RunEvent } from "./events";
 import { instructionFault } from "./instruction-fault";
 import { InstructionTarget, LONGEST_INSTRUCTION } from "./instructions";
 import { nextAgentFault, nextFault } from "./override";
+import { isAhead } from "./schedule";
+import { signalFault } from "./signals";
 import type { RunState } from "./state";
 
 const Granularity = z.enum(["node", "turn"]);
@@ -25,6 +27,7 @@ export const RunCommand = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("edit_state"), set: z.record(StateKey, Json), remove: z.array(StateKey) }),
   z.object({ kind: z.literal("override_next"), activation_id: z.string(), to: z.string() }),
   z.object({ kind: z.literal("override_agent"), activation_id: z.string(), agent_id: z.string() }),
+  z.object({ kind: z.literal("signal"), name: z.string().min(1).max(80), data: Json }),
   z.object({ kind: z.literal("retry_node"), activation_id: z.string() }),
   z.object({
     kind: z.literal("inject"),
@@ -63,6 +66,8 @@ export function commandFault(a: Analysis, s: RunState, command: RunCommand): str
       return nextFault(a, s, command);
     case "override_agent":
       return nextAgentFault(s, command);
+    case "signal":
+      return signalFault(s, command, (id) => isAhead(a, s, id));
     case "retry_node":
       return retryFault(s, command);
     case "inject":

@@ -1,5 +1,5 @@
 import type { Breakpoint, BreakpointKind } from "@/server/domain/agent/breakpoint";
-import type { JsonObject } from "@/server/domain/base/values";
+import type { Json, JsonObject } from "@/server/domain/base/values";
 import type { InstructionTarget } from "./instructions";
 
 /** How far a step goes: to the next node, or to the next turn of an agent where that comes first. */
@@ -50,6 +50,10 @@ export interface ControlEvents {
   };
   /** The agent that a person chose goes on. */
   next_agent_taken: { agent_id: string };
+  /** Somebody sent a signal: every node that waits for its name goes on; where none does, the first that comes to it. */
+  signal_received: { name: string; data: Json; by: string };
+  /** A signal that had been sent before is taken. */
+  signal_taken: { name: string };
   /** A person told agents something, which holds to the run's end; each reads it before its next call of a model. */
   instruction_injected: { target: InstructionTarget; text: string; by: string };
   /** An activation is not carried out, or not any further: it has the output that a person gives. */

@@ -7,6 +7,7 @@ import type { ControlEvents } from "./control-events";
 import { takeFromReady } from "./endings";
 import type { Handlers } from "./handlers";
 import { getReady, setActivation } from "./patch";
+import { waitersFor } from "./signals";
 import type { RunState } from "./state";
 import { writeValue } from "./state-values";
 import { dropToken } from "./tokens";
@@ -58,6 +59,13 @@ export const control: Handlers<keyof ControlEvents> = {
   next_agent_taken(s, { activation_id }) {
     const crew = s.crews[activation_id ?? ""];
     if (crew) s.crews[crew.activation_id] = { ...crew, next_agent: undefined };
+  },
+  signal_received(s, { payload: { name, data, by } }) {
+    if (waitersFor(s, name).length > 0) return;
+    s.signals[name] = [...(s.signals[name] ?? []), { data, by }];
+  },
+  signal_taken(s, { payload: { name } }) {
+    s.signals[name] = (s.signals[name] ?? []).slice(1);
   },
   instruction_injected(s, { payload, ts }) {
     const number = s.instructions.length + 1;

@@ -59,10 +59,14 @@ export const nodes: Handlers<keyof NodeEvents> = {
     });
   },
   node_waiting(s, event) {
-    const { until } = event.payload;
+    const { until, name } = event.payload;
     setActivation(s, present(event.activation_id, "event.activation_id"), {
       status: "waiting",
-      waiting: { for: event.payload.for, ...(until === undefined ? {} : { until }) },
+      waiting: {
+        for: event.payload.for,
+        ...(until === undefined ? {} : { until }),
+        ...(name ? { name } : {}),
+      },
     });
   },
   timer_fired(s, event) {

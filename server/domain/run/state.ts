@@ -57,7 +57,7 @@ export interface Activation {
   decided?: RunEventOf<"router_decided">["payload"];
   started_at?: number;
   finished_at?: number;
-  waiting?: { for: string; until?: number } | undefined;
+  waiting?: { for: string; until?: number; name?: string } | undefined;
   /** It was not carried out: its output was pinned. */
   pinned?: true;
   usage: Usage;
@@ -214,6 +214,8 @@ export interface RunState extends CrewState {
   at_work: Set<string>;
   /** What people said and wrote while it went on, other than in answers: it is vouched for. */
   told: readonly string[];
+  /** Signals that were sent and that no node has taken yet, by their names. */
+  signals: Record<string, readonly { data: Json; by: string }[]>;
   /** What people told its agents, the oldest first. */
   instructions: readonly Instruction[];
   /** Tools that brought content into the run that nobody here vouches for, in the order in which they did. */
@@ -271,6 +273,7 @@ export function newRun(id = ""): RunState {
     agents: newRecord(),
     at_work: new Set(),
     told: [],
+    signals: newRecord(),
     instructions: [],
     taint_sources: [],
     ...newCrewState(),

@@ -63,6 +63,9 @@ function writtenIn(edit: PlanEdit, { tasks }: ExecutionPlan): string[] {
   return wordsAdded(description, before ? before.description : "");
 }
 
+/** What an activation waits for that waits for a signal. */
+export const signalKey = (activationId: string) => `${activationId}/signalled`;
+
 export type SkipCommand = Extract<RunCommand, { kind: "skip_node" }>;
 
 /** A change of the state by a person, with the words in it that were not there before: those they vouch for. */
