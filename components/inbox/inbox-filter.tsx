@@ -7,6 +7,8 @@ export interface Narrowed {
   workflow?: string;
   kind?: string;
   person?: string;
+  /** What whoever answers should know about. */
+  subject?: string;
 }
 
 const ALL = "";
@@ -41,8 +43,10 @@ export function InboxFilter({
   ];
   const kinds = [...new Set(questions.map(({ ask }) => ask.requested.kind as string))];
   const people = [...new Set(questions.flatMap(({ assigned_to }) => assigned_to ?? []))];
+  const subjects = [...new Set(questions.flatMap(({ ask }) => ask.requested.required_expertise ?? []))];
   const isNarrowed = Object.values(narrowed).some((value) => value !== undefined);
-  if (!isNarrowed && workflows.length < 2 && kinds.length < 2 && people.length < 1) return null;
+  if (!isNarrowed && workflows.length < 2 && kinds.length < 2 && people.length < 1 && subjects.length < 1)
+    return null;
   const pick = (part: keyof Narrowed) => (value: string) => {
     const { [part]: _was, ...rest } = narrowed;
     onChange(value === ALL ? rest : { ...rest, [part]: value });
@@ -61,18 +65,25 @@ export function InboxFilter({
       all: "For anybody",
       options: people.map((name) => [name, `For ${name}`] as const),
     },
+    {
+      part: "subject",
+      label: "Should know about",
+      all: "Any knowledge",
+      options: subjects.map((name) => [name, `Knows ${name}`] as const),
+    },
   ] as const;
   return (
-    <div className="mb-3 flex flex-wrap gap-2">
+    <div className="mb-3 grid grid-cols-2 gap-2 sm:flex sm:flex-wrap">
       {filters.map(({ part, label, all, options }) =>
-        options.length < (part === "person" ? 1 : 2) && narrowed[part] === undefined ? null : (
+        options.length < (part === "person" || part === "subject" ? 1 : 2) &&
+        narrowed[part] === undefined ? null : (
           <Select
             key={part}
             label={label}
             hideLabel
             value={narrowed[part] ?? ALL}
             onValueChange={pick(part)}
-            fieldClassName="w-48 max-sm:flex-1"
+            fieldClassName="min-w-0 sm:w-48"
             options={[
               { value: ALL, label: all },
               ...options.map(([value, name]) => ({ value, label: name })),

@@ -48,7 +48,11 @@ export function InboxPage() {
       ) : questions.data ? (
         <>
           <InboxFilter questions={questions.data} narrowed={narrowed} onChange={setNarrowed} />
-          <Questions questions={questions.data.filter((question) => isIn(question, narrowed))} />
+          <Questions
+            questions={questions.data.filter((question) => isIn(question, narrowed))}
+            hasOthers={questions.data.length > 0}
+            onShowAll={() => setNarrowed({})}
+          />
         </>
       ) : (
         <div aria-busy="true" className="flex flex-col gap-3">
@@ -61,13 +65,23 @@ export function InboxPage() {
   );
 }
 
-const isIn = ({ workflow_id, ask, assigned_to }: Question, { workflow, kind, person }: Narrowed) =>
+const isIn = ({ workflow_id, ask, assigned_to }: Question, { workflow, kind, person, subject }: Narrowed) =>
   (workflow === undefined || workflow_id === workflow) &&
   (kind === undefined || ask.requested.kind === kind) &&
-  (person === undefined || assigned_to === null || assigned_to === person);
+  (person === undefined || assigned_to === null || assigned_to === person) &&
+  (subject === undefined || (ask.requested.required_expertise?.includes(subject) ?? false));
 
 /** The list. One question is open at a time; after an answer the next one is. */
-function Questions({ questions }: { questions: readonly Question[] }) {
+function Questions({
+  questions,
+  hasOthers,
+  onShowAll,
+}: {
+  questions: readonly Question[];
+  /** Others wait that are not shown. */
+  hasOthers: boolean;
+  onShowAll: () => void;
+}) {
   const trpc = useTrpc();
   const queryClient = useQueryClient();
   const asked = useSearchParams();
@@ -146,6 +160,15 @@ function Questions({ questions }: { questions: readonly Question[] }) {
             );
           })}
         </ul>
+      ) : hasOthers && questions.length === 0 ? (
+        <EmptyState
+          icon={<Inbox />}
+          title="Nothing of that kind waits"
+          className="rounded-xl border border-dashed border-line"
+          actions={<Button onClick={onShowAll}>Show all questions</Button>}
+        >
+          Other questions wait; what you chose above leaves them out.
+        </EmptyState>
       ) : (
         <EmptyState
           icon={<Inbox />}

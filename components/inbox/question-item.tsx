@@ -72,6 +72,9 @@ export function QuestionItem({
               </span>
               {isGone || held ? null : <TimeLeft question={question} />}
               {question.assigned_to ? <span>For {question.assigned_to}</span> : null}
+              {(ask.requested.required_expertise ?? []).length > 0 ? (
+                <span>Asks for {ask.requested.required_expertise?.join(", ")}</span>
+              ) : null}
               {question.escalations > 0 ? <span>Nobody answered before</span> : null}
               {question.reminded_at ? <span>Reminded</span> : null}
             </span>
@@ -99,7 +102,7 @@ export function QuestionItem({
                   This is not open any more: {whyGone(standing)}
                 </p>
               ) : null}
-              <AskCard {...{ ask, standing, onAnswered, onRefused }} runId={run_id} />
+              <AskCard {...{ ask, standing, onAnswered, onRefused }} runId={run_id} isTitled />
             </>
           )}
           <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-[13px]">

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { CircleSlash2, Unplug } from "lucide-react";
 import dynamic from "next/dynamic";
 import { type CSSProperties, type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
-import { AskBar } from "@/components/run/crew/asks";
+import { AskBar, LateAsks } from "@/components/run/crew/asks";
 import { useCrewNodes } from "@/components/run/crew/crew-on-canvas";
 import { type CrewStage, CrewStageProvider, useNewCrewStage } from "@/components/run/crew/crew-stage";
 import { useTrpc } from "@/components/trpc";
@@ -197,6 +197,7 @@ function Stage({
   return (
     <StageProviders page={page} crews={crews}>
       <AskBar />
+      <LateAsks />
       <PausedBar />
       <div
         className="run-stage flex min-h-0 flex-1 flex-col md:flex-row"

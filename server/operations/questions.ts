@@ -51,9 +51,12 @@ export const questionOperations = {
       const { state } = known(services, run_id);
       const ask = state.interactions[interaction_id];
       if (!ask) throw notFound("question");
+      const given = ask.answered ? null : services.host.answered(run_id, interaction_id);
       return {
         status: ask.status,
         ...(ask.answered && { answered: ask.answered }),
+        // What came after the run's end is not in its log.
+        ...(given?.late ? { answered: { interaction_id, ...given }, isLate: true as const } : {}),
         isOver: state.run.status === "finished",
       };
     },

@@ -41,7 +41,9 @@ export function AskCard(props: AskProps) {
       <header className="flex items-start gap-2.5">
         <CircleHelp aria-hidden className="mt-0.5 size-4 shrink-0 text-waiting" />
         <div className="min-w-0 flex-1">
-          <h3 className="text-sm font-semibold [overflow-wrap:anywhere]">{requested.title}</h3>
+          {props.isTitled ? null : (
+            <h3 className="text-sm font-semibold [overflow-wrap:anywhere]">{requested.title}</h3>
+          )}
           <p className="mt-0.5 text-[13px] text-ink-2 [overflow-wrap:anywhere]">
             {ask.agent_id ? `${person(ask.agent_id)} asks. ` : ""}
             {requested.why}
@@ -196,9 +198,19 @@ function Risk({ risk }: { risk: RiskLevel }) {
 function Answer({ ticked, ...props }: AskProps & { ticked: readonly number[] | null }) {
   const {
     ask,
-    standing: { status, answered, isOver },
+    standing: { status, answered, isOver, isLate },
   } = props;
   const sent = answered?.content ?? answered?.value;
+  if (answered && isLate)
+    return (
+      <div className="flex flex-col gap-2">
+        <p className="text-[13px] text-ink-2">
+          {answered.by === "user" ? "Answered" : `${answered.by} answered`} after the run had ended. It is
+          kept with the run and changed nothing.
+        </p>
+        <Answer {...props} ticked={ticked} standing={{ status, answered, isOver }} />
+      </div>
+    );
   if (answered && sent !== undefined) return <Sent answered={answered} sent={sent} />;
   if (answered)
     return (
@@ -209,7 +221,10 @@ function Answer({ ticked, ...props }: AskProps & { ticked: readonly number[] | n
         {answered.message ? `: ${answered.message}` : "."}
       </p>
     );
-  if (isOver) return <p className="text-[13px] text-ink-2">The run ended before this was answered.</p>;
+  // Nobody waits for an advisory one: what is said later is kept.
+  const isLateChance = isOver && status === "open" && ask.requested.mode === "advisory";
+  if (isOver && !isLateChance)
+    return <p className="text-[13px] text-ink-2">The run ended before this was answered.</p>;
   if (status === "withdrawn")
     return <p className="text-[13px] text-ink-2">The work that asked this ended first.</p>;
   const { asks, options, response_schema } = ask.requested;

@@ -4,6 +4,8 @@ import type { Interaction } from "@/server/domain/run";
 export interface Standing {
   status: Interaction["status"];
   answered?: Interaction["answered"];
+  /** It was answered after its run had ended: nothing came of it. */
+  isLate?: true | undefined;
   /** Its run has ended. */
   isOver: boolean;
 }
@@ -13,6 +15,8 @@ export interface AskProps {
   ask: Interaction;
   runId: string;
   standing: Standing;
+  /** Its title stands above the card already. */
+  isTitled?: boolean | undefined;
   /** An answer was taken. */
   onAnswered?: (() => void) | undefined;
   /** An answer was not taken: it does not fit, somebody was first, or the time was over. */

@@ -1,5 +1,6 @@
 "use client";
 
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Hand } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useState } from "react";
@@ -7,6 +8,7 @@ import { countOf } from "@/components/display/format";
 import { useRun, useRunList } from "@/components/run/run-context";
 import { useRunPage } from "@/components/run/run-page-context";
 import { person } from "@/components/run/sentences";
+import { useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import type { Interaction } from "@/server/domain/run";
@@ -18,8 +20,58 @@ function RunAsk({ ask }: { ask: Interaction }) {
   const page = useRunPage();
   const now = useRun<Interaction | undefined>(({ head }) => head.interactions[ask.id], undefined);
   const isOver = useRun(({ head }) => head.run.status === "finished", false);
+  const trpc = useTrpc();
+  const queryClient = useQueryClient();
+  const isLateChance = isOver && isAdvisory(ask) && (now ?? ask).status === "open";
+  const late = useQuery({
+    ...trpc.questions.standing.queryOptions({ run_id: page?.runId ?? "", interaction_id: ask.id }),
+    enabled: page !== null && isLateChance,
+  }).data;
   if (!page) return null;
-  return <AskCard ask={ask} runId={page.runId} standing={{ ...(now ?? ask), isOver }} />;
+  return (
+    <AskCard
+      ask={ask}
+      runId={page.runId}
+      standing={(isLateChance && late) || { ...(now ?? ask), isOver }}
+      onAnswered={() => void queryClient.invalidateQueries(trpc.questions.pathFilter())}
+    />
+  );
+}
+
+const isAdvisory = ({ requested }: Interaction) => requested.mode === "advisory";
+
+/** Questions of a run that has ended for which nobody waited: what is said to them is kept, marked late. */
+function useLateAsks(): Interaction[] {
+  return useRunList<Interaction>(({ head }) =>
+    head.run.status === "finished"
+      ? Object.values(head.interactions).filter((ask) => ask.status === "open" && isAdvisory(ask))
+      : [],
+  );
+}
+
+/** On the page of a run that has ended: what was asked in passing, and what was said to it since. */
+export function LateAsks() {
+  const asks = useLateAsks();
+  const [isOpen, setOpen] = useState(false);
+  const first = asks[0];
+  if (!first) return null;
+  return (
+    <div className="flex shrink-0 flex-wrap items-center gap-x-3 gap-y-1.5 border-b border-line bg-ink/3 px-4 py-2 text-[13px]">
+      <Hand aria-hidden className="size-4 shrink-0 text-ink-3" />
+      <p className="min-w-0 flex-1 [overflow-wrap:anywhere]">
+        <strong className="font-semibold">{first.requested.title}</strong>
+        <span className="text-ink-2">
+          {" "}
+          The run did not wait for this
+          {asks.length > 1 ? `, nor for ${countOf(asks.length - 1, "more question")}` : ""}, and has ended.
+        </span>
+      </p>
+      <Button size="sm" variant="ghost" onClick={() => setOpen(true)}>
+        Look at it
+      </Button>
+      <AskDialog asks={asks} open={isOpen} onOpenChange={setOpen} />
+    </div>
+  );
 }
 
 /** The questions that can be answered now, wherever in time the page looks; the oldest first. A run that is put aside takes no answer. */

@@ -108,7 +108,30 @@ function schemaFaults(schema: JsonSchema | undefined): Fault[] {
     return [
       fault("E_FORM_SCHEMA", "A form is an object with properties; this schema is something else.", "schema"),
     ];
+  const file = fieldsOf(schema).find((key) => asksForFile(schema?.properties, key));
+  if (file !== undefined)
+    return [
+      fault(
+        "E_FORM_FILE",
+        `“${file}” asks for a file, and a form takes none yet. Ask for its text or for a link instead.`,
+        "schema",
+      ),
+    ];
   return [];
+}
+
+const FILE_FORMATS: readonly unknown[] = ["binary", "byte", "file", "data-url"];
+
+/** Whether a field is to be a file, in any of the ways in which schemas say so. */
+function asksForFile(properties: unknown, key: string): boolean {
+  const field = isObject(properties) ? properties[key] : undefined;
+  if (!isObject(field)) return false;
+  const each = isObject(field.items) ? field.items : field;
+  return (
+    FILE_FORMATS.includes(each.format) ||
+    each.contentMediaType !== undefined ||
+    each.contentEncoding !== undefined
+  );
 }
 
 /** Why what follows where nobody fills it in cannot be done; null where it can. */
