@@ -68,6 +68,54 @@ test("what waits is told with who asks, and answered in place, one after the oth
     .toBe("Not today");
 });
 
+test("a question's title stands once, whether it is open or closed", async () => {
+  await inboxOf("Ebb");
+  await screen.findByRole("list", { name: "Questions" });
+  expect(screen.getAllByText('Begin "do first"?')).toHaveLength(1);
+  expect(screen.getByRole("region", { name: 'Question: Begin "do first"?' })).toBeTruthy();
+});
+
+/** A gate that asks for somebody who knows these things. */
+const gateFor = (assigned_to: string, ...required_expertise: string[]) =>
+  draw("start > gate; gate approved> end; gate rejected> bad", {
+    gate: {
+      node_type: "approval_gate",
+      name: "The gate",
+      config: {
+        title: `For ${assigned_to}?`,
+        options: ["approved", "rejected"],
+        assigned_to,
+        required_expertise,
+      },
+    },
+    bad: { node_type: "end" },
+  });
+
+test("who is to answer and what they should know is shown, and narrows the list down", async () => {
+  const page = openPage(<InboxPage />, "/inbox");
+  for (const graph of [gateFor("Ann", "law"), gateFor("Bo", "taxes", "law")]) {
+    const { id } = await page.ask.workflows.create({ name: "Pay", graph });
+    await page.ask.runs.start({ workflow_id: id });
+  }
+  await expect.poll(() => page.troupe.questions.count().open, { timeout: 10_000 }).toBe(2);
+  page.show();
+  await screen.findByRole("list", { name: "Questions" });
+  expect(heads().map((head) => head.textContent)).toEqual([
+    expect.stringContaining("For AnnAsks for law"),
+    expect.stringContaining("For BoAsks for taxes, law"),
+  ]);
+  const choose = async (what: string, option: string) => {
+    await page.person.click(screen.getByRole("combobox", { name: what }));
+    await page.person.click(await screen.findByRole("option", { name: option }));
+  };
+  await choose("Should know about", "Knows taxes");
+  await waitFor(() => expect(rows()).toHaveLength(1));
+  await choose("For", "For Ann");
+  await screen.findByText("Nothing of that kind waits");
+  await page.person.click(screen.getByRole("button", { name: "Show all questions" }));
+  await waitFor(() => expect(rows()).toHaveLength(2));
+});
+
 test("the arrow keys lead from question to question", async () => {
   const { person } = await inboxOf("Ebb", "Tide");
   await screen.findByRole("list", { name: "Questions" });

@@ -50,7 +50,7 @@ export function InboxPage() {
           <InboxFilter questions={questions.data} narrowed={narrowed} onChange={setNarrowed} />
           <Questions
             questions={questions.data.filter((question) => isIn(question, narrowed))}
-            hasOthers={questions.data.length > 0}
+            all={questions.data}
             onShowAll={() => setNarrowed({})}
           />
         </>
@@ -74,12 +74,12 @@ const isIn = ({ workflow_id, ask, assigned_to }: Question, { workflow, kind, per
 /** The list. One question is open at a time; after an answer the next one is. */
 function Questions({
   questions,
-  hasOthers,
+  all,
   onShowAll,
 }: {
   questions: readonly Question[];
-  /** Others wait that are not shown. */
-  hasOthers: boolean;
+  /** Also those that a filter leaves out. */
+  all: readonly Question[];
   onShowAll: () => void;
 }) {
   const trpc = useTrpc();
@@ -94,17 +94,20 @@ function Questions({
   const heads = useRef(new Map<string, HTMLButtonElement>());
 
   const waiting = questions.filter((question) => !answered.has(keyOf(question)));
-  if (chosen === undefined) {
+  const isAmong = (some: readonly Question[], one: Question) =>
+    some.some((other) => keyOf(other) === keyOf(one));
+  // What a filter leaves out is not gone: another one is opened.
+  const isLeftOut = chosen && isAmong(all, chosen) && !isAmong(questions, chosen);
+  if (chosen === undefined || isLeftOut) {
     const named =
       wanted === null ? undefined : waiting.find((question) => keyOf(question).startsWith(wanted));
     const first = named ?? waiting[0];
     // Kept, so that it is told what became of it where it goes while it is looked at.
-    if (first) setChosen(first);
+    if (first || isLeftOut) setChosen(first);
   }
   const open = chosen ?? null;
   const openKey = open ? keyOf(open) : null;
-  const isGone =
-    open !== null && !answered.has(keyOf(open)) && !waiting.some((one) => keyOf(one) === openKey);
+  const isGone = open !== null && !answered.has(keyOf(open)) && !isAmong(all, open);
   const shown = isGone ? [open, ...waiting] : waiting;
 
   const refresh = () => void queryClient.invalidateQueries(trpc.questions.pathFilter());
@@ -160,7 +163,7 @@ function Questions({
             );
           })}
         </ul>
-      ) : hasOthers && questions.length === 0 ? (
+      ) : all.length > 0 && questions.length === 0 ? (
         <EmptyState
           icon={<Inbox />}
           title="Nothing of that kind waits"

@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Ellipsis, Mail, PencilLine, Plus, Trash2, TriangleAlert, Webhook } from "lucide-react";
 import Link from "next/link";
 import { type ReactNode, useState } from "react";
+import { countOf } from "@/components/display/format";
 import { type Answers, toApiError, useTrpc } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { ConfirmDialog } from "@/components/ui/confirm-dialog";
@@ -20,7 +21,12 @@ type Notices = Answers["notices"]["get"];
 type Channel = Notices["troubles"][number]["channel"];
 
 /** How people are told outside of the app that a question waits. */
-export function NoticesSection() {
+export function NoticesSection({
+  answerTime,
+}: {
+  /** How long people have to answer where a question does not say. */
+  answerTime?: { hours: number; is_set: boolean } | undefined;
+}) {
   const trpc = useTrpc();
   const queryClient = useQueryClient();
   const notices = useQuery(trpc.notices.get.queryOptions());
@@ -76,12 +82,23 @@ export function NoticesSection() {
           onRemoved={refresh}
         />
       </ul>
+      {answerTime ? (
+        <p className="border-t border-line px-4 py-2.5 text-[13px] text-ink-2">
+          People have <strong className="font-medium text-ink">{inDays(answerTime.hours)}</strong> to answer
+          where a question does not say itself, and are reminded after half of it.{" "}
+          {answerTime.is_set ? "Set by" : "The usual time; it can be set by"}{" "}
+          <code className="font-mono text-xs">TROUPE_ANSWER_HOURS</code>.
+        </p>
+      ) : null}
       {troubles.length > 0 ? <Troubles troubles={troubles} /> : null}
       {editing === "webhook" ? <WebhookDialog isNew={!webhook} onClose={close} /> : null}
       {editing === "email" ? <EmailDialog saved={email} onClose={close} /> : null}
     </Panel>
   );
 }
+
+const inDays = (hours: number) =>
+  hours >= 48 && hours % 24 === 0 ? countOf(hours / 24, "day") : countOf(hours, "hour");
 
 function ChannelRow({
   channel,

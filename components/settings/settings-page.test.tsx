@@ -18,6 +18,9 @@ test("the settings say what runs here and what the environment may set", async (
   open().show();
   await screen.findByText(/^Troupe \d+\.\d+\.\d+, Node v/);
   await screen.findByRole("row", { name: /^TROUPE_DATA_DIR/ });
+  expect(screen.getByRole("region", { name: "Notices" }).textContent).toContain(
+    "People have 7 days to answer where a question does not say itself, and are reminded after half of it. The usual time; it can be set by TROUPE_ANSWER_HOURS.",
+  );
   const description = await screen.findByRole("link", { name: "OpenAPI description" });
   expect(description.getAttribute("href")).toBe("/api/v1/openapi.json");
 });

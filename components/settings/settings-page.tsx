@@ -25,7 +25,7 @@ export function SettingsPage({ settings }: { settings: readonly SettingRow[] }) 
           <ProvidersSection />
         </Section>
         <Section id="notices">
-          <NoticesSection />
+          <NoticesSection answerTime={info.data?.answer_time} />
         </Section>
         <Section id="tokens">
           <TokensSection apiBase={info.data?.api_base} />

@@ -1,4 +1,5 @@
 import "server-only";
+import { settingsTable } from "@/server/settings";
 import { dataDir, getDb } from "@/server/store/current";
 import { type Access, newAccess } from "./access";
 
@@ -23,5 +24,12 @@ export function accessFacts() {
     password_set: getAccess().sessions.signInMode === "password",
     node: process.version,
     api_base: `${origin}/api/v1`,
+    answer_time: answerTime(process.env.TROUPE_ANSWER_HOURS),
   };
+}
+
+/** How many hours people have to answer where a question does not say, and whether the environment says so. */
+function answerTime(set: string | undefined): { hours: number; is_set: boolean } {
+  const usual = settingsTable().find(({ name }) => name === "TROUPE_ANSWER_HOURS")?.fallback;
+  return { hours: Number(set || usual), is_set: Boolean(set) };
 }

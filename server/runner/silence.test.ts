@@ -176,7 +176,7 @@ const others: Record<string, Silent> = {
   },
   "a tool that a node calls": {
     graph: draw("start > act > end", {
-      act: { node_type: "tool_call", config: { tool_name: "risky", arguments: { text: "x" } } },
+      act: { node_type: "tool_call", config: { tool_name: "risky", args: { text: "x" } } },
     }),
     said: (_state, made) => made.length > 0,
   },

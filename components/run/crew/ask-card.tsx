@@ -50,7 +50,7 @@ export function AskCard(props: AskProps) {
           </p>
         </div>
       </header>
-      {about.length > 0 ? (
+      {about.length > 0 && !props.isTitled ? (
         <ul aria-label="For whom" className="flex flex-wrap gap-1.5">
           {about.map((phrase) => (
             <li key={phrase}>

@@ -15,7 +15,7 @@ export interface AskProps {
   ask: Interaction;
   runId: string;
   standing: Standing;
-  /** Its title stands above the card already. */
+  /** Its title, and for whom it is, stand above the card already. */
   isTitled?: boolean | undefined;
   /** An answer was taken. */
   onAnswered?: (() => void) | undefined;
