@@ -1,5 +1,6 @@
 "use client";
 
+import { ArrowUp } from "lucide-react";
 import { expectationWords, nodeChoices, PATH_MODES } from "@/components/display/expectation-words";
 import { ExpressionField } from "@/components/forms/expression-field";
 import { useFormScope } from "@/components/forms/form-scope";
@@ -9,8 +10,9 @@ import { SchemaField } from "@/components/forms/schema-field";
 import { ToolField } from "@/components/forms/tool-field";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
-import { ListEditor } from "@/components/ui/list-editor";
+import { IconButton } from "@/components/ui/icon-button";
 import { NumberField } from "@/components/ui/number-field";
+import { RowList } from "@/components/ui/row-list";
 import { Select } from "@/components/ui/select";
 import { SuggestField } from "@/components/ui/suggest-field";
 import { TextField } from "@/components/ui/text-field";
@@ -151,44 +153,51 @@ function NodeList({
   hint?: string;
   error: string | undefined;
   nodes: readonly string[];
-  choices: readonly { value: string; label: string }[];
+  choices: readonly NodeChoice[];
   onChange: (nodes: string[]) => void;
 }) {
-  // Names are shown and written; where two nodes share one, or there is no such node, it is the id.
-  const labels = new Map(choices.map((choice) => [choice.value, nameIn(choices, choice)]));
-  const ids = new Map([...labels].map(([id, name]) => [name, id]));
-  const missing = Object.fromEntries(
-    nodes.flatMap((id, at) => (labels.has(id) || id === "" ? [] : [[at, "There is no such node."]])),
-  );
+  const put = (at: number, ...instead: string[]) => onChange(nodes.toSpliced(at, 1, ...instead));
+  const sooner = (at: number) => {
+    const [before, own] = nodes.slice(at - 1, at + 1);
+    if (before !== undefined && own !== undefined) onChange(nodes.toSpliced(at - 1, 2, own, before));
+  };
   return (
-    <div className="flex flex-col gap-2">
-      <ListEditor
-        label={label}
-        hint={hint}
-        error={error}
-        itemName="node"
-        items={nodes.map((id) => labels.get(id) ?? id)}
-        itemErrors={missing}
-        onItemsChange={(items) => onChange(items.map((item) => ids.get(item.trim()) ?? item))}
-      />
-      <Select
-        label="Add a node"
-        hideLabel
-        size="sm"
-        placeholder="Add a node…"
-        options={choices}
-        value={null}
-        onValueChange={(id) => onChange([...nodes, id])}
-        fieldClassName="max-w-56"
-      />
-    </div>
+    <RowList
+      label={label}
+      hint={hint}
+      error={error}
+      plain
+      items={nodes}
+      addLabel="Add a node"
+      canAdd={choices.length > 0}
+      onAdd={() => onChange([...nodes, choices[0]?.value ?? ""])}
+      onRemove={(at) => put(at)}
+      removeLabel={(_, at) => `Remove node ${at + 1}`}
+    >
+      {(id, at, remove) => (
+        <div className="flex items-center gap-1">
+          <div className="min-w-0 flex-1">
+            <NodeSelect
+              hideLabel
+              label={`Node ${at + 1}`}
+              value={id}
+              choices={choices}
+              onChange={(next) => put(at, next ?? id)}
+            />
+          </div>
+          <IconButton
+            size="sm"
+            label={`Move node ${at + 1} up`}
+            icon={<ArrowUp aria-hidden />}
+            disabled={at === 0}
+            onClick={() => sooner(at)}
+          />
+          {remove}
+        </div>
+      )}
+    </RowList>
   );
 }
-
-const nameIn = (
-  choices: readonly { value: string; label: string }[],
-  { value, label }: { value: string; label: string },
-) => (choices.filter((other) => other.label === label).length > 1 ? value : label);
 
 function VisitsFields({ expectation, faultOf, onChange }: Props<ExpectationOf<"visits">>) {
   const { graph } = useFormScope();
@@ -236,6 +245,10 @@ function VisitsFields({ expectation, faultOf, onChange }: Props<ExpectationOf<"v
   );
 }
 
+interface NodeChoice {
+  value: string;
+  label: string;
+}
 const ANY = "(any)";
 
 /** A node of the drawing; with `anyLabel` also none in particular. */
@@ -244,20 +257,23 @@ export function NodeSelect({
   value,
   error,
   anyLabel,
+  hideLabel,
   choices,
   onChange,
 }: {
   label: string;
+  hideLabel?: boolean;
   value: string | undefined;
   error?: string | undefined;
   anyLabel?: string;
-  choices: readonly { value: string; label: string }[];
+  choices: readonly NodeChoice[];
   onChange: (id: string | undefined) => void;
 }) {
   const isMissing = value !== undefined && value !== "" && !choices.some((choice) => choice.value === value);
   return (
     <Select
       label={label}
+      hideLabel={hideLabel}
       error={error}
       options={[
         ...(anyLabel === undefined ? [] : [{ value: ANY, label: anyLabel }]),

@@ -1,7 +1,5 @@
 "use client";
 
-import { Crosshair } from "lucide-react";
-import Link from "next/link";
 import { expectationWords, KINDS } from "@/components/display/expectation-words";
 import { countOf, formatDuration, formatTokens } from "@/components/display/format";
 import { TestMark } from "@/components/display/test-mark";
@@ -14,6 +12,7 @@ import type { Json } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { formatDollars } from "@/server/domain/model/cost";
 import type { ExpectationResult, TestReport } from "@/server/domain/scenario/report";
+import { Place } from "./place";
 
 /** What became of a test: each expectation with what was seen, and where. */
 export function ReportView({
@@ -127,29 +126,6 @@ function Side({ title, value }: { title: string; value: Json | undefined }) {
         <JsonView value={value} label={title} openDepth={2} />
       )}
     </div>
-  );
-}
-
-/** Leads to a node on the drawing. */
-function Place({
-  nodeId,
-  workflowId,
-  graph,
-}: {
-  nodeId: string | undefined;
-  workflowId: string;
-  graph: WorkflowGraph;
-}) {
-  const node = nodeId === undefined ? undefined : graph.nodes[nodeId];
-  if (!node) return null;
-  return (
-    <Link
-      href={`/workflows/${workflowId}?node=${encodeURIComponent(node.id)}`}
-      className="inline-flex items-center gap-1.5 self-start rounded-md text-[13px] text-accent underline decoration-dotted underline-offset-2 hover:text-accent-hover"
-    >
-      <Crosshair aria-hidden className="size-3.5" />
-      Show {node.name || node.id} on the drawing
-    </Link>
   );
 }
 
