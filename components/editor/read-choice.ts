@@ -1,5 +1,6 @@
 import { isObject, isText } from "@/server/domain/base/guards";
 import { findNodeKind } from "@/server/domain/nodes";
+import { newConfigOf } from "@/server/domain/nodes/new-node";
 import { configSchema } from "@/server/domain/nodes/schemas";
 import type { Choice } from "./choice";
 import { parseJson } from "./fragment";
@@ -9,9 +10,8 @@ export function readChoice(payload: string): Choice | null {
   const value = parseJson(payload);
   const kind = isObject(value) && isText(value.type) ? findNodeKind(value.type) : undefined;
   if (!kind || !isObject(value)) return null;
-  const settings: object = kind.newConfig();
   const config = configSchema(kind.type).safeParse({
-    ...settings,
+    ...newConfigOf(kind.type),
     ...(isObject(value.config) ? value.config : {}),
   });
   if (!config.success || !isObject(config.data)) return null;

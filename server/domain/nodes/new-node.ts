@@ -1,3 +1,4 @@
+import { isObject } from "@/server/domain/base/guards";
 import { getNodeKind, type NodeType, type WorkflowNode } from ".";
 import type { NodeBase } from "./define";
 
@@ -19,6 +20,12 @@ const standard = () => ({
   on_error: "fail_run" as const,
 });
 
+/** The settings of a newly placed node of a kind. */
+export function newConfigOf(type: NodeType): Record<string, unknown> {
+  const made: unknown = getNodeKind(type).newConfig();
+  return isObject(made) ? made : {};
+}
+
 /**
  * A node as it is first placed. `more`: what it has in common with all nodes; `config`: some of its settings. Both are
  * taken as they are: what comes from outside is read by the schema of nodes first.
@@ -33,6 +40,6 @@ export function newNode(
     ...kind.newNode?.(),
     ...more,
     node_type: type,
-    config: { ...kind.newConfig(), ...config },
+    config: { ...newConfigOf(type), ...config },
   } as WorkflowNode;
 }

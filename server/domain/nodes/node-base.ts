@@ -49,5 +49,4 @@ export const nodeBase = {
   max_iterations: z.number().int().min(1).max(1000).optional(),
   ui: z.object({ x: z.number(), y: z.number() }).catchall(Json).optional(),
 };
-const NodeBase = z.object(nodeBase);
-export type NodeBase = z.infer<typeof NodeBase>;
+export type NodeBase = z.infer<z.ZodObject<typeof nodeBase>>;
