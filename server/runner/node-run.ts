@@ -392,7 +392,9 @@ export class NodeRun implements NodeContext, CrewRuntime {
   *writePlanFile(key: string, content: string): Flow<ToolOutput> {
     const args = { path: this.planPathOf(this.node.id), content };
     const idempotencyKey = `${this.s.run.id}/${this.key(key)}`;
-    const output = yield* this.callOnce(key, "file_write", args, null, { idempotencyKey, answers: [] });
+    // The plan tells when its tasks were done, so that no other run would ask the same: it is known by its place.
+    const asked = { path: args.path };
+    const output = yield* this.callOnce(key, "file_write", args, null, { idempotencyKey, answers: [], asked });
     if (output.status_code === 200) this.noteEffects({}, "file_write", args, output);
     return output;
   }
@@ -402,14 +404,14 @@ export class NodeRun implements NodeContext, CrewRuntime {
     name: string,
     args: JsonObject,
     agent: ToolCaller | null,
-    about: Pick<ToolScope, "idempotencyKey" | "answers">,
+    { asked = args, ...about }: Pick<ToolScope, "idempotencyKey" | "answers"> & { asked?: JsonObject },
     spec?: ToolSpec,
   ): Flow<ToolOutput> {
     const { tools } = this.interpreter.effects;
     const caller = this.callerOf(agent);
     const call = {
       key,
-      request: toolRequest(name, args, about.answers ?? [], spec),
+      request: toolRequest(name, asked, about.answers ?? [], spec),
       question: {
         about: agent?.about ?? { agent_id: this.node.id },
         tool_name: name,

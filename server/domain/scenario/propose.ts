@@ -1,3 +1,4 @@
+import { REPEATED } from "@/server/domain/nodes/end";
 import { foldRun, type RunState } from "@/server/domain/run";
 import type { RunEvent } from "@/server/domain/run/events";
 import { pathOf } from "./checks/path";
@@ -31,7 +32,7 @@ export function proposedExpectations(
       : { kind: "questions", count: asked.length },
   );
   for (const key of Object.keys(state.state).sort()) {
-    if (Object.hasOwn(state.input, key)) continue;
+    if (Object.hasOwn(state.input, key) || key.startsWith(REPEATED)) continue;
     const value = state.state[key];
     if (value === undefined) continue;
     const isShort = JSON.stringify(value).length <= LONGEST_EQUAL;

@@ -6,6 +6,7 @@ import { findInputErrors } from "@/server/domain/graph/input-check";
 import { inputFields, isBeginning } from "@/server/domain/graph/run-input";
 import { stateProperties } from "@/server/domain/graph/state-properties";
 import { findNodeKind, isExecutable, writtenKeys } from "@/server/domain/nodes";
+import { REPEATED } from "@/server/domain/nodes/end";
 import { compileRegex } from "@/server/domain/regex/regex";
 import { checkExpression } from "@/server/domain/text/expression";
 import { CASSETTE_LIMITS } from "./cassette";
@@ -35,12 +36,14 @@ export function testFaults(graph: WorkflowGraph, test: ScenarioFields): string[]
 
 /** The keys that the state of a run may have. */
 function keysOf(graph: WorkflowGraph, input: JsonObject): ReadonlySet<string> {
-  return new Set([
+  const written = [
     ...Object.keys(stateProperties(graph)),
     ...inputFields(graph).map(({ key }) => key),
     ...Object.keys(input),
     ...Object.values(graph.nodes).flatMap((node) => writtenKeys(node)),
-  ]);
+  ];
+  // Ends leave what they give under a second name.
+  return new Set([...written, ...written.map((key) => `${REPEATED}${key}`.slice(0, 64))]);
 }
 
 const nodeFault = (graph: WorkflowGraph, id: string, who: string): string[] => {
