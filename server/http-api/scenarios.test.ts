@@ -134,3 +134,37 @@ test("what a run was answered goes out as a file without keys", async () => {
     ],
   });
 });
+
+test("tests go out and come in with their workflow's file, and change nothing of the workflow", async () => {
+  const { api, workflow, run_id } = await approved();
+  const before = await api.ask("GET", `/workflows/${workflow}`);
+  await api.ask("POST", `/runs/${run_id}/test`, { name: "Vacation" });
+  const { tests, ...rest } = (await api.ask("GET", `/workflows/${workflow}`)).body as {
+    tests: ScenarioTest[];
+  };
+  expect([rest, tests.map(({ id }) => id)]).toEqual([before.body, ["vacation"]]);
+  expect((await api.ask("GET", `/workflows/${workflow}?tests=left_out`)).body).toEqual(before.body);
+
+  const odd = [...tests, { id: "odd", expect: [] }, { ...tests[0], name: "Once more" }];
+  const brought = await api.ask("POST", "/workflows", { ...rest, tests: odd });
+  const { id, findings } = brought.body as { id: string; findings: { at: string; message: string }[] };
+  expect(findings.filter(({ at }) => at.startsWith("tests"))).toEqual([
+    {
+      level: "dropped",
+      at: "tests.1",
+      message: "This test was left out: name: Invalid input: expected string, received undefined",
+    },
+    { level: "dropped", at: "tests.2", message: "A second test with the id vacation was left out." },
+    { level: "info", at: "tests", message: "One test comes with it." },
+  ]);
+  const run = async (of: string) =>
+    (await api.ask("POST", `/workflows/${of}/tests/run`, {})).body as SuiteReport;
+  const copy = (await api.ask("POST", `/workflows/${id}/duplicate`)).body as { id: string };
+  const reports = [await run(workflow), await run(id), await run(copy.id)];
+  expect(reports.map(({ passed }) => passed)).toEqual([1, 1, 1]);
+  expect(reports[1]?.tests).toEqual(reports[0]?.tests);
+  await api.ask("PUT", `/workflows/${id}`, { ...rest, tests: [{ ...tests[0], name: "Renamed" }] });
+  expect((await api.ask("GET", `/workflows/${id}/tests`)).body).toMatchObject({
+    tests: [{ id: "vacation", name: "Renamed" }],
+  });
+});

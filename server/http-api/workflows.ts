@@ -5,9 +5,12 @@ import { isSameJson } from "@/server/domain/base/json";
 import { readWorkflow, tooManyParts } from "@/server/domain/graph/document";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { type Note, noteGrants } from "@/server/domain/run/audit";
+import type { ScenarioTest } from "@/server/domain/scenario/scenario-test";
+import { readTests } from "@/server/domain/scenario/test-file";
 import { readImport } from "@/server/interop/import/road";
 import { Problem } from "@/server/operations/problem";
 import { Finding, OpenHandsGraph, Page, WorkflowFile, WorkflowSummary } from "@/server/operations/schemas";
+import { bringTests } from "@/server/operations/test-files";
 import { workflowOf, workflowOperations } from "@/server/operations/workflows";
 import { type Call, endpoint } from "./endpoint";
 import { endpointsOf, performFor } from "./expose";
@@ -36,13 +39,15 @@ function readFile(file: unknown): {
   name: string;
   graph: WorkflowGraph;
   roles: RoleDefinition[];
+  tests: ScenarioTest[];
   findings: FindingOf[];
 } {
   const tooMany = tooManyParts(file);
   if (tooMany) throw new Problem("too_large", tooMany);
-  const { graph, name, roles, findings } = readWorkflow(file);
+  const { graph, name, roles, findings, tests: given } = readWorkflow(file);
   if (!graph) throw new Problem("not_a_workflow", whatItIs(file), { findings });
-  return { graph, name, roles, findings };
+  const { tests, findings: ofTests } = readTests(given);
+  return { graph, name, roles, tests, findings: [...findings, ...ofTests] };
 }
 
 /** Says what a file is that is no workflow of ours. */
@@ -117,13 +122,14 @@ export const workflowEndpoints = [
     success: { status: 201, about: "Its id, and what the import noticed", schema: Saved },
     refusals: [422],
     answer(call) {
-      const { name, graph, roles, findings } = readFile(call.body);
+      const { name, graph, roles, tests, findings } = readFile(call.body);
       const added = addRoles(call.services, roles, call.note);
       const { id } = performFor(
         workflowOperations.create,
         { name: name || "Imported workflow", graph },
         call,
       );
+      bringTests(call.services, id, tests);
       return {
         status: 201,
         body: { id, revision: 1, findings: [...findings, ...added] },
@@ -143,6 +149,7 @@ export const workflowEndpoints = [
       flavour: z.enum(["troupe", "openhands"]).default("troupe"),
       roles: z.enum(["included", "referenced"]).default("included"),
       format: z.enum(["json", "yaml"]).default("json").meta({ description: "yaml: the same file as YAML" }),
+      tests: z.enum(["included", "left_out"]).default("included"),
     }),
     success: {
       status: 200,
@@ -173,7 +180,7 @@ export const workflowEndpoints = [
     refusals: [404, 412, 422],
     answer(call) {
       const { id, revision } = workflowOf(call.services, call.params.id);
-      const { name, graph, roles, findings } = readFile(call.body);
+      const { name, graph, roles, tests, findings } = readFile(call.body);
       const input = {
         id,
         revision: expectedRevision(call.headers) ?? revision,
@@ -182,6 +189,7 @@ export const workflowEndpoints = [
       };
       const saved = performFor(workflowOperations.save, input, call).revision;
       const added = addRoles(call.services, roles, call.note);
+      bringTests(call.services, id, tests);
       return { body: { id, revision: saved, findings: [...findings, ...added] } };
     },
   }),

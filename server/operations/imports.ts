@@ -18,6 +18,7 @@ import { Problem } from "./problem";
 import { bringRoles, safeWorkflow, seenRole } from "./role-import";
 import { Finding } from "./schemas";
 import type { Services } from "./services";
+import { bringTests } from "./test-files";
 import { workflowOf } from "./workflows";
 
 const path = z.string().max(IMPORT_LIMITS.pathLength).default("");
@@ -236,7 +237,7 @@ function askedBy(
 /** Saves what the files bring: roles, agents, crews, and the workflow with what it may use. */
 function bringIn(
   services: Services,
-  { graph, roles, agents, crews }: Imported,
+  { graph, roles, agents, crews, tests }: Imported,
   { answer, request, note }: { answer: Omit<Answer, "done" | "imported">; request: Request; note: Note },
 ): z.output<typeof Done> {
   const before = request.over === undefined ? undefined : workflowOf(services, request.over);
@@ -256,6 +257,7 @@ function bringIn(
   const id = before ? replace(services, before, { name, graph }) : services.workflows.create({ name, graph });
   const withheld = answer.capabilities.flatMap(({ key }) => (request.allow.includes(key) ? [] : [key]));
   services.workflows.withhold(id, withheld);
+  bringTests(services, id, tests);
   const allowed = answer.capabilities.flatMap(({ key }) => (withheld.includes(key) ? [] : [key]));
   // Where nothing was allowed, nothing happened to anybody's rights.
   if (allowed.length > 0) noteAllowed(note, { id, name }, allowed, withheld);

@@ -20,6 +20,7 @@ import { operation } from "./operation";
 import { notFound, Problem } from "./problem";
 import { ByRun, RUN_IN_PATH, runOf } from "./runs";
 import type { Services } from "./services";
+import { createTest, scenarioOf } from "./test-files";
 import { workflowOf } from "./workflows";
 
 const ByWorkflow = z.object({ workflow_id: z.string() });
@@ -97,13 +98,6 @@ const viewOf = (
   problems: testFaults(withLibrary(workflow.graph, services.library), fieldsOf(test)),
 });
 
-/** What belongs to a test, without when it was kept. */
-export const scenarioOf = ({
-  revision: _r,
-  created_at: _c,
-  updated_at: _u,
-  ...test
-}: StoredTest): ScenarioTest => test;
 const fieldsOf = (test: StoredTest): ScenarioFields => {
   const { id: _, ...fields } = scenarioOf(test);
   return fields;
@@ -113,16 +107,6 @@ function testIn(services: Services, id: string, test_id: string): StoredTest {
   const test = services.scenarios.find(id, test_id);
   if (!test) throw notFound("test");
   return test;
-}
-
-/** Throws id_taken, too_large. */
-function createTest(services: Services, workflowId: string, test: ScenarioTest): void {
-  try {
-    services.scenarios.create(workflowId, test);
-  } catch (error) {
-    if (!(error instanceof Error && error.name === "TestRefused")) throw error;
-    throw new Problem(error.message.includes("at most") ? "too_large" : "id_taken", error.message);
-  }
 }
 
 /** An id for a test of that name that the workflow does not have yet. */

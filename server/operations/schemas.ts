@@ -70,6 +70,7 @@ export const WorkflowFile = z.object({
   name: z.string().optional(),
   workflow: WorkflowGraph.extend({ nodes: z.record(z.string(), z.union([WorkflowNode, UnfinishedNode])) }),
   roles: z.array(RoleDefinition).optional(),
+  tests: z.array(z.looseObject({ id: z.string(), name: z.string() })).optional(),
 });
 
 /** A workflow in OpenHands' spelling, which has no place for some of ours. */

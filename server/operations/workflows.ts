@@ -2,7 +2,7 @@ import { z } from "zod";
 import { changeGrants, manifestOf } from "@/server/access/manifest";
 import { toId } from "@/server/domain/base/ids";
 import { newIsToolKnown, toolFacts } from "@/server/domain/crew/crew-tools";
-import { lossesOf, writeWorkflow } from "@/server/domain/graph/document";
+import { lossesOf, MAX_FILE_BYTES, writeWorkflow } from "@/server/domain/graph/document";
 import { WorkflowGraph } from "@/server/domain/graph/graph";
 import { sketchOf } from "@/server/domain/graph/sketch";
 import { ASSUMPTIONS, estimateRun, totalOf } from "@/server/domain/library/estimate";
@@ -18,6 +18,7 @@ import { operation } from "./operation";
 import { notFound, Problem } from "./problem";
 import { CapabilityGrant, WorkflowProblem } from "./schemas";
 import type { Services } from "./services";
+import { bringTests, scenarioOf, testsForFile } from "./test-files";
 
 const Name = z.string().trim().min(1, "Give it a name").max(200, "At most 200 characters");
 const LeastAndMost = z.array(z.number()).length(2);
@@ -149,7 +150,7 @@ export const workflowOperations = {
     kind: "mutation",
     name: "duplicateWorkflow",
     summary: "Makes a copy of a workflow",
-    about: "What the original may not use, the copy may not use either.",
+    about: "With its tests. What the original may not use, the copy may not use either.",
     tag: "Workflows",
     input: ById,
     output: NewId,
@@ -160,9 +161,11 @@ export const workflowOperations = {
       status: 201,
       success: "The id of the copy",
     },
-    run({ workflows }, { id }) {
+    run(services, { id }) {
+      const { workflows } = services;
       const copy = workflows.duplicate(id);
       if (!copy) throw notFound("workflow");
+      bringTests(services, copy, services.scenarios.list(id).map(scenarioOf));
       return { id: copy };
     },
   }),
@@ -255,10 +258,11 @@ export const workflowOperations = {
       flavour: z.enum(["troupe", "openhands"]).default("troupe"),
       roles: z.enum(["included", "referenced"]).default("included"),
       format: z.enum(["json", "yaml"]).default("json"),
+      tests: z.enum(["included", "left_out"]).default("included"),
     }),
     problems: ["not_found", "too_large"],
     http: "own",
-    run(services, { id, flavour, roles, format }) {
+    run(services, { id, flavour, roles, format, tests }) {
       const { name, graph: saved } = workflowOf(services, id);
       // A file must be whole: crews and agents of the library go along as copies.
       const whole = withLibrary(saved, services.library);
@@ -267,7 +271,13 @@ export const workflowOperations = {
         : whole;
       const used = roleUses(graph);
       const cast = services.roles.all().filter((role) => used.has(role.name));
-      const text = writeWorkflow(graph, { flavour, name, ...(roles === "included" ? { roles: cast } : {}) });
+      const text = writeWorkflow(graph, {
+        flavour,
+        name,
+        ...(roles === "included" ? { roles: cast } : {}),
+        ...(tests === "included" ? { tests: testsForFile(services, id) } : {}),
+      });
+      refuseTooLong(text);
       return {
         file_name: `${toId(name).toLowerCase() || "workflow"}.${format}`,
         text: format === "yaml" ? asYaml(text) : text,
@@ -411,6 +421,15 @@ export const workflowOperations = {
     },
   }),
 };
+
+/** What could not be read back is not written. Throws too_large. */
+function refuseTooLong(text: string): void {
+  if (Buffer.byteLength(text) > MAX_FILE_BYTES)
+    throw new Problem(
+      "too_large",
+      "With the recorded answers of its tests, this workflow is larger than a file may be (5 MiB). Export it without its tests.",
+    );
+}
 
 /** The name itself, or with the first number behind it that makes it new. */
 function freshName(base: string, workflows: WorkflowStore): string {

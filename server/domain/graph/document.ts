@@ -12,6 +12,7 @@ import {
 } from "@/server/domain/base/lenient-reader";
 import { GRAPH_LIMITS } from "@/server/domain/base/sizes";
 import { writeTersely } from "@/server/domain/base/terse-writer";
+import type { Json } from "@/server/domain/base/values";
 import type { WorkflowGraph } from "./graph";
 import { firstText, readGraph } from "./graph-reader";
 import { writeGraph } from "./graph-writer";
@@ -35,17 +36,33 @@ export interface ReadWorkflow {
   graph: WorkflowGraph | null;
   name: string;
   roles: RoleDefinition[];
+  /** The tests beside the drawing, as they stand there; absent where the file has none. */
+  tests?: unknown;
   findings: Finding[];
 }
 
 /** Reads a workflow from the text of a file, or from JSON that is parsed already. */
 export function readWorkflow(source: unknown): ReadWorkflow {
+  const { tests, rest } = withoutTests(typeof source === "string" ? parseText(source) : { value: source });
+  const read = readDrawing(rest);
+  return tests === undefined || !read.graph ? read : { ...read, tests };
+}
+
+type Parsed = { value: unknown } | { problem: string };
+
+/** Tests have a reader of their own: what models answered in them is nested as it came. */
+function withoutTests(parsed: Parsed): { tests?: unknown; rest: Parsed } {
+  if ("problem" in parsed || !isRaw(parsed.value)) return { rest: parsed };
+  const { tests, ...value } = parsed.value;
+  return { tests, rest: { value } };
+}
+
+function readDrawing(parsed: Parsed): ReadWorkflow {
   const findings = new Findings();
   const nothing = (at: string, message: string): ReadWorkflow => {
     findings.error(at, message);
     return { graph: null, name: "", roles: [], findings: findings.all() };
   };
-  const parsed = typeof source === "string" ? parseText(source) : { value: source };
   if ("problem" in parsed) return nothing("", parsed.problem);
   const tooMany = tooManyParts(parsed.value);
   if (tooMany) return nothing("", tooMany);
@@ -109,7 +126,7 @@ export function tooManyParts(source: unknown): string | null {
 const countOf = (list: unknown): number =>
   Array.isArray(list) ? list.length : isRaw(list) ? Object.keys(list).length : 0;
 
-function parseText(text: string): { value: unknown } | { problem: string } {
+function parseText(text: string): Parsed {
   // A character takes at most three bytes in UTF-8 (four for two UTF-16 units).
   if (
     text.length > MAX_FILE_BYTES ||
@@ -169,16 +186,22 @@ export interface WriteOptions {
   /** Included in the file; without them the file only names its roles. */
   roles?: readonly RoleDefinition[];
   name?: string;
+  /** Tests of the workflow, as they are to stand in the file. */
+  tests?: readonly Json[];
 }
 
 /** The text of a workflow file. Equal workflows give equal text, whatever the order of their keys in memory. */
-export function writeWorkflow(graph: WorkflowGraph, { flavour, roles, name }: WriteOptions): string {
+export function writeWorkflow(
+  graph: WorkflowGraph,
+  { flavour, roles, name, tests = [] }: WriteOptions,
+): string {
   if (flavour === "openhands") return `${JSON.stringify(toOriginal(graph).graph, null, 2)}\n`;
   const file = {
     troupe: FILE_VERSION,
     ...(name ? { name } : {}),
     workflow: writeGraph(graph),
     ...(roles ? { roles: [...roles].sort(byName).map((role) => writeTersely(RoleDefinition, role)) } : {}),
+    ...(tests.length > 0 ? { tests } : {}),
   };
   return `${JSON.stringify(file, null, 2)}\n`;
 }

@@ -2,6 +2,7 @@ import type { AgentConfig, RoleDefinition } from "@/server/domain/agent/role";
 import type { Findings } from "@/server/domain/base/lenient-reader";
 import type { CrewConfig } from "@/server/domain/crew/crew";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
+import type { ScenarioTest } from "@/server/domain/scenario/scenario-test";
 import type { Source } from "./source";
 
 /** What an import brings. */
@@ -13,6 +14,8 @@ export interface Imported {
   /** For the library. */
   agents: AgentConfig[];
   crews: CrewConfig[];
+  /** Of the workflow. */
+  tests: ScenarioTest[];
   tools: WantedTool[];
   choices: Choice[];
 }
@@ -86,6 +89,7 @@ export const nothingImported = (name = ""): Imported => ({
   roles: [],
   agents: [],
   crews: [],
+  tests: [],
   tools: [],
   choices: [],
 });

@@ -2,6 +2,7 @@ import { RoleDefinition } from "@/server/domain/agent/role";
 import { type Finding, isRaw, type Raw } from "@/server/domain/base/lenient-reader";
 import { findGraph, readWorkflow } from "@/server/domain/graph/document";
 import { isKnownKind } from "@/server/domain/graph/graph-reader";
+import { readTests } from "@/server/domain/scenario/test-file";
 import { readRoles } from "../../role-files";
 import { readRoleFile } from "../../role-folder";
 import { readTeams } from "../../team-files";
@@ -54,9 +55,11 @@ export const troupeWorkflow: ReadableFormat = {
   read(reading) {
     const [source] = reading.claim.files;
     if (!source) return nothingImported();
-    const { graph, name, roles, findings } = readWorkflow(whole(source));
+    const { graph, name, roles, findings, tests: given } = readWorkflow(whole(source));
     tell(findings, source, reading);
-    return { ...nothingImported(name), graph, roles };
+    const { tests, findings: ofTests } = readTests(given);
+    tell(ofTests, source, reading);
+    return { ...nothingImported(name), graph, roles, tests };
   },
 };
 

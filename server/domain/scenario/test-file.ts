@@ -1,0 +1,69 @@
+import { z } from "zod";
+import { type Finding, isRaw } from "@/server/domain/base/lenient-reader";
+import type { Json } from "@/server/domain/base/values";
+import { MOST_TESTS, ScenarioFields, ScenarioTest } from "./scenario-test";
+
+/** Tests as they stand in a workflow's file. */
+export interface ReadTests {
+  tests: ScenarioTest[];
+  findings: Finding[];
+}
+
+/** Reads the tests of a workflow's file. One that cannot be read is left out, with a finding that says why. */
+export function readTests(value: unknown): ReadTests {
+  const findings: Finding[] = [];
+  if (value === undefined) return { tests: [], findings };
+  if (!Array.isArray(value)) {
+    findings.push({ level: "dropped", at: "tests", message: "Tests are a list; this was left out." });
+    return { tests: [], findings };
+  }
+  const tests: ScenarioTest[] = [];
+  const ids = new Set<string>();
+  for (const [k, one] of value.entries()) {
+    const at = `tests.${k}`;
+    const read = ScenarioTest.safeParse(withId(one, k));
+    if (!read.success)
+      findings.push({ level: "dropped", at, message: `This test was left out: ${oneLine(read.error)}` });
+    else if (ids.has(read.data.id))
+      findings.push({
+        level: "dropped",
+        at,
+        message: `A second test with the id ${read.data.id} was left out.`,
+      });
+    else if (tests.length >= MOST_TESTS)
+      findings.push({ level: "dropped", at, message: `A workflow may have at most ${MOST_TESTS} tests.` });
+    else {
+      ids.add(read.data.id);
+      tests.push(read.data);
+    }
+  }
+  if (tests.length > 0)
+    findings.push({
+      level: "info",
+      at: "tests",
+      message: tests.length === 1 ? "One test comes with it." : `${tests.length} tests come with it.`,
+    });
+  return { tests, findings };
+}
+
+/** A hand-written test may say no id. */
+const withId = (one: unknown, k: number): unknown => (isRaw(one) ? { id: `test_${k + 1}`, ...one } : one);
+
+const oneLine = (error: z.ZodError): string =>
+  error.issues
+    .slice(0, 3)
+    .map(({ path, message }) => (path.length > 0 ? `${path.join(".")}: ${message}` : message))
+    .join("; ");
+
+/** Tests as a file holds them: without what is as it would be if it were left out. */
+export const writtenTests = (tests: readonly ScenarioTest[]): Json[] =>
+  tests.map(({ id, ...fields }) => {
+    const { people, input, expect, ...rest } = ScenarioFields.parse(fields);
+    return {
+      id,
+      ...rest,
+      ...(Object.keys(input).length > 0 ? { input } : {}),
+      ...(people.length > 0 ? { people } : {}),
+      ...(expect.length > 0 ? { expect } : {}),
+    } as unknown as Json;
+  });
