@@ -394,7 +394,11 @@ export class NodeRun implements NodeContext, CrewRuntime {
     const idempotencyKey = `${this.s.run.id}/${this.key(key)}`;
     // The plan tells when its tasks were done, so that no other run would ask the same: it is known by its place.
     const asked = { path: args.path };
-    const output = yield* this.callOnce(key, "file_write", args, null, { idempotencyKey, answers: [], asked });
+    const output = yield* this.callOnce(key, "file_write", args, null, {
+      idempotencyKey,
+      answers: [],
+      asked,
+    });
     if (output.status_code === 200) this.noteEffects({}, "file_write", args, output);
     return output;
   }
