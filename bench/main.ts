@@ -6,6 +6,7 @@ const PARTS: Record<string, () => Promise<Figure[]>> = {
   engine: async () => (await import("./engine")).measureEngine(),
   freezing: async () => (await import("./freezing")).measureFreezing(),
   waiting: async () => (await import("./engine")).measureWaiting(),
+  tests: async () => (await import("./scenarios")).measureScenarios(),
   start: async () => (await import("./start")).measureStart(),
   browser: async () => (await import("./browser")).measureBrowser(),
 };

@@ -24,6 +24,7 @@ const HELP = `Troupe: draw workflows of role-based AI agents, watch them run liv
   troupe [start] [--link]       serves on http://127.0.0.1:3000; --link lets in only who has the link that it prints
   troupe run FILE               runs a workflow file in the terminal; troupe run --help says more
   troupe run import PATH        says what files of another framework would bring
+  troupe run test FILE          runs the tests that stand in a workflow's file
   troupe verify [FOLDER]        whether the logs of all runs are as they were written
   troupe backup FILE            writes all data into one file, also while Troupe runs [--with-key] [--force]
   troupe restore FILE           brings them back [--force]

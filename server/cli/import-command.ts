@@ -8,6 +8,7 @@ import { FINDING_LEVELS, type Finding } from "@/server/domain/base/lenient-reade
 import { writeWorkflow } from "@/server/domain/graph/document";
 import { capabilitiesOf } from "@/server/domain/library/capabilities";
 import { isExecutable } from "@/server/domain/nodes";
+import { writtenTests } from "@/server/domain/scenario/test-file";
 import { ArchiveError } from "@/server/interop/import/archive";
 import type { Imported } from "@/server/interop/import/format";
 import { type ImportRead, readImport } from "@/server/interop/import/road";
@@ -194,11 +195,11 @@ export const findingLine = ({ level, at, file, line, message }: Finding): string
 };
 
 /** Writes what was read as a file of Troupe. Throws PathError where there is a file already. */
-function save({ graph, name, roles, crews, agents }: Imported, file: string): void {
+function save({ graph, name, roles, crews, agents, tests }: Imported, file: string): void {
   const format = /\.ya?ml$/i.test(file) ? "yaml" : "json";
   if (graph && format === "yaml") throw new UsageError("A workflow is saved as JSON: --save FILE.json.");
   const text = graph
-    ? writeWorkflow(graph, { flavour: "troupe", name, roles })
+    ? writeWorkflow(graph, { flavour: "troupe", name, roles, tests: writtenTests(tests) })
     : crews.length + agents.length > 0
       ? writeTeams({ crews, agents, roles }, format)
       : writeRoles(roles, format);

@@ -126,3 +126,39 @@ test("a file that cannot run is told with its places", { timeout: 60_000 }, asyn
   expect(wrong.told).toContain("package.json is not a workflow that Troupe can read:");
   expect(JSON.parse(wrong.out)).toMatchObject({ final_status: null });
 });
+
+test("the tests in a file are run: the exit code tells how they came out, and a report is written", {
+  timeout: 60_000,
+}, async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "troupe-"));
+  try {
+    const file = path.join(folder, "tested.json");
+    const graph = JSON.parse(readFileSync(path.join(root, approval), "utf8")) as object;
+    const said = (user_request: string, equals: string) => ({
+      name: user_request,
+      input: { user_request },
+      expect: [{ kind: "text", key: "approval_status", equals }],
+    });
+    const tests = [
+      said("Please approve my vacation.", "approved"),
+      said("Please approve 5000 dollars for a new desk.", "approved"),
+    ];
+    writeFileSync(file, JSON.stringify({ ...graph, tests }));
+    const report = path.join(folder, "out.xml");
+    const failed = await workflow("test", file, "--junit", report);
+    expect([failed.code, failed.out]).toEqual([
+      1,
+      `✓ Please approve my vacation. (the offline demo model answered)
+✗ Please approve 5000 dollars for a new desk. (the offline demo model answered)
+    approval_status was to be “approved”, and is “rejected”.
+
+1 passed, 1 failed.
+`,
+    ]);
+    expect(readFileSync(report, "utf8")).toContain('<testsuites tests="2" failures="1" errors="0"');
+    const one = await workflow("test", file, "--only", "vacation", "--mutants", "--json");
+    expect([one.code, JSON.parse(one.out)]).toMatchObject([0, { passed: 1, mutants: { why_not: null } }]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

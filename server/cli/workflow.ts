@@ -24,6 +24,7 @@ import { type Progress, type Screen, watchRun } from "./progress";
 import { PathError, readPath } from "./read-path";
 import { isServerCommand, type ServerTerminal, serverCommand } from "./server-commands";
 import { newStepping } from "./stepping";
+import { testCommand } from "./test-command";
 
 const EXIT: Record<FinalStatus, number> = { COMPLETED: 0, ERROR: 1, INCOMPLETE: 3, CANCELLED: 130 };
 const UNUSABLE = 2;
@@ -45,6 +46,7 @@ async function main(argv: readonly string[]): Promise<number> {
   try {
     if (argv[0] === "import") return importCommand(argv.slice(1));
     if (isServerCommand(argv[0])) return await serverCommand(argv, serverTerminal);
+    if (argv[0] === "test") return await testCommand(argv.slice(1));
     command = readCommand(argv);
     if (!command) {
       process.stdout.write(USAGE);

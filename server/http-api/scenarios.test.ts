@@ -53,6 +53,12 @@ test("a program keeps a run as a test, runs it without a call, and sees it fail 
   expect(again.body).toEqual(ran.body);
   expect(asked).toHaveLength(calls);
 
+  const mutants = await api.ask("POST", `/workflows/${workflow}/tests/mutants`, {});
+  expectSchema("runMutants", mutants.body);
+  expect(mutants.body).toMatchObject({ why_not: null, left_out: 0 });
+  expect((mutants.body as { noticed: number }).noticed).toBeGreaterThan(3);
+  expect(asked).toHaveLength(calls);
+
   const { graph, revision, name } = api.workflows.find(workflow)!;
   const ask = Object.values(graph.nodes).find(({ node_type }) => node_type === "agent_task")!;
   const changed = {

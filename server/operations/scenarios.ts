@@ -5,11 +5,13 @@ import { EMPTY_LIBRARY, withLibrary } from "@/server/domain/library/library";
 import { findProblems } from "@/server/domain/problems/problems";
 import { foldRun } from "@/server/domain/run";
 import { CASSETTE_LIMITS, Cassette } from "@/server/domain/scenario/cassette";
+import { MutantReport } from "@/server/domain/scenario/mutants";
 import { SuiteReport, TestReport, TestStatus } from "@/server/domain/scenario/report";
 import { Repeats, ScenarioFields, ScenarioTest, TestId } from "@/server/domain/scenario/scenario-test";
 import { testFaults } from "@/server/domain/scenario/test-faults";
 import { testOfRun } from "@/server/runner/scenario/keep-run";
 import { cassetteOf, isRecordable } from "@/server/runner/scenario/record-cassette";
+import { MOST_MUTANTS, runMutants } from "@/server/runner/scenario/run-mutants";
 import type { Tested } from "@/server/runner/scenario/run-scenario";
 import { runSuite } from "@/server/runner/scenario/run-suite";
 import { runTest } from "@/server/runner/scenario/run-test";
@@ -346,6 +348,42 @@ export const scenarioOperations = {
         aborted: signal,
         onReport: (report, took_ms) =>
           services.scenarios.keep(id, { by, revision: workflow.revision, took_ms }, report),
+      });
+    },
+  }),
+
+  mutants: operation({
+    kind: "mutation",
+    name: "runMutants",
+    summary: "Says which small changes of a workflow its tests would not notice",
+    about:
+      "The workflow is changed in one small way at a time (two ways swapped, a condition turned round or left out, a step, a review or a guardrail left out, a role's tools widened, a limit left out, a key renamed), and its tests are run on each. Nothing is saved. All tests have to pass as it is; else `why_not` says so.",
+    tag: "Tests",
+    input: ByWorkflow.extend({
+      tests: z.array(TestId).max(500).optional().meta({ description: "Their ids; absent: all" }),
+      most: z.int().min(1).max(MOST_MUTANTS).optional(),
+    }),
+    output: MutantReport,
+    problems: ["not_found", "workflow_has_problems"],
+    http: {
+      method: "POST",
+      path: "/workflows/{id}/tests/mutants",
+      params: WORKFLOW_IN_PATH,
+      success: "Each change with what became of it",
+    },
+    run(services, { workflow_id: id, tests, most }, { signal }) {
+      const workflow = workflowOf(services, id);
+      const tested = testedOf(services, workflow);
+      refuseUnrunnable(tested, workflow);
+      const chosen = tests
+        ? tests.map((test_id) => testIn(services, id, test_id))
+        : services.scenarios.list(id);
+      return runMutants({
+        tested,
+        tests: chosen.map(scenarioOf),
+        parts: services.testParts,
+        aborted: signal,
+        ...(most === undefined ? {} : { most }),
       });
     },
   }),

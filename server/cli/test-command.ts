@@ -1,0 +1,239 @@
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { openDb } from "@/db/open";
+import { builtinRoles } from "@/server/domain/agent/builtin-roles";
+import { errorMessage } from "@/server/domain/base/guards";
+import { EMPTY_LIBRARY, withLibrary } from "@/server/domain/library/library";
+import { findProblems } from "@/server/domain/problems/problems";
+import type { MutantReport } from "@/server/domain/scenario/mutants";
+import type { SuiteReport, TestReport } from "@/server/domain/scenario/report";
+import type { ScenarioTest } from "@/server/domain/scenario/scenario-test";
+import { ArchiveError } from "@/server/interop/import/archive";
+import { nothingImported } from "@/server/interop/import/format";
+import { readImport } from "@/server/interop/import/road";
+import type { TestParts } from "@/server/runner/scenario/answering";
+import { runMutants } from "@/server/runner/scenario/run-mutants";
+import type { Tested } from "@/server/runner/scenario/run-scenario";
+import { runSuite } from "@/server/runner/scenario/run-suite";
+import { newServices } from "@/server/services";
+import { UsageError } from "./arguments";
+import { calledFrom, callOf } from "./called";
+import { findingLine } from "./import-command";
+import { junitOf } from "./junit";
+import { printable, printableJson, printableLine } from "./printable";
+import { PathError, readPath } from "./read-path";
+
+export const TEST_USAGE = `Runs the tests that stand in a workflow's file, without asking a model, a tool or a person.
+
+  ${callOf("run")} test FILE [options]
+
+  --only NAME    only tests whose name or id contains this; may be given several times
+  --junit FILE   writes a report as JUnit XML
+  --mutants      changes the workflow in small ways and says which changes no test noticed
+  --json         prints the report as one JSON object
+
+Exit code: 0 all passed, 1 some failed, 2 they could not be run. With --mutants, changes that no test noticed are told
+and fail nothing.
+`;
+
+const FAILED = 1;
+const UNUSABLE = 2;
+
+interface TestCommand {
+  file: string;
+  only: string[];
+  junit: string | null;
+  mutants: boolean;
+  json: boolean;
+}
+
+/** Why nothing could be run, line by line. */
+class Unusable extends Error {
+  override name = "Unusable";
+  constructor(readonly lines: string[]) {
+    super(lines.join("\n"));
+  }
+}
+
+/** Runs the tests of a file; answers the exit code. */
+export async function testCommand(argv: readonly string[]): Promise<number> {
+  try {
+    const command = readCommand(argv);
+    if (!command) {
+      process.stdout.write(TEST_USAGE);
+      return 0;
+    }
+    return await runFile(command);
+  } catch (error) {
+    if (error instanceof UsageError) process.stderr.write(`${printable(error.message)}\n\n${TEST_USAGE}`);
+    else if (error instanceof Unusable)
+      process.stderr.write(`${error.lines.map(printableLine).join("\n")}\n`);
+    else if (error instanceof PathError || error instanceof ArchiveError)
+      process.stderr.write(`${printable(error.message)}\n`);
+    else throw error;
+    return UNUSABLE;
+  }
+}
+
+function readCommand(argv: readonly string[]): TestCommand | null {
+  const { values, positionals } = parse(argv);
+  if (values.help) return null;
+  const [file, ...more] = positionals;
+  if (file === undefined) throw new UsageError("Say which workflow file to test.");
+  if (more.length > 0) throw new UsageError(`Only one file at a time; "${more[0]}" is one too many.`);
+  return {
+    file,
+    only: values.only ?? [],
+    junit: values.junit ?? null,
+    mutants: values.mutants ?? false,
+    json: values.json ?? false,
+  };
+}
+
+function parse(argv: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        only: { type: "string", multiple: true },
+        junit: { type: "string" },
+        mutants: { type: "boolean" },
+        json: { type: "boolean" },
+        help: { type: "boolean", short: "h" },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(errorMessage(error).split(". ")[0] ?? "");
+  }
+}
+
+async function runFile(command: TestCommand): Promise<number> {
+  const { imported, findings } = readImport(readPath(command.file));
+  const { graph, name, roles, tests } = { ...nothingImported(), ...imported };
+  if (!graph)
+    throw new Unusable([
+      `${command.file} is not a workflow that Troupe can read:`,
+      ...findings.map(findingLine),
+    ]);
+  // A test that could not be read is none that passed.
+  const unread = findings.filter(({ at, level }) => at.startsWith("tests") && level === "dropped");
+  if (unread.length > 0)
+    throw new Unusable(["Some of its tests cannot be read:", ...unread.map(findingLine)]);
+  const chosen = tests.filter((test) => isMeant(test, command.only));
+  if (chosen.length === 0)
+    throw new Unusable([
+      tests.length === 0 ? `${command.file} has no tests.` : `None of its tests is named like that.`,
+    ]);
+
+  const troupe = newServices(openDb(":memory:"), { dataDir: null });
+  troupe.roles.seed(builtinRoles);
+  await troupe.toolSources.start();
+  for (const role of roles) troupe.roles.put(role);
+  const own = new Set(roles.map((role) => role.name));
+  const cast = [...roles, ...troupe.roles.all().filter((role) => !own.has(role.name))];
+  const tested: Tested = {
+    name: name || graph.graph_id,
+    graph: withLibrary(graph, troupe.library),
+    roles: cast,
+    installation: troupe.installation,
+  };
+  try {
+    refuseUnrunnable(command.file, tested);
+    return await runTests(command, tested, chosen, troupe.testParts);
+  } finally {
+    await troupe.toolSources.stop();
+  }
+}
+
+async function runTests(
+  command: TestCommand,
+  tested: Tested,
+  tests: readonly ScenarioTest[],
+  parts: TestParts,
+): Promise<number> {
+  const say = (line: string) => {
+    if (!command.json) process.stdout.write(`${printableLine(line)}\n`);
+  };
+  const took = new Map<string, number>();
+  const suite = await runSuite({
+    tested,
+    tests,
+    parts,
+    onReport(report, ms) {
+      took.set(report.test_id, ms / 1000);
+      for (const line of linesOf(report)) say(line);
+    },
+  });
+  say("");
+  say(totalOf(suite));
+  if (command.junit !== null) writeReport(command.junit, junitOf(suite, took));
+  const mutants = command.mutants ? await runMutants({ tested, tests, parts }) : null;
+  for (const line of mutants ? mutantLines(mutants) : []) say(line);
+  if (command.json) process.stdout.write(`${printableJson({ ...suite, ...(mutants ? { mutants } : {}) })}\n`);
+  if (suite.not_run > 0) return UNUSABLE;
+  return suite.failed > 0 ? FAILED : 0;
+}
+
+const isMeant = ({ id, name }: ScenarioTest, only: readonly string[]): boolean =>
+  only.length === 0 || only.some((word) => id === word || name.toLowerCase().includes(word.toLowerCase()));
+
+function refuseUnrunnable(file: string, { graph, roles }: Tested): void {
+  const problems = findProblems(graph, [...roles], undefined, { library: EMPTY_LIBRARY }).filter(
+    ({ severity }) => severity === "error",
+  );
+  if (problems.length > 0)
+    throw new Unusable([
+      `${file} cannot be tested yet:`,
+      ...problems.map(({ message, code }) => `  ✗ ${message} (${code})`),
+    ]);
+}
+
+function writeReport(given: string, xml: string): void {
+  try {
+    writeFileSync(path.resolve(calledFrom(), given), xml);
+  } catch (error) {
+    throw new Unusable([`The report could not be written: ${errorMessage(error)}`]);
+  }
+}
+
+const SIGNS: Readonly<Record<TestReport["status"], string>> = { passed: "✓", failed: "✗", not_run: "–" };
+
+/** What became of one test, for a person at the terminal. */
+function linesOf({
+  name,
+  status,
+  sentence,
+  results,
+  problems,
+  outcome,
+  missed,
+  question,
+}: TestReport): string[] {
+  const simulated = outcome?.simulated ? " (the offline demo model answered)" : "";
+  const head = `${SIGNS[status]} ${name}${simulated}`;
+  if (status === "passed") return [head];
+  const failed = results.flatMap((result) => (result.status === "failed" ? [result.sentence] : []));
+  const stopped = missed !== null || question !== null || failed.length === 0;
+  const said =
+    status === "not_run" && problems.length > 0 ? problems : [...(stopped ? [sentence] : []), ...failed];
+  return [head, ...said.map((line) => `    ${line}`)];
+}
+
+function totalOf({ passed, failed, not_run }: SuiteReport): string {
+  const parts = [`${passed} passed`];
+  if (failed > 0) parts.push(`${failed} failed`);
+  if (not_run > 0) parts.push(`${not_run} could not be run`);
+  return `${parts.join(", ")}.`;
+}
+
+/** Which changes no test noticed, for a person at the terminal. */
+function mutantLines({ mutants, noticed, why_not }: MutantReport): string[] {
+  if (why_not !== null) return ["", why_not];
+  const survivors = mutants.filter(({ status }) => status === "survived");
+  const head = `The workflow was changed in ${mutants.length} ways, and the tests noticed ${noticed}.`;
+  if (survivors.length === 0) return ["", head];
+  return ["", head, "No test noticed:", ...survivors.map(({ sentence }) => `  ${sentence}`)];
+}
