@@ -1,8 +1,9 @@
 import { z } from "zod";
 import type { RoleDefinition } from "@/server/domain/agent/role";
 import type { JsonObject } from "@/server/domain/base/values";
-import { stateProperties, type WorkflowEdge, type WorkflowGraph } from "@/server/domain/graph/graph";
+import type { WorkflowEdge, WorkflowGraph } from "@/server/domain/graph/graph";
 import { isBeginning } from "@/server/domain/graph/run-input";
+import { stateProperties } from "@/server/domain/graph/state-properties";
 import { roleUses } from "@/server/domain/library/role-use";
 import { findNodeKind, isExecutable, type WorkflowNode } from "@/server/domain/nodes";
 
