@@ -1,7 +1,7 @@
 import type { RunSummary } from "./run-row";
 
 /** A run of a lineage, with how many steps it is from the first one. */
-export interface FamilyRow {
+interface FamilyRow {
   run: RunSummary;
   depth: number;
 }

@@ -10,7 +10,7 @@ import { useRun } from "./run-context";
 import type { RunSummary } from "./run-row";
 
 /** What a replay took from its original's record, and what was asked anew. */
-export function callsOf(events: readonly RunEvent[]): { answered: number; made: number } {
+function callsOf(events: readonly RunEvent[]): { answered: number; made: number } {
   let [answered, made] = [0, 0];
   for (const event of events) {
     if (event.type !== "llm_call_completed" && event.type !== "tool_call_completed") continue;

@@ -6,7 +6,7 @@ import { differenceLines, missOf } from "@/server/domain/run/request-difference"
 import { UsageError } from "./arguments";
 import { callOf } from "./called";
 
-export const SERVER_USAGE = `Makes a run of a Troupe that is at work from another of its runs, and waits for its end.
+const SERVER_USAGE = `Makes a run of a Troupe that is at work from another of its runs, and waits for its end.
 
   ${callOf("run")} fork RUN [--at EVENT|NODE[:TIME]] [--set KEY=VALUE] [--latest]
   ${callOf("run")} replay RUN [--lenient]

@@ -11,7 +11,7 @@ import type { Recording } from "./recording";
 type Creation = RunEventOf<"run_created">["payload"];
 
 /** An answer by what it answers: the hash of the question, and which time it was asked, from 0. */
-export interface AnswerPlace {
+interface AnswerPlace {
   asked: string;
   time: number;
 }
@@ -24,7 +24,7 @@ export interface Difference extends RunDifference {
 }
 
 /** The answers of a run by what was asked, each in the order in which it was asked again. */
-export type Answers = ReadonlyMap<string, readonly RetracedAnswer[]>;
+type Answers = ReadonlyMap<string, readonly RetracedAnswer[]>;
 
 export interface Both {
   good: Recording;
