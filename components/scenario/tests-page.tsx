@@ -15,6 +15,7 @@ import { Button, ButtonLink } from "@/components/ui/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Skeleton } from "@/components/ui/skeleton";
 import type { SuiteReport } from "@/server/domain/scenario/report";
+import { MutantsView } from "./mutants-view";
 import { testAddress } from "./test-address";
 import { TestTable } from "./test-table";
 import { type TestActions, useTests } from "./use-tests";
@@ -79,6 +80,15 @@ export function TestsPage({ workflowId }: { workflowId: string }) {
           {actions.running === "all" ? "Running the tests…" : actions.suite ? suiteWords(actions.suite) : ""}
         </p>
         <List workflowId={workflowId} actions={actions} />
+        {data && tests.length > 0 ? (
+          <MutantsView
+            workflowId={workflowId}
+            graph={data.graph}
+            report={actions.mutants}
+            isPending={actions.isLooking}
+            onAsk={actions.look}
+          />
+        ) : null}
       </div>
       {data && (isNew || open !== null) ? (
         <TestSheet
