@@ -71,9 +71,12 @@ const states: Record<string, Waits> = {
     answer: { answer: "approve" },
   },
   "at the result of a crew's task": {
-    graph: crewGraph({ process: "sequential", agents: [agent("ann")] }, {
-      tasks: [{ task_id: "t", description: "do t", assigned_agent: "ann", human_review: true }],
-    } as never),
+    graph: crewGraph(
+      { process: "sequential", agents: [agent("ann")] },
+      {
+        tasks: [{ task_id: "t", description: "do t", assigned_agent: "ann", human_review: true }],
+      },
+    ),
     roles: [role("ann")],
     steps: [{ text: "done" }],
     answer: { answer: "approve" },
