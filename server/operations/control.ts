@@ -54,7 +54,7 @@ export const controlOperations = {
     name: "pauseRun",
     summary: "Pauses a run",
     about:
-      "From then on nothing begins: no node, no turn of an agent, no call of a model or a tool. What is under way comes to its end, unless `now` is true: calls of models are then given up, and made again when the run goes on. A paused run survives a restart, its clocks stand still, and its questions can be answered.",
+      "From then on nothing begins: no node, no turn of an agent, no call of a model or a tool. What is under way comes to its end, unless `now` is true: calls of models, and of tools that only read, are then given up, and made again when the run goes on; a tool that may change something comes to its end all the same. A paused run survives a restart, its clocks stand still, and its questions can be answered.",
     tag: "Runs",
     input: ByRun.extend({ now: z.boolean().optional() }),
     output: Told,

@@ -1,10 +1,14 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { z } from "zod";
+import { RoleDefinition } from "@/server/domain/agent/role";
 import type { RunState } from "@/server/domain/run";
 import type { RunCommand } from "@/server/domain/run/command";
 import { draw } from "@/server/domain/testing/drawing";
+import { newScriptedModels } from "@/server/llm/scripted";
+import { defineTool } from "@/server/tools/define";
 import { cases, roles as crewRoles, graphOf, modelsOf } from "./crew/testing";
-import { cutAt, fakeModels, newStage, role } from "./testing";
+import { cutAt, fakeModels, fakeTools, newStage, role } from "./testing";
 
 type Stage = ReturnType<typeof newStage>;
 
@@ -269,4 +273,37 @@ test("the mode that asks before effects stops before a model's answer, not befor
     config: { mode: "hitl" },
   });
   expect(await goThrough(stage, id, { kind: "resume" })).toEqual([]);
+});
+
+test.each([
+  ["only reads, is given up and made again", true, 2],
+  ["may change something, comes to its end and is not repeated", false, 1],
+] as const)("with a pause at once a tool that %s", async (_how, read_only, calls) => {
+  let made = 0;
+  const look = defineTool({
+    name: "look",
+    description: "Looks",
+    input: z.object({}),
+    source: "builtin",
+    risk: "LOW",
+    read_only,
+    async execute(_input, { signal }) {
+      if (++made === 1) {
+        void tell(stage, id, { kind: "pause", now: true });
+        await pause(60, undefined, { signal });
+      }
+      return "seen";
+    },
+  });
+  const models = newScriptedModels([
+    { tool_calls: [{ id: "c1", tool_name: "look", args: {} }] },
+    { text: "done" },
+  ]);
+  const stage: Stage = newStage({ models, tools: fakeTools([look]) });
+  const ask = { config: { required_role: "Worker", task_description_template: "Do it." } };
+  const id: string = stage.start(draw("start > ask > end", { ask: { node_type: "agent_task", ...ask } }), {
+    roles: [RoleDefinition.parse({ name: "Worker", tools: ["look"] })],
+  });
+  await goThrough(stage, id, { kind: "resume" });
+  expect([stateOf(stage, id).run.final_status, made]).toEqual(["COMPLETED", calls]);
 });

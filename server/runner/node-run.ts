@@ -416,6 +416,7 @@ export class NodeRun implements NodeContext, CrewRuntime {
     const call = {
       key,
       request: toolRequest(name, asked, about.answers ?? [], spec),
+      isRepeatable: spec?.read_only === true,
       question: {
         about: agent?.about ?? { agent_id: this.node.id },
         tool_name: name,
@@ -450,9 +451,10 @@ export class NodeRun implements NodeContext, CrewRuntime {
   }
 
   /** A step of this attempt that asks a model or a tool. */
-  request(key: string, request: StepRequest, work: StepWork): Durable {
+  request(key: string, request: StepRequest, work: StepWork, isRepeatable = false): Durable {
     // A call of a model changes nothing outside, so that it can be given up and made again.
-    return this.interpreter.step(this.key(key), work, { request, isRepeatable: request.kind === "model" });
+    const isModel = request.kind === "model";
+    return this.interpreter.step(this.key(key), work, { request, isRepeatable: isModel || isRepeatable });
   }
 
   /** Runs an agent's code up to its next call, as a step of its own; null where no code runs here. */

@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import { useRun } from "@/components/run/run-context";
 import { useRunPage } from "@/components/run/run-page-context";
 import { Button } from "@/components/ui/button";
-import { pausedInWords } from "./paused-words";
+import { endingInWords, pausedInWords } from "./paused-words";
 import { usePaused } from "./use-control";
 
 /** Over the page while the run is held: where, why, and what can be done there. */
@@ -17,13 +17,18 @@ export function PausedBar({ children }: { children?: ReactNode }) {
       head.run.paused_at ? pausedInWords(head.run.paused_at, (id) => head.graph.nodes[id]?.name || id) : "",
     "",
   );
+  // What may change something outside is never broken off.
+  const ending = useRun(({ head }) => endingInWords(head), "");
   const nodeId = paused?.node_id;
   return (
     <div role="status" aria-label="Where the run is paused" className={paused ? BAR : "sr-only"}>
       {paused ? (
         <>
           <CirclePause aria-hidden className="size-4 shrink-0 text-waiting" />
-          <p className="min-w-0 flex-1 font-medium [overflow-wrap:anywhere]">{words}</p>
+          <p className="min-w-0 flex-1 font-medium [overflow-wrap:anywhere]">
+            {words}
+            {ending ? <span className="font-normal text-ink-2"> {ending}</span> : null}
+          </p>
           {nodeId && page ? (
             <Button size="sm" variant="ghost" onClick={() => page.openNode(nodeId)}>
               Show it

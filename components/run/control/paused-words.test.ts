@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pausedInWords } from "./paused-words";
+import { endingInWords, pausedInWords } from "./paused-words";
 
 const name = (id: string) => ({ review: "Review" })[id] ?? id;
 const paused = { by: "run", since: 0, point: "node_start", node_id: "review" } as const;
@@ -18,4 +18,21 @@ test.each([
   ],
 ] as const)("%j is told as %s", (at, words) => {
   expect(pausedInWords(at, name)).toBe(words);
+});
+
+test("a tool that is still at work in a paused run is named once", () => {
+  const call = (id: string, tool_name: string) => ({
+    [id]: {
+      id,
+      tool_name,
+      args: {},
+      node_id: "a",
+      activation_id: "a#1",
+      status: "running" as const,
+      started_at: 0,
+    },
+  });
+  const tool_calls = { ...call("1", "write_file"), ...call("2", "write_file"), ...call("3", "calculator") };
+  expect(endingInWords({ calling: new Set(["1", "2"]), tool_calls })).toBe("Waiting for write_file to end.");
+  expect(endingInWords({ calling: new Set(), tool_calls })).toBe("");
 });

@@ -81,7 +81,7 @@ export function RunControls({ isHeld }: { isHeld: boolean }) {
             },
             {
               label: "Pause now",
-              hint: "Model calls are given up, and made again when it goes on",
+              hint: "Calls that only read are given up, and made again when it goes on",
               icon: <CirclePause />,
               onSelect: () => control.pause(true),
             },

@@ -27,7 +27,7 @@ export interface PausedPlace {
 export interface ControlEvents {
   /**
    * From here on nothing begins: no node, no turn of an agent, no call of a model or a tool. What is under way comes to
-   * its end and is recorded. `now`: calls of models were given up, and are made again afterwards; tools come to their end.
+   * its end and is recorded. `now`: calls of models, and of tools that only read, were given up, and are made again afterwards; other tools come to their end.
    */
   run_paused: { by: string; reason: PauseReason; at: PausedPlace; now?: boolean };
   /** It goes on: `resume` to the next breakpoint, `step` by one step. */

@@ -12,7 +12,7 @@ export const MODEL_CALL = "model call";
 /** What a call needs of the attempt that makes it. */
 interface Caller {
   /** A step of the attempt that asks a model or a tool. */
-  request(key: string, request: StepRequest, work: StepWork): Durable;
+  request(key: string, request: StepRequest, work: StepWork, isRepeatable?: boolean): Durable;
   ask(key: string, question: PersonQuestion): Flow<Payloads["interaction_answered"]>;
   isApproved(tool: string): boolean;
 }
@@ -21,6 +21,8 @@ interface Call {
   key: string;
   request: StepRequest;
   work: StepWork;
+  /** It changes nothing, anywhere: it may be given up, and made again. */
+  isRepeatable?: boolean;
   /** As what a person would be asked about it. */
   question: {
     about: About | Record<string, never>;
@@ -35,7 +37,7 @@ interface Call {
  * have had an effect is never repeated silently, and a replay that may ask nobody asks them. Throws StepFailed.
  */
 export function* makeCall(run: Caller, call: Call): Flow<{ value: Json; reused?: string }> {
-  const { result } = yield [run.request(call.key, call.request, call.work)];
+  const { result } = yield [run.request(call.key, call.request, call.work, call.isRepeatable)];
   if (result.ok) return { value: result.value, ...(result.reused ? { reused: result.reused } : {}) };
   const obstacle = obstacleOf(result.error);
   if (!obstacle) throw new StepFailed(result.error);
