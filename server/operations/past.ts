@@ -59,6 +59,7 @@ const NodePart = z.object({
   cost_usd: z.number().nullable(),
   ms: z.number(),
   output: z.record(z.string(), Json).optional(),
+  labels: z.array(z.string()).optional().meta({ description: "The ways that it chose last" }),
 });
 const Totals = z.object({
   final_status: z.string().nullable(),
@@ -75,12 +76,16 @@ const Comparison = z.object({
       name: z.string(),
       a: NodePart.optional(),
       b: NodePart.optional(),
-      differs: z.array(z.enum(["path", "status", "output"])),
+      differs: z.array(z.enum(["path", "status", "output", "way"])),
     }),
   ),
   edges: z.array(z.object({ id: z.string(), a: z.int(), b: z.int() })),
   first: z
-    .object({ a: z.string().optional(), b: z.string().optional(), why: z.enum(["node", "status", "output"]) })
+    .object({
+      a: z.string().optional(),
+      b: z.string().optional(),
+      why: z.enum(["node", "status", "output", "way"]),
+    })
     .nullable()
     .meta({ description: "The first step that is other" }),
   parted: z

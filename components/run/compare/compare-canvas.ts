@@ -1,7 +1,7 @@
 import type { CanvasRun, EdgeRunView, NodeRunView } from "@/components/canvas/canvas-run-context";
 import { runParts } from "@/components/canvas/run-parts";
 import { oneLine } from "@/components/display/one-line";
-import type { NodeComparison, RunComparison } from "@/server/domain/run/compare/compare";
+import type { NodeComparison, NodePart, RunComparison } from "@/server/domain/run/compare/compare";
 
 /** How much of each output a card says. */
 const SAID = 120;
@@ -54,6 +54,10 @@ export function saidOf(
     ...(differs.includes("output")
       ? [`A: ${oneLine(a.output).slice(0, SAID)} B: ${oneLine(b.output).slice(0, SAID)}`]
       : []),
+    ...(differs.includes("way") ? [`A took ${waysOf(a)}, B ${waysOf(b)}`] : []),
   ];
   return parts.length === 0 ? "Same in both" : parts.join("; ");
 }
+
+const waysOf = ({ labels = [] }: NodePart): string =>
+  labels.length === 0 ? "no way" : labels.map((label) => `“${label}”`).join(" and ");

@@ -158,6 +158,7 @@ const WHY = {
   node: "only one of them ran it",
   status: "it ended otherwise",
   output: "it gave something else",
+  way: "it took another way",
 } as const;
 
 function First({

@@ -66,7 +66,7 @@ export function InstructDialog({
     >
       <form id={FORM} noValidate onSubmit={submit} className="flex flex-col gap-4 pt-1">
         <Select label="To" options={graph ? targetsIn(graph) : []} value={to} onValueChange={setTo} />
-        <TextArea label="Instruction" rows={4} value={text} onValueChange={setText} />
+        <TextArea label="Instruction" rows={4} autoFocus value={text} onValueChange={setText} />
         {trouble ? (
           <p role="alert" className="text-[13px] text-failed">
             {trouble}

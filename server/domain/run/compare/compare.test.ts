@@ -26,7 +26,9 @@ test("two runs that went other ways tell where they parted, and what only one of
     ["b", 1, undefined],
     ["c", undefined, 1],
   ]);
-  expect(first).toEqual({ a: "r#1", b: "r#1", why: "output" });
+  expect(first).toEqual({ a: "r#1", b: "r#1", why: "way" });
+  const router = nodes.find(({ id }) => id === "r");
+  expect([router?.differs, router?.a?.labels, router?.b?.labels]).toEqual([["way"], ["yes"], ["no"]]);
   expect(edges.filter(({ a, b }) => a !== b).map(({ a, b }) => [a, b])).toEqual([
     [1, 0],
     [1, 0],

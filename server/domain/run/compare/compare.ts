@@ -16,6 +16,8 @@ export interface NodePart {
   ms: number;
   /** What it gave last. */
   output?: JsonObject;
+  /** The ways that it chose last, where it chose. */
+  labels?: readonly string[];
 }
 
 /** A node in one or both runs. */
@@ -24,8 +26,8 @@ export interface NodeComparison {
   name: string;
   a?: NodePart;
   b?: NodePart;
-  /** What is other: whether or how often it ran, how it ended, what it gave. Empty where nothing is. */
-  differs: readonly ("path" | "status" | "output")[];
+  /** What is other: whether or how often it ran, how it ended, what it gave, which way it chose. Empty where nothing is. */
+  differs: readonly ("path" | "status" | "output" | "way")[];
 }
 
 /** What a run took as a whole. */
@@ -45,7 +47,7 @@ export interface RunComparison {
   nodes: readonly NodeComparison[];
   edges: readonly { id: string; a: number; b: number }[];
   /** The first activation that is other, in the order in which they were started: what came before is the same in both. */
-  first: { a?: string; b?: string; why: "node" | "status" | "output" } | null;
+  first: { a?: string; b?: string; why: "node" | "status" | "output" | "way" } | null;
   input: readonly KeyChange[];
   state: readonly KeyChange[];
   output: readonly KeyChange[];
@@ -102,7 +104,7 @@ const withoutPlaces = ({ nodes, edges }: WorkflowGraph) => [
 function partsOf(s: RunState): Map<string, NodePart> {
   const parts = new Map<string, NodePart>();
   for (const activation of inOrder(s)) {
-    const { node_id, usage, output, status } = activation;
+    const { node_id, usage, output, labels, status } = activation;
     const before = parts.get(node_id);
     const cost = knownCost(activation);
     parts.set(node_id, {
@@ -112,6 +114,7 @@ function partsOf(s: RunState): Map<string, NodePart> {
       cost_usd: before?.cost_usd === null || cost === null ? null : (before?.cost_usd ?? 0) + cost,
       ms: (before?.ms ?? 0) + tookOf(activation),
       ...(output === undefined ? {} : { output }),
+      ...(labels === undefined ? {} : { labels }),
     });
   }
   return parts;
@@ -129,10 +132,14 @@ function differsIn(a: NodePart | undefined, b: NodePart | undefined): NodeCompar
     ...(a.count === b.count ? [] : ["path" as const]),
     ...(a.status === b.status ? [] : ["status" as const]),
     ...(isSameOutput(a.output, b.output) ? [] : ["output" as const]),
+    ...(isSameWay(a, b) ? [] : ["way" as const]),
   ];
 }
 
 const isSameOutput = (a: Json | undefined, b: Json | undefined) => isSameJson(a ?? null, b ?? null);
+
+const isSameWay = (a: Pick<NodePart, "labels">, b: Pick<NodePart, "labels">) =>
+  isSameJson(a.labels ?? [], b.labels ?? []);
 
 /** Branches side by side may begin in another order: so each node's k-th time is held against the other's. */
 function firstDifference(a: RunState, b: RunState): RunComparison["first"] {
@@ -140,8 +147,8 @@ function firstDifference(a: RunState, b: RunState): RunComparison["first"] {
     const other = b.activations[one.id];
     if (!other) return { a: one.id, why: "node" };
     if (one.status !== other.status) return { a: one.id, b: other.id, why: "status" };
-    if (!isSameOutput(one.output, other.output) || !isSameJson(one.labels ?? [], other.labels ?? []))
-      return { a: one.id, b: other.id, why: "output" };
+    if (!isSameOutput(one.output, other.output)) return { a: one.id, b: other.id, why: "output" };
+    if (!isSameWay(one, other)) return { a: one.id, b: other.id, why: "way" };
   }
   const more = inOrder(b).find(({ id }) => !a.activations[id]);
   return more ? { b: more.id, why: "node" } : null;
