@@ -73,7 +73,7 @@ export function writeSchema(rows: readonly SchemaRow[], before?: JsonSchema | nu
   const { type: _type, properties, required, ...others } = before ?? {};
   // Names that are required without being described stand in no row, and stay.
   const elsewhere = (isList(required) ? required : []).filter(
-    (name) => !(isRecord(properties) && Object.hasOwn(properties, String(name))),
+    (name) => !(isRecord(properties) && typeof name === "string" && Object.hasOwn(properties, name)),
   );
   if (rows.length === 0 && elsewhere.length === 0 && Object.keys(others).length === 0) return undefined;
   const must = [...rows.filter((row) => row.required).map(({ name }) => name), ...elsewhere];
@@ -152,7 +152,7 @@ function withWords(row: SchemaRow): SchemaRow {
   return {
     ...row,
     description: typeof description === "string" ? description : "",
-    preset: preset === undefined ? "" : presetText(preset as Json, row.type),
+    preset: preset === undefined ? "" : presetText(preset, row.type),
     rest: {
       ...rest,
       // An empty text looks like none: it stays where nothing is lost.

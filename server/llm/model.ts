@@ -2,7 +2,7 @@ import type { RunError, Usage } from "@/server/domain/agent/outcome";
 import type { LlmConfig } from "@/server/domain/agent/role";
 import { asJson } from "@/server/domain/base/json";
 import { namedError } from "@/server/domain/base/named-error";
-import { type Json, type JsonObject, type JsonSchema } from "@/server/domain/base/values";
+import type { Json, JsonObject, JsonSchema } from "@/server/domain/base/values";
 import type { ChatMessage } from "@/server/domain/run/events";
 import type { ToolCall, ToolProtocol } from "@/server/domain/tool/tool";
 

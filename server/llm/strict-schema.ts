@@ -1,4 +1,4 @@
-import { textsOf } from "@/server/domain/base/guards";
+import { isText, textsOf } from "@/server/domain/base/guards";
 import { asSchema } from "@/server/domain/base/json-schema";
 import type { JsonSchema } from "@/server/domain/base/values";
 import { mapSchema } from "./schema";
@@ -68,7 +68,9 @@ function strictPart(schema: JsonSchema): JsonSchema {
   }
   const told = TOLD.filter((word) => word in part).map((word) => `${word}: ${JSON.stringify(part[word])}`);
   if (told.length > 0)
-    part.description = [part.description, `(${told.join(", ")})`].filter(Boolean).join(" ");
+    part.description = [...(isText(part.description) ? [part.description] : []), `(${told.join(", ")})`].join(
+      " ",
+    );
   for (const word of Object.keys(part)) if (!KEPT.has(word)) delete part[word];
   if (part.type === undefined && !part.anyOf && !part.$ref) {
     if (!Array.isArray(part.enum)) throw new NotStrict();

@@ -1,4 +1,4 @@
-import { errorMessage } from "@/server/domain/base/guards";
+import { errorMessage, textsOf } from "@/server/domain/base/guards";
 import { present } from "@/server/domain/base/must";
 import type { ToolOutput, ToolSpec } from "@/server/domain/tool/tool";
 import { ToolFailure, type ToolInterface, type ToolScope } from "./define";
@@ -80,7 +80,7 @@ export function unknownTool(name: string, known: readonly string[]): string {
 }
 
 export function invalidArguments(spec: ToolSpec, errors: readonly string[]): string {
-  const required = Array.isArray(spec.input_schema.required) ? spec.input_schema.required : [];
+  const required = textsOf(spec.input_schema.required);
   const needs = required.length > 0 ? ` Required: ${required.join(", ")}.` : "";
   return `Invalid arguments for ${spec.name}: ${errors.join("; ")}.${needs}`;
 }

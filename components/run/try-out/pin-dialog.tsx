@@ -112,7 +112,7 @@ function Asking({ graph, node, store, onClose, from }: PinProps & { from: Partia
           }
           value={output}
           onChange={(value) => {
-            if (isObject(value)) setOutput(value as JsonObject);
+            if (isObject(value)) setOutput(value);
           }}
           check={(value) => (isObject(value) ? null : "An output is an object with keys.")}
           onFault={setFault}

@@ -61,7 +61,7 @@ export function startingState(
   const defaults: string[] = [];
   for (const [key, schema] of Object.entries(stateProperties(graph)))
     if (schema.default !== undefined) {
-      state[key] = schema.default as Json;
+      state[key] = schema.default;
       defaults.push(key);
     }
   for (const field of inputFields(graph))

@@ -72,7 +72,7 @@ function faultOf({
 
 /** What a node gives that waited for a signal with this; null where it lacks some of its keys. */
 export function outputOfSignal(keys: readonly string[], data: Json): JsonObject | null {
-  const values = isObject(data) ? (data as JsonObject) : {};
+  const values = isObject(data) ? data : {};
   const [key, ...others] = keys;
   if (key === undefined) return {};
   if (others.length === 0 && !Object.hasOwn(values, key)) return { [key]: data };

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { type Finding, isRaw } from "@/server/domain/base/lenient-reader";
 import type { Json } from "@/server/domain/base/values";
 import { MOST_TESTS, ScenarioFields, ScenarioTest } from "./scenario-test";

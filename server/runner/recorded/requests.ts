@@ -1,6 +1,6 @@
 import type { StepRequest } from "@/server/domain/base/durable";
 import { asJson } from "@/server/domain/base/json";
-import { type JsonObject } from "@/server/domain/base/values";
+import type { JsonObject } from "@/server/domain/base/values";
 import type { ToolAnswer, ToolSpec } from "@/server/domain/tool/tool";
 import type { ModelRequest, Models } from "@/server/llm/model";
 
