@@ -23,7 +23,7 @@ function Open({ text, at }: { text: string; at: { x: number; y: number } }) {
   const [read] = useState(() => readWorkflow(text));
   const [files] = useState(() => pastedFile(text));
   const close = () => ui.setState({ incoming: null });
-  const { graph, name, findings } = read;
+  const { graph, name, findings, tests } = read;
   if (isImporting || !graph) return <ImportDialog onClose={close} files={files} />;
   const count = Object.keys(graph.nodes).length;
   const insert = () => {
@@ -46,6 +46,12 @@ function Open({ text, at }: { text: string; at: { x: number; y: number } }) {
         </>
       }
     >
+      {Array.isArray(tests) && tests.length > 0 ? (
+        <p className="text-[13px] text-ink-2">
+          {tests.length === 1 ? "Its test comes" : `Its ${tests.length} tests come`} along only as a new
+          workflow.
+        </p>
+      ) : null}
       {findings.length > 0 && (
         <ul className="flex flex-col gap-1 text-[13px] text-ink-2">
           {findings.slice(0, 6).map(({ at, message }) => (

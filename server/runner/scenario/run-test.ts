@@ -77,16 +77,19 @@ export function reportOf(test: ScenarioTest, run: ScenarioRun): TestReport {
   );
   const failed = results.filter(({ status }) => status === "failed");
   const stopped = run.missed?.sentence ?? run.wrongAnswer ?? unanswered(run);
-  const isPassed = failed.length === 0 && stopped === null;
+  const unchecked = results.filter(({ status }) => status === "not_checked").length;
   return {
     test_id: test.id,
     name: test.name,
-    status: isPassed ? "passed" : "failed",
+    // What nothing was held against has not passed.
+    status:
+      failed.length > 0 || stopped !== null ? "failed" : unchecked === results.length ? "not_run" : "passed",
     sentence:
       stopped ??
       sentenceOf(
         test,
         failed.map(({ sentence }) => sentence),
+        unchecked,
       ),
     problems: [],
     outcome: outcomeOf(run),
@@ -103,10 +106,14 @@ const unanswered = ({ question, state }: ScenarioRun): string | null => {
   return state.run.final_status ? null : "It waits for something that never comes in a test.";
 };
 
-function sentenceOf(test: ScenarioTest, failed: readonly string[]): string {
+function sentenceOf(test: ScenarioTest, failed: readonly string[], unchecked: number): string {
   const [first, ...more] = failed;
   if (first !== undefined) return more.length === 0 ? first : `${first} ${more.length} more failed.`;
   if (test.expect.length === 0) return "It came to an end. Nothing else was expected of it.";
+  const checked = test.expect.length - unchecked;
+  if (checked === 0) return "Nothing that it expects could be checked without a model.";
+  if (unchecked > 0)
+    return `${checked} of ${test.expect.length} expectations hold; the others could not be checked without a model.`;
   return test.expect.length === 1
     ? "What was expected holds."
     : `All ${test.expect.length} expectations hold.`;

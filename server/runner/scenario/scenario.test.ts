@@ -186,3 +186,18 @@ test("a test that names what does not exist is not run, and says why", async () 
     ],
   });
 });
+
+test("what only a model could judge is told as not checked, and a test of nothing else has not passed", async () => {
+  const judge = { kind: "judge", rubric: "It is kind", threshold: 0.7 };
+  const drawn = of(draw("start > end"));
+  const alone = await runTest(drawn, testOf({ expect: [judge] }), parts);
+  const beside = await runTest(
+    drawn,
+    testOf({ expect: [{ kind: "status", is: "COMPLETED" }, judge] }),
+    parts,
+  );
+  expect([alone, beside].map(({ status, sentence }) => [status, sentence])).toEqual([
+    ["not_run", "Nothing that it expects could be checked without a model."],
+    ["passed", "1 of 2 expectations hold; the others could not be checked without a model."],
+  ]);
+});
