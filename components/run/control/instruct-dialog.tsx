@@ -2,18 +2,15 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { Send } from "lucide-react";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { useRun } from "@/components/run/run-context";
 import { toApiError, useTrpc } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
-import { Dialog } from "@/components/ui/dialog";
 import { Select, type SelectOption } from "@/components/ui/select";
 import { TextArea } from "@/components/ui/text-area";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { InstructionTarget } from "@/server/domain/run/instructions";
 import { agentsOfNode } from "@/server/domain/run/node-agents";
-
-const FORM = "instruct-form";
+import { CommandDialog } from "./command-dialog";
 
 /** Tells the agents of a run something: all of them, those of a node, or one. */
 export function InstructDialog({
@@ -36,44 +33,26 @@ export function InstructDialog({
       onError: (error) => setTrouble(toApiError(error).message),
     }),
   );
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     setTrouble(null);
     if (text.trim() === "") setTrouble("Write what they are to do.");
     else instruct.mutate({ run_id: runId, target: targetOf(to), text });
   };
   return (
-    <Dialog
-      open
-      onOpenChange={(next) => next || onClose()}
-      sticky
+    <CommandDialog
       title="Instruct"
       description="Read before the next call of a model, and heeded to the end of the run. Who is just answering is asked once more."
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            type="submit"
-            form={FORM}
-            variant="primary"
-            icon={<Send aria-hidden />}
-            pending={instruct.isPending}
-          >
-            Send
-          </Button>
-        </>
-      }
+      send="Send"
+      icon={<Send aria-hidden />}
+      isPending={instruct.isPending}
+      trouble={trouble}
+      sticky
+      onSubmit={submit}
+      onClose={onClose}
     >
-      <form id={FORM} noValidate onSubmit={submit} className="flex flex-col gap-4 pt-1">
-        <Select label="To" options={graph ? targetsIn(graph) : []} value={to} onValueChange={setTo} />
-        <TextArea label="Instruction" rows={4} autoFocus value={text} onValueChange={setText} />
-        {trouble ? (
-          <p role="alert" className="text-[13px] text-failed">
-            {trouble}
-          </p>
-        ) : null}
-      </form>
-    </Dialog>
+      <Select label="To" options={graph ? targetsIn(graph) : []} value={to} onValueChange={setTo} />
+      <TextArea label="Instruction" rows={4} autoFocus value={text} onValueChange={setText} />
+    </CommandDialog>
   );
 }
 

@@ -2,17 +2,15 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { Signpost } from "lucide-react";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { useRun } from "@/components/run/run-context";
 import { toApiError, useTrpc } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
-import { Dialog } from "@/components/ui/dialog";
 import { Select, type SelectOption } from "@/components/ui/select";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import type { AboutNode } from "./about-node";
+import { CommandDialog } from "./command-dialog";
 import { waysFrom } from "./ways-from";
 
-const FORM = "next-form";
 const NOBODY: readonly { agent_id: string; role_name: string }[] = [];
 
 /** Asks what is to come next: a node after this one, or an agent of its crew. */
@@ -39,8 +37,7 @@ export function NextDialog({ runId, node, activationId, onClose }: AboutNode) {
       onError: (error) => setTrouble(toApiError(error).message),
     }),
   );
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     setTrouble(null);
     if (chosen === null) return;
     const id = chosen.slice(chosen.indexOf(" ") + 1);
@@ -48,34 +45,17 @@ export function NextDialog({ runId, node, activationId, onClose }: AboutNode) {
     override.mutate({ run_id: runId, activation_id: activationId, ...next });
   };
   return (
-    <Dialog
-      open
-      onOpenChange={(next) => next || onClose()}
+    <CommandDialog
       title={`What comes after ${node.name || node.id}`}
       description="The run goes there, whatever would have been chosen."
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            type="submit"
-            form={FORM}
-            variant="primary"
-            icon={<Signpost aria-hidden />}
-            pending={override.isPending}
-          >
-            Go there
-          </Button>
-        </>
-      }
+      send="Go there"
+      icon={<Signpost aria-hidden />}
+      isPending={override.isPending}
+      trouble={trouble}
+      onSubmit={submit}
+      onClose={onClose}
     >
-      <form id={FORM} noValidate onSubmit={submit} className="flex flex-col gap-4 pt-1">
-        <Select label="Next" options={options} value={chosen} onValueChange={setChosen} />
-        {trouble ? (
-          <p role="alert" className="text-[13px] text-failed">
-            {trouble}
-          </p>
-        ) : null}
-      </form>
-    </Dialog>
+      <Select label="Next" options={options} value={chosen} onValueChange={setChosen} />
+    </CommandDialog>
   );
 }

@@ -2,21 +2,18 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { SkipForward } from "lucide-react";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { InputFields } from "@/components/forms/input-field";
 import { type InputError, type InputValues, readInput, toField } from "@/components/forms/input-fields";
 import { exitLabels } from "@/components/forms/ports";
 import { useRun } from "@/components/run/run-context";
 import { toApiError, useTrpc } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
-import { Dialog } from "@/components/ui/dialog";
 import { Select } from "@/components/ui/select";
 import type { WorkflowGraph } from "@/server/domain/graph/graph";
 import { stateProperties } from "@/server/domain/graph/state-properties";
 import { getNodeKind } from "@/server/domain/nodes";
 import type { AboutNode } from "./about-node";
-
-const FORM = "skip-form";
+import { CommandDialog } from "./command-dialog";
 
 /** Asks for the output that a node is to have given, and goes on behind it. */
 export function SkipDialog({ runId, node, activationId, onClose }: AboutNode) {
@@ -36,8 +33,7 @@ export function SkipDialog({ runId, node, activationId, onClose }: AboutNode) {
       onError: (error) => setTrouble(toApiError(error).message),
     }),
   );
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     setTrouble(null);
     const read = readInput(fields, values);
     setErrors(read.errors);
@@ -50,53 +46,36 @@ export function SkipDialog({ runId, node, activationId, onClose }: AboutNode) {
     });
   };
   return (
-    <Dialog
-      open
-      onOpenChange={(next) => next || onClose()}
-      sticky
+    <CommandDialog
       title={`Skip ${node.name || node.id}`}
       description="It is not carried out. The run goes on as if it had given what stands here."
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            type="submit"
-            form={FORM}
-            variant="primary"
-            icon={<SkipForward aria-hidden />}
-            pending={skip.isPending}
-          >
-            Skip it
-          </Button>
-        </>
-      }
+      send="Skip it"
+      icon={<SkipForward aria-hidden />}
+      isPending={skip.isPending}
+      trouble={trouble}
+      sticky
+      onSubmit={submit}
+      onClose={onClose}
     >
-      <form id={FORM} noValidate onSubmit={submit} className="flex flex-col gap-4 pt-1">
-        {labels.length > 0 ? (
-          <Select
-            label="Way on"
-            options={labels.map((value) => ({ value, label: value }))}
-            value={label}
-            onValueChange={setLabel}
-          />
-        ) : null}
-        {fields.length === 0 && labels.length === 0 ? (
-          <p className="text-[13px] text-ink-2">It gives nothing, so nothing is asked.</p>
-        ) : null}
-        <InputFields
-          autoFocus
-          {...{ fields, values, errors }}
-          onChange={(next, left) => {
-            setValues(next);
-            setErrors(left);
-          }}
+      {labels.length > 0 ? (
+        <Select
+          label="Way on"
+          options={labels.map((value) => ({ value, label: value }))}
+          value={label}
+          onValueChange={setLabel}
         />
-        {trouble ? (
-          <p role="alert" className="text-[13px] text-failed">
-            {trouble}
-          </p>
-        ) : null}
-      </form>
-    </Dialog>
+      ) : null}
+      {fields.length === 0 && labels.length === 0 ? (
+        <p className="text-[13px] text-ink-2">It gives nothing, so nothing is asked.</p>
+      ) : null}
+      <InputFields
+        autoFocus
+        {...{ fields, values, errors }}
+        onChange={(next, left) => {
+          setValues(next);
+          setErrors(left);
+        }}
+      />
+    </CommandDialog>
   );
 }
