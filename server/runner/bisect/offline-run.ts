@@ -9,6 +9,7 @@ import type {
 import type { Json } from "@/server/domain/base/values";
 import type { RunState } from "@/server/domain/run";
 import type { RunEvent, RunEventOf } from "@/server/domain/run/events";
+import { Breather } from "../breather";
 import type { Effects } from "../ports";
 import { ANSWER, askedOf, type Execute, pure, type RetracedAnswer } from "../recorded/retrace";
 
@@ -89,6 +90,7 @@ class Offline implements DurableContext {
   private readonly questions = new Map<string, RunEvent>();
   /** Registered since the last wait: what they ask stands once the events before them do. */
   private fresh: { key: string; begin: () => Due | null }[] = [];
+  private readonly breather = new Breather();
   private at: number;
 
   constructor(
@@ -140,6 +142,10 @@ class Offline implements DurableContext {
   }
 
   next(): Settlement | Promise<Settlement> {
+    return this.breather.isDue ? this.breather.before(() => this.following()) : this.following();
+  }
+
+  private following(): Settlement | Promise<Settlement> {
     const inline = this.inline.entries().next().value;
     if (inline) {
       this.inline.delete(inline[0]);

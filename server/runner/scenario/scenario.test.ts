@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { builtinRoles } from "@/server/domain/agent/builtin-roles";
+import { RunConfig } from "@/server/domain/agent/outcome";
 import type { ScenarioTest as Test } from "@/server/domain/scenario/scenario-test";
 import { ScenarioTest } from "@/server/domain/scenario/scenario-test";
 import { draw } from "@/server/domain/testing/drawing";
@@ -200,4 +201,24 @@ test("what only a model could judge is told as not checked, and a test of nothin
     ["not_run", "Nothing that it expects could be checked without a model."],
     ["passed", "1 of 2 expectations hold; the others could not be checked without a model."],
   ]);
+});
+
+test("a test of a long drawing lets others have the thread while it runs", async () => {
+  const names = Array.from({ length: 1500 }, (_, at) => `t${at}`);
+  const step = { config: { set: { n: "1" } }, output_keys: ["n"] };
+  const graph = draw(
+    `start > ${names.join(" > ")} > end`,
+    Object.fromEntries(names.map((name) => [name, step])),
+  );
+  let turns = 0;
+  let isOver = false;
+  const others = () => {
+    turns += 1;
+    if (!isOver) setImmediate(others);
+  };
+  setImmediate(others);
+  const config = RunConfig.parse({ max_steps: 2000 });
+  const { status } = await runTest(of({ ...graph, config }), testOf({}), parts);
+  isOver = true;
+  expect([status, turns > 1]).toEqual(["passed", true]);
 });

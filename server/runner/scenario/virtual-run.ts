@@ -12,6 +12,7 @@ import { asStored } from "@/server/domain/base/json";
 import { present } from "@/server/domain/base/must";
 import type { Json } from "@/server/domain/base/values";
 import type { RunEvent } from "@/server/domain/run/events";
+import { Breather } from "../breather";
 import { asStepError } from "../embedded";
 import { requestHash } from "../recorded/request-hash";
 
@@ -62,6 +63,7 @@ export class VirtualRun implements DurableContext {
   /** Answered and not told yet. */
   private readonly served: { key: string; result: Settled; dueAt: number | null; order: number }[] = [];
   private readonly signals = new Map<string, Json>();
+  private readonly breather = new Breather();
   private order = 0;
   private at: number;
 
@@ -114,6 +116,10 @@ export class VirtualRun implements DurableContext {
   }
 
   next(): Promise<Settlement> | Settlement {
+    return this.breather.isDue ? this.breather.before(() => this.following()) : this.following();
+  }
+
+  private following(): Promise<Settlement> | Settlement {
     const first = this.inline.entries().next().value;
     if (!first) return this.nextOutside();
     this.inline.delete(first[0]);
